@@ -1,6 +1,6 @@
-"""What a skill in Python needs: copy this file beside it. Python 3.9 or newer, nothing else.
+"""The SDK for skills in Python: copy this file beside the skill. Requires Python 3.9 or newer, nothing else.
 
-Handlers are called one after the other. What they print goes to the log (stderr). An exception fails its own call only.
+Handlers are called one at a time. What they print goes to the log (stderr). An exception fails its own call only.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ Json = typing.Dict[str, Any]
 Handler = typing.TypeVar("Handler", bound=Callable[..., Any])
 
 class HostError(Exception):
-    """The host did not do it: `refused`, or something went wrong."""
+    """A request to the host failed: `refused`, or another error."""
     def __init__(self, code: int, message: str, data: Any = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data, self.refused = code, message, data, code == REFUSED
 
-class _Wrong(Exception): """A request of the host that can't be answered: the code and why."""
+class _Wrong(Exception): """A request of the host that can't be answered: the code and the reason."""
 
 class cancel(typing.NamedTuple):
-    """What a hook returns when the call must not happen; whoever called is told the reason."""
+    """What a hook returns to cancel the call; the caller gets the reason."""
     reason: str
 
 class Host:
-    """The host. Each question needs its permission; a refusal raises HostError."""
+    """The host. Each request requires its permission; a refusal raises HostError."""
     def __init__(self, pipes: _Pipes) -> None:
         self._pipes = pipes
         self.skill, self.directory = "", ""
@@ -34,7 +34,7 @@ class Host:
         self.permissions: list[str] = []
 
     def ask(self, method: str, /, **params: Any) -> Any:
-        """Asks for anything; the methods below are shorter ways to say it."""
+        """Sends any request; the methods below are shorter."""
         return self._pipes.ask(method, {name: value for name, value in params.items() if value is not None})
 
     def read_file(self, path: str) -> str:
@@ -75,13 +75,13 @@ class Skill:
         return lambda function: self._add(
             self._tools, name, function, description=description, input_schema=_schema(function, arguments))
     def workflow(self, description: str, name: Optional[str] = None) -> Callable[[Handler], Handler]:
-        """A workflow: (host, input) → output. Like a tool it is called what the function is called, or `name`."""
+        """A workflow: (host, input) → output. Like a tool it has the name of the function, or `name`."""
         return lambda function: self._add(self._workflows, name, function, description=description)
     def scanner(self, name: str) -> Callable[[Handler], Handler]:
         """A scanner: (host, files) → findings, each with `rule`, `severity`, `file`, `line` and `message`."""
         return lambda function: self._add(self._scanners, name, function)
     def hook(self, phase: str, fail_closed: bool = False) -> Callable[[Handler], Handler]:
-        """Steps in at a phase: (host, event) → the event as it goes on, None, or cancel("why")."""
+        """A hook at a phase: (host, event) → the changed event, None, or cancel("why")."""
         def add(function: Handler) -> Handler:
             spec, functions = self._hooks.get(phase, (phase, []))
             self._hooks[phase] = ({"phase": phase, "fail_closed": True} if fail_closed else spec, [*functions, function])
@@ -94,7 +94,7 @@ class Skill:
         return function
 
     def serve(self) -> None:
-        """Serves on stdin and stdout until the host ends."""
+        """Serves on stdin and stdout until the host closes them."""
         pipes = _Pipes()
         host = Host(pipes)
         for id, method, params in pipes.requests():
@@ -135,7 +135,7 @@ class Skill:
 
     def _initialize(self, host: Host, params: Any) -> Json:
         if _field(params, "protocol") != PROTOCOL:
-            raise _Wrong(PARAMS, f"this skill speaks protocol {PROTOCOL}, not {params['protocol']}")
+            raise _Wrong(PARAMS, f"this skill uses protocol {PROTOCOL}, not {params['protocol']}")
         host.skill, host.directory = _field(params, "skill"), _field(params, "directory")
         host.config, host.permissions = params.get("config"), params.get("permissions", [])
         parts: tuple[dict[str, Any], ...] = (self._tools, self._hooks, self._workflows, self._scanners)
@@ -143,15 +143,15 @@ class Skill:
         return dict(zip(("tools", "hooks", "workflows", "scanners"), specs))
 
 class _Pipes:
-    """The real stdin and stdout, out of everybody else's reach; one message a line."""
+    """The real stdin and stdout, out of reach of other code; one message per line."""
     def __init__(self) -> None:
         self._input, self._output = io.BufferedReader(io.FileIO(os.dup(0))), io.BufferedWriter(io.FileIO(os.dup(1), "w"))
         empty, end = os.pipe()
         os.close(end)
-        os.dup2(empty, 0)  # a child that reads stdin finds its end,
+        os.dup2(empty, 0)  # a child that reads stdin gets end of file,
         os.dup2(2, 1)  # and what it prints goes to the log
         sys.stdout = sys.stderr
-        self._asked, self._waiting = 0, typing.cast("list[Json]", [])  # what came while we waited for an answer
+        self._asked, self._waiting = 0, typing.cast("list[Json]", [])  # requests that arrived while we waited for an answer
 
     def requests(self) -> Iterator[tuple[Any, str, Any]]:
         while (message := self._waiting.pop(0) if self._waiting else self._message()) is not None:
@@ -169,24 +169,24 @@ class _Pipes:
                 raise HostError(*(message["error"].get(key) for key in ("code", "message", "data")))
             elif message["id"] == self._asked:
                 return message["result"]
-        raise HostError(INTERNAL, "the host is gone: it closed the pipe")
+        raise HostError(INTERNAL, "the host closed the pipe")
 
     def reply(self, id: Any, **answer: Any) -> None:
         if not self.send({"id": id, **answer}):
             self.reply(id, error={"code": INTERNAL, "message": f"the answer is longer than {MAX_FRAME} bytes"})
 
     def send(self, message: Json) -> bool:
-        """Sends a message unless it is too long; says whether."""
+        """Sends a message unless it is too long; returns whether it was sent."""
         frame = json.dumps({"jsonrpc": "2.0", **message}, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         try:
             self._output.write(frame + b"\n" if len(frame) <= MAX_FRAME else b"")
             self._output.flush()
-        except BrokenPipeError:  # the host went away in the middle of an answer
+        except BrokenPipeError:  # the host closed the pipe during an answer
             os._exit(0)
         return len(frame) <= MAX_FRAME
 
     def _message(self) -> Optional[Json]:
-        """The next message; what is none is answered at once. Nothing at the end, where half a line may stand."""
+        """The next message; a line that is not one is answered with an error. None at the end of the input."""
         while line := self._input.readline(MAX_FRAME + 1):
             long = len(line) > MAX_FRAME and not line.endswith(b"\n")
             while line and not line.endswith(b"\n"):
@@ -196,13 +196,13 @@ class _Pipes:
             try:
                 message = json.loads("" if long else line.decode())
             except (ValueError, RecursionError):
-                why = f"this line is longer than {MAX_FRAME} bytes" if long else "this line is no JSON"
+                why = f"a line is longer than {MAX_FRAME} bytes; each message is one line" if long else "this line is not JSON"
                 self.reply(None, error={"code": PARSE, "message": why})
                 continue
             known = message if isinstance(message, dict) else {}
             if isinstance(known.get("method"), str) or "id" in known and ("result" in known or "error" in known):
                 return known
-            self.reply(known.get("id"), error={"code": INVALID, "message": "this is no message of JSON-RPC 2.0"})
+            self.reply(known.get("id"), error={"code": INVALID, "message": "this line is not a JSON-RPC message"})
         return None
 
 def _schema(function: Callable[..., Any], notes: dict[str, str]) -> Json:
@@ -229,9 +229,9 @@ def _fit(schema: Json, given: Any) -> Json:
     for name, value in known.items():
         wanted, got = schema["properties"][name].get("type"), TYPES.get(type(value))
         if wanted not in (None, got, "number" if got == "integer" else None) and (value is not None or name in required):
-            wrong.append(f"`{name}` is no {wanted}")
+            wrong.append(f"`{name}` is not of type {wanted}")
     if wrong:
-        raise ValueError(f"the input doesn't fit: {wrong[0]}")
+        raise ValueError(f"the input is invalid: {wrong[0]}")
     return known
 
 def _find(what: str, parts: dict[str, Any], name: str) -> Any:
@@ -246,5 +246,5 @@ def _field(params: Any, name: str) -> Any:
 
 def _words(error: BaseException) -> str:
     traceback.print_exception(type(error), error, error.__traceback__)
-    own = str(error) and not isinstance(error, (LookupError, SystemExit))  # of a KeyError the key alone says nothing
+    own = str(error) and not isinstance(error, (LookupError, SystemExit))  # the text of a KeyError is only the key
     return str(error) if own else f"{type(error).__name__}: {error}"

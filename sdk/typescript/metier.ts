@@ -1,9 +1,9 @@
 /**
- * What a skill in TypeScript needs: copy this file beside it. Node 22.18 or newer runs it as it is, Deno too; nothing else.
+ * The SDK for skills in TypeScript: copy this file beside the skill. Requires Node 22.18 or newer, or Deno, and nothing else.
  *
- * Handlers may be async and are called one after the other. What they print goes to stderr, which is the skill's log; only a
- * child with inherited stdio could get between the frames. An exception fails its own call and nothing else. The engine inside of
- * metier runs this file too: there are no pipes, so it takes over when `serve` is called.
+ * Handlers can be async and are called one at a time. What they print goes to stderr, which is the skill's log; only a
+ * child with inherited stdio could interfere with messages. An exception fails its own call only. metier's built-in engine
+ * runs this file too: there are no pipes, so it takes over when `serve` is called.
  */
 import { Buffer } from "node:buffer";
 import process from "node:process";
@@ -13,7 +13,7 @@ const PARSE = -32700, INVALID = -32600, METHOD = -32601, PARAMS = -32602, INTERN
 const CANCELLED = Symbol("cancelled");
 const engine: Json = (globalThis as Json)[Symbol.for("metier.engine")];
 
-/** JSON comes as it is; a handler says in its own annotation what it expects. */
+/** Any JSON; a handler annotates what it expects. */
 export type Json = any;
 export type Phase =
   | "activate" | "deactivate" | "conversation_start" | "before_prompt_build" | "before_tool_call"
@@ -27,10 +27,10 @@ export type Ended = { exit: number | null; stdout: string; stderr: string; trunc
 export type Request = { method?: string; headers?: Record<string, string>; body?: string };
 export type Fetched = { status: number; headers: Record<string, string>; body: string };
 export type Output = { output: Json; is_error?: boolean };
-type Line = { ask(method: string, params: Json): Promise<Json>; send(message: Json): unknown }; // what leads to the host
+type Line = { ask(method: string, params: Json): Promise<Json>; send(message: Json): unknown }; // the connection to the host
 type Part = { spec: Json; handler: (host: Host, input: Json) => Json };
 
-/** The host did not do it: `refused`, or something went wrong. */
+/** A request to the host failed: `refused`, or another error. */
 export class HostError extends Error {
   readonly code: number;
   readonly refused: boolean;
@@ -44,10 +44,10 @@ export class HostError extends Error {
 }
 class Wrong extends HostError {} // a request of the host that can't be answered
 
-/** What a hook returns when the call must not happen; whoever called is told the reason. */
+/** What a hook returns to cancel the call; the caller gets the reason. */
 export const cancel = (reason: string): Json => ({ [CANCELLED]: reason });
 
-/** The host. Each question needs its permission; a refusal throws HostError. */
+/** The host. Each request requires its permission; a refusal throws HostError. */
 export class Host {
   skill = "";
   directory = "";
@@ -55,7 +55,7 @@ export class Host {
   permissions: string[] = [];
   readonly #line: Line;
   constructor(line: Line) { this.#line = line; }
-  /** Asks for anything; the methods below are shorter ways to say it. */
+  /** Sends any request; the methods below are shorter. */
   async ask(method: string, params: Json): Promise<Json> { return await this.#line.ask(method, params); }
   async readFile(path: string): Promise<string> { return (await this.ask("host/read_file", { path })).content; }
   async writeFile(path: string, content: string): Promise<void> { await this.ask("host/write_file", { path, content }); }
@@ -85,7 +85,7 @@ export class Skill {
   readonly #workflows = new Map<string, Part>();
   readonly #scanners = new Map<string, Part>();
   readonly #hooks = new Map<string, { spec: Json; handlers: Part["handler"][] }>();
-  /** A tool that a model may call; what the handler returns or resolves to is its output. */
+  /** A tool that a model can call; its output is what the handler returns or resolves to. */
   tool<I = Json>(spec: Tool, handler: (host: Host, input: I) => Json): void {
     this.#tools.set(spec.name, { spec: { input_schema: { type: "object" }, ...spec }, handler });
   }
@@ -95,17 +95,17 @@ export class Skill {
   scanner(name: string, handler: (host: Host, files: ScannedFile[]) => Finding[] | Promise<Finding[]>): void {
     this.#scanners.set(name, { spec: { name }, handler });
   }
-  /** Steps in at a phase: the handler returns the event as it goes on, nothing, or `cancel("why")`. */
+  /** A hook at a phase: the handler returns the changed event, nothing, or `cancel("why")`. */
   hook<E = Json>(phase: Phase, handler: (host: Host, event: E) => Json, { fail_closed = false } = {}): void {
     const { spec, handlers } = this.#hooks.get(phase) ?? { spec: phase, handlers: [] };
     this.#hooks.set(phase, { spec: fail_closed ? { phase, fail_closed } : spec, handlers: [...handlers, handler] });
   }
-  /** Serves on stdin and stdout until the host ends; then the program ends too. */
+  /** Serves on stdin and stdout until the host closes them; then the program ends. */
   async serve(): Promise<void> {
     const answer = (host: Host, method: string, params: Json) => this.#answer(host, method, params);
     if (engine) return engine({ Host, HostError, Wrong, answer });
     const pipes = new Pipes(), host = new Host(pipes);
-    let served = Promise.resolve(); // one call after the other
+    let served = Promise.resolve(); // one call at a time
     for await (const line of lines(process.stdin)) {
       const request = pipes.read(line);
       if (request) served = served.then(() => this.#serve(pipes, host, request));
@@ -151,7 +151,7 @@ export class Skill {
   }
   #initialize(host: Host, params: Json): Json {
     const protocol = field(params, "protocol");
-    if (protocol !== PROTOCOL) throw new Wrong(PARAMS, `this skill speaks protocol ${PROTOCOL}, not ${protocol}`);
+    if (protocol !== PROTOCOL) throw new Wrong(PARAMS, `this skill uses protocol ${PROTOCOL}, not ${protocol}`);
     const { config = null, permissions = [] } = params;
     Object.assign(host, { skill: field(params, "skill"), directory: field(params, "directory"), config, permissions });
     const parts = { tools: this.#tools, hooks: this.#hooks, workflows: this.#workflows, scanners: this.#scanners };
@@ -159,13 +159,13 @@ export class Skill {
   }
 }
 
-/** The real stdout, out of everybody else's reach. */
+/** The real stdout, out of reach of other code. */
 class Pipes {
   readonly #write = process.stdout.write.bind(process.stdout);
   readonly #waiting = new Map<number, { resolve: (answer: Json) => void; reject: (error: Error) => void }>();
   #asked = 0;
   constructor() {
-    process.stdout.on("error", () => process.exit(0)); // the host went away in the middle of an answer
+    process.stdout.on("error", () => process.exit(0)); // the host closed the pipe during an answer
     process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
     Object.assign(console, { log: console.error, info: console.error, debug: console.error });
   }
@@ -179,7 +179,7 @@ class Pipes {
   reply(id: Json, answer: Json): void {
     if (!this.send({ id, ...answer })) this.reply(id, { error: { code: INTERNAL, message: oversized("the answer") } });
   }
-  /** Sends a message unless it is too long; says whether. */
+  /** Sends a message unless it is too long; returns whether it was sent. */
   send(message: Json): boolean {
     const whole = (_: string, value: Json) => (typeof value === "string" ? value.toWellFormed() : value);
     const frame = JSON.stringify({ jsonrpc: "2.0", ...message }, whole);
@@ -187,30 +187,30 @@ class Pipes {
     if (fits) this.#write(frame + "\n");
     return fits;
   }
-  /** A request, to be served. An answer goes to who waits for it, and what is no message is answered at once. */
+  /** Returns a request. An answer resolves its promise, and a line that is not a message is answered with an error. */
   read(line: Uint8Array | undefined): Json {
     if (line?.every((byte) => byte <= 32)) return;
     let message: Json;
     try {
       message = JSON.parse(new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(line));
     } catch {
-      return this.reply(null, { error: { code: PARSE, message: line ? "this line is no JSON" : oversized("this line") } });
+      return this.reply(null, { error: { code: PARSE, message: line ? "this line is not JSON" : `${oversized("a line")}; each message is one line` } });
     }
     const known = message instanceof Object ? message : {}, { id = null, error } = known;
     if (typeof known.method === "string") return "id" in known ? known : undefined;
-    const invalid = { code: INVALID, message: "this is no message of JSON-RPC 2.0" };
+    const invalid = { code: INVALID, message: "this line is not a JSON-RPC message" };
     if (!("id" in known) || !("result" in known || error)) return this.reply(id, { error: invalid });
     if (error) this.#waiting.get(id)?.reject(new HostError(error.code, error.message, error.data));
     else this.#waiting.get(id)?.resolve(known.result);
     this.#waiting.delete(id);
   }
   gone(): void {
-    for (const { reject } of this.#waiting.values()) reject(new HostError(INTERNAL, "the host is gone: it closed the pipe"));
+    for (const { reject } of this.#waiting.values()) reject(new HostError(INTERNAL, "the host closed the pipe"));
   }
-  end(): void { this.#write("", () => process.exit(0)); } // when what was written before is out
+  end(): void { this.#write("", () => process.exit(0)); } // after everything before it is written
 }
 
-/** Lines without their ends; nothing in place of one that is too long. */
+/** Lines without their ends; undefined for one that is too long. */
 async function* lines(input: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array | undefined> {
   let pieces: Uint8Array[] = [], length = 0;
   for await (let chunk of input) {
@@ -229,9 +229,9 @@ function fit(schema: Json, input: Json): Json {
   for (const name of schema.required ?? []) if (!(name in Object(input))) wrong.push(`missing field \`${name}\``);
   for (const [name, { type }] of Object.entries<Json>(schema.properties ?? {})) {
     const value = Object(input)[name], fine = value === undefined || !type || [type].flat().includes(kind(value));
-    if (!fine && !(type === "number" && kind(value) === "integer")) wrong.push(`\`${name}\` is no ${type}`);
+    if (!fine && !(type === "number" && kind(value) === "integer")) wrong.push(`\`${name}\` is not of type ${type}`);
   }
-  if (wrong.length) throw new Error(`the input doesn't fit: ${wrong[0]}`);
+  if (wrong.length) throw new Error(`the input is invalid: ${wrong[0]}`);
   return input;
 }
 function find<P>(what: string, parts: Map<string, P>, name: string): P {
@@ -245,6 +245,6 @@ function field(params: Json, name: string): Json {
 }
 const oversized = (what: string): string => `${what} is longer than ${MAX_FRAME} bytes`;
 function words(error: unknown): string {
-  if (!engine) console.error(error); // the engine knows itself where it was thrown
+  if (!engine) console.error(error); // the engine reports the place itself
   return error instanceof Error && error.message ? error.message : String(error);
 }

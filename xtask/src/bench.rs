@@ -25,7 +25,9 @@ mod table;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, Stdio};
+
+use serde_json::Value;
 
 use crate::{Result, workspace};
 use handshake::Era;
@@ -37,25 +39,23 @@ use table::Table;
 /// Builds, then hands over to the release build of this program.
 pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?; // wrong usage is noticed before minutes of building
-    let examples: &[(&str, &str)] = match options.part {
+    let drivers: &[(&str, &str)] = match options.part {
         Part::Render => &[("metier-runtime", "activation")],
-        Part::Host => rooms::EXAMPLES,
-        Part::Agent => agent::EXAMPLES,
+        Part::Host => rooms::DRIVERS,
+        Part::Agent => agent::DRIVERS,
         Part::Catalog | Part::Scan | Part::Mcp => &[],
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
     let mut build = workspace::cargo();
     build.args(["build", "--release", "--bins", "--package", "xtask"]);
     if options.metier.is_none() {
-        build.args(["--package", "metier"]);
+        build.args(["--package", "metier-cli"]);
     }
-    for (package, example) in examples {
-        build.args(["--package", package, "--example", example]);
-    }
-    if !build.status()?.success() {
-        return Err("what is measured does not build".into());
+    for (package, driver) in drivers {
+        build.args(["--package", package, "--bench", driver]);
     }
     let release = release_folder()?;
+    build_drivers(&mut build, &release)?;
     let mut command = Command::new(release.join("xtask"));
     command.arg("__bench").args(arguments);
     if options.metier.is_none() {
@@ -100,17 +100,39 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// What permission costs: measured inside of one process by an example of the runtime, which prints a number a line.
+/// Builds, and links each driver to a name without a hash: `release/drivers/NAME`.
+fn build_drivers(build: &mut Command, release: &Path) -> Result<()> {
+    build.arg("--message-format=json-render-diagnostics");
+    let built = build.stderr(Stdio::inherit()).output()?;
+    if !built.status.success() {
+        return Err("the programs to measure do not build".into());
+    }
+    let folder = release.join("drivers");
+    fs::create_dir_all(&folder)?;
+    for line in built.stdout.split(|byte| *byte == b'\n') {
+        let message: Value = serde_json::from_slice(line).unwrap_or_default();
+        let target = &message["target"];
+        if let (Some(program), Some(name)) =
+            (message["executable"].as_str(), target["name"].as_str())
+            && target["kind"][0] == "bench"
+        {
+            fs::copy(program, folder.join(name))?;
+        }
+    }
+    Ok(())
+}
+
+/// What permission costs: measured inside one process by a driver of the runtime, which prints one number per line.
 fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
     let arguments = [bench.metier.as_path(), bench.path()];
-    let figures = Figures::of(Command::new(example("activation")?).args(arguments))?;
+    let figures = Figures::of(Command::new(driver("activation")?).args(arguments))?;
     let value = |name: &str| figures.value(name);
     rows::render(table, value)
 }
 
-/// A program of the examples.
-fn example(name: &str) -> Result<PathBuf> {
-    Ok(release_folder()?.join("examples").join(name))
+/// A program that measures something inside one process: a bench target of another package.
+fn driver(name: &str) -> Result<PathBuf> {
+    Ok(release_folder()?.join("drivers").join(name))
 }
 
 /// What a program says: a name and a number a line.
@@ -391,7 +413,7 @@ impl Bench {
     fn warm_up(&self, program: &Program, size: usize) -> Result<u64> {
         let output = self.path().join("stdout");
         sample(&self.xtask, program, &output)?;
-        let document: serde_json::Value = serde_json::from_slice(&fs::read(&output)?)
+        let document: Value = serde_json::from_slice(&fs::read(&output)?)
             .map_err(|error| format!("{program} did not print JSON: {error}"))?;
         let listed = document["skills"].as_array().map_or(0, Vec::len);
         if listed != size {

@@ -55,7 +55,7 @@ const HEIGHT: usize = 19;
 pub(crate) fn run() -> Result<ExitCode> {
     let root = workspace::root();
     let built = workspace::cargo()
-        .args(["build", "--quiet", "-p", "metier"])
+        .args(["build", "--quiet", "-p", "metier-cli"])
         .status()?;
     if !built.success() {
         return Ok(ExitCode::FAILURE);

@@ -22,6 +22,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-js", 1),
     ("metier-config", 2),
     ("metier-scan", 2),
+    ("metier-package", 2),
     ("metier-policy", 3),
     ("metier-select", 4),
     ("metier-store", 5),
@@ -31,9 +32,10 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-registry", 6),
     ("metier-runtime", 7),
     ("metier-agent", 8),
-    ("metier-wire", 8),
-    ("metier-server", 9),
-    ("metier", 10),
+    ("metier", 9),
+    ("metier-wire", 10),
+    ("metier-server", 11),
+    ("metier-cli", 12),
 ];
 
 /// For tests and chores: nothing that ships may need them.
@@ -45,6 +47,7 @@ const PURE: &[&str] = &[
     "metier-model",
     "metier-config",
     "metier-scan",
+    "metier-package",
     "metier-policy",
     "metier-select",
     "metier-wire",

@@ -33,7 +33,7 @@ fn the_workspace_keeps_its_layers() {
 fn good_edges_are_fine() {
     let good = [
         package("metier-policy", &["metier-model", "metier-sdk"]),
-        package("metier", &["metier-wire", "metier-catalog"]),
+        package("metier-cli", &["metier-wire", "metier-catalog"]),
         package("metier-testkit", &["metier-model"]),
     ];
     assert!(problems(&good).is_empty());

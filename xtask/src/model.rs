@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::{Result, test, workspace};
 
 /// The weights and the server, with versions.
-const REQUIREMENTS: &str = "crates/metier/tests/python/model.txt";
+const REQUIREMENTS: &str = "crates/cli/tests/python/model.txt";
 
 /// How long pip may take, compiler included.
 const MINUTES: u32 = 60;
@@ -23,7 +23,14 @@ const TEST: &str = "real_model::a_small_model_holds_a_conversation";
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     prepare(&workspace::root(), &workspace::target()?)?;
     let status = workspace::cargo()
-        .args(["test", "--locked", "--package", "metier", "--test", "all"])
+        .args([
+            "test",
+            "--locked",
+            "--package",
+            "metier-cli",
+            "--test",
+            "all",
+        ])
         .args(arguments)
         .args(["--", "--ignored", "--exact", "--nocapture", TEST])
         .status()?;

@@ -17,7 +17,7 @@ use programs::{PROGRAMS, Program};
 pub(crate) const NOT_RUN: &str = "METIER_TEST_NOT_RUN";
 
 /// What the clients in Python need, with versions; and Deno, which comes from the same place.
-const REQUIREMENTS: &str = "crates/metier/tests/python/requirements.txt";
+const REQUIREMENTS: &str = "crates/cli/tests/python/requirements.txt";
 
 /// Programs that come from npm: the packages, and the lock that says which bytes.
 struct Packages {
@@ -41,7 +41,7 @@ const PACKAGES: &[Packages] = &[
     // For the coding pipeline.
     Packages {
         what: "OpenCode",
-        from: "crates/metier/tests/opencode",
+        from: "crates/cli/tests/opencode",
         to: "opencode",
         programs: &[
             "node_modules/opencode-linux-arm64/bin/opencode",

@@ -1,7 +1,7 @@
 //! How much a session and all that came from it may use up, together.
 //!
-//! One purse for a whole tree of sessions: a sub-agent that starts sub-agents spends what its parent has. Nothing is given back. What a
-//! sub-agent may ask of a model is besides an allowance of its own, so that one that goes astray leaves something to the others.
+//! One budget for a whole tree of sessions: sub-agents of sub-agents spend what their parent has. Nothing is given back. Each
+//! sub-agent also has its own allowance of model requests, so that one that goes astray leaves some to the others.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,24 +26,24 @@ pub struct Limits {
     pub requests: u64,
     /// How many tools are called.
     pub calls: u64,
-    /// How many tokens go in and come out; 0 is no limit.
+    /// Limit of input and output tokens; 0 means no limit.
     pub tokens: u64,
 }
 
-/// What there is no more of.
+/// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Spent {
-    /// Requests.
-    #[error("the model was asked {0} times, which is the limit")]
+    /// The limit of model requests is reached.
+    #[error("reached the limit of {0} model requests")]
     Requests(u64),
     /// Requests of one sub-agent.
-    #[error("the sub-agent asked its model {0} times, which is the limit for one")]
+    #[error("the sub-agent reached its limit of {0} model requests")]
     OwnRequests(u64),
-    /// Calls.
-    #[error("tools were called {0} times, which is the limit")]
+    /// The limit of tool calls is reached.
+    #[error("reached the limit of {0} tool calls")]
     Calls(u64),
-    /// Tokens.
-    #[error("{0} tokens were used, which is the limit")]
+    /// The limit of tokens is reached.
+    #[error("reached the limit of {0} tokens")]
     Tokens(u64),
 }
 
@@ -61,7 +61,7 @@ impl Spent {
 }
 
 impl Budget {
-    /// A full purse.
+    /// A budget of which nothing is used.
     #[must_use]
     pub fn new(limits: Limits) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl Budget {
         }
     }
 
-    /// The allowance of a sub-agent: so many requests, and whatever else is there.
+    /// The allowance of a sub-agent: its own number of requests, and the shared rest.
     #[must_use]
     pub fn allowance(whole: &Arc<Self>, requests: u64) -> Self {
         let limits = Limits {
@@ -99,7 +99,7 @@ impl Budget {
     /// A model is about to be asked.
     ///
     /// # Errors
-    /// When it may not be asked any more.
+    /// When no request is left.
     pub fn take_request(&self) -> Result<(), Spent> {
         if self.tokens.load(Ordering::Relaxed) == 0 {
             return Err(Spent::Tokens(self.limits.tokens));
@@ -115,7 +115,7 @@ impl Budget {
     /// A tool is about to be called.
     ///
     /// # Errors
-    /// When none may be called any more.
+    /// When no tool call is left.
     pub fn take_call(&self) -> Result<(), Spent> {
         match &self.whole {
             Some(whole) => whole.take_call(),
@@ -123,7 +123,7 @@ impl Budget {
         }
     }
 
-    /// An answer came.
+    /// Counts the tokens of an answer.
     pub fn use_tokens(&self, usage: Usage) {
         if let Some(whole) = &self.whole {
             return whole.use_tokens(usage);

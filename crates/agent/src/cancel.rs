@@ -1,7 +1,7 @@
 //! Ending a call from outside.
 //!
-//! A flag and nothing else: storing to it is all that a signal handler may do. Whoever waits looks at it often
-//! enough ([`Cancel::GLANCE`]) that a person does not notice the difference.
+//! Only a flag: storing to it is all that a signal handler is allowed to do. Waiting code checks it so often ([`Cancel::GLANCE`])
+//! that a person does not notice the difference.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 pub struct Cancel(Arc<AtomicBool>);
 
 impl Cancel {
-    /// How long a wait may go without a look at the flag.
+    /// Maximum time between two checks of the flag.
     pub const GLANCE: Duration = Duration::from_millis(20);
 
     /// A flag that is not set.
@@ -27,7 +27,7 @@ impl Cancel {
         self.0.store(true, Ordering::Release);
     }
 
-    /// Whether somebody did.
+    /// Whether the work was cancelled.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
         self.0.load(Ordering::Acquire)
@@ -38,7 +38,7 @@ impl Cancel {
         self.0.store(false, Ordering::Release);
     }
 
-    /// The flag itself, for whoever waits in another crate.
+    /// The flag itself, for code that waits in another crate.
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
@@ -58,7 +58,7 @@ impl Cancel {
     }
 }
 
-/// A flag that somebody else sets, such as a signal handler.
+/// A flag that other code sets, such as a signal handler.
 impl From<Arc<AtomicBool>> for Cancel {
     fn from(flag: Arc<AtomicBool>) -> Self {
         Self(flag)

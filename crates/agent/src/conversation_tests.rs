@@ -1,10 +1,10 @@
-//! That whatever was written down, a provider takes what comes of it.
+//! Whatever was recorded, a provider accepts the messages that are made from it.
 
 use proptest::prelude::*;
 use serde_json::Map;
 
 use super::*;
-use crate::Input;
+use crate::{Input, Usage};
 
 fn user(text: &str) -> Record {
     Record::User {
@@ -60,7 +60,7 @@ fn compacted(items: usize, summary: &str) -> Record {
     }
 }
 
-/// The results of a message, by id, with what they say.
+/// The results of a message by id, with their texts.
 fn results(message: &Message) -> Vec<(&str, &str)> {
     let Message::Results(results) = message else {
         panic!("no results: {message:?}");
@@ -209,14 +209,14 @@ fn what_is_empty_is_not_sent() {
         user("hello"),
         says("", &[]),
         user("anybody?"),
-        says("half of\n[the answer broke off]", &[]),
+        says("half of\n[the answer was cut off]", &[]),
         says("all of it", &[]),
     ]);
     let expected = [
-        Message::User("[nothing was said]".into()),
+        Message::User("[empty message]".into()),
         answer("out of the blue"),
         Message::User("hello\n\nanybody?".into()),
-        answer("half of\n[the answer broke off]\n\nall of it"),
+        answer("half of\n[the answer was cut off]\n\nall of it"),
     ];
     assert_eq!(conversation.messages(), expected);
 
@@ -315,7 +315,7 @@ fn record() -> impl Strategy<Value = Record> {
 }
 
 proptest! {
-    /// Oracle: what providers document, and the parts counted anew.
+    /// Oracle: the providers' documentation, and the parts counted again.
     #[test]
     fn any_records_make_a_conversation_that_providers_take(records in prop::collection::vec(record(), 0..40)) {
         let conversation = Conversation::replay(records);
@@ -352,7 +352,7 @@ proptest! {
             });
         }
         prop_assert!(conversation.open_calls().is_empty());
-        // Written down or not, the model is told the same.
+        // Recorded or not, the model gets the same.
         prop_assert_eq!(conversation.messages(), before);
     }
 

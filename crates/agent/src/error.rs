@@ -1,4 +1,4 @@
-//! Why there is no answer, and what to do about it.
+//! Why a model gave no answer, and what to do about it.
 
 use std::time::Duration;
 
@@ -7,136 +7,136 @@ use thiserror::Error;
 use crate::Usage;
 use crate::provider::Kind;
 
-/// Why there is no answer. What a provider said is quoted on one line, cut, and without the key.
+/// Why a model gave no answer. Messages of a provider are quoted on one line, cut, and without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum ModelError {
-    /// A name that says nothing about who answers to it.
-    #[error("`{name}` does not say whose model it is")]
+    /// A model name without a provider.
+    #[error("model `{name}` has no provider prefix")]
     NoProvider {
-        /// As it was given.
+        /// The name as it was given.
         name: String,
     },
     /// Nothing was asked, because there is nothing to show who asks.
-    #[error("there is no key for {provider}")]
+    #[error("no API key for {provider}")]
     NoKey {
         /// Whose model it is.
         provider: Kind,
-        /// The variable that was looked for.
+        /// The variable that was read.
         variable: String,
     },
     /// A key that can't be sent.
-    #[error("the key in `{variable}` has characters that no key has")]
+    #[error("the API key in `{variable}` contains invalid characters")]
     BadKey {
         /// Where it came from.
         variable: String,
     },
     /// A base URL that leads nowhere.
-    #[error("`{url}` is no base URL: {reason}")]
+    #[error("`{url}` is not a base URL: {reason}")]
     BadUrl {
-        /// As it was given, without a password.
+        /// The URL as it was given, without a password.
         url: String,
         /// What is wrong with it.
         reason: String,
     },
     /// The key was not accepted.
-    #[error("{provider} did not accept the key: {message}")]
+    #[error("{provider} rejected the API key: {message}")]
     Unauthorized {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
         /// Where the key came from.
         variable: String,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
     /// Too many requests, in the end.
-    #[error("{provider} limits the rate of requests{}: {message}", times(*.attempts))]
+    #[error("{provider} rate limit reached{}: {message}", times(*.attempts))]
     RateLimited {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
         /// How long it asked to wait.
         after: Option<Duration>,
         /// How often it was asked.
         attempts: u32,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
     /// It has too much to do, or is broken, in the end.
-    #[error("{provider} can't answer now ({code}){}: {message}", times(*.attempts))]
+    #[error("{provider} is unavailable ({code}){}: {message}", times(*.attempts))]
     Overloaded {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
-        /// The status.
+        /// HTTP status code.
         code: u16,
         /// How long it asked to wait.
         after: Option<Duration>,
         /// How often it was asked.
         attempts: u32,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
     /// The request was not accepted.
-    #[error("{provider} refused the request ({code}): {message}")]
+    #[error("{provider} rejected the request ({code}): {message}")]
     Status {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
-        /// The status.
+        /// HTTP status code.
         code: u16,
-        /// What it said.
+        /// The provider's error message.
         message: String,
     },
     /// The answer broke off.
-    #[error("the answer of {provider} broke off {}", if text.is_empty() { "before its first word" } else { "in the middle" })]
+    #[error("{provider} closed the connection {}", if text.is_empty() { "before sending a response" } else { "in the middle of its response" })]
     Cut {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
-        /// The words that had come.
+        /// The text that had arrived.
         text: String,
-        /// What they took, as far as it was said.
+        /// The tokens of it, if they were reported.
         usage: Usage,
     },
     /// The answer does not end.
-    #[error("the answer of {provider} has more than {limit} bytes")]
+    #[error("the response of {provider} is larger than {limit} bytes")]
     TooLarge {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
-        /// The limit.
+        /// Maximum size of a response in bytes.
         limit: usize,
     },
-    /// The answer is not in the format that the provider speaks.
-    #[error("the answer of {provider} can't be read: {reason}")]
+    /// The response is not in the provider's format.
+    #[error("can't parse the response of {provider}: {reason}")]
     Malformed {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
         /// What is wrong with it.
         reason: String,
     },
     /// It took too long.
-    #[error("{provider} took too long: no {wait} within {limit:?}")]
+    #[error("{provider} timed out: no {wait} within {limit:?}")]
     TimedOut {
-        /// Who.
+        /// The provider of the model.
         provider: Kind,
         /// What did not come.
         wait: Wait,
-        /// The limit.
+        /// The timeout that was reached.
         limit: Duration,
     },
-    /// Somebody ended the call.
+    /// The call was cancelled.
     #[error("cancelled")]
     Cancelled,
-    /// There is nobody.
-    #[error("`{url}` can't be reached: {reason}")]
+    /// The server can't be reached.
+    #[error("can't reach `{url}`: {reason}")]
     Unreachable {
-        /// Where.
+        /// URL of the request.
         url: String,
-        /// What the system said.
+        /// The error of the system.
         reason: String,
     },
-    /// There is somebody, and it can't be known who. Nothing was sent.
-    #[error("no secure connection to `{url}`: {reason}")]
+    /// The server's identity can't be verified. Nothing was sent.
+    #[error("can't establish a secure connection to `{url}`: {reason}")]
     Untrusted {
-        /// Where.
+        /// URL of the request.
         url: String,
-        /// What TLS said.
+        /// The TLS error.
         reason: String,
     },
 }
@@ -146,11 +146,11 @@ pub enum ModelError {
 pub enum Wait {
     /// A connection, name and TLS included.
     Connection,
-    /// The begin of an answer.
+    /// The start of a response.
     FirstByte,
     /// The next piece of it.
     NextByte,
-    /// Its end.
+    /// The end of a response.
     End,
 }
 
@@ -158,15 +158,15 @@ impl std::fmt::Display for Wait {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Connection => "connection",
-            Self::FirstByte => "begin of an answer",
-            Self::NextByte => "further piece of the answer",
-            Self::End => "end of the answer",
+            Self::FirstByte => "start of a response",
+            Self::NextByte => "further data",
+            Self::End => "end of the response",
         })
     }
 }
 
 impl ModelError {
-    /// Whether the provider does not know the model that it was asked for.
+    /// Whether the provider does not know the requested model.
     pub(crate) const fn is_unknown_model(&self) -> bool {
         matches!(self, Self::Status { code: 404, .. })
     }
@@ -176,19 +176,19 @@ impl ModelError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::NoProvider { name } => format!(
-                "write `anthropic/{name}`, `openai/{name}` or `ollama/{name}`, or set a default: `metier config agent.provider anthropic`"
+                "use `anthropic/{name}`, `openai/{name}` or `ollama/{name}`, or set a default: `metier config agent.provider anthropic`"
             ),
             Self::NoKey { variable, .. } => format!(
                 "set it with `export {variable}=…`, or name another variable: `metier config agent.api_key_env NAME`"
             ),
             Self::BadKey { variable } => {
-                format!("set it again, without blanks and line breaks: `export {variable}=…`")
+                format!("set it again, without spaces and line breaks: `export {variable}=…`")
             }
             Self::BadUrl { .. } => {
-                "it looks like `https://host/v1`; set it with `metier config agent.base_url URL`".to_owned()
+                "a base URL looks like `https://host/v1`; set it with `metier config agent.base_url URL`".to_owned()
             }
             Self::Unauthorized { variable, .. } if variable.is_empty() => {
-                "it wants a key: name its variable with `metier config agent.api_key_env NAME`".to_owned()
+                "it requires a key: set its variable with `metier config agent.api_key_env NAME`".to_owned()
             }
             Self::Unauthorized { variable, .. } => {
                 format!("check the key in `{variable}`, and that it belongs to this base URL")
@@ -198,17 +198,17 @@ impl ModelError {
             }
             // Some servers promise an answer before they count what they were sent (llama-cpp-python's does).
             Self::Cut { text, .. } if text.is_empty() => {
-                "try again in a while; if the server hangs up because the conversation is longer than its window, shorten it earlier: `metier config agent.context_tokens N`".to_owned()
+                "try again later; if the server closes the connection because the conversation exceeds its context window, compact it earlier: `metier config agent.context_tokens N`".to_owned()
             }
             Self::RateLimited { .. } | Self::Overloaded { .. } | Self::Cut { .. } => {
-                "try again in a while".to_owned()
+                "try again later".to_owned()
             }
             Self::Status { code: 404, .. } => {
                 "check the name of the model (`--model`, `METIER_MODEL`) and the base URL (`metier config agent.base_url`)".to_owned()
             }
             Self::TooLarge { .. } => "ask for a shorter answer: `metier config agent.max_tokens N`".to_owned(),
             Self::Malformed { .. } => {
-                "check that the base URL speaks the format of this provider: `metier config agent.base_url`".to_owned()
+                "check that the base URL serves the API of this provider: `metier config agent.base_url`".to_owned()
             }
             Self::TimedOut { wait: Wait::Connection, .. } | Self::Unreachable { .. } => {
                 "check the network and the base URL: `metier config agent.base_url`".to_owned()
@@ -217,7 +217,7 @@ impl ModelError {
                 "check the clock and the system's certificates; if the server is your own, install its certificate there".to_owned()
             }
             Self::TimedOut { .. } => {
-                "try again, or allow more with `metier config agent.timeout SECONDS`".to_owned()
+                "try again, or raise the timeout with `metier config agent.timeout SECONDS`".to_owned()
             }
             Self::Status { .. } | Self::Cancelled => return None,
         })

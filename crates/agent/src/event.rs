@@ -1,180 +1,189 @@
-//! What happens in a session, told as it happens.
+//! Events of a session, reported while it runs.
 //!
-//! A session never prints. Whoever opened it listens: a terminal paints what it hears, `--format jsonl` writes each event on a
-//! line of its own, a test compares. Sub-agents are heard through the same listener, from threads of their own; the envelope says whose
-//! event it is. Names and fields are part of the contract with programs that read the lines: they are added to, not changed.
+//! A session never prints. The program that opened it listens: a terminal shows events, `--format jsonl` writes each on a line, a test
+//! compares them. Events of sub-agents reach the same listener, from other threads. `wire` owns their JSON.
 
-use serde::Serialize;
 use serde_json::Value;
 
-/// Somebody who wants to know. Called from several threads.
+use crate::stored::KeptSkill;
+
+/// Receives the events of a session. Called from several threads.
 pub trait Listener: Send + Sync {
-    /// Something happened.
+    /// Receives one event.
     fn hear(&self, told: &Told);
 }
 
-/// An event, and whose it is.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// An event, and the session that it belongs to.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// The session.
+    /// Id of the session.
     pub session: String,
-    /// How deep it is nested: 0 is the one that a person talks to.
+    /// Nesting depth: 0 is the session that the user talks to.
     pub depth: usize,
-    /// What happened.
-    #[serde(flatten)]
+    /// The event.
     pub event: Event,
 }
 
-/// What can happen.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "type", rename_all = "snake_case")]
+/// An event of a session.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A session is open.
+    /// The session is open.
     SessionStarted {
-        /// The model that answers, as `provider/model`.
+        /// The model, as `provider/model`.
         model: String,
-        /// Whether it goes on where an earlier one ended.
+        /// Whether it continues an earlier conversation.
         resumed: bool,
     },
-    /// What the next request tells the model that it may call; said when it changes.
+    /// The tools of the next request, reported when they change.
     Tools {
-        /// The names.
+        /// Names of the tools.
         tools: Vec<String>,
     },
-    /// A skill became active.
+    /// A skill was activated.
     SkillActivated {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
-        /// Who or what asked for it: `user`, `model`, `plan` or `trigger`.
-        by: &'static str,
-        /// Why, in words.
+        /// Who asked for the skill.
+        by: ActivatedBy,
+        /// The reason, for people.
         why: String,
-        /// It was in the conversation already, word for word.
+        /// Whether the same text was in the conversation already.
         already: bool,
     },
-    /// A skill is not active any more; its text was taken out of the conversation.
+    /// A skill was unloaded and its text removed from the conversation.
     SkillUnloaded {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
     },
-    /// A workflow fits what was said; nobody has run it yet.
+    /// A workflow matches the message; the user can run it.
     WorkflowOffered {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
-        /// Why, in words.
+        /// The reason, for people.
         why: String,
     },
-    /// More words of the model.
+    /// A piece of the model's answer.
     Text {
-        /// As they came.
+        /// The piece, unchanged.
         text: String,
     },
-    /// More thoughts of the model, which are not part of its answer.
+    /// A piece of the model's thinking, which is not part of its answer.
     Thinking {
-        /// As they came.
+        /// The piece, unchanged.
         text: String,
     },
-    /// The model did not answer, and is asked once more.
+    /// The model did not answer; the request is sent again.
     Retry {
-        /// After a pause of so many seconds.
+        /// Length of the pause before it.
         seconds: f64,
-        /// Which attempt follows it, counted from 1.
+        /// Number of the next attempt, counted from 1.
         attempt: u32,
-        /// How many there are at most.
+        /// Maximum number of attempts.
         of: u32,
-        /// Why.
+        /// Why the last attempt failed.
         reason: String,
     },
     /// A tool is called.
     ToolCall {
-        /// The model's handle for it.
+        /// The model's id of the call.
         id: String,
-        /// Which.
+        /// Name of the tool.
         tool: String,
-        /// With what.
+        /// The arguments.
         input: Value,
     },
-    /// A tool answered.
+    /// A tool returned a result.
     ToolResult {
-        /// The handle of the call.
+        /// The model's id of the call.
         id: String,
-        /// Which.
+        /// Name of the tool.
         tool: String,
-        /// What it said.
+        /// The output of the tool.
         output: String,
-        /// Whether that is an error.
+        /// Whether the output is an error.
         is_error: bool,
-        /// How long it took.
+        /// Duration of the call.
         ms: u64,
     },
-    /// A tool was not called, because it may not be.
+    /// A call was refused by the rules of the session.
     ToolRefused {
-        /// The handle of the call.
+        /// The model's id of the call.
         id: String,
-        /// Which.
+        /// Name of the tool.
         tool: String,
-        /// Why.
+        /// The rule that refused it, for people.
         reason: String,
     },
-    /// A sub-agent begins.
+    /// A sub-agent starts.
     SubagentStarted {
-        /// How it came to be: `spawn` or `fork`.
-        kind: &'static str,
-        /// What it is to do.
+        /// What started it.
+        kind: SubagentKind,
+        /// Its task.
         task: String,
-        /// Its skills.
+        /// Names of its skills.
         skills: Vec<String>,
     },
-    /// A sub-agent was not started. Nothing was asked of a model.
+    /// A sub-agent was not started, and no model was asked.
     SubagentRejected {
-        /// All that is wrong.
+        /// All errors of the set.
         errors: Vec<String>,
     },
-    /// The conversation was made shorter.
+    /// The conversation was shortened.
     Compacted {
-        /// About how many tokens it had.
+        /// Estimated tokens before.
         before: usize,
-        /// And has.
+        /// Estimated tokens after.
         after: usize,
-        /// The active skills whose text was attached again.
+        /// Active skills whose text was attached again.
         skills: Vec<KeptSkill>,
     },
-    /// Something that a person should know.
+    /// A note for the user.
     Note {
-        /// In words.
+        /// The note.
         text: String,
     },
-    /// A turn is over.
+    /// A turn ended with an answer.
     TurnEnded {
         /// The answer, after all transforms.
         text: String,
-        /// How often the model was asked.
+        /// Number of requests to the model.
         requests: u64,
-        /// What went into it.
+        /// Tokens of all requests.
         input_tokens: u64,
-        /// What came out.
+        /// Tokens of all answers.
         output_tokens: u64,
-        /// What it cost, where prices are known.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        /// The cost, if prices are known.
         cost: Option<String>,
     },
-    /// A turn ended without an answer. The session can go on.
+    /// A turn ended without an answer. The session can continue.
     TurnFailed {
-        /// A stable word.
+        /// A stable code.
         code: String,
-        /// What happened.
+        /// The error.
         message: String,
-        /// What to do about it.
-        #[serde(skip_serializing_if = "Option::is_none")]
+        /// How to fix it.
         hint: Option<String>,
     },
 }
 
-/// A skill whose text survived.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
-pub struct KeptSkill {
-    /// The skill.
-    pub skill: String,
-    /// Whether there was no room for all of it.
-    pub cut: bool,
+/// Who asked for a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActivatedBy {
+    /// The user, by its name.
+    User,
+    /// The model, with a tool call.
+    Model,
+    /// The plan that the session was opened with.
+    Plan,
+    /// A trigger that matched.
+    Trigger,
+}
+
+/// What started a sub-agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SubagentKind {
+    /// A task with a set of skills.
+    Spawn,
+    /// A skill that runs in its own context.
+    Fork,
 }

@@ -1,7 +1,7 @@
-//! What a session stands on: who opens runtimes, and who knows the models.
+//! The environment of a session: it opens runtimes and knows the models.
 //!
-//! A session has a runtime of its own, and so has each sub-agent, which works on another thread. So the door gives us something that
-//! can open any number of them.
+//! A session has its own runtime, and so has each sub-agent, which runs on another thread. So the caller provides a value that can
+//! open any number of them.
 
 use std::sync::Arc;
 
@@ -41,20 +41,20 @@ pub trait Ground: Send + Sync {
     /// A name that no session had before.
     ///
     /// # Errors
-    /// When there is no chance in this machine.
+    /// When this machine has no source of randomness.
     fn fresh_id(&self) -> Result<String, Report>;
 }
 
 /// A model, and what is known of it.
 #[derive(Clone)]
 pub struct Chosen {
-    /// Who answers.
+    /// The model that answers.
     pub model: Arc<dyn Model>,
-    /// As `provider/model`.
+    /// Name of the model, as `provider/model`.
     pub name: ModelName,
-    /// How hard it thinks, if somebody said so.
+    /// How hard it thinks, if that is configured.
     pub effort: Option<Effort>,
-    /// What its tokens cost, if somebody said so.
+    /// The price of its tokens, if that is configured.
     pub price: Option<Price>,
 }
 

@@ -1,7 +1,7 @@
 //! # metier-agent — sessions with a model that obey
 //!
-//! **Problem.** An agent is a loop around a model, and a model says anything. What it may do must not depend on what it says; what was
-//! done must survive a killed process; and every provider has its own words for the same conversation.
+//! **Problem.** An agent is a loop around a model, and a model can output anything. What it is allowed to do must not depend on its
+//! output; what was done must survive a killed process; and every provider has its own format for the same conversation.
 //!
 //! **Goals.**
 //! * a loop that can be read in one sitting, over one trait, [`Model`];
@@ -34,16 +34,17 @@
 //! use metier_agent::{Conversation, Message, Record};
 //!
 //! let said = |text: &str| Record::User { text: text.into(), skills: vec![] };
-//! let conversation = Conversation::replay([said("hello"), said("anybody?")]);
+//! let conversation = Conversation::replay([said("hello"), said("are you there?")]);
 //! assert!(conversation.waits_for_model());
-//! assert_eq!(conversation.messages(), [Message::User("hello\n\nanybody?".into())]);
+//! assert_eq!(conversation.messages(), [Message::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; what somebody says → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a [`ModelError`].
+//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; a user message → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a
+//! [`ModelError`].
 //!
-//! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no error, no `Debug`
-//! and no other host's request · after a piece was told, a request is never sent again · a record is written before it is true ·
-//! rules of a session hold for all sessions that it starts.
+//! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
+//! error, no `Debug` and no other host's request · after a piece was reported, a request is never sent again · a record is written
+//! before anything follows from it · rules of a session hold for all sessions that it starts.
 //!
 //! **Start reading at** `session/mod.rs`, then `session/calls.rs`, `rules.rs`, `conversation.rs`; for the wire, `model.rs` and `provider/mod.rs`.
 
@@ -61,6 +62,7 @@ mod provider;
 mod report;
 mod rules;
 mod session;
+mod stored;
 mod system;
 mod tally;
 mod tool_schema;
@@ -70,9 +72,9 @@ mod voice;
 
 pub use budget::{Budget, Limits as BudgetLimits, Spent};
 pub use cancel::Cancel;
-pub use conversation::{Conversation, OpenCall, Record, SkillText};
+pub use conversation::{Conversation, OpenCall};
 pub use error::{ModelError, Wait};
-pub use event::{Event, KeptSkill, Listener, Told};
+pub use event::{ActivatedBy, Event, Listener, SubagentKind, Told};
 pub use ground::{Chosen, Ground};
 pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
@@ -86,5 +88,6 @@ pub use rules::{Forbidden, Rules, Wanted};
 pub use session::{
     Plan, Rejected, Role, Session, Shared, SkillSet, Turn, is_coding, judge_set, open,
 };
+pub use stored::{KeptSkill, Record, SkillText};
 pub use transcript::Transcript;
 pub use voice::Voice;

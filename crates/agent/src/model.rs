@@ -1,8 +1,8 @@
-//! A conversation with a model, in our own words.
+//! A conversation with a model, independent of the provider.
 //!
-//! Providers disagree on where a system prompt stands, how a tool's result is sent and what a stop is called. Here is what
-//! they have in common; `provider/` translates, and nothing outside of it sees their shapes. One thing crosses unread:
-//! [`Kept`], what a model wants to have back with its own calls.
+//! Providers disagree on where a system prompt is, how a tool's result is sent and what a stop is called. This module has what they
+//! have in common; `provider/` translates, and nothing outside of it sees their formats. One thing is passed through unread:
+//! [`Kept`], which a model requires back with its own calls.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use serde_json::{Map, Value};
 use crate::provider::Kind;
 use crate::{Cancel, ModelError};
 
-/// Something that answers.
+/// A language model.
 ///
 /// The call blocks, as the rest of the program does, and ends when `cancel` is set. Several threads may ask at once.
 pub trait Model: Send + Sync {
-    /// Sends `request` and tells pieces of the answer as they come.
+    /// Sends `request` and reports pieces of the answer as they arrive.
     ///
     /// # Errors
-    /// When there is no whole answer. What was told before stays told.
+    /// When there is no complete answer. Pieces that were reported stay valid.
     fn answer(
         &self,
         request: &Request,
@@ -42,7 +42,7 @@ pub struct Request {
     pub messages: Vec<Message>,
     /// The tools it may call, in the order in which it sees them.
     pub tools: Arc<[ToolSpec]>,
-    /// How long the answer may be.
+    /// Maximum length of the answer, in tokens.
     pub max_tokens: u32,
     /// How hard to think; the provider's default when it isn't set.
     pub effort: Option<Effort>,
@@ -53,15 +53,15 @@ pub struct Request {
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Message {
-    /// What the user said.
+    /// A message of the user.
     User(String),
-    /// What the model said.
+    /// An answer of the model.
     Assistant {
-        /// Its words; may be empty when it only called tools.
+        /// The text; can be empty if it only called tools.
         text: String,
         /// The tools it called.
         calls: Vec<ToolCall>,
-        /// What it wants back unread.
+        /// Signed blocks that the provider requires back unchanged.
         kept: Vec<Kept>,
     },
     /// What the called tools answered: one for each call of the message before.
@@ -78,7 +78,7 @@ impl From<Answer> for Message {
     }
 }
 
-/// A tool, as a model is told of it.
+/// A tool, as a model sees it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ToolSpec {
     /// Letters, digits, `_` and `-`, at most 64.
@@ -94,9 +94,9 @@ pub struct ToolSpec {
 pub struct ToolCall {
     /// The model's handle for this call.
     pub id: String,
-    /// Which tool.
+    /// Name of the tool.
     pub name: String,
-    /// With what.
+    /// The arguments.
     pub input: Input,
 }
 
@@ -104,14 +104,14 @@ pub struct ToolCall {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Input {
-    /// A JSON object, as it should be. Whether it fits the tool's schema nobody has looked at yet.
+    /// A JSON object, as it should be. It has not been checked against the tool's schema.
     Object(Map<String, Value>),
     /// What the model wrote instead.
     Malformed(String),
 }
 
 impl Input {
-    /// Reads what a model wrote. Nothing at all stands for no arguments.
+    /// Parses the model's arguments. An empty text means no arguments.
     pub(crate) fn read(text: String) -> Self {
         if text.trim().is_empty() {
             return Self::Object(Map::new());
@@ -139,19 +139,19 @@ impl Input {
 pub struct ToolResult {
     /// The `id` of the call.
     pub id: String,
-    /// The tool.
+    /// Name of the tool.
     pub name: String,
-    /// What it said.
+    /// The output of the tool.
     pub output: String,
     /// Whether that is an error, a refusal included.
     pub is_error: bool,
 }
 
-/// A block that a provider signed and wants back as it was: without its signed thoughts it refuses the results of the
-/// calls that came with them. Another provider never gets to see it.
+/// A block that a provider signed and requires back unchanged: without its signed thinking it rejects the results of the calls that
+/// came with it. Other providers never see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kept {
-    /// Whose it is.
+    /// The provider that signed the block.
     pub provider: Kind,
     /// The block, as it came.
     pub block: Value,
@@ -160,16 +160,16 @@ pub struct Kept {
 /// How hard to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Effort {
-    /// Quick answers.
+    /// Least thinking, quick answers.
     Low,
-    /// In between.
+    /// The middle level.
     Medium,
-    /// Thorough.
+    /// Most thinking, thorough answers.
     High,
 }
 
 impl Effort {
-    /// The word for it, which all providers share.
+    /// The name of the level, which all providers share.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -180,18 +180,18 @@ impl Effort {
     }
 }
 
-/// A piece of an answer, told as it comes.
+/// A piece of an answer, reported as it arrives.
 #[derive(Debug)]
 pub enum Delta<'a> {
-    /// More of its words.
+    /// More text of the answer.
     Text(&'a str),
-    /// More of its thoughts, for those who want to watch. They are not part of the answer.
+    /// More thinking of the model, which is not part of the answer.
     Thinking(&'a str),
-    /// It begins to call a tool; the arguments follow with the answer.
+    /// A tool call starts; the arguments follow with the answer.
     Call {
         /// The model's handle for the call.
         id: &'a str,
-        /// Which tool.
+        /// Name of the tool.
         name: &'a str,
     },
     /// Nothing came yet, and the request is sent once more after a pause.
@@ -202,30 +202,30 @@ pub enum Delta<'a> {
         attempt: u32,
         /// How many there are at most.
         of: u32,
-        /// Why.
+        /// Why the last attempt failed.
         because: &'a ModelError,
     },
 }
 
-/// A whole answer.
+/// A complete answer of the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Its words.
+    /// The text of the answer.
     pub text: String,
     /// The tools it called, in its order.
     pub calls: Vec<ToolCall>,
-    /// What it wants back unread.
+    /// Signed blocks that the provider requires back unchanged.
     pub kept: Vec<Kept>,
-    /// Why it ended.
+    /// Why the answer ended.
     pub stop: Stop,
-    /// What it took.
+    /// Tokens of the request and the answer.
     pub usage: Usage,
 }
 
 /// Why an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// It is complete.
+    /// The answer is complete.
     End,
     /// It waits for the results of its calls.
     ToolUse,
@@ -233,11 +233,11 @@ pub enum Stop {
     MaxTokens,
     /// The model, or a filter of its provider, declined.
     Refusal,
-    /// Something we have no word for, in the provider's; empty when it gave none.
+    /// Another reason, in the provider's words; empty if it gave none.
     Other(String),
 }
 
-/// Tokens.
+/// Tokens that a request and its answer used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
     /// All that went in, cached or not.

@@ -12,13 +12,13 @@ use crate::ToolSpec;
 pub(crate) enum Own {
     /// All skills that a model may use.
     ListSkills,
-    /// Those that fit a few words.
+    /// Searches skills with a few words.
     SearchSkills,
-    /// Loads one.
+    /// Loads a skill into the conversation.
     ActivateSkill,
     /// Reads a file of one.
     ReadSkillResource,
-    /// Starts a sub-agent.
+    /// Starts a sub-agent with a task.
     SessionsSpawn,
 }
 
@@ -36,7 +36,7 @@ impl Own {
     pub(crate) const ORCHESTRATION: &'static [Self] =
         &[Self::ListSkills, Self::SearchSkills, Self::SessionsSpawn];
 
-    /// For a session that is nested as deep as may be.
+    /// For a session at the maximum nesting depth.
     pub(crate) const WITHOUT_SPAWN: &'static [Self] = &[
         Self::ListSkills,
         Self::SearchSkills,
@@ -55,7 +55,7 @@ impl Own {
         }
     }
 
-    /// How a model is told of it. `names` are the skills that it may choose; none if there are more than it was told of.
+    /// The specification for the model. `names` are the skills that it can choose; none if there are more than it was given.
     pub(crate) fn spec(self, names: Option<&[&str]>) -> ToolSpec {
         let name = match names {
             Some(names) => json!({ "type": "string", "enum": names }),
@@ -68,7 +68,7 @@ impl Own {
                 &[],
             ),
             Self::SearchSkills => (
-                "Find skills by words of the task at hand. Use it when no listed skill seems to fit.",
+                "Search skills with words of the task. Use it when no listed skill fits.",
                 json!({ "query": { "type": "string", "description": "a few words" } }),
                 &["query"],
             ),
@@ -77,25 +77,25 @@ impl Own {
                  Do this before you start a task that its description matches.",
                 json!({
                     "name": name,
-                    "arguments": { "type": "string", "description": "what the skill is given to work on" },
+                    "arguments": { "type": "string", "description": "input for the skill" },
                 }),
                 &["name"],
             ),
             Self::ReadSkillResource => (
-                "Read a file that came with a skill, by its path relative to the skill's folder.",
+                "Read a file of a skill, by its path relative to the skill's folder.",
                 json!({ "name": name, "path": { "type": "string" } }),
                 &["name", "path"],
             ),
             Self::SessionsSpawn => (
                 "Give a task to a sub-agent and wait for its report. With `skills` it has exactly the tools that those skills allow, \
-                 and nothing else; a set that does not go together is rejected with all that is wrong. A task that writes code needs \
+                 and nothing else; an incompatible set is rejected with all its errors. A task that writes code needs \
                  `specification-engine` and `opencode-implementer`. It knows nothing of this \
                  conversation: the task must say all that it needs.",
                 json!({
                     "task": { "type": "string" },
                     "skills": { "type": "array", "items": { "type": "string" } },
                     "model": { "type": "string", "description": "another model, as provider/model" },
-                    "coding": { "type": "boolean", "enum": [true], "description": "code is to be written; found out from the task if it is left out" },
+                    "coding": { "type": "boolean", "enum": [true], "description": "whether the task is coding; inferred from the task if omitted" },
                 }),
                 &["task"],
             ),
@@ -142,7 +142,7 @@ pub(crate) struct Read {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Spawn {
-    /// What is to be done.
+    /// The task.
     pub(crate) task: String,
     /// The skills it is done with; without them it is an agent like any other, or, for coding, one with the coding pipeline.
     #[serde(default)]
@@ -150,7 +150,7 @@ pub(crate) struct Spawn {
     /// Another model than the parent's.
     #[serde(default)]
     pub(crate) model: Option<String>,
-    /// That code is to be written; found out from the task otherwise. `false` is taken for nothing said.
+    /// Whether the task is coding; otherwise inferred from the task. `false` is the same as not given.
     #[serde(default)]
     pub(crate) coding: Option<bool>,
 }
@@ -174,7 +174,7 @@ pub(crate) fn read<T: for<'de> Deserialize<'de>>(input: Map<String, Value>) -> R
 const MAX_LISTED: usize = 200;
 const MAX_FOUND: usize = 10;
 
-/// A skill that a model may choose: its name, and what it is for.
+/// A skill that a model can choose: its name and its description.
 pub(crate) fn offered(inventory: &Inventory) -> impl Iterator<Item = (&str, &Skill)> {
     let ready = inventory
         .skills
@@ -215,7 +215,7 @@ pub(crate) fn list(inventory: &Inventory) -> String {
     text
 }
 
-/// The skills whose name or description has the most words of a query; a word in the name counts for three.
+/// The skills whose name or description contains the most words of a query; a word in the name counts three times.
 pub(crate) fn search(inventory: &Inventory, query: &str) -> String {
     let words = |text: &str| -> Vec<String> {
         let folded = fold(text);
@@ -239,7 +239,7 @@ pub(crate) fn search(inventory: &Inventory, query: &str) -> String {
     let lines = found.iter().take(MAX_FOUND);
     let text: String = lines.map(|(_, _, skill)| line(inventory, skill)).collect();
     if text.is_empty() {
-        return format!("no skill has a word of `{query}` in its name or description\n");
+        return format!("no skill matches `{query}`\n");
     }
     text
 }

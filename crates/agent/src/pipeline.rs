@@ -1,10 +1,10 @@
 //! Skills that work one after the other: which one waits for which, and whether each made what it promised.
 //!
-//! **Problem.** A specification comes before its implementation, and a model that is told so forgets it. **Decision.** The order is kept by
-//! the program. A tool belongs to the skills that bring it: to the one whose code it is, or to those that allow it by name. It is refused
-//! while all of these wait for another skill. A skill is done when its *result* fits its contract; without a contract, when one of its tools
-//! succeeded. The result is what a tool of the skill's own code answered, or a JSON object in the model's words. Every contract of a set is
-//! asked for at the end, or the task is not done.
+//! **Problem.** A specification comes before its implementation, and a model forgets instructions about order. **Decision.** The
+//! program enforces the order. A tool belongs to the skills that bring it: to the one whose code it is, or to those that allow it
+//! by name. It is refused while all of these wait for another skill. A skill is done when its *result* matches its contract;
+//! without a contract, when one of its tools succeeded. The result is the output of a tool of the skill's own code, or a JSON
+//! object in the model's text. The task is done only when every contract of the set is met.
 //!
 //! A coding set has more rules, which no skill has to declare: `coding.rs`.
 //!
@@ -13,7 +13,7 @@
 
 mod coding;
 
-use metier_model::{ComposabilityRule, Condition, Manifest, ToolPattern};
+use metier_model::{ComposabilityRule, Condition, Manifest, SkillOrder, ToolPattern};
 use metier_policy::{CODING_PIPELINE, Composition, allows};
 use metier_runtime::schema::{BoundedSchema, SchemaMisfit, SchemaRefused};
 use serde_json::Value;
@@ -59,7 +59,7 @@ struct Contract {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NotYet {
     /// Another skill comes first.
-    #[error("`{waits}` comes after `{first}`, which has not delivered yet: {what}")]
+    #[error("`{waits}` runs after `{first}`, which has not delivered its result yet: {what}")]
     Waits {
         /// The skill, or the tool, that has to wait.
         waits: String,
@@ -69,15 +69,15 @@ pub(crate) enum NotYet {
         what: String,
     },
     /// No skill delivered what this one has to be given.
-    #[error("`{skill}` expects a result that fits {schema}, and none was delivered")]
+    #[error("`{skill}` expects a result that matches {schema}, but none was delivered")]
     Expects {
-        /// The skill.
+        /// The skill that expects a result.
         skill: String,
-        /// What it expects.
+        /// The JSON Schema of that result.
         schema: String,
     },
     /// Never in a coding set.
-    #[error("a coding task is done with the skills of its set: `{0}` could bring others in")]
+    #[error("a coding task uses only the skills of its set: `{0}` could add others")]
     Leads(String),
 }
 
@@ -93,7 +93,7 @@ impl NotYet {
 }
 
 impl Pipeline {
-    /// The order between the skills of a set, as it was judged.
+    /// The order between the skills of a set, as it was checked.
     pub(crate) fn new<'m>(
         set: &Composition,
         members: impl IntoIterator<Item = &'m Manifest>,
@@ -161,12 +161,12 @@ impl Pipeline {
         }
     }
 
-    /// It was unloaded.
+    /// Removes a skill that was unloaded.
     pub(crate) fn leave(&mut self, skill: &str) {
         self.apart.retain(|(apart, _)| apart != skill);
     }
 
-    /// Whether a tool may be called now, with what a rule with brackets may mean.
+    /// Whether a tool can be called now; `arguments` are the values that a rule with brackets is compared with.
     ///
     /// # Errors
     /// When another skill comes first.
@@ -278,7 +278,7 @@ impl Pipeline {
         }
     }
 
-    /// The model said something: skills without tools deliver in its words.
+    /// Reads the model's text: skills without tools deliver in it.
     pub(crate) fn hear(&mut self, text: &str) {
         let delivers = |stage: &Stage| !stage.has_code && !stage.promises.is_empty();
         if !self.stages.iter().any(delivers) {
@@ -313,7 +313,7 @@ impl Pipeline {
             let is_due = is_last && (!stage.after.is_empty() || stage.output.is_none());
             if !is_due {
                 if stage.output.is_none() {
-                    missing.push(format!("`{}` has not delivered", stage.skill));
+                    missing.push(format!("`{}` has not delivered its result", stage.skill));
                 }
                 continue;
             }
@@ -341,7 +341,7 @@ impl Pipeline {
         }
     }
 
-    /// What the program saw of a coding task, whatever the report says.
+    /// What the program observed of a coding task, whatever the report states.
     pub(crate) fn facts(&self) -> Option<String> {
         self.coding.as_ref().map(CodingTask::facts)
     }
@@ -394,7 +394,7 @@ impl Stage {
         arguments.iter().all(covers)
     }
 
-    /// Whether it says anything about this tool.
+    /// Whether its rules mention this tool.
     fn concerns(&self, tool: &str) -> bool {
         let tool = tool.parse();
         tool.is_ok_and(|tool| self.named().any(|rule| rule.overlaps(&tool)))
@@ -404,7 +404,8 @@ impl Stage {
         self.brings.iter().filter(|rule| !rule.names_no_tool())
     }
 
-    /// Whether the skills behind it may begin. What has neither a contract nor a tool shows nothing; a warning said so.
+    /// Whether the skills after it can start. A skill with neither a contract nor a tool has nothing to show; a warning reported
+    /// that.
     fn is_done(&self) -> bool {
         if self.promises.is_empty() {
             self.has_worked || (self.brings.is_empty() && !self.has_code)
@@ -416,8 +417,8 @@ impl Stage {
     fn owes(&self) -> &'static str {
         match (self.promises.is_empty(), self.has_code) {
             (true, _) => "call one of its tools",
-            (false, true) => "call its tool with a result that fits its contract",
-            (false, false) => "write its result as a JSON object that fits its contract",
+            (false, true) => "call its tool with a result that matches its contract",
+            (false, false) => "write its result as a JSON object that matches its contract",
         }
     }
 
@@ -441,7 +442,7 @@ impl Stage {
         promises.find_map(|promise| promise.misfit(value))
     }
 
-    /// What to say when no object of the answer is its result.
+    /// The message when no object of the answer is its result.
     fn missing(&self, nearest: Option<&Value>) -> String {
         let why = nearest.and_then(|value| self.misfit(value));
         let why = why.map_or_else(String::new, |why| format!(" ({why})"));
@@ -451,7 +452,7 @@ impl Stage {
             .map(|promise| promise.schema.to_string())
             .collect();
         format!(
-            "the result of `{}` is missing{why}: end with a JSON object in a ```json block that fits {}",
+            "the result of `{}` is missing{why}: end with a JSON object in a ```json block that matches {}",
             self.skill,
             schemas.join(" and ")
         )
@@ -487,7 +488,7 @@ impl Contract {
 }
 
 fn is_after(rule: &ComposabilityRule) -> bool {
-    rule.order.as_deref() == Some("after")
+    rule.order == Some(SkillOrder::After)
 }
 
 /// The JSON objects of a text: in fenced blocks, or all of it.
@@ -495,7 +496,7 @@ fn objects(text: &str) -> Vec<Value> {
     let whole = serde_json::from_str(text.trim()).ok();
     let mut fences = text.split("```");
     fences.next();
-    // Every other piece is inside of a fence; its first line may name a language.
+    // Every other piece is inside a fence; its first line can name a language.
     let blocks = fences.step_by(2).filter_map(|block| {
         let body = block.trim_start_matches(|c: char| c.is_ascii_alphanumeric());
         serde_json::from_str(body.trim()).ok()

@@ -1,7 +1,7 @@
-//! What an answer costs, if somebody said what tokens cost.
+//! The cost of an answer, if prices are configured.
 //!
-//! Prices change and differ by contract, so there are none in the program. They come from `agent.prices`, in any
-//! currency, per million tokens; without them there is no cost, rather than a wrong one.
+//! Prices change and differ by contract, so none are built in. They come from `agent.prices`, in any currency, per million tokens;
+//! without them no cost is reported, rather than a wrong one.
 
 use std::collections::BTreeMap;
 
@@ -19,33 +19,33 @@ pub struct Price {
     cached_input: u64,
 }
 
-/// Prices that say nothing.
+/// Why configured prices can't be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PriceError {
-    /// Not a number.
+    /// A price that is not a number.
     #[error(
-        "`{text}` is no price of a million tokens of `{model}`: it looks like `3`, `0.25` or `15.00`"
+        "`{text}` is not a price per million tokens of `{model}`: use a number such as `3`, `0.25` or `15.00`"
     )]
     NotANumber {
-        /// Of which model.
+        /// The model of the price.
         model: String,
-        /// Which one.
+        /// The setting: `input` or `output`.
         field: &'static str,
-        /// As it was written.
+        /// The configured text.
         text: String,
     },
     /// One of the two that are needed is missing.
     #[error("there is no price for the {missing} of `{model}`")]
     Incomplete {
-        /// Of which model.
+        /// The model of the price.
         model: String,
-        /// Which one.
+        /// The price that is not set: `input` or `output`.
         missing: &'static str,
     },
 }
 
 impl PriceError {
-    /// What to type.
+    /// The command that fixes it.
     #[must_use]
     pub fn hint(&self) -> String {
         let (model, field) = match self {
@@ -57,10 +57,10 @@ impl PriceError {
 }
 
 impl Price {
-    /// The price of a model, by its name with the provider or else without; none if nobody said one.
+    /// The price of a model, by its name with the provider or else without; none if it is not configured.
     ///
     /// # Errors
-    /// When somebody did and it can't be read: a cost that is left out in silence looks like one of nothing.
+    /// When a configured price can't be parsed: a silently omitted cost would look like no cost.
     pub fn find(
         prices: &BTreeMap<String, Prices>,
         name: &ModelName,

@@ -11,20 +11,20 @@ use metier_store::StoreError;
 /// What happened, to which skill, and what to type next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// A stable word.
+    /// A stable code for programs.
     pub code: &'static str,
-    /// What happened.
+    /// What happened, for people.
     pub message: String,
-    /// To which skill.
+    /// The skill that the report is about.
     pub skill: Option<String>,
     /// What to do about it.
     pub hint: Option<String>,
-    /// Whether the machine is to blame, and not what was asked for.
+    /// Whether the cause is the machine, and not the request.
     pub is_broken: bool,
 }
 
 impl Report {
-    /// What was asked for can't be had.
+    /// The request can't be met.
     #[must_use]
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl std::error::Error for Report {}
 impl From<StoreError> for Report {
     fn from(error: StoreError) -> Self {
         let report = match error {
-            // Nothing is broken: somebody is quicker.
+            // Nothing is broken: another process was faster.
             StoreError::WentOn { .. } => Self::new("went-on", error.to_string()),
             _ => Self::broken("store", error.to_string()),
         };

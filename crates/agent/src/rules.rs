@@ -1,12 +1,12 @@
-//! Which tools a session may use, whatever the model says.
+//! Which tools a session can use, whatever the model outputs.
 //!
-//! **Problem.** Skills say what their agent may use in four lists, a sub-agent gets exactly what its set allows, and whoever starts
-//! a sub-agent must not gain by it. A model that is told of no tool may still call it.
+//! **Problem.** Skills state what their agent can use in four lists, a sub-agent gets exactly what its set allows, and a parent
+//! must not gain permissions by starting one. A model can call a tool even if it was not given it.
 //!
-//! **Decision.** Every rule has an owner and is asked at dispatch, for every call. A *set* (a sub-agent's skills) allows by name
-//! and denies the rest. A skill that became active *in* a conversation narrows it: its `allowed_tools` leave nothing else, its `forbidden_tools`
-//! and `disallowed-tools` take away. What holds for a session holds for all that it starts. Rules are only ever added or, when a skill is
-//! unloaded, taken back by name; there is no rule that grants what another one denies.
+//! **Decision.** Every rule has an owner and is checked at dispatch, for every call. A *set* (a sub-agent's skills) allows by name
+//! and denies the rest. A skill that became active *in* a conversation narrows it: its `allowed_tools` exclude everything else, its
+//! `forbidden_tools` and `disallowed-tools` remove tools. Rules of a session apply to all sessions that it starts. Rules are only
+//! added or, when a skill is unloaded, removed by owner; no rule grants what another one denies.
 
 use metier_model::{Manifest, ToolPattern};
 use metier_policy::ToolPolicy;
@@ -22,15 +22,15 @@ pub struct Wanted<'a> {
     pub skill: Option<&'a str>,
 }
 
-/// Who says no, and why.
+/// Which rule refused a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{tool}` is not allowed: {reason}")]
 pub struct Forbidden {
-    /// The tool.
+    /// Name of the refused tool.
     pub tool: String,
     /// The skill whose rule it is, if it is one's.
     pub by: Option<String>,
-    /// In words.
+    /// The rule that refuses it, for people.
     pub reason: String,
 }
 
@@ -39,7 +39,7 @@ pub struct Forbidden {
 pub struct Rules {
     /// The sets of the sub-agents that led here, the first first.
     sets: Vec<Set>,
-    /// What skills in conversations say, those of the sessions above included.
+    /// Rules of skills in conversations, those of the parent sessions included.
     narrowed: Vec<Narrowed>,
 }
 
@@ -51,13 +51,13 @@ struct Set {
     own: Vec<(String, Vec<ToolPattern>)>,
 }
 
-/// What one skill says in a conversation.
+/// The rules of one skill in a conversation.
 #[derive(Clone, Debug)]
 struct Narrowed {
     skill: String,
     only: Option<Vec<ToolPattern>>,
     never: Vec<ToolPattern>,
-    /// Whether it is a rule of a session above: then nobody here takes it back.
+    /// Whether it is a rule of a parent session: then it can't be removed here.
     is_inherited: bool,
 }
 
@@ -109,7 +109,7 @@ impl Rules {
         }
     }
 
-    /// A skill is not active any more.
+    /// Removes the rules of a skill that is no longer active.
     pub fn widen(&mut self, skill: &str) {
         self.narrowed
             .retain(|narrowed| narrowed.is_inherited || narrowed.skill != skill);
@@ -121,16 +121,16 @@ impl Rules {
         !self.sets.is_empty()
     }
 
-    /// Whether there can be a call of this tool that is allowed: whether the model is told of it.
+    /// Whether any call of this tool can be allowed, so that the model gets it.
     #[must_use]
     pub fn offers(&self, tool: Wanted<'_>) -> bool {
         self.judge(tool, None).is_ok()
     }
 
-    /// Whether this call may be made.
+    /// Whether this call is allowed.
     ///
     /// # Errors
-    /// When a rule says no; the first one that does.
+    /// The first rule that refuses it.
     pub fn permit(&self, tool: Wanted<'_>, argument: &str) -> Result<(), Forbidden> {
         self.judge(tool, Some(argument))
     }
@@ -148,7 +148,7 @@ impl Rules {
             })
         };
         let (Some(full), Some(short)) = (use_of(tool.name), use_of(tool.short)) else {
-            return refuse(None, "it has no name that a rule could mean".to_owned());
+            return refuse(None, "no rule can match its name".to_owned());
         };
         // A whole tool is offered as long as some of its uses are left.
         let hits = |rule: &ToolPattern| match argument {
@@ -187,7 +187,7 @@ impl Rules {
                 let named = only.iter().any(|rule| fits(rule, &full));
                 named || (is_own && only.iter().any(|rule| fits(rule, &short)))
             };
-            // The program's own tools are how a conversation goes on at all.
+            // A conversation can't continue without the program's own tools.
             if tool.skill.is_some() && narrowed.only.as_ref().is_some_and(|only| !allows(only)) {
                 let skill = &narrowed.skill;
                 return refuse(by, format!("it is not among the tools of skill `{skill}`"));

@@ -1,4 +1,4 @@
-//! Rules against names: what is told of, and what is called.
+//! Rules against names: which tools are listed, and which can be called.
 
 use metier_model::{FileText, Files, Manifest, Mode, parse};
 use metier_policy::{Member, Options, compose};
@@ -130,7 +130,7 @@ fn skills_narrow_a_conversation_while_they_are_active() {
     rules.narrow(&skill("shy", "disallowed-tools: [\"Bash(curl *)\"]\n"));
     assert!(rules.permit(core("read"), "x").is_ok());
     assert!(rules.permit(core("write"), "x").is_err());
-    // How a conversation goes on is not a skill's to take away, unless it says so.
+    // A skill can't remove the program's own tools, unless it names them.
     assert!(rules.offers(own("activate_skill")));
     rules.widen("careful");
     assert!(rules.permit(core("write"), "x").is_ok());

@@ -1,7 +1,7 @@
-//! What a model is told before the conversation begins.
+//! The system prompt.
 //!
-//! Four parts, from what never changes to what changes most, so that providers can keep the beginning: who it is, the catalog, the
-//! skills that were given to it, and what hooks add. Without skills only the first is left, word for word.
+//! Four parts, from what never changes to what changes most, so that providers can cache the beginning: the role, the catalog, the
+//! given skills, and additions of hooks. Without skills only the first is left, unchanged.
 
 use metier_config::Config;
 use metier_model::Manifest;
@@ -9,7 +9,7 @@ use metier_model::model_text::for_model;
 use metier_runtime::{Inventory, live::Fragment, prompt};
 use serde_json::Value;
 
-/// How many tokens the catalog may have, unless the configuration says so.
+/// Maximum tokens of the catalog, unless configured.
 const CATALOG_BUDGET: usize = 8_000;
 
 const PRIMARY: &str = "You are an agent that gets things done for the person you talk to. Use the tools you have; say what you did and \
@@ -92,7 +92,7 @@ impl System {
         self.fixed.push_str(&for_model(contract));
     }
 
-    /// Whether the text of a skill stands in it already.
+    /// Whether it contains the text of a skill already.
     pub(crate) fn holds(&self, text: &str) -> bool {
         self.fixed.contains(text.trim_end())
     }
@@ -107,7 +107,7 @@ impl System {
     }
 }
 
-/// What a skill's contract says, for the agent that has to keep it.
+/// The contract of a skill, for the agent that has to keep it.
 pub(crate) fn contract(manifest: &Manifest) -> String {
     let contract = &manifest.contract;
     let mut out = String::new();

@@ -1,7 +1,7 @@
 //! What a turn took: requests, tokens, and money where prices are known.
 //!
-//! One turn may ask several models, each at its own price: a skill may want another one, and so may a question that a skill asks. So
-//! every answer is counted at the price of the model that gave it, and there is a cost only if every one of them had a price.
+//! One turn can ask several models, each at its own price: a skill can require another one, and so can a question of a skill. So
+//! every answer is counted at the price of its model, and there is a cost only if all of them have a price.
 
 use crate::{Price, Usage};
 
@@ -29,7 +29,7 @@ impl Tally {
         }
     }
 
-    /// What somebody else took counts, too.
+    /// Adds tokens that were used elsewhere.
     pub(crate) fn add(&mut self, other: Self) {
         self.requests += other.requests;
         self.usage += other.usage;

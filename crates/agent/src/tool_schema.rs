@@ -7,12 +7,12 @@
 use metier_model::model_text::for_model;
 use serde_json::{Map, Value};
 
-/// What stands behind a keyword.
+/// The value of a keyword.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Holds {
     /// A schema, or a list of them.
     Schema,
-    /// Schemas by name.
+    /// A map from names to schemas.
     Named,
     /// Anything: texts, numbers, examples.
     Data,

@@ -1,4 +1,4 @@
-//! The tools that a model is told of, and who answers each.
+//! The tools that a model gets, and who answers each.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::tool_schema::schema_for_model;
 /// Who answers a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// The program itself.
+    /// A tool of the program itself.
     Own(Own),
     /// A tool of an active skill.
     Skill {
@@ -50,7 +50,7 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    /// From what skills contribute and the program offers, as far as rules allow.
+    /// The tools of skills and of the program that rules allow.
     pub(crate) fn new(
         contributed: Vec<Tool>,
         own: &[Own],
@@ -93,17 +93,17 @@ impl Toolbox {
         }
     }
 
-    /// About how many tokens it takes to tell of them.
+    /// Estimated tokens of their specifications.
     pub(crate) const fn tokens(&self) -> usize {
         self.tokens
     }
 
-    /// What the model is told.
+    /// The specifications for the model.
     pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
         Arc::clone(&self.specs)
     }
 
-    /// The names of the tools that it is told of.
+    /// The names of the tools that the model gets.
     pub(crate) fn names(&self) -> Vec<String> {
         self.specs.iter().map(|spec| spec.name.clone()).collect()
     }

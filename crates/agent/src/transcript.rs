@@ -12,10 +12,10 @@ pub struct Transcript {
 }
 
 impl Transcript {
-    /// The code of the report that a conversation is that of a sub-agent.
+    /// The code of the report that a conversation belongs to a sub-agent.
     pub const OF_SUB_AGENT: &'static str = "sub-agent";
 
-    /// A new one.
+    /// Starts a new transcript.
     ///
     /// # Errors
     /// When it can't be written.
@@ -28,17 +28,18 @@ impl Transcript {
         })
     }
 
-    /// One that was begun earlier, and all that is in it. Those of sub-agents are not gone on with: what limited them was the parent, or the
-    /// set of skills that was judged for one task, and neither is there any more.
+    /// Resumes an earlier transcript, with all its records. Those of sub-agents are not resumed: they were limited by the parent,
+    /// or by the set of skills that was checked for one task, and neither exists any longer.
     ///
     /// # Errors
-    /// When there is none, when it can't be read, or when it is that of a sub-agent.
+    /// When there is none, when it can't be read, or when it belongs to a sub-agent.
     pub fn resume(store: &SharedStore, id: &str) -> Result<(Self, Vec<Record>), Report> {
         let lines = store.lock().conversation_lines(id)?;
         let unread = |number: u64, error: &serde_json::Error| {
             let message = format!("line {number} of conversation `{id}` can't be read: {error}");
-            Report::broken("transcript", message)
-                .hint("it may come from a newer metier; begin a new one with `metier chat`")
+            Report::broken("transcript", message).hint(
+                "it may have been written by a newer metier; start a new one with `metier chat`",
+            )
         };
         let records = lines.iter().map(|line| {
             serde_json::from_str(&line.body).map_err(|error| unread(line.number, &error))
@@ -66,7 +67,7 @@ impl Transcript {
     /// Writes records down, all or none.
     ///
     /// # Errors
-    /// When they can't be written, or when somebody else went on with this conversation.
+    /// When they can't be written, or when another process continued this conversation.
     pub fn write(&mut self, at: &str, records: &[&Record]) -> Result<(), Report> {
         let lines = records.iter().map(|record| {
             serde_json::to_string(record)
@@ -84,10 +85,10 @@ impl Transcript {
 
 fn of_sub_agent(id: &str, skills: Option<&str>) -> Report {
     let message = format!(
-        "conversation `{id}` is that of a sub-agent, which can't be gone on with: nothing would limit it as it was"
+        "conversation `{id}` belongs to a sub-agent and can't be resumed: its limits would no longer apply"
     );
     Report::new(Transcript::OF_SUB_AGENT, message).hint(match skills {
         Some(skills) => format!("start another one: metier spawn --skills {skills} --task TASK"),
-        None => "metier chat --list shows those that can".to_owned(),
+        None => "metier chat --list shows the conversations that can be resumed".to_owned(),
     })
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use metier_runtime::live;
+use metier_runtime::{live, worker::DelegateError};
 
 use crate::ground::model_beside;
 use crate::tally::Tally;
@@ -18,7 +18,7 @@ pub struct Voice {
 }
 
 impl Voice {
-    /// For a session with this model, or for none: then the one that is configured is looked for when somebody asks.
+    /// For a session with this model, or without one: then the configured one is resolved at the first question.
     #[must_use]
     pub fn new(
         ground: &Arc<dyn Ground>,
@@ -51,7 +51,7 @@ impl live::Model for Voice {
         prompt: &str,
         system: Option<&str>,
         model: Option<&str>,
-    ) -> Result<String, String> {
+    ) -> Result<String, DelegateError> {
         let chosen = match (&self.chosen, model) {
             (Some(chosen), None) => chosen.clone(),
             (chosen, model) => match (chosen, model) {
@@ -60,12 +60,13 @@ impl live::Model for Voice {
             }
             .map_err(|report| {
                 let hint = report.hint.map(|hint| format!("; {hint}"));
-                format!("no-model: {}{}", report.message, hint.unwrap_or_default())
+                let message = report.message + &hint.unwrap_or_default();
+                DelegateError::new("no-model", message)
             })?,
         };
         self.budget
             .take_request()
-            .map_err(|spent| format!("budget: {spent}"))?;
+            .map_err(|spent| DelegateError::new("budget", spent.to_string()))?;
         let request = Request {
             model: chosen.name.model.clone(),
             system: system.unwrap_or_default().into(),
@@ -77,14 +78,14 @@ impl live::Model for Voice {
         };
         self.took().requests += 1;
         let answer = chosen.model.answer(&request, &mut |_| {}, &self.cancel);
-        let answer = answer.map_err(|error| format!("model: {error}"))?;
+        let answer = answer.map_err(|error| DelegateError::new("model", error.to_string()))?;
         self.budget.use_tokens(answer.usage);
         self.took().answered(answer.usage, chosen.price);
         Ok(answer.text)
     }
 }
 
-/// How long an answer may be.
+/// Maximum length of an answer, in tokens.
 pub(crate) fn max_tokens(ground: &dyn Ground) -> u32 {
     u32::try_from(ground.config().agent.max_tokens).unwrap_or(u32::MAX)
 }

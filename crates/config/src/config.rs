@@ -343,11 +343,6 @@ impl Config {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
     }
 
-    /// Selects a version of a skill for the lifetime of this value; nothing is written.
-    pub fn pin_version(&mut self, name: &str, version: &str) {
-        entry_of(&mut self.entries, name).version = Some(version.to_owned());
-    }
-
     /// All skills that have settings.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries

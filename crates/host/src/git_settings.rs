@@ -96,7 +96,7 @@ fn value(text: &str) -> (Option<Option<String>>, &str) {
         return (bare.then_some(None), after_line(text));
     };
     let mut value = String::new();
-    // Blanks at the end count only if they were quoted.
+    // Trailing spaces count only if they were quoted.
     let mut kept = 0;
     let mut quoted = false;
     let mut letters = text.char_indices();

@@ -2,10 +2,10 @@
 //!
 //! **Problem.** A skill's code must be able to do what was approved for it and nothing else, whatever it is written in.
 //!
-//! **Decision.** Mechanism only, plain data in. [`sandbox`] says what a fence is made of and which places need one;
-//! [`child`] starts programs behind it and stays with them until nothing of them is left. What a
-//! skill may do is decided elsewhere, and comes in as a [`sandbox::Profile`]. [`world`] does what was permitted, and
-//! [`backend`] talks to code that stays: asks it, answers it, and starts it again when it breaks.
+//! **Decision.** Mechanism only, plain data in. [`sandbox`] defines the sandbox and the protected places; [`child`] starts programs
+//! in it and supervises them until nothing of them is left. Permissions are decided elsewhere, and come in as a
+//! [`sandbox::Profile`]. [`world`] does permitted acts, and [`backend`] talks to long-running code: calls it, answers it, and
+//! restarts it after a crash.
 
 pub mod backend;
 pub mod child;

@@ -1,7 +1,7 @@
-//! The program's own allocator in a worker that shut itself in: what it asks of the kernel is allowed, and when there is no
-//! more memory the worker gives up in order.
+//! The program's own allocator in a worker that sandboxed itself: what it requests from the kernel is allowed, and without memory
+//! the worker exits in order.
 //!
-//! It has no harness, because a worker has one thread: it starts itself again, with a word for what to do.
+//! It has no harness, because a worker has one thread: it starts itself again, with an argument for what to do.
 #![allow(clippy::print_stdout, reason = "that is how it answers")]
 
 #[global_allocator]

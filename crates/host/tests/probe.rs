@@ -1,7 +1,7 @@
 //! Tries what a skill should not be able to, and prints what the kernel answered. A program of the tests only.
 //!
-//! `metier-probe CALL` makes one system call and prints `allowed` or the name of the error; a few others have words of
-//! their own, below. Whatever it starts or takes is bounded here too, in case the fence is not there.
+//! `metier-probe CALL` makes one system call and prints `allowed` or the name of the error; a few others have separate arguments,
+//! below. Everything it starts or allocates is bounded here too, in case there is no sandbox.
 #![allow(unsafe_code, reason = "raw system calls are the point")]
 #![allow(clippy::print_stdout, reason = "that is how it answers")]
 #![allow(
@@ -84,7 +84,7 @@ mod linux {
         unsafe { libc::sleep(60) };
     }
 
-    /// Doubles a text until there is no memory left, or enough was had.
+    /// Doubles a text until there is no memory left, or the limit is reached.
     fn hog() {
         let mut all = vec![b'x'; 1 << 20];
         while all.len() < 1 << 31 {
@@ -115,7 +115,7 @@ mod linux {
         }
     }
 
-    /// Speaks the wire protocol, and answers everything with nothing.
+    /// Uses the wire protocol, and answers everything with nothing.
     fn speak() {
         for line in std::io::stdin().lines().map_while(Result::ok) {
             let message: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
@@ -217,7 +217,7 @@ mod linux {
         println!("got all {}", all.len());
     }
 
-    /// Starts processes that wait, up to a bound, and says how many there are.
+    /// Starts processes that wait, up to a bound, and prints how many there are.
     fn forks(most: usize) {
         for started in 0..most {
             match unsafe { libc::fork() } {
@@ -237,7 +237,7 @@ mod linux {
         unsafe { libc::sleep(30) };
     }
 
-    /// Says something to a server and prints what it answers.
+    /// Sends something to a server and prints its answer.
     fn ask(address: &str) {
         let address = address.trim_start_matches("http://");
         let mut answer = String::new();

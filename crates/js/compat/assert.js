@@ -6,7 +6,7 @@ class AssertionError extends Error {
 }
 const fail = (message, otherwise) => { throw message instanceof Error ? message : new AssertionError(message ?? otherwise ?? "Failed"); };
 
-/** Whether two values are made of the same. */
+/** Whether two values are deeply equal. */
 function same(a, b) {
   if (Object.is(a, b)) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

@@ -1,7 +1,7 @@
-// The first thing that runs: CommonJS, and globals that are loaded when somebody looks at them.
+// Runs first: CommonJS, and globals that are loaded at their first use.
 //
-// `native` is what Rust gives; only the modules of ours get it. What it lets them ask for is decided by the host, so a skill that gets
-// hold of it gains nothing.
+// `native` has the functions in Rust; only our modules get it. The host checks every request, so a skill gains nothing
+// by getting it.
 (function (native, globals) {
   "use strict";
   const { create, defineProperty } = Object;
@@ -41,16 +41,16 @@
       return value;
     });
   }
-  // These depend on who looks. A module that declares one of them itself has its own.
+  // These depend on the file. A module that declares one itself has its own.
   lazy("__filename", () => native.path(native.caller() ?? ""));
   lazy("__dirname", () => folder(native.path(native.caller() ?? "")));
   lazy("require", () => requires(native.caller() ?? ""));
   globalThis.global = globalThis;
   cache["metier:native"] = { exports: native };
-  // Where a skill that is written for pipes goes on.
+  // The entry for skills that are written for pipes.
   globalThis[Symbol.for("metier.engine")] = (skill) => load("metier:engine")(skill);
-  // What a file passes to `runHook` of `openclaw/hooks` is its handler.
+  // A file's handler can be the argument of `runHook` of `openclaw/hooks`.
   globalThis[Symbol.for("metier.hooks")] = (handler) => void (native.handler = handler);
-  // `await` asks nobody: what a script did to promises does not change it.
+  // `await` is not affected by a script's changes of promises.
   return { load, call: async (code, ...given) => await code(...given) };
 })

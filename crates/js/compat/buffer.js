@@ -1,4 +1,4 @@
-// `Buffer`: bytes that are read from texts and written as them. The rest of Node's is left out.
+// `Buffer`: conversion between bytes and text. The rest of Node's `Buffer` is omitted.
 "use strict";
 const native = require("metier:native");
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

@@ -1,4 +1,4 @@
-// `console`: each line goes to the host's log, with its level. It can't get between the frames.
+// `console`: each line goes to the host's log, with its level, and can't interfere with messages.
 "use strict";
 const native = require("metier:native");
 const { format, inspect } = require("node:util");

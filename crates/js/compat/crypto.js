@@ -1,4 +1,4 @@
-// `node:crypto`: chance and one digest. Keys and signatures are left out: a script should not be trusted with them here.
+// `node:crypto`: random numbers and one digest. Keys and signatures are omitted: scripts should not handle them here.
 "use strict";
 const { Buffer } = require("node:buffer");
 const { crypto } = require("metier:web");
@@ -47,7 +47,7 @@ class Hash {
   digest(encoding) { const digest = sha256(Buffer.concat(this.#parts)); return encoding ? digest.toString(encoding) : digest; }
 }
 function createHash(name) {
-  if (!/^sha-?256$/i.test(name)) throw new Error(`the digest '${name}' is not there; sha256 is`);
+  if (!/^sha-?256$/i.test(name)) throw new Error(`the digest '${name}' is not available; use sha256`);
   return new Hash();
 }
 const randomBytes = (size) => crypto.getRandomValues(Buffer.alloc(size));

@@ -1,4 +1,4 @@
-// `node:fs` for handlers in Deno, also for those who import single functions: what `deno.ts` put into it.
+// `node:fs` for handlers in Deno, with named exports: the module that `deno.ts` prepared.
 import fs from "node:fs";
 export * from "node:fs";
 export default fs;

@@ -1,4 +1,4 @@
-// `node:os` for handlers in Deno, also for those who import single functions: what `deno.ts` put into it.
+// `node:os` for handlers in Deno, with named exports: the module that `deno.ts` prepared.
 import os from "node:os";
 export * from "node:os";
 export default os;

@@ -1,11 +1,11 @@
-// What runs in Deno: asks the handlers of one skill, and talks to the host over standard input and output.
+// The program that runs in Deno: it calls the handlers of one skill, and uses standard input and output for the host.
 //
-// The wire is JSON-RPC 2.0, one message a line: `initialize` says which handlers there are, `openclaw/handle` lets one of them see an
-// event, `shutdown` is the end. Standard output belongs to the wire. It is taken before a handler is loaded, and whatever handlers
-// print goes to standard error, where the host reads it as their log. What keeps handlers in is not here: Deno's
-// permissions, which the host derives from what was granted, and the sandbox around the process.
+// The protocol is JSON-RPC 2.0, one message per line: `initialize` lists the handlers, `openclaw/handle` passes an event to one of
+// them, `shutdown` ends the program. Standard output is reserved for messages before a handler is loaded; what handlers
+// print goes to standard error, which the host reads as their log. Handlers are restricted elsewhere: by Deno's
+// permissions, which the host derives from the grant, and by the sandbox around the process.
 //
-// Nothing is imported from elsewhere: there is no network, and no package.
+// There are no remote imports: no network, and no packages.
 
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
@@ -30,7 +30,7 @@ class WireError extends Error {
   }
 }
 
-// Everything that a handler could replace is taken here, first.
+// Everything that a handler could replace is captured here, first.
 const stdout = Deno.stdout;
 const writeOut = stdout.writeSync.bind(stdout);
 const stderr = Deno.stderr;
@@ -50,8 +50,8 @@ function log(...words: unknown[]): void {
   writeAll(writeErr, encoder.encode(line + "\n"));
 }
 
-// What `node:os` and the working folder are for handlers: as in the embedded engine, they come from what was granted, and the
-// system itself is never asked.
+// `node:os` and the working folder for handlers: as in the embedded engine, they come from the grant, never from the
+// system.
 function settle(project: string): void {
   const { env } = process;
   process.cwd = () => project;
@@ -68,7 +68,7 @@ function settle(project: string): void {
   const put = (module: object, name: string, value: unknown) =>
     Object.defineProperty(module, name, { value, writable: true, configurable: true, enumerable: true });
   for (const [name, value] of Object.entries(answers)) put(os, name, value);
-  // A file that may not be looked at is one that is not there, as in Node.
+  // A file that can't be accessed does not exist, as in Node.
   const { existsSync } = fs;
   put(fs, "existsSync", (path: string) => {
     try {
@@ -91,7 +91,7 @@ function shield(granted: Json): void {
     return true;
   };
   (process.stdout as unknown as Json).write = write;
-  // A variable that may not be read is one that is not set: handlers ask for them in passing.
+  // A variable without permission is unset: handlers read variables casually.
   const own = { ...granted } as Record<string, string>;
   const value = (name: string | symbol): string | undefined => {
     if (typeof name !== "string") return undefined;
@@ -113,7 +113,7 @@ function shield(granted: Json): void {
   Object.defineProperty(process, "env", { value: env });
 }
 
-// `.js` says nothing about which of the two kinds of modules it is; what is in it does.
+// The content of a `.js` file decides which of the two module kinds it is.
 function isCommonJs(file: string): boolean {
   if (/\.(mjs|mts)$/.test(file)) return false;
   if (/\.(cjs|cts)$/.test(file)) return true;
@@ -135,13 +135,13 @@ async function load(directory: string, file: string, name: string): Promise<Hand
     throw new WireError(FAILED, `${file}: ${told(error)}`);
   }
   const inner = found?.default as Json | undefined;
-  // Files without a default export call it `handler`.
+  // In files without a default export it is called `handler`.
   const usual = name === "default" ? [found, found?.handler, inner?.handler] : [];
   for (const candidate of [found?.[name], inner?.[name], ...usual]) {
     if (typeof candidate === "function") return candidate as Handler;
   }
   if (given[0]) return given[0];
-  throw new WireError(FAILED, `${file}: it exports no function \`${name}\``);
+  throw new WireError(FAILED, `${file}: it does not export a function \`${name}\``);
 }
 
 function told(error: unknown): string {
@@ -154,7 +154,7 @@ function told(error: unknown): string {
 
 let handlers: (Handler | undefined)[] = [];
 
-// A file may give its handler to `runHook` of `openclaw/hooks` in place of exporting it.
+// A file can pass its handler to `runHook` of `openclaw/hooks` instead of exporting it.
 const given: Handler[] = [];
 (globalThis as unknown as Record<symbol, unknown>)[Symbol.for("metier.hooks")] = (handler: Handler) => {
   given.push(handler);
@@ -228,7 +228,7 @@ async function respond(line: string): Promise<boolean> {
   return request.method !== "shutdown";
 }
 
-// A promise that a handler forgot, and that fails, is its own affair.
+// An unhandled rejection must not end the program.
 globalThis.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
   log(`a promise failed that nobody waited for: ${told(event.reason)}`);
@@ -245,5 +245,5 @@ reading: for await (const chunk of input) {
   }
   if (rest.length > MAX_LINE) break;
 }
-// Whatever a handler left behind, such as a timer, is over with it.
+// Timers and other leftovers of handlers end with the program.
 exit(0);

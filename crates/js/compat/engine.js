@@ -1,5 +1,5 @@
-// What `serve` of `sdk/typescript/metier.ts` finds here in place of pipes: the skill is handed over to the engine, which calls it, and
-// what it asks is answered at once.
+// Replaces pipes for `serve` of `sdk/typescript/metier.ts`: the skill is passed to the engine, which calls it and answers its
+// requests synchronously.
 "use strict";
 const native = require("metier:native");
 
@@ -12,7 +12,7 @@ module.exports = ({ Host, HostError, Wrong, answer }) => {
         throw error.rpc === undefined ? error : new HostError(error.rpc, error.message, error.data);
       }
     },
-    // Only log lines are sent without a question.
+    // Only log lines are sent without a request.
     send: ({ params: { level, message } }) => native.log(level, `${message}`.toWellFormed()),
   });
   native.answer = async (method, params) => {

@@ -1,4 +1,4 @@
-// `fetch`, by asking the host. Bodies are texts.
+// `fetch` through the host. Bodies are text.
 "use strict";
 const native = require("metier:native");
 
@@ -36,7 +36,7 @@ class Response {
 async function fetch(address, { method, headers, body, signal } = {}) {
   signal?.throwIfAborted();
   if (body !== undefined && body !== null && typeof body !== "string") {
-    if (!(body instanceof URLSearchParams)) throw new TypeError("the body of a request is a text here");
+    if (!(body instanceof URLSearchParams)) throw new TypeError("the body of a request must be text");
     headers = { "content-type": "application/x-www-form-urlencoded;charset=UTF-8", ...Object.fromEntries(new Headers(headers)) };
     body = body.toString();
   }

@@ -1,7 +1,7 @@
-// `node:fs`, by asking the host. What the host refuses is EACCES, what is not there is ENOENT.
+// `node:fs` through the host. A refusal is EACCES, a missing file ENOENT.
 //
-// The host reads and writes whole texts, and looks for files by patterns; so there are no handles and no streams, a folder is what
-// can't be read because it is one, and to append is to read and to write. Nothing is removed or renamed.
+// The host reads and writes whole texts, and finds files by patterns; so there are no handles and no streams, a path is a folder if
+// the host says so when reading it, and appending reads and writes. Nothing can be removed or renamed.
 "use strict";
 const native = require("metier:native");
 const { Buffer } = require("node:buffer");
@@ -10,9 +10,9 @@ const REFUSED = -32001;
 function plain(path) {
   if (typeof path === "string" && !path.includes("\0")) return path;
   if (path instanceof Uint8Array) return Buffer.from(path).toString();
-  // Looked at last, since looking at it loads it.
+  // Checked last, since access loads it.
   if (path instanceof URL) return require("node:url").fileURLToPath(path);
-  throw Object.assign(new TypeError("a path is a text without NUL, or a URL"), { code: "ERR_INVALID_ARG_TYPE" });
+  throw Object.assign(new TypeError("a path must be a string without NUL, or a URL"), { code: "ERR_INVALID_ARG_TYPE" });
 }
 
 const WORDS = {
@@ -44,7 +44,7 @@ function readFileSync(path, options) {
   return wanted ? Buffer.from(content).toString(wanted) : Buffer.from(content);
 }
 
-/** The text of a file, nothing if there is none. */
+/** The text of a file; undefined if it does not exist. */
 function existing(path) {
   try {
     return whole(path, "open");
@@ -82,7 +82,7 @@ class Stats {
 }
 for (const name of ["mtime", "atime", "ctime", "birthtime", "mtimeMs", "atimeMs", "ctimeMs", "birthtimeMs"]) {
   Object.defineProperty(Stats.prototype, name, {
-    get() { throw trouble("ENOTSUP", "stat", name, "the host does not tell when a file was changed"); },
+    get() { throw trouble("ENOTSUP", "stat", name, "the host does not provide modification times"); },
   });
 }
 
@@ -92,7 +92,7 @@ function statSync(path, options) {
     return new Stats("file", Buffer.byteLength(whole(at, "stat")));
   } catch (error) {
     if (error.code === "EISDIR") return new Stats("folder", 0);
-    // There is a file, and it can't be read as a text.
+    // The file exists, but is not text.
     if (error.code === "EILSEQ" || error.code === "EFBIG") return new Stats("file", NaN);
     if (error.code === "ENOENT" && options?.throwIfNoEntry === false) return undefined;
     throw error;
@@ -124,8 +124,8 @@ function readdirSync(path, options) {
   if (!folder.isDirectory()) throw trouble("ENOTDIR", "scandir", at);
   const pattern = `${at === "/" ? "" : at.replace(/[*?[{\\]/g, "[$&]")}/**/{*,.*}`;
   const { paths, truncated } = ask("scandir", at, "host/glob", { pattern });
-  if (truncated) throw trouble("ENOTSUP", "scandir", at, "there are too many files below it");
-  // The host tells paths from the project where it can, and this one may be absolute.
+  if (truncated) throw trouble("ENOTSUP", "scandir", at, "it contains too many files");
+  // The host returns paths relative to the project if possible, and this one can be absolute.
   const cut = require("node:path"), above = cut.resolve(at), found = new Map();
   for (const each of paths) {
     const below = cut.relative(above, cut.resolve(each));
@@ -137,7 +137,7 @@ function readdirSync(path, options) {
   return names.map((name) => new Dirent(cut.basename(name), cut.join(at, cut.dirname(name)), found.get(name)));
 }
 
-/** Folders come to be with the files in them. */
+/** Folders are created with the files in them. */
 function mkdirSync(path, options) {
   const at = plain(path);
   let known;
@@ -153,7 +153,7 @@ function mkdirSync(path, options) {
 const copyFileSync = (from, to) => writeFileSync(to, whole(plain(from), "copyfile"));
 const realpathSync = (path) => (statSync(path), require("node:path").resolve(plain(path)));
 
-const never = (name) => (path) => { throw trouble("ENOTSUP", name, String(path), "the host removes and renames nothing"); };
+const never = (name) => (path) => { throw trouble("ENOTSUP", name, String(path), "the host can't remove or rename files"); };
 const sync = {
   readFile: readFileSync, writeFile: writeFileSync, appendFile: appendFileSync, stat: statSync, lstat: statSync, access: accessSync,
   readdir: readdirSync, mkdir: mkdirSync, copyFile: copyFileSync, realpath: realpathSync,
@@ -170,7 +170,7 @@ for (const [name, work] of Object.entries(sync)) {
   promises[name] = async (...given) => work(...given);
   exported[name] = (...given) => {
     const done = given.pop();
-    if (typeof done !== "function") throw new TypeError(`fs.${name} takes a function at the end; fs.promises.${name} takes none`);
+    if (typeof done !== "function") throw new TypeError(`fs.${name} requires a callback; fs.promises.${name} takes none`);
     promises[name](...given).then((value) => done(null, value), done);
   };
 }

@@ -1,9 +1,9 @@
 /**
- * `openclaw/hooks`: the types that a handler of OpenClaw hooks is written with, and `runHook` for a file that exports none.
+ * `openclaw/hooks`: the types for handlers of OpenClaw hooks, and `runHook` for files that export none.
  *
- * The same text serves every engine. An engine puts a function at `globalThis[Symbol.for("metier.hooks")]`; it is given the handler,
- * lets it see the event, and takes `messages` and `context` from it. It does not use stdout: what a handler prints there
- * is talk.
+ * The same text serves every engine. An engine puts a function at `globalThis[Symbol.for("metier.hooks")]`; it gets the handler,
+ * calls it with the event, and takes `messages` and `context` from it. It does not use stdout, to which a handler can
+ * print.
  */
 
 export interface BootstrapFile {
@@ -34,7 +34,7 @@ export interface HookEvent {
 
 export type HookHandler = (event: HookEvent) => void | Promise<void>;
 
-/** A file that is no TypeScript, or whose compiler keeps every import, imports types like values: they are there, and nothing. */
+/** Files in JavaScript, and compilers that keep every import, import types like values: they exist, as empty values. */
 const nothing = undefined;
 export {
   nothing as BootstrapFile, nothing as HookContext, nothing as HookEvent, nothing as HookHandler, nothing as HookEventType,
@@ -50,10 +50,10 @@ export const isGatewayStartupEvent = is("gateway", "startup");
 export const isMessageReceivedEvent = is("message", "received");
 export const isMessageSentEvent = is("message", "sent");
 
-/** Has a handler called with the event, or with each one where the engine lives on. */
+/** Calls a handler with the event, or with each event if the engine keeps running. */
 export async function runHook(handler: HookHandler): Promise<void> {
   const engine = (globalThis as Record<symbol, unknown>)[Symbol.for("metier.hooks")];
-  if (typeof engine !== "function") throw new Error("runHook works where metier runs the file; nothing waits for it here");
+  if (typeof engine !== "function") throw new Error("runHook works only in files that metier runs");
   await engine(handler);
 }
 

@@ -1,4 +1,4 @@
-// `node:os`: the little of it that says where things are. What the machine is called is nobody's business.
+// `node:os`: only the parts about folders and the platform, nothing that identifies the machine.
 "use strict";
 const { arch, env, platform } = require("node:process");
 module.exports = {

@@ -1,7 +1,7 @@
 // `node:path`, for paths with slashes.
 "use strict";
 const text = (path) => {
-  if (typeof path !== "string") throw new TypeError(`a path is a text, not ${path === null ? "null" : typeof path}`);
+  if (typeof path !== "string") throw new TypeError(`a path must be a string, not ${path === null ? "null" : typeof path}`);
   return path;
 };
 

@@ -1,4 +1,4 @@
-// `node:perf_hooks`: a clock that only goes forward; what is marked is not kept.
+// `node:perf_hooks`: a monotonic clock; marks are not kept.
 "use strict";
 const native = require("metier:native");
 const performance = {

@@ -1,10 +1,10 @@
-// `process`: variables by asking the host for each, and what a handler prints goes to the log.
+// `process`: the host is asked for each variable, and printed output goes to the log.
 "use strict";
 const native = require("metier:native");
 const REFUSED = -32001;
 const set = Object.create(null);
 
-/** A variable; nothing if it isn't set, or if it may not be read, which the host writes down. */
+/** A variable; undefined if it is not set, or without permission, which the host records. */
 function variable(name) {
   if (name in set) return set[name];
   try {
@@ -18,10 +18,10 @@ function variable(name) {
 const env = new Proxy(Object.create(null), {
   get: (_, name) => (typeof name === "string" ? variable(name) : undefined),
   has: (_, name) => typeof name === "string" && variable(name) !== undefined,
-  // For this script alone: programs get theirs from the host.
+  // For this script only: programs get their variables from the host.
   set: (_, name, value) => ((set[name] = `${value}`), true),
   deleteProperty: (_, name) => ((set[name] = undefined), true),
-  // Which ones there are is not told.
+  // The names of variables are not available.
   ownKeys: () => Object.keys(set).filter((name) => set[name] !== undefined),
   getOwnPropertyDescriptor: (_, name) => {
     const value = typeof name === "string" ? variable(name) : undefined;
@@ -74,7 +74,7 @@ module.exports = {
   stderr: lines("warn"),
   stdin: { isTTY: false, on() { return this; }, read: () => null },
   cwd: () => native.project,
-  exit: (code = 0) => { throw new Error(`process.exit(${code}) was called: a handler ends by returning`); },
+  exit: (code = 0) => { throw new Error(`process.exit(${code}) was called; a handler must return instead`); },
   nextTick: (code, ...given) => queueMicrotask(() => code(...given)),
   uptime: () => native.now() / 1000,
   hrtime,

@@ -1,11 +1,11 @@
-// Timers. Rust waits until the next one is due, and has it fired.
+// Timers. Rust waits until the next one is due, and fires it.
 "use strict";
 const native = require("metier:native");
 const MAX_TIMERS = 10_000;
 const waiting = new Map();
 let last = 0;
 
-/** What `setTimeout` returns: a number to some, an object with `unref` to others. */
+/** The result of `setTimeout`: usable as a number, and as an object with `unref`. */
 class Timer {
   constructor(id) { this.id = id; }
   ref() { return this; }
@@ -17,7 +17,7 @@ class Timer {
 }
 
 function start(code, delay, given, repeat) {
-  if (typeof code !== "function") throw new TypeError("a timer takes a function");
+  if (typeof code !== "function") throw new TypeError("a timer requires a function");
   if (waiting.size >= MAX_TIMERS) throw new RangeError(`there are more than ${MAX_TIMERS} timers`);
   const wait = Math.min(Math.max(Number(delay) || 0, repeat ? 1 : 0), 2 ** 31 - 1), id = ++last;
   waiting.set(id, { id, code, given, delay: wait, due: native.now() + wait, repeat });
@@ -31,7 +31,7 @@ function first() {
   return next;
 }
 
-// One at a time: between two of them everything else goes on.
+// One at a time: jobs run between two of them.
 native.timers = {
   next: () => { const timer = first(); return timer ? Math.max(timer.due - native.now(), 0) : null; },
   fire: () => {

@@ -1,4 +1,4 @@
-// `URL` and `URLSearchParams`. Addresses are taken apart in Rust, by the standard.
+// `URL` and `URLSearchParams`. URLs are parsed in Rust, according to the standard.
 "use strict";
 const native = require("metier:native");
 const PARTS = ["href", "protocol", "username", "password", "host", "hostname", "port", "pathname", "search", "hash", "origin"];
@@ -6,7 +6,7 @@ const decode = (text) => native.decode(Array.from(bytes(text.replace(/\+/g, " ")
 const encode = (text) =>
   encodeURIComponent(text.toWellFormed()).replace(/%20/g, "+").replace(/[!'()~]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 
-/** The bytes of a text with `%20` and the like in it. */
+/** The bytes of a percent-encoded text. */
 function* bytes(text) {
   const raw = native.encode(text.toWellFormed());
   for (let at = 0; at < raw.length; at++) {

@@ -1,4 +1,4 @@
-// `node:util`, and how values look in the log.
+// `node:util`, and the format of values in the log.
 "use strict";
 const MAX_DEPTH = 4, MAX_ITEMS = 100, MAX_TEXT = 10_000;
 

@@ -1,4 +1,4 @@
-// Small things that a browser has and the engine does not.
+// Small parts of the web platform that the engine does not have.
 "use strict";
 const native = require("metier:native");
 
@@ -9,7 +9,7 @@ class TextEncoder {
 
 class TextDecoder {
   constructor(label = "utf-8", { fatal = false, ignoreBOM = false } = {}) {
-    if (!/^utf-?8$/i.test(label)) throw new RangeError(`the encoding '${label}' is not there; utf-8 is`);
+    if (!/^utf-?8$/i.test(label)) throw new RangeError(`the encoding '${label}' is not available; use utf-8`);
     Object.assign(this, { encoding: "utf-8", fatal, ignoreBOM });
   }
   decode(bytes = new Uint8Array()) {

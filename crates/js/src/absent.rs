@@ -1,22 +1,22 @@
-//! Functions of Node that nothing of ours does: they are there, and throw when they are called.
+//! Functions of Node without a replacement: they exist, and throw when they are called.
 //!
-//! A handler that imports `child_process` for something that it seldom does still runs, and one that does it is told what is missing
-//! where it happens. Without them the import itself would fail, and with it the whole file.
+//! A handler that imports `child_process` for a rare case still runs, and a call reports what is missing,
+//! at its place. Without these functions the import would fail, and with it the whole file.
 
-/// A module of Node, or the part of one that is missing.
+/// A module of Node, or the missing part of one.
 struct Missing {
     module: &'static str,
-    /// Why it is not there.
+    /// The reason in the error.
     why: &'static str,
-    /// The names of its functions and classes, in one text; those that a module of ours has are left as they are.
+    /// The names of its functions and classes, separated by spaces; existing ones are not replaced.
     functions: &'static str,
 }
 
-const NOTHING: &str = "nothing of ours stands for it";
-const NO_PROGRAMS: &str = "a skill starts no programs";
-const NO_SOCKETS: &str = "a skill opens no sockets; `fetch` asks the host";
-const NOT_DEBUGGED: &str = "a skill is not debugged";
-const WHOLE_FILES: &str = "files are read and written whole, through the host";
+const NOTHING: &str = "metier has no replacement for it";
+const NO_PROGRAMS: &str = "skills can't start programs";
+const NO_SOCKETS: &str = "skills can't open sockets; use `fetch`";
+const NOT_DEBUGGED: &str = "skills can't be debugged";
+const WHOLE_FILES: &str = "the host reads and writes whole files only";
 
 const MISSING: &[Missing] = &[
     Missing {
@@ -278,7 +278,7 @@ const MISSING: &[Missing] = &[
     },
     Missing {
         module: "vm",
-        why: "a skill makes no other worlds",
+        why: "skills can't create other contexts",
         functions: "Script compileFunction createContext createScript isContext measureMemory runInContext runInNewContext runInThisContext",
     },
     Missing {
@@ -288,7 +288,7 @@ const MISSING: &[Missing] = &[
     },
     Missing {
         module: "worker_threads",
-        why: "a skill has one thread",
+        why: "skills have one thread",
         functions: "BroadcastChannel MessageChannel MessagePort Worker getEnvironmentData markAsUntransferable moveMessagePortToContext \
             postMessageToThread receiveMessageOnPort setEnvironmentData",
     },
@@ -307,10 +307,10 @@ const MISSING: &[Missing] = &[
     },
 ];
 
-/// Modules that Node has behind `node:` only: without it the word means a package.
+/// Modules that require the prefix `node:`; without it the name means a package.
 const ONLY_WITH_PREFIX: &[&str] = &["sea", "sqlite", "test", "test/reporters"];
 
-/// The module of the table that a word means, without `node:` before it.
+/// The module of the table for a specifier without `node:`.
 pub(crate) fn meant(word: &str) -> Option<&'static str> {
     let (plain, has_prefix) = match word.strip_prefix("node:") {
         Some(plain) => (plain, true),
@@ -320,13 +320,13 @@ pub(crate) fn meant(word: &str) -> Option<&'static str> {
     (has_prefix || !ONLY_WITH_PREFIX.contains(&plain)).then_some(missing.module)
 }
 
-/// All modules of the table that a plain word means.
+/// All modules of the table that don't require `node:`.
 pub(crate) fn modules() -> impl Iterator<Item = &'static str> {
     let modules = MISSING.iter().map(|missing| missing.module);
     modules.filter(|module| !ONLY_WITH_PREFIX.contains(module))
 }
 
-/// Code that gives the exports of a module of Node what they lack; nothing if it is not in the table.
+/// Code that adds the missing exports of a module of Node; `None` if it is not in the table.
 pub(crate) fn code(module: &str) -> Option<String> {
     let Missing {
         module,
@@ -338,7 +338,7 @@ pub(crate) fn code(module: &str) -> Option<String> {
          const all = module.exports;\n\
          for (const name of '{functions}'.split(' ')) {{\n\
          if (name in all) continue;\n\
-         const message = '`{module}.' + name + '` of Node is not there: {why}';\n\
+         const message = '`{module}.' + name + '` of Node is not available: ' + {why:?};\n\
          all[name] = function () {{ throw Object.assign(new Error(message), {{ code: 'ERR_METHOD_NOT_IMPLEMENTED' }}); }};\n\
          }}\n\
          }})();\n"

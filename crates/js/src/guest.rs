@@ -1,4 +1,4 @@
-//! A skill that is loaded: its handlers or its entrypoint, in an engine of its own.
+//! A loaded skill: its handlers or its entrypoint, in its own engine.
 
 use std::rc::Rc;
 
@@ -20,22 +20,22 @@ use crate::turn::Turn;
 
 const BOOT: &str = include_str!("../compat/boot.js");
 
-/// The skill.
+/// A skill in its engine.
 pub(crate) struct Guest<'js> {
     ctx: Ctx<'js>,
     state: Rc<State>,
     native: Object<'js>,
     turn: Turn<'js>,
-    /// Calls a function and waits for what it returns, whatever the script did to promises.
+    /// Calls a function and awaits its result, whatever the script did to promises.
     call: Function<'js>,
-    /// `Date` as it was before any script ran.
+    /// The original `Date`, from before any script ran.
     date: Constructor<'js>,
-    /// Those that could be loaded, at the positions that the host knows.
+    /// The handlers, at the positions of the request; `None` for those that failed to load.
     handlers: Vec<Option<Function<'js>>>,
 }
 
 impl<'js> Guest<'js> {
-    /// An engine with nothing in it yet.
+    /// A new engine.
     fn new(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result<Self> {
         let native = natives::native(ctx, state)?;
         let mut options = EvalOptions::default();
@@ -59,7 +59,7 @@ impl<'js> Guest<'js> {
         })
     }
 
-    /// Loads what the skill brings, and says what it contributes.
+    /// Loads the skill's code and returns its contributions.
     pub(crate) fn load(
         ctx: &Ctx<'js>,
         state: &Rc<State>,
@@ -84,8 +84,8 @@ impl<'js> Guest<'js> {
         Ok((guest, contributions))
     }
 
-    /// Loads each handler by itself: one that can't be loaded is reported, and the others are asked. Only an engine that was stopped
-    /// loads nothing more.
+    /// Loads each handler separately: one that fails to load is reported, and the others are used. Only a stopped engine
+    /// loads no more.
     fn load_handlers(&mut self, handlers: &[Handler]) -> Result<Vec<FailedHandler>, RpcError> {
         let mut failed = Vec::new();
         for (position, handler) in handlers.iter().enumerate() {
@@ -95,7 +95,7 @@ impl<'js> Guest<'js> {
                     return Err(named(&handler.file, &error));
                 }
                 Err(error) => {
-                    // That it failed is reported once.
+                    // Reported once.
                     self.state.take_rejected();
                     failed.push(FailedHandler {
                         handler: position,
@@ -109,12 +109,12 @@ impl<'js> Guest<'js> {
         Ok(failed)
     }
 
-    /// Lets a handler see an event; what it changed.
+    /// Passes an event to a handler and returns the changes.
     pub(crate) fn openclaw(&self, handle: &OpenclawHandle) -> Result<String, RpcError> {
         let Some(Some(handler)) = self.handlers.get(handle.handler) else {
             let count = self.handlers.len();
             let message = format!(
-                "there is no handler {}: this skill has {count}",
+                "there is no handler {}; this skill has {count}",
                 handle.handler
             );
             return Err(RpcError::new(code::PARAMS, message));
@@ -142,7 +142,7 @@ impl<'js> Guest<'js> {
         ))
     }
 
-    /// Has the skill's own code answer a request of the host.
+    /// Lets the skill's code answer a request of the host.
     pub(crate) fn answer(&self, method: &str, params: &str) -> Result<String, RpcError> {
         let answer: Option<Function> = self
             .native
@@ -151,7 +151,7 @@ impl<'js> Guest<'js> {
         let Some(answer) = answer else {
             let message = match self.handlers.is_empty() {
                 true => {
-                    "it contributes nothing: end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
+                    "it contributes nothing; end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
                 }
                 false => "this skill handles OpenClaw hooks only",
             };
@@ -168,7 +168,7 @@ impl<'js> Guest<'js> {
         self.turn
             .finish(&self.state)
             .map_err(|error| failed(&error))?;
-        // The guest of the SDK gives a request that can't be answered its code.
+        // The SDK sets a code for requests that can't be answered.
         if let Some(error) = answer
             .as_object()
             .and_then(|answer| answer.get::<_, Option<Object>>("error").ok().flatten())
@@ -187,7 +187,7 @@ impl<'js> Guest<'js> {
         encoded.map_err(|error| self.unsendable("answer", &error))
     }
 
-    /// What handles a hook, in a file.
+    /// The function of a file that handles a hook.
     fn handler(&self, handler: &Handler) -> Result<Function<'js>, Trouble> {
         let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, &self.state, &error);
         let exports = self.module(&handler.file)?;
@@ -197,12 +197,12 @@ impl<'js> Guest<'js> {
         let exported = |name: &str| object.and_then(|all| all.get::<_, Value>(name).ok());
         let mut found = exported(&handler.export).filter(Value::is_function);
         if handler.export == "default" && found.is_none() {
-            // `module.exports = handler`, seen from CommonJS and from a module that exports it.
+            // `module.exports = handler`, in CommonJS or in a module that exports it.
             let inner = exported("default").and_then(|inner| inner.as_object().cloned());
             let inner = inner.and_then(|inner| inner.get::<_, Value>("default").ok());
             found = Some(exports.clone()).filter(Value::is_function);
             found = found.or(inner.filter(Value::is_function));
-            // Files without a default export call it `handler`.
+            // In files without a default export it is called `handler`.
             let inner = exported("default").and_then(|inner| inner.as_object().cloned());
             let inner = inner.and_then(|inner| inner.get::<_, Value>("handler").ok());
             let named = [exported("handler"), inner];
@@ -213,17 +213,17 @@ impl<'js> Guest<'js> {
             let names = object.map(|all| all.keys::<String>().flatten().collect::<Vec<_>>());
             let names = names.filter(|names| !names.is_empty());
             let names = names.map_or_else(
-                || "nothing".to_owned(),
+                || "none".to_owned(),
                 |names| format!("`{}`", names.join("`, `")),
             );
             Trouble::Request(format!(
-                "it exports no function `{}`, but {names}; HOOK.md can name another with `export`",
+                "it does not export a function `{}` (exports: {names}); name one with `export` in HOOK.md",
                 handler.export
             ))
         })
     }
 
-    /// Loads a file of the skill; its exports.
+    /// Loads a file of the skill and returns its exports.
     fn module(&self, file: &str) -> Result<Value<'js>, Trouble> {
         let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, &self.state, &error);
         if self.state.text(file).is_none() {
@@ -243,7 +243,7 @@ impl<'js> Guest<'js> {
         load.call((file,)).map_err(failed)
     }
 
-    /// The event as a handler gets it.
+    /// The event for a handler.
     fn event(&self, text: &str) -> rquickjs::Result<Object<'js>> {
         let event: Value = self.ctx.json_parse(text)?;
         let event = event.into_object().ok_or(rquickjs::Error::Unknown)?;
@@ -267,10 +267,7 @@ impl<'js> Guest<'js> {
             }
             error => error.to_string(),
         };
-        RpcError::new(
-            code::INTERNAL,
-            format!("`{what}` can't be sent back: {why}"),
-        )
+        RpcError::new(code::INTERNAL, format!("`{what}` can't be returned: {why}"))
     }
 
     fn failed(&self, error: &rquickjs::Error) -> RpcError {
@@ -278,14 +275,14 @@ impl<'js> Guest<'js> {
     }
 }
 
-/// The engine can't go while Rust holds one of its functions.
+/// The engine can't be dropped while Rust holds one of its functions.
 impl Drop for Guest<'_> {
     fn drop(&mut self) {
         self.state.load.replace(None);
     }
 }
 
-/// What a skill is told about itself.
+/// The description of the skill for its code.
 fn about(state: &State) -> String {
     json!({
         "protocol": PROTOCOL,
@@ -301,7 +298,7 @@ fn failed(trouble: &Trouble) -> RpcError {
     RpcError::new(code::INTERNAL, trouble.to_string())
 }
 
-/// With the file that was being loaded, unless it is named already.
+/// Adds the file that was being loaded, unless the message has it.
 fn named(file: &str, trouble: &Trouble) -> RpcError {
     let message = trouble.to_string();
     let message = match message.starts_with(file) {
@@ -311,7 +308,7 @@ fn named(file: &str, trouble: &Trouble) -> RpcError {
     RpcError::new(code::INTERNAL, message)
 }
 
-/// What `initialize` has to say so that there is something to load.
+/// Checks that `initialize` names something to load.
 pub(crate) fn check(initialize: &Initialize) -> Result<(), RpcError> {
     match (&initialize.entrypoint, initialize.handlers.is_empty()) {
         (None, true) => Err(RpcError::new(
@@ -320,7 +317,7 @@ pub(crate) fn check(initialize: &Initialize) -> Result<(), RpcError> {
         )),
         (Some(_), false) => Err(RpcError::new(
             code::PARAMS,
-            "`entrypoint` and `handlers` don't go together",
+            "`entrypoint` and `handlers` can't be combined",
         )),
         _ => Ok(()),
     }

@@ -1,12 +1,12 @@
 //! Values of the engine as JSON that the host can read.
 //!
-//! The engine's own serialiser does the work, in C: what a script did to `JSON` or to prototypes is not asked. It leaves three
-//! things to us. Half of a surrogate pair, which is left when a script cuts a text in the middle of an emoji, is no JSON for most
-//! readers. A value may be nested deeper than the host reads. And it may be longer than a message.
+//! The engine's serializer in C is used, so that changes of `JSON` or of prototypes have no effect. It leaves three
+//! problems. Half of a surrogate pair, which a script gets by cutting a text inside an emoji, is not JSON for most
+//! readers. A value can be nested deeper than the host reads. And it can be longer than a message.
 
 use rquickjs::{Ctx, Value};
 
-/// How deep an answer may be nested. The host's reader stops at 128, and an answer is wrapped a few times.
+/// The maximum nesting of an answer. The host's reader stops at 128 levels, and an answer is wrapped a few times.
 const MAX_DEPTH: usize = 100;
 
 /// Why a value is not sent.
@@ -17,11 +17,11 @@ pub(crate) enum Unsendable {
     Thrown,
     #[error("it is nested more than {MAX_DEPTH} levels deep")]
     Deep,
-    #[error("it has {0} bytes as JSON, and may have {1}")]
+    #[error("it has {0} bytes as JSON; at most {1} are allowed")]
     Long(usize, usize),
 }
 
-/// A value as JSON; what has no form in JSON, such as a function, is `null`.
+/// A value as JSON; a value without a JSON form, such as a function, is `null`.
 pub(crate) fn encode<'js>(
     ctx: &Ctx<'js>,
     value: Value<'js>,
@@ -41,7 +41,7 @@ pub(crate) fn encode<'js>(
     Ok(whole(text))
 }
 
-/// How deep brackets are nested in a text that is JSON.
+/// The nesting of a JSON text.
 fn depth(text: &str) -> usize {
     let (mut now, mut most, mut quoted, mut escaped) = (0_usize, 0, false, false);
     for byte in text.bytes() {
@@ -60,7 +60,7 @@ fn depth(text: &str) -> usize {
     most
 }
 
-/// With the sign for a missing character in place of halves. The serialiser writes only those as `\ud…`.
+/// Replaces halves of surrogate pairs by the replacement character. The serializer writes only those as `\ud…`.
 pub(crate) fn whole(text: String) -> String {
     if !text.contains(r"\ud") {
         return text;
@@ -70,7 +70,7 @@ pub(crate) fn whole(text: String) -> String {
     while let Some(at) = rest.find('\\') {
         let (before, escape) = rest.split_at(at);
         out.push_str(before);
-        // A script can hand over what is no JSON: nothing is cut within a character.
+        // The text can be something else than JSON: characters are never cut.
         let half = escape.get(..6).filter(|half| half.starts_with(r"\ud"));
         let end = escape.char_indices().nth(2).map(|(end, _)| end);
         let taken = half.map_or(end.unwrap_or(escape.len()), str::len);

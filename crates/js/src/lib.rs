@@ -1,11 +1,11 @@
 //! # metier-js — runs one skill in JavaScript or TypeScript
 //!
-//! **Problem.** Skills for OpenClaw bring hooks in TypeScript, written for Node with all of a user's rights. They must run where no
-//! Node is, unmodified, and with no more rights than were granted.
+//! **Problem.** Skills for OpenClaw contain hooks in TypeScript, written for Node with all rights of the user. They must run without
+//! Node, unmodified, and with the granted rights only.
 //!
-//! **Goals.** A guest for a process of its own: it speaks the [wire protocol](metier_sdk::wire) on a reader and a writer,
-//! opens nothing, starts nothing, and asks the host for all the rest. `fs`, `process.env` and `fetch` are there, and each is a
-//! question to the host: a refusal is `EACCES`, a missing file `ENOENT`, as a handler expects them. Errors name the author's
+//! **Goals.** The content of a worker process: it implements the [wire protocol](metier_sdk::wire) on a reader and a writer,
+//! opens nothing, starts nothing, and asks the host for everything else. `fs`, `process.env` and `fetch` exist, and each sends a
+//! request to the host: a refusal is `EACCES`, a missing file `ENOENT`, as a handler expects. Errors name the author's
 //! file and line.
 //!
 //! **Worked example.**
@@ -20,15 +20,15 @@
 //! export default handler;
 //! ```
 //!
-//! `initialize` with `handlers` loads that. `openclaw/handle` calls it; `readFile` becomes `host/read_file`; when its promise is
-//! settled, `messages` and `context` go back as JSON. With `entrypoint` it is a skill with tools and hooks of its own, which
+//! `initialize` with `handlers` loads this. `openclaw/handle` calls it; `readFile` becomes `host/read_file`; when its promise is
+//! settled, `messages` and `context` are returned as JSON. With `entrypoint` it is a skill with its own tools and hooks, which
 //! imports `Skill` from `metier`.
 //!
 //! **In → out.** lines of JSON → [`serve`] → lines of JSON.
 //!
-//! **Invariants.** no files, no threads, no environment; of clocks only those that a script can see · modules are the skill's own
-//! sources and what is in `compat/` · what a script does to its own world (prototypes, globals) changes no frame: those are
-//! written in Rust · no promise is waited for that nothing can settle.
+//! **Invariants.** no files, no threads, no environment, no clocks except those of scripts · modules are the skill's own
+//! sources and the files in `compat/` · changes of prototypes and globals by a script don't affect messages, which are
+//! written in Rust · a promise that can't settle is reported, not awaited.
 //!
 //! **Start reading at** `serve.rs`, then `guest.rs`, `turn.rs`, `modules.rs`, `compat/boot.js`.
 
@@ -52,13 +52,13 @@ use std::time::Duration;
 pub use metier_sdk::worker::ServeError;
 pub use serve::serve;
 
-/// What `openclaw/hooks` is for a handler, as TypeScript; the same text for every engine.
+/// The module `openclaw/hooks` for handlers, as TypeScript; the same text for every engine.
 ///
-/// Whoever runs it puts a function at `globalThis[Symbol.for("metier.hooks")]`, which is given each handler that a file
+/// The engine puts a function at `globalThis[Symbol.for("metier.hooks")]`, which gets each handler that a file
 /// passes to `runHook`.
 pub const OPENCLAW_HOOKS: &str = include_str!("../compat/openclaw-hooks.ts");
 
-/// What runs in Deno, where that is the engine: speaks the same protocol as [`serve`], as far as handlers need it.
+/// The program for Deno, where that is the engine: the part of the protocol of [`serve`] that handlers need.
 pub const DENO_RUNNER: &str = include_str!("../compat/deno.ts");
 
 /// `node:os` for handlers in Deno.
@@ -67,18 +67,18 @@ pub const DENO_OS: &str = include_str!("../compat/deno-os.js");
 /// `node:fs` for handlers in Deno.
 pub const DENO_FS: &str = include_str!("../compat/deno-fs.js");
 
-/// What holds for the engine, and for each call.
+/// Limits of the engine, and of each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Bytes of all values.
+    /// Memory of all values, in bytes.
     pub memory: usize,
-    /// Bytes of the engine's stack.
+    /// Size of the engine's stack, in bytes.
     pub stack: usize,
-    /// How long a call may take, without the time in which the host works.
+    /// How long a call can take, without the time of requests to the host.
     pub time: Duration,
-    /// Bytes of an answer.
+    /// Size of an answer, in bytes.
     pub output: usize,
-    /// Bytes of log lines in a call.
+    /// Size of the log of a call, in bytes.
     pub log: usize,
 }
 

@@ -1,7 +1,7 @@
-//! Modules: what `import` and `require` get.
+//! Modules: the results of `import` and `require`.
 //!
-//! ES modules go through the engine. Everything else, a CommonJS file, a module of ours or JSON, is loaded by `compat/boot.js`, which
-//! keeps what it loaded; an ES module that imports it gets a module made for it, with the same exports by name.
+//! The engine loads ES modules. Everything else, CommonJS files, modules of `compat/` and JSON, is loaded by `compat/boot.js`, which
+//! caches it; an ES module that imports it gets a generated module with the same exports.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Value, module::D
 use crate::state::State;
 use crate::strip::Kind;
 
-/// Both halves of what the engine asks about modules.
+/// The resolver and the loader of the engine.
 #[derive(Clone)]
 pub(crate) struct Modules(pub(crate) Rc<State>);
 
@@ -57,7 +57,7 @@ impl Loader for Modules {
     }
 }
 
-/// What a word means in a file, or an exception that says why it means nothing.
+/// The module that an import specifier means in a file, or an exception with the reason.
 pub(crate) fn resolve(
     state: &State,
     ctx: &Ctx<'_>,
@@ -74,7 +74,7 @@ pub(crate) fn resolve(
     })
 }
 
-/// An ES module that exports what another kind of module does.
+/// An ES module with the exports of another kind of module.
 fn stand_in<'js>(
     ctx: &Ctx<'js>,
     name: &str,
@@ -102,7 +102,7 @@ fn is_name(key: &str) -> bool {
         && letters.all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '$'))
 }
 
-/// How `compat/boot.js` gets at modules.
+/// The functions with which `compat/boot.js` loads modules.
 pub(crate) fn natives<'js>(
     ctx: &Ctx<'js>,
     state: &Rc<State>,
@@ -117,7 +117,7 @@ pub(crate) fn natives<'js>(
     let own = Rc::clone(state);
     let run = move |ctx: Ctx<'js>, name: String| prepare(&own, &ctx, &name);
     native.set("prepare", Function::new(ctx.clone(), run)?)?;
-    // The file of the function that asks, two calls up: boot's getter, and who looks at it.
+    // The file of the caller, two calls up: after boot's getter.
     let caller = move |ctx: Ctx<'js>| -> rquickjs::Result<Option<String>> {
         let atom = ctx.script_or_module_name(2);
         atom.map(|atom| atom.to_string()).transpose()
@@ -125,7 +125,7 @@ pub(crate) fn natives<'js>(
     native.set("caller", Function::new(ctx.clone(), caller)?)
 }
 
-/// A CommonJS module as a function, or what another kind of module exports.
+/// A CommonJS module as a function, or the exports of another kind of module.
 fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Object<'js>> {
     let answer = Object::new(ctx.clone())?;
     if name.ends_with(".json") {
@@ -155,7 +155,7 @@ fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<O
         let exports = match loaded {
             Err(Error::WouldBlock) => {
                 let message =
-                    format!("{name} waits while it is loaded, so it can't be required: import it");
+                    format!("{name} uses top-level await, so it can't be required; import it");
                 return Err(Exception::throw_message(ctx, &message));
             }
             loaded => loaded?,
@@ -163,7 +163,7 @@ fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<O
         answer.set("exports", exports)?;
         return Ok(answer);
     }
-    // On the first line, so that lines stay those of the author.
+    // On the first line, so that line numbers stay those of the author.
     let code = match compiled.code.strip_prefix("#!") {
         Some(rest) => format!("//{rest}"),
         None => compiled.code.clone(),

@@ -1,4 +1,4 @@
-//! What Rust does for the modules in `compat/`: questions to the host, text, addresses, the clock.
+//! Functions in Rust for the modules in `compat/`: requests to the host, text, URLs, the clock.
 
 use std::hash::{BuildHasher, RandomState};
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::json::whole;
 use crate::modules;
 use crate::state::State;
 
-/// The object that all of it is in.
+/// The object with all functions.
 pub(crate) fn native<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     modules::natives(ctx, state, &native)?;
@@ -52,7 +52,7 @@ fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>, native: &Object<'js>) -> rquickj
     native.set("project", state.project.as_str())
 }
 
-/// Asks the host. What it says no to is an exception with the wire's code in `rpc`, and its word for the reason in `reason`.
+/// Sends a request to the host. An error is an exception with the code of the wire protocol in `rpc`, and the reason's code in `reason`.
 fn ask<'js>(
     state: &State,
     ctx: &Ctx<'js>,
@@ -88,13 +88,13 @@ fn text<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> rquickjs::Result<()> {
     native.set("encode", Function::new(ctx.clone(), encode)?)?;
     let decode = |ctx: Ctx<'js>, bytes: Vec<u8>, fatal: bool| match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
-        Err(_) if fatal => Err(Exception::throw_type(&ctx, "this is no UTF-8")),
+        Err(_) if fatal => Err(Exception::throw_type(&ctx, "this is not UTF-8")),
         Err(error) => Ok(String::from_utf8_lossy(error.as_bytes()).into_owned()),
     };
     native.set("decode", Function::new(ctx.clone(), decode)?)
 }
 
-/// The parts of an address, in the sequence in which `compat/url.js` takes them.
+/// The parts of a URL, in the order of `compat/url.js`.
 type Parts = Vec<String>;
 
 fn address(text: &str, base: Option<&str>) -> Option<Parts> {
@@ -124,11 +124,11 @@ fn parts(url: &Url) -> Parts {
     .into()
 }
 
-/// An address with another part; the same one if that part can't be so.
+/// A URL with one part replaced; unchanged if the new part is invalid.
 fn changed(href: &str, part: &str, value: &str) -> Option<Parts> {
     use url::quirks;
     let mut url = Url::parse(href).ok()?;
-    // What a setter can't do it leaves as it is: so does the standard.
+    // A setter ignores invalid values, as in the standard.
     let _kept = match part {
         "protocol" => quirks::set_protocol(&mut url, value),
         "username" => quirks::set_username(&mut url, value),

@@ -1,40 +1,40 @@
-//! What the word in an `import` or a `require` means: a file of the skill, a module of ours, or nothing.
+//! Resolves the specifier of an `import` or `require`: a file of the skill, a module of `compat/`, or an error.
 //!
-//! There is no way to anything else. A skill has no packages, and what it could fetch from somewhere was never judged.
+//! Nothing else can be imported. A skill has no packages, and remote code would not be scanned.
 
 use std::collections::BTreeMap;
 
 use crate::{absent, shims};
 
-/// Endings that are tried, in this sequence.
+/// Extensions that are tried, in this order.
 const ENDINGS: &[&str] = &[".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"];
-/// Why a word means nothing.
+/// Why a specifier can't be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unresolved {
     #[error("`{0}` is not in the skill's folder")]
     Missing(String),
-    #[error("`{0}` is outside of the skill's folder: only files of the skill can be imported")]
+    #[error("`{0}` is outside the skill's folder: only files of the skill can be imported")]
     Outside(String),
     #[error(
-        "`{0}` would be fetched from elsewhere: only files of the skill can be imported, so copy it into the skill's folder"
+        "`{0}` is a remote module: only files of the skill can be imported; copy it into the skill's folder"
     )]
     Remote(String),
-    #[error("the module `{name}` of Node is not there: {why}")]
+    #[error("the Node module `{name}` is not available: {why}")]
     Refused { name: String, why: &'static str },
     #[error(
-        "there is no package `{0}`: a skill has no node_modules, so copy what it needs into the skill's folder"
+        "there is no package `{0}`: skills have no node_modules; copy what it needs into the skill's folder"
     )]
     Package(String),
 }
 
-/// The name of the module that a word means in a file.
+/// The name of the module that a specifier means in a file.
 pub(crate) fn resolve(
     files: &BTreeMap<String, String>,
     directory: &str,
     base: &str,
     word: &str,
 ) -> Result<String, Unresolved> {
-    // What our own modules are made of. Another file that takes it can ask the host, as it could before.
+    // Internals of our modules. A file that imports one can send requests to the host, as it can anyway.
     if word == "metier:native" {
         return Ok(word.to_owned());
     }
@@ -55,7 +55,7 @@ pub(crate) fn resolve(
         let inside = inside.filter(|rest| rest.starts_with('/'));
         inside.and_then(|rest| join("", rest))
     } else if word.starts_with("node:") {
-        let why = "nothing of ours stands for it";
+        let why = "metier has no replacement for it";
         let name = plain.to_owned();
         return Err(Unresolved::Refused { name, why });
     } else if word.contains(':') {
@@ -67,7 +67,7 @@ pub(crate) fn resolve(
     find(files, &wanted).ok_or(Unresolved::Missing(wanted))
 }
 
-/// A path below the skill's folder; nothing if it leads out of it.
+/// A path below the skill's folder; `None` if it leads outside.
 fn join(folder: &str, path: &str) -> Option<String> {
     let mut parts: Vec<&str> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.split('/') {
@@ -88,7 +88,7 @@ fn find(files: &BTreeMap<String, String>, wanted: &str) -> Option<String> {
         let mut paths = ENDINGS.iter().map(|ending| format!("{stem}{ending}"));
         paths.find_map(known)
     };
-    // In TypeScript people write `./x.js` and mean `x.ts`.
+    // In TypeScript `./x.js` can mean `x.ts`.
     let meant = || {
         let (stem, ending) = wanted.rsplit_once('.')?;
         let source = match ending {
@@ -107,7 +107,7 @@ fn find(files: &BTreeMap<String, String>, wanted: &str) -> Option<String> {
         .or_else(|| with_ending(wanted))
         .or_else(meant);
     let found = found.or_else(|| with_ending(&index))?;
-    // The guest of the SDK speaks over pipes, which the engine does itself.
+    // A copy of the SDK uses pipes; the engine replaces it.
     let is_guest = found.rsplit('/').next() == Some("metier.ts")
         && files
             .get(&found)

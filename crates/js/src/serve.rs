@@ -1,7 +1,7 @@
-//! Answering the host, one request after the other.
+//! Answers requests of the host, one at a time.
 //!
-//! What a skill does wrong is an answer; only a line that can't be read or written any more is an error, and a call that had to be
-//! ended: what it left behind would go on in the next one. The host starts another worker then.
+//! Mistakes of a skill are answers; only a broken connection is an error, and a call that had to be
+//! stopped: its leftovers would continue in the next one. The host then starts another worker.
 
 use std::io::{BufRead, Write};
 use std::rc::Rc;
@@ -18,15 +18,15 @@ use crate::modules::Modules;
 use crate::state::{State, Stop};
 use crate::trouble::summary;
 
-/// What an engine is told about its limits, in the least bytes that make sense.
+/// The smallest stack that the engine can use, in bytes.
 const LEAST_STACK: usize = 64 << 10;
 
-/// Serves one skill until the host says `shutdown` or closes the line.
+/// Serves one skill until the host sends `shutdown` or closes the connection.
 ///
 /// # Errors
 ///
-/// When the line breaks: it can't be read or written, a message is longer than [`MAX_FRAME`], or it is closed in the middle
-/// of a call. And after a call that had to be ended, and was answered so.
+/// The connection breaks: reading or writing fails, a message is longer than [`MAX_FRAME`], or it is closed during
+/// a call. Or a call was stopped, after its error was returned.
 pub fn serve(
     input: impl BufRead + 'static,
     output: impl Write + 'static,
@@ -34,7 +34,7 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let channel = Channel::new(input, output);
     let line = Rc::new(channel);
-    // An answer must fit into a message, with something around it.
+    // An answer must fit into a message with its other fields.
     let limits = Limits {
         output: limits.output.min(MAX_FRAME - 4_096),
         stack: limits.stack.max(LEAST_STACK),
@@ -49,7 +49,7 @@ pub fn serve(
                 break;
             }
             _ => {
-                let message = "no skill is loaded: `initialize` comes first".to_owned();
+                let message = "no skill is loaded; `initialize` must be called first".to_owned();
                 line.fail(&request.id, &RpcError::new(code::INVALID, message))?;
                 next = line.next()?;
             }
@@ -58,7 +58,7 @@ pub fn serve(
     Ok(())
 }
 
-/// The life of one engine, from `initialize` to the next request that is none for it.
+/// Runs one engine, from `initialize` to the next request that is not a call.
 fn live<R: BufRead + 'static, W: Write + 'static>(
     line: &Rc<Channel<R, W>>,
     request: Request,
@@ -103,7 +103,7 @@ fn live<R: BufRead + 'static, W: Write + 'static>(
     })
 }
 
-/// Answers calls until something else comes.
+/// Answers calls until another request arrives.
 fn calls<R: BufRead, W: Write>(
     line: &Channel<R, W>,
     guest: &Guest<'_>,
@@ -142,7 +142,7 @@ fn calls<R: BufRead, W: Write>(
 fn checked(initialize: &Initialize) -> Result<(), RpcError> {
     if initialize.protocol != PROTOCOL {
         let message = format!(
-            "this speaks version {PROTOCOL} of the protocol, not {}",
+            "this is version {PROTOCOL} of the protocol, not {}",
             initialize.protocol
         );
         return Err(RpcError::new(code::PARAMS, message));

@@ -1,20 +1,20 @@
-//! Modules of ours that stand for those of Node, and the globals that come from them.
+//! Our modules in place of those of Node, and the globals from them.
 //!
-//! Each is a file in `compat/`, compiled when something first asks for it: what a handler doesn't use costs nothing.
+//! Each is a file in `compat/`, compiled at its first use: unused ones cost nothing.
 
-/// A module of ours.
+/// A module of `compat/`.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Shim {
-    /// As it is called in stack traces.
+    /// The name in stack traces.
     pub(crate) name: &'static str,
-    /// The other words for it.
+    /// Its other specifiers.
     words: &'static [&'static str],
     /// Its text.
     pub(crate) text: &'static str,
 }
 
 impl Shim {
-    /// Whether it has types in it.
+    /// Whether it is TypeScript.
     pub(crate) fn is_typescript(&self) -> bool {
         self.name == "metier" || self.name == "openclaw/hooks"
     }
@@ -30,7 +30,7 @@ macro_rules! shim {
     };
 }
 
-/// What handlers write to import the types of OpenClaw's hooks, which had other names before.
+/// Specifiers for the types of OpenClaw's hooks, with earlier names.
 pub const OPENCLAW_WORDS: [&str; 12] = [
     "openclaw",
     "openclaw/hooks",
@@ -69,12 +69,12 @@ const SHIMS: &[Shim] = &[
     shim!("metier:web", [], "web.js"),
     shim!("metier:fetch", [], "fetch.js"),
     shim!("metier:engine", [], "engine.js"),
-    // What a skill is written with: the file that a program has beside it.
+    // The SDK: the same file that a program has beside it.
     shim!("metier", [], "../../../sdk/typescript/metier.ts"),
     shim!("openclaw/hooks", OPENCLAW_WORDS, "openclaw-hooks.ts"),
 ];
 
-/// Globals, and the module that each is taken from when it is first looked at.
+/// Globals, and the modules that they are loaded from at their first use.
 pub(crate) const GLOBALS: &[(&str, &str)] = &[
     ("console", "metier:console"),
     ("process", "node:process"),
@@ -99,7 +99,7 @@ pub(crate) const GLOBALS: &[(&str, &str)] = &[
     ("clearImmediate", "node:timers"),
 ];
 
-/// What handlers import by a plain word from Node: the modules that we have, and those whose functions throw.
+/// Modules of Node that can be imported without `node:`: ours, and those whose functions throw.
 pub fn node_words() -> impl Iterator<Item = &'static str> {
     let ours = SHIMS.iter().filter_map(|shim| {
         let plain = shim.name.strip_prefix("node:")?;
@@ -108,7 +108,7 @@ pub fn node_words() -> impl Iterator<Item = &'static str> {
     ours.flatten().chain(crate::absent::modules())
 }
 
-/// The module that a word means, without `node:` before it; or one by its name.
+/// The module for a specifier without `node:`, or for a name.
 pub(crate) fn find(word: &str) -> Option<&'static Shim> {
     SHIMS
         .iter()

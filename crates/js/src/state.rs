@@ -1,7 +1,7 @@
-//! What the engine's functions share while a skill lives: its files, the way to the host, and what is left of its limits.
+//! State that the engine's functions share: the skill's files, the host, and the remaining limits.
 //!
-//! Nothing in here is a value of the engine, but for one function that is let go before the engine is: the collector of the engine
-//! does not see what is held by Rust.
+//! It contains no value of the engine, except one function that is dropped before the engine: the engine's collector
+//! does not see values that Rust holds.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -17,16 +17,16 @@ use crate::Limits;
 use crate::strip::{Compiled, Kind, Position, SyntaxTrouble, compile, origin};
 use crate::{absent, shims};
 
-/// How many rejected promises are kept in mind.
+/// How many unhandled rejections are kept.
 const MAX_REJECTED: usize = 100;
 
-/// Why a call is over, whatever its code does.
+/// Why a call must stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Stop {
-    /// It computed for too long.
-    #[error("it ran for more than {} s and was ended", .0.as_secs_f32())]
+    /// It ran for too long.
+    #[error("it ran for more than {} s and was stopped", .0.as_secs_f32())]
     TooLong(Duration),
-    /// The host does not want the answer any more, or is gone.
+    /// The host cancelled it, or closed the connection.
     #[error("{0}")]
     Ended(&'static str),
 }
@@ -36,7 +36,7 @@ pub(crate) struct State {
     host: Rc<dyn Host>,
     pub(crate) limits: Limits,
     pub(crate) directory: String,
-    /// Where relative paths begin.
+    /// The folder for relative paths.
     pub(crate) project: String,
     pub(crate) skill: String,
     pub(crate) permissions: Vec<String>,
@@ -45,12 +45,12 @@ pub(crate) struct State {
     ready: RefCell<BTreeMap<String, Rc<Compiled>>>,
     /// Loads a CommonJS module by its name; set once, when the engine starts.
     pub(crate) load: RefCell<Option<Persistent<Function<'static>>>>,
-    /// When the call that is under way has to be over. Time in which the host works does not count.
+    /// The deadline of the current call. The time of requests to the host does not count.
     deadline: Cell<Instant>,
     stop: Cell<Option<Stop>>,
-    /// Bytes of log that are left in this call; nothing once the limit was reached.
+    /// Remaining bytes of log in this call; `None` once the limit was reached.
     log_left: Cell<Option<usize>>,
-    /// What promises were rejected with that nobody looks at, as far as is known.
+    /// The reasons of unhandled rejections so far.
     rejected: RefCell<Vec<String>>,
     began: Instant,
 }
@@ -58,7 +58,7 @@ pub(crate) struct State {
 impl State {
     pub(crate) fn new(initialize: Initialize, host: &Rc<dyn Host>, limits: Limits) -> Self {
         let now = Instant::now();
-        // Some editors begin a file with a mark that is no code.
+        // Some editors start a file with a byte order mark.
         let files = initialize.sources.into_iter().map(|(path, text)| {
             let text = text
                 .strip_prefix('\u{feff}')
@@ -87,14 +87,14 @@ impl State {
         }
     }
 
-    /// A call begins: what the last one used up is there again.
+    /// Starts a call with new limits.
     pub(crate) fn begin(&self) {
         self.deadline.set(Instant::now() + self.limits.time);
         self.stop.set(None);
         self.log_left.set(Some(self.limits.log));
     }
 
-    /// Why the call must end now, if it must.
+    /// Why the call must stop now, if it must.
     pub(crate) fn stopped(&self) -> Option<Stop> {
         if self.stop.get().is_none() && Instant::now() > self.deadline.get() {
             self.stop.set(Some(Stop::TooLong(self.limits.time)));
@@ -102,7 +102,7 @@ impl State {
         self.stop.get()
     }
 
-    /// Waits, for a timer. The host ends whoever waits too long; so that there is a better answer, it ends here first.
+    /// Sleeps for a timer. The call stops before the host would kill the worker, to return a better error.
     pub(crate) fn wait(&self, duration: Duration) {
         let left = self
             .deadline
@@ -116,7 +116,7 @@ impl State {
         self.began.elapsed().as_secs_f64() * 1_000.0
     }
 
-    /// Asks the host, and waits for it. The time does not count.
+    /// Sends a request to the host and waits. The time does not count.
     pub(crate) fn ask(&self, request: &HostRequest) -> Result<Value, Unanswered> {
         if let Some(Stop::Ended(why)) = self.stop.get() {
             return Err(Unanswered::Ended(why));
@@ -130,18 +130,18 @@ impl State {
         answer
     }
 
-    /// Has a line written down, as long as there is room.
+    /// Sends a log line, up to the limit.
     pub(crate) fn log(&self, level: &str, message: &str) {
         let Some(left) = self.log_left.get() else {
             return;
         };
-        // Each line costs something, an empty one too.
+        // An empty line counts too.
         self.log_left.set(left.checked_sub(message.len() + 16));
         let (level, message) = match self.log_left.get() {
             Some(_) => (level, message),
             None => (
                 "warn",
-                "[it logs too much; the rest of this call is left out]",
+                "[it logs too much; the rest of this call is omitted]",
             ),
         };
         if let Err(Unanswered::Ended(why)) = self.host.log(level, message) {
@@ -149,7 +149,7 @@ impl State {
         }
     }
 
-    /// A promise was rejected, and nobody looks at it yet; or somebody does after all.
+    /// Notes an unhandled rejection, or that one is handled after all.
     pub(crate) fn rejection(&self, reason: String, seen: bool) {
         let mut rejected = self.rejected.borrow_mut();
         if !seen {
@@ -161,12 +161,12 @@ impl State {
         }
     }
 
-    /// What was rejected in this call and never looked at.
+    /// The unhandled rejections of this call.
     pub(crate) fn take_rejected(&self) -> Vec<String> {
         self.rejected.take()
     }
 
-    /// The name of the module that a word means in a file.
+    /// The name of the module that a specifier means in a file.
     pub(crate) fn resolve(
         &self,
         base: &str,
@@ -175,7 +175,7 @@ impl State {
         crate::resolve::resolve(&self.files, &self.directory, base, word)
     }
 
-    /// Where a file of the skill is, for the skill.
+    /// The absolute path of a file of the skill.
     pub(crate) fn path(&self, name: &str) -> String {
         if self.files.contains_key(name) {
             format!("{}/{name}", self.directory.trim_end_matches('/'))
@@ -184,12 +184,12 @@ impl State {
         }
     }
 
-    /// The text of a file of the skill, as it was written.
+    /// The original text of a file of the skill.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.files.get(name).map(String::as_str)
     }
 
-    /// A module, ready to run; nothing if there is none of that name. It is asked for twice: what it is, and what is in it.
+    /// A compiled module; `None` if there is none with this name. It is requested twice: for its kind and for its code.
     pub(crate) fn compiled(&self, name: &str) -> Result<Option<Rc<Compiled>>, SyntaxTrouble> {
         if let Some(ready) = self.ready.borrow().get(name) {
             return Ok(Some(Rc::clone(ready)));
@@ -215,7 +215,7 @@ impl State {
         Ok(Some(compiled))
     }
 
-    /// The author's position for a position of the engine; nothing for what is not the author's.
+    /// The author's position for a position of the engine; `None` outside the author's files.
     pub(crate) fn origin(&self, name: &str, at: Position) -> Option<Option<Position>> {
         let text = self.files.get(name)?;
         Some(origin(name, text, at))

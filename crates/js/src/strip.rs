@@ -1,9 +1,9 @@
-//! TypeScript → JavaScript, and what kind of module a file is: the only file that knows oxc.
+//! TypeScript → JavaScript, and the module kind of a file: the only file that uses oxc.
 //!
-//! JavaScript is only parsed, to tell modules from CommonJS and to report mistakes; its text goes on as it is. TypeScript loses its
-//! types, and enums, namespaces and parameter properties become code. That moves lines. A map of all positions would cost
-//! time for each file and be needed for almost none, so there is none: when an error has to say where it happened,
-//! [`origin`] compiles the file again and lays the nodes of both texts side by side.
+//! JavaScript is only parsed, to distinguish modules from CommonJS and to report errors; its text stays unchanged. TypeScript loses its
+//! types, and enums, namespaces and parameter properties become code. That moves lines. A source map would cost
+//! time for each file and is seldom needed, so there is none: when an error needs its position,
+//! [`origin`] compiles the file again and compares the nodes of both texts.
 
 use std::path::Path;
 
@@ -18,12 +18,12 @@ use oxc_semantic::SemanticBuilder;
 use oxc_span::{GetSpan, SourceType};
 use oxc_transformer::{Module, TransformOptions, Transformer};
 
-/// What a file is run as.
+/// The module kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// With `import` and `export`.
     Module,
-    /// With `require` and `module.exports`, or with nothing of either.
+    /// With `require` and `module.exports`, or without imports and exports.
     Common,
 }
 
@@ -34,14 +34,14 @@ pub(crate) struct Compiled {
     pub(crate) kind: Kind,
 }
 
-/// Where something is, both from 1.
+/// A position; line and column are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Position {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
-/// A file that can't be understood.
+/// A file that can't be parsed.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{}:{}: {message}", at.line, at.column)]
 pub(crate) struct SyntaxTrouble {
@@ -50,7 +50,7 @@ pub(crate) struct SyntaxTrouble {
     message: String,
 }
 
-/// Makes a file ready to run.
+/// Compiles a file.
 pub(crate) fn compile(file: &str, text: &str) -> Result<Compiled, SyntaxTrouble> {
     let allocator = Allocator::default();
     let parsed = parse(&allocator, text, source_type(file));
@@ -80,7 +80,7 @@ pub(crate) fn compile(file: &str, text: &str) -> Result<Compiled, SyntaxTrouble>
     Ok(Compiled { code, kind })
 }
 
-/// The author's position of a position in what [`compile`] made of the file; nothing if it can't be told.
+/// The author's position for a position in the output of [`compile`]; `None` if it is unknown.
 pub(crate) fn origin(file: &str, text: &str, at: Position) -> Option<Position> {
     if !source_type(file).is_typescript() {
         return Some(at);
@@ -94,13 +94,13 @@ pub(crate) fn origin(file: &str, text: &str, at: Position) -> Option<Position> {
     let printed = parse(&allocator, &code, SourceType::mjs());
     let (before, after) = (nodes(&program), nodes(&printed.program));
     let target = offset(&code, at)?;
-    // The last node that begins at or before the place, in both texts. They have the same nodes in the same sequence,
-    // or else nothing is known.
+    // The last node that starts at or before the position, in both texts. They must have the same nodes in the same order,
+    // or the position is unknown.
     if before.len() != after.len() {
         return None;
     }
     let found = after.iter().zip(&before).filter(|(new, old)| {
-        // What the transformation made up has no place in the author's file.
+        // Generated nodes have no position in the author's file.
         new.0 == old.0 && new.1 <= target && (old.1 > 0 || new.1 == 0)
     });
     let (_, old) = found.max_by_key(|(new, _)| new.1)?;
@@ -129,7 +129,7 @@ fn source_type(file: &str) -> SourceType {
     }
 }
 
-/// By its ending, or by what is written in it.
+/// By its extension, or by its content.
 fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<Kind, (usize, &'static str)> {
     let mut assigned = None;
     let mut module = None;
@@ -151,7 +151,7 @@ fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<Kind, (usize, &'static 
     match (assigned, module) {
         (Some(at), Some(_)) => Err((
             at,
-            "`export =` and `import … = require()` don't go with `import` and `export`: write `export default`",
+            "`export =` and `import … = require()` can't be combined with `import` and `export`: write `export default`",
         )),
         (Some(_), None) => Ok(Kind::Common),
         _ if file.ends_with(".mjs") || file.ends_with(".mts") => Ok(Kind::Module),
@@ -178,7 +178,7 @@ fn strip<'a>(
     let done =
         Transformer::new(allocator, Path::new(file), &options).build_with_scoping(scoping, program);
     if kind == Kind::Common {
-        // What is left of an import of types: a mark that this is a module, which it isn't.
+        // The remainder of a type import, which would mark the file as a module.
         program.body.retain(|statement| {
             !matches!(statement, Statement::ExportNamedDeclaration(export) if export.specifiers.is_empty())
         });
@@ -202,7 +202,7 @@ fn print(program: &Program<'_>) -> String {
     Codegen::new().with_options(options).build(program).code
 }
 
-/// Nodes that an error can happen at: what they are, and where they begin, in the sequence of the tree.
+/// Nodes at which errors can happen: their kinds and starts, in the order of the tree.
 fn nodes(program: &Program<'_>) -> Vec<(&'static str, usize)> {
     let semantic = SemanticBuilder::new()
         .with_build_nodes(true)

@@ -1,4 +1,4 @@
-//! What went wrong in a script, told to its author: the file and line as they wrote it, and what was thrown.
+//! Errors of a script, as text for its author: the original file and line, and the thrown value.
 
 use rquickjs::{Coerced, Ctx, Object, Value};
 
@@ -11,25 +11,25 @@ const MAX_MESSAGE: usize = 2_000;
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Trouble {
-    /// It was ended.
+    /// It was stopped.
     #[error("{0}")]
     Stopped(Stop),
     /// It threw, or its promise was rejected.
     #[error("{0}")]
     Thrown(String),
-    /// It waits for nothing.
-    #[error("its promise can never resolve: no timer and no question is left that could do it")]
+    /// It waits for a promise that can't settle.
+    #[error("its promise can never resolve: no timer and no request to the host is pending")]
     Never,
-    /// The host asked for something that is not there.
+    /// The host requested something that does not exist.
     #[error("{0}")]
     Request(String),
-    /// The engine did what it never does.
-    #[error("the JavaScript engine failed: {0}; this is a bug of metier")]
+    /// The engine failed unexpectedly.
+    #[error("the JavaScript engine failed: {0}; this is a bug in metier")]
     Engine(String),
 }
 
 impl Trouble {
-    /// What an error of the engine stands for; an exception is taken from it.
+    /// The meaning of an engine's error; it takes the pending exception.
     pub(crate) fn of(ctx: &Ctx<'_>, state: &State, error: &rquickjs::Error) -> Self {
         if let Some(stop) = state.stopped() {
             ctx.catch();
@@ -38,7 +38,7 @@ impl Trouble {
         match error {
             rquickjs::Error::Exception => {
                 let told = told(state, &ctx.catch());
-                // To ask an error for its message may run code of the script.
+                // Reading an error's message can run code of the script.
                 state.stopped().map_or(Self::Thrown(told), Self::Stopped)
             }
             rquickjs::Error::Allocation => Self::Thrown(too_much(state)),
@@ -47,11 +47,11 @@ impl Trouble {
     }
 }
 
-/// A thrown value in words, with its place.
+/// A thrown value as text, with its position.
 pub(crate) fn told(state: &State, thrown: &Value<'_>) -> String {
     let message = match thrown.as_object() {
         Some(error) if error.is_error() => error_told(state, error),
-        // What the engine throws when there is no memory left for an error; a script can do so too.
+        // The engine throws null when it has no memory for an error; a script can do so too.
         _ if thrown.is_null() => format!("it threw null, or {}", too_much(state)),
         _ => format!("it threw {}", shown(thrown)),
     };
@@ -59,7 +59,7 @@ pub(crate) fn told(state: &State, thrown: &Value<'_>) -> String {
     message[..end].to_owned()
 }
 
-/// The same without the place, which would take longer to find than most rejections last.
+/// The same without the position, which takes too long to find for every rejection.
 pub(crate) fn summary(thrown: &Value<'_>) -> String {
     let message = match thrown.as_object() {
         Some(error) if error.is_error() => {
@@ -83,7 +83,7 @@ fn error_told(state: &State, error: &Object<'_>) -> String {
     }
     let stack = part("stack");
     let place = stack.lines().find_map(|line| place(state, line));
-    // A mistake in a file says itself where it is.
+    // A syntax error contains its position.
     let placed = message
         .split_once(':')
         .is_some_and(|(file, _)| state.text(file).is_some());
@@ -94,7 +94,7 @@ fn error_told(state: &State, error: &Object<'_>) -> String {
     }
 }
 
-/// The author's place of a line of a stack, `at name (file:line:column)`.
+/// The author's position for a line of a stack, `at name (file:line:column)`.
 fn place(state: &State, line: &str) -> Option<String> {
     let inside = line.trim().strip_prefix("at ")?;
     let inside = inside.rsplit_once('(').map_or(inside, |(_, inside)| inside);
@@ -113,10 +113,10 @@ fn too_much(state: &State) -> String {
     format!("it needs more than {megabytes} MiB of memory")
 }
 
-/// A value that is no error, in a few words.
+/// A short description of a value that is not an error.
 fn shown(value: &Value<'_>) -> String {
     if value.is_object() {
-        return "an object that is no Error".to_owned();
+        return "an object that is not an Error".to_owned();
     }
     if let Some(text) = value.as_string() {
         let text = text.to_string();

@@ -1,7 +1,7 @@
-//! Turns: a script goes on until its promise is settled, and no longer.
+//! Turns: a script runs until its promise is settled, and no longer.
 //!
-//! All questions to the host are answered while the script waits in them, so only two things can settle a promise later: jobs
-//! that the engine has queued, and timers. When there is neither, nothing will ever happen, and saying so beats waiting for the
+//! Requests to the host are synchronous, so only two things can settle a promise later: jobs
+//! that the engine has queued, and timers. If there is neither, the promise can't settle, and an error is better than waiting for the
 //! deadline.
 
 use std::time::Duration;
@@ -12,10 +12,10 @@ use rquickjs::{Ctx, Function, Object, Promise, Value};
 use crate::state::State;
 use crate::trouble::Trouble;
 
-/// Whoever makes a script go on.
+/// Runs jobs and timers of a script.
 pub(crate) struct Turn<'js> {
     ctx: Ctx<'js>,
-    /// Where `compat/timers.js` leaves its functions, once it is loaded.
+    /// The functions of `compat/timers.js`, once it is loaded.
     native: Object<'js>,
 }
 
@@ -24,7 +24,7 @@ impl<'js> Turn<'js> {
         Self { ctx, native }
     }
 
-    /// What a promise comes to.
+    /// The result of a promise.
     pub(crate) fn settle(
         &self,
         state: &State,
@@ -55,13 +55,13 @@ impl<'js> Turn<'js> {
         }
     }
 
-    /// What is left over when a call is answered does not go on in the next one.
+    /// Drops jobs and timers that are left when a call returns.
     pub(crate) fn finish(&self, state: &State) -> Result<(), Trouble> {
         self.jobs(state)?;
         for reason in state.take_rejected() {
             state.log(
                 "error",
-                &format!("a promise was rejected that nobody waits for: {reason}"),
+                &format!("unhandled rejection of a promise: {reason}"),
             );
         }
         let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, state, &error);
@@ -74,7 +74,7 @@ impl<'js> Turn<'js> {
             let noun = if left == 1 { "timer" } else { "timers" };
             state.log(
                 "warn",
-                &format!("{left} {noun} still waited when it was done, and will not fire"),
+                &format!("{left} {noun} did not fire before the call returned, and never will"),
             );
         }
         Ok(())

@@ -12,7 +12,7 @@ use metier_model::text::shell_word;
 use metier_policy::{Approver, SessionAnswers};
 use metier_runtime::{
     Inventory,
-    live::{ActivateError, CallError, Model, Patience, PromptError, Runtime, WARNING},
+    live::{ActivateError, CallError, Model, Patience, PromptError, Runtime, SkillLine},
 };
 
 use crate::{
@@ -134,17 +134,17 @@ pub fn open(
 }
 
 /// What skills wrote to their logs.
-pub fn tell(workspace: &Workspace, said: Vec<(String, String)>) {
-    for (skill, line) in said {
-        let line = one_line(&line);
-        match line.strip_prefix(WARNING) {
-            Some(line) => workspace.notices.notice(
-                NoticeLevel::Alert,
-                &format!("skill `{}`: {line}", one_line(&skill)),
-            ),
-            None => workspace
+pub fn tell(workspace: &Workspace, said: Vec<SkillLine>) {
+    for line in said {
+        let (skill, text) = (one_line(&line.skill), one_line(&line.text));
+        if line.is_warning {
+            workspace
                 .notices
-                .notice(NoticeLevel::Note, &format!("{}: {line}", one_line(&skill))),
+                .notice(NoticeLevel::Alert, &format!("skill `{skill}`: {text}"));
+        } else {
+            workspace
+                .notices
+                .notice(NoticeLevel::Note, &format!("{skill}: {text}"));
         }
     }
 }

@@ -49,7 +49,7 @@ pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use manifest::{
     About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation,
-    Json, Limits, Manifest, ToolDefinition, ToolRules, Triggers,
+    Json, Limits, Manifest, SkillOrder, ToolDefinition, ToolRules, Triggers,
 };
 pub use metier_sdk::{HookPhase, Permission};
 pub use name::SkillName;

@@ -148,8 +148,28 @@ pub struct ComposabilityRule {
     pub with: Box<str>,
     /// Whether the other skill is required.
     pub required: bool,
-    /// `before` or `after` the other skill.
-    pub order: Option<Box<str>>,
+    /// Whether this skill runs before or after the other one.
+    pub order: Option<SkillOrder>,
+}
+
+/// The value of `order` in `composability_rules`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkillOrder {
+    /// Before the other skill.
+    Before,
+    /// After the other skill.
+    After,
+}
+
+impl SkillOrder {
+    /// The value in a manifest.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Before => "before",
+            Self::After => "after",
+        }
+    }
 }
 
 /// When a skill should be loaded.

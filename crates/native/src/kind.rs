@@ -1,5 +1,5 @@
-//! What a file is, before anything of it runs: loading it would already call its constructors, and the words of the system for "this is
-//! no library" differ from one to the next.
+//! The kind of a file, before any of it runs: loading it would call its constructors, and the system's messages for "not a
+//! library" differ.
 
 use std::{
     fs::File,
@@ -9,13 +9,13 @@ use std::{
 
 use crate::LoadError;
 
-/// How an ELF file begins, as far as it is looked at: what it is for, and for which processor.
+/// The part of an ELF header that is read: up to the type and the processor.
 const HEAD: usize = 20;
 const MAGIC: &[u8] = b"\x7fELF";
 /// A shared library, in the field `e_type`.
 const SHARED: u16 = 3;
 
-/// Processors by their number in ELF, and how Rust calls them.
+/// Processors: their numbers in ELF and their names in Rust.
 const PROCESSORS: &[(u16, &str)] = &[
     (3, "x86"),
     (40, "arm"),
@@ -27,8 +27,8 @@ const PROCESSORS: &[(u16, &str)] = &[
     (258, "loongarch64"),
 ];
 
-/// Whether a file is a library for this machine. Of other systems than those with ELF only that it can be read; the rest is theirs to
-/// say.
+/// Checks that a file is a library for this machine. On systems without ELF only that it can be read; loading it reports
+/// the rest.
 pub(crate) fn check(path: &Path) -> Result<(), LoadError> {
     let unreadable = |source| LoadError::Unreadable {
         path: path.to_owned(),
@@ -71,7 +71,7 @@ fn judge(head: &[u8; HEAD], path: &Path) -> Result<(), LoadError> {
     if !fits {
         let bits = if bits == 2 { 64 } else { 32 };
         let built = known.map_or_else(
-            || format!("another machine of {bits} bits"),
+            || format!("another processor ({bits} bits)"),
             |(_, name)| format!("{name} ({bits} bits)"),
         );
         let path = path.to_owned();

@@ -1,8 +1,8 @@
-//! One loaded library, and the border to it: everything that takes its word for a pointer.
+//! A loaded library, and the calls to it: everything that trusts its pointers.
 //!
-//! **Problem.** Nothing that a library hands over can be trusted, and much of it can't be checked either: a pointer is right or the process
-//! ends. **Decision.** What can be checked is (null, alignment, sizes, lengths); for the rest there is the process around it. The host's own
-//! state is kept out of the library's mistakes: it is never freed, so that a late or foreign `ask` finds an error and no ruins.
+//! **Problem.** Nothing that a library returns can be trusted, and much of it can't be checked: a wrong pointer crashes the
+//! process. **Decision.** What can be checked is checked (null, alignment, sizes, lengths); the process around it contains the rest. The host's
+//! state is never freed, so that a late `ask`, or one from another thread, gets an error instead of freed memory.
 #![expect(
     unsafe_code,
     reason = "a library is called here, and nowhere else; each block says what it relies on"
@@ -21,22 +21,22 @@ use std::{
 use libloading::os::unix::{self, RTLD_LOCAL, RTLD_NOW};
 use metier_sdk::{
     native::{ABI, Bytes, ENTRY, HostTable, Table},
-    wire::MAX_FRAME,
+    wire::{MAX_FRAME, RpcError, envelope::Message},
 };
 use serde_json::Value;
 
 use crate::{BorderError, LoadError, kind};
 
-/// Answers a question of the library; whatever it is, there is an answer.
+/// Answers a request of the library; it always returns an answer.
 pub(crate) type Ask<'a> = dyn FnMut(&[u8]) -> Vec<u8> + 'a;
 
-/// What somebody hears who may not ask.
-const NOT_NOW: &[u8] = br#"{"error":{"code":-32600,"message":"only the thread that is called may ask, and only until it returns"}}"#;
-/// What is said if our own side of `ask` panics.
+/// The answer to a request at the wrong time or from the wrong thread.
+const NOT_NOW: &[u8] = br#"{"error":{"code":-32600,"message":"only the thread that was called can ask the host, and only until it returns"}}"#;
+/// The answer if our side of `ask` panics.
 const BROKEN: &[u8] =
-    br#"{"error":{"code":-32603,"message":"the host could not answer; that is a bug of metier"}}"#;
+    br#"{"error":{"code":-32603,"message":"the host could not answer; this is a bug in metier"}}"#;
 
-/// What the header of a table says; a table of another version may have nothing else in common.
+/// The header of a table, the only part that all versions have in common.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Head {
@@ -44,7 +44,7 @@ struct Head {
     size: u32,
 }
 
-/// A library and its skill. The library stays loaded for good: code of it may run until the process ends.
+/// A library and its skill. The library is never unloaded: its code can run until the process ends.
 pub(crate) struct Library {
     functions: Functions,
     skill: *mut c_void,
@@ -52,25 +52,25 @@ pub(crate) struct Library {
     desk: &'static Desk,
 }
 
-/// A table without holes.
+/// The functions of a complete table.
 struct Functions {
     answer: unsafe extern "C" fn(*mut c_void, Bytes, *const HostTable, *mut Bytes) -> i32,
     release: unsafe extern "C" fn(*mut c_void, Bytes),
     destroy: unsafe extern "C" fn(*mut c_void),
 }
 
-/// Where questions arrive.
+/// The host's state for requests of the library.
 struct Desk {
-    /// Who is called, and may ask.
+    /// The thread that is called, and can send requests.
     thread: ThreadId,
-    /// Who answers during a call: a `*mut &mut Ask`. Only that thread looks at it.
+    /// The function that answers during a call: a `*mut &mut Ask`. Only that thread uses it.
     answering: Cell<*mut c_void>,
-    /// The last answer, which the library may still read.
+    /// The last answer, which the library can still read.
     kept: RefCell<Vec<u8>>,
 }
 
 impl Library {
-    /// Loads a library, looks at its table, and makes a skill.
+    /// Loads a library, checks its table, and creates a skill.
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
         kind::check(path)?;
         let table = table(path, entry(path)?)?;
@@ -107,12 +107,12 @@ impl Library {
         })
     }
 
-    /// Asks the skill; what it asks meanwhile, `asked` answers.
+    /// Calls the skill; `asked` answers its requests.
     pub(crate) fn answer(
         &mut self,
         request: &[u8],
         asked: &mut Ask<'_>,
-    ) -> Result<Value, BorderError> {
+    ) -> Result<Result<Value, RpcError>, BorderError> {
         let mut asked = asked;
         let mut answer = Bytes::NONE;
         self.desk.answering.set(ptr::from_mut(&mut asked).cast());
@@ -141,7 +141,7 @@ impl Drop for Library {
 
 type Entry = unsafe extern "C" fn() -> *const Table;
 
-/// The function that gives out the table. With all of its symbols bound at once, so that a missing one is told now.
+/// The function that returns the table. All symbols are bound at once, so that a missing one is reported now.
 fn entry(path: &Path) -> Result<Entry, LoadError> {
     // SAFETY: its constructors run here; what they may do is what this process may do, which has nothing to lose.
     let library = unsafe { unix::Library::open(Some(path), RTLD_NOW | RTLD_LOCAL) };
@@ -152,19 +152,19 @@ fn entry(path: &Path) -> Result<Entry, LoadError> {
     // SAFETY: that a symbol of this name is such a function is what metier.h asks for; it can't be checked.
     let entry = unsafe { library.get::<Entry>(ENTRY) };
     let entry = entry.map(|entry| *entry);
-    // Never unloaded: threads of it, and what it registered to be called at the end, would find nothing.
+    // Never unloaded: its threads and its exit handlers would run unmapped code.
     std::mem::forget(library);
     entry.map_err(|_| LoadError::NoEntry(path.to_owned()))
 }
 
-/// What the system says, without the path that is told anyway.
+/// The system's message, without the path, which is reported anyway.
 fn reason(error: &dyn Error, path: &Path) -> String {
     let words = error.source().unwrap_or(error).to_string();
     let path = format!("{}: ", path.display());
     words.strip_prefix(&path).unwrap_or(&words).to_owned()
 }
 
-/// The table, after its head says that it is one.
+/// The table, after its header was checked.
 fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
     // SAFETY: the function of the library that gives out its table; it takes nothing.
     let table = unsafe { entry() };
@@ -189,8 +189,8 @@ fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
     Ok(unsafe { table.read() })
 }
 
-/// An answer of the library, read before it goes back.
-fn read(answer: Bytes) -> Result<Value, BorderError> {
+/// Reads an answer of the library before it is freed.
+fn read(answer: Bytes) -> Result<Result<Value, RpcError>, BorderError> {
     if answer.length > MAX_FRAME {
         return Err(BorderError::TooLong(answer.length));
     }
@@ -199,10 +199,10 @@ fn read(answer: Bytes) -> Result<Value, BorderError> {
     }
     // SAFETY: not null, of a sensible length, and the library's until it is released.
     let bytes = unsafe { slice::from_raw_parts(answer.data, answer.length) };
-    serde_json::from_slice(bytes).map_err(BorderError::NotJson)
+    Message::parse_answer(bytes).map_err(BorderError::Malformed)
 }
 
-/// What the library calls to ask. Any thread of it may, at any time; only one gets an answer.
+/// The function that the library calls for requests. Any of its threads can call it at any time; only one gets an answer.
 extern "C" fn ask(context: *mut c_void, question: Bytes) -> Bytes {
     if context.is_null() {
         return Bytes::of(NOT_NOW);

@@ -1,4 +1,4 @@
-//! The room of one native skill: requests of the wire in, answers out.
+//! The process of one native skill: requests of the wire protocol in, answers out.
 
 use std::{
     ffi::OsString,
@@ -9,32 +9,32 @@ use std::{
 
 use metier_sdk::{
     guest::{Transport, serve},
-    wire::{HostRequest, RpcError, code, method},
+    wire::{HostRequest, RpcError, code, envelope::Body, method},
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::{BorderError, library::Library};
+use crate::library::Library;
 
-/// This process as the room of a library, until its host ends: `metier __native-host LIB`.
+/// Runs this process as the host of a library: `metier __native-host LIB`.
 #[must_use]
 pub fn main(library: Option<OsString>) -> ExitCode {
     let Some(library) = library else {
-        // Whoever started it reads this; there is nobody else to tell.
-        writeln!(io::stderr(), "which library?").ok();
+        // For the process that started this one.
+        writeln!(io::stderr(), "usage: __native-host LIBRARY").ok();
         return ExitCode::FAILURE;
     };
     let mut room = Room::new(PathBuf::from(library));
     serve(|method, params, transport| room.answer(method, &params, transport))
 }
 
-/// A library, which is loaded when it is asked what it contributes.
+/// A library, which is loaded by `initialize`.
 pub struct Room {
     path: PathBuf,
     library: Option<Library>,
 }
 
 impl Room {
-    /// For this library; nothing of it is read yet.
+    /// For this library, which is not read yet.
     #[must_use]
     pub const fn new(path: PathBuf) -> Self {
         let library = None;
@@ -44,7 +44,7 @@ impl Room {
     /// Answers one request.
     ///
     /// # Errors
-    /// The library can't be loaded or was not yet, it answers with an error, or with what is no answer.
+    /// The library is not or can't be loaded, or returns an error or a malformed answer.
     pub fn answer(
         &mut self,
         method: &str,
@@ -56,14 +56,13 @@ impl Room {
             self.library = Some(opened.map_err(|problem| error(code::FAILED, &problem))?);
         }
         let Some(library) = &mut self.library else {
-            return Err(error(code::INVALID, &"`initialize` comes first"));
+            return Err(error(code::INVALID, &"`initialize` must be called first"));
         };
-        let request = json!({ "method": method, "params": params }).to_string();
-        let mut asked = |question: &[u8]| ask(question, transport).to_string().into_bytes();
-        let answer = library.answer(request.as_bytes(), &mut asked);
-        answer
-            .and_then(told)
-            .unwrap_or_else(|problem| Err(error(code::INTERNAL, &problem)))
+        let request = serde_json::to_vec(&Body::Call { method, params });
+        let request = request.map_err(|problem| error(code::INTERNAL, &problem))?;
+        let mut asked = |question: &[u8]| ask(question, transport);
+        let answer = library.answer(&request, &mut asked);
+        answer.unwrap_or_else(|problem| Err(error(code::INTERNAL, &problem)))
     }
 }
 
@@ -73,28 +72,14 @@ impl std::fmt::Debug for Room {
     }
 }
 
-/// What an answer says.
-fn told(mut answer: Value) -> Result<Result<Value, RpcError>, BorderError> {
-    let mut take = |name| answer.get_mut(name).map(Value::take);
-    match (take("error"), take("result")) {
-        (Some(error), _) => serde_json::from_value(error)
-            .map(Err)
-            .map_err(BorderError::NoError),
-        (None, Some(result)) => Ok(Ok(result)),
-        (None, None) => Err(BorderError::NoAnswer),
-    }
-}
-
-/// Passes a question on.
-fn ask(question: &[u8], transport: &mut dyn Transport) -> Value {
+/// Passes a request of the library to the host.
+fn ask(question: &[u8], transport: &mut dyn Transport) -> Vec<u8> {
     let answer = match serde_json::from_slice::<HostRequest>(question) {
         Ok(request) => transport.ask(&request),
         Err(problem) => Err(error(code::PARAMS, &problem)),
     };
-    match answer {
-        Ok(result) => json!({ "result": result }),
-        Err(error) => json!({ "error": error }),
-    }
+    // Writing these types to memory can't fail.
+    serde_json::to_vec(&Body::from(&answer)).unwrap_or_default()
 }
 
 fn error(code: i32, problem: &impl ToString) -> RpcError {

@@ -1,13 +1,13 @@
-//! What can be wrong with a library: before it is used, and with what it hands over.
+//! Errors of a library: when it is loaded, and in its answers.
 
 use std::{io, path::PathBuf};
 
 use metier_sdk::{
     native::{ABI, ENTRY},
-    wire::MAX_FRAME,
+    wire::{MAX_FRAME, envelope::Malformed},
 };
 
-/// Why a library is not used.
+/// Why a library can't be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// It can't be read.
@@ -15,52 +15,52 @@ pub enum LoadError {
     Unreadable {
         /// The library.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         source: io::Error,
     },
-    /// It is something else.
-    #[error("`{}` is not a shared library; one in Rust says `crate-type = [\"cdylib\"]`, one in C is built with `cc -shared -fPIC`", .0.display())]
+    /// It is not a shared library.
+    #[error("`{}` is not a shared library; build it with `crate-type = [\"cdylib\"]` in Rust, with `cc -shared -fPIC` in C", .0.display())]
     NotLibrary(PathBuf),
-    /// It is one for other machines.
-    #[error("`{}` is for {built}, and this is {here}; build it on this machine", path.display())]
+    /// It is for another processor.
+    #[error("`{}` is for {built}, but this machine is {here}; build it here", path.display())]
     Architecture {
         /// The library.
         path: PathBuf,
-        /// What it was built for.
+        /// The target that it was built for.
         built: String,
-        /// What this is.
+        /// The target of this machine.
         here: &'static str,
     },
-    /// The system does not load it.
+    /// The system can't load it.
     #[error("`{}` can't be loaded: {why}", path.display())]
     NotLoaded {
         /// The library.
         path: PathBuf,
-        /// What the system says.
+        /// The system's message.
         why: String,
     },
-    /// It is a library, and no skill.
+    /// It is a library, but not a skill.
     #[error("`{}` does not export `{ENTRY}`; in Rust `metier_sdk::export_skill!` does, in C see metier.h", .0.display())]
     NoEntry(PathBuf),
-    /// It gives out no table, or what can't be one.
-    #[error("`{ENTRY}` of `{}` gives out no table", .0.display())]
+    /// It does not return a valid table.
+    #[error("`{ENTRY}` of `{}` does not return a table", .0.display())]
     NoTable(PathBuf),
-    /// It was built for another border.
-    #[error("`{}` was built for version {built} of the border, and this is version {ABI}; build it with the SDK of this version", path.display())]
+    /// It was built for another version of the native interface.
+    #[error("`{}` was built for version {built} of the native interface; this program has version {ABI}: build it with the SDK of this version", path.display())]
     Abi {
         /// The library.
         path: PathBuf,
-        /// What it was built for.
+        /// The target that it was built for.
         built: u32,
     },
-    /// Its table is too short to be one.
-    #[error("the table of `{}` has {size} bytes, and at least {needed} are needed", path.display())]
+    /// Its table is too short.
+    #[error("the table of `{}` has {size} bytes; at least {needed} are required", path.display())]
     Short {
         /// The library.
         path: PathBuf,
-        /// What it says.
+        /// The size in the table.
         size: u32,
-        /// What a table has.
+        /// The required size.
         needed: usize,
     },
     /// A function is missing.
@@ -68,33 +68,27 @@ pub enum LoadError {
     Hole {
         /// The library.
         path: PathBuf,
-        /// Which.
+        /// The name of the function.
         function: &'static str,
     },
-    /// It makes no skill.
-    #[error("`create` of `{}` made no skill", .0.display())]
+    /// It does not create a skill.
+    #[error("`create` of `{}` returned NULL", .0.display())]
     NotCreated(PathBuf),
 }
 
-/// What is wrong with an answer.
+/// Why an answer of a library can't be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BorderError {
-    /// It says itself that there is none.
-    #[error("its library gives no answer: `answer` returned {0}")]
+    /// The library reports a failure.
+    #[error("its library returned no answer: `answer` returned {0}")]
     Status(i32),
-    /// There are no bytes where there should be some.
-    #[error("its library gives no answer: {0} bytes at NULL")]
+    /// The pointer is null.
+    #[error("its library returned no answer: {0} bytes at NULL")]
     Nothing(usize),
-    /// More bytes than a message may have; so it was not read.
-    #[error("the answer of its library has {0} bytes, and at most {MAX_FRAME} are read")]
+    /// The answer is too long, and was not read.
+    #[error("the answer of its library has {0} bytes; a message has at most {MAX_FRAME}")]
     TooLong(usize),
-    /// It is no JSON.
-    #[error("the answer of its library is not JSON: {0}")]
-    NotJson(serde_json::Error),
-    /// It is JSON, but no answer.
-    #[error("the answer of its library has neither `result` nor `error`")]
-    NoAnswer,
-    /// Its error is none.
-    #[error("the error of its library is not one: {0}")]
-    NoError(serde_json::Error),
+    /// It is not JSON, or not an answer.
+    #[error("the answer of its library is malformed: {0}")]
+    Malformed(Malformed),
 }

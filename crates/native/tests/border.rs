@@ -1,5 +1,5 @@
 //! The border from the host's side, with a library that behaves: what is lent is given back, and only who is asked may ask. Libraries that
-//! don't behave are tested from outside, in `crates/metier`: here they would take the test with them.
+//! don't behave are tested from outside, in `crates/cli`: here they would take the test with them.
 
 use std::{
     path::{Path, PathBuf},
@@ -55,7 +55,7 @@ fn ask(room: &mut Room, desk: &mut Desk, method: &str) -> Result<Value, HostErro
 fn nothing_is_answered_before_initialize() {
     let mut room = Room::new(ledger().to_owned());
     let error = ask(&mut room, &mut Desk::default(), "tool/execute").unwrap_err();
-    assert_eq!(error.message, "`initialize` comes first");
+    assert_eq!(error.message, "`initialize` must be called first");
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn a_life() {
     let error = ask(&mut room, &mut desk, "fails").unwrap_err();
     assert_eq!(
         error.message,
-        "its library gives no answer: `answer` returned 9"
+        "its library returned no answer: `answer` returned 9"
     );
     assert_eq!(ask(&mut room, &mut desk, "tool/execute"), counted(2, 2));
     // A second `initialize` is one more request, not one more library.
@@ -118,7 +118,7 @@ fn another_thread_is_told_that_it_may_not_ask() {
     let error = ask(&mut room, &mut desk, "late").unwrap_err();
     assert_eq!(
         error.message,
-        "only the thread that is called may ask, and only until it returns"
+        "only the thread that was called can ask the host, and only until it returns"
     );
     assert_eq!(desk.0, [""; 0]);
 }

@@ -48,7 +48,7 @@ pub enum ActivationError {
     /// Its body can't be rendered.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// It may not.
+    /// The command is not permitted.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// Something that it does was not done.
@@ -59,11 +59,11 @@ pub enum ActivationError {
     Arguments {
         /// As its author wrote it.
         command: String,
-        /// Why not.
+        /// Why the command can't be run.
         reason: String,
     },
-    /// It wants a shell that we don't have.
-    #[error("it wants the shell `{0}`; commands run in sh or bash")]
+    /// It requires an unsupported shell.
+    #[error("it requires the shell `{0}`, but commands only run in sh or bash")]
     Shell(String),
     /// A program of a pipeline failed, and nothing came out of it.
     #[error("`{command}` failed: it printed nothing but errors")]
@@ -78,17 +78,17 @@ pub enum ActivationError {
     Command {
         /// As its author wrote it.
         command: String,
-        /// How it ended.
+        /// How the command ended.
         ended: Exit,
         /// What it complained about.
         stderr: String,
     },
 }
 
-/// Activates a skill. Without commands in its body nobody is asked anything.
+/// Activates a skill. Without commands in its body no permission is needed.
 ///
 /// # Errors
-/// When it may not do what it wants, or when a command fails and the configuration says to stop then.
+/// When a permission is missing, or when a command fails and the configuration makes that an error.
 pub fn activate(
     skill: &Loaded,
     arguments: &Arguments,
@@ -130,7 +130,7 @@ pub fn activate(
 /// Runs a command that must succeed before or after a skill works, in the project: whether it ended with exit code 0, and else why not.
 ///
 /// # Errors
-/// When the skill may not run it.
+/// When the skill has no permission to run it.
 pub fn check_command(
     skill: &Loaded,
     command: &str,
@@ -231,7 +231,7 @@ impl Hands<'_> {
     fn output(&self, ended: &Outcome) -> String {
         let text = self.worker.clean(&ended.stdout);
         let cut = if ended.truncated {
-            "\n[the output was longer and is cut here]"
+            "\n[output truncated]"
         } else {
             ""
         };

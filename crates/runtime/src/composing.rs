@@ -19,9 +19,8 @@ enum Found {
 }
 
 impl Inventory {
-    /// Puts skills together, by name, `source:name` or path. What is not there or may not be used is an error of
-    /// the composition, with the reason; so is everything else that is wrong, all at once. Only manifests are read:
-    /// whoever then loads a body has it screened.
+    /// Composes skills, given by name, `source:name` or path. A missing or unusable skill is an error of the composition, as is
+    /// every other problem; all are reported at once. Only manifests are read: bodies are scanned when they are loaded.
     #[must_use]
     pub fn compose(
         &self,
@@ -73,7 +72,7 @@ impl Inventory {
         compose(&members, rules(config, coding))
     }
 
-    /// The manifest of a skill that may be used, as it is on disk now.
+    /// The manifest of a usable skill, as it is on disk now.
     fn manifest_of(&self, skill: &Skill, config: &Config, mode: Mode) -> Found {
         let entry = self.entry(skill);
         if let Some((why, hint)) = objection(entry, skill, config) {
@@ -109,7 +108,7 @@ pub(crate) fn rules(config: &Config, coding: bool) -> Options {
     }
 }
 
-/// Why a skill may not be used, and what to type.
+/// Why a skill can't be used, and what to type.
 fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
     let reasons = |reasons: &[Reason]| {
         let messages: Vec<&str> = reasons.iter().map(|reason| &*reason.message).collect();
@@ -127,7 +126,7 @@ fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, O
             Some((why.to_owned(), Some(validate(entry))))
         }
         Status::Shadowed => shadowed(entry, skill, config),
-        // Which skills another one builds on is a question of the set, not of what else is there.
+        // Dependencies are checked within the set, not against other installed skills.
         Status::NotReady => {
             let against = skill.reasons.iter();
             let against: Vec<_> = against
@@ -140,8 +139,8 @@ fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, O
     }
 }
 
-/// A shadowed skill is wanted by its source, so that another one wins its name does not matter. It was not
-/// judged for that reason; what the user and the scanner said counts all the same.
+/// A shadowed skill is requested with its source, so it does not matter that another one wins its name. Its status was not checked
+/// for that reason; the user's and the scanner's decisions still apply.
 fn shadowed(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
     let card = entry.card.as_ref()?;
     if let Some(key) = switch(config, card) {

@@ -1,7 +1,7 @@
 //! The desk: asks who may decide, remembers the answer for exact bytes, and writes down every act.
 //!
-//! Every door comes here before a skill does anything: what the store remembers, what the user's configuration or flags
-//! approve in advance, and what a person answers now become a [`Grant`], or a [`Refused`] that says what to type.
+//! Every interface asks here before a skill does anything. Stored answers, approvals from flags or the configuration, and the
+//! user's answers become a [`Grant`], or a [`Refused`] with what to type.
 
 use std::{
     sync::Arc,
@@ -29,7 +29,7 @@ pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 pub struct Desk {
     /// Where answers and receipts are kept.
     pub store: SharedStore,
-    /// Whom to ask.
+    /// Answers questions about permissions.
     pub approver: Arc<dyn Approver>,
     /// Skills whose requests are approved for this run (`--approve-skills`).
     pub approved_now: Vec<String>,
@@ -78,29 +78,29 @@ impl Asking {
     }
 }
 
-/// The skill that wants something.
+/// The skill that requests something.
 pub struct Subject<'a> {
     /// Which, in which bytes.
     pub identity: &'a Identity,
-    /// Where it lies.
+    /// Path of the skill, for people.
     pub place: &'a str,
-    /// Its files.
+    /// The files of the skill.
     pub held: &'a Snapshot,
 }
 
-/// Why there is no grant.
+/// Why no grant was given.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// The user said no earlier, and that was kept.
+    /// The user denied it earlier, and the answer was stored.
     #[error("{} denied", list(.0))]
     Denied(Vec<Asked>),
-    /// The user said no to the question just now. Nothing is kept of it.
+    /// The user denied it just now. Nothing is stored.
     #[error("{} denied", list(.0))]
     DeniedNow(Vec<Asked>),
-    /// There is nobody to ask.
+    /// No one can be asked.
     #[error("{} not approved", list(.asked))]
     NotApproved {
-        /// What was asked for.
+        /// The requested permissions.
         asked: Vec<Asked>,
         /// What is different from the bytes that were approved, if any were.
         changes: Option<Box<Changes>>,
@@ -136,13 +136,13 @@ impl No {
         let (code, message) = match self {
             Self::Denied => (
                 "denied",
-                format!("the user said no to `{shown}`; it was not done"),
+                format!("the user denied `{shown}`; nothing was done"),
             ),
             Self::Nobody => (
                 "not-approved",
                 format!(
-                    "`{shown}` needs the user's approval, and there is no terminal to ask at (allow it with: metier permissions {skill} \
-                     --approve {}, or everything for one run with --approve-skills {skill}); it was not done",
+                    "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: metier permissions {skill} \
+                     --approve {}, or everything for one run with --approve-skills {skill}); nothing was done",
                     shell_word(&needed)
                 ),
             ),
@@ -164,12 +164,12 @@ pub struct Went {
     pub reason: Option<String>,
     /// How long it took.
     pub ms: u64,
-    /// What it was confined by.
+    /// The sandbox that it ran in.
     pub sandbox: Option<String>,
 }
 
 impl Went {
-    /// Well.
+    /// The act succeeded.
     #[must_use]
     pub const fn well(ms: u64) -> Self {
         Self {
@@ -180,7 +180,7 @@ impl Went {
         }
     }
 
-    /// Badly.
+    /// The act failed.
     #[must_use]
     pub const fn badly(outcome: Outcome, reason: String, ms: u64) -> Self {
         Self {
@@ -191,7 +191,7 @@ impl Went {
         }
     }
 
-    /// Not at all.
+    /// The act was refused.
     #[must_use]
     pub const fn refused(reason: String) -> Self {
         Self {
@@ -257,10 +257,10 @@ pub(crate) fn completion(at: String, went: Went) -> Completion {
 }
 
 impl Desk {
-    /// What this skill may do, asking if need be. Whatever is refused leaves a receipt.
+    /// What this skill is allowed to do, asking if necessary. Every refusal leaves a receipt.
     ///
     /// # Errors
-    /// When somebody says no, when there is nobody to ask, or when the answers can't be kept.
+    /// When the user denies it, when no one can be asked, or when the answers can't be stored.
     pub fn grant(&self, subject: &Subject<'_>, request: &Request) -> Result<Box<Grant>, Refused> {
         let request = &request.clone().as_asked_of(subject.identity, &self.terms);
         let mut answers = self.answers(subject.identity)?;
@@ -286,8 +286,8 @@ impl Desk {
             self.ask(subject, request, &required)?;
             answers.extend(required.iter().map(|asked| allow(&asked.want)));
         }
-        // A question of its own, so that it can be denied by itself. What is not given is as if it had not been asked for: it takes
-        // nothing back that the user allowed besides.
+        // Asked separately, so that it can be denied separately. A denied optional permission does not affect what else the user
+        // allowed.
         let mut given = request.clone();
         if !optional.is_empty() {
             match self.ask(subject, request, &optional) {
@@ -349,7 +349,11 @@ impl Desk {
                 return Err(Refused::DeniedNow(open.to_vec()));
             }
             Err(No::Nobody) => {
-                self.refuse(subject.identity, open, "not approved, and nobody to ask")?;
+                self.refuse(
+                    subject.identity,
+                    open,
+                    "not approved, and there is no terminal to ask on",
+                )?;
                 return Err(Refused::NotApproved {
                     asked: open.to_vec(),
                     changes: changes.map(Box::new),
@@ -360,7 +364,7 @@ impl Desk {
         Ok(())
     }
 
-    /// Asks about one act that is about to happen, and keeps the answer as far as it goes.
+    /// Asks about one act that is about to happen, and stores the answer if it is meant to last.
     ///
     /// # Errors
     /// When the answer can't be kept. A no is a refusal inside.
@@ -550,7 +554,7 @@ impl Desk {
         self.store.lock().append(&receipts).map(drop)
     }
 
-    /// Writes down that an act begins, without the secrets in it. Only then may it be done.
+    /// Writes the receipt for the start of an act, without secrets. The act is done only after that.
     ///
     /// # Errors
     /// When it can't be written.
@@ -579,7 +583,7 @@ impl Desk {
         self.store.lock().complete(begun, &completion)
     }
 
-    /// What stands in every receipt of a skill.
+    /// The fields of every receipt of a skill.
     pub(crate) fn whose(&self, identity: &Identity) -> Whose {
         Whose {
             skill: identity.skill.to_string(),
@@ -589,7 +593,7 @@ impl Desk {
         }
     }
 
-    /// Writes down what is no act of a skill but happened to it: an activation, a call, a hook.
+    /// Writes a receipt for something that is not an act of a skill: an activation, a call, a hook.
     ///
     /// # Errors
     /// When it can't be written.
@@ -654,8 +658,8 @@ impl Desk {
     }
 }
 
-/// What a skill asks for and what else was answered about it, each with the decision. Nothing is asked, and nothing is
-/// written: without a store nobody has answered yet.
+/// The permissions that a skill requests and all other answers about it, each with the decision. Nothing is asked and nothing is
+/// written: without a store there are no answers.
 ///
 /// # Errors
 /// When the answers can't be read.
@@ -713,8 +717,8 @@ enum Named {
     WithSource,
 }
 
-/// How an item such as `deploy` or `project:deploy` names this skill, if it does. What begins like a source names one, even
-/// if a skill calls itself so.
+/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is always read as one,
+/// even if a skill has such a name.
 fn named(item: &str, identity: &Identity) -> Option<Named> {
     let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
     let full = item.split_once(':');
@@ -726,8 +730,8 @@ fn named(item: &str, identity: &Identity) -> Option<Named> {
     }
 }
 
-/// Whether a bare name in the configuration means skills of this source: the user's own and the built-in ones. What a project
-/// brings, what was named for one run and what other programs put somewhere could take any name.
+/// Whether a bare name in the configuration applies to skills of this source: the user's own and the built-in ones. Skills of
+/// projects, of one run and of other programs could take any name.
 fn is_meant_by_name(source: Source) -> bool {
     match source {
         Source::User | Source::Builtin => true,
@@ -735,8 +739,8 @@ fn is_meant_by_name(source: Source) -> bool {
     }
 }
 
-/// Whether the user's flags or configuration approve whatever it asks for. A flag is about what is there in this run, so a
-/// bare name in it means the skill that has the name now.
+/// Whether the user's flags or configuration approve everything it requests. A flag is about this run, so a bare name in it means
+/// the skill that has the name now.
 fn is_approved(identity: &Identity, approved_now: &[String], approved: &[Approved]) -> bool {
     let by_flag = |item: &String| named(item, identity).is_some();
     let by_setting = |item: &Approved| match (named(&item.name, identity), &item.digest) {
@@ -765,7 +769,7 @@ fn allow(want: &Want) -> Answer {
     }
 }
 
-/// An answer as it was kept. One that can't be read any more is no answer.
+/// A stored answer. One that can no longer be parsed does not count.
 fn answer(kept: &Approval) -> Option<Answer> {
     Some(Answer {
         want: kept.permission.parse().ok()?,

@@ -1,7 +1,7 @@
 //! A value behind a lock.
 //!
-//! A session can be sent to another thread, so what its parts share is behind locks. No lock is held while something else is called: a
-//! skill, a hook, the store or another lock. What works longer is taken out and put back.
+//! A session can move to another thread, so its shared parts are behind locks. No lock is held while a skill, a hook, the store or
+//! another lock is called. Long work takes the value out and puts it back.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

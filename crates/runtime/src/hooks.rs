@@ -1,4 +1,4 @@
-//! The hooks that a skill brings along for other programs, and the engine that runs those in JavaScript.
+//! Hooks of a skill that were written for other programs, and the engine for those in JavaScript.
 
 use std::{
     collections::BTreeSet,
@@ -22,14 +22,14 @@ const CODE: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 /// The largest file that is read for hooks.
 const MAX_FILE: u64 = 256 << 10;
 
-/// The hooks of a skill, from the files that were judged.
+/// The hooks of a skill, from its scanned files.
 #[must_use]
 pub fn of(held: &Snapshot) -> Hooks {
     let paths = held.files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| held.read(path, MAX_FILE).ok())
 }
 
-/// The hooks of a skill as it is now, for those who only look at it. The files of most skills need no look.
+/// The hooks of a skill as it is on disk now, for display. Most skills have no file that needs to be read for this.
 #[must_use]
 pub fn in_place(entry: &Entry) -> Hooks {
     match may_hook(entry) {
@@ -44,7 +44,7 @@ fn among_all_files(place: &Place) -> Hooks {
     among(paths, |path| place.read(path, MAX_FILE).ok())
 }
 
-/// Whether a skill may have hooks: its manifest may have some, or something lies where hooks are kept.
+/// Whether a skill can have hooks: its manifest allows some, or there is something in a hook folder.
 fn may_hook(entry: &Entry) -> bool {
     let Place::Folder(folder) = &entry.place else {
         return true;
@@ -53,8 +53,8 @@ fn may_hook(entry: &Entry) -> bool {
     !entry.files.no_hooks || PLACES.iter().any(is_there)
 }
 
-/// What the hooks of a skill would use, to be asked for: a command of Claude expects to see the project, and of handlers and commands the scanner
-/// says what their code does. Code of a skill that declares its permissions has these and no others.
+/// The permissions that the hooks of a skill need: commands of Claude read the project, and the scanner reports what the code of
+/// handlers and commands does. Code of a skill that declares its permissions gets exactly these.
 #[must_use]
 pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
     let project = PROJECT.parse().ok().filter(|_| !hooks.commands.is_empty());
@@ -77,7 +77,7 @@ pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
         .collect()
 }
 
-/// What the code of a handler was seen to do. It starts no programs, so that is not asked for.
+/// What the scanner saw in the code of a handler. Handlers start no programs, so that permission is not requested.
 fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
     let folder = handler.rsplit_once('/').map_or("", |(folder, _)| folder);
     let beside = |path: &str| {
@@ -146,21 +146,21 @@ fn among<'a>(
     discover(&files)
 }
 
-/// Why there is no Deno.
+/// Why Deno is not available.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoDeno {
     /// It is not installed, or elsewhere.
-    #[error("there is no `deno` in PATH")]
+    #[error("`deno` is not on PATH")]
     NotOnPath,
-    /// The configuration does not say where exactly.
-    #[error("skills.hooks.deno is `{}`, which is no absolute path", .0.display())]
+    /// The configured path is not absolute.
+    #[error("skills.hooks.deno is `{}`, which is not an absolute path", .0.display())]
     Relative(PathBuf),
     /// The configuration names something else.
-    #[error("skills.hooks.deno is `{}`, which is no file", .0.display())]
+    #[error("skills.hooks.deno is `{}`, which is not a file", .0.display())]
     NotAFile(PathBuf),
 }
 
-/// Where Deno is: what the configuration says, else what is in `PATH`.
+/// The path of Deno: from the configuration, or else from `PATH`.
 ///
 /// # Errors
 /// When it is not there.

@@ -5,7 +5,7 @@ use metier_model::{Permission, Scope, Want};
 use metier_policy::Purpose;
 use metier_scan::{About, File, Limits, Rules, quietly, scan, suggested};
 
-/// The name under which command lines are looked at.
+/// The name under which command lines are scanned.
 const LINES: &str = "commands.sh";
 
 /// The hosts that command lines or scripts were seen to reach. A request that could go anywhere names none: for that a skill has to declare

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use metier_catalog::{Catalog, Entry, Place};
 use metier_config::{Config, Origin};
-use metier_model::{Card, Code, Diagnostic, Mode, Need, Severity, Source, text};
+use metier_model::{Card, Code, Dependency, Diagnostic, Mode, Need, Severity, Source, text};
 use metier_policy::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, dependencies};
 
 use crate::scanning::{Known, Screen, Stance};
@@ -12,7 +12,7 @@ use crate::scanning::{Known, Screen, Stance};
 /// Whether a skill can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// Yes.
+    /// The skill can be used.
     Ready,
     /// Something that it needs is missing.
     NotReady,
@@ -37,7 +37,7 @@ impl Status {
         Self::Blocked,
     ];
 
-    /// The stable word used in JSON.
+    /// The stable name used in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -58,18 +58,18 @@ pub struct Skill {
     pub entry: usize,
     /// Whether it can be used.
     pub status: Status,
-    /// Why not.
+    /// Why the skill can't be used.
     pub reasons: Vec<Reason>,
     /// The entry that wins its name.
     pub shadowed_by: Option<usize>,
-    /// Whether somebody asked for it by name (`--skills`, AGENT.md).
+    /// Whether it was selected by name (`--skills`, AGENT.md).
     pub selected: bool,
-    /// What the scanner said about its last known bytes.
+    /// The scanner's verdict on its last known bytes.
     pub scan: Option<Box<Known>>,
 }
 
 impl Skill {
-    /// Its status and the reasons for it, in words: "is not ready: it needs the program `gh`, which is not on PATH".
+    /// Its status and the reasons for it: "is not ready: it needs the program `gh`, which is not on PATH".
     #[must_use]
     pub fn standing(&self) -> String {
         let status = match self.status {
@@ -78,7 +78,7 @@ impl Skill {
             Status::Blocked => "is blocked",
             Status::Disabled => "is disabled",
             Status::Shadowed => "is shadowed by another skill of its name",
-            Status::Invalid => "can't be read",
+            Status::Invalid => "is invalid",
         };
         let reasons: Vec<&str> = self.reasons.iter().map(|one| &*one.message).collect();
         match reasons.as_slice() {
@@ -94,7 +94,7 @@ impl Skill {
     }
 }
 
-/// What stands in the place of a description that no model gets.
+/// Replaces a description that must not reach a model.
 const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
 
 impl Inventory {
@@ -122,23 +122,23 @@ impl Inventory {
 /// How many skills have each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Usable.
+    /// Skills that can be used.
     pub ready: usize,
-    /// Lacking something.
+    /// Skills with unmet requirements.
     pub not_ready: usize,
-    /// Unreadable.
+    /// Skills that could not be parsed.
     pub invalid: usize,
-    /// Switched off.
+    /// Skills that the user disabled.
     pub disabled: usize,
-    /// Hidden by another.
+    /// Skills that another one of the same name shadows.
     pub shadowed: usize,
-    /// Forbidden.
+    /// Skills blocked by the scanner or missing trust.
     pub blocked: usize,
 }
 
-/// Everything that is there, and what can be used.
+/// All skills, and which of them can be used.
 pub struct Inventory {
-    /// What was found.
+    /// The catalog that was surveyed.
     pub catalog: Catalog,
     /// The skills: the strongest source first, then by name.
     pub skills: Vec<Skill>,
@@ -149,7 +149,7 @@ pub struct Inventory {
 /// No skill has that name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFound {
-    /// What was asked for.
+    /// The requested name.
     pub name: String,
     /// The nearest names that exist.
     pub near: Vec<String>,
@@ -195,12 +195,12 @@ pub fn survey(
     }
 }
 
-/// What the scanner said about a skill; as long as it was not scanned, what its name and description alone say. To accept those the
-/// user scans it.
+/// The scanner's verdict on a skill. Before the first scan, the verdict on its name and description alone; the user has to scan the
+/// skill to accept those.
 fn known(entry: &Entry, config: &Config, screen: &dyn Screen) -> Option<Known> {
     let words = || {
         let known = Known::of_words(entry)?.judged(config, || false);
-        // A user who wants to be warned only has a warning, and the skill is still not scanned.
+        // With warnings only, the skill has a warning and is still unscanned.
         (known.stance == Stance::Blocked).then_some(known)
     };
     screen.known(entry).or_else(words)
@@ -245,7 +245,7 @@ fn note_unchecked_tools(entry: &mut Entry) {
     let Some(&(_, line)) = tools.first() else {
         return;
     };
-    // Whoever takes stock again does not say it again.
+    // A second survey does not repeat the warning.
     let mut said = entry.diagnostics.iter();
     if said.any(|said| said.code == Code::ToolsUnchecked) {
         return;
@@ -255,9 +255,9 @@ fn note_unchecked_tools(entry: &mut Entry) {
     let diagnostic = Diagnostic {
         severity: Severity::Warning,
         code: Code::ToolsUnchecked,
-        message: format!("it needs the tools `{names}`, and the tools of your agent are not known")
+        message: format!("it needs the tools `{names}`, but `agent.tools` is not configured")
             .into(),
-        hint: Some("metier config agent.tools NAME,NAME with the tools that it has".into()),
+        hint: Some("list the tools of your agent: metier config agent.tools NAME,NAME".into()),
         file: entry.files.main().into(),
         position: Some(metier_model::Position { line, column: 1 }),
     };
@@ -282,10 +282,9 @@ fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
         .is_none_or(|root| root.trusted)
 }
 
-/// For each entry the one that wins its name, if that is another: a version that the user pinned,
-/// then the greater source, then the later root, then the first path. Untrusted and invalid ones
-/// don't compete. Sorted rather than hashed, because a catalog comes nearly sorted by name. Empty when
-/// no name is there twice, as a rule.
+/// For each entry the one that wins its name, if that is another: a version that the user pinned, then the greater source, then the
+/// later root, then the first path. Untrusted and invalid ones don't compete. Sorted rather than hashed, because a catalog is
+/// nearly sorted by name. Usually empty, because no name occurs twice.
 fn shadows(catalog: &Catalog, config: &Config) -> Vec<Option<usize>> {
     let name = |index: usize| {
         let card = catalog.entries[index].card.as_ref();
@@ -415,7 +414,7 @@ pub(crate) fn switch_hint(config: &Config, key: &str) -> String {
     }
 }
 
-/// Switched off beats blocked beats not ready.
+/// Disabled beats blocked beats not ready.
 pub(crate) fn status_of(reasons: &[Reason]) -> Status {
     if reasons.is_empty() {
         Status::Ready
@@ -428,7 +427,7 @@ pub(crate) fn status_of(reasons: &[Reason]) -> Status {
     }
 }
 
-/// A required skill that is missing is a reason; an optional one, or a circle, is a warning.
+/// A missing dependency is a reason if it is required; an optional one, and a cycle, are warnings.
 fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut Vec<Diagnostic>) {
     let has_dependencies = |skill: &Skill| {
         let card = catalog.entries[skill.entry].card.as_ref();
@@ -441,18 +440,18 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
     if !skills.iter().any(has_dependencies) {
         return;
     }
-    let usable = |skill: &&Skill| matches!(skill.status, Status::Ready | Status::NotReady);
-    let mut positions: Vec<usize> = skills
-        .iter()
-        .filter(usable)
-        .map(|skill| skill.entry)
+    let is_usable = |skill: &Skill| matches!(skill.status, Status::Ready | Status::NotReady);
+    let mut usable: Vec<(&mut Skill, &Card)> = skills
+        .iter_mut()
+        .filter(|skill| is_usable(skill))
+        .filter_map(|skill| {
+            let card = catalog.entries[skill.entry].card.as_ref()?;
+            Some((skill, card))
+        })
         .collect();
-    // By name, so that a circle is told alike wherever the catalog starts.
-    positions.sort_by(|a, b| catalog.entries[*a].name().cmp(&catalog.entries[*b].name()));
-    let cards: Vec<&Card> = positions
-        .iter()
-        .filter_map(|position| catalog.entries[*position].card.as_ref())
-        .collect();
+    // By name, so that a cycle is reported the same way wherever the catalog starts.
+    usable.sort_by(|(_, a), (_, b)| a.name.cmp(&b.name));
+    let cards: Vec<&Card> = usable.iter().map(|(_, card)| *card).collect();
     for problem in dependencies::check(&cards) {
         match problem {
             dependencies::Problem::Missing {
@@ -461,67 +460,68 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
                 found,
                 line,
             } => {
-                let position = positions[skill];
-                let message = match &found {
-                    Some(version) => format!(
-                        "it needs the skill `{}` {}, and {version} is there",
-                        dependency.name,
-                        dependency.version.as_deref().unwrap_or_default()
-                    ),
-                    None => format!(
-                        "it needs the skill `{}`, which is not there",
-                        dependency.name
-                    ),
-                };
+                let skill = &mut *usable[skill].0;
+                let message = missing(&dependency, found.as_deref());
                 if dependency.optional {
                     diagnostics.push(about(
-                        &catalog.entries[position],
+                        &catalog.entries[skill.entry],
                         Code::DependencyMissing,
-                        message.replace("it needs", "it would like"),
+                        message,
                         Some(line),
                     ));
                 } else {
-                    skills[position].status = Status::NotReady;
-                    let hint = Some(
-                        format!(
-                            "metier list --all, to see which skills are there instead of `{}`",
-                            dependency.name
-                        )
-                        .into(),
-                    );
-                    skills[position].reasons.push(Reason {
+                    skill.status = Status::NotReady;
+                    skill.reasons.push(Reason {
                         kind: ReasonKind::Dependency,
                         name: dependency.name,
                         message: message.into(),
-                        hint,
+                        hint: Some("metier list --all shows the skills that are installed".into()),
                         line: Some(line),
                         requirement: None,
                     });
                 }
             }
-            dependencies::Problem::Cycle(circle) => {
-                let names: Vec<String> = circle
+            dependencies::Problem::Cycle(cycle) => {
+                let names = cycle
                     .iter()
-                    .map(|skill| format!("`{}`", cards[*skill].name))
-                    .collect();
-                let more = names.len().saturating_sub(8);
-                let mut shortened: Vec<String> = names.into_iter().take(8).collect();
-                if more > 0 {
-                    shortened.push(format!("{more} more"));
-                }
-                let message = format!(
-                    "these skills wait for each other: {}",
-                    shortened.join(" → ")
-                );
+                    .map(|skill| format!("`{}`", cards[*skill].name));
                 diagnostics.push(about(
-                    &catalog.entries[positions[circle[0]]],
+                    &catalog.entries[usable[cycle[0]].0.entry],
                     Code::DependencyCycle,
-                    message,
+                    format!("these skills depend on each other: {}", joined(names)),
                     None,
                 ));
             }
         }
     }
+}
+
+/// A dependency that is not installed, or in another version.
+fn missing(dependency: &Dependency, found: Option<&str>) -> String {
+    let verb = if dependency.optional {
+        "it can use"
+    } else {
+        "it needs"
+    };
+    let name = &dependency.name;
+    match found {
+        Some(version) => format!(
+            "{verb} the skill `{name}` {}, but version {version} is installed",
+            dependency.version.as_deref().unwrap_or_default()
+        ),
+        None => format!("{verb} the skill `{name}`, which is not installed"),
+    }
+}
+
+/// The names of a cycle, at most eight of them.
+fn joined(names: impl ExactSizeIterator<Item = String>) -> String {
+    const MAX: usize = 8;
+    let more = names.len().saturating_sub(MAX);
+    let mut shown: Vec<String> = names.take(MAX).collect();
+    if more > 0 {
+        shown.push(format!("{more} more"));
+    }
+    shown.join(" → ")
 }
 
 fn mark_selected(
@@ -543,8 +543,11 @@ fn mark_selected(
             diagnostics.push(Diagnostic {
                 severity: Severity::Warning,
                 code: Code::SelectionUnknown,
-                message: format!("the selected skill `{}` is not there", text::visible(name))
-                    .into(),
+                message: format!(
+                    "the selected skill `{}` is not installed",
+                    text::visible(name)
+                )
+                .into(),
                 hint: Some("metier list --all".into()),
                 file: "".into(),
                 position: None,
@@ -553,7 +556,7 @@ fn mark_selected(
     }
 }
 
-/// Whether `wanted`, a name or `source:name`, means this entry.
+/// Whether `wanted`, a name or `source:name`, matches this entry.
 fn names(entry: &Entry, wanted: &str) -> bool {
     match wanted
         .split_once(':')
@@ -586,7 +589,7 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
         };
         let there = match versions.as_slice() {
             [] => "it has no version".to_owned(),
-            versions => format!("there is {}", versions.join(", ")),
+            versions => format!("only {} is installed", versions.join(", ")),
         };
         let (name, wanted) = (text::visible(name), text::visible(wanted));
         let key = format!("skills.entries.{name}.version");
@@ -594,7 +597,10 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
         let diagnostic = Diagnostic {
             severity: Severity::Warning,
             code: Code::VersionNotFound,
-            message: format!("`{key}` asks for {wanted} of the skill `{name}`, and {there}").into(),
+            message: format!(
+                "`{key}` requires version {wanted} of the skill `{name}`, but {there}"
+            )
+            .into(),
             hint: Some(format!("metier config --unset {}", text::shell_word(&key)).into()),
             file: entry.files.main().into(),
             position: None,
@@ -618,7 +624,7 @@ fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagn
                 about(&catalog.entries[skill.entry], Code::Shadowed, message, None);
             diagnostic.hint = Some(
                 format!(
-                    "it is still there as `{}:{}`",
+                    "it is still available as `{}:{}`",
                     catalog.entries[skill.entry].source,
                     winner.name()
                 )
@@ -667,7 +673,7 @@ impl Inventory {
     /// The skill that a name, `source:name` or path means; a shadowed one only with its source.
     ///
     /// # Errors
-    /// When there is none; the nearest names come along.
+    /// When there is no such skill; the error contains the nearest names.
     pub fn find(&self, wanted: &str) -> Result<&Skill, NotFound> {
         let matching = |skill: &&Skill| names(self.entry(skill), wanted);
         let by_rank = |skill: &&Skill| {

@@ -1,10 +1,10 @@
 //! # metier-runtime — the order of events
 //!
-//! **Problem.** What was found, what the user decided and what the machine has must become one
-//! answer: which skills are there, which can be used, and what a model is told about them.
+//! **Problem.** What was found, what the user decided and what the machine has must become one answer: which skills exist, which
+//! can be used, and what a model gets to know about them.
 //!
-//! **Goals.** One [`Inventory`] behind every door; prompts that obey a budget and hide nothing; the
-//! body of a skill exactly as its author wrote it, with arguments in their places.
+//! **Goals.** One [`Inventory`] behind every interface; prompts that keep to a budget and hide nothing; the body of a skill exactly
+//! as its author wrote it, with arguments filled in.
 //!
 //! **Worked example.** `review-pr` lies in the project and in the user's folder. The project is
 //! trusted, so its one wins and the other is `shadowed`; `gh` is missing, so it is `not_ready` with
@@ -35,7 +35,6 @@ pub mod prompt;
 mod prompt_files;
 mod receipts;
 mod redact;
-pub mod registry;
 pub mod render;
 mod rulebook;
 pub mod scanning;

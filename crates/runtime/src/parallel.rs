@@ -74,7 +74,7 @@ where
                 }
             }
         };
-        // Without a thread nothing is done, and that is what the results say.
+        // If no thread can be started, the results report that nothing was done.
         let thread = std::thread::Builder::new().stack_size(STACK);
         thread.spawn(worker).ok();
     }

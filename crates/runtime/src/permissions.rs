@@ -1,4 +1,4 @@
-//! Everything that a skill could ask for, so that it can be looked at and answered in advance.
+//! Everything that a skill could request, so that it can be reviewed and answered in advance.
 
 use metier_config::Config;
 use metier_model::template::Piece;

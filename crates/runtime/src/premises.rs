@@ -36,18 +36,18 @@ pub struct Premises {
 }
 
 impl Premises {
-    /// Asks what a skill may do for this purpose, and whoever may do it.
+    /// Requests the permissions of a skill for this purpose, and creates its worker.
     ///
     /// # Errors
-    /// When it may not, or when there is no room for its work.
+    /// When permission is denied, or temporary folders can't be created.
     pub fn worker(&self, skill: &Loaded, purpose: Purpose<'_>) -> Result<Worker, Stopped> {
         Ok(self.worker_with(skill, self.grant(skill, purpose)?)?)
     }
 
-    /// Asks what a skill may do for this purpose.
+    /// Requests the permissions of a skill for this purpose.
     ///
     /// # Errors
-    /// When it may not.
+    /// When permission is denied.
     pub fn grant(&self, skill: &Loaded, purpose: Purpose<'_>) -> Result<Grant, Refused> {
         self.grant_request(skill, &self.request(skill, purpose))
     }
@@ -55,7 +55,7 @@ impl Premises {
     /// Asks for what a request holds.
     ///
     /// # Errors
-    /// When it may not.
+    /// When permission is denied.
     pub fn grant_request(&self, skill: &Loaded, request: &Request) -> Result<Grant, Refused> {
         let identity = identity(skill);
         let place = skill.entry.place.path();
@@ -68,10 +68,10 @@ impl Premises {
         Ok(*grant)
     }
 
-    /// Whoever may do what was granted.
+    /// A worker with the granted permissions.
     ///
     /// # Errors
-    /// When there is no room for its work.
+    /// When temporary folders can't be created.
     pub fn worker_with(&self, skill: &Loaded, grant: Grant) -> Result<Worker, Failed> {
         let grant = Arc::new(grant);
         let named = self.named(&skill.manifest.card, &grant);
@@ -150,7 +150,7 @@ impl Premises {
 /// Why a skill does not get to work.
 #[derive(Debug, thiserror::Error)]
 pub enum Stopped {
-    /// It may not.
+    /// The skill is not permitted to run.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// What it would do was not done.
@@ -168,7 +168,7 @@ pub fn identity(skill: &Loaded) -> Identity {
     }
 }
 
-/// What a skill asks for when this is done with it: the same for whoever runs it and for whoever only looks at it.
+/// The permissions that a skill requests for a purpose: the same when it runs and when it is only shown.
 pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -> Request {
     let configured = configured(config, &skill.manifest.card);
     let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
@@ -179,8 +179,8 @@ pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -
     Request::of(&skill.manifest, purpose, &names, &hosts)
 }
 
-/// The variables that the user's configuration sets for a skill, with their values. One that makes programs run code, or
-/// leads them elsewhere, is given to no child, and so it is not asked for.
+/// The variables that the user's configuration sets for a skill, with their values. Variables that make programs run other code are
+/// given to no child, so they are not requested.
 #[must_use]
 pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
     let entry = config.entry(card.config_key());
@@ -193,7 +193,7 @@ pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Writes the files of a skill, as they were judged, into an empty folder.
+/// Writes the scanned files of a skill into an empty folder.
 fn write(entry: &Entry, held: &Snapshot, folder: BorrowedFd<'_>) -> Result<(), WorldError> {
     held.copy_into(&entry.place, folder)
         .map_err(|error| match error {

@@ -1,7 +1,7 @@
 //! What a manifest promises beyond its own text: files that it names, rules and triggers that have to work.
 //!
-//! The manifest alone can't show it: files are looked for in the skill's folder, expressions are compiled, patterns are read. `metier validate`
-//! asks for it; a list does not, because it would have to open every skill.
+//! The manifest alone is not enough: files are looked up in the skill's folder, expressions are compiled, patterns are parsed.
+//! `metier validate` does that; a list does not, because it would have to open every skill.
 
 use metier_catalog::Entry;
 use metier_model::{Card, Code, Diagnostic, Manifest, Mode, Position, SkillType, Types};

@@ -1,8 +1,8 @@
-//! What a model is told about the skills: names and descriptions, within a budget.
+//! The catalog of skills for a model: names and descriptions, within a budget.
 //!
-//! The catalog form is progressive: a model sees names, descriptions and locations, and loads a
-//! body only when it needs one. When the budget is tight, descriptions get shorter before any skill
-//! is left out. The full form puts whole bodies in, as some agents want it.
+//! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When
+//! the budget is tight, descriptions are shortened before any skill is omitted. The full form contains whole bodies, which some
+//! agents require.
 
 use std::{borrow::Cow, fmt::Write};
 
@@ -25,33 +25,33 @@ pub enum Format {
     /// `<available_skills>`.
     #[default]
     Xml,
-    /// A list.
+    /// A Markdown list.
     Markdown,
 }
 
-/// What to say, and how much of it.
+/// Content and size of the catalog.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Options {
     /// How it is written.
     pub format: Format,
-    /// At most so many skills; 0 is no limit.
+    /// Maximum number of skills; 0 means no limit.
     pub max_skills: usize,
     /// At most so many tokens.
     pub budget: Option<usize>,
-    /// Also skills that lack something.
+    /// Also skills that are not ready.
     pub include_disabled: bool,
     /// Write the frame even when it is empty.
     pub keep_empty: bool,
     /// Leave the instruction out.
     pub bare: bool,
-    /// Give the location of skills that were not scanned, too: the user does not want them scanned.
+    /// Include the location of unscanned skills: the user disabled scanning.
     pub unscanned_locations: bool,
 }
 
 /// One skill as a model sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: &'a str,
     /// What it does, as much as the budget allows.
     pub description: Cow<'a, str>,
@@ -62,7 +62,7 @@ pub struct Line<'a> {
 /// The catalog that fits.
 #[derive(Clone, Debug)]
 pub struct Listing<'a> {
-    /// The skills.
+    /// One line per skill.
     pub lines: Vec<Line<'a>>,
     /// How many were left out.
     pub omitted: usize,
@@ -214,8 +214,8 @@ fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
     }
 }
 
-/// What the catalog would cost with descriptions of at most `length` characters: counting every
-/// variant exactly would take longer than the answer is worth, so characters stand for tokens here.
+/// The estimated cost of the catalog with descriptions of at most `length` characters: counting every variant exactly would take
+/// too long, so characters are used instead of tokens.
 fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &Options) -> usize {
     let kept: usize = full
         .iter()
@@ -249,8 +249,7 @@ fn apply(listing: &mut Listing<'_>, full: &[Cow<'_, str>], length: usize) {
     }
 }
 
-/// At most `length` characters, cut at a blank where there is one near, with an ellipsis; and
-/// whether anything was cut.
+/// At most `length` characters, cut at a space if one is near, with an ellipsis; and whether anything was cut.
 fn shorten(description: &str, length: usize) -> (String, bool) {
     let flat: Vec<&str> = description.split_whitespace().collect();
     let flat = flat.join(" ");
@@ -269,7 +268,7 @@ fn shorten(description: &str, length: usize) -> (String, bool) {
     (format!("{kept}…"), true)
 }
 
-/// Writes the catalog.
+/// Writes the catalog in the format of the options.
 #[must_use]
 pub fn write(lines: &[Line<'_>], options: &Options) -> String {
     if lines.is_empty() && !options.keep_empty {
@@ -365,21 +364,20 @@ fn write_markdown(lines: &[Line<'_>], out: &mut String) {
 pub struct FullOptions<'a> {
     /// The text before it.
     pub base: &'a str,
-    /// At most so many skills; 0 is no limit.
+    /// Maximum number of skills; 0 means no limit.
     pub max_skills: usize,
-    /// What stands behind each body.
+    /// Text after each body.
     pub separator: &'a str,
-    /// Also skills that lack something.
+    /// Also skills that are not ready.
     pub include_disabled: bool,
     /// How to read the bodies.
     pub mode: Mode,
-    /// The largest SKILL.md.
+    /// Maximum size of a SKILL.md, in bytes.
     pub max_skill_bytes: u64,
 }
 
-/// Whole bodies, one after the other, behind the base text; with the skills whose body could not be read, and how many more there are than
-/// the limit allows. `admit` gives the bytes of
-/// a skill that may be loaded, and says why one may not.
+/// Whole bodies, one after the other, after the base text; with the skills whose body could not be read, and how many more there
+/// are than the limit allows. `admit` returns the bytes of a skill that can be loaded, or the reason why not.
 pub fn full<E: From<ReadError>>(
     inventory: &Inventory,
     options: &FullOptions<'_>,

@@ -21,7 +21,7 @@ pub(crate) struct PromptFiles {
 }
 
 impl PromptFiles {
-    /// Reads the declared files from the bytes that were judged.
+    /// Reads the declared files from the scanned bytes.
     pub(crate) fn read(manifest: &Manifest, held: &Snapshot) -> Self {
         let code = &manifest.code;
         let limit = code.max_context_tokens.map(usize::try_from);
@@ -67,8 +67,8 @@ impl PromptFiles {
     }
 }
 
-/// The line that stands where the token limit cut a skill's prompt files.
-pub(crate) const CUT: &str = "[cut: its limit of tokens is reached]";
+/// Marks where the token limit cut a skill's prompt files.
+pub(crate) const CUT: &str = "[cut: token limit reached]";
 
 /// Text without characters that are hidden or steer a terminal.
 pub(crate) fn plain(text: &str) -> String {

@@ -106,10 +106,10 @@ struct Waiting {
     last: NewReceipt,
 }
 
-/// What is to be done about a refusal.
+/// What to do about a refusal.
 #[derive(Debug)]
 pub(crate) struct Heard {
-    /// What is to be written now.
+    /// Receipts to write now.
     pub(crate) write: Option<NewReceipt>,
     /// How long the skill waits for its answer.
     pub(crate) delay: Duration,
@@ -185,8 +185,8 @@ impl Flood {
     }
 }
 
-/// Writes down the connections of the children of one activation, from whichever thread they are opened in. It has a database
-/// connection of its own, opened with the first one.
+/// Writes receipts for the connections of the children of one activation, from any thread. It has its own database connection,
+/// opened with the first one.
 pub(crate) struct ConnectionReceipts {
     shared: Arc<Shared>,
 }
@@ -195,12 +195,12 @@ struct Shared {
     database: PathBuf,
     whose: Whose,
     redactor: Redactor,
-    /// The clock of receipts, as it stood at a moment of the monotonic one.
+    /// The time of receipts, at a moment of the monotonic clock.
     clock: (SystemTime, Instant),
     inner: Mutex<Inner>,
 }
 
-/// What stands in every receipt of an activation.
+/// The fields of every receipt of an activation.
 #[derive(Clone, Debug)]
 pub(crate) struct Whose {
     pub(crate) skill: String,

@@ -1,12 +1,12 @@
 //! Secrets that a child was given don't come back: not in its output, not in a receipt, not in an error.
 //!
-//! Known values are found as they are, and as percent-encoding, hex and base64 make them, in capitals or not, in one line or
-//! broken into many. A text is looked at in three ways, each of which remembers where its bytes come from. A secret that a
-//! program cuts into pieces or encodes in its own way is not found; that is why it is given to as few programs as possible.
+//! Values are found literally, and in percent-encoding, hex and base64, in upper or lower case, in one line or broken into several.
+//! A text is searched in three forms, each of which keeps the positions of its bytes. A secret that a program splits or encodes
+//! differently is not found; that is why it is given to as few programs as possible.
 
 use std::{fmt::Write as _, ops::Range};
 
-/// Values that must not be seen, with the names that stand in their place.
+/// Values that must not be shown, with the names that replace them.
 #[derive(Clone, Default)]
 pub struct Redactor {
     secrets: Vec<Secret>,
@@ -20,10 +20,10 @@ struct Secret {
     base64: Vec<Vec<u8>>,
 }
 
-/// Shorter values are words of the language, and would be found everywhere.
+/// Shorter values are ordinary words, and would be found everywhere.
 const SHORTEST: usize = 6;
 
-/// Lines of a longer value, such as those of a private key, are secrets of their own from this length on.
+/// Lines of a longer value, such as a private key, are secrets themselves from this length on.
 const SHORTEST_LINE: usize = 16;
 
 impl Redactor {
@@ -68,7 +68,7 @@ impl Redactor {
             let places = places.into_iter().chain(digits.find(&secret.hex));
             found.extend(places.chain(spelled).map(|place| (place, &*secret.name)));
         }
-        // Stable: of two that begin at the same place the longer value comes first.
+        // Stable: of two matches at the same place the longer value is first.
         found.sort_by_key(|(place, _)| place.start);
         let mut out = Vec::with_capacity(text.len());
         let mut at = 0;
@@ -94,12 +94,12 @@ impl std::fmt::Debug for Redactor {
 #[derive(Default)]
 struct View {
     bytes: Vec<u8>,
-    /// Where in the text each byte stands.
+    /// The position of each byte in the text.
     places: Vec<Range<usize>>,
 }
 
 impl View {
-    /// As it is, with `%2F` read as what it stands for.
+    /// Unchanged, with `%2F` decoded.
     fn decoded(text: &str) -> Self {
         let bytes = text.as_bytes();
         let digit = |at: usize| char::from(*bytes.get(at)?).to_digit(16);
@@ -116,7 +116,7 @@ impl View {
         view
     }
 
-    /// Small letters, without what stands between the bytes of a dump.
+    /// Lower case, without the separators of a hex dump.
     fn hex(text: &str) -> Self {
         let between = |byte: u8| byte.is_ascii_whitespace() || b":,%\\xX".contains(&byte);
         Self::of(text, between, |byte| byte.to_ascii_lowercase())
@@ -145,7 +145,7 @@ impl View {
         view
     }
 
-    /// Where in the text something begins and ends, each time that it is there.
+    /// Start and end of each match in the text.
     fn find(&self, wanted: &[u8]) -> Vec<Range<usize>> {
         if wanted.is_empty() {
             return Vec::new();
@@ -166,8 +166,7 @@ fn hex(text: &str) -> String {
     })
 }
 
-/// How the value looks inside of base64, wherever in the encoded text it begins: three ways, without the letters that its
-/// neighbours decide.
+/// The value within base64, at each of the three possible alignments, without the characters that depend on its neighbours.
 fn base64(text: &str) -> Vec<Vec<u8>> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let spell = |shift: usize| {

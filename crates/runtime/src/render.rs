@@ -1,5 +1,5 @@
-//! The body of a skill with values in their places. Commands are run by whoever may run them, piece by piece and in order;
-//! without anybody they stay as they are written.
+//! The body of a skill with values filled in. A [`Runner`] runs commands, piece by piece and in order; without one they stay as
+//! they are written.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use metier_model::{
 /// How many files of a skill are named in its activation.
 const MAX_RESOURCES: usize = 200;
 
-/// A rendered skill.
+/// The text of a skill with arguments filled in.
 #[derive(Clone, Debug)]
 pub struct Rendered {
     /// The body, with arguments and variables in their places, then the files that the manifest declares under `prompt:`.
@@ -23,7 +23,7 @@ pub struct Rendered {
     pub resources: Vec<String>,
     /// How many more files there are.
     pub more_resources: usize,
-    /// What it says of itself.
+    /// The manifest of the skill.
     pub manifest: Manifest,
 }
 
@@ -38,10 +38,10 @@ pub enum RenderError {
     Argument {
         /// As its author wrote it.
         line: String,
-        /// Why.
+        /// The error of the system.
         error: ReadError,
     },
-    /// The manifest is not usable any more.
+    /// The manifest is no longer usable.
     #[error("{}", reason(.0))]
     Invalid(Vec<metier_model::Diagnostic>),
 }
@@ -52,31 +52,31 @@ fn reason(diagnostics: &[metier_model::Diagnostic]) -> String {
         .iter()
         .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
     error.map_or_else(
-        || "the manifest can't be read any more".to_owned(),
+        || "the manifest can no longer be read".to_owned(),
         |error| error.message.to_string(),
     )
 }
 
-/// A skill whose files were read: what it says of itself, and its body.
+/// A skill whose files were read: its manifest and its body.
 #[derive(Debug)]
 pub struct Loaded {
     /// Where it was found.
     pub entry: Arc<Entry>,
-    /// Its files, as they were when it was judged.
+    /// Its files, as they were scanned.
     pub held: Arc<Snapshot>,
-    /// What it says of itself.
+    /// The manifest of the skill.
     pub manifest: Manifest,
-    /// What a model is told.
+    /// The text for the model.
     pub body: String,
     /// The largest file that is put into a body.
     max_bytes: u64,
 }
 
 impl Loaded {
-    /// Reads a skill from the files that were judged.
+    /// Reads a skill from its scanned files.
     ///
     /// # Errors
-    /// When its files can't be read, or changed so that it is not valid any more.
+    /// When its files can't be read, or changed so that it is no longer valid.
     pub fn new(
         entry: &Entry,
         held: impl Into<Arc<Snapshot>>,
@@ -127,18 +127,18 @@ impl Loaded {
     }
 }
 
-/// Somebody who may run the commands of a body.
+/// Runs the commands of a body.
 pub trait Runner {
     /// Why a command did not work out.
     type Error;
-    /// What stands in the command's place afterwards.
+    /// The text that replaces the command.
     ///
     /// # Errors
-    /// When rendering can't go on.
+    /// When rendering can't continue.
     fn run(&self, command: &Command<'_>, values: &Values<'_>) -> Result<String, Self::Error>;
 }
 
-/// Nobody runs anything: commands and `!read` lines stay as they are written.
+/// Runs nothing: commands and `!read` lines stay as they are written.
 #[derive(Clone, Copy, Debug)]
 pub struct Nobody;
 
@@ -152,7 +152,7 @@ impl Runner for Nobody {
 /// What is put in the places of variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Here<'a> {
-    /// The project's folder.
+    /// Path of the project folder.
     pub project: &'a str,
     /// The session's id; empty if there is none.
     pub session: &'a str,
@@ -160,7 +160,7 @@ pub struct Here<'a> {
     pub reads: bool,
 }
 
-/// What somebody gave a skill, as a whole and word by word.
+/// The arguments of a skill, as a whole and split into words.
 #[derive(Clone, Debug, Default)]
 pub struct Arguments {
     text: String,
@@ -168,7 +168,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// Words that somebody else has already taken apart, such as a shell: they stay as they are.
+    /// Words that were split already, for example by a shell; they stay unchanged.
     #[must_use]
     pub fn from_words(words: &[String]) -> Self {
         Self {
@@ -177,7 +177,7 @@ impl Arguments {
         }
     }
 
-    /// One text; blanks separate its words, quotes keep them together.
+    /// One text; spaces separate its words, quotes keep them together.
     #[must_use]
     pub fn from_text(text: &str) -> Self {
         Self {
@@ -186,14 +186,15 @@ impl Arguments {
         }
     }
 
-    /// Word by word.
+    /// The arguments, split as a shell does.
     #[must_use]
     pub fn words(&self) -> &[String] {
         &self.words
     }
 }
 
-/// The text of a skill for a model, at every door: each piece of its body once, in order, then its prompt files. No value is looked at again.
+/// The text of a skill for a model, for every interface: each piece of its body once, in order, then its prompt files. Values are
+/// never expanded again.
 ///
 /// # Errors
 /// When a file can't be read, or when the runner gives up.
@@ -270,7 +271,7 @@ fn resources(skill: &Loaded) -> (Vec<String>, usize) {
     (resources, more)
 }
 
-/// What stands in the place of `!read path`.
+/// The text that replaces `!read path`.
 fn file(skill: &Loaded, path: &str, source: &str) -> Result<String, RenderError> {
     let resource = skill.held.resource(path, skill.max_bytes);
     let resource = resource.map_err(|error| match source.contains('$') {
@@ -282,11 +283,11 @@ fn file(skill: &Loaded, path: &str, source: &str) -> Result<String, RenderError>
     })?;
     Ok(match resource {
         Resource::Text(text) => text.trim_end().to_owned(),
-        Resource::Binary(bytes) => format!("[{path}: {} bytes that are not text]", bytes.len()),
+        Resource::Binary(bytes) => format!("[{path}: {} bytes of binary data]", bytes.len()),
     })
 }
 
-/// Puts a value in its place, and says whether that was an argument.
+/// Inserts a value, and returns whether it was an argument.
 fn place(piece: &Piece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     let word = |index: usize| values.words.get(index).map(String::as_str);
     match piece {

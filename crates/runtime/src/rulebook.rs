@@ -27,9 +27,9 @@ pub struct Rulebook {
 pub struct RuleProblem {
     /// The file that it is in.
     pub file: PathBuf,
-    /// The line.
+    /// Line in the file.
     pub line: Option<u32>,
-    /// What is wrong.
+    /// What is wrong with the rule.
     pub message: String,
     /// Whether it is the user's own, and not one that a skill brought.
     pub own: bool,
@@ -37,7 +37,7 @@ pub struct RuleProblem {
 
 /// The largest file of rules.
 const MOST_BYTES: u64 = 1 << 20;
-/// How many rules somebody can bring.
+/// Maximum number of rules.
 const MOST_RULES: usize = 1000;
 
 impl Rulebook {
@@ -157,7 +157,7 @@ fn pattern(prefix: &str, rule: PatternRule) -> Result<Pattern, String> {
         let endings: Vec<String> = languages::endings(language).collect();
         if endings.is_empty() {
             let language = visible(language);
-            return Err(format!("rule `{id}`: no language is called `{language}`"));
+            return Err(format!("rule `{id}`: unknown language `{language}`"));
         }
         pattern.languages.extend(endings);
     }
@@ -181,7 +181,7 @@ fn pattern(prefix: &str, rule: PatternRule) -> Result<Pattern, String> {
     Ok(pattern)
 }
 
-/// Skills of type `security-rule` that are trusted and not switched off.
+/// Skills of type `security-rule` that are trusted and enabled.
 fn brings_rules(catalog: &Catalog, entry: &Entry, config: &Config) -> bool {
     let Some(card) = &entry.card else {
         return false;

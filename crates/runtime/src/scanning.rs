@@ -1,7 +1,7 @@
-//! Scanning a skill as it lies there: its files, read once, go to the scanner together with what its manifest says.
+//! Scans a skill as it is on disk: its files are read once and go to the scanner together with its manifest.
 //!
-//! A [`Scanner`] is how scans are done on this machine: rules, limits, and what the user has looked at. What it says about a skill
-//! becomes a [`Known`], which is small enough to be kept for every skill and says enough to refuse one.
+//! A [`Scanner`] holds the rules and limits of this machine, and the findings that the user accepted. Its report on a skill becomes
+//! a [`Known`], which is small enough to be kept for every skill and sufficient to block one.
 
 use std::{
     borrow::Cow,
@@ -37,11 +37,11 @@ pub struct Scanner {
 /// A skill that was scanned, and exactly which bytes those were.
 #[derive(Debug)]
 pub struct Scanned {
-    /// What was found, without what the user has looked at.
+    /// The findings, without those that the user accepted.
     pub report: Report,
-    /// How many findings the user has looked at.
+    /// How many findings the user accepted.
     pub suppressed: usize,
-    /// The bytes.
+    /// The bytes that were scanned.
     pub snapshot: Snapshot,
 }
 
@@ -52,7 +52,7 @@ const MOST_BYTES: usize = 48 * 1024 * 1024;
 const MOST_FILE_BYTES: usize = metier_wasm::Limits::CEILING.module_bytes;
 
 impl Scanner {
-    /// A scanner as the configuration wants it. `stamp` is a number that changes with the program.
+    /// A scanner with the settings of the configuration. `stamp` is a number that changes with the program.
     #[must_use]
     pub fn new(config: &Config, patterns: Vec<Pattern>, stamp: u64) -> Self {
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
@@ -87,13 +87,13 @@ impl Scanner {
         }
     }
 
-    /// What a verdict depends on besides the skill: program, rules, limits, and what the user has looked at.
+    /// What a verdict depends on besides the skill: program, rules, limits, and accepted findings.
     #[must_use]
     pub fn identity(&self) -> u64 {
         self.identity
     }
 
-    /// All files of a skill, as far as there is room for them.
+    /// All files of a skill, up to the size limit.
     ///
     /// # Errors
     /// When its folder or a file in it can't be read.
@@ -104,7 +104,7 @@ impl Scanner {
         })
     }
 
-    /// Scans a skill.
+    /// Reads and scans a skill.
     ///
     /// # Errors
     /// When its folder or a file in it can't be read.
@@ -118,7 +118,7 @@ impl Scanner {
         })
     }
 
-    /// Scans bytes that were read before; with how many findings the user has looked at.
+    /// Scans bytes that were read before; also returns how many findings the user accepted.
     #[must_use]
     pub fn scan_snapshot(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let mut report = guarded(|| self.look(entry, snapshot));
@@ -174,7 +174,7 @@ impl Scanner {
         report
     }
 
-    /// The founding rules know no patterns of others: those are looked for on their own.
+    /// The built-in rules do not cover custom patterns, which are matched separately.
     fn add_patterns(&self, files: &[File<'_>], about: &About<'_>, report: &mut Report) {
         let rules = Rules {
             preset: Preset::Evidence,
@@ -189,8 +189,8 @@ impl Scanner {
     }
 }
 
-/// Takes findings out of a report that the user has looked at, and says how many. When there were more findings than are kept,
-/// nobody has looked at the rest: the scan is not complete then.
+/// Removes accepted findings from a report, and returns how many. If there were more findings than are kept, the rest was never
+/// reviewed: the scan is then incomplete.
 pub fn leave_out(report: &mut Report, known: impl Fn(&Finding) -> bool) -> usize {
     let number = report.without(known);
     if number > 0 && report.more > 0 {
@@ -227,13 +227,13 @@ fn content(held: &Content) -> metier_scan::Content<'_> {
     }
 }
 
-/// The permissions that a manifest declares; `None` when it says nothing about them.
+/// The permissions that a manifest declares; `None` if it declares none.
 fn declared(manifest: &Manifest) -> Option<BTreeSet<Permission>> {
     let declared: BTreeSet<_> = manifest.wants.iter().map(|want| want.permission).collect();
     (!declared.is_empty()).then_some(declared)
 }
 
-/// The file that the room for WebAssembly runs.
+/// The file that the WebAssembly backend runs.
 fn module(manifest: &Manifest) -> Option<&str> {
     let path = manifest.code.entrypoint.as_deref().unwrap_or("skill.wasm");
     let path = path.strip_prefix("./").unwrap_or(path);
@@ -243,34 +243,34 @@ fn module(manifest: &Manifest) -> Option<&str> {
 /// What is known about a skill from a scan: the verdict, and the worst that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Known {
-    /// The verdict.
+    /// The verdict of the scanner.
     pub verdict: Verdict,
     /// Whether that keeps the skill from being used.
     pub stance: Stance,
     /// The rule of the worst finding; empty when there is none.
     pub rule: Box<str>,
-    /// Its file.
+    /// File of the first finding.
     pub file: Box<str>,
     /// Its line; 0 when there is none.
     pub line: u32,
-    /// What it says.
+    /// Message of the first finding.
     pub message: Box<str>,
 }
 
 /// What follows from a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stance {
-    /// Nothing speaks against the skill.
+    /// The skill has no blocking findings.
     Fine,
     /// Something does, and the user has accepted it.
     Accepted,
-    /// Something does, and the user wants to be warned only.
+    /// It has, but the user chose warnings only.
     Warned,
     /// The skill is blocked.
     Blocked,
 }
 
-/// What was found out about skills before, and what the user said to it.
+/// Earlier verdicts on skills, and the user's decisions about them.
 pub trait Screen {
     /// What is known about a skill, by its last known digest.
     fn known(&self, entry: &Entry) -> Option<Known>;
@@ -290,7 +290,7 @@ impl Screen for Unscreened {
 const MOST_MESSAGE: usize = 300;
 
 impl Known {
-    /// What a report comes to, before anybody was asked about it.
+    /// The verdict of a report, before the user's decisions.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         let verdict = report.verdict();
@@ -350,7 +350,7 @@ impl Known {
         }
     }
 
-    /// What speaks against the words of a skill that was not scanned yet: its name and its description, judged when they were read.
+    /// The verdict on the name and description of an unscanned skill, made when they were read.
     #[must_use]
     pub fn of_words(entry: &Entry) -> Option<Self> {
         let mut said = entry.diagnostics.iter();
@@ -419,7 +419,7 @@ impl Known {
         }
     }
 
-    /// What speaks against the skill, whether or not that blocks it.
+    /// The most severe finding, whether or not it blocks the skill.
     #[must_use]
     pub fn objection(&self) -> Scan<'_> {
         let evidence = Evidence {

@@ -1,11 +1,11 @@
-//! Which skills of the inventory fit a task: their triggers against what is there now.
+//! Which skills of the inventory match a task, by their triggers.
 //!
-//! Triggers are in the manifest, not on the card, so the manifests of the skills that could be picked are read, on several
-//! threads; that is nearly all of the time it takes. Whoever asks about many tasks keeps the [`Candidates`].
+//! Triggers are in the manifest, not on the card, so the manifests of all candidates are read, on several threads; that is nearly
+//! all of the time it takes. Callers with many tasks keep the [`Candidates`].
 //!
-//! A skill is picked when something speaks for it and nothing stands in its way. What does is a [`Gate`]: a skill that is not
-//! ready, blocked, switched off, shadowed or invalid is never picked, however well it fits, and `metier why` says so. Rules
-//! ([`metier_select::rules`]) add to both sides: they require skills, and hold back those that are too powerful for the risk.
+//! A skill is picked when a signal matches and no [`Gate`] blocks it: a skill that is not ready, blocked, disabled, shadowed or
+//! invalid is never picked, however well it matches, and `metier why` reports that. Rules ([`metier_select::rules`]) add to both
+//! sides: they require skills, and hold back those that are too powerful for the risk.
 
 use std::{cmp::Ordering, panic::resume_unwind, sync::Arc, thread};
 
@@ -29,15 +29,15 @@ use crate::{
 /// How manifests are read.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Lenient or strict.
+    /// Whether manifests are read leniently or strictly.
     pub mode: Mode,
-    /// The largest manifest.
+    /// Maximum size of a manifest, in bytes.
     pub max_bytes: u64,
     /// How many threads read.
     pub threads: usize,
-    /// Whether skills that can't be picked are read too, so that it can be said what would speak for them.
+    /// Whether skills that can't be picked are read too, so that their matches can be reported.
     pub everything: bool,
-    /// Whether bodies and folders are looked through for what skills may change or run: somebody asks when there is a risk.
+    /// Whether bodies and folders are searched for what skills can change or run: needed when there is a risk.
     pub powers: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Candidates {
     compiled: Compiled,
     /// What rules ask about, at the same positions.
     traits: Vec<Traits>,
-    /// Skills that were asked for by name, as `source:name`.
+    /// Skills that were requested by name, as `source:name`.
     selected: Vec<String>,
     /// Whether the names and descriptions of skills without triggers count too.
     text: bool,
@@ -57,15 +57,15 @@ pub struct Candidates {
 /// A skill that fits.
 #[derive(Clone, Debug)]
 pub struct Pick<'a> {
-    /// The skill.
+    /// The skill in the inventory.
     pub skill: &'a Skill,
     /// How well, between 0 and 1.
     pub score: f64,
-    /// Why.
+    /// The triggers that matched.
     pub why: Vec<Match>,
     /// Whether a rule requires it.
     pub required: bool,
-    /// What it may do that the risk of the task makes worth saying.
+    /// What it can do that requires consent at the risk of the task.
     pub consent: Option<String>,
 }
 
@@ -74,43 +74,42 @@ pub struct Pick<'a> {
 pub struct Selection<'a> {
     /// The skills that fit: those that are required in their order, then best first.
     pub picks: Vec<Pick<'a>>,
-    /// Skills that fit and wait until somebody names them, because of the risk, best first.
+    /// Skills that match and need to be named because of the risk, best first.
     pub held: Vec<Pick<'a>>,
     /// What the task requires and can't have. Then the request can't be met.
     pub incomplete: Option<Incomplete>,
-    /// Skills that somebody named and that can't be picked, by name. One that is shadowed is not among them: the name
-    /// means the other.
+    /// Skills that were named and can't be picked, by name. A shadowed one is not among them: the name means the other.
     pub refused: Vec<Refused<'a>>,
 }
 
-/// A skill that was named in vain.
+/// A skill that was named and can't be picked.
 #[derive(Clone, Debug)]
 pub struct Refused<'a> {
-    /// The skill.
+    /// The skill in the inventory.
     pub skill: &'a Skill,
-    /// What stands in its way.
+    /// Why it can't be picked.
     pub gates: Vec<Gate>,
 }
 
 /// Why a skill was picked, or was not.
 #[derive(Clone, Debug)]
 pub struct Account<'a> {
-    /// The skill.
+    /// The skill in the inventory.
     pub skill: &'a Skill,
     /// Whether it was picked.
     pub picked: bool,
     /// How well it fits, between 0 and 1.
     pub score: f64,
-    /// What speaks for it, what doesn't, and what is wrong with its triggers.
+    /// Its matches, its misses, and problems of its triggers.
     pub considered: Considered,
-    /// What stands in its way; of one that doesn't fit, too.
+    /// Why it can't be picked; also for a skill that does not match.
     pub gates: Vec<Gate>,
-    /// What it may do that the risk of the task makes worth saying.
+    /// What it can do that requires consent at the risk of the task.
     pub consent: Option<String>,
 }
 
 impl Weighed {
-    /// Half of a pipeline is not picked, whoever asks for it.
+    /// Half of a pipeline is never picked.
     fn refuse_half(&mut self, incomplete: &Incomplete) {
         self.held = false;
         if self.gates.is_empty() {
@@ -141,9 +140,9 @@ impl Account<'_> {
 /// Something that keeps a skill from being picked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gate {
-    /// A stable word: the status of the skill, `reserved`, `changed`, [`NEEDS_CONSENT`] or `incomplete-pipeline`.
+    /// A stable code: the status of the skill, `reserved`, `changed`, [`NEEDS_CONSENT`] or `incomplete-pipeline`.
     pub kind: &'static str,
-    /// In words.
+    /// The reason, for people.
     pub message: String,
     /// What to do about it.
     pub hint: Option<String>,
@@ -152,7 +151,7 @@ pub struct Gate {
 /// The gate of a skill that is held back because of the risk.
 pub const NEEDS_CONSENT: &str = "needs_consent";
 
-/// What a manifest says about when its skill offers itself.
+/// The triggers of a manifest.
 #[derive(Default)]
 struct Told {
     triggers: Triggers,
@@ -163,7 +162,7 @@ struct Told {
 /// What rules ask about a skill.
 #[derive(Default)]
 struct Traits {
-    /// The manifest is not what it was when the skill was found.
+    /// The manifest changed since the skill was found.
     changed: bool,
     domains: Vec<(&'static str, String)>,
     powers: Vec<String>,
@@ -223,15 +222,15 @@ impl Candidates {
         }
     }
 
-    /// The same, for a person who looks for a skill: the names and descriptions of skills without triggers are compared with the task too.
-    /// A text alone never activates a skill.
+    /// The same, for a user who searches for a skill: the names and descriptions of skills without triggers are compared with the
+    /// task too. A text alone never activates a skill.
     #[must_use]
     pub fn with_text(mut self) -> Self {
         self.text = true;
         self
     }
 
-    /// The words of the task in the texts of skills without triggers. The coding pipeline is chosen by its rule and by nothing else.
+    /// Words of the task in the texts of skills without triggers. The coding pipeline is chosen only by its rule.
     fn texts(&self, task: &str) -> TextMatches {
         if !self.text {
             return TextMatches::default();
@@ -261,7 +260,7 @@ impl Candidates {
         skills.filter(|skill| skill.status == Status::Ready).count()
     }
 
-    /// The skills that fit and that the rules require, those that are held back, and those that somebody named in vain.
+    /// The skills that match and that the rules require, those that are held back, and those that were named and can't be picked.
     #[must_use]
     pub fn select(&self, situation: &Situation<'_>, rules: &Rules<'_>) -> Selection<'_> {
         let (all, incomplete) = self.weigh(situation, rules, false);
@@ -333,7 +332,7 @@ impl Candidates {
         (accounts, incomplete)
     }
 
-    /// Weighs every skill; and says what the task requires and can't have.
+    /// Scores every skill; also returns the missing requirements of the task.
     fn weigh<'a>(
         &'a self,
         situation: &Situation<'_>,
@@ -388,7 +387,7 @@ impl Candidates {
         CODING_PIPELINE.contains(&&*self.inventory.entry(skill).name())
     }
 
-    /// When something speaks for one half of the coding pipeline, the other half is wanted too; whether any of it is.
+    /// When one half of the coding pipeline matches, the other half is required too; returns whether any of it is.
     fn complete_pair(&self, all: &mut [(&Skill, Considered)]) -> bool {
         let is_visible = |skill: &Skill| skill.status != Status::Shadowed;
         let is_half = |skill: &Skill| is_visible(skill) && self.is_of_pair(skill);
@@ -401,7 +400,7 @@ impl Candidates {
                 considered.matches.push(Match {
                     signal: Signal::Rule,
                     subject: "coding".to_owned(),
-                    detail: "the coding pipeline is picked as a whole".to_owned(),
+                    detail: "the coding pipeline is selected as a whole".to_owned(),
                     weight: Signal::Rule.weight(),
                 });
             }
@@ -507,7 +506,7 @@ impl Candidates {
         if reserved && !is_named(matches) {
             gates.push(Gate {
                 kind: "reserved",
-                message: "only people may choose it (`disable-model-invocation`)".to_owned(),
+                message: "only the user can choose it (`disable-model-invocation`)".to_owned(),
                 hint: Some(format!("name it in the task: /{}", entry.name())),
             });
         }
@@ -520,7 +519,7 @@ fn is_named(matches: &[Match]) -> bool {
     matches.any(|found| found.signal == Signal::Explicit)
 }
 
-/// What stands in the way of a skill, whatever the task.
+/// Why a skill can't be picked, whatever the task.
 fn status_gates(inventory: &Inventory, skill: &Skill) -> Vec<Gate> {
     let entry = inventory.entry(skill);
     let kind = skill.status.as_str();
@@ -537,10 +536,7 @@ fn status_gates(inventory: &Inventory, skill: &Skill) -> Vec<Gate> {
                 .map(|winner| &inventory.catalog.entries[winner]);
             let place = winner.map(|winner| winner.place.path().display().to_string());
             let place = place.unwrap_or_default();
-            vec![gate(
-                &format!("another skill of its name wins: {place}"),
-                None,
-            )]
+            vec![gate(&format!("it is shadowed by {place}"), None)]
         }
         Status::Invalid => {
             let mut errors = entry.diagnostics.iter();
@@ -596,7 +592,7 @@ fn told(inventory: &Inventory, skill: &Skill, reading: Reading) -> Told {
     }
 }
 
-/// The words that a skill has for its field.
+/// The terms of a skill's domain.
 fn domains(manifest: &Manifest) -> Vec<(&'static str, String)> {
     let category = manifest.about.category.iter();
     let category = category.map(|word| ("category", word.to_string()));
@@ -611,8 +607,8 @@ fn domains(manifest: &Manifest) -> Vec<(&'static str, String)> {
     category.chain(tags).chain(words).collect()
 }
 
-/// What a skill may change or run: by its manifest, by the commands in its body and of its hooks, by its scripts. A folder that can't be listed is taken
-/// for one with scripts.
+/// What a skill can change or run: by its manifest, by the commands in its body and of its hooks, by its scripts. A folder that
+/// can't be listed counts as one with scripts.
 fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
     let invocation = &manifest.invocation;
     let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();

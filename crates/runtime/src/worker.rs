@@ -1,13 +1,13 @@
-//! One activation at work: every act is permitted, written down, done, and written down as done, in this order and nowhere else.
+//! One activation: every act is permitted, recorded, done, and recorded as done, in this order.
 
-use std::{ffi::OsString, path::PathBuf, sync::Arc, time::Instant};
+use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
 use metier_host::{
     backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended, Relay},
     sandbox::UndonePlace,
-    world::{Begun, Deno, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
+    world::{Begun, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
 };
 use metier_model::Permission;
 use metier_policy::{
@@ -42,11 +42,11 @@ pub struct Worker {
     runs: Guarded<Vec<Run>>,
 }
 
-/// The skill that a worker works for.
+/// The skill of a worker.
 pub struct SkillAtWork {
     /// Its folder, for people.
     pub place: String,
-    /// Its files, as they were judged.
+    /// Its files, as they were scanned.
     pub held: Arc<Snapshot>,
 }
 
@@ -64,25 +64,46 @@ pub enum Failed {
     /// The grant does not hold it.
     #[error("{0}")]
     Refused(#[from] Refusal),
-    /// Its files are not the ones that were approved any more.
-    #[error("its files changed after they were looked at; try again")]
+    /// Its files are no longer the approved ones.
+    #[error("its files changed after they were scanned; try again")]
     Changed,
     /// The world would not.
     #[error(transparent)]
     World(#[from] WorldError),
-    /// A model or another skill would not.
-    #[error("{0}")]
-    Elsewhere(String),
+    /// A model or another skill returned an error.
+    #[error(transparent)]
+    Elsewhere(#[from] DelegateError),
     /// It can't be written down; what can't be written down is not done.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
+/// Why a model or another skill did not do what a skill asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{code}: {message}")]
+pub struct DelegateError {
+    /// A stable code, such as `no-model`, which the skill gets with the message.
+    pub code: &'static str,
+    /// What happened, for the skill.
+    pub message: String,
+}
+
+impl DelegateError {
+    /// An error with a code.
+    #[must_use]
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+        }
+    }
+}
+
 impl Worker {
-    /// Ready to work.
+    /// Creates the worker of one activation.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// When temporary folders can't be created.
     pub fn new(
         desk: Arc<Desk>,
         grant: Arc<Grant>,
@@ -116,16 +137,16 @@ impl Worker {
     /// Does one thing, if it may.
     ///
     /// # Errors
-    /// When it may not, when it can't be done, or when it can't be written down.
+    /// When it is not permitted, fails, or its receipt can't be written.
     pub fn act(&self, act: &Act) -> Result<Done, Failed> {
         self.act_relayed(act, None)
     }
 
-    /// The same; the output of a script goes to `relay` as it comes. That is safe only where there are no secrets to take out of it:
+    /// The same; the output of a script goes to `relay` immediately. That is safe only if there are no secrets to remove from it:
     /// see [`Worker::has_secrets`].
     ///
     /// # Errors
-    /// When it may not, when it can't be done, or when it can't be written down.
+    /// When it is not permitted, fails, or its receipt can't be written.
     pub fn act_relayed(&self, act: &Act, relay: Option<&dyn Relay>) -> Result<Done, Failed> {
         let permit = self.permit(act)?;
         // A question may stay open for minutes: what runs must be what was asked about.
@@ -165,11 +186,11 @@ impl Worker {
     /// Lets something be done elsewhere (a model asked, another skill invoked), if it may.
     ///
     /// # Errors
-    /// When it may not, when it did not work, or when it can't be written down.
+    /// When it is not permitted, fails, or its receipt can't be written.
     pub fn elsewhere<T>(
         &self,
         act: &Act,
-        deed: impl FnOnce() -> Result<T, String>,
+        deed: impl FnOnce() -> Result<T, DelegateError>,
     ) -> Result<T, Failed> {
         self.permit(act)?;
         let begun = self.begin(act)?;
@@ -178,16 +199,16 @@ impl Worker {
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match &done {
             Ok(_) => Went::well(ms),
-            Err(reason) => Went::badly(Outcome::Error, reason.clone(), ms),
+            Err(error) => Went::badly(Outcome::Error, error.to_string(), ms),
         };
         self.complete(begun, &went)?;
-        done.map_err(Failed::Elsewhere)
+        Ok(done?)
     }
 
     /// The permit for an act, asking if need be; without one that is written down.
     ///
     /// # Errors
-    /// When there is none.
+    /// When the act is not permitted, or the refusal can't be recorded.
     pub fn permit(&self, act: &Act) -> Result<Permit, Failed> {
         let answers = self.desk.session_answers();
         let permitted = self
@@ -228,23 +249,6 @@ impl Worker {
         pending.with_preview(preview)
     }
 
-    /// Starts a program that stays.
-    ///
-    /// # Errors
-    /// When that can't be written down, or it can't be started, or not be confined.
-    pub fn start(&self, permit: &Permit) -> Result<Started, WorldError> {
-        self.run(&file(permit), permit, |begun| self.world.start(begun))
-    }
-
-    /// Starts a room for a library of the skill, to be talked to.
-    ///
-    /// # Errors
-    /// When it can't be started, or not be confined.
-    pub fn start_library(&self, permit: &Permit) -> Result<Started, WorldError> {
-        let start = |begun: &Begun<'_, Permit, _>| self.world.start_library(begun);
-        self.run(&file(permit), permit, start)
-    }
-
     /// What its grant opens for WebAssembly. Code that can write to a folder by itself is a program that stays, and is written
     /// down as one until the activation is over.
     ///
@@ -267,26 +271,15 @@ impl Worker {
         Ok(wasi)
     }
 
-    /// Starts Deno, which stays, with what was granted and nothing else.
-    ///
-    /// # Errors
-    /// When it can't be started, or not be confined.
-    pub fn start_deno(&self, deno: &Deno) -> Result<Started, WorldError> {
-        self.run("deno", deno, |begun| self.world.start_deno(begun))
-    }
-
-    /// What Deno is started with.
-    ///
-    /// # Errors
-    /// When the grant names a place that can't be opened.
-    pub fn deno_arguments(&self, deno: &Deno) -> Result<Vec<OsString>, WorldError> {
-        self.world.deno_arguments(deno)
+    /// The world that the skill can change with permits.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
     }
 
     /// Writes down how programs that stayed have ended, and floods of refusals.
     ///
     /// # Errors
-    /// When it can't be.
+    /// When a receipt can't be written.
     pub fn settle(&self) -> Result<(), StoreError> {
         let (over, on): (Vec<Run>, Vec<Run>) = self
             .runs
@@ -310,7 +303,7 @@ impl Worker {
         written.and(self.write_refusals())
     }
 
-    /// Tells the user at once that protected places were put back. The receipt has the same.
+    /// Warns the user at once that protected files were restored. The receipt contains the same.
     pub(crate) fn warn_undone(&self, places: &[UndonePlace]) {
         if !places.is_empty() {
             let skill = &self.grant.identity().skill;
@@ -327,10 +320,10 @@ impl Worker {
         }
     }
 
-    /// Writes down something that is no act: a call, a hook. Refusals that come as a flood are counted.
+    /// Writes a receipt for something that is not an act: a call, a hook. Large numbers of refusals are counted instead.
     ///
     /// # Errors
-    /// When it can't be.
+    /// When a receipt can't be written.
     pub fn record(&self, act: &str, detail: &str, went: &Went) -> Result<(), StoreError> {
         let draft = self.draft(act, detail, went);
         if went.outcome.is_some() {
@@ -349,12 +342,12 @@ impl Worker {
         self.desk.draft(identity, act, detail, went, &self.redactor)
     }
 
-    /// Takes a receipt that somebody else wrote down for it.
+    /// Adds a receipt that was written elsewhere.
     pub(crate) fn keep(&self, receipt: Receipt) {
         self.receipts.lock().push(receipt);
     }
 
-    /// What it may do.
+    /// The permissions of the skill.
     #[must_use]
     pub fn grant(&self) -> &Grant {
         &self.grant
@@ -368,7 +361,7 @@ impl Worker {
         receipts
     }
 
-    /// Whether the skill was given values that must be taken out of its output.
+    /// Whether the skill has secrets that must be removed from its output.
     #[must_use]
     pub fn has_secrets(&self) -> bool {
         !self.redactor.is_empty()
@@ -395,12 +388,15 @@ impl Worker {
         self.receipts.lock().left_out()
     }
 
-    /// Starts a program, once it is written down that it begins. How it ends is written down when it has.
-    fn run<T>(
+    /// Starts a long-running program after a receipt for its start. Its end gets a receipt in [`Worker::settle`] or [`Worker::end`].
+    ///
+    /// # Errors
+    /// When the receipt can't be written, the skill's files changed, or the program can't be started or sandboxed.
+    pub(crate) fn start<T>(
         &self,
         detail: &str,
         what: &T,
-        start: impl FnOnce(&Begun<'_, T, BegunReceipt>) -> Result<Running, WorldError>,
+        start: impl FnOnce(&World, &Begun<'_, T, BegunReceipt>) -> Result<Running, WorldError>,
     ) -> Result<Started, WorldError> {
         let unwritten = |error: StoreError| WorldError::NotWritten(error.to_string());
         self.settle().map_err(unwritten)?;
@@ -409,7 +405,7 @@ impl Worker {
         }
         let begun = Begun::write(what, |_| self.begin_run(detail))?;
         let since = Instant::now();
-        let started = match start(&begun) {
+        let started = match start(&self.world, &begun) {
             Ok(running) => Started::from(running),
             Err(error) => {
                 let went = Went::badly(Outcome::Error, error.to_string(), elapsed(since));
@@ -451,7 +447,7 @@ impl Worker {
         self.complete(run.begun, &went)
     }
 
-    /// Writes down that an act begins. Only then may it be done.
+    /// Writes the receipt for the start of an act. The act is done only after that.
     fn begin(&self, act: &Act) -> Result<BegunReceipt, StoreError> {
         let what = (act.permission().as_str(), &*act.detail());
         let identity = self.grant.identity();
@@ -518,7 +514,7 @@ impl Drop for Watched {
 fn was_ended() -> End {
     End {
         by_itself: false,
-        how: "it was ended".to_owned(),
+        how: "it was stopped".to_owned(),
         undone: Vec::new(),
         replaced: Vec::new(),
     }
@@ -541,22 +537,14 @@ fn ended(end: &End) -> Went {
     went
 }
 
-/// The file of the skill that a permit is for.
-fn file(permit: &Permit) -> String {
-    match permit.act() {
-        Act::Script { path, .. } => path.to_string(),
-        act => act.detail(),
-    }
-}
-
 fn elapsed(since: Instant) -> u64 {
     u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Protected places that a child made or changed, in words.
+/// Protected files that a child created or changed, for people.
 pub(crate) fn undone(places: &[UndonePlace]) -> String {
     let places = metier_host::child::undone(places);
-    format!("it made protected files, which were renamed: {places}")
+    format!("it created protected files, which were renamed: {places}")
 }
 
 /// Whether a pipeline of a body came to nothing, though its last program ended well: it has no output, and complaints instead.
@@ -572,7 +560,7 @@ pub(crate) fn failed_in_pipeline(act: &Act, ended: &Ended) -> bool {
         && !is_blank(&ended.stderr)
 }
 
-/// Protected places that were replaced while a child ran, in words.
+/// Protected files that were replaced while a child ran, for people.
 fn replaced(places: &[PathBuf]) -> Option<String> {
     let names = places.iter().map(|place| place.display().to_string());
     let names = names.collect::<Vec<_>>().join(", ");
@@ -587,7 +575,7 @@ fn child(ended: &Ended) -> Went {
         reasons.push(ended.exit.to_string());
     }
     if ended.survivors_killed {
-        reasons.push("it left processes running, which were ended".to_owned());
+        reasons.push("it left processes running, which were killed".to_owned());
     }
     if !ended.undone.is_empty() {
         reasons.push(undone(&ended.undone));

@@ -1,8 +1,8 @@
 //! Which skill has the workflow of a name.
 //!
-//! A workflow is registered by code, and code that nobody approved is not run to find out. So the text of the entrypoint is searched for the call
-//! that registers the name, in any of the languages: `register_workflow("rfc", …)`, `@skill.workflow("rfc")`. A name that only a running
-//! program knows is not found, and is run by the name of its skill.
+//! A workflow is registered by code, and unapproved code is not run to find out. So the entrypoint is searched for the call that
+//! registers the name, in any of the languages: `register_workflow("rfc", …)`, `@skill.workflow("rfc")`. A name that is computed at
+//! run time is not found; such a workflow is run by the name of its skill.
 
 use metier_model::{Card, Mode};
 

@@ -1,12 +1,12 @@
-//! What is going on while Starlark code runs: who can be asked, what may be registered, how much may be logged.
+//! The state of running Starlark code: the host, what can be registered, how much can be logged.
 //!
-//! Built-ins are plain functions of the interpreter, and the one thing that they all need is this. The interpreter has a
-//! slot for such things, but whoever wants to use it writes `unsafe impl`, which this crate forbids itself. So the calls
-//! that are under way are kept in a stack of the thread: usually one, and one more for each file that is being loaded. A
-//! guard takes the call off again.
+//! Built-ins are plain functions of the interpreter, and all of them need this state. The interpreter has a
+//! slot for it, but using it requires `unsafe impl`, which this crate forbids. So the current calls
+//! are kept in a stack of the thread: usually one, and one more for each file that is being loaded. A
+//! guard removes the call again.
 //!
-//! A hook that cancels does so by ending: `cancel()` leaves its reason here and stops the handler with an error that nobody
-//! sees. If it were a value to be returned, a handler that forgets the `return` would let everything through.
+//! A hook cancels by ending: `cancel()` stores its reason here and stops the handler with an internal error.
+//! If it were a return value, a handler that forgets `return` would let everything through.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -21,24 +21,24 @@ thread_local! {
     static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One evaluation, from the view of the built-ins.
+/// One evaluation, as built-ins see it.
 pub(crate) struct Call {
     pub(crate) host: Rc<dyn Host>,
     pub(crate) limits: Limits,
     pub(crate) stage: Stage,
     /// Why a hook cancelled.
     pub(crate) cancelled: RefCell<Option<String>>,
-    /// Bytes of log that are left; nothing once the limit was reached.
+    /// Remaining bytes of the log; `None` once the limit was reached.
     log_left: Cell<Option<usize>>,
 }
 
-/// Which code runs.
+/// The code that runs.
 pub(crate) enum Stage {
-    /// The entrypoint is loaded, and says what the skill contributes.
+    /// The entrypoint, which registers contributions.
     Entrypoint(Rc<RefCell<Contributions>>),
     /// A file that another one loads.
     Library,
-    /// A file that is tested: what it registers is not registered.
+    /// A file that is tested: its registrations are ignored.
     Tested,
     /// A handler of a tool, workflow or scanner.
     Handler,
@@ -57,14 +57,14 @@ impl Call {
         })
     }
 
-    /// Whether a line of this length may be logged. The first that may not is replaced by a notice; all others are left out.
+    /// Whether a line of this length can be logged. The first one beyond the limit is replaced by a notice; later ones are dropped.
     pub(crate) fn may_log(&self, bytes: usize) -> Option<bool> {
         let left = self.log_left.get()?;
         self.log_left.set(left.checked_sub(bytes));
         Some(bytes <= left)
     }
 
-    /// Sets the limits of an evaluator, and makes this the call that built-ins see until the guard goes.
+    /// Sets the limits of an evaluator, and makes this the current call until the guard is dropped.
     pub(crate) fn enter(
         self: &Rc<Self>,
         eval: &mut Evaluator<'_, '_, '_>,
@@ -77,7 +77,7 @@ impl Call {
     }
 }
 
-/// A call is under way as long as this is there.
+/// Keeps a call current until it is dropped.
 #[must_use]
 pub(crate) struct UnderWay(());
 
@@ -87,7 +87,7 @@ impl Drop for UnderWay {
     }
 }
 
-/// The call that is under way.
+/// The current call.
 pub(crate) fn current() -> starlark::Result<Rc<Call>> {
     CALLS
         .with_borrow(|calls| calls.last().cloned())
@@ -95,5 +95,5 @@ pub(crate) fn current() -> starlark::Result<Rc<Call>> {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("a built-in was called outside of a skill")]
+#[error("a built-in was called outside a skill")]
 struct NoCall;

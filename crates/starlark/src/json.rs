@@ -1,9 +1,9 @@
-//! JSON on the outside, Starlark inside, and nothing lost on the way.
+//! Conversion between JSON and Starlark values, without loss.
 //!
-//! The interpreter has a conversion of its own. It turns an integer that does not fit into 64 bits into a float, panics at
-//! `1e999`, and writes as much as it is given; a list that holds the same list ten times, twenty levels deep, is a small
-//! value and no small text. So this one is exact, refuses what has no counterpart, and stops at a number of bytes and at a
-//! depth. A list that contains itself is nothing but deep.
+//! The interpreter's own conversion turns an integer beyond 64 bits into a float, panics at
+//! `1e999`, and has no size limit; a list that contains the same list ten times, twenty levels deep, is a small
+//! value, but not a small text. So this one is exact, refuses values without a JSON form, and limits size and
+//! depth. A list that contains itself is refused for its depth.
 
 use num_bigint::BigInt;
 use starlark::values::dict::{AllocDict, DictRef};
@@ -13,18 +13,18 @@ use starlark::values::structs::StructRef;
 use starlark::values::tuple::TupleRef;
 use starlark::values::{Heap, UnpackValue, Value};
 
-/// Levels of lists and dicts. Readers of JSON stop at 128, and the message around the value needs some of them.
+/// The maximum nesting. JSON readers stop at 128 levels, and the message around the value needs some.
 pub(crate) const MAX_DEPTH: usize = 120;
-/// Digits of an integer. Reading or writing one takes the square of that.
+/// The maximum number of digits of an integer. Conversion takes quadratic time.
 const MAX_DIGITS: usize = 4_300;
 
-/// Why a value has no counterpart.
+/// Why a value can't be converted.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum JsonError {
     /// A function, a range, a set.
     #[error("a value of type {kind} can't be turned into JSON{place}", place = at(.path))]
     Kind { kind: &'static str, path: String },
-    /// A dict whose key is no string.
+    /// A dict with a key that is not a string.
     #[error(
         "a key must be a string to become JSON, got {kind} `{key}`{place}",
         place = at(.path)
@@ -37,10 +37,10 @@ pub(crate) enum JsonError {
     /// NaN or an infinity.
     #[error("`{value}` can't be turned into JSON{place}", place = at(.path))]
     NotFinite { value: String, path: String },
-    /// A number beyond all measure.
+    /// An integer with too many digits.
     #[error("an integer of more than {MAX_DIGITS} digits can't be turned into JSON or from it")]
     TooBig,
-    /// A number that no float can hold.
+    /// A number out of a float's range.
     #[error("the number `{0}` is out of range")]
     OutOfRange(String),
     /// Too many levels.
@@ -59,7 +59,7 @@ fn at(path: &str) -> String {
     }
 }
 
-/// A value as JSON, at most `limit` bytes of it.
+/// A value as JSON of at most `limit` bytes.
 pub(crate) fn encode(value: Value<'_>, limit: usize) -> Result<String, JsonError> {
     let mut encoder = Encoder {
         text: String::new(),
@@ -78,7 +78,7 @@ enum Step<'v> {
 struct Encoder<'v> {
     text: String,
     limit: usize,
-    /// How we got here, for messages and for the depth.
+    /// The path to the current value, for messages and for the depth.
     path: Vec<Step<'v>>,
 }
 
@@ -218,7 +218,7 @@ impl<'v> Encoder<'v> {
     }
 }
 
-/// The beginning of a text, with a sign that there is more.
+/// The start of a text, with `…` if it is longer.
 pub(crate) fn cut(text: &str, chars: usize) -> String {
     match text.char_indices().nth(chars) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -226,7 +226,7 @@ pub(crate) fn cut(text: &str, chars: usize) -> String {
     }
 }
 
-/// JSON as a value. The reader of JSON has seen to it that it isn't deep.
+/// JSON as a value. The JSON reader has limited its depth.
 pub(crate) fn decode<'v>(json: &serde_json::Value, heap: Heap<'v>) -> Result<Value<'v>, JsonError> {
     Ok(match json {
         serde_json::Value::Null => Value::new_none(),

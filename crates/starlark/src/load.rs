@@ -1,8 +1,8 @@
-//! Loading: the entrypoint, the files that it loads, and what it contributes.
+//! Loads the entrypoint and the files that it loads, and collects the contributions.
 //!
-//! Sources come with `initialize`; there is no file to open. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both
-//! mean the file below the skill's folder, wherever the statement stands; there is no way to say anything outside of it.
-//! Each file is evaluated once, in a module of its own, and frozen: afterwards nothing in it can change, and no call leaves
+//! `initialize` contains the sources; no file is opened. `load("lib/x.star", "f")` and `load("//lib/x.star", "f")` both
+//! mean the file below the skill's folder, in whatever file they are; nothing outside it can be named.
+//! Each file is evaluated once, in its own module, and frozen: afterwards it can't change, and no call leaves
 //! anything behind for the next one.
 
 use std::cell::RefCell;
@@ -24,7 +24,7 @@ use crate::json::decode;
 use crate::nesting;
 use crate::testing::{self, assertions, is_test};
 
-/// The language: the standard, and what most people take for granted in it.
+/// The dialect: the standard with common extensions.
 const DIALECT: Dialect = Dialect {
     enable_keyword_only_arguments: true,
     enable_positional_only_arguments: true,
@@ -35,7 +35,7 @@ const DIALECT: Dialect = Dialect {
     ..Dialect::Standard
 };
 
-/// Files that load each other, one inside the other.
+/// The longest chain of files that load each other.
 const MAX_CHAIN: usize = 32;
 
 /// Why a file can't be loaded.
@@ -49,7 +49,7 @@ enum LoadError {
     Missing { path: String, known: Vec<String> },
     #[error("load: `{}` loads itself: {}", .0.last().map_or("", String::as_str), .0.join(" → "))]
     Cycle(Vec<String>),
-    #[error("load: more than {MAX_CHAIN} files load each other in a row")]
+    #[error("load: a chain of more than {MAX_CHAIN} files")]
     Chain,
 }
 
@@ -65,9 +65,9 @@ fn list(files: &[String]) -> String {
     }
 }
 
-/// What an entrypoint became.
+/// A loaded entrypoint.
 pub(crate) struct Loaded {
-    /// Holds the handlers.
+    /// The module with the handlers.
     pub(crate) module: FrozenModule,
     pub(crate) contributions: Contributions,
 }
@@ -96,7 +96,7 @@ pub(crate) fn load(
     })
 }
 
-/// `skill`, which every file of the skill sees.
+/// The value `skill`, which every file of the skill has.
 fn prelude(initialize: &Initialize) -> starlark::Result<FrozenModule> {
     Module::with_temp_heap(|module| {
         let heap = module.heap();
@@ -120,10 +120,10 @@ struct Loader<'c> {
     prelude: FrozenModule,
     host: &'c Rc<dyn Host>,
     limits: &'c Limits,
-    /// What tests can say; only there when a file of tests is loaded.
+    /// The assertions; only if the entrypoint is a file of tests.
     assertions: Option<FrozenModule>,
     done: RefCell<BTreeMap<String, FrozenModule>>,
-    /// The files that are being evaluated, each loaded by the one before.
+    /// The files that are being evaluated, each loaded by the previous one.
     chain: RefCell<Vec<String>>,
 }
 
@@ -193,7 +193,7 @@ impl FileLoader for Loader<'_> {
     }
 }
 
-/// The path below the skill's folder that a `load` means.
+/// The path below the skill's folder for a `load`.
 fn below(path: &str) -> Result<&str, LoadError> {
     let inner = path.strip_prefix("//").unwrap_or(path);
     let is_plain =

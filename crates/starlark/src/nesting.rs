@@ -1,20 +1,20 @@
-//! How deep a source may be nested.
+//! The limit of nesting in source files.
 //!
-//! The parser needs no stack for `((((…`, but what walks the tree after it does, and a tree that is deep enough ends the
-//! process instead of the skill. The interpreter has no limit for this. So the source is looked at first, as a row of
-//! tokens: brackets, and whatever stands between two commas (`1+1+1+…`, `not not not …`, `x[0][0][0]…`), may each add a
-//! level; so may a step of indentation and an `elif`. The sum is never smaller than the depth of the tree. Lists and dicts
-//! of any length pass, since a comma begins anew.
+//! The parser needs no stack for `((((…`, but later passes over the tree do, and a tree that is deep enough crashes the
+//! process. The interpreter has no limit for this. So the source is checked first, as a sequence of
+//! tokens: brackets, and tokens between two commas (`1+1+1+…`, `not not not …`, `x[0][0][0]…`), can each add a
+//! level, as can indentation and `elif`. The sum is never smaller than the depth of the tree. Lists and dicts
+//! of any length pass, since the count restarts at a comma.
 
-/// Levels that one expression may have, in tokens between commas and brackets. They need less than 4 MiB of stack
+/// The maximum levels of an expression, in tokens between commas and brackets. They need less than 4 MiB of stack
 /// in a release build, and a process has 8.
 const MAX_TOKENS: usize = 500;
-/// Blocks inside blocks.
+/// The maximum of nested blocks.
 const MAX_BLOCKS: usize = 64;
-/// `elif`s in a file: each is an `if` inside the `else` of the one before.
+/// The maximum of `elif`s in a file: each is an `if` inside the `else` of the previous one.
 const MAX_ELIFS: usize = 250;
 
-/// A place that is too deep.
+/// A place that is nested too deep.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {what}")]
 pub(crate) struct TooDeep {
@@ -23,7 +23,7 @@ pub(crate) struct TooDeep {
     what: &'static str,
 }
 
-/// Whether a source can be given to the interpreter.
+/// Checks that the interpreter can handle a source.
 pub(crate) fn check(file: &str, source: &str) -> Result<(), TooDeep> {
     let mut walk = Walk {
         rest: source,
@@ -46,11 +46,11 @@ struct Walk<'a> {
     line: usize,
     /// Tokens since the last comma, for each open bracket.
     counts: Vec<usize>,
-    /// Their sum.
+    /// The sum of `counts`.
     open: usize,
     indents: Vec<usize>,
     elifs: usize,
-    /// Whether nothing but blanks was on this line, outside of brackets.
+    /// Whether this line has only spaces so far, outside brackets.
     fresh: bool,
 }
 
@@ -72,7 +72,7 @@ impl Walk<'_> {
                     blanks += 1;
                     self.skip(1);
                 }
-                // A line that goes on in the next one.
+                // A line that continues in the next one.
                 '\\' if self.rest.starts_with("\\\n") || self.rest.starts_with("\\\r\n") => {
                     self.line += 1;
                     self.skip(self.rest.find('\n').unwrap_or(0) + 1);
@@ -96,7 +96,7 @@ impl Walk<'_> {
         self.rest = &self.rest[bytes..];
     }
 
-    /// What comes now is beside what came before, not inside it.
+    /// The next token is beside the previous ones, not inside them.
     fn begin_anew(&mut self) {
         if let Some(count) = self.counts.last_mut() {
             self.open -= std::mem::take(count);
@@ -151,7 +151,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Skips a string. Where it is raw does not matter: a backslash keeps a quote from ending it either way.
+    /// Skips a string, raw or not: a backslash keeps a quote from ending either.
     fn string(&mut self, quote: char) {
         let long: String = [quote; 3].iter().collect();
         let is_long = self.rest.starts_with(&long);
@@ -168,7 +168,7 @@ impl Walk<'_> {
                     self.skip(escaped.map_or(0, char::len_utf8));
                     continue;
                 }
-                // An unfinished string: the parser will say so.
+                // An unfinished string, which the parser reports.
                 '\n' if !is_long => return,
                 '\n' => self.line += 1,
                 _ => {}

@@ -1,29 +1,29 @@
-//! The built-ins, as a table: documentation is printed from it, and tests walk through it to see that each door can be shut.
+//! The built-ins, as a table: the source of documentation, and of tests that each one can be refused.
 
 use metier_sdk::Permission;
 
 /// A built-in of the SDK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// As it is called.
+    /// The name.
     pub name: &'static str,
-    /// With its parameters and what it returns.
+    /// The signature.
     pub signature: &'static str,
-    /// What must be granted for it; nothing for what stays inside.
+    /// The required permission; `None` for functions without a request.
     pub permission: Option<Permission>,
-    /// The request that it sends to the host, if it sends one.
+    /// The request to the host, if there is one.
     pub request: Option<&'static str>,
-    /// What it does, for authors of skills; Markdown.
+    /// The description for authors of skills, in Markdown.
     pub doc: &'static str,
 }
 
-/// All built-ins, in the order in which they are documented. The language itself is not in it.
+/// All built-ins, in the order of the documentation, without those of the language.
 #[must_use]
 pub const fn reference() -> &'static [Builtin] {
     BUILTINS
 }
 
-/// Something that needs nobody.
+/// A function without a request.
 const fn inside(name: &'static str, signature: &'static str, doc: &'static str) -> Builtin {
     Builtin {
         name,
@@ -34,7 +34,7 @@ const fn inside(name: &'static str, signature: &'static str, doc: &'static str) 
     }
 }
 
-/// Something that the host does.
+/// A function that sends a request.
 const fn host(
     name: &'static str,
     signature: &'static str,

@@ -1,7 +1,7 @@
-//! Answering the host, one request after the other.
+//! Answers requests of the host, one at a time.
 //!
-//! What a skill does wrong is an answer; only a line that can't be read or written any more is an error. So a host that gets
-//! an error from here knows that the process is of no use, and one that gets an answer knows that it is.
+//! Mistakes of a skill are answers; only a broken connection is an error. So after an
+//! error the process can't be used any more, and after an answer it can.
 
 use std::io::{BufRead, Write};
 use std::rc::Rc;
@@ -18,12 +18,12 @@ use serde_json::Value;
 use crate::Limits;
 use crate::skill::{CallError, Outcome, Skill};
 
-/// Serves one skill until the host says `shutdown` or closes the line.
+/// Serves one skill until the host sends `shutdown` or closes the connection.
 ///
 /// # Errors
 ///
-/// When the line breaks: it can't be read or written, a message is longer than [`MAX_FRAME`], or it is closed in the middle
-/// of a call.
+/// The connection breaks: reading or writing fails, a message is longer than [`MAX_FRAME`], or it is closed during
+/// a call.
 pub fn serve(
     input: impl BufRead + 'static,
     output: impl Write + 'static,
@@ -31,12 +31,12 @@ pub fn serve(
 ) -> Result<(), ServeError> {
     let channel = Rc::new(Channel::new(input, output));
     let host: Rc<dyn Host> = Rc::clone(&channel) as Rc<dyn Host>;
-    // An answer must fit into a message, with something around it.
+    // An answer must fit into a message with its other fields.
     let limits = Limits {
         output: limits.output.min(MAX_FRAME - 4_096),
         ..*limits
     };
-    // Built before the first line is there, so that nobody waits for it.
+    // Built before the first request arrives, to save time later.
     crate::prepare();
     let mut skill = None;
     while let Some(request) = channel.next()? {
@@ -116,7 +116,7 @@ fn initialize(
 ) -> Result<Skill, RpcError> {
     if initialize.protocol != PROTOCOL {
         let message = format!(
-            "this speaks version {PROTOCOL} of the protocol, not {}",
+            "this is version {PROTOCOL} of the protocol, not {}",
             initialize.protocol
         );
         return Err(RpcError::new(code::PARAMS, message));
@@ -133,7 +133,7 @@ fn initialize(
 }
 
 fn loaded(skill: &Option<Skill>) -> Result<&Skill, RpcError> {
-    let message = "no skill is loaded: `initialize` comes first";
+    let message = "no skill is loaded; `initialize` must be called first";
     skill
         .as_ref()
         .ok_or_else(|| RpcError::new(code::INVALID, message))

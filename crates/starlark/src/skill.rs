@@ -1,7 +1,7 @@
-//! A skill that was loaded, and its handlers.
+//! A loaded skill and its handlers.
 //!
-//! A call gets a heap of its own, which is gone when the call ends: memory stays flat over any number of calls, and what a
-//! handler keeps in a variable of the module does not exist, since the module is frozen.
+//! Each call has its own heap, which is dropped when the call ends: memory stays constant over any number of calls, and a
+//! handler can't keep state in the module, which is frozen.
 
 use std::rc::Rc;
 
@@ -25,17 +25,17 @@ use crate::load::{self, Loaded};
 use crate::testing::is_test;
 use crate::trouble::{describe, said};
 
-/// What a call came to; each text is JSON.
+/// The outcome of a call; each text is JSON.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Done(String),
     Cancelled(String),
 }
 
-/// Why there is no outcome.
+/// Why a call failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CallError {
-    /// Nobody registered that.
+    /// It is not registered.
     #[error("this skill has no {kind} `{name}`")]
     Unknown { kind: &'static str, name: String },
     /// The handler ended with an error.
@@ -46,7 +46,7 @@ pub(crate) enum CallError {
 /// A loaded skill.
 pub(crate) struct Skill {
     module: FrozenModule,
-    /// Whether its workflows are tests, which take nothing.
+    /// Whether its workflows are tests, which have no parameters.
     tests: bool,
     pub(crate) contributions: Contributions,
 }
@@ -108,7 +108,7 @@ impl Skill {
         )
     }
 
-    /// Runs the handler of a scanner, and checks what it found.
+    /// Runs the handler of a scanner, and checks its findings.
     pub(crate) fn scanner(
         &self,
         run: &ScannerRun,
@@ -168,7 +168,7 @@ impl Skill {
                     .map(Outcome::Cancelled)
                     .map_err(|error| CallError::Handler(error.to_string()));
             }
-            // A tool that says why it can't is heard by a model; any other error is for its author, with its place.
+            // A model gets the reason that a tool gives with `fail`; any other error is for the author, with its place.
             let value = result.map_err(|error| {
                 let said = said(&error).filter(|_| kind == "tool");
                 CallError::Handler(said.unwrap_or_else(|| describe(&error)))
@@ -188,7 +188,7 @@ impl Skill {
     }
 }
 
-/// What a handler is given.
+/// The arguments of a handler.
 enum Input<'a> {
     Json(&'a serde_json::Value),
     Files(&'a [ScannedFile]),

@@ -1,8 +1,8 @@
 //! A skill's own tests in Starlark: `tests/*.star`.
 //!
-//! A file below `tests/` is an entrypoint of its own. It loads what it tests (`load("//skill.star", "greet")`), and every function in it
-//! whose name begins with `test_` is a test, which the host sees as a workflow and runs one by one. What the tested files register
-//! meanwhile is not registered.
+//! A file below `tests/` is an entrypoint. It loads what it tests (`load("//skill.star", "greet")`), and every function in it
+//! whose name starts with `test_` is a test, which the host runs as a workflow, one by one. Registrations of the tested files
+//! are ignored.
 //!
 //! ```text
 //! load("//skill.star", "greet")
@@ -18,7 +18,7 @@ use starlark::syntax::{AstModule, Dialect};
 
 use crate::builtins::{globals, handler_name};
 
-/// What tests can say, in the language itself.
+/// The assertions, in Starlark.
 const ASSERTIONS: &str = r#"
 def assert_eq(actual, expected, message = ""):
     if actual != expected:
@@ -38,7 +38,7 @@ pub(crate) fn is_test(entrypoint: &str) -> bool {
     entrypoint.starts_with("tests/")
 }
 
-/// `assert_eq` and its like, which a file of tests sees.
+/// The assertions that a file of tests can use.
 pub(crate) fn assertions() -> starlark::Result<FrozenModule> {
     Module::with_temp_heap(|module| {
         let ast = AstModule::parse("assertions", ASSERTIONS.to_owned(), &Dialect::Standard)?;
@@ -47,7 +47,7 @@ pub(crate) fn assertions() -> starlark::Result<FrozenModule> {
     })
 }
 
-/// Finds the tests of a file, and makes each a workflow.
+/// Finds the tests of a file, and registers each as a workflow.
 pub(crate) fn collect(module: &Module<'_>, contributions: &mut Contributions) {
     let names: Vec<String> = module
         .names()

@@ -1,7 +1,7 @@
-//! What went wrong in a skill, in words for the skill's author.
+//! Errors of a skill, as text for its author.
 //!
-//! The interpreter's errors know their place and their calls, but print them with pictures made for terminals, and words
-//! about itself. Here the first line is `file:line:column: what`, so that an editor can jump there, and each further line is
+//! The interpreter's errors have a place and a call stack, but print them with drawings for terminals, and with terms
+//! of the implementation. Here the first line is `file:line:column: message`, which editors can open, and each further line is
 //! a call.
 
 use starlark::codemap::FileSpan;
@@ -9,12 +9,12 @@ use starlark::{Error, ErrorKind};
 
 use crate::json::cut;
 
-/// Calls that are shown; the ones nearest to the error.
+/// How many calls are shown, those nearest to the error.
 const SHOWN_CALLS: usize = 8;
-/// The longest message of an error, in characters. `fail()` can be given anything.
+/// The longest message of an error, in characters. `fail()` takes any text.
 const LONGEST: usize = 4_000;
 
-/// What `fail()` said, if that is what ended it: words of the author for whoever called, with no need for the place.
+/// The message of `fail()`, if that ended the call: it is for the caller, without a place.
 pub(crate) fn said(error: &Error) -> Option<String> {
     match error.kind() {
         ErrorKind::Fail(message) => {
@@ -29,7 +29,11 @@ pub(crate) fn said(error: &Error) -> Option<String> {
 pub(crate) fn describe(error: &Error) -> String {
     let message = match error.kind() {
         ErrorKind::Fail(message) => message.to_string().trim_start().to_owned(),
-        kind => in_our_words(&kind.to_string()),
+        ErrorKind::StackOverflow(_) => {
+            "too many nested calls; is there a recursion without an end?".to_owned()
+        }
+        ErrorKind::Other(error) => limit(&error.to_string()).unwrap_or_else(|| error.to_string()),
+        kind => kind.to_string(),
     };
     let message = cut(message.trim_end(), LONGEST);
     let mut text = match error.span() {
@@ -37,7 +41,7 @@ pub(crate) fn describe(error: &Error) -> String {
         None => message,
     };
     let mut frames = error.call_stack().frames.as_slice();
-    // A built-in complains about the place where it was called: that was said.
+    // The error of a built-in has the place of its call, which is in the first line already.
     if let [outer @ .., last] = frames
         && last.location.is_some()
         && last.location.as_ref() == error.span()
@@ -70,20 +74,19 @@ fn place(span: &FileSpan) -> String {
     )
 }
 
-/// The interpreter's messages about limits speak of its insides.
-fn in_our_words(message: &str) -> String {
+/// The message for a limit that was exceeded. The interpreter has no public type for these errors, so its text decides; the tests in
+/// `tests/all/hostile.rs` exceed each limit and fail when the text changes.
+fn limit(message: &str) -> Option<String> {
+    let number = |rest: &str| rest.split(' ').next().unwrap_or_default().to_owned();
     if let Some(rest) = message.strip_prefix("Execution duration limit of ") {
-        let ticks = rest.split(' ').next().unwrap_or_default();
-        return format!("this takes too long: more than {ticks} steps (calls and rounds of loops)");
+        let ticks = number(rest);
+        return Some(format!(
+            "this takes too long: more than {ticks} steps (calls and iterations of loops)"
+        ));
     }
-    if let Some(rest) = message.strip_prefix("Heap memory limit of ") {
-        let bytes = rest.split(' ').next().unwrap_or_default();
-        return format!(
-            "this takes too much memory: more than {bytes} bytes, at this place or shortly before"
-        );
-    }
-    if message.starts_with("Starlark call stack overflow") {
-        return "too many calls inside each other; is there a recursion without an end?".to_owned();
-    }
-    message.to_owned()
+    let rest = message.strip_prefix("Heap memory limit of ")?;
+    let bytes = number(rest);
+    Some(format!(
+        "this takes too much memory: more than {bytes} bytes, here or shortly before"
+    ))
 }

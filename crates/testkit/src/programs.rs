@@ -21,6 +21,7 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("script", "bsdutils"),
     program("bash", "bash"),
     program("git", "git"),
+    program("tar", "tar"),
     program("curl", "curl"),
     program("mount", "mount"),
     program("setpriv", "util-linux"),

@@ -1,9 +1,9 @@
-//! Machine code: the one place where bytes become something that the processor runs.
+//! Machine code: the only place where bytes become code that the processor runs.
 //!
-//! Such code is not checked by anybody: whoever can choose it, owns this process. So it is never taken from a skill. It comes
-//! from our own compiler ([`crate::compile`]), which got WebAssembly and validated it, either in this process, in a child that
-//! runs our own binary, or earlier, and then from the [`Cache`](crate::Cache), where its digest was checked just now. What is
-//! between the check and the processor is memory of this process, or a file in memory that nobody can change any more.
+//! Such code can't be checked: control over it is control over this process. So it is never taken from a skill. It comes
+//! from our own compiler ([`crate::compile`]), which validated WebAssembly, either in this process, in a child that
+//! runs our own binary, or earlier; then it comes from the [`Cache`](crate::Cache), which has checked its digest. Between
+//! the check and the processor there is only memory of this process, or a sealed file in memory.
 #![allow(
     unsafe_code,
     reason = "there is no safe way to load machine code; who may make a `Compiled` is in the hands of this crate"
@@ -13,47 +13,47 @@ use wasmtime::{Engine, Module, component::Component};
 
 use crate::{engine::refused, frozen::Frozen, trouble::Refused};
 
-/// What our own compiler made.
+/// Output of our own compiler.
 pub struct Compiled(Vec<u8>);
 
 impl Compiled {
-    /// What the compiler of another process made.
+    /// Output of the compiler in another process.
     ///
     /// # Safety
-    /// It must be the output of [`crate::compile`], from a child that runs our own binary and got nothing but WebAssembly: what
-    /// is in it will run.
+    /// It must be the output of [`crate::compile`], from a child that runs our own binary and got only WebAssembly: the code
+    /// will be run.
     #[must_use]
     pub const unsafe fn from_own_compiler(code: Vec<u8>) -> Self {
         Self(code)
     }
 
-    /// What this crate made itself, just now or earlier.
+    /// Output of this process.
     pub(crate) const fn own(code: Vec<u8>) -> Self {
         Self(code)
     }
 
-    /// To be sent or kept.
+    /// The bytes, to send or store them.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
     }
 }
 
-/// What our own compiler made earlier, and what is exactly that.
+/// Earlier output of our own compiler, with a checked digest.
 pub(crate) struct Kept(Frozen);
 
 impl Kept {
-    /// What this crate kept, and has checked just now.
+    /// Cached code that was just checked.
     pub(crate) const fn own(code: Frozen) -> Self {
         Self(code)
     }
 }
 
-/// Code on its way to the processor.
+/// Code to be loaded.
 pub(crate) enum Code<'a> {
-    /// Made just now.
+    /// Compiled just now.
     Made(&'a Compiled),
-    /// Made earlier.
+    /// From the cache.
     Kept(Kept),
 }
 

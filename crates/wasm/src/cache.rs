@@ -1,9 +1,9 @@
-//! The cache of compiled code: files of ours, believed only if they are exactly what we wrote.
+//! The cache of compiled code: files that are used only if they are exactly what we wrote.
 //!
-//! Whoever can write such a file can run code as us. So the folder is the user's alone (0700), a file counts only if it is
-//! a plain file of the user's that nobody else can write, and its digest is over the code and what it was made from: a file
-//! that was damaged, exchanged or made by another engine is not taken, and made anew. It is a cache: whatever goes wrong
-//! with it costs time, nothing else.
+//! Write access to such a file is the ability to run code as us. So the folder is private to the user (0700), a file counts only if it is
+//! a regular file of the user that no other user can write, and its digest covers the code and its source: a file
+//! that was damaged, replaced or made by another engine is ignored and made again. Any other failure of the cache
+//! costs only time.
 
 use std::{
     fs::{self, DirBuilder, File},
@@ -23,29 +23,29 @@ use crate::{
     frozen::Frozen,
 };
 
-/// How a file begins.
+/// The first bytes of a file.
 const MAGIC: &[u8] = b"metier-wasm-1\n";
 const DIGEST: usize = 32;
-/// What is before the code: how it begins, and its seal.
+/// The size of the header: the first bytes and the digest.
 const HEAD: usize = MAGIC.len() + DIGEST;
 /// The largest file that is read.
 const LARGEST: u64 = 1 << 30;
-/// How many files are kept, the newest.
+/// How many files are kept; the oldest are removed.
 const KEPT: usize = 128;
-/// How they end.
+/// Their extension.
 const ENDING: &str = "code";
 
-/// A folder with compiled code.
+/// A folder of compiled code.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
 }
 
-/// What code was made from: the bytes, and the engine.
+/// The source of compiled code: the bytes and the engine.
 pub(crate) struct Key([u8; DIGEST]);
 
 impl Cache {
-    /// A cache in this folder, which is made if it isn't there.
+    /// A cache in this folder, which is created if necessary.
     #[must_use]
     pub const fn new(folder: PathBuf) -> Self {
         Self { folder }
@@ -59,7 +59,7 @@ impl Cache {
         Key(hash.finalize().into())
     }
 
-    /// What was kept, if it can be believed.
+    /// The cached code, if it is valid.
     pub(crate) fn get(&self, key: &Key) -> Option<Kept> {
         if !is_private_folder(&self.folder) {
             return None;
@@ -68,12 +68,12 @@ impl Cache {
         let mut head = [0; HEAD];
         file.read_exact(&mut head).ok()?;
         let seal = head.strip_prefix(MAGIC)?;
-        // First it is a copy that nobody can change, then it is checked.
+        // It is copied to sealed memory first, then checked.
         let code = Frozen::copy(file.take(LARGEST)).ok()?;
         (seal == key.seal_of(&code)?).then(|| Kept::own(code))
     }
 
-    /// Keeps code, if it can be.
+    /// Stores code; failures are ignored.
     pub(crate) fn put(&self, key: &Key, code: &Compiled) {
         if self.write(key, code).is_some() {
             self.prune();
@@ -84,12 +84,12 @@ impl Cache {
         if let Some(above) = self.folder.parent() {
             fs::create_dir_all(above).ok()?;
         }
-        // It may be there already, and then it is looked at.
+        // If it already exists, it is checked.
         let _there = DirBuilder::new().mode(0o700).create(&self.folder);
         if !is_private_folder(&self.folder) {
             return None;
         }
-        // Made with mode 0600, and put in its place as a whole.
+        // Created with mode 0600, and renamed into place.
         let mut file = tempfile::NamedTempFile::new_in(&self.folder).ok()?;
         file.write_all(MAGIC).ok()?;
         file.write_all(&key.seal(code.as_bytes())).ok()?;
@@ -122,12 +122,12 @@ impl Cache {
 }
 
 impl Key {
-    /// The digest of code that was made from this.
+    /// The digest of code with this source.
     fn seal(&self, code: &[u8]) -> [u8; DIGEST] {
         self.begin().chain_update(code).finalize().into()
     }
 
-    /// The same for code that was kept.
+    /// The same for cached code.
     fn seal_of(&self, code: &Frozen) -> Option<[u8; DIGEST]> {
         let mut hash = self.begin();
         code.each(|piece| hash.update(piece)).ok()?;
@@ -139,7 +139,7 @@ impl Key {
     }
 }
 
-/// Whether it is a folder, no link, and the user's alone.
+/// Whether it is a folder, not a link, and private to the user.
 fn is_private_folder(folder: &Path) -> bool {
     let found = fs::symlink_metadata(folder);
     found.is_ok_and(|found| found.is_dir() && is_own(&found) && found.mode() & 0o077 == 0)
@@ -149,7 +149,7 @@ fn is_own(found: &fs::Metadata) -> bool {
     found.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Opens a plain file of the user's that nobody else can write; no link is followed, and nothing waited for.
+/// Opens a regular file of the user that no other user can write, without following links and without blocking.
 fn open(path: &Path) -> Option<File> {
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let file = File::from(rustix::fs::open(path, flags, Mode::empty()).ok()?);

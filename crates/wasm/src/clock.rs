@@ -1,6 +1,6 @@
-//! The clock: one thread for the process, which moves the engine's epoch while calls run, and wakes those that sleep.
+//! The clock: one thread per process that advances the engine's epoch during calls, and wakes calls that sleep.
 //!
-//! Guests that loop look at the epoch; guests that wait are woken by tokio's timers, which need a thread as well. It is started
+//! Guests that loop check the epoch; guests that wait are woken by tokio's timers, which need a thread as well. It is started
 //! by the first call, and sleeps while there is none.
 
 use std::{
@@ -20,9 +20,9 @@ use wasmtime::Engine;
 
 use crate::trouble::Trouble;
 
-/// How exact deadlines are.
+/// The precision of deadlines.
 const TICK: Duration = Duration::from_millis(10);
-/// How many threads wait for files at most. One that waits for a file that never answers is left behind when its call ends.
+/// How many threads wait for files at most. A thread that is blocked by a file stays behind when its call ends.
 const FILES: usize = 16;
 /// How long such a thread is kept for the next file.
 const IDLE: Duration = Duration::from_secs(1);
@@ -33,21 +33,21 @@ pub(crate) struct Clock {
     face: Arc<Face>,
 }
 
-/// What the thread and the calls share.
+/// State that the thread and the calls share.
 #[derive(Default)]
 struct Face {
-    /// How many calls run.
+    /// The number of running calls.
     running: AtomicUsize,
-    /// Whether the thread waits to be told of one.
+    /// Whether the thread waits for a call.
     asleep: AtomicBool,
     begun: Notify,
 }
 
-/// A call that runs. While there is one, the epoch moves.
+/// A running call. While there is one, the epoch advances.
 pub(crate) struct Running<'a>(&'a Face);
 
 impl Clock {
-    /// The one there is.
+    /// The clock of this process.
     pub(crate) fn get(engine: &'static Engine) -> Result<&'static Self, Trouble> {
         static CLOCK: OnceLock<Result<Clock, String>> = OnceLock::new();
         let clock = CLOCK.get_or_init(|| Self::start(engine).map_err(|error| error.to_string()));
@@ -69,7 +69,7 @@ impl Clock {
         Ok(Self { handle, face })
     }
 
-    /// Notes that a call runs, until this is dropped.
+    /// Counts a running call, until this is dropped.
     pub(crate) fn running(&self) -> Running<'_> {
         self.face.running.fetch_add(1, Ordering::SeqCst);
         if self.face.asleep.load(Ordering::SeqCst) {
@@ -78,7 +78,7 @@ impl Clock {
         Running(&self.face)
     }
 
-    /// Lets what is polled now find the timers.
+    /// Makes the timers available to what is polled now.
     pub(crate) fn enter(&self) -> EnterGuard<'_> {
         self.handle.enter()
     }
@@ -89,7 +89,7 @@ impl Face {
         loop {
             if self.running.load(Ordering::SeqCst) == 0 {
                 self.asleep.store(true, Ordering::SeqCst);
-                // Once more: a call that began in between has not seen that this is asleep.
+                // Again, because a call that started in between has not seen `asleep`.
                 if self.running.load(Ordering::SeqCst) == 0 {
                     self.begun.notified().await;
                 }

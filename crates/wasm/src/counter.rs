@@ -1,7 +1,7 @@
-//! The counter: where a skill puts its question, and where it finds the answer.
+//! Requests of a skill, and their answers.
 //!
-//! What answers belongs to the caller and does not live long enough to be lent to an engine. So the skill's function leaves
-//! its question here and waits; whoever drives it ([`crate::drive`]) sees that, asks on its own thread, and goes on.
+//! The function that answers belongs to the caller and can't be lent to an engine. So the skill's function leaves
+//! its request here and waits; [`crate::drive`] takes it, gets the answer on the caller's thread, and continues.
 
 use std::{
     collections::VecDeque,
@@ -13,10 +13,10 @@ use std::{
 use metier_sdk::wire::RpcError;
 use serde_json::Value;
 
-/// What a skill asks, such as `host/read_file`.
+/// A request of a skill, such as `host/read_file`.
 #[derive(Debug)]
 pub(crate) struct Question {
-    /// The id that its answer must have; for those who ask over a line.
+    /// The id for its answer; for skills that use JSON-RPC.
     pub(crate) id: Value,
     pub(crate) method: String,
     pub(crate) params: Value,
@@ -24,16 +24,16 @@ pub(crate) struct Question {
 
 pub(crate) type Reply = Result<Value, RpcError>;
 
-/// Somewhere that questions are left.
+/// A source of requests.
 pub(crate) trait Asks {
-    /// The next one.
+    /// The next request.
     fn question(&self) -> Option<Question>;
 
     /// Its answer.
     fn answer(&self, id: Value, reply: Reply);
 }
 
-/// For skills that ask by calling a function: one question at a time.
+/// For skills that ask by calling a function: one request at a time.
 #[derive(Clone, Default)]
 pub(crate) struct Counter(Arc<Mutex<Slot>>);
 
@@ -44,7 +44,7 @@ struct Slot {
 }
 
 impl Counter {
-    /// Asks, and waits.
+    /// Sends a request and waits for the answer.
     pub(crate) async fn ask(&self, method: String, params: Value) -> Reply {
         self.slot().asked.push_back(Question {
             id: Value::Null,

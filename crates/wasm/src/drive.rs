@@ -1,6 +1,6 @@
-//! The drive: polls a guest on the caller's thread, answers its questions, and stops at the deadline.
+//! Polls a guest on the caller's thread, answers its requests, and stops at the deadline.
 //!
-//! No executor is borrowed: the caller may be inside of one, and a question may lead to another guest on the same thread.
+//! There is no executor: the caller can be inside one, and a request can lead to another guest on the same thread.
 
 use std::{
     pin::pin,
@@ -12,7 +12,7 @@ use std::{
 
 use crate::{clock::Clock, counter::Asks, program::Ask, trouble::Late};
 
-/// Wakes the thread that waits.
+/// Wakes the waiting thread.
 struct Knock(Thread);
 
 impl Wake for Knock {
@@ -21,7 +21,7 @@ impl Wake for Knock {
     }
 }
 
-/// Runs to the end, or to the deadline. What is dropped half-way is unwound by the engine.
+/// Runs to the end or to the deadline. The engine unwinds what is dropped before its end.
 pub(crate) fn drive<T>(
     work: impl Future<Output = T>,
     clock: &Clock,

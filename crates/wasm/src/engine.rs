@@ -1,8 +1,8 @@
-//! The engine: one for the process, because what it costs is paid once; and the compiler, which needs none of that.
+//! The engine, of which there is one per process because it is expensive to create, and the compiler.
 //!
-//! Both are made from one configuration, so that what the compiler makes fits the engine. The engine sets aside address space
-//! for all instances that there may be at once (nothing of it is memory until it is used), which makes an instance a matter of
-//! microseconds. The compiler runs in a child with little address space, so it sets aside nothing.
+//! Both have the same configuration, so that the engine can load the compiler's code. The engine reserves address space
+//! for all instances that can exist at once (it becomes memory only when used), so that an instance is created within
+//! microseconds. The compiler runs in a child with little address space, so it reserves none.
 
 use std::{
     hash::{Hash, Hasher},
@@ -19,13 +19,13 @@ use crate::{
     trouble::{Refused, shown},
 };
 
-/// How many instances there may be at once. Skills that invoke each other hold one each, eight deep at most; a component is
-/// made of several.
+/// How many instances can exist at once. Skills that invoke each other hold one each, at most eight deep; a component consists
+/// of several.
 const AT_ONCE: u32 = 32;
 const CORE_AT_ONCE: u32 = 8 * AT_ONCE;
-/// How many frames of a trap are told.
+/// How many frames of a trap are reported.
 const FRAMES: usize = 4;
-/// What an instance leaves mapped for the next one, in bytes, so that small skills cause no page faults.
+/// How many bytes stay mapped for the next instance, so that small skills cause no page faults.
 const KEPT: usize = 256 * 1024;
 
 /// The engine of this process.
@@ -34,7 +34,7 @@ pub(crate) fn engine() -> Result<&'static Engine, Refused> {
     let engine = ENGINE.get_or_init(|| {
         let mut pooled = config();
         pooled.allocation_strategy(InstanceAllocationStrategy::Pooling(pool()));
-        // Somebody may have limited our address space: then each instance takes what it needs, when it needs it.
+        // If the address space is limited, each instance reserves what it needs, when it needs it.
         Engine::new(&pooled)
             .or_else(|_| Engine::new(&config()))
             .map_err(|error| shown(&error.to_string()))
@@ -42,11 +42,11 @@ pub(crate) fn engine() -> Result<&'static Engine, Refused> {
     engine.as_ref().map_err(|why| Refused::Engine(why.clone()))
 }
 
-/// Compiles, in this process and with one thread. Bytes of unknown origin can keep it busy for as long as they like: whoever
-/// does not trust them calls this in a child that can be killed.
+/// Compiles in this process, with one thread. Untrusted bytes can keep the compiler busy for any time:
+/// compile those in a child that can be killed.
 ///
 /// # Errors
-/// When they are not valid, or go beyond what the engine supports.
+/// The bytes are invalid, or exceed what the engine supports.
 pub fn compile(bytes: &[u8]) -> Result<Compiled, Refused> {
     let kind = Kind::of(bytes)?;
     let mut config = config();
@@ -59,15 +59,15 @@ pub fn compile(bytes: &[u8]) -> Result<Compiled, Refused> {
     compiled.map(Compiled::own).map_err(refused)
 }
 
-/// Lets the compiler look at the processor, for who can't look around later.
+/// Lets the compiler detect the processor's features, before a sandbox prevents it.
 ///
 /// # Errors
-/// When this machine can't run WebAssembly.
+/// This machine can't run WebAssembly.
 pub fn prepare() -> Result<(), Refused> {
     compile(b"\0asm\x01\0\0\0").map(drop)
 }
 
-/// What the compiler says, as a reason.
+/// An error of the compiler as a reason.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "for `map_err`, which gives it away"
@@ -77,7 +77,7 @@ pub(crate) fn refused(error: wasmtime::Error) -> Refused {
     Refused::Compile(shown(&chain.join(": ")))
 }
 
-/// What compiled code depends on besides the bytes: another engine, or another processor, has other code.
+/// What compiled code depends on besides the bytes: the engine and the processor.
 pub(crate) fn fingerprint(engine: &Engine) -> [u8; 32] {
     let mut hasher = Fingerprint(Sha256::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
@@ -91,7 +91,7 @@ impl Hasher for Fingerprint {
         self.0.update(bytes);
     }
 
-    /// Not asked: the whole digest is taken instead.
+    /// Not used: the whole digest is taken instead.
     fn finish(&self) -> u64 {
         0
     }
@@ -105,10 +105,10 @@ fn config() -> Config {
         .max_wasm_stack(Limits::STACK)
         .async_stack_size(2 * Limits::STACK)
         .wasm_backtrace_max_frames(std::num::NonZeroUsize::new(FRAMES))
-        // A sixth of the code, for debuggers of the system and for offsets that nobody is told.
+        // It would be a sixth of the code, for system debuggers and for offsets that are not reported.
         .native_unwind_info(false)
         .generate_address_map(false)
-        // Written out, because compiled code depends on them, whatever the way of allocation.
+        // Explicit, because compiled code depends on them, with either way of allocation.
         .memory_reservation(1 << 32)
         .memory_guard_size(32 << 20)
         .memory_may_move(false);
@@ -131,7 +131,7 @@ fn pool() -> PoolingAllocationConfig {
         .max_core_instances_per_component(per_component)
         .max_core_instance_size(8 << 20)
         .max_component_instance_size(8 << 20)
-        // Of those only what was written is cleaned, where the kernel tells which pages that are.
+        // Only written pages are cleared, where the kernel can list them.
         .pagemap_scan(Enabled::Auto)
         .linear_memory_keep_resident(KEPT)
         .table_keep_resident(KEPT)

@@ -1,7 +1,7 @@
-//! A look at bytes before anybody compiles them: what they are, and whether they are too many.
+//! Checks before bytes are compiled: their kind and their size.
 //!
-//! Only headers are read here; the compiler validates everything else, in its child. So a bomb is refused by its size, or
-//! killed by its deadline.
+//! Only headers are read here; the compiler validates everything else in its child. So a bomb is refused for its size, or
+//! killed at its deadline.
 
 use wasmparser::{Parser, Payload};
 use wasmtime::Engine;
@@ -21,10 +21,10 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    /// What these bytes begin like.
+    /// The kind, by the first bytes.
     ///
     /// # Errors
-    /// When they are no WebAssembly in binary form.
+    /// The bytes are not WebAssembly in binary form.
     pub(crate) fn of(bytes: &[u8]) -> Result<Self, Refused> {
         if Engine::detect_precompiled(bytes).is_some() {
             return Err(Refused::Precompiled);
@@ -36,12 +36,12 @@ impl Kind {
             _ if bytes.trim_ascii_start().starts_with(b"(") => Err(Refused::Garbage(
                 "it is the text form; compile it with `wat2wasm`".into(),
             )),
-            _ => Err(Refused::Garbage("it does not begin with `\\0asm`".into())),
+            _ => Err(Refused::Garbage("it does not start with `\\0asm`".into())),
         }
     }
 }
 
-/// Finds out what bytes are, and refuses what is too much to compile.
+/// Determines the kind of bytes, and refuses modules that are too large to compile.
 pub(crate) fn examine(bytes: &[u8], limits: &Limits) -> Result<Kind, Refused> {
     if bytes.len() > limits.module_bytes {
         return Err(Refused::TooLarge {
@@ -78,11 +78,11 @@ mod tests {
     fn bytes_are_what_they_begin_like() {
         check(b"\0asm\x01\0\0\0", "Module");
         check(b"\0asm\x0d\0\x01\0", "Component");
-        check(b"\0asm\x09\0\0\0", "is no WebAssembly: its version");
-        check(b"", "is no WebAssembly");
-        check(b"#!/bin/sh\n", "is no WebAssembly");
-        check(b"(module)", "is no WebAssembly: it is the text form");
-        check(b"\0asm\x01\0\0\0\x03\x05", "is no WebAssembly");
+        check(b"\0asm\x09\0\0\0", "is not WebAssembly: its version");
+        check(b"", "is not WebAssembly");
+        check(b"#!/bin/sh\n", "is not WebAssembly");
+        check(b"(module)", "is not WebAssembly: it is the text form");
+        check(b"\0asm\x01\0\0\0\x03\x05", "is not WebAssembly");
     }
 
     // case 138
@@ -94,7 +94,7 @@ mod tests {
         };
         let long = examine(b"\0asm\x01\0\0\0\0", &limits);
         assert!(matches!(long, Err(Refused::TooLarge { size: 9, limit: 8 })));
-        // A section of types, then one that says a hundred thousand functions of them.
+        // A section with a type, then one with a hundred thousand functions of it.
         let mut bytes = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03".to_vec();
         let count: [u8; 3] = [0xa0, 0x8d, 0x06];
         bytes.extend([0xa3, 0x8d, 0x06]);

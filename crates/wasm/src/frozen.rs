@@ -1,7 +1,7 @@
-//! Bytes that nobody can change any more, not even we: a file in memory that the kernel has sealed.
+//! Immutable bytes: a file in memory that the kernel has sealed.
 //!
-//! What was kept on disk is checked before it runs, and what is checked must be what runs. A file on disk can change in between,
-//! and a copy in plain memory has to be copied once more, into memory that can run. This one is checked and run where it is.
+//! Cached code is checked before it runs, and the checked bytes must be those that run. A file on disk can change in between,
+//! and a copy in ordinary memory has to be copied again, to executable memory. This file is checked and run in place.
 
 use std::{
     fs::File,
@@ -12,10 +12,10 @@ use std::{
 
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 
-/// How much is looked at at once.
+/// How much is checked at once, in bytes.
 const CHUNK: usize = 64 * 1024;
 
-/// A file in memory that stays as it is.
+/// A sealed file in memory.
 pub(crate) struct Frozen(File);
 
 impl Frozen {
@@ -29,7 +29,7 @@ impl Frozen {
         Ok(Self(file))
     }
 
-    /// Looks at all of it, piece by piece.
+    /// Reads all of it, piece by piece.
     pub(crate) fn each(&self, mut look: impl FnMut(&[u8])) -> io::Result<()> {
         let (mut chunk, mut at) = (vec![0; CHUNK], 0);
         loop {
@@ -43,7 +43,7 @@ impl Frozen {
         }
     }
 
-    /// A name for it in this process, as long as it is there.
+    /// A path to it in this process, valid as long as it exists.
     pub(crate) fn path(&self) -> PathBuf {
         format!("/proc/self/fd/{}", self.0.as_raw_fd()).into()
     }

@@ -1,18 +1,18 @@
 //! # metier-wasm — skills that are WebAssembly
 //!
-//! **Problem.** Code of a skill should run quickly and reach nothing. WebAssembly can do both, inside of this process; but it
-//! can also loop, eat memory, lie about addresses, and be a bomb for the compiler.
+//! **Problem.** A skill's code should run quickly and reach nothing. WebAssembly can do both in this process; but it
+//! can also loop, exhaust memory, return wrong addresses, and overload the compiler.
 //!
 //! **Goals.**
 //! * one protocol, three carriers: components, reactors and commands all answer the methods of [`metier_sdk::wire`];
-//! * nothing but what the [`Room`] says: no folder, no variable, no socket, no clock but the one that tells the time;
-//! * every call has a fresh instance, and ends: by fuel, by the clock, by memory, or by an answer.
+//! * only what the [`Room`] contains: no other folder, no other variable, no socket, no clock except the time of day;
+//! * every call has a new instance, and ends: by fuel, by the clock, by memory, or with an answer.
 //!
-//! **Worked example.** [`Program::load`] takes the bytes of `skill.wasm`, looks at them, has them compiled (in a child that can be
-//! killed, or from the [`Cache`]), and finds out which carrier it is. [`Program::call`] makes an instance, gives it one request,
-//! answers what it asks, and throws the instance away.
+//! **Worked example.** [`Program::load`] checks the bytes of `skill.wasm`, has them compiled (in a child that can be
+//! killed, or from the [`Cache`]), and determines the carrier. [`Program::call`] creates an instance, passes it one request,
+//! answers its requests, and drops the instance.
 //!
-//! **In → out.** `bytes + Limits + Room → Program`; `Program + method + params → Value` or [`Trouble`], and what it [`Said`].
+//! **In → out.** `bytes + Limits + Room → Program`; `Program + method + params → Value` or [`Trouble`], and the output ([`Said`]).
 //!
 //! **Invariants.** machine code comes from our own compiler only, never from a skill · nothing is kept between calls · the
 //! host is asked on the thread of the caller · `unsafe` is in one file, `artifact.rs`.
@@ -33,6 +33,7 @@ mod meter;
 mod program;
 mod room;
 mod said;
+pub mod script;
 mod state;
 mod trouble;
 

@@ -1,4 +1,4 @@
-//! How much a skill may use up: what it gets when it says nothing, and the most that it can ask for.
+//! Limits of a skill: the defaults and the maximum.
 
 use std::time::Duration;
 
@@ -11,17 +11,17 @@ pub struct Limits {
     pub memory: usize,
     /// Units of fuel in a call; an instruction costs about one.
     pub fuel: u64,
-    /// How long a call may take, its questions to the host included.
+    /// How long a call can take, including its requests to the host.
     pub time: Duration,
     /// Elements of tables, all tables of an instance together.
     pub table_elements: usize,
     /// Core instances in one component.
     pub instances: usize,
-    /// Bytes of the file.
+    /// Size of the file in bytes.
     pub module_bytes: usize,
-    /// Functions in it.
+    /// Number of functions in the file.
     pub functions: u32,
-    /// How long compiling may take.
+    /// How long compiling can take.
     pub compile_time: Duration,
 }
 
@@ -37,7 +37,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// The most that there is.
+    /// The maximum of each limit.
     pub const CEILING: Self = Self {
         memory: 512 * MIB,
         fuel: 1_000_000_000_000,
@@ -49,10 +49,10 @@ impl Limits {
         compile_time: Duration::from_secs(60),
     };
 
-    /// How much of a stack there is for the functions of a skill.
+    /// The size of the stack in bytes.
     pub(crate) const STACK: usize = MIB;
 
-    /// These limits, and no more than there is.
+    /// These limits, reduced to the maximum.
     #[must_use]
     pub fn within_ceiling(self) -> Self {
         let most = Self::CEILING;

@@ -1,15 +1,15 @@
-//! The meter of one instance: how much memory and how many elements of tables it has taken, in all.
+//! The limits of memory and table elements of one instance.
 
 use wasmtime::ResourceLimiter;
 
 use crate::limits::Limits;
 
-/// Counts, and says no.
+/// Counts allocations, and refuses those beyond the limit.
 pub(crate) struct Meter {
     limits: Limits,
     memory: usize,
     elements: usize,
-    /// Whether it was refused any.
+    /// Whether an allocation was refused.
     hungry: bool,
 }
 
@@ -23,13 +23,13 @@ impl Meter {
         }
     }
 
-    /// Whether it asked for more than there is.
+    /// Whether an allocation was refused.
     pub(crate) const fn is_hungry(&self) -> bool {
         self.hungry
     }
 }
 
-/// Takes the difference out of what is left, if that is enough.
+/// Subtracts the difference from the remainder, if that is enough.
 fn take(used: &mut usize, current: usize, desired: usize, limit: usize) -> bool {
     let wanted = used.saturating_add(desired.saturating_sub(current));
     let enough = wanted <= limit;
@@ -46,7 +46,7 @@ impl ResourceLimiter for Meter {
         desired: usize,
         maximum: Option<usize>,
     ) -> wasmtime::Result<bool> {
-        // What its own maximum forbids fails anyway, and is not counted.
+        // An allocation beyond the module's own maximum fails anyway, and is not counted.
         let possible = maximum.is_none_or(|maximum| desired <= maximum);
         let enough = possible && take(&mut self.memory, current, desired, self.limits.memory);
         self.hungry |= possible && !enough;

@@ -18,10 +18,10 @@ use crate::{
     trouble::{Refused, Trouble},
 };
 
-/// Who answers what a skill asks: its method, such as `host/read_file`, and its parameters.
+/// Answers a request of a skill: a method, such as `host/read_file`, and its parameters.
 pub type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, RpcError> + 'a;
 
-/// Who compiles: given the bytes and the time that it has.
+/// Compiles bytes within a time limit.
 pub type Compile<'a> = dyn Fn(&[u8], Duration) -> Result<Compiled, Refused> + 'a;
 
 /// The code of one skill.
@@ -38,31 +38,31 @@ enum Carrier {
     Command(command::Loaded),
 }
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug)]
 pub struct Answer {
-    /// The answer, or why there is none.
+    /// The answer or the error.
     pub result: Result<Value, Trouble>,
-    /// What it wrote to its standard streams beside that.
+    /// Its other output on the standard streams.
     pub said: Said,
 }
 
-/// How a program ended that speaks no protocol.
+/// The outcome of a program without the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finished {
-    /// The code that it ended with.
+    /// The exit code.
     pub code: i32,
-    /// What it printed.
+    /// The standard output.
     pub stdout: Vec<u8>,
-    /// What it complained about.
+    /// The standard error.
     pub stderr: Vec<u8>,
 }
 
 impl Program {
-    /// Loads code: from the cache if it is there, or else by this compiler.
+    /// Loads code from the cache, or compiles it.
     ///
     /// # Errors
-    /// When the bytes are none that can be run, or the compiler fails.
+    /// The bytes can't be run, or the compiler fails.
     pub fn load(
         bytes: &[u8],
         limits: Limits,
@@ -77,7 +77,7 @@ impl Program {
         let key = cache.map(|cache| cache.key(bytes, engine));
         let found = cache.zip(key.as_ref());
         let found = found.and_then(|(cache, key)| cache.get(key));
-        // What was kept and does not load was made by another version of us: it is made anew.
+        // Cached code that does not load comes from another version: it is compiled again.
         let carrier = match found.and_then(|code| load(Code::Kept(code)).ok()) {
             Some(carrier) => carrier,
             None => {
@@ -97,7 +97,7 @@ impl Program {
         })
     }
 
-    /// How it is talked to, in a word.
+    /// The name of the carrier.
     #[must_use]
     pub const fn carrier(&self) -> &'static str {
         match self.carrier {
@@ -107,7 +107,7 @@ impl Program {
         }
     }
 
-    /// Calls one method of the wire protocol, in an instance that is gone afterwards. `about` is what `initialize` is told.
+    /// Calls one method of the wire protocol in a new instance. `about` has the parameters of `initialize`.
     pub fn call(
         &self,
         about: &Value,
@@ -127,13 +127,13 @@ impl Program {
         Answer { result, said }
     }
 
-    /// Runs it as a program of its own, with this on its standard input and no protocol. Only commands can.
+    /// Runs a command as a program without the protocol, with this standard input.
     ///
     /// # Errors
-    /// When it is no command, or does not come to an end of its own.
+    /// It is not a command, or it does not exit by itself.
     pub fn run(&self, input: &[u8], timeout: Duration) -> Result<Finished, Trouble> {
         let Carrier::Command(loaded) = &self.carrier else {
-            return Err(Trouble::Protocol("it is no program with `_start`".into()));
+            return Err(Trouble::Protocol("it does not export `_start`".into()));
         };
         let request = self.request(&Value::Null, "", &Value::Null, timeout);
         loaded.run(self.engine, &self.room, &request, input)

@@ -1,4 +1,4 @@
-//! The room: all that a skill has of this machine, as plain data. An empty one is nothing.
+//! The room: everything that a skill gets of this machine, as plain data. By default nothing.
 
 use std::path::{Path, PathBuf};
 
@@ -6,33 +6,33 @@ use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
 use crate::trouble::Trouble;
 
-/// What a skill is given.
+/// What a skill gets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Room {
-    /// Folders.
+    /// The folders.
     pub places: Vec<Place>,
-    /// Variables.
+    /// The environment variables.
     pub variables: Vec<(String, String)>,
-    /// Arguments, the name of the program first; for commands.
+    /// The arguments, starting with the name of the program; for commands.
     pub arguments: Vec<String>,
 }
 
-/// A folder that a skill may open.
+/// A folder that a skill can open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// Where it is, without a link on the way.
+    /// The path, without links.
     pub folder: PathBuf,
-    /// What the skill calls it.
+    /// The skill's name for it.
     pub name: String,
-    /// Whether it may be written.
+    /// Whether it is writable.
     pub write: bool,
 }
 
 impl Room {
-    /// The beginning of a WASI context: closed streams, no network, and only what is in the room.
+    /// A WASI context with closed streams, without network, and with the contents of the room.
     pub(crate) fn context(&self) -> Result<WasiCtxBuilder, Trouble> {
         let mut builder = WasiCtxBuilder::new();
-        // Neither is asked without an address check, which refuses all; but what is not there can't be asked.
+        // The default address check refuses everything already; this removes the functions too.
         builder.allow_tcp(false).allow_udp(false);
         builder.args(&self.arguments).envs(&self.variables);
         for place in &self.places {
@@ -52,7 +52,7 @@ impl Room {
     }
 }
 
-/// What was approved is a folder; if its name leads elsewhere by now, it is another one.
+/// The user approved this folder; if its path now leads elsewhere, it is another one.
 fn straight(folder: &Path) -> Result<(), Trouble> {
     let trouble = |why: String| Trouble::Place {
         folder: folder.to_owned(),
@@ -60,7 +60,7 @@ fn straight(folder: &Path) -> Result<(), Trouble> {
     };
     match folder.canonicalize() {
         Ok(real) if real == folder => Ok(()),
-        Ok(real) => Err(trouble(format!("it leads to {} by now", real.display()))),
+        Ok(real) => Err(trouble(format!("it now leads to {}", real.display()))),
         Err(error) => Err(trouble(error.to_string())),
     }
 }

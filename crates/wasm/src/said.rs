@@ -1,4 +1,4 @@
-//! What a skill writes to its standard streams beside its answers: kept for the records, and not more than is read.
+//! Output of a skill on its standard streams, apart from its answers: a bounded part is kept for receipts.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -9,21 +9,21 @@ use wasmtime_wasi::{
     p2::{OutputStream, Pollable, StreamResult},
 };
 
-/// How much of a call is kept.
+/// How much of a call is kept, in bytes.
 const KEPT: usize = 64 * 1024;
-/// How much is taken at once.
+/// How much is accepted at once.
 const CHUNK: usize = 64 * 1024;
 
-/// The words of one call.
+/// The output of one call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// The first of them.
+    /// Its start.
     pub bytes: Vec<u8>,
-    /// How many bytes more there were.
+    /// The number of bytes that were dropped.
     pub more: u64,
 }
 
-/// Where they are written to.
+/// The stream that output is written to.
 #[derive(Clone, Default)]
 pub(crate) struct Mouth(Arc<Mutex<Said>>);
 
@@ -36,7 +36,7 @@ impl Mouth {
         said.more += more.len() as u64;
     }
 
-    /// What was said so far.
+    /// The output so far.
     pub(crate) fn take(&self) -> Said {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
@@ -50,7 +50,7 @@ impl IsTerminal for Mouth {
 
 impl StdoutStream for Mouth {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
-        // Only asked for by a preview that isn't offered.
+        // Only used by a version of WASI that is not available.
         Box::new(tokio::io::sink())
     }
 

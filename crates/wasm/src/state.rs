@@ -1,4 +1,4 @@
-//! What belongs to one instance, and how its store is made: with fuel, a deadline and a meter, always.
+//! The state of one instance, and its store: always with fuel, a deadline and a memory limit.
 
 use std::time::Instant;
 
@@ -16,12 +16,12 @@ use crate::{
 pub(crate) struct State<W> {
     pub(crate) wasi: W,
     pub(crate) counter: Counter,
-    /// Whether the host is placing an answer in the guest's memory just now.
+    /// Whether the host is writing an answer to the guest's memory at the moment.
     pub(crate) placing: bool,
     meter: Meter,
 }
 
-/// WASI as components see it.
+/// WASI for components.
 pub(crate) struct Second {
     pub(crate) context: WasiCtx,
     pub(crate) table: ResourceTable,
@@ -62,7 +62,7 @@ pub(crate) fn store<W: Send + 'static>(
         .set_fuel(limits.fuel)
         .map_err(|error| Trouble::Engine(error.to_string()))?;
     store.set_epoch_deadline(1);
-    // The clock ticks for everybody; whose time is over is found out here.
+    // The epoch is shared by all calls; each checks its own deadline.
     store.epoch_deadline_callback(move |_| match Instant::now() >= until {
         true => Err(Late.into()),
         false => Ok(UpdateDeadline::Continue(1)),

@@ -1,4 +1,4 @@
-//! What can go wrong: with the bytes of a skill, and in a call.
+//! Errors: of the bytes of a skill, and of calls.
 
 use std::{io, path::PathBuf, time::Duration};
 
@@ -8,49 +8,49 @@ use wasmtime_wasi::I32Exit;
 
 use crate::limits::Limits;
 
-/// How much of a text of the skill's is shown.
+/// How many characters of the skill's text are shown.
 const SHOWN: usize = 200;
-/// How many imports that nobody offers are named.
+/// How many unavailable imports are named.
 const NAMED: usize = 5;
 
-/// Why bytes are not run at all.
+/// Why bytes are not run.
 #[derive(Debug, thiserror::Error)]
 pub enum Refused {
-    /// They are machine code already, which nobody can check.
+    /// The bytes are machine code, which can't be checked.
     #[error(
-        "is already compiled to machine code, which can't be checked and is never run; give the `.wasm` that it was compiled from"
+        "is already compiled to machine code, which can't be checked and is never run; use the `.wasm` file that it was compiled from"
     )]
     Precompiled,
-    /// They are something else.
-    #[error("is no WebAssembly: {0}")]
+    /// The bytes are not WebAssembly.
+    #[error("is not WebAssembly: {0}")]
     Garbage(String),
-    /// There are too many of them.
+    /// The file is too large.
     #[error("has {size} bytes; a module has at most {limit}")]
     TooLarge {
         /// How many.
         size: usize,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
     /// It has too many functions.
     #[error("has more than {0} functions")]
     TooManyFunctions(u32),
-    /// It wants what nobody offers.
-    #[error("imports what no skill is offered: {}", named(.0))]
+    /// It has imports that are not available.
+    #[error("imports what is not available to skills: {}", named(.0))]
     Imports(Vec<String>),
-    /// It is not made for us.
+    /// It does not implement any of the carriers.
     #[error("{0}")]
     Carrier(String),
-    /// It did not compile, or what it imports or needs does not fit.
+    /// It did not compile, or its imports or requirements don't match.
     #[error("can't be compiled: {0}")]
     Compile(String),
     /// It took too long to compile.
     #[error("took longer than {} seconds to compile", .0.as_secs())]
     CompileTime(Duration),
     /// This machine can't run any.
-    #[error("WebAssembly can't be run here: {0}")]
+    #[error("this machine can't run WebAssembly: {0}")]
     Engine(String),
-    /// The compiler could not be started or talked to.
+    /// The compiler could not be started or used.
     #[error("the compiler can't be used: {0}")]
     Compiler(#[source] io::Error),
 }
@@ -58,7 +58,7 @@ pub enum Refused {
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Trouble {
-    /// It answered with an error.
+    /// It returned an error.
     #[error("{0}")]
     Answered(RpcError),
     /// It took too long.
@@ -66,56 +66,56 @@ pub enum Trouble {
     TimedOut(Duration),
     /// It used up its fuel.
     #[error(
-        "used up its fuel of {0} instructions; `implementation.limits.fuel` in SKILL.yaml sets how much there is"
+        "used up its fuel of {0} instructions; `implementation.limits.fuel` in SKILL.yaml sets the limit"
     )]
     Fuel(u64),
-    /// It needed more memory than it has.
+    /// It exceeded its memory.
     #[error(
-        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets how much there is"
+        "needs more memory than {mib} MiB ({how}); `implementation.limits.memory_mb` in SKILL.yaml sets the limit"
     )]
     Memory {
-        /// How much it has.
+        /// The limit in MiB.
         mib: usize,
-        /// How it ended for want of it.
+        /// The error that it ended with.
         how: String,
     },
-    /// It did what no program may.
+    /// It trapped.
     #[error("was stopped: {0}")]
     Trapped(String),
     /// It ended before it answered.
     #[error("ended with code {0} before it answered")]
     Exited(i32),
-    /// It said something that is no part of the protocol.
+    /// It broke the protocol.
     #[error("{0}")]
     Protocol(String),
-    /// A folder that it was given can't be opened.
-    #[error("the folder {} can't be opened for it: {why}", folder.display())]
+    /// A granted folder can't be opened.
+    #[error("the folder {} can't be opened: {why}", folder.display())]
     Place {
-        /// Which.
+        /// The folder.
         folder: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// There is no room for another instance at this moment.
-    #[error("there is no room for another instance: {0}")]
+    /// There are too many instances at the moment.
+    #[error("no more instances can be started now: {0}")]
     Full(String),
     /// This machine can't run any.
-    #[error("WebAssembly can't be run here: {0}")]
+    #[error("this machine can't run WebAssembly: {0}")]
     Engine(String),
 }
 
-/// The deadline is over; raised inside of a call.
+/// The deadline has passed; raised inside a call.
 #[derive(Clone, Copy, Debug, thiserror::Error)]
-#[error("the deadline is over")]
+#[error("the time limit has passed")]
 pub(crate) struct Late;
 
-/// The skill broke the rules of its carrier; raised inside of a call.
+/// The skill broke the rules of its carrier; raised inside a call.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Broke(pub(crate) String);
 
 impl Trouble {
-    /// What an error of the engine means.
+    /// The meaning of an engine's error.
     pub(crate) fn of(error: &wasmtime::Error, limits: &Limits, hungry: bool) -> Self {
         if error.downcast_ref::<Late>().is_some() {
             return Self::TimedOut(limits.time);
@@ -145,14 +145,14 @@ impl Trouble {
     }
 }
 
-/// The function that a trap happened in, if it has a name.
+/// The name of the function that trapped.
 fn function(error: &wasmtime::Error) -> Option<String> {
     let trace = error.downcast_ref::<WasmBacktrace>()?;
     let frame = trace.frames().first()?;
     frame.func_name().map(str::to_owned)
 }
 
-/// A text of the skill's, short and on one line.
+/// Text of the skill, shortened to one line.
 pub(crate) fn shown(text: &str) -> String {
     let cut: String = text.chars().take(SHOWN).collect();
     let more = if cut.len() < text.len() { "…" } else { "" };

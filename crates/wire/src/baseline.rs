@@ -1,4 +1,4 @@
-//! The file of `scan --baseline`: findings that somebody has looked at.
+//! The file of `scan --baseline`: accepted findings.
 
 use metier_scan::Finding;
 use serde::{Deserialize, Serialize};
@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The format that this program reads and writes.
 const VERSION: u32 = 1;
 
-/// Findings that somebody has looked at. They belong to a text in a file of a skill, not to the bytes of the whole skill, so that
-/// they outlive changes elsewhere.
+/// Accepted findings. They belong to a text in a file of a skill, not to the bytes of the whole skill, so that they survive changes
+/// elsewhere.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Baseline {
     version: u32,
@@ -37,14 +37,14 @@ impl Baseline {
     /// Reads the text of a file.
     ///
     /// # Errors
-    /// When it is something else, in words for the user.
+    /// When the file has another format; the error is for the user.
     pub fn parse(text: &str) -> Result<Self, String> {
         let read: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
         if read.version == VERSION {
             Ok(read)
         } else {
             Err(format!(
-                "it has version {}, and this program knows version {VERSION}",
+                "it has version {}, but this program supports version {VERSION}",
                 read.version
             ))
         }
@@ -58,7 +58,7 @@ impl Baseline {
         text
     }
 
-    /// Whether somebody has looked at this finding of a skill.
+    /// Whether this finding of a skill was accepted.
     #[must_use]
     pub fn holds(&self, skill: &str, finding: &Finding) -> bool {
         let wanted = Known::of(skill, finding);

@@ -32,7 +32,7 @@ pub struct ComposeTools<'a> {
     pub allowed: Vec<&'a str>,
     /// Some skill forbids them.
     pub forbidden: Vec<&'a str>,
-    /// Those of the allowed ones that are written with a star for everything. A bare `*` is asked for, tool by tool.
+    /// The allowed tools that are written with a star. A bare `*` is checked tool by tool.
     pub broad: Vec<&'a str>,
     /// The skills whose own tools are all allowed, because they have no list.
     pub own: &'a [String],
@@ -41,22 +41,22 @@ pub struct ComposeTools<'a> {
 /// A promise or an expectation in prose.
 #[derive(Serialize)]
 pub struct UncheckedRow<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub skill: &'a str,
     /// The field that holds it.
     pub field: &'static str,
-    /// Its words.
+    /// The text of the condition.
     pub text: &'a str,
 }
 
 /// What is wrong with a set.
 #[derive(Serialize)]
 pub struct FaultRow<'a> {
-    /// A stable word.
+    /// A stable code.
     pub code: &'static str,
-    /// What happened.
+    /// What is wrong, for people.
     pub message: &'a str,
-    /// The skills involved.
+    /// Names of the skills that it concerns.
     pub skills: &'a [String],
     /// What to do about it.
     pub hint: Option<&'a str>,

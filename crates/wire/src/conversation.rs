@@ -10,20 +10,20 @@ pub struct ConversationsDocument {
     pub conversations: Vec<ConversationRow>,
 }
 
-/// A conversation, without what was said in it.
+/// A conversation, without its messages.
 #[derive(Serialize)]
 pub struct ConversationRow {
-    /// What `--resume` takes.
+    /// The id that `--resume` takes.
     pub id: String,
-    /// What it is about.
+    /// Title of the conversation.
     pub title: String,
-    /// The model that it began with.
+    /// The model that it started with.
     pub model: String,
-    /// The project.
+    /// Path of the project folder.
     pub folder: String,
-    /// When it began.
+    /// Time of the first message.
     pub started_at: String,
-    /// When something was said last.
+    /// Time of the last message.
     pub last_at: String,
     /// How much happened in it.
     pub lines: u64,
@@ -48,17 +48,17 @@ impl From<&Conversation> for ConversationRow {
 pub struct AnswerDocument<'a> {
     /// What `chat --resume` takes.
     pub session: &'a str,
-    /// The answer.
+    /// The answer of the model.
     pub text: &'a str,
-    /// What it took.
+    /// Tokens of the whole turn.
     pub usage: UsageRow,
 }
 
 /// Tokens of a turn.
 #[derive(Serialize)]
 pub struct UsageRow {
-    /// What went in.
+    /// Tokens of all requests.
     pub input_tokens: u64,
-    /// What came out.
+    /// Tokens of all answers.
     pub output_tokens: u64,
 }

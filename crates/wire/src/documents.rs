@@ -17,12 +17,12 @@ pub struct ValidateDocument<'a> {
     pub diagnostics: Vec<DiagnosticRow<'a>>,
 }
 
-/// One validated skill.
+/// The result for one skill.
 #[derive(Serialize)]
 pub struct Validated<'a> {
-    /// Its folder.
+    /// Path of the skill's folder.
     pub path: String,
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// Whether it loads; in strict mode, whether it conforms.
     pub valid: bool,
@@ -49,9 +49,9 @@ pub struct PromptDocument<'a> {
 /// A skill as a model sees it.
 #[derive(Serialize)]
 pub struct PromptSkill<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: &'a str,
-    /// What it does.
+    /// Description of the skill.
     pub description: &'a str,
     /// Where its SKILL.md is; `null` for a skill that was not scanned.
     pub location: Option<&'a str>,
@@ -60,13 +60,13 @@ pub struct PromptSkill<'a> {
 /// `show --json`.
 #[derive(Serialize)]
 pub struct ShowDocument {
-    /// The skill.
+    /// Name of the skill.
     pub name: String,
-    /// Its exact bytes.
+    /// Digest of the skill's files.
     pub digest: String,
-    /// The rendered activation.
+    /// The rendered text of the skill.
     pub content: String,
-    /// Its folder.
+    /// Path of the skill's folder.
     pub directory: String,
     /// The files beside its SKILL.md.
     pub resources: Vec<String>,
@@ -77,13 +77,13 @@ pub struct ShowDocument {
 /// `read --json`.
 #[derive(Serialize)]
 pub struct ReadDocument<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: String,
-    /// The file.
+    /// Path of the file below the skill's folder.
     pub path: &'a str,
     /// Its text, if it is text.
     pub text: Option<&'a str>,
-    /// Its size.
+    /// Size of the file in bytes.
     pub size: usize,
     /// Whether it is something else than text.
     pub binary: bool,
@@ -92,31 +92,31 @@ pub struct ReadDocument<'a> {
 /// `doctor --json`.
 #[derive(Serialize)]
 pub struct Doctor {
-    /// The checks.
+    /// All checks, in order.
     pub checks: Vec<Check>,
 }
 
-/// One check.
+/// The result of one check.
 #[derive(Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// What was checked.
     pub name: String,
     /// `ok`, `warn` or `fail`.
     pub status: &'static str,
-    /// What was found.
+    /// What the check found.
     pub message: String,
-    /// What to type.
+    /// The command that fixes it.
     pub fix: Option<String>,
 }
 
-/// `metier --json`: where skills were looked for.
+/// `metier --json`: the roots of skills.
 #[derive(Serialize)]
 pub struct RootRow {
     /// What its skills count for.
     pub source: &'static str,
-    /// The folder.
+    /// Path of the folder.
     pub path: String,
-    /// Whether its skills may be used.
+    /// Whether its skills can be used.
     pub trusted: bool,
     /// How many skills are in it.
     pub skills: usize,
@@ -132,42 +132,42 @@ pub struct TrustDocument {
     /// The folder it happened to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folder: Option<String>,
-    /// All trusted folders.
+    /// All folders that the user trusts.
     pub trusted: Vec<TrustRow>,
 }
 
-/// A trusted folder.
+/// A folder that the user trusts.
 #[derive(Serialize)]
 pub struct TrustRow {
-    /// The folder.
+    /// Path of the folder.
     pub folder: String,
-    /// Since when.
+    /// Time of the decision.
     pub at: String,
 }
 
 /// `config --json`.
 #[derive(Serialize)]
 pub struct ConfigDocument {
-    /// The values.
+    /// The values of the configuration.
     pub values: Vec<ConfigValue>,
     /// What is wrong with the files.
     pub problems: Vec<Value>,
 }
 
-/// One value.
+/// One value of the configuration.
 #[derive(Serialize)]
 pub struct ConfigValue {
-    /// Its key.
+    /// Key of the value.
     pub key: String,
-    /// As TOML.
+    /// The value as TOML.
     pub value: Option<String>,
     /// Where it comes from.
     pub origin: String,
     /// The line in that file.
     pub line: Option<usize>,
-    /// Whether nobody has set it.
+    /// Whether it is a default.
     pub is_default: bool,
-    /// What it does.
+    /// Description of the setting.
     pub doc: &'static str,
     /// Whether anything in this version acts on it.
     pub has_effect: bool,
@@ -176,23 +176,23 @@ pub struct ConfigValue {
 /// An error, for every command.
 #[derive(Serialize)]
 pub struct ErrorDocument<'a> {
-    /// The error.
+    /// The error, with its hint.
     pub error: ErrorBody<'a>,
 }
 
 /// What happened, and what to type next.
 #[derive(Serialize)]
 pub struct ErrorBody<'a> {
-    /// A stable word.
+    /// A stable code.
     pub code: &'a str,
-    /// What happened.
+    /// What happened, for people.
     pub message: Cow<'a, str>,
-    /// What to type.
+    /// How to fix it.
     pub hint: Option<&'a str>,
-    /// Which skill.
+    /// Name of the skill that it concerns.
     pub skill: Option<&'a str>,
-    /// Which file.
+    /// Path of the file that it concerns.
     pub path: Option<&'a str>,
-    /// Which line.
+    /// Line in that file.
     pub line: Option<u32>,
 }

@@ -26,7 +26,7 @@ pub struct Info<'a> {
     rest: Rest<'a>,
 }
 
-/// What `info` tells beyond the list.
+/// The fields of `info` that the list does not have.
 #[derive(Serialize)]
 struct Rest<'a> {
     manifest: Option<Value>,
@@ -43,7 +43,7 @@ struct Rest<'a> {
     diagnostics: Vec<DiagnosticRow<'a>>,
 }
 
-/// A hook that a skill brings along for another program.
+/// A hook of a skill that was written for another program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HookRow {
     /// `openclaw` or `claude`.
@@ -53,10 +53,10 @@ pub struct HookRow {
     /// The line of the command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
-    /// The command.
+    /// The command that runs it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// The events that it is for, in the words of that program.
+    /// Its events, with the names of that program.
     pub events: Vec<String>,
     /// The phases at which it is asked here.
     pub phases: Vec<&'static str>,
@@ -104,7 +104,7 @@ struct FileRow<'a> {
 }
 
 impl<'a> Info<'a> {
-    /// The document of a skill, with what it asks for and what was answered, and the hooks that it brings along.
+    /// The document of a skill, with its permissions and the answers to them, and its hooks.
     #[must_use]
     pub fn new(
         inventory: &'a Inventory,

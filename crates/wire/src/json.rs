@@ -10,10 +10,10 @@ pub(crate) fn value(out: &mut Vec<u8>, value: &impl Serialize) {
     serde_json::to_writer(out, value).ok();
 }
 
-/// A string.
+/// Writes a string.
 pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     let special = |byte: u8| byte < b' ' || byte == b'"' || byte == b'\\';
-    // Without an early exit the compiler looks at sixteen bytes at a time.
+    // Without an early exit the compiler processes sixteen bytes at a time.
     if text.bytes().fold(false, |any, byte| any | special(byte)) {
         value(out, &text);
     } else {
@@ -23,7 +23,7 @@ pub(crate) fn string(out: &mut Vec<u8>, text: &str) {
     }
 }
 
-/// A key as it stands in the document.
+/// A key as it is in the document.
 macro_rules! key {
     ($key:literal) => {
         concat!("\"", $key, "\":")
@@ -77,7 +77,7 @@ impl<'w> Object<'w> {
         }
     }
 
-    /// A word that needs no escapes: one of ours.
+    /// A string that needs no escapes: one of ours.
     #[inline(always)]
     pub(crate) fn word(&mut self, key: &str, word: &'static str) {
         let out = self.key(key);
@@ -86,7 +86,7 @@ impl<'w> Object<'w> {
         out.push(b'"');
     }
 
-    /// A word that is JSON by itself.
+    /// A text that is valid JSON itself.
     #[inline(always)]
     fn raw(&mut self, key: &str, word: &str) {
         self.key(key).extend_from_slice(word.as_bytes());
@@ -123,7 +123,7 @@ impl<'w> Object<'w> {
     }
 }
 
-/// An array.
+/// Writes an array.
 pub(crate) fn list<T>(
     out: &mut Vec<u8>,
     items: impl IntoIterator<Item = T>,

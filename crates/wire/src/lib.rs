@@ -8,7 +8,7 @@
 //!
 //! **In → out.** [`Inventory`](metier_runtime::Inventory) → [`List`]; skill + manifest → [`Info`]; … → `serde::Serialize`.
 //!
-//! **Invariants.** no I/O · keys are snake_case · paths are absolute · what is here keeps its meaning, more may be added.
+//! **Invariants.** no I/O · keys are snake_case · paths are absolute · existing fields keep their meaning, more can be added.
 //!
 //! **Start reading at** `list.rs`, then `info.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
@@ -17,6 +17,8 @@ mod baseline;
 mod compose;
 mod conversation;
 mod documents;
+#[cfg(feature = "agent")]
+mod event;
 mod info;
 mod json;
 mod list;
@@ -34,6 +36,8 @@ pub use documents::{
     PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,
     Validated,
 };
+#[cfg(feature = "agent")]
+pub use event::event_document;
 pub use info::{HookRow, Info};
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};

@@ -92,7 +92,7 @@ impl<W: Write> Stream<'_, W> {
     }
 }
 
-/// One skill.
+/// A skill in the list.
 pub(crate) struct SkillRow<'a> {
     inventory: &'a Inventory,
     skill: &'a Skill,

@@ -13,16 +13,16 @@ pub struct ToolsDocument {
     pub tools: Vec<ToolRow>,
 }
 
-/// A tool.
+/// A tool of a skill.
 #[derive(Clone, Debug, Serialize)]
 pub struct ToolRow {
-    /// What it is called by a model.
+    /// Its name for a model.
     pub name: String,
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
     /// What its skill calls it: the TOOL of `metier call SKILL TOOL`.
     pub tool: String,
-    /// What it does.
+    /// Description of the tool.
     pub description: String,
     /// The JSON Schema of its input.
     pub input_schema: Value,
@@ -43,7 +43,7 @@ impl From<Tool> for ToolRow {
 /// `call --json`, and `run --json` of a workflow.
 #[derive(Serialize)]
 pub struct CallDocument {
-    /// What the tool said.
+    /// The output of the tool.
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
@@ -70,7 +70,7 @@ impl From<&Called> for CallDocument {
 pub struct TestDocument {
     /// Every test, in order.
     pub tests: Vec<TestRow>,
-    /// How many passed.
+    /// Number of tests that passed.
     pub passed: usize,
     /// How many did not.
     pub failed: usize,
@@ -79,16 +79,16 @@ pub struct TestDocument {
 /// A test of a skill.
 #[derive(Clone, Debug, Serialize)]
 pub struct TestRow {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
     /// The file, below its folder.
     pub file: String,
     /// The line of the case; nothing for a function.
     pub line: Option<u32>,
-    /// What it is called.
+    /// Name of the test.
     pub name: String,
-    /// Whether it passed.
+    /// Whether the test passed.
     pub passed: bool,
-    /// What went wrong.
+    /// Why the test failed.
     pub message: Option<String>,
 }

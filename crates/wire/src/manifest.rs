@@ -2,7 +2,7 @@
 
 use metier_model::{
     Card, CompatibilityRule, ComposabilityRule, Context, Installer, Limits, Manifest, Need,
-    ToolDefinition,
+    SkillOrder, ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,7 @@ const WITHOUT_EFFECT: &[&str] = &[
     "sidecar_tools",
 ];
 
-/// The fields of a manifest that nothing in this version acts on. Rules of a skill count if its type says so.
+/// The fields of a manifest without effect in this version. Rules of a skill count if its type allows it.
 #[must_use]
 pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
     let asked = |key: &&&str| {
@@ -75,7 +75,7 @@ fn limits(limits: &Limits) -> Map<String, Value> {
     out
 }
 
-/// Puts a value in, unless there is nothing to say.
+/// Adds a value, unless it is empty.
 fn put(out: &mut Map<String, Value>, key: &str, value: impl serde::Serialize) {
     let value = serde_json::to_value(value).unwrap_or(Value::Null);
     let empty = match &value {
@@ -257,7 +257,7 @@ fn contract(manifest: &Manifest, out: &mut Map<String, Value>) {
             .map(compatible)
             .collect::<Vec<_>>(),
     );
-    let composable = |rule: &ComposabilityRule| json!({ "with": rule.with, "required": rule.required, "order": rule.order });
+    let composable = |rule: &ComposabilityRule| json!({ "with": rule.with, "required": rule.required, "order": rule.order.map(SkillOrder::as_str) });
     put(
         out,
         "composability_rules",

@@ -7,24 +7,24 @@ use serde::Serialize;
 /// A permission of a skill, in `info --json` and `permissions NAME --json`.
 #[derive(Clone, Debug, Serialize)]
 pub struct PermissionRow {
-    /// With its scope.
+    /// The permission with its scope.
     pub permission: String,
     /// `allowed`, `ask` or `denied`.
     pub state: &'static str,
-    /// In plain words.
+    /// What it allows, in plain words.
     pub means: String,
 }
 
 /// `permissions NAME --json`.
 #[derive(Serialize)]
 pub struct SkillPermissions<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: &'a str,
     /// Where it comes from.
     pub source: &'static str,
-    /// Its exact bytes.
+    /// Digest of the skill's files.
     pub digest: String,
-    /// What it asks for and what it was given.
+    /// Its permissions and the answers to them.
     pub permissions: Vec<PermissionRow>,
 }
 
@@ -35,22 +35,22 @@ pub struct AnswersDocument {
     pub approvals: Vec<AnswerRow>,
 }
 
-/// An answer.
+/// A decision of the user about one permission.
 #[derive(Serialize)]
 pub struct AnswerRow {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
     /// Where it comes from.
     pub source: String,
-    /// With its scope.
+    /// The permission with its scope.
     pub permission: String,
     /// `allowed` or `denied`.
     pub state: &'static str,
-    /// For these bytes.
+    /// Digest of the skill's files.
     pub digest: String,
-    /// When.
+    /// Time in UTC.
     pub at: String,
-    /// Who answered.
+    /// Who decided.
     pub by: String,
 }
 
@@ -71,26 +71,26 @@ impl From<Approval> for AnswerRow {
 /// `log --json`.
 #[derive(Serialize)]
 pub struct LogDocument {
-    /// The newest first.
+    /// The receipts, newest first.
     pub receipts: Vec<ReceiptRow>,
-    /// Whether the chain of all receipts is whole; `null` if nobody asked.
+    /// Whether the chain of all receipts is intact; `null` if it was not checked.
     pub whole: Option<bool>,
 }
 
-/// A receipt.
+/// A record of one act.
 #[derive(Clone, Debug, Serialize)]
 pub struct ReceiptRow {
     /// Its number and the beginning of its hash.
     pub id: String,
-    /// When.
+    /// Time in UTC.
     pub at: String,
-    /// Which skill.
+    /// Name of the skill.
     pub skill: String,
-    /// In which bytes.
+    /// Digest of the skill's files.
     pub digest: String,
-    /// The permission.
+    /// The permission that the act needed.
     pub act: String,
-    /// What it was about.
+    /// The subject of the act.
     pub detail: String,
     /// `allowed` or `refused`.
     pub decision: &'static str,
@@ -100,12 +100,12 @@ pub struct ReceiptRow {
     pub outcome: Option<&'static str>,
     /// How long it took.
     pub ms: u64,
-    /// What it was confined by.
+    /// The sandbox that it ran in.
     pub sandbox: Option<String>,
     /// What was known only at its end, such as how many bytes went over a connection.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// How many refusals it stands for, if they came as a flood.
+    /// How many refusals it represents, if there were too many for one receipt each.
     #[serde(skip_serializing_if = "is_one")]
     pub count: u64,
 }
@@ -146,15 +146,15 @@ impl From<&Receipt> for ReceiptRow {
 /// `exec --json`.
 #[derive(Serialize)]
 pub struct ExecDocument<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: &'a str,
-    /// The script.
+    /// Path of the script below the skill's folder.
     pub script: &'a str,
     /// Its exit code; `null` if it did not end by itself.
     pub exit: Option<i32>,
-    /// How it ended, in words.
+    /// How it ended, for people.
     pub ended: String,
-    /// What it printed.
+    /// Standard output of the script.
     pub stdout: String,
     /// What it complained about.
     pub stderr: String,
@@ -181,7 +181,7 @@ pub(crate) fn is_none_left_out(count: &u64) -> bool {
 /// `deps --json`.
 #[derive(Serialize)]
 pub struct DepsDocument<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub name: &'a str,
     /// Programs that are not there.
     pub missing: &'a [String],

@@ -15,9 +15,9 @@ pub struct ScanDocument {
 /// A skill that was scanned.
 #[derive(Serialize)]
 pub struct ScannedRow {
-    /// Its folder.
+    /// Path of the skill's folder.
     pub path: String,
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// The exact bytes that were scanned; `null` when they could not all be read.
     pub digest: Option<String>,
@@ -27,9 +27,9 @@ pub struct ScannedRow {
     pub files_scanned: usize,
     /// The permissions that what it does takes.
     pub capabilities: Vec<&'static str>,
-    /// What it was seen to use.
+    /// The capabilities that were observed.
     pub observed: Observed,
-    /// What was found.
+    /// The findings of the scanner.
     pub findings: Vec<FindingRow>,
     /// How many more findings there are.
     pub more: usize,
@@ -41,7 +41,7 @@ pub struct ScannedRow {
     pub baselined: usize,
     /// That the user takes these bytes as they are.
     pub acceptance: Option<AcceptanceRow>,
-    /// Permissions that would cover what it does, if somebody asked.
+    /// Permissions that would cover what it does, if they were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suggested_permissions: Option<Vec<String>>,
 }
@@ -57,7 +57,7 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Of the capabilities.
+    /// The row of a set of capabilities.
     #[must_use]
     pub fn of(seen: &Capabilities) -> Self {
         let list = |set: &std::collections::BTreeSet<String>| {
@@ -73,7 +73,7 @@ impl Observed {
     }
 }
 
-/// A finding.
+/// A finding of the scanner.
 #[derive(Serialize)]
 pub struct FindingRow {
     rule: String,
@@ -147,9 +147,9 @@ impl UnreadRow {
 /// That the user takes the skill as it is.
 #[derive(Serialize)]
 pub struct AcceptanceRow {
-    /// Why.
+    /// The reason that the user gave.
     pub reason: Option<String>,
-    /// When.
+    /// Time of the decision.
     pub at: String,
 }
 

@@ -18,13 +18,13 @@ pub struct SelectDocument<'a> {
     pub picks: Vec<PickRow<'a>>,
     /// Those that fit and wait for consent, because of the risk.
     pub held: Vec<PickRow<'a>>,
-    /// Those that somebody named and that can't be picked.
+    /// Skills that were named and can't be picked.
     pub refused: Vec<RefusedRow<'a>>,
     /// How many could have been picked.
     pub considered: usize,
     /// Whether the task is one of writing code.
     pub coding: bool,
-    /// How we know.
+    /// The evidence for that.
     pub coding_evidence: CodingRow<'a>,
     /// How much can go wrong.
     pub risk: &'static str,
@@ -37,17 +37,17 @@ pub struct SelectDocument<'a> {
 /// A skill that fits.
 #[derive(Serialize)]
 pub struct PickRow<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// How well, between 0 and 1.
     pub score: f64,
-    /// What speaks for it.
+    /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
     /// Whether a rule requires it.
     pub required: bool,
-    /// Whether it may do something that the risk of the task makes worth asking about.
+    /// Whether it can do something that requires consent at the risk of the task.
     pub needs_consent: bool,
-    /// What that is.
+    /// The permission that needs consent.
     pub consent: Option<&'a str>,
 }
 
@@ -56,16 +56,16 @@ pub struct PickRow<'a> {
 pub struct CodingRow<'a> {
     /// How sure it is, between 0 (certainly not) and 1.
     pub score: f64,
-    /// What speaks for and against it.
+    /// The evidence, positive and negative.
     pub evidence: Vec<EvidenceRow<'a>>,
 }
 
-/// Something that tells whether a task is coding.
+/// Evidence about whether a task is coding.
 #[derive(Serialize)]
 pub struct EvidenceRow<'a> {
     /// What kind of thing.
     pub sign: &'static str,
-    /// In words.
+    /// A description, for people.
     pub detail: &'a str,
     /// What it counts, between 0 and 1.
     pub weight: f64,
@@ -74,9 +74,9 @@ pub struct EvidenceRow<'a> {
 /// Why a request can't be met.
 #[derive(Serialize)]
 pub struct LackRow<'a> {
-    /// A stable word.
+    /// A stable code.
     pub code: &'static str,
-    /// What happened.
+    /// What is missing, for people.
     pub message: String,
     /// The skills that are missing.
     pub skills: Vec<&'a str>,
@@ -84,21 +84,21 @@ pub struct LackRow<'a> {
     pub hint: Option<&'a str>,
 }
 
-/// A skill that was named in vain.
+/// A skill that was named and can't be picked.
 #[derive(Serialize)]
 pub struct RefusedRow<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
-    /// What stands in its way.
+    /// Why it can't be picked.
     pub gates: Vec<GateRow<'a>>,
 }
 
-/// Something that speaks for a skill.
+/// A signal that matched a skill.
 #[derive(Serialize)]
 pub struct SignalRow<'a> {
     /// What kind of thing.
     pub signal: &'static str,
-    /// In words.
+    /// A description, for people.
     pub detail: &'a str,
     /// What it counts, between 0 and 1.
     pub weight: f64,
@@ -107,13 +107,13 @@ pub struct SignalRow<'a> {
 /// What was seen of a project.
 #[derive(Serialize)]
 pub struct ProjectRow<'a> {
-    /// How many files.
+    /// Number of files that were seen.
     pub files: usize,
     /// Whether there are more.
     pub truncated: bool,
     /// Its languages, most files first.
     pub languages: Vec<&'a str>,
-    /// What builds it.
+    /// Build systems that were detected.
     pub build_systems: &'a [&'static str],
 }
 
@@ -126,7 +126,7 @@ pub struct WhyDocument<'a> {
     pub considered: usize,
     /// Whether the task is one of writing code.
     pub coding: bool,
-    /// How we know.
+    /// The evidence for that.
     pub coding_evidence: CodingRow<'a>,
     /// How much can go wrong.
     pub risk: &'static str,
@@ -139,7 +139,7 @@ pub struct WhyDocument<'a> {
 /// Why a skill was picked, or was not.
 #[derive(Serialize)]
 pub struct AccountRow<'a> {
-    /// Its name.
+    /// Name of the skill.
     pub name: String,
     /// Where it comes from.
     pub source: &'static str,
@@ -147,13 +147,13 @@ pub struct AccountRow<'a> {
     pub picked: bool,
     /// How well it fits, between 0 and 1.
     pub score: f64,
-    /// What speaks for it.
+    /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
     /// Triggers that wait for something else.
     pub misses: Vec<MissRow<'a>>,
-    /// What stands in its way.
+    /// Why it can't be picked.
     pub gates: Vec<GateRow<'a>>,
-    /// What it may do that the risk of the task makes worth asking about.
+    /// What it can do that requires consent at the risk of the task.
     pub consent: Option<&'a str>,
     /// Triggers that never match.
     pub problems: Vec<MissRow<'a>>,
@@ -164,16 +164,16 @@ pub struct AccountRow<'a> {
 pub struct MissRow<'a> {
     /// What kind of trigger.
     pub signal: &'static str,
-    /// In words.
+    /// A description, for people.
     pub detail: &'a str,
 }
 
 /// Something that keeps a skill from being picked.
 #[derive(Serialize)]
 pub struct GateRow<'a> {
-    /// A stable word: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
+    /// A stable code: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,
-    /// In words.
+    /// A description, for people.
     pub message: &'a str,
     /// What to do about it.
     pub hint: Option<&'a str>,

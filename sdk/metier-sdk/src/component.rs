@@ -1,9 +1,9 @@
-//! A skill in Rust as a WebAssembly component: the world of `sdk/wit/skill.wit`, answered by a [`Plugin`].
+//! A skill in Rust as a WebAssembly component: a [`Plugin`] that implements the world of `sdk/wit/skill.wit`.
 //!
-//! **Problem.** A component has no pipes and no main: each call is an instance of its own, which is told everything anew.
-//! **Decision.** Each call makes the skill, tells it who it is, and lets it answer as it would over pipes; what a handler asks goes to
-//! the import `host.ask`. So the same type serves as a program, as a library and as a component.
-//! A panic has nowhere to unwind to: it traps, which fails its own call and nothing else.
+//! **Problem.** A component has no pipes and no main: each call runs in a new instance, which gets everything again.
+//! **Decision.** Each call creates the skill, initializes it, and lets it answer as it would over pipes; requests of a handler go to
+//! the import `host.ask`. So the same type works as a program, as a library and as a component.
+//! A panic can't unwind: it traps, which fails its own call only.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::{
 };
 use bindings::{Problem, metier::skill::host};
 
-/// What `wit-bindgen` makes of the world.
+/// The code that `wit-bindgen` generates for the world.
 #[allow(
     missing_docs,
     unused_qualifications,
@@ -29,8 +29,8 @@ pub mod bindings {
     });
 }
 
-/// Makes a component of a [`Plugin`] that is [`Default`]. [`export_skill!`](crate::export_skill) does it where the target is
-/// WebAssembly, so there is seldom a reason to name this one.
+/// Exports a [`Plugin`] that is [`Default`] as a component. [`export_skill!`](crate::export_skill) does it where the target is
+/// WebAssembly, so this macro is seldom needed.
 #[macro_export]
 macro_rules! export_component {
     ($plugin:ty) => {
@@ -59,7 +59,7 @@ macro_rules! export_component {
 ///
 /// # Errors
 ///
-/// As [`Skill::answer`]; or what came is no JSON.
+/// As [`Skill::answer`]; or the arguments are not JSON.
 pub fn answer(
     plugin: impl Plugin + 'static,
     about: &str,
@@ -92,7 +92,7 @@ struct Import;
 
 impl Transport for Import {
     fn ask(&mut self, request: &HostRequest) -> Result<Value, HostError> {
-        /// A request comes apart as it is written.
+        /// The parts of a request.
         #[derive(Deserialize)]
         struct Question {
             method: String,

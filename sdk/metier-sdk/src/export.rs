@@ -1,4 +1,4 @@
-//! `export_skill!`: one word for every way in which a plugin leaves its crate. What each is, is said in its own module.
+//! `export_skill!`: one macro for every form in which a plugin is built. The modules of the forms have the details.
 
 /// Makes a library of a [`Plugin`](crate::guest::Plugin) that is [`Default`], or a component where the target is WebAssembly.
 ///

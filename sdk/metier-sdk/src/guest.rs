@@ -1,7 +1,7 @@
-//! A skill in Rust: what it contributes, and the answers to its host.
+//! Skills in Rust: contributions, and answers to the host.
 //!
-//! **Problem.** A skill that runs outside has to read lines, keep ids apart and turn every accident into an answer before it can
-//! do the first useful thing. **Goal.** The author writes functions; their types say what comes in and goes out.
+//! **Problem.** A skill that runs outside metier has to read lines, match ids and turn every failure into an answer before it can
+//! do anything useful. **Goal.** The author writes functions; their types define input and output.
 //!
 //! ```no_run
 //! use metier_sdk::guest::Skill;
@@ -14,16 +14,16 @@
 //!
 //! fn main() -> std::process::ExitCode {
 //!     Skill::new()
-//!         .tool("greet", "Greets somebody", |host, input: Greet| {
+//!         .tool("greet", "Greets a guest", |host, input: Greet| {
 //!             Ok(format!("{}, {}", host.read_file("greeting.txt")?, input.who))
 //!         })
 //!         .serve()
 //! }
 //! ```
 //!
-//! **Invariants.** A handler that fails or panics fails its own call and nothing else. Calls come one after the other. What a
-//! handler knows of the world it asked its [`Host`] for; how the question travels is the [`Transport`]'s business, so the same
-//! handlers serve over pipes and inside a process.
+//! **Invariants.** A handler that fails or panics fails its own call only. Calls are handled one at a time. A handler reaches the
+//! outside only through its [`Host`]; a [`Transport`] carries the requests, so the same
+//! handlers work over pipes and inside a process.
 
 mod host;
 mod parts;
@@ -52,10 +52,10 @@ pub use plugin::{Context, Plugin};
 
 use parts::{Part, Parts, find};
 
-/// What a handler gives back. Any error will do, a text too: `Err("no such guest".into())`.
+/// The result of a handler. Any error type works, and so does text: `Err("no such guest".into())`.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
-/// A skill: everything that it contributes.
+/// A skill with everything that it contributes.
 #[derive(Default)]
 pub struct Skill {
     about: Option<Initialize>,
@@ -64,13 +64,13 @@ pub struct Skill {
 }
 
 impl Skill {
-    /// Contributes nothing yet.
+    /// A skill without contributions.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What a plugin contributes, which it says when it is activated.
+    /// The skill of a plugin, which registers its contributions when it is activated.
     #[must_use]
     pub fn of(plugin: impl Plugin + 'static) -> Self {
         Self {
@@ -79,8 +79,8 @@ impl Skill {
         }
     }
 
-    /// A tool that a model may call. The schema of its input is that of `I`; what is written above the fields describes them. A
-    /// tool that takes nothing in particular takes a [`Value`].
+    /// A tool that a model can call. The schema of its input is that of `I`; doc comments of fields become descriptions. A
+    /// tool without a fixed input takes a [`Value`].
     #[must_use]
     pub fn tool<I, O>(
         mut self,
@@ -96,8 +96,8 @@ impl Skill {
         self
     }
 
-    /// Steps in at a phase. Several hooks at one phase are called in the order in which they were added; each gets the event as
-    /// the one before left it, and the first that cancels is the last.
+    /// A hook at a phase. Several hooks at one phase are called in the order in which they were added; each gets the event as
+    /// the previous one left it, and none is called after one that cancels.
     #[must_use]
     pub fn hook(
         mut self,
@@ -124,7 +124,7 @@ impl Skill {
         self
     }
 
-    /// A scanner for the files of other skills; [`ScannedFile::finding`] says what is wrong where.
+    /// A scanner for the files of other skills; [`ScannedFile::finding`] makes its findings.
     #[must_use]
     pub fn scanner(
         mut self,
@@ -137,7 +137,7 @@ impl Skill {
         self
     }
 
-    /// What the answer to `initialize` lists.
+    /// The contributions, as in the answer to `initialize`.
     #[must_use]
     pub fn contributions(&self) -> Contributions {
         Contributions {
@@ -146,12 +146,12 @@ impl Skill {
         }
     }
 
-    /// Answers one request of the host, wherever it came from; questions of the handler go to `transport`.
+    /// Answers one request of the host; requests of the handler go to `transport`.
     ///
     /// # Errors
     ///
-    /// There is no such method, it takes other parameters, or a handler failed. Of a tool that isn't an error here: the answer says
-    /// so, for the model to read.
+    /// The method does not exist, the parameters are wrong, or a handler failed. A tool that fails is not an error here: its output is the
+    /// error, for the model to read.
     pub fn answer(
         &mut self,
         method: &str,
@@ -180,14 +180,14 @@ impl Skill {
         let about: Initialize = read(params)?;
         if about.protocol != PROTOCOL {
             let message = format!(
-                "this skill speaks protocol {PROTOCOL}, not {}",
+                "this skill uses protocol {PROTOCOL}, not {}",
                 about.protocol
             );
             return Err(RpcError::new(code::PARAMS, message));
         }
         self.about = Some(about);
         if let Some(plugin) = &mut self.plugin {
-            // Whatever it registered before belongs to an activation that is over, or failed.
+            // Earlier registrations belong to an activation that ended or failed.
             self.parts = Parts::default();
             let host = Host::new(self.about.as_ref(), transport);
             let mut context = Context::new(&mut self.parts, host);
@@ -197,13 +197,13 @@ impl Skill {
     }
 
     fn shut_down(&mut self, transport: &mut dyn Transport) -> Result<Value, RpcError> {
-        // One that was never activated has nothing to give back.
+        // A plugin that was never activated has nothing to release.
         let about = self.about.take();
         if let (Some(plugin), Some(about)) = (&mut self.plugin, &about) {
             let host = Host::new(Some(about), transport);
             caught(|| plugin.deactivate(&host)).map_err(|message| {
-                // Nobody reads the answer to the last request, but everybody the log.
-                host.log("error", &format!("it was not deactivated: {message}"));
+                // The answer to the last request is not shown; the log is.
+                host.log("error", &format!("deactivation failed: {message}"));
                 failed(message)
             })?;
         }
@@ -271,9 +271,9 @@ impl std::fmt::Debug for Skill {
     }
 }
 
-/// Calls something of the author's; what went wrong is told in words, a panic too.
+/// Calls the author's code; a failure becomes text, and so does a panic.
 fn caught<T>(work: impl FnOnce() -> Outcome<T>) -> Result<T, String> {
-    // A handler that panics may leave its own captured state half changed; that is what it would find with a mutex too.
+    // A handler that panics can leave its own captured state half changed, as it could with a mutex.
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(outcome) => outcome.map_err(|error| error.to_string()),
         Err(panic) => Err(words(&*panic)),

@@ -1,11 +1,11 @@
-//! # metier-sdk — words that cross the fence to skill authors
+//! # metier-sdk — the types that metier and skill authors share
 //!
-//! **Problem.** A skill author and the host must mean the same thing by "this skill may read files", and by every line that
+//! **Problem.** A skill author and the host must agree on the meaning of each permission and of each message that
 //! they exchange.
 //! **Goals.** One spelling for each permission and each phase; one type for each message of the wire protocol; and for skills in
-//! Rust, a [`guest`] that speaks it; for interpreters of ours, the line of a [`worker`].
+//! Rust, a [`guest`] that implements it; for metier's own interpreters, a [`worker`].
 //! **In → out.** `"shell:exec"` → [`Permission::ShellExec`] → `"shell:exec"`; a line of JSON → a message of [`wire`].
-//! **Invariants.** no I/O, but for the stdin and stdout of [`guest::Skill::serve`] · the sets are closed: an unknown word is an
+//! **Invariants.** no I/O except on the stdin and stdout of [`guest::Skill::serve`] · the sets are closed: an unknown name is an
 //! error, never "all".
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 

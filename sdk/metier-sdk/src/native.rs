@@ -1,10 +1,10 @@
-//! The border between a native skill and its host: a table of C functions, and JSON that crosses it.
+//! The interface between a native skill and its host: a table of C functions that exchange JSON.
 //!
-//! **Problem.** Rust has no stable ABI, and a skill may be written in C. **Decision.** One symbol, [`ENTRY`], gives out a [`Table`]
-//! of functions; what they exchange is JSON with its length. `sdk/include/metier.h` says the same in C, and who frees what.
+//! **Problem.** Rust has no stable ABI, and a skill can be written in C. **Decision.** One symbol, [`ENTRY`], returns a [`Table`]
+//! of functions that exchange JSON with its length. `sdk/include/metier.h` declares the same in C, and defines who frees what.
 //!
-//! **Invariants.** A panic never crosses: it becomes an error. Whoever made bytes frees them. The table says how long it is, so it
-//! can grow at its end; a change of anything else is another symbol.
+//! **Invariants.** A panic never crosses the interface: it becomes an error. The side that allocated bytes frees them. The table
+//! contains its size, so it can grow at its end; any other change requires another symbol.
 #![expect(
     unsafe_code,
     reason = "pointers cross the border to C here, and only here on the skill's side"
@@ -17,25 +17,28 @@ use std::{
     ptr, slice,
 };
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::{
     guest::{HostError, Plugin, Skill, Transport},
-    wire::{HostRequest, RpcError, code},
+    wire::{
+        HostRequest, RpcError, code,
+        envelope::{Body, Message},
+    },
 };
 
-/// The version of this border.
+/// The version of this interface.
 pub const ABI: u32 = 1;
-/// The symbol that gives out the [`Table`]: a function without parameters.
+/// The symbol that returns the [`Table`]: a function without parameters.
 pub const ENTRY: &str = "metier_skill_v1";
 
-/// Bytes and how many there are; they belong to whoever made them.
+/// Bytes and their number; they belong to the side that allocated them.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes {
-    /// The first; may be null if there are none.
+    /// The first byte; can be null if there are none.
     pub data: *const u8,
-    /// How many.
+    /// The number of bytes.
     pub length: usize,
 }
 
@@ -46,7 +49,7 @@ impl Bytes {
         length: 0,
     };
 
-    /// Borrowed from here.
+    /// Borrows a slice.
     #[must_use]
     pub const fn of(bytes: &[u8]) -> Self {
         Self {
@@ -56,18 +59,18 @@ impl Bytes {
     }
 }
 
-/// The host's side: whom a skill asks.
+/// The host's side: functions that a skill can call.
 #[repr(C)]
 #[derive(Debug)]
 pub struct HostTable {
-    /// The host's own; passed to each of its functions.
+    /// The host's state; passed to each of its functions.
     pub context: *mut c_void,
-    /// Asks `{"method":"host/…","params":…}`, gives `{"result":…}` or `{"error":…}`. The answer is the host's, and is there until
-    /// the next question or the end of the call.
+    /// Takes `{"method":"host/…","params":…}`, returns `{"result":…}` or `{"error":…}`. The answer belongs to the host, and is valid until
+    /// the next request or the end of the call.
     pub ask: extern "C" fn(context: *mut c_void, request: Bytes) -> Bytes,
 }
 
-/// The skill's side: what a library gives out.
+/// The skill's side: the functions of a library.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
@@ -75,9 +78,9 @@ pub struct Table {
     pub abi: u32,
     /// The size of this table.
     pub size: u32,
-    /// Makes a skill; null if it can't.
+    /// Creates a skill; null on failure.
     pub create: Option<unsafe extern "C" fn() -> *mut c_void>,
-    /// Answers `{"method":…,"params":…}` with `{"result":…}` or `{"error":…}`; 0, or anything else if there is no answer.
+    /// Answers `{"method":…,"params":…}` with `{"result":…}` or `{"error":…}`. Returns 0, or another number if there is no answer.
     pub answer: Option<
         unsafe extern "C" fn(
             skill: *mut c_void,
@@ -86,13 +89,13 @@ pub struct Table {
             answer: *mut Bytes,
         ) -> i32,
     >,
-    /// Takes an answer back.
+    /// Frees an answer.
     pub release: Option<unsafe extern "C" fn(skill: *mut c_void, answer: Bytes)>,
-    /// Ends a skill.
+    /// Destroys a skill.
     pub destroy: Option<unsafe extern "C" fn(skill: *mut c_void)>,
 }
 
-/// The table of a plugin; what [`crate::export_skill!`] gives out.
+/// The table of a plugin, which [`crate::export_skill!`] exports.
 #[must_use]
 pub const fn table<P: Plugin + Default + 'static>() -> &'static Table {
     const { &Exported::<P>::TABLE }
@@ -133,7 +136,7 @@ unsafe extern "C" fn answer(
         reply(skill, request, &mut Border(host))
     }));
     let Ok(text) = answered else {
-        // Handlers can't panic up to here, so this is a bug of this module; the host has words for it.
+        // Panics of handlers are caught earlier, so this is a bug in this module; the host reports it.
         return 1;
     };
     let text = Box::leak(text.into_bytes().into_boxed_slice());
@@ -151,7 +154,7 @@ unsafe extern "C" fn release(_skill: *mut c_void, answer: Bytes) {
 unsafe extern "C" fn destroy(skill: *mut c_void) {
     // SAFETY: the host passes what `create` gave it, once, and nothing after it.
     let skill = unsafe { Box::from_raw(skill.cast::<Skill>()) };
-    // What the author's `drop` panics about concerns nobody any more.
+    // A panic in the author's `drop` has no caller left.
     let _panicked = catch_unwind(AssertUnwindSafe(|| drop(skill)));
 }
 
@@ -164,13 +167,11 @@ fn reply(skill: &mut Skill, request: &[u8], host: &mut Border<'_>) -> String {
         }
         Err(problem) => Err(RpcError::new(code::PARSE, problem.to_string())),
     };
-    match answer {
-        Ok(result) => json!({ "result": result }).to_string(),
-        Err(error) => json!({ "error": error }).to_string(),
-    }
+    // Writing these types to memory can't fail; if it did, the host would report an empty answer.
+    serde_json::to_string(&Body::from(&answer)).unwrap_or_default()
 }
 
-/// The host across the border, for one call.
+/// The host, for one call.
 struct Border<'a>(&'a HostTable);
 
 impl Transport for Border<'_> {
@@ -180,26 +181,18 @@ impl Transport for Border<'_> {
         let answer = (self.0.ask)(self.0.context, Bytes::of(&request));
         // SAFETY: the host's answer is there until the next question, and is read before that.
         let answer = unsafe { read(answer) };
-        let mut answer: Value = serde_json::from_slice(answer)
-            .map_err(|problem| RpcError::new(code::PARSE, format!("the host said: {problem}")))?;
-        match answer.get_mut("error").map(Value::take) {
-            None => Ok(answer
-                .get_mut("result")
-                .map(Value::take)
-                .unwrap_or_default()),
-            Some(said) => Err(serde_json::from_value(said).unwrap_or_else(|_| {
-                let message = "the host sent an error without words".to_owned();
-                RpcError::new(code::INVALID, message)
-            })),
-        }
+        Message::parse_answer(answer).unwrap_or_else(|malformed| {
+            let message = format!("the host's answer is malformed: {malformed}");
+            Err(RpcError::new(malformed.code, message))
+        })
     }
 }
 
-/// The bytes that somebody lent.
+/// Borrowed bytes.
 ///
 /// # Safety
 ///
-/// They must be there, unchanged, for as long as they are used.
+/// They must stay valid and unchanged for as long as they are used.
 unsafe fn read<'a>(bytes: Bytes) -> &'a [u8] {
     if bytes.data.is_null() || bytes.length == 0 {
         return &[];

@@ -101,7 +101,7 @@ impl fmt::Display for UnknownPhase {
         let known: Vec<&str> = HookPhase::ALL.iter().map(|phase| phase.as_str()).collect();
         write!(
             f,
-            "`{}` is no phase; there are {}",
+            "`{}` is not a phase; the phases are {}",
             self.0,
             known.join(", ")
         )

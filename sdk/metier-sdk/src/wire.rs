@@ -1,8 +1,8 @@
-//! The wire: what a skill that runs outside and its host say to each other.
+//! The wire protocol: the messages between a skill that runs outside metier and its host.
 //!
-//! JSON-RPC 2.0, one message a line. The host asks ([`Initialize`], [`ToolExecute`], [`HookHandle`], [`WorkflowRun`],
-//! [`ScannerRun`], `shutdown`), and while it waits the skill may ask the host ([`HostRequest`]). A request of the skill that is
-//! not granted gets the error [`code::REFUSED`] with the reason.
+//! JSON-RPC 2.0, one message per line. The host calls ([`Initialize`], [`ToolExecute`], [`HookHandle`], [`WorkflowRun`],
+//! [`ScannerRun`], `shutdown`); while it waits, the skill can send requests to the host ([`HostRequest`]). A request without a
+//! permission gets the error [`code::REFUSED`] with the reason.
 //!
 //! ```text
 //! → {"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocol":1,"skill":"greeter",…}}
@@ -21,77 +21,79 @@ use serde_json::Value;
 
 use crate::HookPhase;
 
+pub mod envelope;
+
 /// The version of the protocol.
 pub const PROTOCOL: u32 = 1;
-/// The longest line that either side reads, in bytes.
+/// The longest line that either side accepts, in bytes.
 pub const MAX_FRAME: usize = 4 << 20;
 
 /// Names of the methods that the host calls.
 pub mod method {
-    /// Say what you contribute.
+    /// Returns what the skill contributes.
     pub const INITIALIZE: &str = "initialize";
-    /// Execute a tool.
+    /// Executes a tool.
     pub const TOOL: &str = "tool/execute";
-    /// Handle a hook.
+    /// Handles a hook.
     pub const HOOK: &str = "hook/handle";
-    /// Run a workflow.
+    /// Runs a workflow.
     pub const WORKFLOW: &str = "workflow/run";
-    /// Run a scanner.
+    /// Runs a scanner.
     pub const SCANNER: &str = "scanner/run";
-    /// Let one handler of an OpenClaw hook see an event.
+    /// Passes an event to one handler of an OpenClaw hook.
     pub const OPENCLAW: &str = "openclaw/handle";
-    /// Come to an end.
+    /// Stops the skill.
     pub const SHUTDOWN: &str = "shutdown";
-    /// Nobody waits for the answer to that request any more (a notification).
+    /// Cancels the request with this id (a notification).
     pub const CANCEL: &str = "cancel";
 }
 
-/// Codes of errors.
+/// Error codes.
 pub mod code {
-    /// That was no JSON.
+    /// The line is not JSON.
     pub const PARSE: i32 = -32_700;
-    /// That was JSON, but no message.
+    /// The line is JSON, but not a message.
     pub const INVALID: i32 = -32_600;
     /// There is no such method.
     pub const METHOD: i32 = -32_601;
-    /// The method takes other parameters.
+    /// The parameters are not those of the method.
     pub const PARAMS: i32 = -32_602;
-    /// It went wrong inside.
+    /// Internal error.
     pub const INTERNAL: i32 = -32_603;
-    /// It is not permitted; the message says why.
+    /// Not permitted; the message contains the reason.
     pub const REFUSED: i32 = -32_001;
-    /// It was permitted and did not work: no such file, no such host, no model.
+    /// Permitted, but failed: no such file, no such host, no model.
     pub const FAILED: i32 = -32_002;
 }
 
-/// `initialize`: who you are here.
+/// The parameters of `initialize`: the skill and its environment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Initialize {
     /// The version of this protocol.
     pub protocol: u32,
     /// The skill's name.
     pub skill: String,
-    /// The skill's folder. Files below it may be read without a permission.
+    /// The skill's folder. Reading files below it requires no permission.
     pub directory: String,
-    /// The folder in which relative paths begin.
+    /// The folder that relative paths start from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub project: Option<String>,
-    /// What the user configured for the skill.
+    /// The user's configuration for the skill.
     #[serde(default)]
     pub config: Value,
-    /// What was granted.
+    /// The granted permissions.
     #[serde(default)]
     pub permissions: Vec<String>,
-    /// The file to begin with, below the folder; for interpreters of ours.
+    /// The entrypoint, below the folder; for metier's interpreters.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entrypoint: Option<String>,
-    /// The skill's source files by path; for interpreters of ours, which can't open any.
+    /// The skill's source files by path; for metier's interpreters, which can't open files.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sources: BTreeMap<String, String>,
-    /// Handlers of OpenClaw hooks, in place of an entrypoint; for interpreters of ours.
+    /// Handlers of OpenClaw hooks, in place of an entrypoint; for metier's interpreters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub handlers: Vec<Handler>,
-    /// Variables that were granted and that no program of a skill has, such as `HOME`; for interpreters that can't ask for them.
+    /// Granted variables that a skill's programs don't get, such as `HOME`; for interpreters that can't request them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, String>,
 }
@@ -101,17 +103,17 @@ pub struct Initialize {
 pub struct Handler {
     /// The file, below the skill's folder.
     pub file: String,
-    /// What the file calls it: `default`, or another name that it exports.
+    /// The name of the export: `default` or another one.
     pub export: String,
 }
 
 /// The answer to `initialize`: everything that the skill contributes.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Contributions {
-    /// Tools that a model may call.
+    /// Tools that a model can call.
     #[serde(default)]
     pub tools: Vec<ToolSpec>,
-    /// Phases at which it steps in.
+    /// Phases with a hook.
     #[serde(default)]
     pub hooks: Vec<HookSpec>,
     /// Workflows that can be run by name.
@@ -120,10 +122,10 @@ pub struct Contributions {
     /// Scanners for files.
     #[serde(default)]
     pub scanners: Vec<ScannerSpec>,
-    /// Who the code says that it is; it must be whom SKILL.yaml says.
+    /// Name and version in the code; they must be those in SKILL.yaml.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub manifest: Option<Manifest>,
-    /// Handlers of OpenClaw hooks that could not be loaded; for interpreters of ours.
+    /// Handlers of OpenClaw hooks that could not be loaded; for metier's interpreters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_handlers: Vec<FailedHandler>,
 }
@@ -133,11 +135,11 @@ pub struct Contributions {
 pub struct FailedHandler {
     /// Its position in `handlers` of `initialize`.
     pub handler: usize,
-    /// The file and the line, and what is wrong there.
+    /// The file, the line and the problem.
     pub reason: String,
 }
 
-/// Who the code says that it is: built and copied elsewhere it still knows what it was built as.
+/// Name and version in the code: a built skill keeps them when it is copied elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// The skill's name.
@@ -147,7 +149,7 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// This name and this version, such as `env!("CARGO_PKG_VERSION")`.
+    /// A name and a version, such as `env!("CARGO_PKG_VERSION")`.
     pub fn new(name: impl Into<String>, version: impl Into<String>) -> Self {
         let (name, version) = (name.into(), version.into());
         Self { name, version }
@@ -159,7 +161,7 @@ impl Manifest {
 pub struct ToolSpec {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does, for a model.
+    /// A description for the model.
     #[serde(default)]
     pub description: String,
     /// The JSON Schema of its input.
@@ -171,17 +173,17 @@ fn any_object() -> Value {
     serde_json::json!({ "type": "object" })
 }
 
-/// A phase at which a skill steps in: its name alone, or with what else is to be said about it.
+/// A hook: the name of its phase, or the phase with options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum HookSpec {
-    /// Only the phase.
+    /// The phase, without options.
     Phase(HookPhase),
-    /// The phase and its ways.
+    /// The phase with options.
     Full {
         /// The phase.
         phase: HookPhase,
-        /// Whether the call is cancelled when this hook fails; only skills of the type `security-rule` may say so.
+        /// Whether the call is cancelled when this hook fails; only for skills of the type `security-rule`.
         #[serde(default)]
         fail_closed: bool,
     },
@@ -220,7 +222,7 @@ impl From<HookPhase> for HookSpec {
 pub struct WorkflowSpec {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// A description for people.
     #[serde(default)]
     pub description: String,
 }
@@ -232,15 +234,15 @@ pub struct ScannerSpec {
     pub name: String,
 }
 
-/// `tool/execute`.
+/// The parameters of `tool/execute`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolExecute {
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
-    /// Its input, as the schema says.
+    /// The input, which matches the tool's schema.
     #[serde(default)]
     pub input: Value,
-    /// The session that it is called in.
+    /// The id of the session.
     #[serde(default)]
     pub session: String,
 }
@@ -248,37 +250,37 @@ pub struct ToolExecute {
 /// The answer to `tool/execute`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolOutput {
-    /// What came of it: a text or any JSON.
+    /// The output: text or any JSON.
     #[serde(default)]
     pub output: Value,
-    /// Whether it went wrong, and `output` says how.
+    /// Whether the tool failed; `output` is the error then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_error: bool,
 }
 
-/// `hook/handle`.
+/// The parameters of `hook/handle`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookHandle {
     /// The phase.
     pub phase: HookPhase,
-    /// What is happening, as the hooks before left it.
+    /// The event, as the hooks before this one left it.
     #[serde(default)]
     pub event: Value,
 }
 
-/// The answer to `hook/handle`; with neither, everything stays as it is.
+/// The answer to `hook/handle`; without a field, the event stays unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HookAnswer {
-    /// The event as it goes on.
+    /// The changed event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub event: Option<Value>,
-    /// The call must not happen.
+    /// Cancels the call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancel: Option<Cancelled>,
 }
 
 impl HookAnswer {
-    /// Everything stays as it is.
+    /// Leaves the event unchanged.
     #[must_use]
     pub const fn unchanged() -> Self {
         Self {
@@ -287,7 +289,7 @@ impl HookAnswer {
         }
     }
 
-    /// This is how it goes on.
+    /// Changes the event.
     #[must_use]
     pub const fn changed(event: Value) -> Self {
         Self {
@@ -296,7 +298,7 @@ impl HookAnswer {
         }
     }
 
-    /// It must not happen.
+    /// Cancels the call for this reason.
     #[must_use]
     pub fn cancelled(reason: impl Into<String>) -> Self {
         let reason = reason.into();
@@ -307,19 +309,19 @@ impl HookAnswer {
     }
 }
 
-/// Why a call must not happen.
+/// Why a hook cancelled a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Cancelled {
-    /// Told to whoever called.
+    /// The reason, for the caller.
     pub reason: String,
 }
 
-/// `workflow/run`.
+/// The parameters of `workflow/run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkflowRun {
-    /// The workflow.
+    /// The name of the workflow.
     pub name: String,
-    /// Its input; from the command line `{"arguments": […]}`.
+    /// The input; from the command line `{"arguments": […]}`.
     #[serde(default)]
     pub input: Value,
 }
@@ -327,31 +329,31 @@ pub struct WorkflowRun {
 /// The answer to `workflow/run`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkflowOutput {
-    /// What came of it.
+    /// The output.
     #[serde(default)]
     pub output: Value,
 }
 
-/// `scanner/run`.
+/// The parameters of `scanner/run`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScannerRun {
-    /// The scanner.
+    /// The name of the scanner.
     pub name: String,
-    /// What to look at.
+    /// The files to scan.
     pub files: Vec<ScannedFile>,
 }
 
 /// A file for a scanner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScannedFile {
-    /// Below the scanned skill's folder.
+    /// The path below the scanned skill's folder.
     pub path: String,
-    /// Its text.
+    /// The content as text.
     pub content: String,
 }
 
 impl ScannedFile {
-    /// Something that is wrong in this file: `info`, `warning` or `critical`; the line counts from 1.
+    /// A finding in this file. The severity is `info`, `warning` or `critical`; lines are counted from 1.
     #[must_use]
     pub fn finding(&self, rule: &str, severity: &str, line: u32, message: &str) -> FoundByScanner {
         FoundByScanner {
@@ -367,55 +369,55 @@ impl ScannedFile {
 /// The answer to `scanner/run`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ScannerOutput {
-    /// What was found.
+    /// The findings.
     #[serde(default)]
     pub findings: Vec<FoundByScanner>,
 }
 
-/// Something that a scanner found.
+/// A finding of a scanner.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FoundByScanner {
-    /// Which rule; it is shown behind the skill's name.
+    /// The rule, which is shown after the skill's name.
     #[serde(default)]
     pub rule: Option<String>,
     /// `info`, `warning` or `critical`.
     pub severity: String,
-    /// The file, as it was given.
+    /// The path of the file, as in the request.
     #[serde(default)]
     pub file: String,
-    /// The line, from 1.
+    /// The line, counted from 1.
     #[serde(default)]
     pub line: u32,
-    /// What is wrong there.
+    /// The problem.
     pub message: String,
 }
 
-/// `openclaw/handle`.
+/// The parameters of `openclaw/handle`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenclawHandle {
-    /// Which of [`Initialize::handlers`], from 0.
+    /// The position in [`Initialize::handlers`], from 0.
     pub handler: usize,
-    /// What is happening.
+    /// The event.
     pub event: OpenclawEvent,
 }
 
-/// An event as a handler of an OpenClaw hook gets it.
+/// An event for a handler of an OpenClaw hook.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OpenclawEvent {
     /// `agent`, `command`, `session`, `gateway` or `message`.
     pub r#type: String,
-    /// Such as `bootstrap` or `new`.
+    /// The action, such as `bootstrap` or `new`.
     pub action: String,
-    /// Whose session it is.
+    /// The key of the session.
     #[serde(default)]
     pub session_key: String,
-    /// When, as in RFC 3339; the handler sees a `Date`.
+    /// The time in RFC 3339; the handler gets a `Date`.
     pub timestamp: String,
-    /// What the user is told; a handler adds to it.
+    /// Messages for the user; a handler can add to them.
     #[serde(default)]
     pub messages: Value,
-    /// All the rest; a handler changes it.
+    /// Everything else; a handler can change it.
     #[serde(default)]
     pub context: Value,
 }
@@ -430,36 +432,36 @@ pub struct OpenclawAnswer {
 /// The two parts of an event that a handler can change.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OpenclawChange {
-    /// What the user is told.
+    /// Messages for the user.
     #[serde(default)]
     pub messages: Value,
-    /// All the rest.
+    /// Everything else.
     #[serde(default)]
     pub context: Value,
 }
 
-/// What a skill may ask its host, each with its permission.
+/// A request of a skill to its host, with the required permission and the answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "method", content = "params")]
 pub enum HostRequest {
     /// `file:read`, or a file of the skill itself → [`FileContent`].
     #[serde(rename = "host/read_file")]
     ReadFile {
-        /// Absolute, or from the project.
+        /// An absolute path, or one relative to the project.
         path: String,
     },
     /// `file:write` → `{}`.
     #[serde(rename = "host/write_file")]
     WriteFile {
-        /// Absolute, or from the project.
+        /// An absolute path, or one relative to the project.
         path: String,
-        /// All of its new content.
+        /// The whole new content.
         content: String,
     },
-    /// `file:read` of the folder where the pattern begins → [`Paths`].
+    /// `file:read` of the folder that the pattern starts with → [`Paths`].
     #[serde(rename = "host/glob")]
     Glob {
-        /// Such as `src/**/*.rs`, from the project.
+        /// A pattern relative to the project, such as `src/**/*.rs`.
         pattern: String,
     },
     /// `file:read` of the folder → [`Matches`].
@@ -467,87 +469,124 @@ pub enum HostRequest {
     Grep {
         /// A regular expression.
         pattern: String,
-        /// A file or folder; the project if there is none.
+        /// A file or folder; by default the project.
         #[serde(default)]
         path: Option<String>,
-        /// Which files, such as `*.rs`.
+        /// A pattern for file names, such as `*.rs`.
         #[serde(default)]
         glob: Option<String>,
     },
     /// `shell:exec` → [`Ended`].
     #[serde(rename = "host/exec")]
     Exec {
-        /// A line for a shell.
+        /// A command line for a shell.
         command: String,
     },
     /// `net:fetch` → [`Fetched`].
     #[serde(rename = "host/fetch")]
     Fetch {
-        /// The whole URL.
+        /// The URL.
         url: String,
-        /// `GET` if there is none.
+        /// The HTTP method; by default `GET`.
         #[serde(default)]
         method: Option<String>,
-        /// Headers.
+        /// The headers of the request.
         #[serde(default)]
         headers: BTreeMap<String, String>,
-        /// The body.
+        /// The body of the request.
         #[serde(default)]
         body: Option<String>,
     },
     /// `env:read` → [`Variable`].
     #[serde(rename = "host/env")]
     Env {
-        /// The variable.
+        /// The name of the variable.
         name: String,
     },
-    /// `env:write`, for later children of the same activation → `{}`.
+    /// `env:write`, for programs that the skill starts later in this activation → `{}`.
     #[serde(rename = "host/set_env")]
     SetEnv {
-        /// The variable.
+        /// The name of the variable.
         name: String,
         /// Its value.
         value: String,
     },
-    /// `git:read`, or `git:write` where the command changes something → [`Ended`].
+    /// `git:read`, or `git:write` for commands that change something → [`Ended`].
     #[serde(rename = "host/git")]
     Git {
-        /// What follows `git`.
+        /// The arguments after `git`.
         arguments: Vec<String>,
     },
     /// `llm:call` → [`Answered`].
     #[serde(rename = "host/llm")]
     Llm {
-        /// What to ask.
+        /// The prompt.
         prompt: String,
-        /// What to tell it first.
+        /// The system prompt.
         #[serde(default)]
         system: Option<String>,
-        /// Which model; the session's own if there is none.
+        /// The model; by default that of the session.
         #[serde(default)]
         model: Option<String>,
     },
     /// `skill:invoke` → [`ToolOutput`].
     #[serde(rename = "host/invoke_skill")]
     InvokeSkill {
-        /// The other skill.
+        /// The name of the other skill.
         name: String,
-        /// One of its tools; without one its workflow.
+        /// One of its tools; by default its workflow is run.
         #[serde(default)]
         tool: Option<String>,
-        /// What it is given.
+        /// The input of the tool or workflow.
         #[serde(default)]
         input: Value,
     },
-    /// No permission; may be a notification → `{}`.
+    /// No permission; can be a notification → `{}`.
     #[serde(rename = "host/log")]
     Log {
         /// `debug`, `info`, `warn` or `error`.
         #[serde(default)]
         level: Option<String>,
-        /// What to write down.
+        /// The line for the log.
         message: String,
     },
+}
+
+impl HostRequest {
+    /// The names of all methods.
+    pub const METHODS: [&'static str; 12] = [
+        "host/read_file",
+        "host/write_file",
+        "host/glob",
+        "host/grep",
+        "host/exec",
+        "host/fetch",
+        "host/env",
+        "host/set_env",
+        "host/git",
+        "host/llm",
+        "host/invoke_skill",
+        "host/log",
+    ];
+
+    /// The request with this method and these parameters.
+    ///
+    /// # Errors
+    /// [`code::METHOD`] if there is no such method, [`code::PARAMS`] if it has other parameters.
+    pub fn new(method: &str, params: Value) -> Result<Self, RpcError> {
+        let shown = &method[..method.floor_char_boundary(80)];
+        if !Self::METHODS.contains(&method) {
+            let message = format!("there is no method `{shown}`");
+            return Err(RpcError::new(code::METHOD, message));
+        }
+        let params = match params {
+            Value::Null => Value::Object(serde_json::Map::new()),
+            params => params,
+        };
+        let request = serde_json::json!({"method": method, "params": params});
+        serde_json::from_value(request)
+            .map_err(|error| RpcError::new(code::PARAMS, format!("`{shown}`: {error}")))
+    }
 }
 
 /// The answer to `host/read_file`.
@@ -560,7 +599,7 @@ pub struct FileContent {
 /// The answer to `host/glob`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Paths {
-    /// Files, from the project, in order.
+    /// The files, relative to the project, sorted.
     pub paths: Vec<String>,
     /// Whether there are more.
     #[serde(default)]
@@ -570,14 +609,14 @@ pub struct Paths {
 /// The answer to `host/grep`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Matches {
-    /// Lines that match.
+    /// The matching lines.
     pub matches: Vec<Match>,
     /// Whether there are more.
     #[serde(default)]
     pub truncated: bool,
 }
 
-/// A line that matches.
+/// A matching line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Match {
     /// The file.
@@ -591,13 +630,13 @@ pub struct Match {
 /// The answer to `host/exec` and `host/git`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ended {
-    /// The exit code; nothing if it was ended.
+    /// The exit code; `None` if the program was killed.
     pub exit: Option<i32>,
-    /// What it printed.
+    /// The standard output.
     pub stdout: String,
-    /// What it complained about.
+    /// The standard error.
     pub stderr: String,
-    /// Whether it printed more than was kept.
+    /// Whether output was dropped because there was too much.
     #[serde(default)]
     pub truncated: bool,
 }
@@ -605,26 +644,26 @@ pub struct Ended {
 /// The answer to `host/fetch`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Fetched {
-    /// The status.
+    /// The HTTP status.
     pub status: u16,
-    /// Headers; the names are in lower case.
+    /// The headers; names are in lower case.
     #[serde(default)]
     pub headers: BTreeMap<String, String>,
-    /// The body, as text.
+    /// The body as text.
     pub body: String,
 }
 
 /// The answer to `host/env`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Variable {
-    /// Nothing if it isn't set.
+    /// The value; `None` if the variable is not set.
     pub value: Option<String>,
 }
 
 /// The answer to `host/llm`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Answered {
-    /// What the model said.
+    /// The answer of the model.
     pub text: String,
 }
 
@@ -633,15 +672,15 @@ pub struct Answered {
 pub struct RpcError {
     /// One of [`code`].
     pub code: i32,
-    /// What happened.
+    /// The message for the caller.
     pub message: String,
-    /// More, such as `{"code": "rate-limit"}`.
+    /// Details, such as `{"code": "rate-limit"}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<Value>,
 }
 
 impl RpcError {
-    /// An error without more to say.
+    /// An error without details.
     #[must_use]
     pub fn new(code: i32, message: impl Into<String>) -> Self {
         Self {
@@ -651,7 +690,7 @@ impl RpcError {
         }
     }
 
-    /// Whether it is not permitted, rather than gone wrong.
+    /// Whether the request was refused for lack of permission.
     #[must_use]
     pub const fn is_refused(&self) -> bool {
         self.code == code::REFUSED
@@ -683,8 +722,26 @@ mod tests {
                 command: "ls".into()
             }
         );
-        let unknown = json!({"method": "host/format_disk", "params": {}});
-        assert!(serde_json::from_value::<HostRequest>(unknown).is_err());
+    }
+
+    #[test]
+    fn every_method_is_known_and_no_other() {
+        let schema = schemars::schema_for!(HostRequest);
+        let variants = schema.get("oneOf").and_then(Value::as_array).unwrap();
+        let methods = variants.iter().map(|variant| {
+            let name = &variant["properties"]["method"]["const"];
+            name.as_str().unwrap().to_owned()
+        });
+        assert_eq!(methods.collect::<Vec<_>>(), HostRequest::METHODS);
+        for (method, params, expected) in [
+            ("host/format_disk", json!({}), code::METHOD),
+            ("unknown variant", json!({}), code::METHOD),
+            ("host/env", Value::Null, code::PARAMS),
+            ("host/env", json!({"name": 7}), code::PARAMS),
+        ] {
+            let error = HostRequest::new(method, params).unwrap_err();
+            assert_eq!(error.code, expected, "{error}");
+        }
     }
 
     #[test]

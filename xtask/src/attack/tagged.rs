@@ -13,7 +13,7 @@ use crate::{Result, tidy, workspace};
 
 /// The test that runs `spec/*.md`.
 const SPECIFICATIONS: (&str, &str) = (
-    "crates/metier/tests/all/main.rs",
+    "crates/cli/tests/all/main.rs",
     "spec::the_specifications_hold",
 );
 

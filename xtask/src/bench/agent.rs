@@ -1,6 +1,6 @@
 //! `bench agent`: what a session with a model costs beside the model.
 //!
-//! Inside of one process an example of the agent holds a conversation with a model that has its answer ready; every request is put
+//! Inside of one process a driver of the agent holds a conversation with a model that has its answer ready; every request is put
 //! together, and every turn written down, as the program does it. From outside the program is started against a server on this
 //! machine, and the clock stops at the first byte that arrives there. It is compared with the same program asked for its version.
 
@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use super::host::{ms, us};
 use super::options::Options;
 use super::table::{Row, Table};
-use super::{Bench, Figures, example};
+use super::{Bench, Figures, driver};
 use crate::Result;
 
-/// What is built before anything is measured: package and example.
-pub(super) const EXAMPLES: &[(&str, &str)] = &[("metier-agent", "turns")];
+/// What is built before anything is measured: package and bench target.
+pub(super) const DRIVERS: &[(&str, &str)] = &[("metier-agent", "turns")];
 
 /// How many skills are written; a few of a hundred are broken on purpose, and a thousand have to be left.
 const SKILLS: usize = 1_030;
@@ -47,7 +47,7 @@ fn inside(bench: &Bench, options: &Options, skills: &Path, table: &mut Table) ->
     eprintln!("a conversation of {turns} turns");
     let folder = bench.path().join("turns");
     std::fs::create_dir_all(&folder)?;
-    let mut command = Command::new(example("turns")?);
+    let mut command = Command::new(driver("turns")?);
     command.arg(&bench.metier).arg(skills).arg(&folder);
     let figures = Figures::of(command.arg(turns.to_string()))?;
     std::fs::remove_dir_all(&folder)?;

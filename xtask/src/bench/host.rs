@@ -1,6 +1,6 @@
 //! `bench host`: what a skill costs that runs, from its activation to its end.
 //!
-//! An example of the runtime does all of it in one process, as the program does, and prints medians; each run is a process of its
+//! A driver of the runtime does all of it in one process, as the program does, and prints medians; each run is a process of its
 //! own, and a row is the least of the runs: disks and cores that others use only ever add. Whoever waits for a worker waits for the kernel to wake it, and that takes
 //! several times as long on a core that sleeps as on the one where the caller just ran. So some rows are measured
 //! a second time with everything on one core: the difference is the machine's.
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use super::options::Options;
 use super::table::{Row, Table};
-use super::{Bench, Figures, example, rows};
+use super::{Bench, Figures, driver, rows};
 use crate::Result;
 
 /// A skill in a process of its own that does nothing, so that what is measured is the way there and back.
@@ -50,8 +50,8 @@ pub(super) fn measure(bench: &Bench, options: &Options, table: &mut Table) -> Re
         // Both cores in turn; one of them may be somebody else's.
         let core = (run % 2).to_string();
         let mut taskset = Command::new("taskset");
-        taskset.args(["-c", &core]).arg(example("live")?);
-        let commands = [Command::new(example("live")?), taskset];
+        taskset.args(["-c", &core]).arg(driver("live")?);
+        let commands = [Command::new(driver("live")?), taskset];
         for (kind, mut command) in commands.into_iter().enumerate() {
             let folder = bench.path().join(format!("live-{run}-{kind}"));
             std::fs::create_dir_all(&folder)?;

@@ -1,6 +1,6 @@
 //! `bench host`, second part: what WebAssembly, libraries and hooks in TypeScript cost.
 //!
-//! Each kind of room is measured by an example of its own. Deno is measured beside ours in the same minutes, alone and behind our
+//! Each kind of room is measured by a driver. Deno is measured beside ours in the same minutes, alone and behind our
 //! fence; where it isn't installed (`cargo xtask test` does that), those rows say so.
 
 use std::fs;
@@ -9,11 +9,11 @@ use std::process::Command;
 
 use super::host::{ms, us};
 use super::table::{Row, Table};
-use super::{Bench, Figures, example};
+use super::{Bench, Figures, driver};
 use crate::{Result, workspace};
 
-/// What is built before anything is measured: package and example.
-pub(super) const EXAMPLES: &[(&str, &str)] = &[
+/// What is built before anything is measured: package and bench target.
+pub(super) const DRIVERS: &[(&str, &str)] = &[
     ("metier-runtime", "live"),
     ("metier-runtime", "native"),
     ("metier-runtime", "engines"),
@@ -40,7 +40,7 @@ pub(super) fn measure(bench: &Bench, table: &mut Table) -> Result<()> {
 
 fn wasm(table: &mut Table) -> Result<()> {
     let component = workspace::target()?.join("guests/word_count.wasm");
-    let mut command = Command::new(example("speed")?);
+    let mut command = Command::new(driver("speed")?);
     let there = component.exists();
     if there {
         command.arg(&component);
@@ -94,7 +94,7 @@ fn native(bench: &Bench, table: &mut Table) -> Result<()> {
         return Err("`examples/word-count` does not build".into());
     }
     let built = target.join("release");
-    let mut command = Command::new(example("native")?);
+    let mut command = Command::new(driver("native")?);
     command
         .arg(&bench.metier)
         .arg(built.join("libword_count.so"));
@@ -129,7 +129,7 @@ fn engines(bench: &Bench, table: &mut Table) -> Result<()> {
     };
     let folder = bench.path().join("engines");
     fs::create_dir_all(&folder)?;
-    let mut command = Command::new(example("engines")?);
+    let mut command = Command::new(driver("engines")?);
     let figures = Figures::of(command.arg(&bench.metier).arg(deno).arg(&folder))?;
     let value = |name: &str| figures.value(name);
     let (worker, whole) = (value("js_worker_cold_ms")?, value("js_cold_ms")?);

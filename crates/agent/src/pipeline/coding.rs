@@ -90,7 +90,7 @@ impl CodingTask {
         }
     }
 
-    /// Whether a tool may be called before, between or after the two.
+    /// Whether a tool can be called before, between or after the two.
     pub(super) fn admit(&self, tool: Wanted<'_>) -> Result<(), NotYet> {
         if !self.could_write(tool) {
             return Ok(());
@@ -120,7 +120,7 @@ impl CodingTask {
         tool.skill == Some(CODING_PIPELINE[1]) || self.could_write(tool)
     }
 
-    /// A skill delivered. A new specification begins a new record of calls: what was done for another one proves nothing.
+    /// A skill delivered its result. A new specification starts a new record of calls: calls for another one prove nothing.
     pub(super) fn delivered(&mut self, skill: &str, output: &Value) {
         if skill == CODING_PIPELINE[0] {
             self.specification = Some(output.clone());
@@ -146,7 +146,7 @@ impl CodingTask {
             Some(output) => exit(output),
         };
         self.has_run |= ended.is_ok();
-        // A hook may have made another criterion of it: then it names neither.
+        // A hook may have changed the criterion: then the call names neither.
         let said = called
             .output
             .as_ref()
@@ -167,7 +167,7 @@ impl CodingTask {
         }
         let [report] = reports else {
             return vec![format!(
-                "there are {} reports in the answer: give one",
+                "the answer contains {} reports: give one",
                 reports.len()
             )];
         };
@@ -183,7 +183,7 @@ impl CodingTask {
         let mut wrong: Vec<String> = promised
             .iter()
             .filter(|id| !reported.contains(id))
-            .map(|id| format!("nothing is said about acceptance criterion `{id}`"))
+            .map(|id| format!("acceptance criterion `{id}` is missing from the report"))
             .collect();
         let items = report["criteria"].as_array().into_iter().flatten();
         let mut seen = BTreeSet::new();
@@ -217,15 +217,15 @@ impl CodingTask {
         match last.map(|call| &call.ended) {
             Some(Ok(())) => None,
             Some(Err(why)) => Some(format!(
-                "criterion `{id}` is called met, and the last call of `{implementer}` for it {why}"
+                "criterion `{id}` is reported as met, but the last call of `{implementer}` for it {why}"
             )),
             None => Some(format!(
-                "criterion `{id}` is called met, and no call of `{implementer}` named it: call its tool with `criterion` `{id}`, or say that it is not met"
+                "criterion `{id}` is reported as met, but no call of `{implementer}` named it: call its tool with `criterion` `{id}`, or report it as not met"
             )),
         }
     }
 
-    /// What a report says about files that is not so.
+    /// Wrong statements of a report about files.
     fn miscounted(&self, report: &Value) -> Option<String> {
         let said = report["changed"].as_array()?;
         let said: BTreeSet<String> = said
@@ -236,14 +236,14 @@ impl CodingTask {
         let changed = self.changed()?;
         (said != changed).then(|| {
             format!(
-                "the report says that {} changed; what changed is {}",
+                "the report lists {} as changed; the changed files are {}",
                 files(&said),
                 files(&changed)
             )
         })
     }
 
-    /// What differs now from the beginning, as far as a call changed it; `None` when that can't be known.
+    /// What differs now from the start, if a call changed it; `None` when that is unknown.
     fn changed(&self) -> Option<BTreeSet<String>> {
         let (Some(first), Some(last)) = (&self.first, &self.last) else {
             return Some(BTreeSet::new());
@@ -274,7 +274,7 @@ impl CodingTask {
     pub(super) fn facts(&self) -> String {
         let [_, implementer] = CODING_PIPELINE;
         let all = match self.changed() {
-            None => "which files changed in all is not known".to_owned(),
+            None => "the changed files are unknown".to_owned(),
             Some(changed) => format!("in all, {} changed", files(&changed)),
         };
         if self.calls.is_empty() {
@@ -290,7 +290,7 @@ impl CodingTask {
                 Err(why) => why,
             };
             let changed = match &call.changed {
-                None => "which files it changed is not known".to_owned(),
+                None => "the files that it changed are unknown".to_owned(),
                 Some(changed) => format!("it changed {}", files(changed)),
             };
             format!("`{implementer}` {what} {ended}, {changed}")
@@ -316,13 +316,13 @@ pub(super) fn owed(skill: &str) -> Option<Value> {
     }
 }
 
-/// Whether a program that the implementer ran ended well, as far as its tool says.
+/// Whether a program that the implementer ran succeeded, if its tool reports that.
 fn exit(output: &Value) -> Result<(), String> {
     match &output["exit"] {
         Value::Null if output.get("exit").is_none() => Ok(()),
         Value::Number(code) if code.as_i64() == Some(0) => Ok(()),
         Value::Number(code) => Err(format!("ended with exit code {code}")),
-        _ => Err("did not end by itself".to_owned()),
+        _ => Err("did not exit by itself".to_owned()),
     }
 }
 

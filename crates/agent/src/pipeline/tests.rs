@@ -15,7 +15,7 @@ fn skill(name: &str, lines: &str) -> Manifest {
     skill_yaml(&text).0
 }
 
-/// Two skills with these lines, of which `first` says that it comes before `second`.
+/// Two skills with these lines; `first` declares that it comes before `second`.
 fn in_order(first: &str, second: &str) -> [Manifest; 2] {
     let order = "composability_rules: [{with: second, order: before}]\n";
     [
@@ -29,7 +29,7 @@ fn pipeline<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Pipeline {
     pipeline_of(members, false)
 }
 
-/// The same for a task that may be one of coding.
+/// The same for a task that can be coding.
 fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m Manifest>, coding: bool) -> Pipeline {
     let members: Vec<&Manifest> = members.into_iter().collect();
     let named: Vec<Member<'_>> = members
@@ -263,7 +263,7 @@ fn a_contract_that_is_no_schema_can_not_be_kept() {
     assert_eq!(pipeline.refused().len(), 1);
 }
 
-/// A coding set in a folder of its own.
+/// A coding set in its own folder.
 struct Coding {
     pipeline: Pipeline,
     root: tempfile::TempDir,
@@ -376,7 +376,7 @@ fn a_report_is_about_each_criterion_once_and_nothing_else() {
     assert_eq!(
         coding.answer(&silent),
         [
-            "nothing is said about acceptance criterion `A2`",
+            "acceptance criterion `A2` is missing from the report",
             "criterion `A1` is met without evidence"
         ]
     );

@@ -12,14 +12,14 @@ use super::name::Kind;
 use super::sse::TooLong;
 use crate::{Answer, Delta, Input, Kept, Stop, ToolCall, Usage};
 
-/// What an answer may be wrong about.
+/// What can be wrong with an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Larger than the limit.
     TooLarge,
     /// Not in the format; what is wrong.
     Malformed(String),
-    /// The provider gave up in the middle: a status that says the same, and its words.
+    /// The provider failed in the middle: the matching status, and its message.
     Failed(u16, String),
 }
 
@@ -56,7 +56,7 @@ pub(super) struct Draft<'a> {
     is_over: bool,
 }
 
-/// A call whose arguments may not be complete.
+/// A call whose arguments can be incomplete.
 struct Open {
     id: String,
     name: String,
@@ -82,7 +82,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Adds words.
+    /// Adds a piece of text.
     pub(super) fn text(&mut self, piece: &str) -> Result<(), Fault> {
         if !piece.is_empty() {
             self.take(piece.len())?;
@@ -92,7 +92,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Tells thoughts, which are not kept.
+    /// Reports thinking, which is not kept.
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), Fault> {
         if !piece.is_empty() {
             self.take(piece.len())?;
@@ -101,7 +101,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Begins a call at a place. Without an `id` it gets one, since its result has to name one.
+    /// Starts a call at a position. Without an `id` it gets one, since its result has to name one.
     pub(super) fn call(&mut self, place: u64, id: String, name: String) -> Result<(), Fault> {
         let id = if id.is_empty() {
             format!("call_{}", self.calls.len())
@@ -133,13 +133,13 @@ impl<'a> Draft<'a> {
         self.take(piece.len())?;
         let at = self.places.get(&place);
         let call = at.and_then(|at| self.calls.get_mut(*at)).ok_or_else(|| {
-            Fault::Malformed(format!("arguments for call {place}, which did not begin"))
+            Fault::Malformed(format!("arguments for call {place}, which was not started"))
         })?;
         call.arguments.push_str(piece);
         Ok(())
     }
 
-    /// Keeps a block that its provider wants back.
+    /// Keeps a block that its provider requires back.
     pub(super) fn keep(&mut self, block: Value) -> Result<(), Fault> {
         self.take(block.to_string().len())?;
         self.kept.push(block);
@@ -160,7 +160,7 @@ impl<'a> Draft<'a> {
         &mut self.usage
     }
 
-    /// Nothing follows.
+    /// Marks the answer as complete.
     pub(super) fn over(&mut self) {
         self.is_over = true;
     }
@@ -171,7 +171,7 @@ impl<'a> Draft<'a> {
 
     /// The answer, if it came to its end.
     pub(super) fn finish(self) -> Result<Answer, Cut> {
-        // Servers that don't write the last line of the stream have still said why they stopped.
+        // Servers that omit the last line of the stream still reported why they stopped.
         if !self.is_over && self.stop.is_none() {
             return Err(Cut {
                 text: self.text,

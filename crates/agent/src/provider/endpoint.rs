@@ -44,7 +44,7 @@ impl Endpoint {
     /// Finds the place and the key for a model.
     ///
     /// # Errors
-    /// When there is no key and one is needed, or the base URL is none.
+    /// When a required key is missing, or the base URL is not valid.
     pub fn resolve(
         name: &ModelName,
         settings: &Settings,
@@ -85,7 +85,7 @@ impl Endpoint {
         })
     }
 
-    /// Whose it is.
+    /// The provider behind this endpoint.
     #[must_use]
     pub fn kind(&self) -> Kind {
         self.kind
@@ -156,10 +156,10 @@ fn locate(kind: Kind, base: &str) -> Result<Url, ModelError> {
     };
     let mut url = Url::parse(&whole).map_err(|error| wrong(&error.to_string()))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(wrong("it begins with neither `https://` nor `http://`"));
+        return Err(wrong("it starts with neither `https://` nor `http://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("a password has no place in it"));
+        return Err(wrong("it must not contain credentials"));
     }
     let path = url.path().trim_end_matches('/').to_owned();
     let versioned = match kind {
@@ -177,7 +177,7 @@ fn locate(kind: Kind, base: &str) -> Result<Url, ModelError> {
     Ok(url)
 }
 
-/// `OLLAMA_HOST` may be a host alone, or a host and a port; its port is then not that of HTTP.
+/// `OLLAMA_HOST` can be a host alone, or a host and a port; the default port is then not that of HTTP.
 fn with_defaults(base: &str) -> String {
     if base.contains("://") {
         return base.to_owned();
@@ -189,7 +189,7 @@ fn with_defaults(base: &str) -> String {
     }
 }
 
-/// What stands before an `@` may be a password.
+/// The part before an `@` can contain a password.
 fn without_password(url: &str) -> String {
     let shown = match url.rsplit_once('@') {
         Some((_, rest)) => format!("…@{rest}"),

@@ -1,13 +1,13 @@
-//! Tokens that nobody counted.
+//! Estimates for tokens that a server did not count.
 //!
-//! Some servers never say what a streamed answer took (llama-cpp-python's does not know `stream_options`). A budget that
-//! counts them as nothing is none, so they are estimated, as everything is whose tokens we have to know beforehand.
+//! Some servers never report the tokens of a streamed answer (llama-cpp-python's does not know `stream_options`). A budget that
+//! counts them as zero would be no limit, so they are estimated, as everything is whose tokens have to be known beforehand.
 
 use metier_runtime::count_tokens;
 
 use crate::{Answer, Input, Message, Request, Usage};
 
-/// The same answer, with an estimate where its server told no tokens at all.
+/// The same answer, with an estimate if its server reported no tokens at all.
 pub(super) fn counted(request: &Request, answer: Answer) -> Answer {
     if answer.usage != Usage::default() {
         return answer;

@@ -1,9 +1,9 @@
-//! One request and its answer, on a thread of its own.
+//! One request and its response, on a separate thread.
 //!
-//! **Problem.** The call blocks, yet it has to end at once when somebody cancels: while a name is looked up, while a
-//! model thinks, between two words. **Decision.** A thread talks to the server and hands over what comes; whoever waits
-//! looks at the flag in between. When the waiting ends the connection is shut down, so that the provider stops
-//! writing, and the thread ends by itself: at once, or after the time-out of a connection that is not there yet.
+//! **Problem.** The call blocks, but it has to end at once when it is cancelled: during a DNS lookup, while a model thinks, between
+//! two words. **Decision.** A thread talks to the server and passes on what arrives; the waiting thread checks the flag in between.
+//! When the waiting ends the connection is shut down, so that the provider stops writing, and the thread ends by itself: at once,
+//! or after the time-out of a connection that is not open yet.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -28,11 +28,11 @@ pub(super) enum Piece {
     End,
 }
 
-/// The begin of an answer.
+/// The start of a response.
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) status: u16,
-    /// How long to wait before the next request, if it says so.
+    /// How long to wait before the next request, if the server states it.
     pub(super) after: Option<Duration>,
     /// Whether events follow, and not one document.
     pub(super) is_stream: bool,
@@ -44,7 +44,7 @@ pub(super) enum Stopped {
     Cancelled,
     TimedOut(Wait),
     TooLarge,
-    /// No connection, or none that is to be trusted.
+    /// There is no connection, or no trusted one.
     Unreachable(String),
     Untrusted(String),
     /// It is not HTTP.
@@ -127,7 +127,7 @@ impl Drop for Exchange {
     }
 }
 
-/// The thread: sends, and hands over what comes for as long as somebody takes it.
+/// The thread: sends the request, and passes on what arrives as long as it is received.
 fn talk(
     client: &Agent,
     endpoint: &Endpoint,
@@ -162,7 +162,7 @@ fn talk(
         after: after(&parts.headers),
         is_stream: is_stream(&parts.headers),
     };
-    // A send fails when nobody waits any more; then there is nothing left to do.
+    // A send fails when the receiver is gone; then there is nothing left to do.
     if pieces.send(Ok(Piece::Head(head))).is_ok() {
         hand_over(body.into_reader(), pieces);
     }
@@ -237,9 +237,7 @@ fn before_head(error: ureq::Error) -> Stopped {
         }
         ureq::Error::Timeout(Timeout::Global) => Stopped::TimedOut(Wait::End),
         ureq::Error::Timeout(_) => Stopped::TimedOut(Wait::FirstByte),
-        ureq::Error::HostNotFound => {
-            Stopped::Unreachable("there is no host of that name".to_owned())
-        }
+        ureq::Error::HostNotFound => Stopped::Unreachable("unknown host name".to_owned()),
         ureq::Error::Rustls(error) => Stopped::Untrusted(error.to_string()),
         ureq::Error::Tls(reason) => Stopped::Untrusted(reason.to_owned()),
         // What TLS finds wrong while it reads comes wrapped.

@@ -1,4 +1,4 @@
-//! From what went wrong to an error that says it.
+//! Turns failures into errors.
 
 use std::io;
 use std::time::Duration;
@@ -19,7 +19,7 @@ pub(super) struct Failure<'a> {
 }
 
 impl Failure<'_> {
-    /// The answer has a status that is no success.
+    /// The status of the response is not a success.
     pub(super) fn status(&self, code: u16, after: Option<Duration>, page: &[u8]) -> ModelError {
         self.said(code, after, &words(page))
     }
@@ -40,7 +40,7 @@ impl Failure<'_> {
         }
     }
 
-    /// Nothing more comes.
+    /// The error when a response stopped early.
     pub(super) fn stopped(&self, stopped: Stopped) -> ModelError {
         let provider = self.endpoint.kind();
         match stopped {
@@ -79,7 +79,7 @@ impl Failure<'_> {
         }
     }
 
-    /// Not even sent.
+    /// The error when a request could not be sent.
     pub(super) fn unsent(&self, error: &io::Error) -> ModelError {
         ModelError::Unreachable {
             url: self.endpoint.shown(),
@@ -117,7 +117,7 @@ impl Failure<'_> {
         }
     }
 
-    /// Words of somebody else, for one line. Some providers repeat the key that they did not like.
+    /// Text of a provider, for one line. Some providers repeat the rejected key.
     fn quoted(&self, text: &str) -> String {
         const MAX: usize = 300;
         let text = match self.endpoint.key() {
@@ -132,7 +132,7 @@ impl Failure<'_> {
     }
 }
 
-/// What an error page says. Both formats have `error.message`; compatible servers have this and that.
+/// The message of an error page. Both formats have `error.message`; compatible servers vary.
 fn words(page: &[u8]) -> String {
     let text = String::from_utf8_lossy(page);
     let Ok(json) = serde_json::from_str::<Value>(&text) else {

@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Limits {
     /// Until there is a connection: the name looked up, dialled, secured.
     pub connect: Duration,
-    /// From the request to the begin of an answer. Models that think are silent for long.
+    /// From the request to the start of a response. Models that think are silent for long.
     pub first_byte: Duration,
     /// From one piece of an answer to the next.
     pub between: Duration,
@@ -19,7 +19,7 @@ pub struct Limits {
     pub first_pause: Duration,
     /// No pause of ours is longer.
     pub longest_pause: Duration,
-    /// No attempt begins later than this after the first.
+    /// No attempt starts later than this after the first.
     pub retry_within: Duration,
     /// Bytes of an answer, and of any part of it.
     pub answer: usize,

@@ -1,9 +1,9 @@
-//! The way to a server: TCP, and TLS where the URL wants it.
+//! The connection to a server: TCP, and TLS if the URL requires it.
 //!
-//! Each call has a client of its own, so that ending one ends no other. What they share is TLS: the system's
-//! certificates are read once, when the first `https:` URL needs them, and a server that was met before is met faster.
+//! Each call has its own client, so that ending one ends no other. They share TLS: the system's certificates are read once, when
+//! the first `https:` URL needs them, and sessions with known servers are resumed.
 //!
-//! Nothing is followed: a redirect could take the key elsewhere. No proxy is looked for in the environment.
+//! Redirects are not followed: they could take the key elsewhere. Proxies of the environment are not used.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -60,7 +60,7 @@ impl Line {
             .timeout_connect(Some(limits.connect))
             .timeout_send_body(Some(limits.first_byte))
             .timeout_recv_response(Some(limits.first_byte))
-            // Whoever waits keeps the time; this only ends a thread that nobody waits for.
+            // The waiting thread keeps the time; this only ends a thread without one.
             .timeout_global(Some(limits.whole.saturating_add(GRACE)))
             .build();
         let connector = ().chain(TcpConnector::default()).chain(self.secured.clone());

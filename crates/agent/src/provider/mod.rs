@@ -1,11 +1,11 @@
 //! Models behind HTTP: two formats, one way to wait, one way to fail.
 //!
-//! **Decision.** The formats are written out here, over the HTTP client that the workspace has. The client crate that was
-//! looked at first (`genai` 0.7.2) sends more than it is given and takes more than it should: a tool that is called
-//! `web_search` becomes Anthropic's own search, which runs at the provider and past every permit of ours; a model's name
-//! that ends in `-low` or `-high` loses that ending; a tool call with the index four thousand million in an OpenAI
-//! stream allocates as many; an event or an error page without an end is read to the end; a block of text with citations ends the
-//! stream. Two formats are few hundred lines, and each of these is a line in them.
+//! **Decision.** The formats are written out here, over the HTTP client that the workspace has. The client crate that was tried
+//! first (`genai` 0.7.2) sends more than it is given and takes more than it should: a tool named `web_search` becomes Anthropic's
+//! own search, which runs at the provider and bypasses our permits; a model's name that ends in `-low` or `-high` loses that
+//! ending; a tool call with the index four thousand million in an OpenAI stream allocates as many; an event or an error page
+//! without an end is read to the end; a block of text with citations ends the stream. Two formats are a few hundred lines, and each
+//! of these is a line in them.
 //!
 //! | file | what it is |
 //! |---|---|
@@ -87,7 +87,7 @@ impl Provider {
         };
         written.map_err(|error| ModelError::Malformed {
             provider: self.endpoint.kind(),
-            reason: format!("the request is no JSON: {error}"),
+            reason: format!("the request can't be serialized: {error}"),
         })
     }
 

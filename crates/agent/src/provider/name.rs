@@ -1,7 +1,7 @@
 //! Which model, and whose.
 //!
-//! `provider/model` is how a model is written everywhere; `provider:model` is read too. Both `/` and `:` occur inside
-//! of names (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a word that is a provider, in front, counts as one.
+//! A model is written as `provider/model` everywhere; `provider:model` is accepted too. Both `/` and `:` occur in names
+//! (`ollama/llama3:8b`, `openai/meta/llama-3`), so only a known provider in front counts as one.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::ModelError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Anthropic Messages.
+    /// The Messages API of Anthropic.
     Anthropic,
     /// OpenAI chat completions, or what is compatible with them.
     OpenAi,
@@ -24,7 +24,7 @@ pub enum Kind {
 impl Kind {
     const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Ollama];
 
-    /// The word for it in names and settings.
+    /// The name of the provider in model names and settings.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl Kind {
         }
     }
 
-    /// From the word.
+    /// The provider with this name.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
@@ -50,7 +50,7 @@ impl fmt::Display for Kind {
 /// A model's name with its provider.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName {
-    /// Whose.
+    /// The provider of the model.
     pub provider: Kind,
     /// As the provider knows it.
     pub model: String,
@@ -60,7 +60,7 @@ impl ModelName {
     /// Reads `provider/model`, or a bare name if there is a default provider.
     ///
     /// # Errors
-    /// When neither says whose model it is, or there is no name.
+    /// When neither names a provider, or there is no model name.
     pub fn parse(text: &str, default: Option<Kind>) -> Result<Self, ModelError> {
         let named = text.find(['/', ':']).and_then(|end| {
             let provider = Kind::from_word(&text[..end])?;

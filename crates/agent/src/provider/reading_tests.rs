@@ -9,7 +9,7 @@ use super::{Kind, Reading, anthropic, openai};
 
 const LIMIT: usize = 2000;
 
-/// Words that mean something in one of the formats.
+/// Tokens with a meaning in one of the formats.
 const WORDS: [&str; 36] = [
     "type",
     "index",

@@ -1,7 +1,7 @@
 //! Whether and when to ask again.
 //!
-//! Each pause is twice as long as the one before, with half of it left to chance, so that many who were refused together
-//! don't come back together. A provider that says when to come back is believed, unless that is too late for us.
+//! Each pause is twice as long as the previous one, half of it random, so that clients that were refused together don't return
+//! together. A provider's own delay is used, unless it is too long for us.
 
 use std::time::{Duration, Instant};
 

@@ -1,8 +1,8 @@
 //! Server-sent events, taken apart as the bytes come.
 //!
-//! Lines end with LF, CR or both, events with an empty line; the pieces in which bytes arrive mean nothing, so a
-//! character or a line break may be split between two of them. Only the data of an event is given out: both formats
-//! say in it what it is. What does not end is stopped at a limit.
+//! Lines end with LF, CR or both, events with an empty line; the pieces in which bytes arrive have no meaning, so a character or a
+//! line break can be split between two of them. Only the data of an event is returned: in both formats it contains its type.
+//! Endless events are stopped at a limit.
 
 /// Collects bytes until they are events.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Events {
         }
     }
 
-    /// Takes more bytes and gives out the data of each event that they end.
+    /// Takes more bytes and returns the data of each event that they complete.
     pub(super) fn feed<E: From<TooLong>>(
         &mut self,
         mut bytes: &[u8],

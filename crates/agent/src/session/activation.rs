@@ -1,4 +1,4 @@
-//! Skills in a conversation: asked for by a person, a model or a plan; loaded once, with their tools and rules.
+//! Skills in a conversation: requested by the user, the model or a plan; loaded once, with their tools and rules.
 
 use metier_catalog::Entry;
 use metier_model::{Code, Context, Manifest, SkillType, text::shell_word};
@@ -13,58 +13,35 @@ use metier_sdk::HookPhase;
 use metier_select::{Mention, mentions};
 
 use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
-use crate::conversation::SkillText;
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event};
 use crate::ground::model_beside;
 use crate::pipeline::Pipeline;
 use crate::rules::Wanted;
+use crate::stored::SkillText;
 use crate::system::contract;
 use crate::{Record, Report};
 
-/// Who asks for a skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
-    /// A person, by its name.
-    User,
-    /// The model.
-    Model,
-    /// Whoever opened the session.
-    Plan,
-    /// A trigger that matches.
-    Trigger,
-}
-
-impl By {
-    pub(super) const fn why(self) -> &'static str {
-        match self {
-            Self::User => "you named it",
-            Self::Model => "the model chose it",
-            Self::Plan => "the session was opened with it",
-            Self::Trigger => "a trigger matches",
-        }
-    }
-
-    const fn as_str(self) -> &'static str {
-        match self {
-            Self::User => "user",
-            Self::Model => "model",
-            Self::Plan => "plan",
-            Self::Trigger => "trigger",
-        }
+/// The reason that is reported for an activation.
+pub(super) const fn reason(by: ActivatedBy) -> &'static str {
+    match by {
+        ActivatedBy::User => "you named it",
+        ActivatedBy::Model => "the model chose it",
+        ActivatedBy::Plan => "the session was opened with it",
+        ActivatedBy::Trigger => "a trigger matches",
     }
 }
 
-/// A skill that was asked for.
+/// A skill that was requested.
 #[derive(Debug)]
 pub(super) struct Activated {
-    /// Its name.
+    /// Name of the skill.
     pub(super) skill: String,
     /// Its text; none if the same text is in the conversation already.
     pub(super) text: Option<SkillText>,
 }
 
 impl Session {
-    /// Takes in what a person said: skills that it names are loaded, and one that stands first may do all of the work.
+    /// Processes a user message: skills that it names are loaded, and one at its start can do all of the work.
     pub(super) fn hear(&mut self, said: &str) -> Result<String, Report> {
         // Hooks that may block the message read it before any skill is loaded because of it.
         self.system_prompt()?;
@@ -77,7 +54,7 @@ impl Session {
                 }
                 continue;
             };
-            let skill = self.read(&place(entry), By::User)?;
+            let skill = self.read(&place(entry), ActivatedBy::User)?;
             let rest = trimmed.strip_prefix(mention.text);
             if let Some(arguments) = rest
                 && let Some(answer) = self.run_instead(&skill, arguments.trim(), trimmed)?
@@ -85,8 +62,8 @@ impl Session {
                 return Ok(answer);
             }
             let arguments = rest.unwrap_or_default().trim();
-            let by = By::User;
-            let loaded = self.take_in(&skill, arguments, by, by.why())?;
+            let by = ActivatedBy::User;
+            let loaded = self.take_in(&skill, arguments, by, reason(by))?;
             skills.extend(loaded.text);
             named.push(loaded.skill);
         }
@@ -128,7 +105,7 @@ impl Session {
         let found = inventory.find(mention.name).ok();
         if found.is_some() && self.role == Role::Orchestrator {
             self.note(format!(
-                "an orchestrator loads no skills: name `{}` as one for a sub-agent",
+                "an orchestrator does not load skills: assign `{}` to a sub-agent",
                 mention.name
             ));
             return None;
@@ -136,13 +113,13 @@ impl Session {
         found.map(|skill| inventory.entry(skill))
     }
 
-    /// A message that begins with `/name` is for the skill of that name: a misspelt one is not said to the model.
+    /// A message that starts with `/name` is for the skill of that name: a misspelt one is not sent to the model.
     fn must_be_known(&self, name: &str) -> Result<(), Report> {
         let found = self.runtime.inventory().find(name);
         found.map(drop).map_err(|missing| not_found(&missing))
     }
 
-    /// A workflow or a fork that a person asked for: its result is the answer.
+    /// A workflow or a fork that the user requested: its result is the answer.
     fn run_instead(
         &mut self,
         skill: &Loaded,
@@ -151,7 +128,7 @@ impl Session {
     ) -> Result<Option<String>, Report> {
         let answer = if skill.manifest.card.runs_workflow() {
             self.say_user(said)?;
-            self.run_workflow(skill, arguments, By::User)?
+            self.run_workflow(skill, arguments, ActivatedBy::User)?
         } else if skill.manifest.invocation.context == Context::Fork {
             let child = Child::fork(self, skill, arguments)?;
             self.say_user(said)?;
@@ -160,7 +137,7 @@ impl Session {
             if done.is_error {
                 return Err(Report::new("subagent", done.output)
                     .skill(skill.entry.name())
-                    .hint("what was done until then is kept; say what to do next, or try again"));
+                    .hint("the work so far is kept; say what to do next, or try again"));
             }
             done.output
         } else {
@@ -177,7 +154,7 @@ impl Session {
                 text: answer.clone(),
             });
         }
-        // No model answered, so that none can go on.
+        // No model answered, so none can continue.
         let words = self.transformed(answer, false)?;
         Ok(Some(words.text))
     }
@@ -194,10 +171,10 @@ impl Session {
         &mut self,
         name: &str,
         arguments: &str,
-        by: By,
+        by: ActivatedBy,
     ) -> Result<Activated, Report> {
         let skill = self.read(name, by)?;
-        self.take_in(&skill, arguments, by, by.why())
+        self.take_in(&skill, arguments, by, reason(by))
     }
 
     /// The same for a skill that was read.
@@ -205,7 +182,7 @@ impl Session {
         &mut self,
         skill: &Loaded,
         arguments: &str,
-        by: By,
+        by: ActivatedBy,
         why: &str,
     ) -> Result<Activated, Report> {
         let name = skill.entry.name().into_owned();
@@ -221,7 +198,7 @@ impl Session {
         self.runtime.ledger().keep(&name, text.clone());
         self.tell(Event::SkillActivated {
             skill: name.clone(),
-            by: by.as_str(),
+            by,
             why: why.to_owned(),
             already,
         });
@@ -233,7 +210,7 @@ impl Session {
 
     /// A skill whose text is in the conversation already gets the rest back.
     pub(super) fn revive(&mut self, name: &str) -> Result<(), Report> {
-        let skill = self.read(name, By::Plan)?;
+        let skill = self.read(name, ActivatedBy::Plan)?;
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
             self.runtime.ledger().keep(name, text.to_owned());
@@ -242,7 +219,7 @@ impl Session {
         Ok(())
     }
 
-    /// The skills of a sub-agent, in their order: what each promises stands behind its text.
+    /// The skills of a sub-agent, in order: the contract of each follows its text.
     pub(super) fn inject(&mut self, set: &SkillSet) -> Result<(), Report> {
         let mut members = Vec::new();
         for skill in self.judged_members(set)? {
@@ -252,8 +229,8 @@ impl Session {
             self.choose_model(&skill.manifest);
             self.tell(Event::SkillActivated {
                 skill: skill.entry.name().into_owned(),
-                by: By::Plan.as_str(),
-                why: By::Plan.why().to_owned(),
+                by: ActivatedBy::Plan,
+                why: reason(ActivatedBy::Plan).to_owned(),
                 already: false,
             });
             members.push(skill);
@@ -266,22 +243,22 @@ impl Session {
         self.keep_conditions(set, members)
     }
 
-    /// The skills of a set, if they are still those that were judged: between the two somebody may have written to their folders.
+    /// The skills of a set, if they are still the checked ones: their folders can change in between.
     fn judged_members(&self, set: &SkillSet) -> Result<Vec<Loaded>, Report> {
         let places = set.places().iter();
         let members: Vec<Loaded> = places
-            .map(|place| self.read(place, By::Plan))
+            .map(|place| self.read(place, ActivatedBy::Plan))
             .collect::<Result<_, Report>>()?;
         if set.is_still(&members, self.ground.config()) {
             return Ok(members);
         }
         let names = set.composition().order.join(", ");
-        let message = format!("the set of skills ({names}) changed since it was judged");
+        let message = format!("the set of skills ({names}) changed since it was checked");
         Err(Report::new("changed", message).hint("start the sub-agent again"))
     }
 
-    /// Reads a skill that whoever asks may have.
-    pub(super) fn read(&self, name: &str, by: By) -> Result<Loaded, Report> {
+    /// Reads a skill, if the requester can use it.
+    pub(super) fn read(&self, name: &str, by: ActivatedBy) -> Result<Loaded, Report> {
         let inventory = self.runtime.inventory();
         let found = inventory.find(name);
         let found = found.map_err(|missing| not_found(&missing))?;
@@ -292,22 +269,25 @@ impl Session {
             Report::new(code, message).skill(entry.name())
         };
         match by {
-            By::Model | By::Trigger if card.is_some_and(|card| !card.model_invocable) => {
+            ActivatedBy::Model | ActivatedBy::Trigger
+                if card.is_some_and(|card| !card.model_invocable) =>
+            {
                 return Err(refused(
                     "not-for-models",
-                    "is started by people only, its author says",
+                    "can only be invoked by the user (`disable-model-invocation`)",
                 ));
             }
-            By::User if card.is_some_and(|card| !card.user_invocable) => {
+            ActivatedBy::User if card.is_some_and(|card| !card.user_invocable) => {
                 return Err(refused(
                     "not-for-people",
-                    "is started by models only, its author says",
+                    "can only be invoked by the model (`user-invocable: false`)",
                 )
-                .hint("say what is to be done; the model loads it when it fits"));
+                .hint("describe the task; the model loads the skill when it fits"));
             }
             _ => {}
         }
-        if matches!(by, By::Model | By::Trigger) && found.status != Status::Ready {
+        if matches!(by, ActivatedBy::Model | ActivatedBy::Trigger) && found.status != Status::Ready
+        {
             let info = format!("metier info {}", shell_word(&entry.name()));
             let hint = found.way_out().map_or(info, str::to_owned);
             return Err(refused("unusable", &found.standing()).hint(hint));
@@ -348,7 +328,7 @@ impl Session {
         Ok(())
     }
 
-    /// A skill may want another model, or more thought, for the rest of the turn.
+    /// A skill can require another model, or more thinking, for the rest of the turn.
     fn choose_model(&mut self, manifest: &Manifest) {
         let named = wanted_model(manifest);
         let effort = effort(manifest.invocation.effort.as_deref());
@@ -361,7 +341,7 @@ impl Session {
             match model_beside(&*self.ground, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
-                    "skill `{}` wants the model `{name}`, which can't be had ({report}); `{}` answers",
+                    "skill `{}` requires the model `{name}`, which is not available ({report}); using `{}`",
                     manifest.card.name, chosen.name
                 )),
             }
@@ -386,23 +366,23 @@ impl Session {
         (None, arguments)
     }
 
-    /// Runs the workflow of a skill with what it was given.
+    /// Runs the workflow of a skill with its arguments.
     pub(super) fn run_workflow(
         &mut self,
         skill: &Loaded,
         arguments: &str,
-        by: By,
+        by: ActivatedBy,
     ) -> Result<String, Report> {
         let name = skill.entry.name().into_owned();
         self.enliven(skill)?;
-        // It has no text that would tell: its rules hold when the conversation goes on later, too.
+        // It has no text in the conversation: its rules have to hold after a resume, too.
         self.record(Record::Activated {
             skill: name.clone(),
         })?;
         self.tell(Event::SkillActivated {
             skill: name.clone(),
-            by: by.as_str(),
-            why: by.why().to_owned(),
+            by,
+            why: reason(by).to_owned(),
             already: false,
         });
         let workflow = Wanted {
@@ -438,12 +418,12 @@ pub(super) fn model_runs_workflow(manifest: &Manifest, arguments: &str) -> bool 
     manifest.card.runs_workflow() && !(has_tools && arguments.trim().is_empty())
 }
 
-/// A name that means this skill and no other: several may have the same one.
+/// A name that means exactly this skill: several can have the same name.
 pub(super) fn place(entry: &Entry) -> String {
     entry.place.path().to_string_lossy().into_owned()
 }
 
-/// The model that a skill wants; the two words for "any" are no wish.
+/// The model that a skill requires; the two values for "any" are none.
 pub(super) fn wanted_model(manifest: &Manifest) -> Option<&str> {
     let named = manifest.invocation.model.as_deref();
     named.filter(|name| !matches!(*name, "inherit" | "default"))
@@ -457,17 +437,22 @@ fn not_found(missing: &NotFound) -> Report {
     let name = metier_model::text::visible(&missing.name);
     let report = Report::new("not-found", format!("there is no skill `{name}`"));
     match missing.near.as_slice() {
-        [] => report.hint("metier list shows the skills that there are"),
-        near => report.hint(format!("near to it are: {}", near.join(", "))),
+        [] => report.hint("metier list shows the available skills"),
+        near => report.hint(did_you_mean(near)),
     }
 }
 
-/// What to say when a skill can't be used.
+fn did_you_mean(near: &[String]) -> String {
+    let near: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    format!("did you mean {}?", near.join(" or "))
+}
+
+/// The report about a skill that can't be used.
 fn not_active(skill: &str, error: &ActivateError) -> Report {
     let report = Report::new("not-active", format!("skill `{skill}`: {error}")).skill(skill);
     match error {
         ActivateError::Refused(refused) => with_way_out(report, skill, refused),
-        ActivateError::Changed => report.hint("begin a new session to use it as it is now"),
+        ActivateError::Changed => report.hint("start a new session to use the changed skill"),
         _ => report.hint(format!("metier info {}", shell_word(skill))),
     }
 }
@@ -497,8 +482,8 @@ fn with_way_out(report: Report, skill: &str, refused: &Refused) -> Report {
             code: "not-approved",
             ..report
         }
-        .hint(format!("allow it with --approve-skills {skill}, or for good: metier permissions {skill} --approve")),
-        Refused::DeniedNow(_) => report.hint("nothing was recorded; it is asked again the next time"),
+        .hint(format!("allow it with --approve-skills {skill}, or permanently: metier permissions {skill} --approve")),
+        Refused::DeniedNow(_) => report.hint("no decision was recorded; you will be asked again next time"),
         _ => report.hint(format!("metier permissions {skill} shows what was denied; --revoke removes it")),
     }
 }

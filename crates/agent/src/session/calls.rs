@@ -1,8 +1,8 @@
-//! The tools that a model calls: judged one by one, whatever it says, and answered in any case.
+//! The tools that a model calls: each is checked, and always answered.
 //!
-//! Every call gets an answer, also one that was not made: a model that gets none stops, and no provider takes the conversation back.
-//! What tools say is material: no frame of ours begins or ends in it, and all of it together leaves room in the model's window.
-//! Sub-agents begin first, each on a thread of its own; whatever else the same answer calls is done meanwhile, in its order.
+//! Every call gets a result, even one that was refused: a model without one stops, and no provider accepts the conversation. Output
+//! of tools is untrusted: none of our frames starts or ends in it, and all of it together leaves space in the model's window.
+//! Sub-agents start first, each on its own thread; the other calls of the same answer are made meanwhile, in order.
 
 use std::thread;
 use std::time::Instant;
@@ -10,17 +10,17 @@ use std::time::Instant;
 use metier_catalog::{ProjectLimits, ProjectState, Resource};
 use metier_model::Context;
 use metier_model::model_text::for_model;
-use metier_runtime::live::Planned;
+use metier_runtime::live::{Planned, SkillLine};
 use serde_json::{Map, Value};
 
 use super::{
     Session,
-    activation::{By, model_runs_workflow},
+    activation::{model_runs_workflow, reason},
     shown_input, spent_report,
     subagent::Child,
     taken::Taken,
 };
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event};
 use crate::own::{self, Own};
 use crate::pipeline::Called;
 use crate::rules::{Forbidden, Wanted};
@@ -33,7 +33,7 @@ pub(super) const MAX_OUTPUT: usize = 60_000;
 const MIN_OUTPUT: usize = 1_000;
 /// A file of a skill.
 const MAX_RESOURCE: u64 = 1 << 20;
-/// Sub-agents at once.
+/// Maximum number of sub-agents that run at once.
 const AT_ONCE: usize = 4;
 /// Tools that are named when one is unknown.
 const MAX_NAMED: usize = 40;
@@ -71,11 +71,11 @@ impl From<Report> for Outcome {
     }
 }
 
-/// What is to be done about a call.
+/// What to do about a call.
 enum Job {
     /// Nothing: this is the answer.
     Answer(Outcome),
-    /// It may not be made, for this reason.
+    /// It is refused, for this reason.
     Refused(Forbidden, Option<String>),
     /// A sub-agent that is not started, with all that is wrong.
     Rejected(Report),
@@ -92,14 +92,14 @@ enum Job {
 }
 
 impl Session {
-    /// Answers all calls of one answer. Of those beyond what is taken the model is only told how many there were.
+    /// Answers all calls of one answer. Of those beyond the limit the model only gets the number.
     pub(super) fn run_calls(&mut self, taken: Taken) -> Result<(), Report> {
         let Taken {
             calls,
             surplus,
             is_cut,
         } = taken;
-        // Half of the window is for what they say: two bytes for each of its tokens.
+        // Half of the window is for their output: two bytes for each of its tokens.
         let room = self.window().saturating_mul(2) / calls.len().max(1);
         self.room = room.clamp(MIN_OUTPUT, MAX_OUTPUT);
         let mut spent = None;
@@ -121,19 +121,18 @@ impl Session {
         }
         if surplus > 0 {
             self.note(format!(
-                "the model called {} tools at once; the first {} were taken",
+                "the model called {} tools at once; only the first {} were run",
                 jobs.len() + surplus,
                 jobs.len()
             ));
             if let Some((_, last)) = jobs.last_mut() {
-                let more =
-                    format!("and {surplus} further calls were not taken: call fewer at once");
+                let more = format!("and {surplus} further calls were not run: call fewer at once");
                 *last = Job::Answer(Outcome::badly(format!("not run, {more}")));
             }
         }
         if is_cut && let Some((_, last)) = jobs.last_mut() {
-            self.note("the answer reached its limit of tokens in a call, which was not run: metier config agent.max_tokens");
-            let cut = "not run: the answer reached its limit of tokens in this call. Call it again, with less in it";
+            self.note("the answer reached its token limit in a tool call, which was not run: metier config agent.max_tokens");
+            let cut = "not run: the answer reached its token limit in this call. Call it again with shorter arguments";
             *last = Job::Answer(Outcome::badly(cut));
         }
         self.run_jobs(jobs)?;
@@ -173,7 +172,7 @@ impl Session {
                 }
                 let ahead = self.begin_together(&now)?;
                 for (call, job) in now {
-                    // What was done meanwhile counts: a skill that was loaded forbids, one that delivered lets others begin.
+                    // Checked again, because other calls matter: a loaded skill can forbid it, a delivered result can allow it.
                     let job = match job {
                         Job::Answer(_) | Job::Rejected(_) => job,
                         _ => self.judge_call(&call)?,
@@ -191,7 +190,7 @@ impl Session {
         }
     }
 
-    /// Tools of different skills begin together, as far as the runtime lets them; answers which calls did.
+    /// Starts tools of different skills together, if the runtime allows it; returns which calls were started.
     fn begin_together(&mut self, jobs: &[(ToolCall, Job)]) -> Result<Vec<String>, Report> {
         let inputs: Vec<(&str, &str, &str, Value)> = jobs
             .iter()
@@ -223,7 +222,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let is_alone = |skill: &str| inputs.iter().filter(|(_, of, ..)| *of == skill).count() == 1;
-        // Written down before anything begins: after a crash nobody knows which of them did. The others begin when it is their turn.
+        // Recorded before anything starts: after a crash it is unknown which of them ran. The others start in their turn.
         for (id, skill, ..) in inputs.iter().skip(1) {
             if is_alone(skill) {
                 self.record(Record::Began {
@@ -240,10 +239,10 @@ impl Session {
         Ok(began.map(|((id, ..), _)| (*id).to_owned()).collect())
     }
 
-    /// Whether a call may be made, and by whom. Nothing happens yet.
+    /// Whether a call is allowed, and who answers it. Nothing happens yet.
     fn judge_call(&self, call: &ToolCall) -> Result<Job, Report> {
         let Input::Object(input) = &call.input else {
-            let wrong = "the arguments are no JSON object; nothing was run. Call it again with arguments that fit its schema";
+            let wrong = "the arguments are not a JSON object; nothing was run. Call it again with arguments that match its schema";
             return Ok(Job::Answer(Outcome::badly(wrong)));
         };
         let Some(target) = self.toolbox.target(&call.name) else {
@@ -278,7 +277,7 @@ impl Session {
         arguments.try_for_each(|argument| self.rules.permit(wanted, argument))
     }
 
-    /// A name that nobody answers to. In a sub-agent with a set it is refused like any tool outside of it.
+    /// An unknown name. In a sub-agent with a set it is refused like any tool outside of the set.
     fn unknown(&self, name: &str) -> Job {
         let wanted = Wanted {
             name,
@@ -321,7 +320,7 @@ impl Session {
                     Err(wrong) => return Ok(Job::Answer(misread(&wrong))),
                     Ok(wanted) => wanted,
                 };
-                match self.read(&wanted.name, By::Model) {
+                match self.read(&wanted.name, ActivatedBy::Model) {
                     Err(report) => return Ok(Job::Answer(report.into())),
                     Ok(skill) if model_runs_workflow(&skill.manifest, &wanted.arguments) => {
                         return Ok(self.judge_workflow(&skill.entry.name(), &wanted, input));
@@ -340,7 +339,8 @@ impl Session {
         })
     }
 
-    /// A workflow that a model starts is judged like a tool that has the name of its skill: it is code that runs because a model wants it.
+    /// A workflow that a model starts is checked like a tool with the name of its skill: it is code that runs because a model
+    /// requested it.
     fn judge_workflow(
         &self,
         skill: &str,
@@ -361,7 +361,7 @@ impl Session {
         }
     }
 
-    /// Makes a call, or says why not. One that began ahead goes on to its end in any case, if only to be ended.
+    /// Makes a call, or returns why not. One that was started early is always completed, if only to be ended.
     fn run_job(&mut self, call: &ToolCall, job: Job, ahead: bool) -> Result<(), Report> {
         let start = Instant::now();
         if self.shared.cancel.is_cancelled() && !ahead {
@@ -400,7 +400,7 @@ impl Session {
                 })?;
                 self.run_skill(&call.name, &skill, &short, input)
             }
-            // Mostly those are run elsewhere; this one was judged again.
+            // Usually those are run elsewhere; this one was checked again.
             Job::Child(child) => child.run(),
         };
         self.answer(call, outcome, start)
@@ -423,7 +423,7 @@ impl Session {
         }
         // A hook may make another input of it: what was allowed was this one.
         let may = |changed: &Value| {
-            let changed = changed.as_object().ok_or("it is no JSON object")?;
+            let changed = changed.as_object().ok_or("it is not a JSON object")?;
             let permitted = self.permit(wanted, changed);
             permitted.map_err(|forbidden| forbidden.reason)?;
             let admitted = self.pipeline.admit(wanted, &arguments(changed));
@@ -474,27 +474,27 @@ impl Session {
                 .map(|wanted: own::Search| Outcome::well(own::search(inventory, &wanted.query))),
             Own::ActivateSkill => own::read(input).map(|wanted| self.activate(&wanted)),
             Own::ReadSkillResource => own::read(input).map(|wanted| self.read_resource(&wanted)),
-            // Judged before, and run on a thread of its own.
+            // Checked before, and run on its own thread.
             Own::SessionsSpawn => Err("it needs a task".to_owned()),
         };
         done.unwrap_or_else(|wrong| misread(&wrong))
     }
 
     fn activate(&mut self, wanted: &own::Activate) -> Outcome {
-        let skill = match self.read(&wanted.name, By::Model) {
+        let skill = match self.read(&wanted.name, ActivatedBy::Model) {
             Ok(skill) => skill,
             Err(report) => return report.into(),
         };
         if model_runs_workflow(&skill.manifest, &wanted.arguments) {
-            let done = self.run_workflow(&skill, &wanted.arguments, By::Model);
+            let done = self.run_workflow(&skill, &wanted.arguments, ActivatedBy::Model);
             return done.map_or_else(Outcome::from, Outcome::well);
         }
-        let by = By::Model;
-        match self.take_in(&skill, &wanted.arguments, by, by.why()) {
+        let by = ActivatedBy::Model;
+        match self.take_in(&skill, &wanted.arguments, by, reason(by)) {
             Err(report) => report.into(),
             Ok(loaded) => match loaded.text {
                 None => Outcome::well(format!(
-                    "skill `{}` is loaded already; its text is above",
+                    "skill `{}` is already loaded; its text is above",
                     wanted.name
                 )),
                 Some(text) => Outcome {
@@ -507,7 +507,7 @@ impl Session {
     }
 
     fn read_resource(&self, wanted: &own::Read) -> Outcome {
-        let skill = match self.read(&wanted.name, By::Model) {
+        let skill = match self.read(&wanted.name, ActivatedBy::Model) {
             Ok(skill) => skill,
             Err(report) => return report.into(),
         };
@@ -522,7 +522,7 @@ impl Session {
         }
     }
 
-    /// An answer: told, and part of the conversation.
+    /// A result: reported, and part of the conversation.
     fn answer(&mut self, call: &ToolCall, outcome: Outcome, start: Instant) -> Result<(), Report> {
         let outcome = Outcome {
             // A skill is never cut here: half of an instruction is another one.
@@ -556,15 +556,15 @@ impl Session {
     }
 
     /// What skills wrote to their logs.
-    pub(super) fn tell_said(&self, said: Vec<(String, String)>) {
-        for (skill, line) in said {
-            self.note(format!("{skill}: {line}"));
+    pub(super) fn tell_said(&self, said: Vec<SkillLine>) {
+        for line in said {
+            self.note(line.to_string());
         }
     }
 }
 
-/// What of a call a rule with brackets may mean: the command, the file, the address. Which of them the tool goes by nobody knows but the tool,
-/// so the rule has to hold for each. Something else than a text in such a place may be anything, which is what the empty text stands for.
+/// The values of a call that a rule with brackets can mean: the command, the file, the address. Only the tool knows which of them
+/// it uses, so the rule has to hold for each. A value that is not text could be anything, which the empty text represents.
 fn arguments(input: &Map<String, Value>) -> Vec<&str> {
     let keys = ["command", "path", "file_path", "url", "name"];
     let there = keys.iter().filter_map(|key| input.get(*key));
@@ -579,7 +579,7 @@ fn arguments(input: &Map<String, Value>) -> Vec<&str> {
 }
 
 fn misread(wrong: &str) -> Outcome {
-    Outcome::badly(format!("the arguments don't fit: {wrong}; nothing was run"))
+    Outcome::badly(format!("invalid arguments: {wrong}; nothing was run"))
 }
 
 /// A text as it is, anything else as JSON.

@@ -1,4 +1,4 @@
-//! What must hold before and after the skills of a set work: files, commands, and tools that are there.
+//! Conditions before and after the skills of a set run: files, commands, and existing tools.
 //!
 //! A condition of a skill that comes first, or that has no code, is checked before the model is asked; of one that waits, when its first tool is
 //! called. What must hold afterwards is checked with the answer. A command runs in the project with the permissions of its skill,
@@ -50,7 +50,7 @@ impl Session {
         Ok(())
     }
 
-    /// Whether what a skill needs before it works is there.
+    /// Checks the preconditions of a skill.
     ///
     /// # Errors
     /// When it is not; the next call looks again.
@@ -72,11 +72,11 @@ impl Session {
         if unkept.is_empty() {
             return Ok(());
         }
-        let message = format!("skill `{name}` can't begin: {}", unkept.join("; "));
+        let message = format!("skill `{name}` can't start: {}", unkept.join("; "));
         self.runtime.refuse(Some(name), name, &message)?;
         Err(Report::new("precondition", message)
             .skill(name)
-            .hint("make its preconditions hold, then start the task again"))
+            .hint("meet its preconditions, then start the task again"))
     }
 
     /// What must hold when the skills of the set are done, and does not.
@@ -117,12 +117,12 @@ impl Session {
         let text = text.map_err(|error| format!("`{path}` can't be read: {error}"))?;
         let text = text.ok_or_else(|| format!("there is no file `{path}`"))?;
         let value: Value = serde_json::from_str(&text)
-            .map_err(|error| format!("`{path}` holds no JSON: {error}"))?;
+            .map_err(|error| format!("`{path}` is not valid JSON: {error}"))?;
         let schema = BoundedSchema::new(schema)
             .map_err(|refused| format!("the schema for `{path}` is refused: {refused}"))?;
         schema
             .check(&value)
-            .map_err(|misfit| format!("`{path}` does not fit: {misfit}"))
+            .map_err(|misfit| format!("`{path}` does not match its schema: {misfit}"))
     }
 
     /// Whether every skill that lists tools has one of them, now that the code of all of them runs.
@@ -159,7 +159,7 @@ impl Session {
         Err(Report::new("no-such-tool", message)
             .skill(name)
             .hint(format!(
-                "name tools that there are in `allowed_tools` of `{name}`"
+                "name existing tools in `allowed_tools` of `{name}`"
             )))
     }
 }

@@ -1,11 +1,11 @@
 //! A session: one conversation between a person or a parent and a model, with skills.
 //!
-//! **Problem.** A loop that asks a model and calls tools is twenty lines. What makes it trustworthy is what surrounds each line: what happened
-//! is written down before the next thing happens, a call that no rule allows is not made whatever the model says, what a skill adds vanishes
-//! with it, and a turn that fails leaves a conversation that can go on.
+//! **Problem.** A loop that asks a model and calls tools is twenty lines. Trust comes from what surrounds each line: what happened
+//! is recorded before the next thing happens, a call that no rule allows is not made whatever the model outputs, everything that a
+//! skill adds is removed with it, and a turn that fails leaves a conversation that can continue.
 //!
-//! **Decision.** Everything goes through four verbs: [`record`](Session::record) (written, then true), [`tell`](Session::tell) (whoever listens), `ask` (the model) and
-//! `run_calls` (tools). A turn is a loop over the last two.
+//! **Decision.** Everything goes through four verbs: [`record`](Session::record) (written, then applied), [`tell`](Session::tell)
+//! (to the listener), `ask` (the model) and `run_calls` (tools). A turn is a loop over the last two.
 //!
 //! ```text
 //! turn "…"   mentions → skills loaded, forks and workflows run        activation.rs
@@ -53,7 +53,7 @@ const MAX_REMINDERS: usize = 2;
 /// How often in a row hooks send an answer back before the turn ends all the same.
 const MAX_SENT_BACK: usize = 8;
 
-/// One conversation.
+/// A conversation with a model, with its skills and rules.
 pub struct Session {
     ground: Arc<dyn Ground>,
     runtime: Runtime,
@@ -63,9 +63,9 @@ pub struct Session {
     role: Role,
     /// The model that the session was opened with.
     configured: Chosen,
-    /// That, or the one that a skill of the opening wants.
+    /// That, or the model that a skill of the opening requires.
     chosen: Chosen,
-    /// What a skill of this turn wants instead.
+    /// The model that a skill of this turn requires instead.
     instead: Option<Chosen>,
     rules: Rules,
     pipeline: Pipeline,
@@ -95,7 +95,7 @@ pub struct Session {
 pub struct Turn {
     /// The answer, after all transforms.
     pub text: String,
-    /// What it took.
+    /// Tokens of the whole turn.
     pub usage: Usage,
 }
 
@@ -106,28 +106,28 @@ impl Session {
         &self.id
     }
 
-    /// What was said so far.
+    /// The conversation so far.
     #[must_use]
     pub fn conversation(&self) -> &Conversation {
         &self.conversation
     }
 
-    /// The tools that the model is told of now.
+    /// The tools that the model gets now.
     #[must_use]
     pub fn tools(&self) -> Vec<String> {
         self.toolbox.names()
     }
 
-    /// Whether the last turn came to no end: somebody was killed before the model had answered.
+    /// Whether the last turn has no end: the process was killed before the model had answered.
     #[must_use]
     pub fn is_unanswered(&self) -> bool {
         !self.conversation.is_empty() && self.conversation.waits_for_model()
     }
 
-    /// Somebody says something; the model answers.
+    /// Sends a user message; the model answers.
     ///
     /// # Errors
-    /// When there is no answer. What was done until then is kept, and the session can go on.
+    /// When there is no answer. The work so far is kept, and the session can continue.
     pub fn turn(&mut self, said: &str) -> Result<Turn, Report> {
         self.begin_turn(said);
         let done = self.settle().and_then(|()| self.hear(said));
@@ -145,7 +145,7 @@ impl Session {
         self.end_turn(done)
     }
 
-    /// Ends the code of all skills, the newest first, and tells what they wrote meanwhile. A session that is dropped ends them too.
+    /// Ends the code of all skills, newest first, and reports their log. Dropping a session ends them too.
     ///
     /// # Errors
     /// When that can't be written down; everything has ended nevertheless.
@@ -165,7 +165,7 @@ impl Session {
             let report = Report::new("not-active", format!("skill `{skill}` is not active"));
             return Err(match active.as_str() {
                 "" => report.skill(skill).hint("no skill is active"),
-                active => report.skill(skill).hint(format!("active are: {active}")),
+                active => report.skill(skill).hint(format!("active skills: {active}")),
             });
         }
         self.record(Record::Unloaded {
@@ -232,7 +232,7 @@ impl Session {
         }
     }
 
-    /// Asks and calls until the model has said its last word.
+    /// Asks and calls until the model has finished.
     fn respond(&mut self) -> Result<String, Report> {
         let mut reminders = 0;
         let mut sent_back = 0;
@@ -259,9 +259,9 @@ impl Session {
                 continue;
             }
             match stop {
-                Stop::MaxTokens => self.note("the answer reached its limit of tokens and may be incomplete: metier config agent.max_tokens"),
+                Stop::MaxTokens => self.note("the answer reached its token limit and may be incomplete: metier config agent.max_tokens"),
                 Stop::Refusal => self.note("the model, or its provider, declined to answer"),
-                _ if text.trim().is_empty() => self.note("the model answered nothing"),
+                _ if text.trim().is_empty() => self.note("the model returned an empty answer"),
                 _ => {}
             }
             let missing = self.missing(&text)?;
@@ -302,7 +302,7 @@ impl Session {
         Ok(missing)
     }
 
-    /// One request. What is said on the way is told, unless a transform has to see it first.
+    /// One request. Pieces are reported as they arrive, unless a transform has to see them first.
     fn ask(&mut self) -> Result<Answer, Report> {
         let budget = Arc::clone(&self.shared.budget);
         budget
@@ -330,7 +330,7 @@ impl Session {
                     }
                 }
                 Delta::Thinking(text) => tell(Event::Thinking { text: text.into() }),
-                // It is told when it is known with what.
+                // The call is reported once its arguments are known.
                 Delta::Call { .. } => {}
                 Delta::Again {
                     pause,
@@ -356,7 +356,7 @@ impl Session {
             }
             Err(error) if error.is_unknown_model() && chosen.name != self.configured.name => {
                 self.note(format!(
-                    "a skill wants the model `{}`, which can't be had ({error}); `{}` answers",
+                    "a skill requires the model `{}`, which is not available ({error}); using `{}`",
                     chosen.name, self.configured.name
                 ));
                 self.chosen = self.configured.clone();
@@ -370,14 +370,14 @@ impl Session {
         }
     }
 
-    /// What had come of an answer that broke off: a person has read it, so the model should know of it.
+    /// The part of an answer that was cut off: the user has read it, so the model should know it.
     fn keep_partial(&mut self, error: &ModelError, partial: String) -> Result<(), Report> {
         if partial.trim().is_empty() {
             return Ok(());
         }
         let why = match error {
             ModelError::Cancelled => "stopped by the user",
-            _ => "the answer broke off",
+            _ => "the answer was cut off",
         };
         let partial = calls::cut(partial, calls::MAX_OUTPUT);
         self.record(Record::Assistant {
@@ -429,7 +429,7 @@ impl Session {
         self.instead.as_ref().unwrap_or(&self.chosen)
     }
 
-    /// A model's last words, after all transforms, and whether a hook lets the turn end with them.
+    /// The final answer, after all transforms, and whether a hook lets the turn end with it.
     fn transformed(&self, text: String, continued: bool) -> Result<LastWords, Report> {
         if !self.runtime.handles(HookPhase::AfterResponse) {
             return Ok(LastWords {
@@ -444,14 +444,14 @@ impl Session {
         Ok(words)
     }
 
-    /// A hook does not let the turn end: the model hears why, and goes on.
+    /// A hook does not let the turn end: the model gets the reason, and continues.
     fn send_back(&mut self, skill: &str, reason: &str) -> Result<(), Report> {
         self.note(format!(
             "a hook of skill `{skill}` sent the answer back: {reason}"
         ));
         self.record(Record::User {
             text: format!(
-                "[The task is not done. A hook of skill `{skill}` says: {}]",
+                "[The task is not done. A hook of skill `{skill}` reports: {}]",
                 for_model(reason)
             ),
             skills: Vec::new(),
@@ -483,7 +483,7 @@ impl Session {
         self.tell(Event::Note { text: text.into() });
     }
 
-    /// Skills, rules or the role changed: what may be called now?
+    /// Skills, rules or the role changed: updates the callable tools.
     fn refresh_tools(&mut self) {
         let names = self.system.names.as_deref();
         let contributed = match self.role {
@@ -501,7 +501,7 @@ impl Session {
     }
 }
 
-/// How hard a skill wants the model to think.
+/// How hard a skill requires the model to think.
 fn effort(word: Option<&str>) -> Option<Effort> {
     Some(match word? {
         "low" | "minimal" => Effort::Low,
@@ -514,15 +514,15 @@ fn effort(word: Option<&str>) -> Option<Effort> {
 fn unfinished(missing: &[String]) -> Report {
     let message = format!("the task was not finished: {}", missing.join("; "));
     Report::new("not-validated", message)
-        .hint("look at the conversation, and give the task again with what was missing")
+        .hint("check the conversation, then repeat the task with what was missing")
 }
 
 fn spent_report(spent: &crate::Spent) -> Report {
     Report::new("budget", spent.to_string())
-        .hint(format!("allow more: metier config {} N", spent.key()))
+        .hint(format!("raise the limit: metier config {} N", spent.key()))
 }
 
-/// A call, as it is told: its arguments, or what the model wrote instead.
+/// A call, as it is reported: its arguments, or what the model wrote instead.
 fn shown_input(call: &ToolCall) -> serde_json::Value {
     match &call.input {
         crate::Input::Object(object) => serde_json::Value::Object(object.clone()),

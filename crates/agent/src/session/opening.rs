@@ -1,4 +1,4 @@
-//! How a session begins: anew, where an earlier one ended, or for a parent.
+//! How a session starts: new, resumed, or for a parent.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -6,9 +6,9 @@ use metier_policy::CORE_TOOLS;
 use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
-use super::{Session, SkillSet, activation::By};
+use super::{Session, SkillSet};
 use crate::conversation::Conversation;
-use crate::event::{Event, Listener};
+use crate::event::{ActivatedBy, Event, Listener};
 use crate::ground::{Chosen, Ground};
 use crate::own::{self, Own};
 use crate::pipeline::Pipeline;
@@ -22,7 +22,7 @@ use crate::{Budget, Cancel, Record, Report};
 
 /// The skill that has the program's core tools.
 const CORE_SKILL: &str = "core-tools";
-/// As many characters as a list has room for.
+/// Maximum length of a title in a list.
 const MAX_TITLE: usize = 80;
 
 /// What a session has in common with those that it starts.
@@ -36,7 +36,7 @@ pub struct Shared {
     pub listener: Arc<dyn Listener>,
 }
 
-/// What a session is to be.
+/// The plan of a session.
 #[derive(Clone, Debug, Default)]
 pub struct Plan {
     /// For whom, and with what.
@@ -45,22 +45,22 @@ pub struct Plan {
     pub model: Option<String>,
     /// Skills that are active from the start.
     pub skills: Vec<String>,
-    /// What it is about, for a list of conversations.
+    /// Its title, for a list of conversations.
     pub title: String,
     /// How the program is used.
     pub mode: metier_select::Mode,
-    /// The conversation that it goes on with.
+    /// The conversation to resume.
     pub resume: Option<String>,
     /// The session that started it.
     pub parent: Option<String>,
     /// How deep it is nested.
     pub depth: usize,
-    /// What holds for whoever started it.
+    /// Limits that are inherited from the parent.
     pub rules: Rules,
 }
 
 impl Plan {
-    /// A plan whose title is the first words of what was said, in one line.
+    /// A plan whose title is the start of the message, in one line.
     #[must_use]
     pub fn about(said: &str) -> Self {
         let words: Vec<&str> = said.split_whitespace().collect();
@@ -81,18 +81,18 @@ pub enum Role {
     Orchestrator,
     /// For a parent, with exactly what a set of skills allows.
     Set(Box<SkillSet>),
-    /// For a parent, without a set: like a primary agent, as far as the parent's rules go.
+    /// For a parent, without a set: like a primary agent, within the parent's rules.
     Helper,
-    /// For a parent, one skill that wants a session of its own.
+    /// For a parent, one skill that requires its own session.
     Fork {
-        /// The skill.
+        /// The skill that the sub-agent runs.
         skill: String,
-        /// What it is given.
+        /// The arguments of the skill.
         arguments: String,
     },
 }
 
-/// Opens a session.
+/// Opens a session for a plan.
 ///
 /// # Errors
 /// When there is no model, or when it can't be opened.
@@ -197,22 +197,22 @@ impl Session {
             return Err(no_hands(&skills.join(", ")));
         }
         for name in skills {
-            let loaded = self.load(name, "", By::Plan)?;
+            let loaded = self.load(name, "", ActivatedBy::Plan)?;
             self.passed_over.insert(loaded.skill);
             if let Some(text) = loaded.text {
                 self.system.add_skill(&text.text, "");
-                // It stands in the prompt, which is never made shorter.
+                // It is in the prompt, which is never compacted.
                 self.runtime.ledger().strip(&text.skill);
             }
         }
-        // What a skill of the opening wants of the model it wants for as long as it is there, not for one turn.
+        // A model that a skill of the opening requires is used for the whole session, not for one turn.
         if let Some(chosen) = self.instead.take() {
             self.chosen = chosen;
         }
         Ok(())
     }
 
-    /// The core tools, where the role and its rules leave any. They may be refused; an agent without hands can still talk.
+    /// The core tools, if the role and its rules leave any. They can be refused; an agent without tools can still talk.
     fn add_core_tools(&mut self) {
         let offers = |tool: &&str| {
             self.rules.offers(Wanted {
@@ -234,20 +234,20 @@ impl Session {
         if skill.status != metier_runtime::Status::Ready {
             let standing = skill.standing();
             self.note(format!(
-                "the core tools are left out: skill `{CORE_SKILL}` {standing}"
+                "the core tools are not available: skill `{CORE_SKILL}` {standing}"
             ));
             return;
         }
         if let Err(error) = self.runtime.activate(CORE_SKILL) {
             self.note(format!(
-                "the core tools are left out: {error}; allow them with --approve-skills {CORE_SKILL}, or for good: metier permissions {CORE_SKILL} --approve"
+                "the core tools are not available: {error}; allow them with --approve-skills {CORE_SKILL}, or permanently: metier permissions {CORE_SKILL} --approve"
             ));
         }
-        // Its text is advice for agents that have other tools; it is loaded if somebody asks for it.
+        // Its text is advice for agents with other tools; it is loaded on request.
         self.runtime.ledger().strip(CORE_SKILL);
     }
 
-    /// Calls that were under way when the session or its last turn ended are not made again: nobody knows whether they did something.
+    /// Calls that were running when the session or its last turn ended are not repeated: they may have had an effect.
     pub(super) fn settle(&mut self) -> Result<(), Report> {
         for call in self.conversation.open_calls() {
             self.record(Record::Result {
@@ -270,7 +270,7 @@ impl Session {
                 _ => self.revive(&skill),
             };
             if let Err(report) = revived {
-                self.note(format!("skill `{skill}` is not active any more: {report}"));
+                self.note(format!("skill `{skill}` is no longer active: {report}"));
                 self.rules.widen(&skill);
                 self.runtime.ledger().strip(&skill);
                 self.record(Record::Unloaded {
@@ -278,7 +278,7 @@ impl Session {
                 })?;
                 self.tell(Event::SkillUnloaded { skill });
             } else if self.conversation.skill_text(&skill).is_none() {
-                // There was no room for it; the ledger keeps what was in the conversation, and nothing else.
+                // It did not fit; the ledger keeps only what was in the conversation.
                 self.runtime.ledger().strip(&skill);
             }
         }
@@ -304,8 +304,8 @@ impl Session {
 }
 
 fn no_hands(skills: &str) -> Report {
-    let message = format!("an orchestrator loads no skills itself: {skills}");
-    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or leave out --orchestrate (metier config agent.orchestrator false)")
+    let message = format!("an orchestrator does not load skills itself: {skills}");
+    Report::new("orchestrator", message).hint("name them in the task, for a sub-agent; or omit --orchestrate (metier config agent.orchestrator false)")
 }
 
 #[cfg(test)]

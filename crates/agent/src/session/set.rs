@@ -1,8 +1,8 @@
-//! A set of skills, judged as a whole before a model hears of the task.
+//! A set of skills, checked as a whole before a model gets the task.
 //!
-//! **Problem.** A name may mean several skills (`user:git`, a folder), and between the judgement and the first word of a sub-agent somebody may write
-//! to a skill's folder. A set that was judged by one text must not begin with another. **Decision.** A judgement keeps the places of what it
-//! judged, and whoever reads from there judges what was read once more.
+//! **Problem.** A name can mean several skills (`user:git`, a folder), and a skill's folder can change between the check and the
+//! start of a sub-agent. A set that was checked with one text must not start with another. **Decision.** A check keeps the paths of
+//! what it checked, and whatever is read from there is checked again.
 
 use metier_config::Config;
 use metier_policy::{Composition, Fault};
@@ -33,7 +33,7 @@ impl SkillSet {
         &self.places
     }
 
-    /// Whether what was read is what was judged, as far as a judgement goes.
+    /// Whether what was read equals what was checked.
     pub(super) fn is_still(&self, skills: &[Loaded], config: &Config) -> bool {
         let now = Inventory::compose_loaded(skills, config, self.is_coding);
         let then = &self.composition;
@@ -41,13 +41,13 @@ impl SkillSet {
         now.valid && is_same && now.tools == then.tools
     }
 
-    /// Whether code is to be written.
+    /// Whether the task is coding.
     pub(super) fn is_coding(&self) -> bool {
         self.is_coding
     }
 }
 
-/// A set of skills that nobody works with.
+/// A set of skills that was rejected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejected {
     /// All that is wrong.
@@ -88,7 +88,7 @@ pub fn is_coding(task: &str) -> bool {
     coding(task, Named::default()).is
 }
 
-/// The same for a task that a model wrote: it does not get out of the pipeline by writing that no code is to be changed.
+/// The same for a task that a model wrote: it can't avoid the pipeline by writing that no code is to be changed.
 pub(super) fn is_coding_of_model(task: &str) -> bool {
     coding(task, Named::default()).asks_for_a_change()
 }
@@ -99,7 +99,7 @@ pub(super) fn is_unread(task: &str) -> bool {
     evidence.iter().any(|found| found.sign == Sign::Unread)
 }
 
-/// Whether these skills go together for this task; `is_coding` is whether code is to be written.
+/// Checks whether these skills can be combined for this task; `is_coding` is whether the task is coding.
 ///
 /// # Errors
 /// With everything that is wrong, when they don't.

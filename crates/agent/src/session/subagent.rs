@@ -1,8 +1,8 @@
 //! Sub-agents: sessions that a session starts, with no more than it may hand on.
 //!
-//! A set of skills is judged as a whole before a model hears of the task: what is missing, incompatible, in conflict or incomplete comes back at
-//! once. What holds for the parent holds for the child; what the child may do besides comes from its own skills, and from what a person
-//! or the configuration approved for them. Nobody grants anything to anybody here.
+//! A set of skills is checked as a whole before a model gets the task: missing, incompatible, conflicting and incomplete skills are
+//! reported at once. Limits of the parent apply to the child; its other permissions come from its own skills, and from what the
+//! user or the configuration approved for them. Nothing is granted here.
 
 use std::sync::Arc;
 
@@ -17,12 +17,12 @@ use super::{
     set::{is_coding_of_model, is_unread},
 };
 use crate::budget::Budget;
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event, SubagentKind};
 use crate::ground::{Ground, model_beside};
 use crate::own::Spawn;
 use crate::{Record, Report};
 
-/// A session that is about to begin.
+/// A session that is about to start.
 pub(super) struct Child {
     ground: Arc<dyn Ground>,
     shared: Shared,
@@ -31,7 +31,7 @@ pub(super) struct Child {
 }
 
 impl Child {
-    /// For `sessions_spawn`.
+    /// The sub-agent of a `sessions_spawn` call.
     pub(super) fn spawn(parent: &Session, spawn: Spawn) -> Result<Self, Report> {
         if spawn.task.trim().is_empty() {
             return Err(Report::new("spawn", "a sub-agent needs a task"));
@@ -57,8 +57,8 @@ impl Child {
         Self::new(parent, role, spawn.model, spawn.task)
     }
 
-    /// The skills of a sub-agent that a model asks for, and whether it is to write code; none if it is to be an agent like any other. A model can
-    /// say that a task is coding, and never that it is not.
+    /// The skills of a sub-agent that a model requests, and whether it is coding; none if it is an ordinary agent. A model can
+    /// state that a task is coding, and never that it is not.
     fn named(parent: &Session, spawn: &Spawn) -> Result<Option<(Vec<String>, bool)>, Report> {
         let is_coding = spawn.coding == Some(true) || is_coding_of_model(&spawn.task);
         let Some(skills) = &spawn.skills else {
@@ -69,20 +69,22 @@ impl Child {
             return Ok(is_coding.then_some((pair, true)));
         };
         if skills.is_empty() {
-            return Err(needs_skills("a set of no skills has no tools"));
+            return Err(needs_skills("an empty set of skills has no tools"));
         }
         for name in skills {
             let card = parent.ground.inventory().find(name).ok();
             let card = card.and_then(|skill| parent.ground.inventory().entry(skill).card.as_ref());
             if card.is_some_and(|card| !card.model_invocable) {
-                let message = format!("skill `{name}` is started by people only, its author says");
+                let message = format!(
+                    "skill `{name}` can only be invoked by the user (`disable-model-invocation`)"
+                );
                 return Err(Report::new("not-for-models", message).skill(name.as_str()));
             }
         }
         Ok(Some((skills.clone(), is_coding)))
     }
 
-    /// For a skill that wants a session of its own.
+    /// For a skill that requires its own session.
     pub(super) fn fork(parent: &Session, skill: &Loaded, arguments: &str) -> Result<Self, Report> {
         // Its wish counts if it can be met.
         let wanted = wanted_model(&skill.manifest);
@@ -106,7 +108,7 @@ impl Child {
     ) -> Result<Self, Report> {
         let max = parent.max_depth();
         if parent.depth >= max {
-            let message = format!("sub-agents are nested at most {max} deep");
+            let message = format!("sub-agents can be nested at most {max} levels deep");
             return Err(Report::new("depth", message).hint("do this part yourself"));
         }
         // Unless another one is named, it has its parent's model.
@@ -136,7 +138,7 @@ impl Child {
         })
     }
 
-    /// Its whole life: it begins, does its task, and reports.
+    /// Its whole life: it starts, does its task, and reports.
     pub(super) fn run(self) -> Outcome {
         let task = self.task;
         let done = open(&self.ground, self.shared, self.plan).and_then(|mut session| {
@@ -147,7 +149,7 @@ impl Child {
             ended?;
             Ok((turn.text, facts))
         });
-        // What the program saw of a coding task stands beside what the model says of it.
+        // What the program observed of a coding task is added to the model's report.
         done.map_or_else(Outcome::from, |(text, facts)| match facts {
             None => Outcome::well(text),
             Some(facts) => Outcome::well(format!("{text}\n\n[seen by metier: {facts}]")),
@@ -161,24 +163,24 @@ fn needs_skills(why: &str) -> Report {
 }
 
 impl Session {
-    /// Whether a sub-agent that could write files may be meant to write code, though its task does not say so: part of the task was not read, or the
-    /// person asked for code and only sub-agents can write it.
+    /// Whether a sub-agent that can write files might be meant to write code although its task does not state it: part of the task
+    /// was not read, or the user asked for code and only sub-agents can write it.
     fn suspects_coding(&self, task: &str) -> bool {
         let asked = self.conversation.last_user_text();
         is_unread(task) || (self.role == Role::Orchestrator && is_coding_of_model(asked))
     }
 
-    /// Says that a sub-agent begins.
+    /// Reports the start of a sub-agent.
     pub(super) fn announce(&self, child: &Child) {
         let (kind, skills) = match &child.plan.role {
             Role::Fork { skill, .. } => {
                 let name = self.ground.inventory().find(skill).ok();
                 let name =
                     name.map(|skill| self.ground.inventory().entry(skill).name().into_owned());
-                ("fork", name.into_iter().collect())
+                (SubagentKind::Fork, name.into_iter().collect())
             }
-            Role::Set(set) => ("spawn", set.composition().order.clone()),
-            _ => ("spawn", Vec::new()),
+            Role::Set(set) => (SubagentKind::Spawn, set.composition().order.clone()),
+            _ => (SubagentKind::Spawn, Vec::new()),
         };
         self.tell(Event::SubagentStarted {
             kind,
@@ -187,7 +189,7 @@ impl Session {
         });
     }
 
-    /// A task from a parent, or from `metier spawn`. Names of skills in it are words: only a person loads skills by naming them.
+    /// A task from a parent, or from `metier spawn`. Names of skills in it are plain text: only a user loads skills by naming them.
     ///
     /// # Errors
     /// When there is no answer.
@@ -205,7 +207,7 @@ impl Session {
         self.system_prompt()?;
         let record = match self.role.clone() {
             Role::Fork { skill, arguments } => {
-                let loaded = self.load(&skill, &arguments, super::activation::By::Plan)?;
+                let loaded = self.load(&skill, &arguments, ActivatedBy::Plan)?;
                 Record::User {
                     text: String::new(),
                     skills: loaded.text.into_iter().collect(),

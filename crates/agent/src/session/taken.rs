@@ -1,9 +1,9 @@
-//! The calls of an answer, as far as they are taken.
+//! The calls of an answer that are accepted.
 //!
-//! **Problem.** A model may call ten thousand tools at once, give two calls the same handle or none, name a tool with a megabyte, or be
-//! stopped in the middle of a call, whose arguments then look complete. No provider takes all of that back, and a call
-//! that is half of one must not be made. **Decision.** Before anything is written down there are few calls, each with a handle that no
-//! other one of the conversation has; what is incomplete stays, so that the model is told, and is not run.
+//! **Problem.** A model can call ten thousand tools at once, give two calls the same id or none, name a tool with a megabyte, or be
+//! stopped in the middle of a call, whose arguments then look complete. No provider accepts all of that back, and half a call must
+//! not be made. **Decision.** Before anything is recorded the calls are limited, each with an id that is unique in the
+//! conversation; an incomplete call stays, so that the model is informed, and is not run.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use crate::{Stop, ToolCall};
 
 /// As many calls of one answer are taken as a person could follow.
 const MAX_CALLS: usize = 64;
-/// A handle.
+/// Maximum length of a call id, in bytes.
 const MAX_ID: usize = 128;
-/// A name. That of a tool is shorter, so one that was cut is unknown.
+/// Maximum length of a name. Tool names are shorter, so a name that was cut is unknown.
 const MAX_NAME: usize = 200;
 
 /// The calls of one answer.
@@ -34,7 +34,7 @@ impl Taken {
         stop: &Stop,
         known: impl Iterator<Item = &'k str>,
     ) -> Self {
-        // Whoever declines does not mean what it said before.
+        // A refusal revokes the calls of the answer.
         if *stop == Stop::Refusal || calls.is_empty() {
             return Self::default();
         }
@@ -56,7 +56,7 @@ impl Taken {
     }
 }
 
-/// A handle as it is, or one like it that is new. Two are the same if a provider can't tell them apart.
+/// An id unchanged, or a similar new one. Two ids are equal if a provider can't distinguish them.
 fn distinct(id: &str, seen: &mut BTreeSet<String>) -> String {
     let end = id.floor_char_boundary(MAX_ID);
     let stem = match &id[..end] {

@@ -1,11 +1,13 @@
 //! Skills that a message, the project or the mode brings up.
 //!
-//! **Problem.** A skill says when it is wanted (`triggers`), and a project says which skills it wants (AGENT.md). A model that has to find out by
-//! itself often doesn't. But whatever loads a skill by itself is a way in: text of a model, of a tool or of a sub-agent's task must not be one.
+//! **Problem.** A skill declares when it is needed (`triggers`), and a project declares which skills it uses (AGENT.md). A model
+//! that has to find out by itself often doesn't. But automatic loading is an attack surface: text of a model, of a tool or of a
+//! sub-agent's task must not trigger it.
 //!
-//! **Decision.** Triggers are matched in one place, when a person has said something, and against nothing but that message, the
-//! names of files in it, the files of the project and the mode. What they load goes through the same gates as a skill that a model asks for: it must be
-//! ready, trusted, scanned and meant for models, and its permissions are asked for. What can't be loaded is a note, never a failed turn.
+//! **Decision.** Triggers are matched in one place, after a user message, and only against that message, the names of files in it,
+//! the files of the project and the mode. A triggered skill passes the same checks as one that a model requests: it must be ready,
+//! trusted, scanned and available to models, and its permissions are requested. A skill that can't be loaded is a note, never a
+//! failed turn.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -19,10 +21,10 @@ use metier_select::{Match, Signal, Situation, languages, rules};
 
 use super::{
     Role, Session,
-    activation::{Activated, By, has_code, place},
+    activation::{Activated, has_code, place},
 };
 use crate::Report;
-use crate::event::Event;
+use crate::event::{ActivatedBy, Event};
 use crate::ground::Ground;
 
 /// How many threads read manifests.
@@ -85,7 +87,8 @@ impl Triggers {
 }
 
 impl Session {
-    /// Loads the skills whose triggers match what a person said, best first, but for those that the message names and that are loaded already.
+    /// Loads the skills whose triggers match a user message, best first, except those that the message names and that are loaded
+    /// already.
     pub(super) fn load_triggered(&mut self, said: &str, named: &[String]) -> Vec<Triggered> {
         let first = self.triggers.is_none();
         let triggers = self.read_triggers();
@@ -122,7 +125,7 @@ impl Session {
                     let hint = report.hint.map(|hint| format!("; {hint}"));
                     let hint = hint.unwrap_or_default();
                     self.note(format!(
-                        "skill `{name}` is not loaded, though it fits ({why}): {}{hint}",
+                        "skill `{name}` matches ({why}) but was not loaded: {}{hint}",
                         report.message
                     ));
                     self.passed_over.insert(name);
@@ -133,7 +136,7 @@ impl Session {
         loaded
     }
 
-    /// Only the agent that a person talks to is triggered: a set is exactly what was judged, and an orchestrator loads nothing.
+    /// Only the agent that the user talks to is triggered: a set is exactly what was checked, and an orchestrator loads nothing.
     fn may_trigger(&self) -> bool {
         let asked = self.depth == 0 && self.role == Role::Primary;
         asked && self.ground.config().agent.triggers
@@ -188,25 +191,26 @@ impl Session {
         let name = entry.name();
         let unscanned = found.scan.is_none() && entry.source != Source::Builtin;
         if unscanned && !self.ground.config().security.scan_on_load {
-            let message = format!("skill `{name}` was never scanned");
+            let message = format!("skill `{name}` has not been scanned");
             let hint = format!("metier scan {}", shell_word(&name));
             return Err(Report::new("unscanned", message)
                 .skill(name.as_ref())
                 .hint(hint));
         }
-        let skill = self.read(&place(entry), By::Trigger)?;
+        let skill = self.read(&place(entry), ActivatedBy::Trigger)?;
         if skill.manifest.invocation.context == Context::Fork {
-            self.note(format!("/{name} fits ({why}); it works in a sub-agent"));
+            self.note(format!("/{name} matches ({why}); it runs in a sub-agent"));
             self.passed_over.insert(name.into_owned());
             return Ok(None);
         }
         if !is_text_only(&skill) {
-            self.note(format!("skill `{name}` fits ({why})"));
+            self.note(format!("skill `{name}` matches ({why})"));
         }
-        self.take_in(&skill, "", By::Trigger, why).map(Some)
+        self.take_in(&skill, "", ActivatedBy::Trigger, why)
+            .map(Some)
     }
 
-    /// Workflows whose words are in a message are offered: running one is up to the person or the model.
+    /// Workflows whose triggers match a message are offered: the user or the model decides whether to run one.
     fn offer_workflows(&self, picks: &[Pick<'_>]) {
         let inventory = self.ground.inventory();
         for pick in picks {
@@ -238,20 +242,20 @@ impl Session {
             let hint = gates.iter().find_map(|gate| gate.hint.as_ref());
             let hint = hint.map(|hint| format!("; {hint}")).unwrap_or_default();
             self.note(format!(
-                "skill `{}` is named and not loaded: {}{hint}",
+                "skill `{}` was selected but not loaded: {}{hint}",
                 self.name_of(skill),
                 reasons.join("; ")
             ));
         }
     }
 
-    /// A limit that is reached is said, once for each skill.
+    /// A reached limit is reported, once for each skill.
     fn note_left_out(&mut self, names: Vec<String>, max: usize) {
         if names.is_empty() {
             return;
         }
         self.note(format!(
-            "{} fit too and {} left out: agent.max_triggered is {max}; /NAME loads one",
+            "{} also match but {} not loaded: agent.max_triggered is {max}; load one with /NAME",
             names.join(", "),
             if names.len() == 1 { "is" } else { "are" },
         ));

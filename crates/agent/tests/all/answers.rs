@@ -59,7 +59,7 @@ fn tokens_that_a_server_does_not_count_are_estimated() {
         (answer.text.as_str(), &answer.stop),
         ("it says hello", &Stop::End)
     );
-    // Three words came back; two tools went out with the question.
+    // Three words came back; two tools were sent with the question.
     assert_eq!(answer.usage.output, 3);
     assert!(
         (30..120).contains(&answer.usage.input),
@@ -269,7 +269,7 @@ fn thoughts_are_told_and_what_is_signed_goes_back() {
     }
 }
 
-/// As llama-cpp-python streams a call: who is called stands in every fragment, and all of it twice.
+/// As llama-cpp-python streams a call: the name is in every fragment, and everything is sent twice.
 #[test]
 fn a_call_that_is_named_in_every_fragment_is_one_call() {
     let chunk = |delta: Value, reason: Value| {

@@ -1,4 +1,4 @@
-//! What is done, and said, when there is no answer.
+//! What happens when there is no answer.
 
 use std::net::{TcpListener, TcpStream};
 use std::thread;
@@ -57,7 +57,7 @@ fn a_storm_ends_after_so_many_attempts() {
             "{error:?}"
         );
         assert!(error.to_string().contains("3 attempts"), "{error}");
-        assert_eq!(error.hint().unwrap(), "try again in a while");
+        assert_eq!(error.hint().unwrap(), "try again later");
         assert_eq!(server.finish().len(), 3);
 
         let server = ModelServer::start((0..3).map(|_| Turn::status(503, None)));
@@ -142,8 +142,11 @@ fn a_cut_is_not_mended_once_something_was_shown() {
             &Cancel::new(),
         );
         let error = answer.unwrap_err();
-        assert!(error.to_string().ends_with("in the middle"), "{error}");
-        assert_eq!(error.hint().unwrap(), "try again in a while");
+        assert!(
+            error.to_string().ends_with("in the middle of its response"),
+            "{error}"
+        );
+        assert_eq!(error.hint().unwrap(), "try again later");
         let ModelError::Cut { text: partial, .. } = error else {
             panic!("{kind}: {error:?}");
         };
@@ -229,7 +232,7 @@ fn what_is_not_in_the_format_is_malformed() {
         let server = ModelServer::start((0..3).map(|_| Turn::raw(200, "text/event-stream", "")));
         let error = answer(kind, &server, limits()).unwrap_err();
         assert!(matches!(error, ModelError::Cut { .. }), "{kind}: {error:?}");
-        assert!(error.to_string().ends_with("before its first word"));
+        assert!(error.to_string().ends_with("before sending a response"));
         assert!(error.hint().unwrap().contains("agent.context_tokens"));
         let _ = server.finish();
     }
@@ -343,7 +346,7 @@ fn nobody_there_is_said_with_the_url() {
     assert!(!told.concat().contains(KEY));
 }
 
-/// A port where nobody answers and nobody refuses: the queue of those who wait to be accepted is full.
+/// A port that neither accepts nor refuses: its accept queue is full.
 fn black_hole() -> (TcpListener, Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();

@@ -22,7 +22,7 @@ fn without_a_key_nothing_is_sent() {
             ..Settings::default()
         };
         let error = Endpoint::resolve(&name, &settings, &|_| None).unwrap_err();
-        assert_eq!(error.to_string(), format!("there is no key for {kind}"));
+        assert_eq!(error.to_string(), format!("no API key for {kind}"));
         let hint = error.hint().unwrap();
         assert!(hint.contains(&format!("export {variable}=…")), "{hint}");
         assert!(server.finish().is_empty());

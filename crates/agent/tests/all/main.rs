@@ -16,7 +16,7 @@ use metier_agent::{
 use metier_testkit::model_server::ModelServer;
 use serde_json::json;
 
-/// Both formats. What holds for one holds for the other, unless a test says otherwise.
+/// Both formats. What holds for one holds for the other, unless a test states otherwise.
 const BOTH: [Kind; 2] = [Kind::Anthropic, Kind::OpenAi];
 
 /// No part of it may ever be seen.
@@ -69,7 +69,7 @@ fn question() -> Request {
     }
 }
 
-/// What was told, as one line each.
+/// The reported pieces, one line each.
 fn ask(
     provider: &Provider,
     request: &Request,

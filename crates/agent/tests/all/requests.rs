@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{BOTH, ask, endpoint, limits, provider, question};
 
-/// A conversation with everything that a conversation may have.
+/// A conversation with everything that a conversation can have.
 fn conversation() -> Request {
     let call = |id: &str, input| ToolCall {
         id: id.to_owned(),

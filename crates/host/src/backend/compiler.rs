@@ -1,11 +1,11 @@
-//! The compiler of WebAssembly: our own binary again, in a room without files, that gets a module and gives machine code.
+//! The compiler of WebAssembly: our own binary again, in a sandbox without files, that turns a module into machine code.
 //!
 //! **Problem.** Compiling can't be interrupted, and a module of a few megabytes can keep it busy for hours, or take all memory.
 //!
 //! **Decision.** It happens in a worker (`metier __wasm-compile`), which can be killed, and whose memory and time are
-//! limited. What it answers is run in this process: it is as trustworthy as our own compiler is, given bytes of a
-//! stranger; the compiler's child can reach nothing, and its output goes nowhere else. In, to the end: the module. Out: the
-//! number of bytes (8, the smallest first), then so many.
+//! limited. Its output is run in this process: it is as trustworthy as our compiler with untrusted input
+//! is; the child can reach nothing, and its output is used nowhere else. Input, to its end: the module. Output: the
+//! number of bytes (8 bytes, little-endian), then the bytes.
 #![allow(
     unsafe_code,
     reason = "what comes over the pipe will run: that it is our own compiler's, nobody can check but whoever started it"
@@ -28,21 +28,21 @@ use super::{Starter, Worker};
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
-/// How long the number before the code is.
+/// The size of the number before the code.
 const HEAD: usize = 8;
-/// The most machine code that is taken.
+/// The most machine code that is accepted.
 const MOST: usize = 1 << 30;
-/// How much is read of what it complains about.
+/// How much of its error output is read.
 const COMPLAINT: usize = 4 * 1024;
 
 /// How to start the compiler.
 #[derive(Clone, Debug)]
 pub struct Compiler {
-    /// Our own binary, as one.
+    /// Our own binary in that role.
     pub worker: Worker,
 }
 
-/// The compiler's side of it: what it is given, and how it answers.
+/// The state of a conversation with the compiler.
 #[derive(Default)]
 struct Talk {
     sent: usize,
@@ -51,10 +51,10 @@ struct Talk {
 }
 
 impl Compiler {
-    /// Compiles, and takes no longer than this.
+    /// Compiles within this time.
     ///
     /// # Errors
-    /// When it can't be started, takes too long, or says that the module can't be compiled.
+    /// The compiler can't be started, takes too long, or can't compile the module.
     pub fn compile(&self, module: &[u8], time: Duration) -> Result<Compiled, Refused> {
         let until = Instant::now() + time;
         let started = self.worker.start();
@@ -62,7 +62,7 @@ impl Compiler {
         let pipes = [started.stdin, started.stdout, started.stderr];
         let mut talk = Talk::default();
         let talked = talk.talk(module, pipes, until);
-        // Dropping it ends it, whatever it does.
+        // Dropping it kills it.
         drop(started.child);
         match talked {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
@@ -75,7 +75,7 @@ impl Compiler {
 }
 
 impl Talk {
-    /// Gives it the module, and takes what it answers, until it closes its output.
+    /// Sends the module, and reads until the compiler closes its output.
     fn talk(&mut self, module: &[u8], pipes: [OwnedFd; 3], until: Instant) -> io::Result<()> {
         for pipe in &pipes {
             fcntl_setfl(pipe, fcntl_getfl(pipe)? | OFlags::NONBLOCK)?;
@@ -107,20 +107,20 @@ impl Talk {
         }
     }
 
-    /// Writes what is taken now; whether that was all.
+    /// Writes as much as the pipe takes; returns whether that was all.
     fn send(&mut self, module: &[u8], to: &OwnedFd) -> bool {
         while let Some(rest) = module.get(self.sent..).filter(|rest| !rest.is_empty()) {
             match rustix::io::write(to, rest) {
                 Ok(length) => self.sent += length,
                 Err(Errno::AGAIN | Errno::INTR) => return false,
-                // It reads no more; what it has to say about that is read.
+                // It reads no more; its error output has the reason.
                 Err(_) => return true,
             }
         }
         true
     }
 
-    /// The code, if it is all there.
+    /// The code, if it is complete.
     fn finish(self) -> Result<Compiled, Refused> {
         let mut code = self.code;
         let head = code.first_chunk::<HEAD>().copied();
@@ -133,13 +133,13 @@ impl Talk {
         }
         let complaint = String::from_utf8_lossy(&self.complaint);
         Err(Refused::Compile(match complaint.trim() {
-            "" => "the compiler ended without an answer; it may have needed too much memory".into(),
+            "" => "the compiler ended without an answer; it probably ran out of memory".into(),
             complaint => complaint.to_owned(),
         }))
     }
 }
 
-/// Reads what is there; whether that was the end.
+/// Reads the available bytes; returns whether that was the end.
 fn read(from: &OwnedFd, into: &mut Vec<u8>, most: usize) -> io::Result<bool> {
     let mut chunk = vec![0; CHUNK];
     loop {
@@ -166,7 +166,7 @@ fn wait(
     let mut polled = vec![PollFd::from_borrowed_fd(stdout.as_fd(), PollFlags::IN)];
     polled.extend(stdin.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::OUT)));
     polled.extend(stderr.map(|pipe| PollFd::from_borrowed_fd(pipe.as_fd(), PollFlags::IN)));
-    // Rounded up to a second: who wakes up too early looks at the clock.
+    // Rounded up to a second; the caller checks the clock.
     let left = Timespec {
         tv_sec: i64::try_from(left.as_secs() + 1).unwrap_or(i64::MAX),
         tv_nsec: 0,

@@ -1,9 +1,9 @@
-//! What happened to a session, kept until somebody asks for it.
+//! The events of a session, until they are collected.
 
 use super::Event;
 use crate::sandbox::UndonePlace;
 
-/// How many events are kept when nobody asks for them.
+/// How many uncollected events are kept.
 const MOST: usize = 2_000;
 
 /// The events of one session.
@@ -11,20 +11,20 @@ const MOST: usize = 2_000;
 pub(super) struct Events(Vec<Event>);
 
 impl Events {
-    /// Keeps these, as long as there is room.
+    /// Keeps events, up to the limit.
     pub(super) fn note(&mut self, events: impl IntoIterator<Item = Event>) {
         let room = MOST.saturating_sub(self.0.len());
         self.0.extend(events.into_iter().take(room));
     }
 
-    /// Keeps that protected places were put back, even if there is no room: it must be written down.
+    /// Keeps that protected places were restored, even beyond the limit: a receipt must record it.
     pub(super) fn note_undone(&mut self, places: &[UndonePlace]) {
         if !places.is_empty() {
             self.0.push(Event::Undone(places.to_vec()));
         }
     }
 
-    /// What happened since this was asked last.
+    /// The events since the last call.
     pub(super) fn take(&mut self) -> Vec<Event> {
         std::mem::take(&mut self.0)
     }

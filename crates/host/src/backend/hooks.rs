@@ -1,4 +1,4 @@
-//! Sessions that answer hooks and nothing else: what others wrote for their agents has no tools for ours.
+//! Sessions that only handle hooks: hooks for other agents contribute no tools.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use serde_json::Value;
 
 use super::{Event, Host, Session, SessionError, read, write};
 
-/// What answers hooks.
+/// A handler of hooks.
 pub trait Hooks: Send {
-    /// What it is, for whoever asks it for something else.
+    /// A name for errors about other methods.
     const WHO: &'static str;
 
-    /// The phases that it asked for.
+    /// The phases that it handles.
     fn contributions(&self) -> &Contributions;
 
-    /// Answers one hook.
+    /// Handles one hook.
     ///
     /// # Errors
     /// As [`Session::call`].
@@ -26,10 +26,10 @@ pub trait Hooks: Send {
         timeout: Duration,
     ) -> Result<HookAnswer, SessionError>;
 
-    /// What happened since this was asked last.
+    /// The events since the last call.
     fn events(&mut self) -> Vec<Event>;
 
-    /// Comes to an end; what happened until then.
+    /// Ends, and returns the last events.
     fn close(self, host: &dyn Host, grace: Duration) -> Vec<Event>;
 }
 

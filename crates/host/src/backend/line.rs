@@ -1,54 +1,52 @@
-//! The line to a child: JSON-RPC over its pipes, without a thread of its own.
+//! The connection to a child: JSON-RPC over its pipes, without a thread.
 //!
-//! **Problem.** A child may write without end, read nothing, answer what nobody asked, or never. Whoever calls it waits no
-//! longer than the deadline, with bounded memory, and what the child asks in the meantime belongs to that call.
+//! **Problem.** A child can write without end, read nothing, send unexpected answers, or never answer. A caller must wait no
+//! longer than its deadline, with bounded memory, and the child's requests in the meantime belong to that call.
 //!
-//! **Decision.** One loop over all three pipes, none of which ever blocks. While one side is full, the others go on;
-//! when too many answers wait to be read by the child, no more of its requests are read, and the pipe holds it up. Between
-//! calls nothing is read at all: it waits in the pipes, where the kernel bounds it.
+//! **Decision.** One loop over all three pipes, none of which ever blocks. While one pipe is full, the others continue;
+//! when too many answers are unread by the child, no more of its requests are read, and the pipe blocks it. Between
+//! calls nothing is read: messages stay in the pipes, which the kernel bounds.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use metier_sdk::wire::envelope::{Body, Envelope, Lines, Message, TooLong, append_answer};
 use metier_sdk::wire::{HostRequest, MAX_FRAME, RpcError, code};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::frame::{Got, Incoming, Message, Outgoing, parse};
+use super::frame::{self, Got, Queue, parse};
 use super::log::Log;
 use super::{Event, Host};
 
-/// How many answers may wait to be read by the child, in bytes, before no more of its requests are read.
+/// How many bytes of unread answers the child can have before its requests are no longer read.
 const QUEUE: usize = 2 * MAX_FRAME;
-/// How many messages of a call may be answers that nobody waits for, notifications and nonsense.
+/// How many messages of a call can be unexpected answers, unknown notifications and malformed lines.
 const STRAY: u32 = 1_000;
-/// How long an answer is waited for without going to sleep.
+/// How long the thread polls for an answer before it sleeps.
 const AWAKE: Duration = Duration::from_micros(50);
-/// How long a wait may go without a look at whether the answer is still wanted.
+/// How often a wait checks whether the call was stopped.
 const GLANCE: Duration = Duration::from_millis(20);
-/// The longest id of a request that is answered.
-const LONGEST_ID: usize = 256;
 
 /// Why a request has no answer.
 #[derive(Debug)]
 pub(super) enum Failed {
-    /// It was answered with an error.
+    /// The child answered with an error.
     Answered(RpcError),
-    /// It took too long.
+    /// The deadline passed.
     TimedOut,
-    /// Nobody wants the answer any more.
+    /// The host stopped the call.
     Stopped,
-    /// The other end is gone.
+    /// The child closed its output.
     Closed,
-    /// The other end broke the protocol.
+    /// The child broke the protocol.
     Protocol(String),
 }
 
 impl From<io::Error> for Failed {
-    /// Polling and writing fail only when the machine does; the child is as good as gone then.
+    /// Polling and writing fail only if the machine does; the child can't be reached then.
     fn from(_: io::Error) -> Self {
         Self::Closed
     }
@@ -56,48 +54,30 @@ impl From<io::Error> for Failed {
 
 /// A connection over three pipes.
 pub(super) struct Line {
-    /// `None` once nobody reads there.
+    /// `None` once it is closed.
     stdin: Option<OwnedFd>,
-    /// `None` once it ended.
+    /// `None` at its end.
     stdout: Option<OwnedFd>,
     stderr: Option<OwnedFd>,
-    incoming: Incoming,
-    outgoing: Outgoing,
+    incoming: Lines,
+    outgoing: Queue,
     complaints: Vec<u8>,
     log: Log,
     /// The id of the next request.
     next: u64,
-    /// A request that was sent before somebody waits for its answer.
+    /// A request that was sent ahead of its call.
     ahead: Option<Ahead>,
     stray: u32,
 }
 
-/// What was asked ahead of time.
+/// A request that was sent ahead of its call.
 struct Ahead {
     id: u64,
     method: String,
     params: Value,
 }
 
-#[derive(Serialize)]
-struct Request<'a> {
-    jsonrpc: &'static str,
-    id: u64,
-    method: &'a str,
-    params: &'a Value,
-}
-
-#[derive(Serialize)]
-struct Answer<'a> {
-    jsonrpc: &'static str,
-    id: &'a Value,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a RpcError>,
-}
-
-/// When an answer has to be there. What the host waits for the user meanwhile is added to it.
+/// The deadline of an answer. Time that the host spends waiting for the user is added.
 #[derive(Clone, Copy)]
 struct Deadline {
     until: Instant,
@@ -132,8 +112,8 @@ impl Line {
             stdin: Some(stdin),
             stdout: Some(stdout),
             stderr: Some(stderr),
-            incoming: Incoming::default(),
-            outgoing: Outgoing::default(),
+            incoming: Lines::default(),
+            outgoing: Queue::default(),
             complaints: Vec::new(),
             log: Log::default(),
             next: 1,
@@ -142,14 +122,14 @@ impl Line {
         })
     }
 
-    /// Whether the other end is gone, though nobody asked anything of it.
+    /// Whether the child closed its output between calls.
     pub(super) fn is_cut(&self) -> bool {
         let now = self.look();
-        // With something left to read it is not over: that may be the words with which it ended.
+        // Unread output comes first: it can be the child's last message.
         now.intersects(PollFlags::HUP | PollFlags::ERR) && !now.contains(PollFlags::IN)
     }
 
-    /// What there is on standard output at this moment.
+    /// The state of standard output at this moment.
     fn look(&self) -> PollFlags {
         let Some(stdout) = &self.stdout else {
             return PollFlags::HUP;
@@ -161,7 +141,7 @@ impl Line {
         }
     }
 
-    /// Asks, and answers until it is answered.
+    /// Sends a request, and answers the child's requests until the answer arrives.
     pub(super) fn request(
         &mut self,
         method: &str,
@@ -172,18 +152,15 @@ impl Line {
         self.log.begin();
         self.stray = 0;
         let until = Deadline::new(until, host);
-        // What was asked ahead counts if it is exactly this; any other answer is one that nobody waits for.
+        // A request sent ahead counts if it is exactly this one; otherwise its answer is ignored.
         let ahead = self.ahead.take();
         let ahead = ahead.filter(|ahead| ahead.method == method && ahead.params == *params);
         let id = match ahead {
             Some(ahead) => ahead.id,
             None => {
                 self.catch_up(host, until)?;
-                self.send(method, params).map_err(|size| {
-                    let text =
-                        format!("the request has {size} bytes; a message has at most {MAX_FRAME}");
-                    Failed::Answered(RpcError::new(code::PARAMS, text))
-                })?
+                self.send(method, params)
+                    .map_err(|size| Failed::Answered(size.error(code::PARAMS, "the request")))?
             }
         };
         loop {
@@ -204,7 +181,7 @@ impl Line {
         }
     }
 
-    /// Asks what will be asked soon, so that the answer is there by then. Only one thing at a time, and only if the child keeps up.
+    /// Sends a request ahead of its call. Only one at a time, and only if the child keeps up.
     pub(super) fn ahead(&mut self, method: &str, params: &Value) {
         if self.ahead.is_some() || self.outgoing.len() > 0 {
             return;
@@ -219,21 +196,16 @@ impl Line {
         }
     }
 
-    /// Puts a request into the queue: its id, or the size that is too large.
-    fn send(&mut self, method: &str, params: &Value) -> Result<u64, usize> {
+    /// Adds a request to the queue and returns its id.
+    fn send(&mut self, method: &str, params: &Value) -> Result<u64, TooLong> {
         let id = self.next;
         self.next += 1;
-        let request = Request {
-            jsonrpc: "2.0",
-            id,
-            method,
-            params,
-        };
-        self.outgoing.push(&request)?;
+        let body = Body::Call { method, params };
+        Envelope::request(Some(id), body).append_to(self.outgoing.lines())?;
         Ok(id)
     }
 
-    /// Takes what came while nobody asked: whatever it answers, it is not what is asked now.
+    /// Reads messages from between calls: none of them answers the new request.
     fn catch_up(&mut self, host: &dyn Host, until: Deadline) -> Result<(), Failed> {
         loop {
             self.listen(None, host, until)?;
@@ -248,15 +220,15 @@ impl Line {
         }
     }
 
-    /// The end of the child's input: it will not be asked anything more.
+    /// Closes the child's input.
     pub(super) fn hang_up(&mut self) {
         self.stdin = None;
         self.outgoing.clear();
     }
 
-    /// Reads what it still has to say on standard error, without waiting.
+    /// Reads the rest of standard error, without waiting.
     pub(super) fn drain(&mut self) {
-        // As much as a pipe holds, and some: whoever still writes is not listened to for ever.
+        // More than a pipe holds, but bounded: the child could still be writing.
         for _ in 0..32 {
             if !self.hear() {
                 return;
@@ -264,22 +236,22 @@ impl Line {
         }
     }
 
-    /// The last of what was written to standard error.
+    /// The end of standard error.
     pub(super) fn tail(&self) -> String {
         self.log.tail()
     }
 
-    /// What was said since this was asked last.
+    /// The log lines since the last call.
     pub(super) fn said(&mut self) -> Vec<Event> {
         self.log.take()
     }
 
-    /// The same at the end.
+    /// The last log lines, at the end.
     pub(super) fn last_words(&mut self) -> Vec<Event> {
         self.log.finish()
     }
 
-    /// Takes whole lines until one is the answer, or there are no more, or the child has to read first.
+    /// Reads complete lines until one is the answer, none is left, or the child has to read first.
     fn listen(
         &mut self,
         id: Option<u64>,
@@ -287,67 +259,51 @@ impl Line {
         until: Deadline,
     ) -> Result<Option<Result<Value, RpcError>>, Failed> {
         while self.outgoing.len() < QUEUE {
-            let Some(line) = self.incoming.line().map_err(Failed::Protocol)? else {
+            let line = self.incoming.next();
+            let Some(line) = line.map_err(|error| Failed::Protocol(error.to_string()))? else {
                 break;
             };
-            let line = line.trim_ascii();
-            if line.is_empty() {
-                continue;
-            }
             match parse(line, id) {
                 Err(garbage) => {
-                    self.reply(
-                        &Value::Null,
-                        &Err(RpcError::new(garbage.code, garbage.why.as_str())),
-                    );
+                    self.reply(&Value::Null, &Err(garbage.malformed.error()));
                     if garbage.answers {
-                        let text = format!("answered with no proper JSON: {}", garbage.why);
-                        return Ok(Some(Err(RpcError::new(garbage.code, text))));
+                        let code = garbage.malformed.code;
+                        let text = format!("sent a malformed answer: {}", garbage.malformed);
+                        return Ok(Some(Err(RpcError::new(code, text))));
                     }
-                    let text = format!("on standard output, and no message: {}", garbage.shown);
+                    let text = format!("not a message, on standard output: {}", garbage.shown);
                     self.log.say(&text);
                     self.stray(&garbage.shown)?;
                 }
-                Ok(message) if message.method.is_some() => {
+                Ok(Message::Answer { id: of, answer }) if id.is_some() && of.as_u64() == id => {
+                    return Ok(Some(answer));
+                }
+                Ok(Message::Answer { .. }) => self.stray("an answer to no request")?,
+                Ok(message) => {
                     self.serve(message, host)?;
                     if until.has_passed(host) {
                         return Err(Failed::TimedOut);
                     }
                 }
-                Ok(message)
-                    if id.is_some() && message.id.as_ref().and_then(Value::as_u64) == id =>
-                {
-                    return Ok(Some(message.answer()));
-                }
-                Ok(_) => self.stray("an answer to nothing that was asked")?,
             }
         }
         Ok(None)
     }
 
-    /// Answers a request of the child, and takes note of what needs no answer.
+    /// Answers a request of the child. Of notifications only `host/log` is used.
     fn serve(&mut self, message: Message, host: &dyn Host) -> Result<(), Failed> {
-        let method = message.method.unwrap_or_default();
-        let id = match message.id {
-            None | Some(Value::Null) => None,
-            Some(id) if is_id(&id) => Some(id),
-            Some(_) => {
-                let error = RpcError::new(code::INVALID, "an id is a number or a short text");
-                self.reply(&Value::Null, &Err(error));
-                return self.stray(&method);
-            }
+        let (id, method, params) = match message {
+            Message::Request { id, method, params } => (Some(id), method, params),
+            Message::Notification { method, params } => (None, method, params),
+            Message::Answer { .. } => return Ok(()),
         };
-        let request = understand(&method, message.params);
-        let logs = matches!(request, Ok(HostRequest::Log { .. }));
-        if id.is_none() && !logs {
-            return self.stray(&method);
-        }
-        let answer = match request {
-            // Needs no permission, and is kept with all that it says.
+        let answer = match HostRequest::new(&method, params) {
+            // Requires no permission, and is kept in full.
             Ok(HostRequest::Log { level, message }) => {
                 self.log.told(level.as_deref(), &message);
                 Ok(Value::Object(Map::new()))
             }
+            _ if id.is_none() => return self.stray(&method),
             Ok(request) => host.ask(request),
             Err(error) => Err(error),
         };
@@ -358,24 +314,7 @@ impl Line {
     }
 
     fn reply(&mut self, id: &Value, answer: &Result<Value, RpcError>) {
-        let frame = Answer {
-            jsonrpc: "2.0",
-            id,
-            result: answer.as_ref().ok(),
-            error: answer.as_ref().err(),
-        };
-        let Err(size) = self.outgoing.push(&frame) else {
-            return;
-        };
-        let text = format!("the answer has {size} bytes; a message has at most {MAX_FRAME}");
-        let error = RpcError::new(code::FAILED, text);
-        let frame = Answer {
-            jsonrpc: "2.0",
-            id,
-            result: None,
-            error: Some(&error),
-        };
-        let _short_enough = self.outgoing.push(&frame);
+        append_answer(self.outgoing.lines(), id, answer, code::FAILED);
     }
 
     fn stray(&mut self, what: &str) -> Result<(), Failed> {
@@ -385,11 +324,11 @@ impl Line {
         }
         let what: String = what.chars().take(80).collect();
         Err(Failed::Protocol(format!(
-            "sent more than {STRAY} messages in one call that nobody waits for, the last: {what}"
+            "sent more than {STRAY} unexpected messages in one call; the last one: {what}"
         )))
     }
 
-    /// Writes what is taken now. A child that reads no more may still have something to say.
+    /// Writes as much as the pipe takes. A child that no longer reads can still write.
     fn flush(&mut self) {
         let Some(stdin) = &self.stdin else {
             self.outgoing.clear();
@@ -400,11 +339,11 @@ impl Line {
         }
     }
 
-    /// Waits until something can be read or written, and reads it.
+    /// Waits until a pipe is ready, and reads.
     fn wait(&mut self, until: Instant) -> io::Result<()> {
         let stdout = self.stdout.as_ref().filter(|_| self.outgoing.len() < QUEUE);
         let stdin = self.stdin.as_ref().filter(|_| self.outgoing.len() > 0);
-        // In this order: whoever complains and then answers has both heard at once.
+        // In this order, so that an error message before an answer is read together with it.
         let sources = [
             (stdout, PollFlags::IN),
             (self.stderr.as_ref(), PollFlags::IN),
@@ -414,7 +353,7 @@ impl Line {
         for (source, flags) in sources {
             polled.extend(source.map(|source| PollFd::new(source, flags)));
         }
-        // Most answers are there within microseconds, and a core that goes to sleep over them takes longer to wake up.
+        // Most answers arrive within microseconds; sleeping and waking up takes longer.
         let began = Instant::now();
         let mut ready = 0;
         while ready == 0 && began.elapsed() < AWAKE {
@@ -443,13 +382,13 @@ impl Line {
 
     fn read(&mut self) {
         let Some(stdout) = &self.stdout else { return };
-        if self.incoming.read(stdout.as_fd()) == Got::End {
+        if frame::read(&mut self.incoming, stdout.as_fd()) == Got::End {
             self.incoming.finish();
             self.stdout = None;
         }
     }
 
-    /// Reads once from standard error; whether there was something.
+    /// Reads once from standard error; returns whether there was output.
     fn hear(&mut self) -> bool {
         let Some(stderr) = &self.stderr else {
             return false;
@@ -469,35 +408,7 @@ impl Line {
     }
 }
 
-fn is_id(id: &Value) -> bool {
-    match id {
-        Value::Number(_) => true,
-        Value::String(text) => text.len() <= LONGEST_ID,
-        _ => false,
-    }
-}
-
-/// What a child asks for.
-pub(super) fn understand(method: &str, params: Option<Value>) -> Result<HostRequest, RpcError> {
-    let mut both = Map::new();
-    both.insert("method".to_owned(), method.into());
-    both.insert(
-        "params".to_owned(),
-        params.unwrap_or_else(|| Map::new().into()),
-    );
-    serde_json::from_value(Value::Object(both)).map_err(|error| {
-        let text = error.to_string();
-        // No parameter is an enumeration, so a variant that is not known is a method.
-        if text.starts_with("unknown variant") {
-            let method: String = method.chars().take(80).collect();
-            RpcError::new(code::METHOD, format!("there is no method `{method}`"))
-        } else {
-            RpcError::new(code::PARAMS, format!("`{method}`: {text}"))
-        }
-    })
-}
-
-/// Rounded up: a wait that is too short is a wait that spins.
+/// Rounded up: a wait that is too short would spin.
 fn timespec(duration: Duration) -> Timespec {
     let nanos = i64::from(duration.subsec_nanos());
     Timespec {

@@ -1,22 +1,22 @@
-//! What a child says beside its answers: the end of it for errors, its lines for the records, and not more than is read.
+//! The log of a child: the end of standard error for error messages, and a bounded number of lines for receipts.
 
 use super::Event;
 
-/// How much of the end is kept for errors.
+/// How much of the end is kept for error messages, in bytes.
 const TAIL: usize = 64 * 1024;
 /// How many lines of a call are kept, and how many bytes of them.
 const LINES: usize = 100;
 const BYTES: usize = 10 * 1024;
-/// A line that is longer is taken for several.
+/// Longer lines are split.
 const LONGEST: usize = 4 * 1024;
-/// How many lines are kept when nobody asks for them.
+/// How many uncollected lines are kept.
 const WAITING: usize = 1_000;
 
-/// The words of one session.
+/// The log of one session.
 #[derive(Default)]
 pub(super) struct Log {
     tail: Vec<u8>,
-    /// A line that has no end yet.
+    /// The start of an incomplete line.
     partial: Vec<u8>,
     lines: usize,
     bytes: usize,
@@ -25,13 +25,13 @@ pub(super) struct Log {
 }
 
 impl Log {
-    /// A new call: its lines count from the beginning.
+    /// Starts a new call with new limits.
     pub(super) fn begin(&mut self) {
         self.count_rest();
         (self.lines, self.bytes) = (0, 0);
     }
 
-    /// Takes what was written to standard error.
+    /// Adds output of standard error.
     pub(super) fn hear(&mut self, mut bytes: &[u8]) {
         self.tail.extend(bytes);
         if self.tail.len() > 2 * TAIL {
@@ -68,7 +68,7 @@ impl Log {
         self.partial.clear();
     }
 
-    /// Takes what it had written down by asking for it.
+    /// Adds a line of `host/log`.
     pub(super) fn told(&mut self, level: Option<&str>, message: &str) {
         match level {
             Some(level) => self.say(&format!("{level}: {message}")),
@@ -76,7 +76,7 @@ impl Log {
         }
     }
 
-    /// Takes one line, or as many as there are in it.
+    /// Adds a text of one or more lines.
     pub(super) fn say(&mut self, text: &str) {
         for line in text.lines() {
             if self.is_full() {
@@ -101,20 +101,20 @@ impl Log {
         }
     }
 
-    /// The last of what it wrote.
+    /// The end of standard error.
     pub(super) fn tail(&self) -> String {
         let start = self.tail.len().saturating_sub(TAIL);
         let tail = self.tail.get(start..).unwrap_or_default();
         String::from_utf8_lossy(tail).into_owned()
     }
 
-    /// What was said since this was asked last.
+    /// The lines since the last call.
     pub(super) fn take(&mut self) -> Vec<Event> {
         self.count_rest();
         std::mem::take(&mut self.said)
     }
 
-    /// The same at the end, when no line gets longer any more.
+    /// The last lines, with an incomplete one.
     pub(super) fn finish(&mut self) -> Vec<Event> {
         if !self.partial.is_empty() {
             self.end_line();

@@ -1,7 +1,7 @@
-//! Backends: how the code of a skill runs.
+//! Backends: the ways in which a skill's code runs.
 //!
-//! Whatever it is written in, code that runs is a [`Session`]: it has said what it contributes, it answers calls, and while it
-//! works it may ask its [`Host`]. The messages are those of [`metier_sdk::wire`], whether they cross a pipe or not.
+//! In whatever language it is written, running code is a [`Session`]: it has reported its contributions, it answers calls, and during
+//! a call it can send requests to its [`Host`]. The messages are those of [`metier_sdk::wire`], on a pipe or not.
 
 mod compiler;
 mod events;
@@ -36,35 +36,35 @@ pub use several::Several;
 pub use wasm::{Code, Wasm};
 pub use worker::Worker;
 
-/// Who answers what a skill asks while it works. Decides, acts, writes down; a refusal is an error of the wire.
+/// Answers a skill's requests during a call: checks the permission, acts, records. A refusal is an [`RpcError`].
 pub trait Host {
     /// Answers one request.
     ///
     /// # Errors
-    /// When it is not permitted, or did not work.
+    /// The request is not permitted, or it failed.
     fn ask(&self, request: HostRequest) -> Result<Value, RpcError>;
 
-    /// Whether nobody wants the answer any more. Looked at often; then the skill's code is ended.
+    /// Whether the call was stopped. Checked often; the skill's code is then killed.
     fn is_stopped(&self) -> bool {
         false
     }
 
-    /// How long the host has waited for answers of the user so far. That time is not the skill's.
+    /// How long the host has waited for the user so far. That time does not count as the skill's.
     fn waited(&self) -> Duration {
         Duration::ZERO
     }
 }
 
-/// The code of one activated skill, ready to be called. Dropping it ends it, and all that it started.
+/// The code of one active skill, ready to be called. Dropping it stops it, and all that it started.
 pub trait Session: Send {
-    /// What it said that it contributes.
+    /// The contributions that it reported.
     fn contributions(&self) -> &Contributions;
 
-    /// Calls one of [`metier_sdk::wire::method`], and answers its questions until it answers.
+    /// Calls one of [`metier_sdk::wire::method`], and answers its requests until it returns.
     ///
     /// # Errors
-    /// When it takes too long, breaks the protocol, ends, or answers with an error. What is wrong with it then is its
-    /// own affair: the next call finds it in order, or is told when that may be.
+    /// The call takes too long, breaks the protocol, ends, or returns an error. The session recovers by
+    /// itself: the next call works, or its error contains the time of the next attempt.
     fn call(
         &mut self,
         method: &str,
@@ -73,100 +73,100 @@ pub trait Session: Send {
         timeout: Duration,
     ) -> Result<Value, SessionError>;
 
-    /// Lets it begin with a call that will come soon, so that the answer is there by then. Whoever does so knows that nothing happens
-    /// by it: the call may come with other parameters, or not at all.
+    /// Starts a call ahead of time, so that its answer is ready early. The call must have no effects:
+    /// it can be made with other parameters later, or not at all.
     fn ahead(&mut self, _method: &str, _params: &Value) {}
 
-    /// What happened to it since this was asked last: starts, crashes, its own words.
+    /// The events since the last call: starts, crashes, log lines.
     fn events(&mut self) -> Vec<Event>;
 
-    /// Lets it come to an end in order; after that time it is made to.
+    /// Stops it; after this time it is killed.
     fn close(self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event>;
 }
 
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// It answered with an error.
+    /// It returned an error.
     #[error("{0}")]
     Answered(RpcError),
-    /// It did not answer in time, and was ended.
-    #[error("took longer than {} and was ended", metier_model::text::duration(*.0))]
+    /// It did not answer in time, and was stopped.
+    #[error("took longer than {} and was stopped", metier_model::text::duration(*.0))]
     TimedOut(Duration),
-    /// Nobody wanted its answer any more, and it was ended.
+    /// The host stopped the call.
     #[error("was stopped")]
     Stopped,
-    /// It ended while it was expected to answer.
+    /// It ended during a call.
     #[error("{how}")]
     Ended {
         /// How it ended.
         how: String,
-        /// The last of what it wrote to its standard error.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// It said something that is no part of the protocol, and was ended.
+    /// It broke the protocol, and was stopped.
     #[error("broke the protocol: {0}")]
     Protocol(String),
-    /// It crashed too often, and is left alone for a while.
-    #[error("crashed {crashes} times in a row; it is tried again in {}", metier_model::text::duration(*.wait))]
+    /// It crashed too often, and is not restarted for a while.
+    #[error("crashed {crashes} times in a row; it can be restarted in {}", metier_model::text::duration(*.wait))]
     GaveUp {
-        /// How often.
+        /// The number of crashes.
         crashes: u32,
-        /// How long until it is tried again.
+        /// The time until it can be restarted.
         wait: Duration,
     },
-    /// Its code is none that can be run.
+    /// Its code can't be run.
     #[error(transparent)]
     Unfit(#[from] metier_wasm::Refused),
-    /// It did not start at all.
+    /// It could not be started.
     #[error(transparent)]
     NotStarted(#[from] crate::world::WorldError),
 }
 
-/// Something that happened to a session, for the records.
+/// An event of a session, for receipts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// It was started.
     Started {
-        /// How long that took, in milliseconds.
+        /// How long the start took, in milliseconds.
         ms: u64,
-        /// What it is confined by.
+        /// The mechanism of its sandbox.
         confinement: &'static str,
     },
-    /// It ended without being asked to.
+    /// It ended unexpectedly.
     Crashed {
-        /// How.
+        /// The reason.
         how: String,
-        /// The last of what it wrote to its standard error.
+        /// The end of its standard error.
         stderr: String,
     },
-    /// It was started again, after this pause.
+    /// It was restarted.
     Restarted {
-        /// Which attempt in a row.
+        /// The number of the attempt in a row.
         attempt: u32,
-        /// How long was waited before.
+        /// The pause before it.
         waited: Duration,
     },
-    /// It crashed too often, and is left alone for this long.
+    /// It crashed too often, and is not restarted for a while.
     GaveUp {
-        /// How often.
+        /// The number of crashes.
         crashes: u32,
-        /// For how long.
+        /// The time until it can be restarted.
         wait: Duration,
     },
     /// A line that it wrote to its standard error, or with `host/log`.
     Said(String),
-    /// More lines than are kept.
+    /// The number of lines that were dropped.
     SaidMore(u64),
-    /// One of several that were asked at this phase failed, and the others went on.
+    /// One of several hooks at a phase failed, and the others continued.
     HookFailed {
         /// The phase.
         phase: HookPhase,
-        /// Which of them, and why.
+        /// The hook and the reason.
         reason: String,
     },
-    /// It had made protected places, which were renamed.
+    /// It had made or changed protected places, which were restored.
     Undone(Vec<UndonePlace>),
-    /// It ended in order.
+    /// It ended normally.
     Ended,
 }

@@ -1,11 +1,11 @@
-//! A session in a process of its own: started, watched, ended, and started again.
+//! A session in a child process: started, watched, stopped and restarted.
 //!
-//! **Problem.** Skill code hangs, crashes, and does so again at once. A call must have its answer in time nevertheless, and
-//! nothing may stay behind: no process, no descriptor, no half-read answer that the next call takes for its own.
+//! **Problem.** Skill code hangs and crashes repeatedly. A call must still return in time, and
+//! nothing must stay behind: no process, no descriptor, no half-read answer that the next call could take for its own.
 //!
-//! **Decision.** Whatever goes wrong in a call ends the child as a whole. The next call starts another, at once the first
-//! time, then after pauses that grow; after too many failures in a row it is left alone for a while. A child that comes back
-//! must contribute what it contributed before: what people approved is not changed by a crash.
+//! **Decision.** Every failure of a call stops the child as a whole. The next call starts another, at once the first
+//! time, then after growing pauses; after too many failures in a row it is not restarted for a while. A restarted child
+//! must contribute the same as before: a crash does not change what the user approved.
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
@@ -20,24 +20,24 @@ use super::{Event, Host, Session, SessionError, write};
 use crate::sandbox::UndonePlace;
 use crate::world::WorldError;
 
-/// After this many failures in a row it is left alone.
+/// After this many failures in a row it is not restarted for a while.
 const TOO_OFTEN: u32 = 5;
-/// For how long.
+/// How long that is.
 const LEFT_ALONE: Duration = Duration::from_secs(30);
-/// The pause before the second restart in a row; it doubles with each, up to the longest.
+/// The pause before the second restart in a row; it doubles each time, up to the maximum.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// The longest that a caller is kept waiting for a pause to be over.
+/// The longest pause that a caller waits for.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// How long a child that closed its output has to end by itself, so that it can be told how it did.
+/// How long a child that closed its output has to exit by itself, so that its exit code is known.
 const LAST_BREATH: Duration = Duration::from_millis(250);
 
-/// A way to start the same child again and again.
+/// Starts the same child, any number of times.
 pub trait Starter: Send {
-    /// Starts one.
+    /// Starts a child.
     ///
     /// # Errors
-    /// When it can't be started, or not be confined.
+    /// The child can't be started or sandboxed.
     fn start(&self) -> Result<Started, WorldError>;
 }
 
@@ -49,43 +49,43 @@ impl<F: Fn() -> Result<Started, WorldError> + Send> Starter for F {
 
 /// A child that was just started.
 pub struct Started {
-    /// What it reads.
+    /// Its standard input.
     pub stdin: OwnedFd,
-    /// What it answers.
+    /// Its standard output.
     pub stdout: OwnedFd,
-    /// What it complains about.
+    /// Its standard error.
     pub stderr: OwnedFd,
-    /// What it is confined by, for a receipt.
+    /// The mechanism of its sandbox, for a receipt.
     pub confinement: &'static str,
-    /// The child itself.
+    /// The process.
     pub child: Box<dyn Alive>,
 }
 
-/// A child that runs. Dropping it ends it, and all that it started.
+/// A running child. Dropping it kills it, and all that it started.
 pub trait Alive: Send {
-    /// Waits that long for its own end, then ends it, and in any case all that it started.
+    /// Waits this long for its exit, then kills it; all that it started is killed in any case.
     fn end(self: Box<Self>, patience: Duration) -> End;
 }
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct End {
-    /// Whether nobody had to make it.
+    /// Whether it exited by itself.
     pub by_itself: bool,
-    /// In words.
+    /// The exit code or signal, as text.
     pub how: String,
-    /// Protected places that it had made or changed, and that were put back.
+    /// Protected places that it had made or changed, and that were restored.
     pub undone: Vec<UndonePlace>,
-    /// Protected files that another program replaced meanwhile, so that it could have changed them. They stay in their places.
+    /// Protected files that another program replaced meanwhile. The child could have changed them; they stay in place.
     pub replaced: Vec<PathBuf>,
 }
 
 /// A monotonic clock, for the pauses between restarts.
 pub trait Clock: Send {
-    /// The time since some moment.
+    /// The time since a fixed moment.
     fn now(&self) -> Duration;
 
-    /// Waits.
+    /// Sleeps.
     fn sleep(&self, time: Duration);
 }
 
@@ -109,7 +109,7 @@ impl Clock for Monotonic {
     }
 }
 
-/// The code of a skill in a process of its own.
+/// A skill's code in a child process.
 pub struct Process<'a> {
     starter: Box<dyn Starter + 'a>,
     clock: Box<dyn Clock + 'a>,
@@ -119,9 +119,9 @@ pub struct Process<'a> {
     live: Option<Live>,
     /// Failures in a row.
     crashes: u32,
-    /// Not started again before that.
+    /// The earliest time of the next start.
     not_before: Duration,
-    /// Why it is not started ever again.
+    /// Why it is never started again.
     closed: Option<String>,
     events: Events,
 }
@@ -132,10 +132,10 @@ struct Live {
 }
 
 impl<'a> Process<'a> {
-    /// Starts it and asks what it contributes. `patience` is how long it may take to say so, now and when it is restarted.
+    /// Starts it and requests its contributions. `patience` is the time limit for that, now and after restarts.
     ///
     /// # Errors
-    /// When it does not start, or does not say what it contributes.
+    /// It does not start, or does not report its contributions.
     pub fn open(
         starter: impl Starter + 'a,
         hello: &Initialize,
@@ -145,7 +145,7 @@ impl<'a> Process<'a> {
         Self::open_with(starter, hello, host, patience, Monotonic::default())
     }
 
-    /// The same, with a clock of the caller's.
+    /// The same with the caller's clock.
     ///
     /// # Errors
     /// As [`Process::open`].
@@ -172,7 +172,7 @@ impl<'a> Process<'a> {
         Ok(process)
     }
 
-    /// Starts a child; what it contributes.
+    /// Starts a child and returns its contributions.
     fn start(&mut self, host: &dyn Host) -> Result<Contributions, SessionError> {
         let began = Instant::now();
         let started = match self.starter.start() {
@@ -200,7 +200,7 @@ impl<'a> Process<'a> {
             .request(method::INITIALIZE, &self.hello, host, until);
         let contributions = answer.and_then(|answer| {
             serde_json::from_value(answer).map_err(|error| {
-                Failed::Protocol(format!("what it says that it contributes: {error}"))
+                Failed::Protocol(format!("its contributions are malformed: {error}"))
             })
         });
         match contributions {
@@ -214,13 +214,13 @@ impl<'a> Process<'a> {
         }
     }
 
-    /// Finds it in order, or brings it there.
+    /// Makes sure that a child is running.
     fn ready(&mut self, host: &dyn Host) -> Result<(), SessionError> {
         if let Some(why) = &self.closed {
             return Err(SessionError::Protocol(why.clone()));
         }
         if let Some(live) = self.live.take_if(|live| live.line.is_cut()) {
-            // Nobody waited for it, so nobody needs to hear of it: it is in the records.
+            // No call was waiting; the events are enough.
             let _told = self.broke(live, Failed::Closed, None, Duration::ZERO);
         }
         if self.live.is_some() {
@@ -244,7 +244,7 @@ impl<'a> Process<'a> {
         if contributions == self.contributions {
             return Ok(());
         }
-        let why = "contributes something else than when it was started first";
+        let why = "contributes something else than at its first start";
         self.closed = Some(why.to_owned());
         if let Some(live) = self.live.take() {
             let failed = Failed::Protocol(why.to_owned());
@@ -253,7 +253,7 @@ impl<'a> Process<'a> {
         Err(SessionError::Protocol(why.to_owned()))
     }
 
-    /// Ends what did not do its part, and says why; `asked` is what it was to answer, if anything.
+    /// Stops a child that failed and returns the reason; `asked` is the method of the current call, if there is one.
     fn broke(
         &mut self,
         live: Live,
@@ -274,7 +274,7 @@ impl<'a> Process<'a> {
         let stderr = line.tail();
         let error = match failed {
             Failed::Stopped => {
-                // Not its fault: it counts as no crash.
+                // Not the child's fault, so not counted as a crash.
                 self.events.note([Event::Ended]);
                 return SessionError::Stopped;
             }
@@ -284,10 +284,10 @@ impl<'a> Process<'a> {
             Failed::Closed => SessionError::Ended {
                 how: match asked {
                     _ if !end.by_itself => {
-                        "closed its standard output and went on, and was ended".to_owned()
+                        "closed its standard output without exiting, and was stopped".to_owned()
                     }
                     Some(asked) => format!("ended before it answered `{asked}`: {}", end.how),
-                    None => format!("ended while nobody asked anything: {}", end.how),
+                    None => format!("ended between calls: {}", end.how),
                 },
                 stderr: stderr.clone(),
             },
@@ -324,7 +324,7 @@ impl Session for Process<'_> {
     ) -> Result<Value, SessionError> {
         self.ready(host)?;
         let Some(mut live) = self.live.take() else {
-            return Err(SessionError::Protocol("it is not there".to_owned()));
+            return Err(SessionError::Protocol("it is not running".to_owned()));
         };
         let answer = live.line.request(method, &params, host, far(timeout));
         match answer {
@@ -360,7 +360,7 @@ impl Session for Process<'_> {
         };
         let until = far(grace);
         let nothing = Value::Object(Map::new());
-        // Whatever it says to that, it is over.
+        // The answer does not matter.
         let _answer = line.request(method::SHUTDOWN, &nothing, host, until);
         line.hang_up();
         line.drain();
@@ -373,7 +373,7 @@ impl Session for Process<'_> {
         } else {
             Event::Crashed {
                 how: format!(
-                    "did not end within {} and was made to",
+                    "did not end within {} and was stopped",
                     metier_model::text::duration(grace)
                 ),
                 stderr: line.tail(),
@@ -383,7 +383,7 @@ impl Session for Process<'_> {
     }
 }
 
-/// How long to wait before it is started again, after so many failures in a row.
+/// The pause before a restart, after this many failures in a row.
 fn pause(crashes: u32) -> Duration {
     match crashes {
         0 | 1 => Duration::ZERO,
@@ -394,7 +394,7 @@ fn pause(crashes: u32) -> Duration {
     }
 }
 
-/// An instant in the future; one too far to be told is as good as a year.
+/// An instant in the future; at most a year if the clock can't represent it.
 #[must_use]
 pub fn far(after: Duration) -> Instant {
     let now = Instant::now();

@@ -1,6 +1,6 @@
-//! A hook on its way through several that asked for it: each sees the event as the one before left it.
+//! A hook that several handlers get in turn: each gets the event as the previous one left it.
 //!
-//! One that fails is told of, and the others go on; only when nobody answered it is a failure.
+//! A handler that fails is reported, and the others continue; the hook fails only if no handler answered.
 
 use std::time::{Duration, Instant};
 
@@ -12,12 +12,12 @@ use serde_json::Value;
 
 use super::{Event, SessionError, far};
 
-/// One hook, as far as it has come.
+/// The state of one hook.
 #[derive(Debug)]
 pub struct Round {
     /// The phase.
     pub phase: HookPhase,
-    /// What is happening, as the last one left it.
+    /// The event, as the last handler left it.
     pub event: Value,
     changed: bool,
     until: Instant,
@@ -26,7 +26,7 @@ pub struct Round {
 }
 
 impl Round {
-    /// Begins with what is happening; all of them together have this long.
+    /// Starts with the event; the time limit is for all handlers together.
     #[must_use]
     pub fn new(HookHandle { phase, event }: HookHandle, timeout: Duration) -> Self {
         Self {
@@ -39,33 +39,33 @@ impl Round {
         }
     }
 
-    /// How long the rest has.
+    /// The time left for the other handlers.
     #[must_use]
     pub fn left(&self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// One answered.
+    /// Notes that a handler answered.
     pub fn answered(&mut self) {
         self.answered = true;
     }
 
-    /// It goes on like this.
+    /// Replaces the event.
     pub fn change(&mut self, event: Value) {
         (self.event, self.changed) = (event, true);
     }
 
-    /// One failed.
+    /// Notes that a handler failed.
     pub fn failed(&mut self, error: SessionError, events: &mut Vec<Event>) {
         if let Some(earlier) = self.failed.replace(error) {
             events.push(told(self.phase, &earlier));
         }
     }
 
-    /// What came of it.
+    /// The answer to the hook.
     ///
     /// # Errors
-    /// When somebody failed and nobody answered: the last failure.
+    /// No handler answered, and at least one failed: the last failure.
     pub fn end(self, events: &mut Vec<Event>) -> Result<HookAnswer, SessionError> {
         match self.failed {
             Some(error) if !self.answered => return Err(error),

@@ -1,8 +1,8 @@
-//! Several sessions as one: a skill that has code of its own, and hooks in the ways of others besides.
+//! Several sessions as one: a skill with its own code and with hooks in the formats of other agents.
 //!
-//! Whoever contributed a tool, a workflow or a scanner answers for it. A hook goes through all that asked for its phase, in order: each
-//! sees the event as the one before left it, and the first that cancels ends it. One that fails is told of, and the others go
-//! on, unless it is one whose failure must count.
+//! The session that contributed a tool, a workflow or a scanner handles it. A hook is passed to all sessions with its phase, in order: each
+//! gets the event as the previous one left it, and the first that cancels ends it. A session that fails is reported, and the others
+//! continue, unless its hook is `fail_closed`.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub struct Several<'a> {
 }
 
 impl<'a> Several<'a> {
-    /// These, in the order in which hooks go through them. A single one stays what it is; none is none.
+    /// Joins sessions, in the order in which they get hooks. A single one is returned as it is; without any there is no session.
     #[must_use]
     pub fn of(mut members: Vec<Box<dyn Session + 'a>>) -> Option<Box<dyn Session + 'a>> {
         if members.len() < 2 {
@@ -36,7 +36,7 @@ impl<'a> Several<'a> {
         }))
     }
 
-    /// Lets a hook go through all that asked for it.
+    /// Passes a hook to all sessions with its phase.
     fn hook(
         &mut self,
         params: Value,
@@ -72,7 +72,7 @@ impl<'a> Several<'a> {
         write(&round.end(&mut self.events)?)
     }
 
-    /// Whoever contributed what the parameters name.
+    /// The session that contributed what the parameters name.
     fn owner(&mut self, named: &str, params: &Value) -> Option<&mut Box<dyn Session + 'a>> {
         let name = params["name"].as_str().unwrap_or_default();
         self.members.iter_mut().find(|member| {
@@ -104,7 +104,7 @@ impl Session for Several<'_> {
         }
         let Some(owner) = self.owner(named, &params) else {
             return Err(SessionError::Protocol(format!(
-                "has nobody who answers `{named}`"
+                "has no handler for `{named}`"
             )));
         };
         owner.call(named, params, host, timeout)
@@ -127,11 +127,11 @@ impl Session for Several<'_> {
     }
 }
 
-/// An answer whose event is one: whoever comes next would be asked about it.
+/// Checks that the event of an answer is an object, as the next session requires.
 fn an_event(answer: HookAnswer) -> Result<HookAnswer, SessionError> {
     match &answer.event {
         Some(event) if !event.is_object() => Err(SessionError::Protocol(
-            "answered a hook with something that is no event".to_owned(),
+            "returned something that is not an event from a hook".to_owned(),
         )),
         _ => Ok(answer),
     }
@@ -142,7 +142,7 @@ fn asked(contributions: &Contributions, phase: HookPhase) -> Option<HookSpec> {
     hooks.find(|hook| hook.phase() == phase).copied()
 }
 
-/// All that they contribute; each phase once, and with the failure that must count, if one of them says so.
+/// The contributions of all; each phase once, and `fail_closed` if one of them is.
 fn merged(members: &[Box<dyn Session + '_>]) -> Contributions {
     let mut all = Contributions::default();
     for member in members {

@@ -1,4 +1,4 @@
-//! Several sessions as one, with members that do as they are told.
+//! Several sessions as one, with scripted members.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ impl Host for Nobody {
     }
 }
 
-/// What a member does when a hook comes.
+/// What a member does with a hook.
 #[derive(Clone, Copy)]
 enum Does {
     Append,
@@ -78,7 +78,7 @@ impl Session for Member {
 
 const PHASE: HookPhase = HookPhase::BeforeToolCall;
 
-/// Several of these, each with a hook and with a tool of its own name, and what they heard.
+/// Several members, each with a hook and a tool with its name, and the calls that they got.
 fn several(members: &[(&'static str, Does, bool)]) -> (Box<dyn Session>, Arc<Mutex<Vec<String>>>) {
     let heard = Arc::new(Mutex::default());
     let members = members.iter().map(|&(name, does, fail_closed)| {

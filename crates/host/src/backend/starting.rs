@@ -1,10 +1,10 @@
 //! Workers are started on a thread that lives as long as this process.
 //!
 //! **Problem.** A worker asks the kernel to end it with its parent, and for the kernel the parent is a *thread*. A session can be moved to
-//! another thread, and the one that it began in may end.
+//! another thread, and the one that it started in can end.
 //!
-//! **Decision.** Unless it is the first thread of the process, which ends with it, a caller lets another thread start the worker. That thread
-//! begins with the first worker and does nothing else.
+//! **Decision.** Unless it is the main thread, a caller lets another thread start the worker. That thread
+//! is started with the first worker and does nothing else.
 
 use std::{
     io,
@@ -16,10 +16,10 @@ use std::{
     thread,
 };
 
-/// A program to start, and where to send what came of it.
+/// A program to start, and the channel for the result.
 type Order = (Command, Sender<io::Result<Child>>);
 
-/// The way to the thread that starts workers; none before the first one.
+/// The channel to the thread that starts workers; `None` before the first one.
 static ORDERS: Mutex<Option<Sender<Order>>> = Mutex::new(None);
 
 /// Starts a program that ends with this process, not with this thread.
@@ -41,7 +41,7 @@ fn orders() -> io::Result<Sender<Order>> {
     let (sender, receiver) = mpsc::channel::<Order>();
     let start = move || {
         for (mut command, answer) in receiver {
-            // A caller that is gone has no use for it; its pipes are closed with it, and it ends.
+            // If the caller is gone, the pipes are closed here, and the worker ends.
             answer.send(command.spawn()).ok();
         }
     };
@@ -55,7 +55,7 @@ fn is_first_thread() -> bool {
     rustix::thread::gettid() == rustix::process::getpid()
 }
 
-/// Elsewhere no worker ends with a thread.
+/// On other systems workers don't end with a thread.
 #[cfg(not(target_os = "linux"))]
 const fn is_first_thread() -> bool {
     true

@@ -1,6 +1,6 @@
-//! A session inside of this process: WebAssembly, with a fresh instance for every call.
+//! A session in this process: WebAssembly, with a new instance for every call.
 //!
-//! There is nothing to be started, restarted or ended: what goes wrong in a call is gone with its instance.
+//! Nothing is started, restarted or stopped: a failure of a call ends with its instance.
 
 use std::time::{Duration, Instant};
 
@@ -8,33 +8,31 @@ use metier_sdk::wire::{Contributions, HostRequest, Initialize, RpcError, method}
 use metier_wasm::{Answer, Cache, Limits, Program, Trouble};
 use serde_json::{Map, Value};
 
-use super::{
-    Compiler, Event, Host, Session, SessionError, events::Events, line::understand, log::Log, write,
-};
+use super::{Compiler, Event, Host, Session, SessionError, events::Events, log::Log, write};
 use crate::world::{Wasi, WorldError};
 
-/// What keeps it in, for a receipt.
+/// The name of the sandbox, for a receipt.
 const CONFINEMENT: &str = "wasm";
 
-/// What to run, and within what.
+/// The code to run, and its limits.
 pub struct Code<'a> {
-    /// The module or component, as it was judged.
+    /// The module or component, as it was scanned.
     pub bytes: &'a [u8],
-    /// How much it may use up.
+    /// Its limits.
     pub limits: Limits,
-    /// What its grant opens.
+    /// The folders and variables of its grant.
     pub wasi: Wasi,
-    /// Where compiled code is kept.
+    /// The cache of compiled code.
     pub cache: Option<&'a Cache>,
-    /// Who compiles what is not there.
+    /// The compiler, for code that is not in the cache.
     pub compiler: &'a Compiler,
 }
 
-/// The code of a skill as WebAssembly.
+/// A skill's code as WebAssembly.
 pub struct Wasm {
     program: Program,
     wasi: Wasi,
-    /// What `initialize` is told.
+    /// The parameters of `initialize`.
     about: Value,
     contributions: Contributions,
     log: Log,
@@ -42,10 +40,10 @@ pub struct Wasm {
 }
 
 impl Wasm {
-    /// Loads it and asks what it contributes; `patience` is how long it may take to say so.
+    /// Loads it and requests its contributions; `patience` is the time limit for that.
     ///
     /// # Errors
-    /// When it can't be loaded, or does not say what it contributes.
+    /// It can't be loaded, or does not report its contributions.
     pub fn open(
         code: Code<'_>,
         hello: &Initialize,
@@ -75,7 +73,7 @@ impl Wasm {
         let about = wasm.about.clone();
         let answer = wasm.call(method::INITIALIZE, about, host, patience)?;
         wasm.contributions = serde_json::from_value(answer).map_err(|error| {
-            SessionError::Protocol(format!("what it says that it contributes: {error}"))
+            SessionError::Protocol(format!("its contributions are malformed: {error}"))
         })?;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
         wasm.events.note([Event::Started {
@@ -85,7 +83,7 @@ impl Wasm {
         Ok(wasm)
     }
 
-    /// What is wrong, as every session says it.
+    /// The error of a call, as for other sessions.
     fn failed(&mut self, trouble: Trouble) -> SessionError {
         let stderr = self.log.tail();
         let error = match trouble {
@@ -126,12 +124,13 @@ impl Session for Wasm {
         let (Answer { result, said }, undone) = guarded?;
         self.log.hear(&said.bytes);
         if said.more > 0 {
-            self.log.say(&format!("and {} bytes more", said.more));
+            self.log
+                .say(&format!("[{} more bytes are omitted]", said.more));
         }
         let words = self.log.finish();
         self.events.note(words);
         if let Some(place) = undone.first() {
-            // It is gone already; whoever made it is told that this is not how it goes.
+            // It is already restored; the caller gets the reason.
             let never = WorldError::Never {
                 path: place.path.clone(),
                 what: "written",
@@ -152,11 +151,10 @@ impl Session for Wasm {
     }
 }
 
-/// Answers one question of the skill.
+/// Answers one request of the skill.
 fn answer(host: &dyn Host, log: &mut Log, method: &str, params: Value) -> Result<Value, RpcError> {
-    let params = Some(params).filter(|params| !params.is_null());
-    match understand(method, params)? {
-        // Needs no permission, and is kept with all that it says.
+    match HostRequest::new(method, params)? {
+        // Requires no permission, and is kept in full.
         HostRequest::Log { level, message } => {
             log.told(level.as_deref(), &message);
             Ok(Value::Object(Map::new()))

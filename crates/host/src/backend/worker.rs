@@ -1,8 +1,8 @@
-//! Workers: our own binary, started again as the room of an interpreter of ours.
+//! Workers: our own binary, started again as an interpreter.
 //!
-//! A skill in a language that we interpret ourselves needs no program, no file and no network: everything it may do goes over
-//! the line. So its room is smaller than that of a child with a program of its own, and quicker to build: no
-//! namespaces, no mounts. The worker starts with nothing but its three pipes, and shuts itself in with
+//! A skill in a language that metier interprets needs no program, no file and no network: everything that it does goes over
+//! the connection. So its sandbox is smaller than that of a child that is a program, and quicker to set up: no
+//! namespaces, no mounts. The worker starts with three pipes only, and sandboxes itself with
 //! [`confine`](crate::sandbox::confine()) before it reads a single byte of the skill.
 
 use std::io;
@@ -19,7 +19,7 @@ use super::starting;
 use crate::child::{ChildError, Exit};
 use crate::world::WorldError;
 
-/// How often it is looked whether a worker has ended.
+/// How often the exit of a worker is checked.
 const LOOK: Duration = Duration::from_micros(200);
 
 /// How to start a worker.
@@ -27,11 +27,11 @@ const LOOK: Duration = Duration::from_micros(200);
 pub struct Worker {
     /// Our own binary.
     pub binary: PathBuf,
-    /// What tells it what to be, such as `__starlark`.
+    /// The argument for its role, such as `__starlark`.
     pub arguments: Vec<String>,
-    /// Its whole environment; for what our own allocator wants to be told, and nothing else.
+    /// Its whole environment; only for settings of our allocator.
     pub variables: Vec<(String, String)>,
-    /// What it will be confined by, for a receipt. It confines itself, and ends where it can't.
+    /// The mechanism of its sandbox, for a receipt. It sandboxes itself, and exits if it can't.
     pub confinement: &'static str,
 }
 
@@ -74,14 +74,14 @@ impl Worker {
     }
 }
 
-/// A child of this very process, and its group.
+/// A child of this process, and its process group.
 struct Direct(Option<Child>);
 
 impl Direct {
-    /// Ends the group and takes note of its leader's end.
+    /// Kills the group and waits for its leader.
     fn kill(&mut self) -> Option<ExitStatus> {
         let mut child = self.0.take()?;
-        // Before it is waited for: until then nobody else can have its number.
+        // Before the wait: until then no other process can have its id.
         if let Some(group) = pid(&child) {
             let _already_gone = kill_process_group(group, Signal::KILL);
         }
@@ -112,7 +112,7 @@ impl Alive for Direct {
         End {
             by_itself,
             how: how.map_or_else(|| "it is gone".to_owned(), |how| how.to_string()),
-            // It can make no files at all.
+            // It can't create files.
             undone: Vec::new(),
             replaced: Vec::new(),
         }

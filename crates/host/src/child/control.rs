@@ -1,8 +1,8 @@
 //! The line between the parent and its shim: one message a packet, descriptors along with it.
 //!
-//! It is the shim's standard input, which is the one descriptor that can be handed over without being inherited by
-//! every other child that is started at the same moment. And it is a lifeline: when the parent dies, however it dies,
-//! the line is cut, and the shim ends everything.
+//! It is the launcher's standard input, which is the one descriptor that can be passed without being inherited by every other child
+//! that is started at the same moment. And it is a lifeline: when the parent dies, however it dies, the socket closes, and the
+//! launcher ends everything.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -19,36 +19,36 @@ use super::NotStarted;
 const MAX_MESSAGE: usize = 4096;
 const MAX_DESCRIPTORS: usize = 4;
 
-/// What the parent wants of the supervisor.
+/// An order of the parent to the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Ask everything to end.
     Terminate,
-    /// End everything.
+    /// Kill all processes of the child.
     Kill,
 }
 
-/// What the shim has to tell.
+/// A message of the launcher.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum News {
-    /// The fence can't be had on this machine.
+    /// This machine has no such sandbox.
     Unavailable(String),
-    /// The fence can't be put up for this profile.
+    /// The sandbox can't be set up for this profile.
     Unfit(String),
-    /// The listener in the child's network comes along.
+    /// The listener in the child's network is attached.
     Listener,
-    /// The fence stands; the program is next.
+    /// The sandbox is complete; the program is next.
     Ready,
     /// The program could not be started.
     NotStarted(NotStarted),
-    /// The program ended.
+    /// The program ended, with its status.
     Ended(Ended),
 }
 
 /// How the program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ended {
-    /// As `wait` tells it.
+    /// The status that `wait` returns.
     pub(crate) status: i32,
     /// Whether it left others running.
     pub(crate) survivors: bool,
@@ -155,12 +155,12 @@ pub(crate) fn receive(line: &OwnedFd, wait: bool) -> io::Result<(Vec<u8>, Vec<Ow
     Ok((bytes, along))
 }
 
-/// Tells the parent. That it is gone is noticed by whoever waits for it.
+/// Reports to the parent. Waiting code notices if the parent is gone.
 pub(crate) fn tell(line: &OwnedFd, news: &News) {
     let _gone = send(line, &news.encode(), &[]);
 }
 
-/// Tells the parent, with a descriptor.
+/// Reports to the parent, with a descriptor.
 pub(crate) fn hand_over(line: &OwnedFd, news: &News, along: &impl AsFd) -> io::Result<()> {
     send(line, &news.encode(), &[along.as_fd()])
 }
@@ -171,11 +171,12 @@ pub(crate) fn hear(line: &OwnedFd, wait: bool) -> io::Result<Option<(News, Vec<O
     if bytes.is_empty() {
         return Ok(None);
     }
-    let news = News::decode(&bytes).ok_or_else(|| io::Error::other("the shim said nonsense"))?;
+    let news = News::decode(&bytes)
+        .ok_or_else(|| io::Error::other("unexpected message from the sandbox launcher"))?;
     Ok(Some((news, along)))
 }
 
-/// Gives an order.
+/// Sends an order to the supervisor.
 pub(crate) fn order(line: &OwnedFd, order: Order) {
     let byte = match order {
         Order::Terminate => b'T',

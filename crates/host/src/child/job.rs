@@ -1,7 +1,7 @@
-//! What the shim is told, in bytes.
+//! The launcher's job, in bytes.
 //!
-//! Written by hand: paths and variables are bytes and not text on Linux, and no type below `wire` is serialisable. Both
-//! ends are the same build of the same program, so there is no version to agree on.
+//! Written by hand: paths and variables are bytes and not text on Linux, and no type below `wire` is serialisable. Both ends are
+//! the same build of the same program, so there is no version to negotiate.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -12,7 +12,7 @@ use crate::sandbox::{Limits, Mechanism, Network, Profile, StandIn};
 /// All that the shim needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Job {
-    /// What to run; nothing means to try out the fence only.
+    /// The program to run; none to test the sandbox only.
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
     pub(crate) env: Vec<(OsString, OsString)>,

@@ -3,13 +3,13 @@
 //! **Problem.** What a child makes in a missing protected place is removed after it ended, by this program. A program that is
 //! killed, or that a skill makes crash, removes nothing.
 //!
-//! **Decision.** Before the child starts, the list is written into a file of its own, in a folder that no child sees. This program and
-//! the shim hold a lock on it. The file is deleted when its places were put back; a file without a lock was left by a
-//! run that is gone, and the next start puts its places back. The shim writes the end of the child into it, so that the next start leaves
-//! alone what the user has made since.
+//! **Decision.** Before the child starts, the list is written into its own file, in a folder that no child sees. This program and
+//! the launcher hold a lock on it. The file is deleted when its places were restored; a file without a lock was left by a killed
+//! run, and the next start restores its places. The launcher writes the end of the child into it, so that the next start does not
+//! touch what the user has created since.
 //!
-//! The lists of runs that are not over say what their children may have made. A run that starts meanwhile does not take that for something that
-//! was there before ([`OtherRuns`]).
+//! The lists of running runs contain what their children may have created. A run that starts meanwhile does not treat that as
+//! something that existed before ([`OtherRuns`]).
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -26,14 +26,14 @@ use super::watch::{Root, Watch};
 use crate::sandbox::object::{Mark, Moment};
 use crate::sandbox::{Guard, Protection, Survey, UndonePlace};
 
-/// The first word of a file, which changes with its format.
+/// The first line of a file, which changes with its format.
 const FORMAT: &str = "metier watched places 3";
-/// How the names begin: of complete files, and of those that are being written.
+/// Prefixes of names: of complete files, and of those that are being written.
 const COMPLETE: &str = "watch-";
 const UNFINISHED: &str = ".new-";
 /// The largest file that is read.
 const MAX_SIZE: u64 = 64 << 20;
-/// What follows the owner: places that have to be looked at, or places that were put back already.
+/// The line after the owner: places that have to be checked, or places that were restored already.
 const PENDING: u64 = 0;
 const DONE: u64 = 1;
 /// The last number, once the child and all it started are gone.
@@ -47,7 +47,7 @@ pub(super) fn note_end(list: BorrowedFd<'_>) {
     let _unknown = rustix::io::write(list, &ENDED.to_le_bytes());
 }
 
-/// The lists of all other runs that are not over, and a lock: no other run begins before this one has written its own.
+/// The lists of all other running runs, and a lock: no other run starts before this one has written its own.
 #[derive(Debug, Default)]
 pub(crate) struct OtherRuns {
     lists: Vec<Watch>,
@@ -73,8 +73,8 @@ impl OtherRuns {
         })
     }
 
-    /// Whether another run may have made what is at a protected place: it may write there, and did not find it. A file that was replaced while
-    /// the fence of that run held it is not the child's.
+    /// Whether another run may have created what is at a protected place: it can write there, and did not find it. A file that was
+    /// replaced while the sandbox of that run held it is not the child's.
     pub(crate) fn made(&self, place: &Path, mark: &Mark) -> bool {
         self.lists.iter().any(|watch| {
             let Some((guard, before)) = &watch.guard else {
@@ -89,7 +89,7 @@ impl OtherRuns {
         })
     }
 
-    /// Whether another run has looked for a place by its name and did not find it.
+    /// Whether another run has searched a place by its name and did not find it.
     pub(crate) fn miss(&self, place: &Path) -> bool {
         let mut roots = self.lists.iter().flat_map(|watch| &watch.roots);
         roots.any(|root| {
@@ -223,7 +223,7 @@ impl Leftover {
     }
 }
 
-/// Works off the lists of runs that are gone. Costs one look at a folder if there are none.
+/// Processes the lists of killed runs. Costs one listing of a folder if there are none.
 #[must_use]
 pub fn work_off(folder: &Path) -> Vec<Leftover> {
     journals(folder).filter_map(take_over).collect()

@@ -1,12 +1,11 @@
-//! Children: programs of skills, started behind a fence and never left alone.
+//! Children: programs of skills, started in a sandbox and supervised until they end.
 //!
-//! **Problem.** A command of a skill may print without end, never return, leave daemons behind, or look for what it can
-//! take. Whoever starts one must get an answer in time, of a bounded size, with nothing left running.
+//! **Problem.** A command of a skill can print without end, never return, leave daemons behind, or search for something to steal.
+//! The caller must get an answer in time, of a bounded size, with nothing left running.
 //!
-//! **Decision.** A child never is a direct child of this program. It is started by the [`shim`], our own binary run
-//! again, which is told what to do over a socket. [`run`] waits for the answer; [`spawn`] gives a [`Child`] to talk to.
-//! Nothing is inherited: the environment is exactly [`Spec::env`], the descriptors are 0, 1 and 2, the terminal stays
-//! here. All clocks are monotonic.
+//! **Decision.** A child is never a direct child of this program. It is started by the [`shim`], our own binary run again, which
+//! gets its job over a socket. [`run`] waits for the answer; [`spawn`] returns a [`Child`] to talk to. Nothing is inherited: the
+//! environment is exactly [`Spec::env`], the descriptors are 0, 1 and 2, the terminal stays here. All clocks are monotonic.
 //!
 //! ```no_run
 //! # use std::{fs::File, os::fd::AsFd, path::Path};
@@ -61,11 +60,11 @@ pub use process::{Child, detect, run, spawn};
 #[cfg(not(target_os = "linux"))]
 pub use unsupported::{Child, detect, run, spawn};
 
-/// What tells the allocator of our own program, started again, to do without huge pages: to clear one takes a quarter of a
-/// millisecond, and who needs little memory does not touch as many small ones.
+/// Makes the allocator of our own program, started again, do without huge pages: clearing one takes a quarter of a millisecond, and
+/// small programs touch fewer small pages.
 pub const SMALL_PAGES: (&str, &str) = ("MIMALLOC_ALLOW_THP", "0");
 
-/// How much of each stream is kept, unless told otherwise.
+/// How much of each stream is kept by default.
 pub const MAX_OUTPUT: usize = 64 * 1024;
 
 /// What to start, and how.
@@ -73,15 +72,15 @@ pub const MAX_OUTPUT: usize = 64 * 1024;
 pub struct Spec<'a> {
     /// Our own binary, which has the [`shim`] inside.
     pub shim: &'a Path,
-    /// A path, or a name to be looked for in the `PATH` of [`Spec::env`].
+    /// A path, or a name that is searched in the `PATH` of [`Spec::env`].
     pub program: &'a OsStr,
     /// Its arguments, without its name.
     pub args: &'a [OsString],
     /// Its environment: this and nothing else.
     pub env: &'a [(OsString, OsString)],
-    /// The folder to start in. A handle, so that nobody can put another one in its place.
+    /// The working directory. A handle, so that it can't be replaced.
     pub cwd: BorrowedFd<'a>,
-    /// Standard input.
+    /// What the child gets on standard input.
     pub stdin: Stdin<'a>,
     /// What keeps it in.
     pub fence: Fence<'a>,
@@ -89,7 +88,7 @@ pub struct Spec<'a> {
     pub mechanism: Option<Mechanism>,
     /// Who answers at the door of [`Network::Proxy`](crate::sandbox::Network::Proxy).
     pub proxy: Option<Proxy<'a>>,
-    /// After this it is asked to end. [`spawn`] doesn't look at it: whoever talks to a child has deadlines of their own.
+    /// After this it is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
     pub timeout: Duration,
     /// How long it has then, before it is made to. At most 700 ms count, so that an answer comes within `timeout` + 1 s.
     pub grace: Duration,
@@ -97,19 +96,18 @@ pub struct Spec<'a> {
     pub max_output: usize,
     /// Where the watched places are written down before the child starts.
     pub journal: Option<JournalPlace<'a>>,
-    /// Set by whoever does not want to wait any longer: then it is ended as after the time-out. [`spawn`] doesn't look at it
-    /// either.
+    /// Set by the caller to stop waiting: then the child is ended as after the time-out. [`spawn`] ignores it too.
     pub stop: Option<&'a AtomicBool>,
-    /// Gets the output while the child runs, and may bring its input. [`spawn`] doesn't look at it.
+    /// Gets the output while the child runs, and can provide its input. [`spawn`] ignores it.
     pub relay: Option<&'a dyn Relay>,
 }
 
 /// Which of its streams a child wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Standard output.
+    /// Data of standard output.
     Output,
-    /// Standard error.
+    /// Data of standard error.
     Error,
 }
 
@@ -117,7 +115,7 @@ pub enum Stream {
 pub trait Relay {
     /// What the child reads. It is copied into a pipe, because a child gets no descriptor of the user's.
     fn input(&self) -> Option<OwnedFd>;
-    /// The child wrote this. If there is no reader any more, the child is ended as by [`Spec::stop`].
+    /// The child wrote this. If there is no reader left, the child is ended as by [`Spec::stop`].
     ///
     /// # Errors
     /// When it can't be passed on.
@@ -157,16 +155,16 @@ impl<'a> Spec<'a> {
 pub struct JournalPlace<'a> {
     /// A folder that no child sees.
     pub folder: &'a Path,
-    /// Whose child it is, in words that the next run understands.
+    /// The owner of the child, in a form that the next run understands.
     pub owner: &'a str,
 }
 
 /// What a child is talked to through.
 #[derive(Debug)]
 pub struct Pipes {
-    /// What it reads.
+    /// The writing end of its standard input.
     pub stdin: OwnedFd,
-    /// What it prints.
+    /// The reading end of its standard output.
     pub stdout: OwnedFd,
     /// What it complains about.
     pub stderr: OwnedFd,
@@ -175,7 +173,7 @@ pub struct Pipes {
 /// What a child reads.
 #[derive(Debug, Clone, Copy)]
 pub enum Stdin<'a> {
-    /// Nothing.
+    /// An empty standard input.
     Null,
     /// These bytes, then the end.
     Bytes(&'a [u8]),
@@ -188,14 +186,14 @@ pub enum Stdin<'a> {
 pub enum Fence<'a> {
     /// This, enforced; if it can't be, nothing is started.
     Profile(&'a Profile),
-    /// Nothing: it has the user's rights. Only for a user who said so, and who finds it in the records.
+    /// No sandbox: it has the user's rights. Only at the user's explicit request, and recorded.
     Unsandboxed,
 }
 
 /// Who answers when a child knocks at its only door.
 #[derive(Clone, Copy)]
 pub struct Proxy<'a> {
-    /// What the proxy variables are set to; `{port}` stands for the port.
+    /// The value of the proxy variables; `{port}` is replaced by the port.
     pub url: &'a str,
     /// Takes the listener, which is in the child's network, before the child runs. Must not block.
     pub serve: &'a dyn Fn(TcpListener),
@@ -204,7 +202,7 @@ pub struct Proxy<'a> {
 /// What came of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Outcome {
-    /// How it ended.
+    /// How the child ended.
     pub exit: Exit,
     /// What kept it in.
     pub mechanism: Mechanism,
@@ -225,7 +223,7 @@ pub struct Outcome {
 }
 
 impl std::fmt::Debug for Outcome {
-    /// With the beginning of the output as text: 64 KiB of numbers help nobody.
+    /// With the beginning of the output as text: 64 KiB of numbers help no reader.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text =
             |bytes: &[u8]| -> String { String::from_utf8_lossy(bytes).chars().take(500).collect() };
@@ -246,32 +244,32 @@ impl std::fmt::Debug for Outcome {
 /// How a child ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Exit {
-    /// By itself.
+    /// It exited with this code.
     #[error("exit code {_0}{}", meaning(*_0))]
     Code(i32),
-    /// By a signal; one of these may be the answer to a limit.
+    /// By a signal; some of these are caused by a limit.
     #[error("ended by signal {_0}{}", signal_meaning(*_0))]
     Signal(i32),
     /// It took too long.
-    #[error("took too long and was ended")]
+    #[error("took too long and was killed")]
     TimedOut,
-    /// Whoever started it wanted no more of it.
-    #[error("was ended on request")]
+    /// The caller stopped it.
+    #[error("was stopped on request")]
     Stopped,
-    /// It printed far more than anybody reads.
-    #[error("printed without end and was ended")]
+    /// It exceeded the output limit by far.
+    #[error("exceeded the output limit and was killed")]
     Flooded,
-    /// It had more processes than it may have.
-    #[error("started too many processes and was ended")]
+    /// It exceeded the process limit.
+    #[error("started too many processes and was killed")]
     Swarmed,
-    /// It never ran.
+    /// It could not be started.
     #[error(transparent)]
     NotStarted(#[from] NotStarted),
 }
 
 fn meaning(code: i32) -> &'static str {
     match code {
-        126 => " (a command was found, but can't be run)",
+        126 => " (a command is not executable)",
         127 => " (a command was not found)",
         _ => "",
     }
@@ -279,12 +277,12 @@ fn meaning(code: i32) -> &'static str {
 
 fn signal_meaning(signal: i32) -> &'static str {
     match signal {
-        6 => " (it gave up)",
+        6 => " (aborted)",
         9 => " (killed)",
         11 => " (it crashed)",
-        24 => " (no processor time left)",
-        25 => " (a file grew too large)",
-        31 => " (a system call that it may not make)",
+        24 => " (CPU time limit exceeded)",
+        25 => " (file size limit exceeded)",
+        31 => " (forbidden system call)",
         _ => "",
     }
 }
@@ -292,28 +290,28 @@ fn signal_meaning(signal: i32) -> &'static str {
 /// Why a program never ran.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotStarted {
-    /// There is no such file, or it may not be seen.
-    #[error("`{0}` was not found, or may not be read")]
+    /// The file does not exist, or is not visible.
+    #[error("`{0}` was not found or can't be read")]
     NotFound(String),
-    /// It is not a program, or may not be run.
-    #[error("`{0}` may not be run: is it executable, and in a folder that may be read?")]
+    /// It is not a program, or not executable.
+    #[error("`{0}` can't be run: is it executable, and in a readable folder?")]
     NotExecutable(String),
     /// What should run it is missing.
-    #[error("what should run `{0}` was not found: look at its first line")]
+    #[error("the interpreter of `{0}` was not found: check its first line")]
     NoInterpreter(String),
     /// Its first line ends as on Windows, and so names an interpreter that doesn't exist.
-    #[error("the first line of `{0}` ends with a carriage return: save it with Unix line ends")]
+    #[error("the first line of `{0}` ends with a carriage return: save it with Unix line endings")]
     CarriageReturn(String),
-    /// Neither a program for this machine nor a script that says what runs it.
+    /// Neither a program for this machine nor a script that names its interpreter.
     #[error("`{0}` is neither a program for this machine nor begins with `#!`")]
     BadFormat(String),
-    /// The folder to start in is not there any more.
+    /// The working directory no longer exists.
     #[error("can't start in {0}")]
     Folder(String),
-    /// The fence broke at its last step.
-    #[error("the sandbox could not be finished: {0}")]
+    /// The last step of the sandbox failed.
+    #[error("the sandbox could not be completed: {0}")]
     Fence(String),
-    /// Anything else.
+    /// Any other error of the system.
     #[error("can't be run: {0}")]
     Other(String),
 }
@@ -322,12 +320,12 @@ pub enum NotStarted {
 #[derive(Debug, thiserror::Error)]
 pub enum ChildError {
     /// Nothing here can enforce a profile.
-    #[error("no sandbox on this machine: {}; it needs Linux 5.13 or newer, with Landlock switched on", reasons.join("; "))]
+    #[error("no sandbox on this machine: {}; it needs Linux 5.13 or newer, with Landlock enabled", reasons.join("; "))]
     NoSandbox {
         /// What was tried, and why it failed.
         reasons: Vec<String>,
     },
-    /// The profile can't be enforced on what is there.
+    /// The profile can't be enforced on the existing files.
     #[error("the sandbox can't be set up: {0}")]
     Unfit(String),
     /// The profile allows and forbids the same.
@@ -335,31 +333,31 @@ pub enum ChildError {
     Contradiction(#[from] Contradiction),
     /// A variable that makes other programs run code, or that has no proper name.
     #[error(
-        "the variable `{0}` can't be given to a child: it makes programs load code, or is no name"
+        "the variable `{0}` can't be given to a child: it makes programs load code, or is not a valid name"
     )]
     Variable(String),
     /// A program, argument or variable with a NUL byte in it.
-    #[error("`{0}` has a NUL byte in it")]
+    #[error("`{0}` contains a NUL byte")]
     Nul(String),
     /// The shim itself did not start or answer.
-    #[error("`{} __exec` did not do its work: {source}", shim.display())]
+    #[error("`{} __exec` failed: {source}", shim.display())]
     Shim {
-        /// The binary.
+        /// Path of the launcher.
         shim: PathBuf,
-        /// Why.
+        /// The error of the launcher.
         source: std::io::Error,
     },
-    /// What the child may write can't be looked through.
+    /// The writable folders of the child can't be scanned.
     #[error(transparent)]
     Survey(#[from] SurveyError),
-    /// After a child had ended, protected places could not be looked at or put back.
+    /// After a child had ended, protected places could not be checked or restored.
     #[error(
-        "after the child had ended, protected files could not be looked for or put back: {}; look there before you continue{}",
+        "after the process ended, protected files could not be checked or restored: {}; check them before you continue{}",
         failures(failed),
         renamed(undone)
     )]
     NotUndone {
-        /// Where, and why.
+        /// The paths, each with its error.
         failed: Vec<(PathBuf, std::io::Error)>,
         /// What was put back nevertheless.
         undone: Vec<UndonePlace>,
@@ -372,14 +370,14 @@ pub enum ChildError {
 /// How many places are listed in a message.
 const MOST_LISTED: usize = 20;
 
-/// Places that could not be put back, in words.
+/// Places that could not be restored, for people.
 #[must_use]
 pub fn failures(failed: &[(PathBuf, std::io::Error)]) -> String {
     let one = |(path, error): &(PathBuf, std::io::Error)| format!("{}: {error}", shown(path));
     listed(failed.iter().map(one))
 }
 
-/// Places that were put back, in words.
+/// Places that were restored, for people.
 #[must_use]
 pub fn undone(places: &[UndonePlace]) -> String {
     listed(places.iter().map(ToString::to_string))
@@ -389,7 +387,7 @@ fn renamed(places: &[UndonePlace]) -> String {
     match places {
         [] => String::new(),
         places => format!(
-            "; it made other protected files, which were renamed: {}",
+            "; it created other protected files, which were renamed: {}",
             undone(places)
         ),
     }

@@ -9,7 +9,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 const PATIENCE: usize = 256;
 const CHUNK: usize = 64 * 1024;
 
-/// One output stream.
+/// An output stream of the child, read up to a limit.
 pub(super) struct Stream<R> {
     /// `None` once it ended.
     from: Option<R>,
@@ -35,7 +35,7 @@ impl<R: Read + AsFd> Stream<R> {
         self.from.as_ref().map(AsFd::as_fd)
     }
 
-    /// Reads what is there, once: the other stream waits for its turn. `relay` gets all of it.
+    /// Reads once what is available: the other stream waits for its turn. `relay` gets all of it.
     pub(super) fn read(&mut self, buffer: &mut Vec<u8>, relay: impl FnOnce(&[u8])) {
         buffer.resize(CHUNK, 0);
         let Some(from) = &mut self.from else {

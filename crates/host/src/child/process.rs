@@ -27,23 +27,23 @@ use super::{is_hazardous_value, is_name};
 use crate::sandbox::look::Look;
 use crate::sandbox::{Mechanism, Profile, SecondLook, Support, Trails, sys};
 
-/// How long the shim has to put up the fence. It takes milliseconds; this is for a machine on its knees.
+/// How long the launcher has to set up the sandbox. It takes milliseconds; this is for an overloaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// The most of a grace that counts.
 const MAX_GRACE: Duration = Duration::from_millis(700);
 /// How long after the order to kill the supervisor itself is killed. With it goes its namespace.
 const AFTER_KILL: Duration = Duration::from_millis(200);
-/// The same without a namespace: then nobody else can find what is still running, so it gets time.
+/// The same without a namespace: then nothing else can find what is still running, so it gets time.
 const AFTER_KILL_ALONE: Duration = Duration::from_secs(6);
-/// How long a wait may go without a look at whether it is still wanted.
+/// Maximum time between two checks for cancellation.
 const GLANCE: Duration = Duration::from_millis(20);
 /// How long output is still waited for, after all that could write it has ended.
 const DRAIN: Duration = Duration::from_millis(200);
 
-/// Starts a child, waits for it, and tells what came of it.
+/// Starts a child, waits for it, and returns its outcome.
 ///
 /// # Errors
-/// If the child could not be fenced in, or not even that be tried. A program that doesn't exist is an [`Outcome`].
+/// If the child could not be sandboxed, or the launcher could not be started. A program that doesn't exist is an [`Outcome`].
 pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
     let mut spec = spec.clone();
     if matches!(spec.stdin, Stdin::Piped) {
@@ -63,7 +63,7 @@ pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
 /// Copies input to a child until either side ends. The thread is not joined: a read that never returns ends with the process.
 fn feed(from: OwnedFd, mut to: File) {
     std::thread::spawn(move || {
-        // A child that has ended reads no more, and that is no failure.
+        // A child that has ended reads no more, which is not an error.
         io::copy(&mut File::from(from), &mut to).ok();
     });
 }
@@ -71,15 +71,17 @@ fn feed(from: OwnedFd, mut to: File) {
 /// Starts a child to talk to. Dropping it ends it, and all that it started.
 ///
 /// # Errors
-/// If the child could not be fenced in, or not even that be tried.
+/// If the child could not be sandboxed, or the launcher could not be started.
 pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
     if spec.program.is_empty() {
-        return Err(ChildError::Unfit("there is no program to start".to_owned()));
+        return Err(ChildError::Unfit(
+            "no program to start was given".to_owned(),
+        ));
     }
     enclose(spec)
 }
 
-/// Starts a child with the strongest mechanism there is; without a program, only the fence.
+/// Starts a child with the strongest available mechanism; without a program, only the sandbox.
 fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
     let candidates: &[Mechanism] = match (spec.fence, spec.mechanism) {
@@ -88,11 +90,11 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
         (Fence::Profile(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
         (Fence::Profile(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
         (Fence::Profile(_), Some(Mechanism::None)) => {
-            let reasons = vec!["none was to be used".to_owned()];
+            let reasons = vec!["sandboxing was disabled by the caller".to_owned()];
             return Err(ChildError::NoSandbox { reasons });
         }
     };
-    // The shim takes as long to come up as the look at the folders takes, and knows nothing before it has its job. So both happen at once.
+    // The launcher takes as long to start as the scan of the folders takes, and needs its job only then. So both happen at once.
     let mut waiting = Some(Child::without_job(spec)?);
     let (profile, mut watch) = fenced(spec)?;
     let mut reasons = Vec::new();
@@ -112,7 +114,7 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
     Err(ChildError::NoSandbox { reasons })
 }
 
-/// What the shim is given, and what is looked at afterwards. That is written down before anything of the child runs.
+/// The launcher's job, and what is checked afterwards. The latter is written down before anything of the child runs.
 fn fenced(spec: &Spec<'_>) -> Result<(Option<Profile>, Watch), ChildError> {
     let Fence::Profile(profile) = spec.fence else {
         return Ok((None, Watch::default()));
@@ -159,12 +161,12 @@ pub fn detect(shim: &Path) -> Support {
     }
 }
 
-/// A running child.
+/// A child process that is running.
 #[derive(Debug)]
 pub struct Child {
-    /// Where its standard input comes from, if the spec asked for [`Stdin::Piped`].
+    /// The writer of its standard input, if the spec requested [`Stdin::Piped`].
     pub stdin: Option<File>,
-    /// Its standard output, for whoever takes it before [`Child::finish`].
+    /// Its standard output, for callers that take it before [`Child::finish`].
     pub stdout: Option<ChildStdout>,
     /// Its standard error, likewise.
     pub stderr: Option<ChildStderr>,
@@ -222,7 +224,7 @@ impl Child {
         matches!(self.shim.try_wait(), Ok(None))
     }
 
-    /// Takes what it is talked to through; nothing unless the spec asked for [`Stdin::Piped`].
+    /// Takes the pipes to it; none unless the spec requested [`Stdin::Piped`].
     pub fn pipes(&mut self) -> Option<Pipes> {
         Some(Pipes {
             stdin: self.stdin.take()?.into(),
@@ -253,7 +255,7 @@ impl Child {
         self.finish_unless(None, None, timeout, grace)
     }
 
-    /// The same, or as soon as somebody sets the flag.
+    /// The same, or as soon as the flag is set.
     fn finish_unless(
         mut self,
         stop: Option<&AtomicBool>,
@@ -288,7 +290,7 @@ impl Child {
             if ready.gone {
                 end.gone();
             }
-            // Output that is passed on to the user is no flood: the user can stop it.
+            // Output that is passed on to the user is not limited: the user can stop it.
             if relay.is_none() && (stdout.is_flood() || stderr.is_flood()) {
                 end.flood(&self.line);
             }
@@ -370,7 +372,7 @@ impl Drop for Child {
     }
 }
 
-/// What there is to look at.
+/// What to check.
 struct Ready {
     stdout: bool,
     stderr: bool,
@@ -385,7 +387,7 @@ enum Stage {
     Running,
     /// Was asked to end.
     Asked,
-    /// Was told to end.
+    /// It was ordered to end.
     Told,
     /// Was killed together with its supervisor.
     Killed,
@@ -450,7 +452,7 @@ impl End {
         self.until = far(DRAIN);
     }
 
-    /// Nobody waits for it any more.
+    /// It is no longer awaited.
     fn stop(&mut self, line: &OwnedFd) {
         if self.stage == Stage::Running {
             self.stopped = true;
@@ -529,7 +531,9 @@ impl End {
                 let signal = std::os::unix::process::ExitStatusExt::signal(&status);
                 signal.map_or_else(|| Exit::Code(status.code().unwrap_or(-1)), Exit::Signal)
             }
-            None => Exit::NotStarted(NotStarted::Other("its supervisor was killed".to_owned())),
+            None => Exit::NotStarted(NotStarted::Other(
+                "its supervisor process was killed".to_owned(),
+            )),
         }
     }
 }
@@ -541,7 +545,7 @@ fn after_kill(mechanism: Mechanism) -> Duration {
     }
 }
 
-/// An instant in the future; one too far to be told is as good as a year.
+/// An instant in the future; one that can't be represented is a year from now.
 fn far(after: Duration) -> Instant {
     let now = Instant::now();
     let year = Duration::from_secs(365 * 24 * 3600);
@@ -576,7 +580,7 @@ fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
     Ok(())
 }
 
-/// What the fence can hold, for the shim; and what it can't, to be looked at afterwards.
+/// What the sandbox can enforce, for the launcher; and what it can't, to be checked afterwards.
 fn settle(profile: &Profile, others: &OtherRuns) -> Result<(Profile, Watch), ChildError> {
     let unfit = |(path, error): (PathBuf, io::Error)| {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
@@ -596,7 +600,7 @@ enum Started {
     Unavailable(String),
 }
 
-/// Gives the shim its job, and waits until the fence stands.
+/// Sends the launcher its job, and waits until the sandbox is complete.
 fn give_job(
     mut child: Child,
     spec: &Spec<'_>,
@@ -647,7 +651,7 @@ enum Failure {
     Shim(io::Error),
 }
 
-/// Waits until the fence stands. `Some` says why this mechanism can't be had.
+/// Waits until the sandbox is complete. `Some` is why this mechanism is not available.
 fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure> {
     let until = far(PATIENCE);
     loop {
@@ -669,7 +673,9 @@ fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure
                 }
             }
             Some(_) | None => {
-                return Err(Failure::Shim(io::Error::other("it ended without a word")));
+                return Err(Failure::Shim(io::Error::other(
+                    "it exited without a message",
+                )));
             }
         }
     }

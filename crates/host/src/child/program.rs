@@ -1,4 +1,4 @@
-//! The last steps before a program runs: the process fences itself in, then becomes it.
+//! The last steps before a program runs: the process sandboxes itself, then becomes it.
 
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
@@ -21,13 +21,13 @@ use crate::sandbox::filter::{self, Facts};
 use crate::sandbox::landlock::{self, KNOWS_SIGNALS, Plan};
 use crate::sandbox::{Limits, Profile, mounts, sys};
 
-/// How much of a script is looked at for the name of its interpreter: as much as the kernel looks at.
+/// How much of a script is read for the name of its interpreter: as much as the kernel reads.
 const FIRST_LINE: u64 = 256;
 
 /// What is to become of this process.
 pub(crate) struct Program {
     pub(crate) job: Job,
-    /// Standard input, if there is to be one.
+    /// Standard input, if there is one.
     pub(crate) stdin: Option<OwnedFd>,
     /// The folder to start in, as it was opened outside.
     pub(crate) folder: OwnedFd,
@@ -36,7 +36,7 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// Becomes the program; comes back with the reason why not. `None` if there was no program to become.
+    /// Becomes the program; returns the reason if it can't. `None` if there was no program to become.
     pub(crate) fn become_it(&self, realm: Realm) -> Option<NotStarted> {
         match self.prepare(realm) {
             Err(why) => Some(why),
@@ -147,7 +147,7 @@ impl Program {
         why
     }
 
-    /// Where the program may be: its path, or for a bare name each folder of the child's own `PATH`.
+    /// Candidates for the program: its path, or for a bare name each folder of the child's own `PATH`.
     fn candidates(&self) -> Vec<PathBuf> {
         let program = &self.job.program;
         if program.as_bytes().contains(&b'/') {
@@ -202,7 +202,7 @@ fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
         Realm::Namespace => mounts::shared_memory(profile),
         Realm::Descendants => None,
     };
-    // Everybody in a namespace is one's own; outside, only this very process is.
+    // In a namespace all processes are our own; outside, only this one is.
     let processes = match realm {
         Realm::Namespace => Path::new("/proc"),
         Realm::Descendants => {
@@ -249,18 +249,18 @@ fn limit(limits: &Limits, others: u64) -> io::Result<()> {
         Resource::Nproc,
         limits.processes.map(|limit| limit.saturating_add(others)),
     )?;
-    // Last: from here on this process may get no more memory either. What is written to counts; address space that is only
-    // reserved may be a multiple of that, because V8 and others reserve gigabytes that they never touch.
+    // Last: from here on this process gets no more memory either. Memory that is written to counts; reserved address space can be a
+    // multiple of that, because V8 and others reserve gigabytes that they never touch.
     let multiple = limits.memory.map(|limit| limit.saturating_mul(RESERVED));
     let reserved = limits.address_space.or(multiple);
     set(Resource::As, reserved)?;
     set(Resource::Data, limits.memory)
 }
 
-/// How much more address space than memory a process may have.
+/// How much more address space than memory a process can have.
 const RESERVED: u64 = 16;
 
-/// How many processes and threads there are: the kernel counts a user's, and no file tells how many those are.
+/// Limit of processes and threads: the kernel counts a user's, and no file reports how many those are.
 fn tasks_of_the_machine() -> u64 {
     let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let tasks = text.split_ascii_whitespace().nth(3);
@@ -275,7 +275,7 @@ fn drop_capabilities() -> io::Result<()> {
         permitted: CapabilitySet::empty(),
         inheritable: CapabilitySet::empty(),
     };
-    // These two need a power themselves. Who hasn't got it has nothing to give up either: there are no new privileges.
+    // These two need a capability themselves. Without it there is nothing to give up either: there are no new privileges.
     for capability in CapabilitySet::all().iter() {
         let _not_ours = remove_capability_from_bounding_set(capability);
     }

@@ -1,7 +1,7 @@
-//! `metier __exec`: the process between the parent and a program that puts up the fence.
+//! `metier __exec`: the launcher, a process between the parent and a program that sets up the sandbox.
 //!
-//! It is the same binary, started again, because what it does can't be undone and can't be done by a program with more
-//! than one thread. Up to three processes come of it:
+//! It is the same binary, started again, because its steps can't be undone and can't be done by a program with more than one
+//! thread. It becomes up to three processes:
 //!
 //! ```text
 //! shim        takes the job, makes the namespaces and the mounts, then only waits
@@ -11,8 +11,8 @@
 //!
 //! Without namespaces the first two are one, and what the program leaves behind is found by looking for it.
 //!
-//! There is no "die with your parent" on the shim itself: that signal follows the *thread* that started it, and threads
-//! of a pool come and go. The line to the parent does the same job: when it is cut, everything ends.
+//! The launcher itself does not use "die with your parent": that signal follows the *thread* that started it, and threads of a pool
+//! come and go. The socket to the parent does the same job: when it closes, everything ends.
 //!
 //! A program that offers it calls [`main`] before anything else, when its first argument is `__exec`:
 //!
@@ -25,7 +25,7 @@
 #[cfg(target_os = "linux")]
 pub use linux::main;
 
-/// Does nothing on this system, and says so.
+/// Does nothing on this system, and reports that.
 #[cfg(not(target_os = "linux"))]
 pub fn main() -> ! {
     std::process::exit(2)
@@ -53,7 +53,7 @@ mod linux {
     use crate::sandbox::trouble::{Kind, Trouble};
     use crate::sandbox::{Mechanism, Network, mounts, namespaces};
 
-    /// Names under which programs look for a proxy.
+    /// Variables in which programs look for a proxy.
     const PROXY_VARIABLES: &[&str] = &[
         "HTTP_PROXY",
         "HTTPS_PROXY",
@@ -91,7 +91,7 @@ mod linux {
         let mut job = File::from(job);
         job.rewind()?;
         job.read_to_end(&mut bytes)?;
-        let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job makes no sense"))?;
+        let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job is malformed"))?;
         let path = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         let _already_leader = rustix::process::setsid();
         let null: OwnedFd = File::options()
@@ -122,7 +122,7 @@ mod linux {
     struct Shim {
         line: OwnedFd,
         null: OwnedFd,
-        /// The list of the child's watched places. They are not looked at by another run before this is closed.
+        /// The list of the child's watched places. No other run checks them before this is closed.
         lock: Option<OwnedFd>,
         program: Program,
     }
@@ -196,7 +196,7 @@ mod linux {
                 .as_ref()
                 .map(|profile| profile.network);
             if network == Some(Network::Proxy) {
-                let error = io::Error::other("without namespaces there is no network of one's own");
+                let error = io::Error::other("a separate network requires namespaces");
                 return Err(Trouble::machine("give network by proxy", error));
             }
             self.supervise(Realm::Descendants)

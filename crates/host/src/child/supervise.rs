@@ -50,9 +50,9 @@ impl Realm {
 
     /// Leaves nothing running. In a namespace the kernel does it, when this process ends.
     ///
-    /// Who has no children has no descendants: an orphan becomes a child the moment it is one. So this goes on until
-    /// there are none. Mostly children are looked for, which is quick: those that run away from their parents (each
-    /// starts the next and ends) can't be caught by reading all of `/proc`.
+    /// A process without children has no descendants: an orphan becomes a child at once. So this continues until there are none.
+    /// Usually only children are listed, which is quick: processes that run away from their parents (each starts the next and ends)
+    /// can't be caught by reading all of `/proc`.
     ///
     /// Whether nothing is left.
     fn clear(self) -> bool {
@@ -121,7 +121,7 @@ pub(crate) fn supervise(
                 None => {}
                 Some(Order::Terminate) => realm.signal(Signal::TERM),
                 Some(Order::Kill) => {
-                    // The line may be cut, and would wake us without end.
+                    // The socket can be closed, and would wake us without end.
                     cut = true;
                     realm.signal(Signal::KILL);
                 }
@@ -179,7 +179,7 @@ fn descendants() -> Vec<Pid> {
     let mut living = Vec::new();
     let mut parents = vec![rustix::process::getpid().as_raw_nonzero().get()];
     while let Some(parent) = parents.pop() {
-        // Taken out, so that numbers which changed hands while the list was read can't lead in circles.
+        // Removed, so that numbers that were reused while the list was read can't lead in circles.
         for (pid, alive) in families.remove(&parent).unwrap_or_default() {
             parents.push(pid);
             if alive {

@@ -1,4 +1,4 @@
-//! Other systems than Linux: nothing is started, and the reason is said.
+//! Other systems than Linux: nothing is started, and the reason is reported.
 
 use std::path::Path;
 use std::time::Duration;
@@ -6,65 +6,65 @@ use std::time::Duration;
 use super::{ChildError, Outcome, Pipes, Spec};
 use crate::sandbox::{Mechanism, Support};
 
-const WHY: &str = "children are only started on Linux so far";
+const WHY: &str = "processes of skills are only supported on Linux";
 
-/// Never there.
+/// A child of a system without sandbox support; never constructed.
 #[derive(Debug)]
 pub enum Child {}
 
 impl Child {
-    /// Never called.
+    /// Unreachable, because no child is ever started.
     #[must_use]
     pub fn mechanism(&self) -> Mechanism {
         match *self {}
     }
 
-    /// Never called.
+    /// Unreachable, because no child is ever started.
     pub fn pipes(&mut self) -> Option<Pipes> {
         match *self {}
     }
 
-    /// Never called.
+    /// Unreachable, because no child is ever started.
     #[must_use]
     pub fn is_running(&mut self) -> bool {
         match *self {}
     }
 
-    /// Never called.
+    /// Unreachable, because no child is ever started.
     ///
     /// # Errors
-    /// None.
+    /// Never returns an error.
     pub fn kill_all(self) -> Result<Outcome, ChildError> {
         match self {}
     }
 
-    /// Never called.
+    /// Unreachable, because no child is ever started.
     ///
     /// # Errors
-    /// None.
+    /// Never returns an error.
     pub fn finish(self, _timeout: Duration, _grace: Duration) -> Result<Outcome, ChildError> {
         match self {}
     }
 }
 
-/// Refuses.
+/// Refuses to start a child on this system.
 ///
 /// # Errors
-/// Always.
+/// Always, because there is no sandbox.
 pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
     match spawn(spec)? {}
 }
 
-/// Refuses.
+/// Refuses to start a child on this system.
 ///
 /// # Errors
-/// Always.
+/// Always, because there is no sandbox.
 pub fn spawn(_spec: &Spec<'_>) -> Result<Child, ChildError> {
     let reasons = vec![WHY.to_owned()];
     Err(ChildError::NoSandbox { reasons })
 }
 
-/// Nothing is offered.
+/// Reports that this system has no sandbox.
 #[must_use]
 pub fn detect(_shim: &Path) -> Support {
     Support {

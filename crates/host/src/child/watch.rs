@@ -1,8 +1,8 @@
-//! Protected places that no fence can hold: those that don't exist yet, and links.
+//! Protected places that no sandbox can hold: those that don't exist yet, and links.
 //!
-//! What isn't there can't be made read-only, and a link can't be a mount point. So they are looked at again when the
-//! child and all it started are gone: what appeared is renamed, what was bent is put back. Nothing is followed: every
-//! step is taken from the handle of the folder before, and a link in the way is itself what appeared.
+//! A missing file can't be made read-only, and a link can't be a mount point. So they are checked again when the child and all it
+//! started are gone: new files are renamed, changed links are restored. No link is followed: every step is taken from the handle of
+//! the previous folder, and a link in the way is itself treated as new.
 //!
 //! The list is written down before the child starts ([`Journal`]), so that the next run can do the same if this program is killed.
 
@@ -31,8 +31,8 @@ use crate::sandbox::{
 /// How often a folder is read again because entries appeared to be left.
 const PASSES: usize = 16;
 
-/// Looks for protected places in the folders that a child may write, and adds them to the profile. What another run may have made there is
-/// protected, but does not count as known.
+/// Finds protected places in the folders that a child can write, and adds them to the profile. What another run may have created
+/// there is protected, but does not count as known.
 pub(crate) fn survey(
     profile: &mut Profile,
     others: &OtherRuns,
@@ -51,14 +51,14 @@ pub(crate) fn survey(
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
     pub(super) roots: Vec<Root>,
-    /// How to look for others, and what was there before.
+    /// How to find others, and what existed before.
     pub(super) guard: Option<(Guard, Survey)>,
     /// Protected places in the writable folders that were there, and what they were.
     there: Vec<(PathBuf, Mark)>,
     journal: Option<Journal>,
 }
 
-/// A writable folder.
+/// A folder that the child can write to.
 #[derive(Debug)]
 pub(super) struct Root {
     pub(super) path: PathBuf,
@@ -70,7 +70,7 @@ pub(super) struct Root {
 }
 
 impl Watch {
-    /// Notes how things are before the child starts. What is missing can't be fenced, and is taken out of the profile.
+    /// Records the state before the child starts. Missing places can't be sandboxed, and are removed from the profile.
     pub(crate) fn new(
         profile: &mut Profile,
         mut survey: Survey,
@@ -101,7 +101,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Writes down what has to be looked at, for the case that this program is killed.
+    /// Writes down what has to be checked, in case this program is killed.
     pub(crate) fn write_down(&mut self, folder: &Path, owner: &str) -> io::Result<()> {
         if self.guard.is_some() || !self.roots.is_empty() {
             self.journal = Some(Journal::begin(folder, owner, self)?);
@@ -147,7 +147,7 @@ impl Watch {
             }
         }
         if others.miss(place) {
-            // Another run has made it. It is there for now, and is put back like what this run makes.
+            // Another run has created it. It exists for now, and is restored like what this run creates.
             self.root(root)?.missing.push(names.to_owned());
         }
         Ok(false)
@@ -165,7 +165,7 @@ impl Watch {
         Ok(self.roots.len() - 1)
     }
 
-    /// Puts things back, and says which. What could not be put back is tried again at the next start.
+    /// Restores places, and returns which. Those that could not be restored are tried again at the next start.
     pub(crate) fn undo(&mut self) -> SecondLook {
         let look = self.put_back(None);
         if let Some(journal) = self.journal.take()
@@ -222,7 +222,7 @@ impl Watch {
     }
 }
 
-/// What is at a place. Links are put back, and where they lead is a place of its own.
+/// What is at a place. Links are restored, and their target is a separate place.
 fn object_at(place: &Path) -> Option<Mark> {
     let found = Found::at(CWD, place.as_os_str()).ok()?;
     (found.kind != FileType::Symlink).then_some(found.mark)
@@ -250,7 +250,8 @@ impl Root {
         })
     }
 
-    /// Renames what has this name now, or the link on the way to it. Nothing is deleted: the user may have made it while the child ran.
+    /// Renames what has this name now, or the link on the way to it. Nothing is deleted: the user may have created it while the
+    /// child ran.
     fn clear(&self, name: &Path, ended: Option<Moment>) -> io::Result<Option<UndonePlace>> {
         let mut folder: Option<OwnedFd> = None;
         let mut walked = PathBuf::new();
@@ -338,8 +339,7 @@ fn set_aside(
 
 /// Removes a file, a link or a folder with all in it.
 ///
-/// Folders inside are moved up and removed one after the other: a tree may be deeper than a stack, or than there are
-/// descriptors.
+/// Nested folders are moved up and removed one after the other: a tree can be deeper than a stack, or than there are descriptors.
 pub(crate) fn remove_tree(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<()> {
     match unlinkat(at, name, AtFlags::empty()) {
         Ok(()) | Err(Errno::NOENT) => return Ok(()),

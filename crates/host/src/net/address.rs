@@ -1,7 +1,7 @@
 //! What an IP address leads to.
 //!
-//! The tables are the special-purpose registries of IANA and the addresses at which clouds hand out credentials. An
-//! IPv6 address that carries an IPv4 address leads where the carried one leads: a gateway may take it out again.
+//! The tables are the special-purpose registries of IANA and the addresses at which clouds provide credentials. An IPv6 address
+//! that embeds an IPv4 address counts as the embedded one: a gateway can extract it.
 
 use std::{
     fmt,
@@ -13,9 +13,9 @@ use std::{
 pub enum Kind {
     /// A host on the internet.
     Public,
-    /// This machine.
+    /// An address of this machine.
     Loopback,
-    /// A private network.
+    /// An address of a private network.
     Private,
     /// The wire that this machine is on.
     LinkLocal,
@@ -23,17 +23,17 @@ pub enum Kind {
     Shared,
     /// No address; some systems take it for this machine.
     Unspecified,
-    /// Many hosts.
+    /// An address of many hosts at once.
     Multicast,
     /// Every host on the wire.
     Broadcast,
     /// For examples in texts.
     Documentation,
-    /// For measuring devices.
+    /// Reserved for benchmarks of network devices.
     Benchmark,
     /// Not given out, or for protocols only.
     Reserved,
-    /// A service that hands out the credentials of the machine; no approval reaches it.
+    /// A service that provides the credentials of the machine; it can't be approved.
     Metadata,
 }
 
@@ -133,8 +133,8 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
         | [0, 0, 0, 0, 0, 0xffff, a, b]
         | [0, 0, 0, 0, 0xffff, 0, a, b]
         | [0x64, 0xff9b, 0, 0, 0, 0, a, b] => low(a, b),
-        // NAT64 of a local network (RFC 8215): nobody outside can be meant, and the operator may have laid the
-        // IPv4 address at the end or, as RFC 6052 does for such a prefix, around the ninth byte.
+        // NAT64 of a local network (RFC 8215): no public host can be meant, and the operator can have put the IPv4 address at the
+        // end or, as RFC 6052 does for such a prefix, around the ninth byte.
         [0x64, 0xff9b, 1, a, b, c, d, e] => {
             let around = kind_v4(Ipv4Addr::from_bits(join(a, (b << 8) | (c >> 8))));
             match worse(low(d, e), around) {

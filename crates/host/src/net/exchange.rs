@@ -1,7 +1,7 @@
-//! One hop of a fetch: a connection that was checked, TLS on it if the URL wants it, one request and its response.
+//! One hop of a fetch: a checked connection, TLS on it if the URL requires it, one request and its response.
 //!
-//! The client crate writes the request and takes the response apart. It never resolves and never dials: it is
-//! given one connection, whose every read and write ends at the deadline, and there is no second one to fall back to.
+//! The client crate writes the request and parses the response. It never resolves and never dials: it gets one connection, whose
+//! every read and write ends at the deadline, and there is no second one to fall back to.
 
 use std::{
     io::{self, BufRead, BufReader, Read, Write},
@@ -75,7 +75,7 @@ impl Trust {
         let verifier = self.verifier(&provider)?;
         let builder =
             ClientConfig::builder_with_provider(provider).with_safe_default_protocol_versions()?;
-        // "Dangerous" is the crate's word for a verifier that is named; both verify.
+        // "Dangerous" is the crate's term for an explicit verifier; both verify.
         let mut config = builder
             .dangerous()
             .with_custom_certificate_verifier(verifier)
@@ -188,7 +188,7 @@ impl Hop<'_> {
         Ok((headers, body))
     }
 
-    /// Reads to the end; `packed` tells how much was read below, for the ratio.
+    /// Reads to the end; `packed` is how much was read below, for the ratio.
     fn drain<R: Read>(
         &self,
         target: &Target,
@@ -214,7 +214,7 @@ impl Hop<'_> {
                     limit: limits.max_body,
                 });
             }
-            // Small bodies of one repeated character pack very well, and harm nobody.
+            // Small bodies of one repeated character compress very well, and are harmless.
             if size > FREE_RATIO && size > raw.saturating_mul(limits.max_ratio) {
                 return Err(NetError::Bomb {
                     host: target.host.to_string(),
@@ -279,15 +279,14 @@ impl Hop<'_> {
         let host = target.host.to_string();
         match error {
             ureq::Error::Io(error) => self.broken(target, &error),
-            ureq::Error::LargeResponseHeader(..) => NetError::HeadTooLarge {
-                host,
-                limit: self.limits.max_head,
-            },
             ureq::Error::Http(error) => NetError::Request(error.to_string()),
-            error if error.to_string().contains("too many headers") => NetError::HeadTooLarge {
-                host,
-                limit: self.limits.max_head,
-            },
+            ureq::Error::LargeResponseHeader(..)
+            | ureq::Error::Protocol(ureq_proto::Error::HttpParseTooManyHeaders) => {
+                NetError::HeadTooLarge {
+                    host,
+                    limit: self.limits.max_head,
+                }
+            }
             error => NetError::Broken {
                 host,
                 reason: error.to_string(),
@@ -318,7 +317,7 @@ impl Hop<'_> {
     }
 }
 
-/// Below this size a body may be as well packed as it likes.
+/// Below this size a body can have any compression ratio.
 const FREE_RATIO: u64 = 64 * 1024;
 
 fn is_gzip(coding: &http::HeaderValue) -> bool {
@@ -364,7 +363,7 @@ fn with_headers<B>(
     headers.iter().fold(builder, add)
 }
 
-/// Gives out the one connection that there is.
+/// Returns the only connection.
 #[derive(Debug)]
 struct Once(Mutex<Option<Wire>>);
 
@@ -398,7 +397,7 @@ impl Resolver for NoLookup {
     }
 }
 
-/// A connection as the client crate wants to have it.
+/// A connection in the form that the client crate requires.
 #[derive(Debug)]
 struct Wire {
     line: Line,
@@ -482,7 +481,7 @@ impl Write for Timed {
     }
 }
 
-/// Counts what was read, and stops at the limit: a decoder may read for ever and give out nothing.
+/// Counts what was read, and stops at the limit: a decoder can read for ever and return nothing.
 struct Counted<R> {
     inner: R,
     read: u64,

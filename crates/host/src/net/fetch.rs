@@ -1,11 +1,11 @@
 //! One request, with the redirects that follow from it.
 //!
-//! Redirects are followed here and nowhere else, so that each of them is parsed, admitted, resolved and dialled like
-//! the first URL. A hop to another origin takes only headers along that say nothing about who asks: keys for
-//! an API travel under many names besides `Authorization`. From `https:` there is no way to `http:`.
+//! Redirects are followed only here, so that each of them is parsed, admitted, resolved and dialled like the first URL. A hop to
+//! another origin keeps only headers that do not identify the caller: API keys have many names besides `Authorization`. A redirect
+//! never leads from `https:` to `http:`.
 //!
-//! The body comes as it is on the wire, except that `gzip` is undone when the request did not ask for an encoding
-//! itself. Status codes are no errors.
+//! The body is returned as it is on the wire, except that `gzip` is undone when the request did not ask for an encoding itself.
+//! Status codes are not errors.
 
 use std::time::{Duration, Instant};
 
@@ -18,27 +18,27 @@ use super::{
     reach::{Cause, Resolve},
 };
 
-/// What a skill wants to send.
+/// The request of a skill.
 #[derive(Debug, Clone, Default)]
 pub struct Request {
     /// `GET`, `HEAD`, `OPTIONS`, `DELETE`, `POST`, `PUT` or `PATCH`; empty is `GET`.
     pub method: String,
-    /// Where to.
+    /// URL of the request.
     pub url: String,
-    /// Names and values. Those that say where a message goes or where it ends can't be set.
+    /// Names and values. Headers that determine where a message goes or where it ends can't be set.
     pub headers: Vec<(String, String)>,
     /// The body; empty is none.
     pub body: Vec<u8>,
 }
 
-/// What came back.
+/// The response to a request.
 #[derive(Debug, Clone)]
 pub struct Response {
-    /// The status code.
+    /// HTTP status code.
     pub status: u16,
     /// Names in lower case, and values.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The body, decompressed.
     pub body: Vec<u8>,
     /// The URL that answered, after all redirects.
     pub url: String,
@@ -59,7 +59,7 @@ pub struct Limits {
     pub max_head: usize,
     /// Redirects that are followed.
     pub max_redirects: usize,
-    /// How many times as large as on the wire a body may be.
+    /// Maximum ratio between a body and its size on the wire.
     pub max_ratio: u64,
 }
 
@@ -79,19 +79,19 @@ impl Default for Limits {
 /// Why there is no response.
 #[derive(Debug, Error)]
 pub enum NetError {
-    /// It may not be fetched.
+    /// It is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// A redirect leads where it may not lead.
-    #[error("a redirect leads to a place that is not allowed: {0}")]
+    /// A redirect leads to a URL that is not allowed.
+    #[error("a redirect points to a URL that is not allowed: {0}")]
     Redirect(Refusal),
     /// From `https:` to `http:`.
-    #[error("a redirect leads from `https:` to `http:` at `{host}`; ask there for an `https:` URL")]
+    #[error("a redirect leads from `https:` to `http:` at `{host}`; request an `https:` URL")]
     Downgrade {
-        /// Where it leads.
+        /// Host of the new location.
         host: String,
     },
-    /// Round and round.
+    /// There are too many redirects.
     #[error("more than {limit} redirects; the last one from `{host}`")]
     TooManyRedirects {
         /// Who sent the last one.
@@ -102,57 +102,59 @@ pub enum NetError {
     /// No connection. The text is the same whatever the cause, which is not for a skill.
     #[error("`{host}` can't be reached")]
     Unreachable {
-        /// Who.
+        /// The host that was requested.
         host: String,
         /// Why, for the log of the user.
         cause: Cause,
     },
-    /// No trust.
-    #[error("no secure connection to `{host}`: {reason}")]
+    /// The TLS handshake failed.
+    #[error("can't establish a secure connection to `{host}`: {reason}")]
     Tls {
-        /// With whom.
+        /// The host that was requested.
         host: String,
-        /// What TLS said.
+        /// The TLS error.
         reason: String,
     },
-    /// No time left.
+    /// The request timed out.
     #[error("`{host}` did not finish within {limit:?}; raise `net_fetch_timeout` if it needs more")]
     Timeout {
-        /// Who.
+        /// The host that was requested.
         host: String,
-        /// The limit.
+        /// The timeout that was reached.
         limit: Duration,
     },
     /// A body that does not end.
-    #[error("the answer of `{host}` has more than {limit} bytes")]
+    #[error("the response of `{host}` is larger than {limit} bytes")]
     BodyTooLarge {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: u64,
     },
     /// A head that does not end.
-    #[error("the answer of `{host}` has more than 128 headers, or more than {limit} bytes of them")]
+    #[error(
+        "the response of `{host}` has more than 128 headers, or more than {limit} bytes of headers"
+    )]
     HeadTooLarge {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: usize,
     },
     /// A small body that unpacks to a large one.
-    #[error("the answer of `{host}` unpacks to more than {limit} times its size")]
+    #[error("the response of `{host}` decompresses to more than {limit} times its size")]
     Bomb {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// The limit.
+        /// The limit that was exceeded.
         limit: u64,
     },
     /// No HTTP, or the end in the middle of it.
-    #[error("the answer of `{host}` broke off or is not HTTP: {reason}")]
+    #[error("the response of `{host}` was cut off or is not HTTP: {reason}")]
     Broken {
-        /// Whose.
+        /// The host that responded.
         host: String,
-        /// What was wrong.
+        /// What was wrong with the response.
         reason: String,
     },
     /// The request can't be sent.
@@ -184,7 +186,7 @@ impl Method {
             "PATCH" => Self::Patch,
             _ => {
                 let known = "use GET, HEAD, OPTIONS, DELETE, POST, PUT or PATCH";
-                let text = format!("`{}` is no method that is sent; {known}", shown(text));
+                let text = format!("the method `{}` is not supported; {known}", shown(text));
                 return Err(NetError::Request(text));
             }
         })
@@ -218,7 +220,7 @@ const HARMLESS: &[&str] = &[
     "user-agent",
 ];
 
-/// Sends `request` and follows where it leads, as far as `hosts` go. It blocks until the end or the time-out.
+/// Sends `request` and follows redirects that `hosts` allow. It blocks until the end or the time-out.
 pub fn fetch(
     request: &Request,
     hosts: &Hosts,
@@ -230,7 +232,7 @@ pub fn fetch(
     let mut headers = checked(&request.headers)?;
     let mut body = request.body.as_slice();
     if body.len() > limits.max_upload {
-        let text = format!("its body has more than {} bytes", limits.max_upload);
+        let text = format!("its body is larger than {} bytes", limits.max_upload);
         return Err(NetError::Request(text));
     }
     let mut target = Target::parse(&request.url)?;
@@ -288,13 +290,13 @@ fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetErr
     let check = |(name, value): &(String, String)| {
         let name = name.to_ascii_lowercase();
         if OURS.contains(&name.as_str()) || name.starts_with("proxy-") {
-            let text = format!("the header `{name}` is set by metier; leave it out");
+            let text = format!("the header `{name}` is set by metier; remove it");
             return Err(NetError::Request(text));
         }
         // The client crate would refuse them too, with less to go by.
         if HeaderName::from_bytes(name.as_bytes()).is_err() || HeaderValue::from_str(value).is_err()
         {
-            let text = format!("`{}` is no header that can be sent", shown(&name));
+            let text = format!("`{}` is not a valid header", shown(&name));
             return Err(NetError::Request(text));
         }
         Ok((name, value.clone()))

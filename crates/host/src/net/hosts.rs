@@ -9,12 +9,12 @@
 //! | an address | the named one, else any | exactly this one |
 //! | `localhost` | the named one, else any | 127.0.0.0/8 and ::1 |
 //!
-//! An address or `localhost` admits every port because people name them for servers of their own, on whatever port.
-//! A host that resolves to an address that is not public is admitted only when that address is approved as well: such
-//! a name gives nothing that the address doesn't. Metadata services are never admitted.
+//! An address or `localhost` admits every port because people use them for their own servers, on any port. A host that resolves to
+//! an address that is not public is admitted only when that address is approved as well: such a name gives nothing that the address
+//! doesn't. Metadata services are never admitted.
 //!
-//! What a scope means is decided by [`HostPattern`], for policy and for both doors to the network. A denial is looked at twice:
-//! with the name that was asked for, and with the address that is about to be dialled.
+//! [`HostPattern`] defines the meaning of a scope, for policy, fetches and the proxy. A denial is checked twice: with the requested
+//! name, and with the address that is about to be dialled.
 //!
 //! Hosts are compared after the parsing that browsers do, and only then: lower case, punycode, numbers turned into
 //! addresses, no dot at the end.
@@ -36,7 +36,7 @@ use super::address::{Kind, kind};
 pub struct Hosts {
     scopes: Vec<Scope>,
     any: bool,
-    /// What was denied inside of that.
+    /// Denied hosts within the approved ones.
     denied: Vec<Scope>,
 }
 
@@ -63,20 +63,20 @@ pub struct ScopeError {
     pub reason: String,
 }
 
-/// Why a target is not reached. The texts are for the skill as well as for the user: they say nothing that was not
-/// already decided before a packet was sent.
+/// Why a target is not reached. The texts are for the skill as well as for the user: they contain nothing that was not already
+/// decided before a packet was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// No scope names the host.
     #[error("`{host}` is not an approved host; approve `net:fetch({host})` to allow it")]
     NotApproved {
-        /// The host.
+        /// The requested host.
         host: String,
     },
     /// The user denied it, whatever else was approved.
     #[error("`{host}` was denied")]
     Denied {
-        /// The host.
+        /// The requested host.
         host: String,
     },
     /// A scope names the host, but not the port.
@@ -84,35 +84,35 @@ pub enum Refusal {
         "port {port} of `{host}` is not approved; approve `net:fetch({host}:{port})` to allow it"
     )]
     Port {
-        /// The host.
+        /// The requested host.
         host: String,
-        /// The port that was wanted.
+        /// The requested port.
         port: u16,
     },
     /// The address is not one of the internet, and no scope names it literally.
     #[error(
-        "`{host}` leads to a {kind} address, which is allowed only when an approval names it literally"
+        "`{host}` resolves to a {kind} address, which is allowed only if an approval names it literally"
     )]
     NotPublic {
-        /// The host.
+        /// The requested host.
         host: String,
-        /// Where it leads.
+        /// The kind of address that it resolves to.
         kind: Kind,
     },
-    /// A metadata service.
-    #[error("`{host}` hands out credentials of this machine; no approval reaches it")]
+    /// A metadata service of a cloud provider.
+    #[error("`{host}` provides credentials of this machine and can't be approved")]
     Metadata {
-        /// The host.
+        /// The requested host.
         host: String,
     },
     /// Something else than `http` and `https`.
-    #[error("`{scheme}:` is not fetched; use `https:` or `http:`")]
+    #[error("`{scheme}:` is not supported; use `https:` or `http:`")]
     Scheme {
-        /// The scheme.
+        /// The scheme of the URL.
         scheme: String,
     },
     /// A user or a password before the host.
-    #[error("the URL has a user or a password before its host; send an `Authorization` header")]
+    #[error("the URL contains credentials; send an `Authorization` header instead")]
     Userinfo,
     /// No URL, or one that two programs would read differently.
     #[error("the URL can't be used: {reason}")]
@@ -123,7 +123,7 @@ pub enum Refusal {
 }
 
 impl Refusal {
-    /// A word that never changes its meaning.
+    /// A code that never changes its meaning.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -181,7 +181,7 @@ impl Hosts {
         denied.map(|denied| Self { denied, ..self })
     }
 
-    /// Whether `host` may be spoken to on `port`, as far as can be told without looking up its addresses.
+    /// Whether `host` can be contacted on `port`, before its addresses are looked up.
     pub fn admits(&self, host: &Host, port: u16) -> Result<Verdict, Refusal> {
         let host = &plain(host)?;
         let shown = host.to_string();
@@ -218,7 +218,7 @@ impl Hosts {
         }
     }
 
-    /// Whether this address of `host` may be dialled. It asks [`admits`](Self::admits) too.
+    /// Whether this address of `host` can be dialled. It checks [`admits`](Self::admits) too.
     pub fn admits_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
         let host = &plain(host)?;
         self.admits(host, address.port())?;
@@ -268,17 +268,17 @@ impl Scope {
         };
         if host.contains('*') {
             return Err(wrong(
-                "has a `*` inside; it can only stand for all of the front, as in `*.example.com`",
+                "contains `*` in the middle; it is only allowed in front, as in `*.example.com`",
             ));
         }
         let parsed =
             parse_host(host).map_err(|refusal| wrong(&format!("is not a host: {refusal}")))?;
         match &parsed {
             Host::Domain(name) if below && !name.contains('.') => {
-                return Err(wrong("is too wide; name at least `*.example.com`"));
+                return Err(wrong("is too broad; use at least `*.example.com`"));
             }
             Host::Domain(_) => {}
-            _ if below => return Err(wrong("is too wide; name at least `*.example.com`")),
+            _ if below => return Err(wrong("is too broad; use at least `*.example.com`")),
             Host::Ipv4(ip) => check_address((*ip).into(), host).map_err(|why| wrong(&why))?,
             Host::Ipv6(ip) => check_address((*ip).into(), host).map_err(|why| wrong(&why))?,
         }
@@ -296,28 +296,28 @@ impl Scope {
 fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
     let bare = written.trim_start_matches('[').trim_end_matches(']');
     if IpAddr::from_str(bare) != Ok(ip) {
-        return Err(format!("is another way to write `{ip}`; write that"));
+        return Err(format!("is another spelling of `{ip}`; use that"));
     }
     if kind(ip) == Kind::Metadata {
-        return Err("hands out credentials of this machine; no approval reaches it".to_owned());
+        return Err("provides credentials of this machine and can't be approved".to_owned());
     }
     Ok(())
 }
 
-/// A URL that may be fetched, as far as its form goes.
+/// A URL whose form is acceptable for a fetch.
 #[derive(Debug, Clone)]
 pub struct Target {
     /// The URL without fragment; its host has no dot at the end.
     pub url: Url,
-    /// Its host.
+    /// The host of the URL.
     pub host: Host,
     /// Its port, named or not.
     pub port: u16,
 }
 
 impl Target {
-    /// Reads a URL. What browsers repair in silence (tabs, backslashes, a password before the host) is refused: another
-    /// program that looks at the same text, a person included, may read another host.
+    /// Parses a URL. What browsers repair silently (tabs, backslashes, a password before the host) is refused: another program or a
+    /// person could read another host in the same text.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         clean(text)?;
         let url = Url::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
@@ -331,7 +331,7 @@ impl Target {
         Self::new(url.map_err(|error| Refusal::url(error.to_string()))?)
     }
 
-    /// Whether it is spoken to through TLS.
+    /// Whether the connection uses TLS.
     #[must_use]
     pub fn is_secure(&self) -> bool {
         self.url.scheme() == "https"
@@ -358,7 +358,7 @@ impl Target {
         };
         let host = plain(&host.to_owned())?;
         let Some(port) = url.port_or_known_default().filter(|port| *port != 0) else {
-            return Err(Refusal::url("it has no port that can be used"));
+            return Err(Refusal::url("its port is not valid"));
         };
         url.set_host(Some(&host.to_string()))
             .map_err(|error| Refusal::url(error.to_string()))?;
@@ -383,7 +383,7 @@ pub(super) fn literal(host: &Host) -> Option<IpAddr> {
     }
 }
 
-/// Text of somebody else, for a message: what can't be seen is escaped, and what is long is cut.
+/// External text, for a message: invisible characters are escaped, and long text is cut.
 pub(super) fn shown(text: &str) -> String {
     const MAX: usize = 100;
     let mut cut: String = text
@@ -405,7 +405,7 @@ fn clean(text: &str) -> Result<(), Refusal> {
     }
     if text.contains('\\') {
         return Err(Refusal::url(
-            "it contains a backslash; write `/`, or `%5C` if it is meant",
+            "it contains a backslash; use `/`, or `%5C` if it is intended",
         ));
     }
     Ok(())
@@ -435,7 +435,7 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
 /// Only what is a host and nothing more: `Host::parse` would undo percent signs and believe the rest.
 fn parse_host(text: &str) -> Result<Host, Refusal> {
     if let Some(bad) = text.chars().find(|c| "%@/?#".contains(*c)) {
-        return Err(Refusal::url(format!("`{bad}` has no place in a host")));
+        return Err(Refusal::url(format!("a host name can't contain `{bad}`")));
     }
     let host = Host::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
     plain(&host)
@@ -449,12 +449,12 @@ fn plain(host: &Host) -> Result<Host, Refusal> {
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let label = |label: &str| (1..=63).contains(&label.len());
     if name.len() > 253 || !name.is_ascii() || !name.split('.').all(label) {
-        return Err(Refusal::url("its host is no name that can be looked up"));
+        return Err(Refusal::url("invalid host name"));
     }
     // `Host::Domain` can be made without the parser, and the parser is what finds addresses.
     match Host::parse(&name) {
         Ok(Host::Domain(parsed)) if parsed == name => Ok(Host::Domain(name)),
-        _ => Err(Refusal::url("its host is no name that can be looked up")),
+        _ => Err(Refusal::url("invalid host name")),
     }
 }
 

@@ -277,7 +277,7 @@ fn metadata_is_never_reached() {
         "[::ffff:169.254.169.254]",
     ] {
         let error = Hosts::new(&[scope.to_owned()], false).unwrap_err();
-        assert!(error.reason.contains("no approval"), "{error}");
+        assert!(error.reason.contains("can't be approved"), "{error}");
     }
 }
 
@@ -318,19 +318,19 @@ fn a_scope_that_hides_what_it_names_is_an_error() {
     for (scope, part) in [
         ("https://api.example.com", "without scheme"),
         ("api.example.com/v1", "without scheme"),
-        ("127.1", "write that"),
-        ("2130706433", "write that"),
-        ("*.com", "too wide"),
-        ("*.127.0.0.1", "too wide"),
-        ("api.*.com", "inside"),
-        ("*example.com", "inside"),
+        ("127.1", "use that"),
+        ("2130706433", "use that"),
+        ("*.com", "too broad"),
+        ("*.127.0.0.1", "too broad"),
+        ("api.*.com", "in the middle"),
+        ("*example.com", "in the middle"),
         ("::1", "brackets"),
         ("host:0", "port"),
         ("host:x", "port"),
         ("host:+80", "port"),
         ("host:", "port"),
-        ("a@b", "no place"),
-        ("a%2eb", "no place"),
+        ("a@b", "can't contain"),
+        ("a%2eb", "can't contain"),
         ("a b", "is not a host"),
         ("", "is not a host"),
         ("a..b", "is not a host"),

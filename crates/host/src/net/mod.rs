@@ -1,12 +1,12 @@
 //! The network as a skill may see it: approved hosts, checked on the address that is dialled.
 //!
-//! **Problem.** A name says nothing about where a connection ends. `api.example.com` may resolve to the user's router, a
-//! redirect may lead to a cloud's metadata service, `0177.1` is the user's own machine, and a second look at the same
-//! name may answer differently from the first.
+//! **Problem.** A name does not determine where a connection ends. `api.example.com` can resolve to the user's router, a redirect
+//! can lead to a cloud's metadata service, `0177.1` is the user's own machine, and a second lookup of the same name can answer
+//! differently from the first.
 //!
-//! **Decision.** A target is parsed once, by the rules that browsers use. Its host is compared with what was approved,
-//! its name is resolved once, the addresses are judged, and one of the judged addresses is dialled. Whatever comes
-//! after that, a redirect included, starts again at the top.
+//! **Decision.** A target is parsed once, by the rules that browsers use. Its host is compared with the approved ones, its name is
+//! resolved once, the addresses are checked, and one of the checked addresses is dialled. Everything after that, a redirect
+//! included, starts again at the top.
 //!
 //! | file | what it is |
 //! |---|---|

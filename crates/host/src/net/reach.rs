@@ -1,10 +1,10 @@
 //! From a host to a connection whose address was checked.
 //!
-//! A name is resolved once. Of the answers, those that may be dialled are dialled in turn, and the other end has to be
-//! what was dialled. Nobody resolves a second time, so there is no second answer to trust.
+//! A name is resolved once. The allowed addresses of the answer are dialled in turn, and the peer has to be the dialled address.
+//! There is no second lookup, so there is no second answer to trust.
 //!
-//! What fails after the name was looked up fails with one text, whether a rule, the resolver or the other end said no:
-//! else the answers would tell a skill which internal names and ports exist. The [`Cause`] is for the user's log.
+//! Failures after the lookup have one text, whether a rule, the resolver or the peer refused: otherwise the answers would show a
+//! skill which internal names and ports exist. The [`Cause`] is for the user's log.
 
 use std::{
     io,
@@ -25,8 +25,7 @@ use super::hosts::{Hosts, Refusal, literal};
 
 /// The way from names to addresses and from addresses to connections.
 ///
-/// Both belong to one trait so that a test can stand in for the internet; whoever implements it for real writes
-/// `resolve` only.
+/// Both belong to one trait so that a test can replace the internet; a real implementation only has `resolve`.
 pub trait Resolve: Send + Sync {
     /// The addresses of `host`, which is a name in ASCII, never an address. It has to return `within` the time.
     fn resolve(&self, host: &str, port: u16, within: Duration) -> io::Result<Vec<SocketAddr>>;
@@ -45,18 +44,18 @@ pub trait Resolve: Send + Sync {
 /// A connection and what its ends are.
 #[derive(Debug)]
 pub struct Dialled {
-    /// The connection.
+    /// The open connection.
     pub stream: TcpStream,
     /// The other end, as the system sees it.
     pub peer: SocketAddr,
-    /// This end.
+    /// The local address of the connection.
     pub local: SocketAddr,
 }
 
 /// The resolver of the system.
 ///
-/// It has no time-out of its own, so each lookup has a thread, and a lookup that hangs keeps it. There are never more
-/// than [`System::MAX_LOOKUPS`] of them.
+/// It has no time-out, so each lookup has a thread, and a lookup that hangs keeps it. There are never more than
+/// [`System::MAX_LOOKUPS`] of them.
 #[derive(Debug, Clone, Default)]
 pub struct System {
     lookups: Arc<AtomicUsize>,
@@ -80,7 +79,7 @@ impl Resolve for System {
         let thread = lookup.spawn(move || {
             let found = name.to_socket_addrs().map(Iterator::collect::<Vec<_>>);
             lookups.fetch_sub(1, Ordering::SeqCst);
-            send.send(found).ok(); // nobody waits any more: then nobody wants it
+            send.send(found).ok(); // the receiver can be gone
         });
         if let Err(error) = thread {
             self.lookups.fetch_sub(1, Ordering::SeqCst);
@@ -92,20 +91,20 @@ impl Resolve for System {
     }
 }
 
-/// Why there is no connection. Not for a skill's eyes.
+/// Why there is no connection. Not shown to skills.
 #[derive(Debug, Error)]
 pub enum Cause {
     /// The name has no address, or could not be looked up.
     #[error("the name could not be looked up: {0}")]
     Lookup(io::Error),
-    /// None of the addresses may be dialled.
-    #[error("it resolves to {0}, which may not be dialled: {1}")]
+    /// None of the addresses is allowed.
+    #[error("it resolves to {0}, which is not allowed: {1}")]
     Address(IpAddr, Refusal),
-    /// Nobody answered.
-    #[error("nobody answered: {0}")]
+    /// No address accepted the connection.
+    #[error("no address answered: {0}")]
     Dial(io::Error),
-    /// Somebody else answered.
-    #[error("{0} was dialled, and {1} answered")]
+    /// Another address than the dialled one answered.
+    #[error("connected to {0}, but {1} answered")]
     Peer(SocketAddr, SocketAddr),
     /// The address is one of this machine's own.
     #[error("{0} is an address of this machine")]
@@ -117,7 +116,7 @@ pub enum Cause {
 pub(super) enum Unreached {
     /// Decided before anything was looked up: the skill may know.
     Refused(Refusal),
-    /// All the rest.
+    /// The host can't be reached.
     Unreachable(Cause),
 }
 
@@ -127,7 +126,7 @@ const MAX_TRIES: usize = 6;
 /// What one address may take at most.
 const MAX_DIAL: Duration = Duration::from_secs(10);
 
-/// Connects to `host`, if it and the address it has may be reached.
+/// Connects to `host`, if it and its address are allowed.
 pub(super) fn reach(
     host: &Host,
     port: u16,
@@ -141,7 +140,7 @@ pub(super) fn reach(
     found.map_err(Unreached::Unreachable)
 }
 
-/// What to dial. An address is not looked up, nor is `localhost`, which no server of names has a say in.
+/// The addresses to dial. An address is not looked up, nor is `localhost`, which no name server decides.
 fn addresses(
     host: &Host,
     port: u16,

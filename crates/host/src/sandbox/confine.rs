@@ -1,26 +1,25 @@
-//! A process that shuts itself in: the room of an interpreter of ours.
+//! A process that sandboxes itself: for our own interpreters.
 //!
-//! **Problem.** Starlark and JavaScript are run by our own code, and our code may have a hole. What runs there needs no file,
-//! no network and no other process, only memory, time and three pipes.
+//! **Problem.** Starlark and JavaScript are run by our own code, which can have a vulnerability. Scripts need no file, no network
+//! and no other process, only memory, time and three pipes.
 //!
-//! **Decision.** Unlike a child with a program of its own, which is fenced in by the shim and may make any call that is
-//! not on a list, such a process allows itself a few calls and dies of every other. It does so before it reads a byte of the
-//! skill, as the first thing it does: with one thread, and nothing open but its pipes.
+//! **Decision.** A child with its own program is sandboxed by the launcher and can make any call that is not denied. Such a process
+//! instead allows itself a few calls and is killed by every other. It does so first of all, before it reads a byte of the skill:
+//! with one thread, and nothing open but its pipes.
 
 use super::Mechanism;
 
 /// How much a worker may use up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkerLimits {
-    /// Address space beyond what it has when it shuts itself in, in bytes. An allocator that has reserved some by then has
-    /// that as well.
+    /// Address space beyond what it has when it sandboxes itself, in bytes. What its allocator has reserved by then comes on top.
     pub memory: u64,
     /// Processor time in its life, in seconds.
     pub cpu_seconds: u64,
     /// Whether it ends with the *thread* that started it, whatever it is doing: `backend::Worker` starts it on one that lives as long as
     /// the process. Without, it ends when it next reads.
     pub die_with_parent: bool,
-    /// Whether it goes on where the machine can't confine it, because the user said so.
+    /// Whether it continues on a machine that can't confine it, because the user allowed that.
     pub unsandboxed: bool,
 }
 
@@ -35,20 +34,20 @@ impl Default for WorkerLimits {
     }
 }
 
-/// Why a process could not shut itself in.
+/// Why a process could not sandbox itself.
 #[derive(Debug, thiserror::Error)]
 #[error("this process can't be confined: {step}: {source}")]
 pub struct ConfineError {
-    /// What failed.
+    /// The step that failed.
     pub step: &'static str,
-    /// Why.
+    /// The error of the system.
     pub source: std::io::Error,
 }
 
-/// Shuts this process in, for good. It must have one thread and own no descriptor but 0, 1 and 2: others are closed.
+/// Sandboxes this process permanently. It must have one thread and own no descriptor but 0, 1 and 2: others are closed.
 ///
-/// The answer is [`Mechanism::Landlock`], which stands for Landlock and seccomp, or [`Mechanism::None`] for a user who
-/// wants none and a machine that has none.
+/// The answer is [`Mechanism::Landlock`], which means Landlock and seccomp, or [`Mechanism::None`] if the user disabled it and the
+/// machine has none.
 ///
 /// # Errors
 /// When the machine can't do it. What was done until then stays; the process should end.
@@ -57,7 +56,7 @@ pub fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
     linux::confine(limits)
 }
 
-/// Refuses, unless the user wants no sandbox.
+/// Refuses, unless the user disabled the sandbox.
 ///
 /// # Errors
 /// On this system there is nothing to confine with.
@@ -68,7 +67,7 @@ pub fn confine(limits: &WorkerLimits) -> Result<Mechanism, ConfineError> {
     }
     Err(ConfineError {
         step: "sandbox",
-        source: std::io::Error::other("there is one on Linux only, so far"),
+        source: std::io::Error::other("only supported on Linux"),
     })
 }
 
@@ -132,7 +131,7 @@ mod linux {
     fn follow_parent() -> io::Result<()> {
         let parent = getppid();
         set_parent_process_death_signal(Some(Signal::KILL))?;
-        // It may have ended just before, and then nobody tells.
+        // It can have ended just before, and then it is not reported.
         if getppid() == parent {
             Ok(())
         } else {
@@ -148,7 +147,7 @@ mod linux {
         let size = rustix::param::page_size() as u64;
         pages
             .map(|pages| pages.saturating_mul(size))
-            .ok_or_else(|| io::Error::other("its size is not told"))
+            .ok_or_else(|| io::Error::other("its size is unknown"))
     }
 
     fn limit(limits: &WorkerLimits, mapped: u64) -> io::Result<()> {

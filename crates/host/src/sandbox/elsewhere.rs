@@ -1,10 +1,12 @@
 //! Protected places that something else names: links beside what a child may write, and settings of repositories.
 //!
-//! **Problem.** With `file:write(./docs/**)` a child writes `docs/b.md`, and `sub/CLAUDE.md` may be a link to it. With
-//! `core.hooksPath = tools/hooks`, `tools/hooks` is what `.git/hooks` is elsewhere. Neither shows in the names of what is written.
+//! **Problem.** With `file:write(./docs/**)` a child writes `docs/b.md`, and `sub/CLAUDE.md` can be a link to it. With
+//! `core.hooksPath = tools/hooks`, `tools/hooks` is what `.git/hooks` is elsewhere. Neither shows in the names of the written
+//! files.
 //!
-//! **Decision.** Before a child starts, the project around is looked through for such links, up to a number of entries, and the settings
-//! of each repository in reach are read, by our own reader. What they name is protected like `.git`, there or not.
+//! **Decision.** Before a child starts, the surrounding project is searched for such links, up to a number of entries, and the
+//! settings of each reachable repository are read, by our own parser. The paths they name are protected like `.git`, whether they
+//! exist or not.
 
 use std::{
     collections::{BTreeSet, VecDeque},
@@ -19,7 +21,7 @@ use super::{
 };
 use crate::git_settings::{self, Setting};
 
-/// How many entries beside the writable folders are looked at.
+/// How many entries beside the writable folders are checked.
 const MOST_BESIDE: usize = 4_000;
 /// How many repositories are read, and how many files of settings for each.
 const MOST_REPOSITORIES: usize = 64;
@@ -28,7 +30,7 @@ const MOST_FILES: usize = 16;
 const MAX_SETTINGS: u64 = 1 << 20;
 
 impl Guard {
-    /// Protected places that follow from what a survey has found, and from what lies beside the folders that it has looked at.
+    /// Protected places that follow from the result of a survey, and from what is beside its folders.
     pub(super) fn elsewhere(&self, survey: &Survey) -> Vec<PathBuf> {
         if self.roots.is_empty() {
             return Vec::new();

@@ -1,9 +1,9 @@
 //! Which system calls a child may make: seccomp.
 //!
-//! A list of what is denied, not of what is allowed: skills bring programs in any language, and an allow-list that
-//! runs them all denies little. What matters is on it: everything that opens a way around the other layers. Denied
-//! calls answer `EPERM`, so that programs say what happened instead of dying. Only `clone3` answers "no such call":
-//! its flags can't be looked at, and every C library then uses `clone`.
+//! A list of denied calls, not of allowed ones: skills have programs in any language, and an allow-list that runs them all denies
+//! little. The list has everything that opens a way around the other layers. Denied calls return `EPERM`, so that programs report
+//! an error instead of dying. Only `clone3` returns "no such call": its flags can't be inspected, and every C library then uses
+//! `clone`.
 //!
 //! Only [`worker`] is the other way round: there it is our own code that runs, and we know what it needs.
 
@@ -45,7 +45,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_process_madvise,
     libc::SYS_pidfd_getfd,
     libc::SYS_kcmp,
-    // Mounts and namespaces: what our own layers are made of.
+    // Mounts and namespaces: the basis of our own layers.
     libc::SYS_mount,
     libc::SYS_umount2,
     libc::SYS_pivot_root,
@@ -65,7 +65,7 @@ const DENIED: &[libc::c_long] = &[
     libc::SYS_add_key,
     libc::SYS_request_key,
     libc::SYS_keyctl,
-    // Code in the kernel, and a kernel's view of everybody.
+    // Code in the kernel, and a kernel's view of all processes.
     libc::SYS_bpf,
     libc::SYS_perf_event_open,
     libc::SYS_userfaultfd,
@@ -119,8 +119,8 @@ const SHARED: &[libc::c_long] = &[
     libc::SYS_mq_unlink,
 ];
 
-/// Changing a file's attributes by its name, anywhere. Landlock has no say in these, only read-only mounts have. By a
-/// descriptor it is allowed: that had to be opened, which Landlock does judge.
+/// Changing a file's attributes by its name, anywhere. Landlock does not restrict these, only read-only mounts do. By a descriptor
+/// it is allowed: opening it is restricted by Landlock.
 const ATTRIBUTES: &[libc::c_long] = &[
     #[cfg(target_arch = "x86_64")]
     libc::SYS_chmod,
@@ -157,8 +157,8 @@ const NEW_NAMESPACE: &[libc::c_int] = &[
     libc::CLONE_NEWUTS,
 ];
 
-/// Ways to put words into the user's terminal, to take a terminal over, and to steal a console. As numbers, since the C
-/// libraries don't agree on their type.
+/// Ways to write into the user's terminal, to take a terminal over, and to steal a console. As numbers, since the C libraries don't
+/// agree on their type.
 const TERMINAL: &[u64] = &[
     0x5412, // TIOCSTI
     0x540e, // TIOCSCTTY
@@ -204,7 +204,7 @@ pub(crate) fn programs(facts: &Facts) -> Result<[BpfProgram; 2], BackendError> {
     Ok([filter.try_into()?, absent()])
 }
 
-/// All that a worker of ours may do once it has shut itself in: read, write, have memory, look at the clock, end.
+/// The calls of a worker that sandboxed itself: read, write, allocate, read the clock, exit.
 const WORKER: &[libc::c_long] = &[
     libc::SYS_read,
     libc::SYS_readv,
@@ -283,7 +283,7 @@ pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
         let no_code = rule(&[(2, Dword, MaskedEq(number(libc::PROT_EXEC)), 0)])?;
         allowed.insert(call, vec![no_code]);
     }
-    // A signal to itself, to give up with; and a look at its own descriptors, without those that make signals.
+    // A signal to itself, to abort; and queries of its own descriptors, without those that make signals.
     let own = rule(&[(0, Dword, Eq, u64::from(pid))])?;
     allowed.insert(libc::SYS_tgkill, vec![own]);
     // An allocator writes its name on its memory.
@@ -333,7 +333,7 @@ fn clones(rules: &mut Rules) -> Result<(), BackendError> {
 }
 
 fn terminal(rules: &mut Rules) -> Result<(), BackendError> {
-    // The kernel looks at the low half of the request only, so the filter does too.
+    // The kernel uses only the low half of the request, so the filter does too.
     let request = |request: &u64| rule(&[(1, Dword, Eq, *request)]);
     let denied: Result<_, _> = TERMINAL.iter().map(request).collect();
     rules.insert(libc::SYS_ioctl, denied?);
@@ -379,7 +379,7 @@ fn sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
     Ok(())
 }
 
-/// Without Landlock's scope, a child may signal itself and its process group, and nobody else.
+/// Without Landlock's scope, a child can signal only itself and its process group.
 fn signals(rules: &mut Rules, pid: u32) -> Result<(), BackendError> {
     let own = u64::from(pid);
     let group = u64::from(pid.wrapping_neg());

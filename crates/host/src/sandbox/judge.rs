@@ -15,7 +15,7 @@ use super::{
     walk::{Folder, Wanted},
 };
 
-/// Says which entries of a folder are protected places.
+/// Decides which entries of a folder are protected places.
 pub(super) struct Judge<'g> {
     guard: &'g Guard,
     /// Names that matter, besides those of the table.
@@ -31,9 +31,9 @@ struct FolderKind {
 
 /// The protected places of a folder.
 pub(super) struct Spots {
-    /// Its entries.
+    /// The entries of the folder.
     pub(super) entries: Vec<Wanted>,
-    /// Links in it, and the protected places that begin with them.
+    /// Links in it, and the protected places that start with them.
     pub(super) links: Vec<(OsString, Vec<PathBuf>)>,
     /// Whether git takes the folder itself for a repository.
     pub(super) is_repository: bool,
@@ -113,7 +113,7 @@ impl<'g> Judge<'g> {
         protection.is_named(path, self.is_top(path, depth))
     }
 
-    /// The protected places that begin with a link.
+    /// The protected places that start with a link.
     fn behind(&self, link: &Path, depth: usize) -> Vec<PathBuf> {
         let protection = &self.guard.protection;
         protection.behind(link, self.is_top(link, depth))

@@ -31,7 +31,7 @@ pub(crate) const KNOWS_TRUNCATE: u32 = 3;
 /// From this version on, signals stay inside.
 pub(crate) const KNOWS_SIGNALS: u32 = 6;
 
-/// Devices without state and without danger. Everybody may use them.
+/// Devices without state and without danger. Every child gets them.
 const DEVICES: &[&str] = &[
     "/dev/null",
     "/dev/zero",
@@ -45,7 +45,7 @@ const MAX_SIBLINGS: usize = 10_000;
 
 /// How a profile becomes rules.
 pub(crate) struct Plan<'a> {
-    /// The profile.
+    /// The profile that the rules are made from.
     pub(crate) profile: &'a Profile,
     /// Whether mounts take care of `deny` and `protect`.
     pub(crate) holes_mounted: bool,
@@ -55,7 +55,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) extra_write: Option<&'a Path>,
 }
 
-/// Restricts this process and all its children to come, for good.
+/// Restricts this process and all its future children permanently.
 pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), Trouble> {
     let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
@@ -85,7 +85,7 @@ pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), Trouble> {
     enforce(rules)
 }
 
-/// Leaves this process no file, no connection and nobody to signal.
+/// Leaves this process no file, no connection and no process to signal.
 pub(crate) fn restrict_to_nothing() -> Result<(), Trouble> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
@@ -98,7 +98,7 @@ pub(crate) fn restrict_to_nothing() -> Result<(), Trouble> {
 fn enforce(rules: Rules) -> Result<(), Trouble> {
     let status = rules.0.restrict_self().map_err(|error| nowhere(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
-        let error = io::Error::other("the kernel took the rules and enforces none");
+        let error = io::Error::other("the kernel accepted the rules but does not enforce them");
         return Err(Trouble::machine("Landlock", error));
     }
     Ok(())
@@ -122,8 +122,8 @@ fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
     if let Some(path) = plan.extra_write {
         rules.allow(path, writable(), Missing::Fine, Links::Followed)?;
     }
-    // Keys may be made or replaced while the child runs, where no mount covers them yet. So a folder that is only read and in which keys
-    // have a place is opened entry by entry, whether they are there or not.
+    // Keys can be created or replaced while the child runs, where no mount covers them yet. So a folder that is only read and in
+    // which keys can be is opened entry by entry, whether they exist or not.
     let around = Around {
         rights: readable(),
         missing: Missing::Fine,

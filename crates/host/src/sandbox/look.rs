@@ -1,4 +1,4 @@
-//! Whether places are there. The tables name hundreds, nearly all of them missing, and this is asked before every start.
+//! Whether places exist. The tables name hundreds, nearly all of them missing, and this runs before every start.
 
 use std::collections::HashMap;
 use std::os::fd::OwnedFd;
@@ -13,11 +13,11 @@ pub(crate) enum Seen {
     Missing,
     /// A link, wherever it leads.
     Link,
-    /// Anything else.
+    /// Neither a folder nor a link.
     Thing,
 }
 
-/// Keeps folders open, so that the way to them is walked once. What it sees is what is there at that moment.
+/// Keeps folders open, so that the path to them is walked once. It sees the state at that moment.
 #[derive(Debug, Default)]
 pub(crate) struct Look {
     folders: HashMap<PathBuf, Option<OwnedFd>>,
@@ -45,8 +45,8 @@ impl Look {
     }
 }
 
-/// Opens what is at a path whose links were resolved before. One that is there now was put there since, and is refused:
-/// another child may be at work in the same folder.
+/// Opens what is at a path whose links were resolved before. A link there now is new, and is refused: another child can be writing
+/// to the same folder.
 pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)

@@ -1,11 +1,10 @@
-//! The fence around a child: what it may read, write, reach and use up.
+//! The sandbox of a child: what it can read, write, reach and use up.
 //!
 //! **Problem.** A skill's code runs with the user's rights. It must see the folders it was given, and neither the keys
 //! beside them nor the start-up files through which it would run again tomorrow, unfenced.
 //!
-//! **Decision.** A [`Profile`] is plain data and says what is allowed; empty means nothing. It is enforced by the
-//! kernel, in several layers that don't trust each other, and by a process of its own (the shim), for a restriction
-//! can't be taken back:
+//! **Decision.** A [`Profile`] is plain data and contains what is allowed; empty means nothing. It is enforced by the kernel, in
+//! several layers that don't trust each other, and by a separate process (the launcher), because a restriction can't be undone:
 //!
 //! | layer | stops | where |
 //! |---|---|---|
@@ -13,15 +12,15 @@
 //! | seccomp | sockets, other namespaces, mounts, tracing, keys, `io_uring` … | always |
 //! | resource limits | memory, files, processes, processor time | always, as far as the profile has them |
 //! | mounts | all writes but those on the list, protected and denied places in the middle of allowed ones | [`Mechanism::Namespaces`] |
-//! | PID namespace | survivors; seeing or signalling anybody else | [`Mechanism::Namespaces`] |
+//! | PID namespace | survivors; seeing or signalling other processes | [`Mechanism::Namespaces`] |
 //! | network namespace | every packet; only loopback, which ends at our proxy | [`Mechanism::Namespaces`] |
 //!
-//! Where the system gives out no namespaces, [`Mechanism::Landlock`] does with the first three. Landlock can't take a
-//! place out of an allowed folder, so there the folder is not allowed as a whole: its other entries are, one by one,
-//! and nothing new can be made beside the protected one. Network by proxy is refused. Survivors are hunted
-//! down by a supervisor instead of by the kernel. Where there is no Landlock either, nothing runs.
+//! Without namespaces, [`Mechanism::Landlock`] uses the first three. Landlock can't exclude a place from an allowed folder, so
+//! there the folder is not allowed as a whole: its other entries are, one by one, and nothing new can be created beside the
+//! protected one. Network by proxy is refused. Survivors are killed by a supervisor instead of by the kernel. Without Landlock
+//! nothing runs.
 //!
-//! An interpreter of ours needs no program, file or network. It has no profile: it shuts itself in with [`confine()`].
+//! Our own interpreters need no program, file or network. They have no profile: they sandbox themselves with [`confine()`].
 
 mod confine;
 mod elsewhere;

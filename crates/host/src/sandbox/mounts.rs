@@ -1,7 +1,7 @@
-//! A view of the file system of its own: read-only, but for what may be written; with holes.
+//! A separate view of the file system: read-only, except for writable places; with holes.
 //!
-//! Landlock says the same about most of it. Two layers that don't share code are the point; and only mounts can take a
-//! place out of the middle of an allowed folder.
+//! Landlock enforces most of it too. Two layers that don't share code are the point; and only mounts can exclude a place in the
+//! middle of an allowed folder.
 //!
 //! A protected place stays where it is because it is a mount point, which can't be renamed or removed from inside. So
 //! are all folders between it and the writable root: otherwise `mv .git x` would put `.git/hooks` out of the way.
@@ -23,7 +23,7 @@ use super::{Profile, StandIn};
 
 const SHARED_MEMORY: &str = "/dev/shm";
 const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
-/// An empty folder that nobody may look into.
+/// An empty folder without any permissions.
 const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
 
 /// A folder with nothing but the places where a child's own folders are shown.
@@ -49,7 +49,7 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
         put(copy, path).map_err(|error| Trouble::profile("make writable", path, error))?;
     }
     if let Some(StandIn { at, copy: from }) = &profile.stand_in {
-        // Frozen like everything else by now, even in the middle of what may be written.
+        // Read-only like everything else by now, even in the middle of a writable folder.
         let show = || put(&copy(from)?, at);
         show().map_err(|error| Trouble::profile("show a copy of", at, error))?;
     }
@@ -62,8 +62,8 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// Where programs share memory by name: their own, since the user's is full of others' things. `None` if there is no
-/// such place, or if the user works there.
+/// Where programs share memory by name: their own, since the user's contains data of others. `None` if there is no such place, or
+/// if the user works there.
 pub(crate) fn shared_memory(profile: &Profile) -> Option<&'static Path> {
     let shared = Path::new(SHARED_MEMORY);
     let used = |path: &PathBuf| path.starts_with(shared);
@@ -73,7 +73,7 @@ pub(crate) fn shared_memory(profile: &Profile) -> Option<&'static Path> {
 
 /// Shows the processes of the new world instead of the user's. To be called by its first process.
 ///
-/// Where the system lets nobody mount `/proc` (inside some containers), there is none: less than usual, never more.
+/// Where `/proc` can't be mounted (in some containers), there is none: less than usual, never more.
 pub(crate) fn processes() -> Result<(), Trouble> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     if mount("proc", "/proc", "proc", flags, None).is_ok() {
@@ -91,7 +91,7 @@ fn protect(profile: &Profile) -> Result<(), Trouble> {
         };
         let trouble = |error| Trouble::profile("protect", place, error);
         pin(root, place, &mut pinned).map_err(trouble)?;
-        // A link can't be a mount point: it is looked at again after the run, and what it leads to is a place of its own.
+        // A link can't be a mount point: it is checked again after the run, and its target is a separate place.
         let Ok(found) = place.symlink_metadata() else {
             continue;
         };
@@ -132,7 +132,7 @@ fn deny(profile: &Profile) -> Result<(), Trouble> {
         if !allowed.iter().any(|root| is_inside(place, root)) {
             continue; // Landlock does not grant it
         }
-        // What is not there yet is in no rule of Landlock either, unless the folder may be written.
+        // A missing place is in no rule of Landlock either, unless the folder is writable.
         let Ok(found) = place.symlink_metadata() else {
             continue;
         };

@@ -10,7 +10,7 @@ use std::{
 
 use rustix::fs::{Mode, OFlags, RawDir, fstat, fstatfs};
 
-/// The largest folder that is listed, in bytes; and how many bytes of names there may be.
+/// The largest folder that is listed, in bytes; and the maximum size of all names.
 const LARGEST_FOLDER: usize = 32 << 10;
 /// File systems that find an entry exactly if they list it: ext4, XFS, btrfs, tmpfs, F2FS. Those of the network and of programs may find more, ZFS
 /// has a folder that it does not list, and an overlay is like what is below it.
@@ -19,7 +19,7 @@ const LISTING_ALL: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x
 /// How names in one folder are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Names {
-    /// Byte by byte.
+    /// Names are compared byte by byte.
     Exact,
     /// Without regard to upper and lower case.
     Folded,
@@ -67,7 +67,7 @@ const FOLDING: &[u32] = &[
     0x0102_1997,
 ];
 
-/// The kind of a folder's file system; 0 if that can't be said.
+/// The kind of a folder's file system; 0 if unknown.
 fn kind_of(folder: impl AsFd) -> u32 {
     let kind = fstatfs(folder).map_or(0, |found| found.f_type);
     // The number is a magic one, however wide the field is.
@@ -80,7 +80,8 @@ fn is_marked(folder: impl AsFd) -> bool {
     rustix::fs::ioctl_getflags(folder).is_ok_and(|flags| flags.bits() & MARK != 0)
 }
 
-/// The names of all entries of a small folder, where no other name finds one. The handle must be new: reading goes on where it stopped.
+/// The names of all entries of a small folder, where names are compared exactly. The handle must be new: reading continues where it
+/// stopped.
 pub(crate) fn all_names(folder: impl AsFd) -> Option<HashSet<OsString>> {
     let size = usize::try_from(fstat(&folder).ok()?.st_size).ok()?;
     if size > LARGEST_FOLDER || !LISTING_ALL.contains(&kind_of(&folder)) || is_marked(&folder) {

@@ -1,7 +1,7 @@
-//! A world of its own: user, PID, network and IPC namespaces.
+//! Separate user, PID, network and IPC namespaces.
 //!
-//! The user keeps their number inside, so that files belong to whom they belonged. All namespaces are asked for in one
-//! call, which gives all or none: half a world would be neither here nor there.
+//! The user keeps their id inside, so that files keep their owner. All namespaces are requested in one call, which gives all or
+//! none.
 
 use std::fs;
 use std::io;
@@ -15,7 +15,7 @@ use rustix::thread::UnshareFlags;
 use super::sys;
 use super::trouble::Trouble;
 
-/// Leaves the user's world. The PID namespace begins with the next child.
+/// Leaves the user's namespaces. The PID namespace starts with the next child.
 pub(crate) fn enter() -> Result<(), Trouble> {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
@@ -27,24 +27,24 @@ pub(crate) fn enter() -> Result<(), Trouble> {
         | UnshareFlags::NEWUTS;
     sys::unshare(all).map_err(|error| Trouble::machine("make namespaces", error))?;
     let write = |file: &str, text: String| {
-        fs::write(file, text).map_err(|error| Trouble::machine("keep the user's number", error))
+        fs::write(file, text).map_err(|error| Trouble::machine("keep the user id", error))
     };
-    // Groups must be given up before they may be mapped: otherwise leaving one would be a way to more rights.
+    // Groups must be given up before they can be mapped: otherwise leaving one would be a way to more rights.
     write("/proc/self/setgroups", "deny".to_owned())?;
     write("/proc/self/uid_map", format!("{user} {user} 1"))?;
     write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-/// Opens the one door of a network of its own: loopback, and a listener on it.
+/// Opens the only access to a separate network: loopback, and a listener on it.
 pub(crate) fn listen() -> Result<(TcpListener, u16), Trouble> {
-    let trouble = |error: io::Error| Trouble::machine("open the door of the network", error);
+    let trouble = |error: io::Error| Trouble::machine("open the network listener", error);
     raise_loopback().map_err(trouble)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(trouble)?;
     let port = listener.local_addr().map_err(trouble)?.port();
     Ok((listener, port))
 }
 
-/// Asks the kernel, over netlink, to switch interface 1 on: in a new network that is loopback, and there is no other.
+/// Asks the kernel, over netlink, to enable interface 1: in a new network that is loopback, and there is no other.
 fn raise_loopback() -> io::Result<()> {
     const HEADER: u32 = 16;
     const NEW_LINK: u16 = 16;
@@ -76,6 +76,6 @@ fn raise_loopback() -> io::Result<()> {
     match (kind, code) {
         (Some(ERROR), Some(0)) => Ok(()),
         (Some(ERROR), Some(code)) => Err(io::Error::from_raw_os_error(-code)),
-        _ => Err(io::Error::other("the kernel answered something else")),
+        _ => Err(io::Error::other("unexpected answer from the kernel")),
     }
 }

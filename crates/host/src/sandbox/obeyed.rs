@@ -1,17 +1,18 @@
-//! The table of protected places in every folder: files and folders whose content makes other programs run something, or tells an agent what to do.
+//! The table of protected places in every folder: files and folders whose content makes other programs run something, or instructs
+//! an agent.
 //!
-//! Each block names the programs whose documentation says that they read these files by themselves. A file is not in the
-//! table only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources
-//! are what people ask skills to edit, and they take effect when a person builds the project or names them.
+//! Each block names the programs whose documentation states that they read these files by themselves. A file is not in the table
+//! only because it is important: `package.json`, `Makefile`, `flake.nix`, `.env`, `CONVENTIONS.md` and other sources are what
+//! people ask skills to edit, and they take effect when a person builds the project or names them.
 
 /// Where the names of a row count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Where {
-    /// In every folder.
+    /// The name is protected in every folder.
     AnyFolder,
     /// At the top of a repository, in the folders from the working directory up to there, and in the home.
     Top,
-    /// In the home.
+    /// The path is below the home folder.
     Home,
     /// In a folder `.git`. Only `git:write` opens one; `AnyFolder` has `.git` as a whole.
     GitFolder,
@@ -26,7 +27,7 @@ pub(super) const BARE_REPOSITORY: [&str; 3] = ["HEAD", "objects", "refs"];
 /// Beside a `HEAD`, the files with which git takes a folder for a repository whose settings, hooks and objects are elsewhere (gitrepository-layout(5)).
 pub(super) const BESIDE_HEAD: [&str; 3] = ["commondir", "config.worktree", "gitdir"];
 
-/// In every folder.
+/// Names that are protected in every folder.
 pub(super) const IN_ANY_FOLDER: &[&str] = &[
     // version control: hooks, settings that name programs, and pointers to where those are found
     ".git",           // gitrepository-layout(5), githooks(5), git-config(1)

@@ -1,9 +1,9 @@
 //! The table of protected places in the home and on the machine: what runs when a session, a shell, an editor, an interpreter or a tool starts.
 //!
-//! As in `obeyed.rs`, each block names the programs whose documentation says that they read or run these files by themselves. What a
-//! variable of the user moves elsewhere is protected there too (`MOVED_BY`).
+//! As in `obeyed.rs`, each block names the programs whose documentation states that they read or run these files by themselves.
+//! What a variable of the user moves elsewhere is protected there too (`MOVED_BY`).
 
-/// In the home, besides the above and all places of keys: what starts with the session, and where programs are looked for.
+/// In the home, besides the above and all places of keys: what starts with the session, and where programs are searched.
 pub(super) const AT_HOME: &[&str] = &[
     // metier and other agents
     ".claude",
@@ -144,7 +144,7 @@ pub(super) const AT_HOME: &[&str] = &[
     ".zsh_plugins.zsh",
     ".zshrc.d",
     ".zshrc.local",
-    // what start-up files of shells are told to source by installers (nvm, fzf, sdkman, rvm, conda, ghcup, opam …; each one's documentation)
+    // what installers add to start-up files of shells (nvm, fzf, sdkman, rvm, conda, ghcup, opam …; each one's documentation)
     ".asdf",
     ".asdfrc",
     ".atuin/bin",
@@ -634,7 +634,7 @@ pub(super) const NAMED_BY: &[&str] = &[
     "VISUAL",
 ];
 
-/// On the machine.
+/// Paths of the system that programs obey.
 pub(super) const ON_MACHINE: &[&str] = &[
     // cron(8), anacron(8)
     "/etc/anacrontab",

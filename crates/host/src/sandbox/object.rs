@@ -46,7 +46,7 @@ pub(crate) type Moment = (i64, u32);
 /// A file, whatever its names are: its device, and its number there.
 pub(crate) type FileId = ((u32, u32), u64);
 
-/// What tells one object from another that has the same name.
+/// What distinguishes one object from another that has the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Mark {
     /// The device, the inode, and when that was made: numbers of inodes are used again.
@@ -61,7 +61,7 @@ pub(crate) enum Mark {
 }
 
 impl Mark {
-    /// The mark of something that can't be looked at. No object has it.
+    /// The mark of something that can't be inspected. No object has it.
     pub(crate) const UNSEEN: Self = Self::Object {
         device: (0, 0),
         inode: 0,
@@ -89,7 +89,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Looks at an entry of a folder; an empty name is the folder itself.
+    /// Inspects an entry of a folder; an empty name is the folder itself.
     pub(crate) fn at(folder: BorrowedFd<'_>, name: &OsStr) -> Result<Self, Errno> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
         let asked = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
@@ -170,7 +170,7 @@ pub(crate) fn rename_aside(at: BorrowedFd<'_>, name: &OsStr) -> io::Result<OsStr
         let rename = || renameat_with(at, name, at, &aside, RenameFlags::NOREPLACE);
         let renamed = match rename() {
             Err(Errno::ACCESS) => {
-                // A child may have taken the right to write from the folder.
+                // A child can have removed the write permission of the folder.
                 give_back(at)?;
                 rename()
             }

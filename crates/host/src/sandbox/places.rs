@@ -1,13 +1,13 @@
-//! Which places of a machine are what: the system's and the keys'. What others obey is in `protected.rs`.
+//! Which paths of a machine belong to the system, and which contain keys. What other programs obey is in `protected.rs`.
 //!
-//! Tables, and as little code around them as possible: they are what a reviewer has to look at. A place that doesn't
-//! exist costs nothing, so the tables name what may be there on any system.
+//! Tables, and as little code around them as possible, because reviewers have to read them. A missing path costs nothing, so the
+//! tables cover all systems.
 
 use std::path::{Path, PathBuf};
 
 use super::trail::Trails;
 
-/// What nearly every program needs to start and to speak the user's language. No place with private keys in it.
+/// What nearly every program needs to start and to use the user's language. No place with private keys in it.
 const SYSTEM: &[&str] = &[
     // programs and libraries
     "/usr",
@@ -339,7 +339,7 @@ const MACHINE_KEYS: &[&str] = &[
 
 /// What nearly every program needs to read, and the toolchains behind the entries of `PATH`; never a whole home.
 ///
-/// Harmless devices are not in it: those everybody gets.
+/// Harmless devices are not in it: every child gets those.
 #[must_use]
 pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = SYSTEM.iter().map(PathBuf::from).collect();

@@ -1,4 +1,4 @@
-//! What a child may do, as plain data.
+//! What a child can do, as plain data.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -10,35 +10,35 @@ use super::trail::Trails;
 /// What a child may read, write, reach and use up. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Profile {
-    /// Files and folders that may be read, and whose programs may be run. What is not there is passed over.
+    /// Files and folders that can be read, and whose programs can be run. Missing ones are skipped.
     pub read: Vec<PathBuf>,
-    /// Files and folders that may be written, which includes reading. They must exist.
+    /// Files and folders that can be written, which includes reading. They must exist.
     pub write: Vec<PathBuf>,
     /// Never readable, even inside an allowed folder: where keys and passwords are.
     pub deny: Vec<PathBuf>,
     /// Never writable, even inside a writable folder: what others run or obey later.
     pub protect: Vec<PathBuf>,
-    /// How protected places are found in the folders that may be written; without it only those in `protect` are known.
+    /// How protected places are found in writable folders; without it only those in `protect` are known.
     pub guard: Option<Guard>,
     /// A folder with the temporary files of all children. Of its entries a child sees only those that are in `read` or `write`.
     pub rooms: Option<PathBuf>,
-    /// A folder in whose place the child sees a copy of it, read-only: what was judged, whatever happens to the folder
-    /// meanwhile. Only [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
+    /// A folder that the child sees as a read-only copy: the scanned files, whatever happens to the folder meanwhile. Only
+    /// [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
     pub stand_in: Option<StandIn>,
     /// What of the network there is.
     pub network: Network,
     /// How much it may use up.
     pub limits: Limits,
-    /// The only programs that may be run, of those in readable places; `None` is all of them.
+    /// The only programs that can be run, of those in readable places; `None` is all of them.
     pub programs: Option<Vec<PathBuf>>,
 }
 
 /// A folder and the copy that is seen in its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StandIn {
-    /// The folder.
+    /// The folder that the child sees.
     pub at: PathBuf,
-    /// Its copy, elsewhere.
+    /// The copy that is mounted there.
     pub copy: PathBuf,
 }
 
@@ -48,7 +48,7 @@ pub enum Network {
     /// No sockets at all, local ones included.
     #[default]
     None,
-    /// A network of its own, with a single door: a listener that is handed to the parent's proxy.
+    /// A separate network with a single access: a listener that is passed to the parent's proxy.
     Proxy,
 }
 
@@ -85,7 +85,7 @@ pub enum Mechanism {
 pub struct Support {
     /// The strongest that works here.
     pub mechanism: Mechanism,
-    /// The version of Landlock, if the kernel has it switched on.
+    /// The version of Landlock, if the kernel has it enabled.
     pub landlock: Option<u32>,
     /// Why something stronger is not to be had, one sentence each.
     pub missing: Vec<String>,
@@ -93,7 +93,7 @@ pub struct Support {
 
 /// A profile that gives and takes the same place.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{}` is allowed, but lies in `{}`, which is not", allowed.display(), forbidden.display())]
+#[error("`{}` is allowed, but is in `{}`, which is not", allowed.display(), forbidden.display())]
 pub struct Contradiction {
     /// What is in `read` or `write`.
     pub allowed: PathBuf,
@@ -123,8 +123,8 @@ impl Profile {
         found.map_or(Ok(()), Err)
     }
 
-    /// The same without links, so that paths can be compared by their names: what may be read or written is where its name leads, what
-    /// is denied is the end of its name, there or not, and what is protected is every step of its name. Places that
+    /// The same without links, so that paths can be compared by their names: readable and writable places are resolved, denied
+    /// places are the end of their name, whether they exist or not, and protected places are every step of their name. Places that
     /// another mount shows are denied and protected there too, and so are other names of protected files.
     ///
     /// What is readable and does not exist is left out.
@@ -176,7 +176,7 @@ impl Profile {
         })
     }
 
-    /// The allowed entries of the folder with everybody's temporary files.
+    /// The allowed entries of the folder with all temporary files.
     #[cfg(target_os = "linux")]
     pub(crate) fn own_rooms(&self) -> Vec<&Path> {
         let Some(rooms) = &self.rooms else {
@@ -197,7 +197,7 @@ impl Profile {
     }
 }
 
-/// Sorted and each once. By bytes: comparing hundreds of paths by their parts takes longer than to look for them.
+/// Sorted and each once. By bytes: comparing hundreds of paths by their parts takes longer than looking them up.
 #[cfg(target_os = "linux")]
 fn in_order(paths: &mut Vec<PathBuf>) {
     paths.sort_unstable_by(|one, other| one.as_os_str().cmp(other.as_os_str()));

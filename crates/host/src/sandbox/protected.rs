@@ -112,7 +112,7 @@ impl Protection {
         &self.mounts
     }
 
-    /// What it is made of, to be written down.
+    /// The parts of it, to be written down.
     pub(crate) fn parts(&self) -> [&Vec<PathBuf>; 3] {
         [&self.homes, &self.tops, &self.places]
     }
@@ -152,7 +152,7 @@ impl Protection {
         self.places.iter().filter_map(|place| place.file_name())
     }
 
-    /// The same by its name alone. `is_top` says whether a folder is the top of a repository.
+    /// The same by its name alone. `is_top` is whether a folder is the top of a repository.
     pub(super) fn is_named(&self, path: &Path, is_top: impl Fn(&Path) -> bool) -> bool {
         // By bytes: comparing paths by their parts takes long.
         let mut places = self.places.iter().map(|place| place.as_os_str());
@@ -177,7 +177,7 @@ impl Protection {
         }
     }
 
-    /// The protected places that begin with a link: with `.cargo`, all rows `.cargo/…`. A walk does not see what is in it.
+    /// The protected places that start with a link: with `.cargo`, all rows `.cargo/…`. A walk does not see what is in it.
     pub(super) fn behind(&self, link: &Path, is_top: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
         let mut places = Vec::new();
         let name = link.file_name().and_then(OsStr::to_str);
@@ -201,19 +201,19 @@ impl Protection {
         self.homes.iter().any(|home| home == folder)
     }
 
-    /// Whether it is a folder in which metier and others look for what counts for a whole project.
+    /// Whether metier and others read settings for a whole project in this folder.
     pub(super) fn is_top(&self, folder: &Path) -> bool {
         let is_repository = || REPOSITORIES.iter().any(|name| is_there(&folder.join(name)));
         self.is_known_top(folder) || is_repository()
     }
 
-    /// The same without a look at the folder.
+    /// The same without reading the folder.
     pub(super) fn is_known_top(&self, folder: &Path) -> bool {
         self.is_home(folder) || self.tops.iter().any(|top| top == folder)
     }
 
-    /// The protected places of a folder by their names. They need not exist. `open` are folders `.git` that are protected in part, as is a
-    /// repository by any other name that may be written.
+    /// The protected places of a folder by their names. They need not exist. `open` are folders `.git` that are protected in part,
+    /// as is a writable repository by any other name.
     #[must_use]
     pub fn named_in(&self, folder: &Path, open: &[PathBuf]) -> Vec<PathBuf> {
         let (is_home, is_top) = (self.is_home(folder), self.is_top(folder));
@@ -259,7 +259,7 @@ impl Protection {
         named.chain(self.places.iter().cloned()).collect()
     }
 
-    /// Every step from these places to where they lead, under all of its names: the user's `~/.bashrc` may be kept elsewhere.
+    /// Every step from these places to their targets, under all of its names: the user's `~/.bashrc` can be kept elsewhere.
     pub(crate) fn steps(&self, places: &[PathBuf], trails: &mut Trails) -> Vec<PathBuf> {
         self.mounts.with_other_names(trails.steps(places))
     }
@@ -298,7 +298,7 @@ fn is_there(path: &Path) -> bool {
 /// Longer than each name in the tables.
 const LONGEST_NAME: usize = 128;
 
-/// Whether an entry of this name, in any folder, may be a protected place, part of one or the way to one.
+/// Whether an entry of this name, in any folder, can be a protected place, part of one or the way to one.
 pub(super) fn is_row_or_part(name: &OsStr) -> bool {
     let mut buffer = [0; LONGEST_NAME];
     let Some(folded) = buffer.get_mut(..name.len()) else {
@@ -320,7 +320,7 @@ fn is_bare_repository(folder: &Path) -> bool {
     !is_git && BARE_REPOSITORY.iter().all(is_part_there)
 }
 
-/// Whether a path is a file beside a `HEAD` that says where a repository takes its settings from.
+/// Whether a path is a file beside a `HEAD` that names where a repository takes its settings from.
 fn is_beside_head(path: &Path) -> bool {
     let name = path.file_name().and_then(OsStr::to_str);
     let is_listed = name.is_some_and(|name| BESIDE_HEAD.contains(&name));
@@ -375,7 +375,7 @@ mod tests {
             ("plain/x/CLAUDE.md", Some("plain/x/CLAUDE.md")),
             ("plain/.hg/hgrc", Some("plain/.hg")),
             ("plain/.jj/repo/config.toml", Some("plain/.jj")),
-            // plain names count where they are looked for
+            // plain names count where they are searched
             ("plain/skills/a/SKILL.md", None),
             ("repository/skills/a/SKILL.md", Some("repository/skills")),
             ("repository/src/skills/fire.rs", None),

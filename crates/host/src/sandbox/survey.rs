@@ -1,11 +1,12 @@
 //! Looking through what a child may write: before it starts, and again when it and all it started are gone.
 //!
-//! **Problem.** The fence holds protected places that are there. It can't hold those that a child makes, and a place with the same name
-//! need not be the same thing: another run may have made it, or put it in the place of the first.
+//! **Problem.** The sandbox holds existing protected places. It can't hold those that a child creates, and a place with the same
+//! name need not be the same object: another run can have created it, or replaced the first.
 //!
-//! **Decision.** The first look notes each protected place as an object ([`Mark`]). The second one walks the same folders, and renames every protected
-//! place that is not one of those objects. It renames and never deletes: the user may have made it. A file that the fence held and that was replaced
-//! stays: only another program can have done that, such as the user's editor. It is reported.
+//! **Decision.** The first scan records each protected place as an object ([`Mark`]). The second one walks the same folders, and
+//! renames every protected place that is not one of those objects. It renames and never deletes: the user may have created it. A
+//! file that the sandbox held and that was replaced stays: only another program can have done that, such as the user's editor. It
+//! is reported.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -25,28 +26,28 @@ use super::{
     walk::{Folder, TooMany, Unopened, Visitor, Walk, Wanted, shown},
 };
 
-/// How many files and folders are looked at before a child starts. If there are more, it is not started.
+/// How many files and folders are scanned before a child starts. If there are more, it is not started.
 const MOST_BEFORE: usize = 1_000_000;
-/// How many are looked at afterwards, those that the child made included. More are an error.
+/// How many are scanned afterwards, those that the child created included. More are an error.
 const MOST_AFTER: usize = 2 * MOST_BEFORE;
 
-/// What a child may write, and how that is looked through before it starts and after it ended.
+/// The writable folders of a child, and how they are scanned before it starts and after it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Guard {
-    /// What is protected.
+    /// Which paths are protected.
     pub protection: Protection,
     /// Folders that the child may write.
     pub roots: Vec<PathBuf>,
     /// Folders `.git` that it may change in part.
     pub open: Vec<PathBuf>,
-    /// Folders that are not looked at: its own temporary files.
+    /// Folders that are not scanned: its own temporary files.
     pub closed: Vec<PathBuf>,
 }
 
 /// What the first look found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
-    /// Protected places that are there. Of a repository by any name, the folder.
+    /// Existing protected places. Of a repository by any name, the folder.
     pub(crate) places: Vec<(PathBuf, Mark)>,
     /// Links on the way to protected places (`.cargo -> elsewhere`). What is behind them is in `covered`.
     pub(crate) links: Vec<(PathBuf, Mark)>,
@@ -54,11 +55,11 @@ pub(crate) struct Survey {
     pub(crate) unreadable: Vec<(PathBuf, Mark)>,
     /// What has to be read-only besides: unreadable folders that a child could open, other names of protected files, and what links and settings name.
     pub(crate) covered: Vec<PathBuf>,
-    /// Whether a fence holds these places, so that the child can't replace them.
+    /// Whether a sandbox holds these places, so that the child can't replace them.
     pub(crate) is_fenced: bool,
 }
 
-/// Why a child is not started: its writable folders can't be looked through.
+/// Why a child is not started: its writable folders can't be scanned.
 #[derive(Debug, thiserror::Error)]
 pub enum SurveyError {
     /// There are too many files.
@@ -68,20 +69,20 @@ pub enum SurveyError {
         shown(folder)
     )]
     TooMany {
-        /// The writable folder.
+        /// The writable folder with too many entries.
         folder: PathBuf,
-        /// The limit.
+        /// The maximum number of entries.
         most: usize,
     },
     /// A folder can't be read.
     #[error(
-        "`{}` can't be looked through for protected files before a child may write there: {source}",
+        "can't scan `{}` for protected files before a process can write there: {source}",
         shown(folder)
     )]
     Unreadable {
-        /// The folder.
+        /// The folder that can't be scanned.
         folder: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
 }
@@ -89,7 +90,7 @@ pub enum SurveyError {
 /// A protected place that a child made or changed, and that was put back.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct UndonePlace {
-    /// The place.
+    /// The path that was restored.
     pub path: PathBuf,
     /// The name of what was there, now. Nothing was there if a link had been removed.
     pub renamed_to: Option<OsString>,
@@ -109,7 +110,7 @@ impl fmt::Display for UndonePlace {
 #[derive(Debug, Default)]
 pub(crate) struct SecondLook {
     pub(crate) undone: Vec<UndonePlace>,
-    /// Places that could not be looked at or put back.
+    /// Places that could not be checked or restored.
     pub(crate) failed: Vec<(PathBuf, io::Error)>,
 }
 
@@ -136,7 +137,7 @@ impl Survey {
         places.filter(|place| !roots.contains(place)).cloned()
     }
 
-    /// Keeps the places that were there before every other run: what another one may have made is not known.
+    /// Keeps the places that existed before every other run: what another one may have created is not known.
     pub(crate) fn forget(&mut self, is_made: impl Fn(&Path, &Mark) -> bool) {
         let made = self
             .places
@@ -145,7 +146,7 @@ impl Survey {
         self.links.retain(|(link, mark)| !is_made(link, mark));
     }
 
-    /// Whether what is at a place was there before, or is a file in the place of one that a fence held.
+    /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held.
     pub(crate) fn knows(&self, place: &Path, mark: &Mark) -> bool {
         let mut known = self.places.iter().chain(&self.links);
         known.any(|(known, before)| known == place && self.accepts(before, mark))
@@ -157,8 +158,8 @@ impl Survey {
 }
 
 impl Guard {
-    /// Looks for protected places in the writable folders, and for what leads there. `named` are protected places that are known by name, and
-    /// `trails` follows all of them.
+    /// Finds protected places in the writable folders, and what leads there. `named` are protected places that are known by name,
+    /// and `trails` follows all of them.
     ///
     /// # Errors
     /// When there are too many files, or a folder can't be read.
@@ -268,7 +269,7 @@ impl Guard {
         let mut left = MOST_AFTER;
         for root in self.outermost() {
             if let Err(TooMany) = Walk::through(root, &mut after, &mut left) {
-                let error = format!("there are more than {MOST_AFTER} files to look through");
+                let error = format!("there are more than {MOST_AFTER} files to scan");
                 let error = io::Error::other(error);
                 after.found.failed.push((root.clone(), error));
             }
@@ -284,7 +285,7 @@ fn too_many(folder: &Path, most: usize) -> SurveyError {
     }
 }
 
-/// The first look.
+/// The scan before the child starts.
 struct Before<'g> {
     judge: Judge<'g>,
     survey: Survey,
@@ -360,7 +361,7 @@ impl Visitor for Before<'_> {
     }
 }
 
-/// Looks for files with more than one name in protected folders.
+/// Finds files with more than one name in protected folders.
 struct InPlaces {
     linked: HashSet<FileId>,
 }
@@ -399,7 +400,7 @@ impl Visitor for InPlaces {
     }
 }
 
-/// Looks for other names of protected files.
+/// Finds other names of protected files.
 struct Aliases {
     linked: HashSet<FileId>,
     inodes: HashSet<u64>,
@@ -430,7 +431,7 @@ impl Visitor for Aliases {
     }
 }
 
-/// The second look.
+/// The scan after the child ended.
 struct After<'g> {
     judge: Judge<'g>,
     before: &'g Survey,
@@ -446,7 +447,8 @@ impl After<'_> {
         known.is_some_and(|known| self.before.accepts(known, mark))
     }
 
-    /// Renames an entry, unless it was there before, replaced what a fence held, or belongs to the user; the new name of a folder.
+    /// Renames an entry, unless it existed before, replaced what a sandbox held, or belongs to the user; returns the new name of a
+    /// folder.
     fn set_aside(&mut self, folder: &Folder<'_>, name: &OsStr) -> Option<OsString> {
         let path = folder.path.join(name);
         let found = match Found::at(folder.handle, name) {
@@ -509,7 +511,7 @@ impl Visitor for After<'_> {
         }
     }
 
-    /// A folder that the child may have closed to hide what is in it is opened.
+    /// A folder that the child may have closed to hide its content is opened.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
         if self.unreadable.contains_key(place.path) {
             return false; // it could not be read before either

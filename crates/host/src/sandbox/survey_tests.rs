@@ -191,7 +191,7 @@ fn a_folder_that_is_writable_twice_is_walked_once() {
     assert!(guard.survey_up_to(30, &[], &mut Trails::default()).is_ok());
 }
 
-/// Makes folders inside of one another, with names that add up to more than a path can have.
+/// Creates nested folders, with names that add up to more than a path can have.
 fn nest(root: &Path, depth: usize) -> OwnedFd {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut folder = openat(CWD, root, flags, Mode::empty()).unwrap();

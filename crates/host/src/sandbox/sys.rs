@@ -1,8 +1,7 @@
 //! The system calls that no safe wrapper offers.
 //!
-//! Each function is one call, says in its own words what makes it sound, and decides nothing. All of them run in the
-//! shim or in a worker that is about to shut itself in, which have a single thread: a fork there copies a whole program,
-//! not one thread of several.
+//! Each function is one call, states why it is sound, and decides nothing. All of them run in the launcher or in a worker that is
+//! about to sandbox itself, which have a single thread: a fork there copies a whole program, not one thread of several.
 
 #![allow(
     unsafe_code,
@@ -18,13 +17,13 @@ use rustix::thread::UnshareFlags;
 
 /// Which side of a fork this is.
 pub(crate) enum Forked {
-    /// The copy.
+    /// This is the new process.
     Child,
     /// The original, and the number of the copy.
     Parent(Pid),
 }
 
-/// Copies this process.
+/// Forks this process.
 pub(crate) fn fork() -> io::Result<Forked> {
     // SAFETY: the shim is single-threaded, so the copy finds every lock (the allocator's above all) free.
     let pid = unsafe { libc::fork() };
@@ -148,7 +147,7 @@ pub(crate) fn freeze_mounts(at: BorrowedFd<'_>) -> io::Result<()> {
     }
 }
 
-/// Which Landlock this kernel speaks.
+/// The Landlock version of this kernel.
 pub(crate) fn landlock_version() -> io::Result<u32> {
     const VERSION: libc::c_uint = 1;
     let none = std::ptr::null::<libc::c_void>();

@@ -1,10 +1,10 @@
 //! Where a name leads, step by step.
 //!
-//! **Problem.** `CLAUDE.md` may be a link to `links/a.md`, which is a link to `docs/b.md`, through a folder that is a link itself, to a file
-//! that is not there yet. Who can replace one of these steps decides what others read under the name.
+//! **Problem.** `CLAUDE.md` can be a link to `links/a.md`, which is a link to `docs/b.md`, through a folder that is a link itself,
+//! to a file that does not exist yet. Replacing one of these steps decides what others read under the name.
 //!
-//! **Decision.** A [`Trail`] has every link that is met on the way, and the end, which may be missing. All of them are places
-//! whose folders have no links above them, so that nothing further down has to follow one.
+//! **Decision.** A [`Trail`] has every link on the way, and the end, which can be missing. All of them are places whose folders
+//! have no links above them, so that nothing further down has to follow one.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -22,7 +22,7 @@ use super::{
 
 /// As many links as the kernel follows for one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
-/// How many names are looked for in a folder before it is listed.
+/// How many names are looked up in a folder before it is listed.
 const FEW_NAMES: usize = 16;
 
 /// What decides where a name leads.
@@ -43,7 +43,7 @@ impl Trail {
     }
 }
 
-/// Follows many names, and looks at each folder once. It is made for one look: what it has seen is not looked at again.
+/// Follows many names, and reads each folder once. It is made for one scan: nothing is read twice.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
     known: HashMap<PathBuf, Trail>,
@@ -54,7 +54,7 @@ pub(crate) struct Trails {
 /// What is known of the entries of a folder.
 #[derive(Debug)]
 enum Entries {
-    /// Nothing; so many names were looked for.
+    /// None; so many names were looked up.
     Unread(usize),
     /// All of their names.
     Listed(HashSet<OsString>),

@@ -1,4 +1,4 @@
-//! Why the fence could not be put up: the shim finds out, the parent tells.
+//! Why the sandbox could not be set up: the launcher finds out, the parent reports it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// The machine doesn't offer it; a weaker mechanism may do.
+    /// The machine doesn't support it; a weaker mechanism can work.
     Machine,
-    /// The profile can't be enforced on what is there.
+    /// The profile can't be enforced on the existing files.
     Profile,
 }
 

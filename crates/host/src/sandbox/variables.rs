@@ -12,7 +12,7 @@ use super::{
     places::credential_places,
 };
 
-/// What variables name.
+/// Paths that environment variables name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NamedByVariables {
     /// What others run or obey: never written.
@@ -46,7 +46,7 @@ impl NamedByVariables {
         named
     }
 
-    /// The rows of a part of the home, in the folder that stands for it.
+    /// The rows of a part of the home, in the folder that replaces it.
     fn add_moved(&mut self, part: &str, folder: &Path) {
         let below = |place: &Path| {
             let below = place.strip_prefix(part).ok()?;

@@ -1,7 +1,7 @@
 //! A walk through a folder and all below it, by handles: no path is too long for it, no tree too deep, and no link is followed.
 //!
-//! A folder is opened from the handle of the one around it. Only the innermost handles are kept open; an outer one is opened again as the parent of
-//! the folder that was left, and compared with what it was.
+//! A folder is opened from the handle of its parent. Only the innermost handles are kept open; an outer one is opened again as the
+//! parent of the folder that was left, and compared with its earlier state.
 
 use std::{
     collections::VecDeque,
@@ -37,18 +37,18 @@ pub(super) trait Visitor {
     /// Whether a folder is passed over.
     fn passes(&self, folder: &Found) -> bool;
 
-    /// Looks at the entries that matter, and at the folders that would be entered next; changes both.
+    /// Visits the relevant entries, and the folders that would be entered next; changes both.
     fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>);
 
     /// A folder can't be opened or read. Whether that should be tried once more.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool;
 }
 
-/// A folder that is being looked at.
+/// A folder that is being visited.
 pub(super) struct Folder<'w> {
     pub(super) handle: BorrowedFd<'w>,
     pub(super) path: &'w Path,
-    /// How many folders it is below the one where the walk began.
+    /// How many folders it is below the start of the walk.
     pub(super) depth: usize,
     pub(super) mark: &'w Mark,
 }
@@ -56,7 +56,7 @@ pub(super) struct Folder<'w> {
 /// A folder that could not be opened.
 pub(super) struct Unopened<'w> {
     pub(super) path: &'w Path,
-    /// The folder around it, unless the walk begins here.
+    /// Its parent folder, unless the walk starts here.
     pub(super) around: Option<(BorrowedFd<'w>, &'w OsStr)>,
 }
 
@@ -75,10 +75,10 @@ struct Level {
     waiting: Vec<OsString>,
 }
 
-/// One walk.
+/// A walk through a folder tree.
 pub(super) struct Walk<'v, V> {
     visitor: &'v mut V,
-    /// How many more entries are looked at.
+    /// How many more entries are visited.
     left: &'v mut usize,
     path: OsString,
     levels: Vec<Level>,
@@ -86,12 +86,12 @@ pub(super) struct Walk<'v, V> {
     handles: VecDeque<OwnedFd>,
 }
 
-/// There are more entries than a walk looks at.
+/// There are more entries than the limit of the walk.
 #[derive(Debug)]
 pub(super) struct TooMany;
 
 impl<'v, V: Visitor> Walk<'v, V> {
-    /// Walks through a folder. `left` is how many entries may be looked at, and is counted down.
+    /// Walks through a folder. `left` is the remaining number of entries, and is counted down.
     pub(super) fn through(
         root: &Path,
         visitor: &'v mut V,
@@ -175,7 +175,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
         }
     }
 
-    /// Looks at the entries of a folder that was opened, and goes on with the folders in it.
+    /// Visits the entries of an open folder, and continues with the folders in it.
     fn look(&mut self, handle: OwnedFd) -> Result<(), TooMany> {
         let found = match Found::at(handle.as_fd(), OsStr::new("")) {
             Ok(found) => found,

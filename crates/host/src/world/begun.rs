@@ -1,25 +1,25 @@
 //! Nothing is done that was not written down before.
 
-/// Something that is about to be done, with the receipt that says so. The [`World`](super::World) takes nothing else, so what can't
-/// be written down can't be done. What the receipt is, only its writer knows; it is taken back to be completed.
+/// An act that is about to be done, with its receipt. The [`World`](super::World) accepts nothing else, so an act without a receipt
+/// can't be done. Only the writer knows what the receipt is; it gets it back to complete it.
 #[derive(Debug)]
-#[must_use = "what began is over some time, and its receipt says how"]
+#[must_use = "its receipt has to be completed"]
 pub struct Begun<'a, T, R> {
     what: &'a T,
     receipt: R,
 }
 
 impl<'a, T, R> Begun<'a, T, R> {
-    /// Writes down that it begins.
+    /// Writes the receipt for the start.
     ///
     /// # Errors
-    /// When it can't be written down; then it does not begin.
+    /// When the receipt can't be written; then the act does not start.
     pub fn write<E>(what: &'a T, write: impl FnOnce(&T) -> Result<R, E>) -> Result<Self, E> {
         let receipt = write(what)?;
         Ok(Self { what, receipt })
     }
 
-    /// What it is.
+    /// The act that was started.
     #[must_use]
     pub fn what(&self) -> &'a T {
         self.what

@@ -1,11 +1,11 @@
-//! Deno as the room of a skill's JavaScript: the same grant, in the words of `deno run`.
+//! Deno as the backend of a skill's JavaScript: the same grant, as flags of `deno run`.
 //!
-//! **Problem.** Deno keeps code from files, variables and hosts by itself, but only as well as it is told; and whatever its
-//! flags forget, its process could still do.
+//! **Problem.** Deno restricts files, variables and hosts itself, but only as well as its flags; and whatever its flags miss, its
+//! process could still do.
 //!
-//! **Decision.** The flags are one pure function of what the grant opens ([`flags`]), and around the process stands the fence that
-//! every program of a skill has. So no permission to run programs is needed: what runs is Deno and not a program of the skill,
-//! and it is never allowed to start one, to load a library or to ask about the system.
+//! **Decision.** The flags are one pure function of what the grant opens ([`flags`]), and the process runs in the sandbox of every
+//! program of a skill. So no permission to run programs is needed: Deno is not a program of the skill, and it is never allowed to
+//! start one, to load a library or to query the system.
 //!
 //! ```text
 //! file:read   env:read(CLAUDE_TOOL_OUTPUT)
@@ -23,7 +23,7 @@ use metier_model::{Permission, Scope};
 use super::{Begun, Running, World, WorldError, room::Runs};
 use crate::sandbox::Trails;
 
-/// What holds for all: nobody is asked, nothing is fetched, nothing is found in files that lie about.
+/// Flags for all: no prompts, no downloads, no configuration files that happen to be there.
 const ALWAYS: &[&str] = &[
     "--no-prompt",
     "--no-remote",
@@ -46,9 +46,9 @@ const ADDRESS_SPACE: u64 = 128 << 30;
 /// Deno, and the files of ours that it is started with.
 #[derive(Clone, Debug)]
 pub struct Deno {
-    /// The program.
+    /// Path of the Deno program.
     pub program: PathBuf,
-    /// The folder in which they are; it may be read.
+    /// Their folder; it can be read.
     pub folder: PathBuf,
     /// What runs in it, and talks to us.
     pub runner: PathBuf,
@@ -59,19 +59,19 @@ pub struct Deno {
 /// What a grant opens, for a program that keeps its code in by itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Openings {
-    /// Places that may be read.
+    /// Readable places.
     pub read: Vec<PathBuf>,
-    /// Places that may be written.
+    /// Writable places.
     pub write: Vec<PathBuf>,
-    /// Places that may not be read, though they lie in one of those.
+    /// Places within those that can't be read.
     pub deny_read: Vec<PathBuf>,
-    /// Places that may not be written, though they lie in one of those.
+    /// Places within those that can't be written.
     pub deny_write: Vec<PathBuf>,
-    /// Variables that may be seen.
+    /// Visible variables.
     pub variables: Vec<String>,
-    /// Hosts that may be reached; `*` for all.
+    /// Reachable hosts; `*` for all.
     pub hosts: Vec<String>,
-    /// Hosts that may not, though they are among those.
+    /// Hosts among those that can't be reached.
     pub deny_hosts: Vec<String>,
 }
 

@@ -16,13 +16,13 @@ use crate::{
     world::{World, WorldError},
 };
 
-/// How many variables a skill may set for its children, and how long their values may be: a program can't be started with
-/// any number of them.
+/// How many variables a skill can set for its children, and how long their values can be: a program can't be started with any
+/// number of them.
 const MAX_VARIABLES: usize = 64;
 const MAX_VALUE: usize = 32 * 1024;
 
-/// Toolchain managers whose shims need to know where their root is, because the home that a child sees is an empty one: the
-/// root, the folder of `PATH` that tells that it is used, and the variable.
+/// Toolchain managers whose shims need to know their root, because the home of a child is empty: the root, the folder of `PATH`
+/// that shows that it is used, and the variable.
 const ROOTS: &[(&str, &str, &str)] = &[
     (".pyenv", ".pyenv", "PYENV_ROOT"),
     (".rbenv", ".rbenv", "RBENV_ROOT"),
@@ -34,8 +34,8 @@ const ROOTS: &[(&str, &str, &str)] = &[
 ];
 
 impl World {
-    /// The folders of `PATH` in which programs are looked for: absolute ones outside of the skill's folder, so that a skill
-    /// can't put its own `git` in front.
+    /// The folders of `PATH` in which programs are searched: absolute ones outside of the skill's folder, so that a skill can't put
+    /// its own `git` in front.
     pub(super) fn path_folders(&self) -> Vec<PathBuf> {
         let path = self.host.path.as_deref();
         let path = path.unwrap_or(OsStr::new("/usr/local/bin:/usr/bin:/bin"));
@@ -68,7 +68,7 @@ impl World {
         let scratch = self.scratch.path();
         let mut set = |name: &str, value: OsString| env.push((name.into(), value));
         set("PATH", env::join_paths(&folders).unwrap_or_default());
-        // An empty home of its own: programs find no settings there, and complain about none.
+        // An empty home: programs find no settings there, and complain about none.
         set("HOME", scratch.into());
         set("TMPDIR", scratch.into());
         for (root, name) in self.tool_roots() {

@@ -45,8 +45,7 @@ pub(super) fn read(path: &Path, never: &[PathBuf]) -> Result<Vec<u8>, WorldError
     Ok(bytes)
 }
 
-/// The content of a regular file that is not larger than a limit. What is no such file, or lies behind a link, has none; nothing
-/// is waited for.
+/// The content of a regular file that is not larger than a limit. Other files, and files behind a link, have none; it never blocks.
 pub(super) fn read_regular(path: &Path, limit: u64) -> Option<Vec<u8>> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
     let file = File::from(open(path, flags).ok()?);
@@ -102,7 +101,7 @@ pub(super) fn write(path: &Path, content: &[u8]) -> Result<(), WorldError> {
         Ok(())
     };
     place().map_err(|error| {
-        // The half-written one has a name of its own; whether it can be removed changes nothing.
+        // The partly written file has a separate name; whether it can be removed does not matter.
         rustix::fs::unlinkat(&folder, &temporary, rustix::fs::AtFlags::empty()).ok();
         failed(error)
     })
@@ -143,7 +142,7 @@ pub(super) fn is_there(path: &Path) -> bool {
     open(path, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC).is_ok()
 }
 
-/// The same for whoever needs the reason.
+/// The same with the reason.
 pub(super) fn look(path: &Path) -> Result<(), WorldError> {
     let looked = open(path, OFlags::PATH | OFlags::CLOEXEC);
     looked.map(drop).map_err(|source| WorldError::File {
@@ -185,7 +184,7 @@ fn guard(path: &Path, never: &[PathBuf], what: &'static str) -> Result<(), World
     Ok(())
 }
 
-/// What runs a script: its first line if it has one, else what its ending says. Files of a skill need no executable bit:
+/// The interpreter of a script: its first line if it has one, else by its extension. Files of a skill need no executable bit:
 /// packages lose it.
 pub(super) fn runner(
     file: &Path,
@@ -258,7 +257,7 @@ fn shebang(file: &Path) -> io::Result<Vec<OsString>> {
     let (program, argument) = line.split_once([' ', '\t']).unwrap_or((line, ""));
     if program.is_empty() {
         return Err(io::Error::other(
-            "its first line names nothing that could run it",
+            "its first line names no known interpreter",
         ));
     }
     let argument = argument.trim();

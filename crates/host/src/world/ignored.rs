@@ -1,8 +1,8 @@
 //! Which files a search leaves out: `.ignore`, `.gitignore` and `.git/info/exclude`.
 //!
 //! Any of them can be a FIFO, a device, a link to one, or a gigabyte, in a repository that was cloned a minute ago. So they are
-//! read like any other file of a stranger: regular files only, without a link on the way, up to a limit. An ignore file that is
-//! none of that ignores nothing, and the search says so.
+//! read like any other untrusted file: regular files only, without a link on the way, up to a limit. Any other ignore file ignores
+//! nothing, and the search reports it.
 
 use std::{
     path::{Path, PathBuf},
@@ -30,14 +30,14 @@ const KINDS: [&str; 3] = [".ignore", ".gitignore", ".git/info/exclude"];
 /// The ignore files of a folder, and those of the folders above it.
 #[derive(Debug)]
 pub(super) struct IgnoreRules {
-    /// By kind.
+    /// One list of patterns per kind of ignore file.
     own: [Option<Gitignore>; 3],
-    /// Whether a repository begins here: what git ignores further up does not concern it.
+    /// Whether a repository starts here: ignore rules further up do not apply to it.
     repository: bool,
     above: Option<Rc<IgnoreRules>>,
 }
 
-/// Reads ignore files as long as there is room for more patterns.
+/// Reads ignore files up to the limit of patterns.
 #[derive(Debug)]
 pub(super) struct IgnoreReader {
     left: usize,
@@ -52,7 +52,7 @@ impl IgnoreReader {
         }
     }
 
-    /// The first ignore files that are there and are not used.
+    /// The first ignore files that exist and are not used.
     pub(super) fn into_unused(self) -> Vec<PathBuf> {
         self.unused
     }
@@ -71,7 +71,7 @@ impl IgnoreReader {
         folders.iter().fold(None, below)
     }
 
-    /// The rules in a folder: those above it, if it has none of its own.
+    /// The rules in a folder: those above it, if it has none itself.
     pub(super) fn below(
         &mut self,
         folder: &Path,
@@ -89,7 +89,7 @@ impl IgnoreReader {
         }))
     }
 
-    /// A line that is no pattern is skipped, as git does.
+    /// A line that is not a pattern is skipped, as git does.
     fn read(&mut self, folder: &Path, kind: &str) -> Option<Gitignore> {
         let path = folder.join(kind);
         let Some(content) = files::read_regular(&path, MAX_FILE) else {

@@ -22,7 +22,7 @@ use crate::{
     },
 };
 
-/// What makes our own binary the room of a library.
+/// The argument that makes our own binary the host of a library.
 const NATIVE_HOST: &str = "__native-host";
 
 /// A file of the skill that runs and is talked to. Dropping it ends it, all that it started, and its way to the network.
@@ -87,7 +87,7 @@ pub(super) struct Prepared<'a> {
     folder: File,
     stdin: Stdin<'a>,
     pub(super) env: Vec<(OsString, OsString)>,
-    /// `None` for a user who wants no fence.
+    /// `None` if the user disabled the sandbox.
     pub(super) profile: Option<Profile>,
     watched: PathBuf,
     owner: String,
@@ -142,11 +142,11 @@ impl World {
         self.talk(self.prepare(Runs::Program, &program, &arguments, work)?)
     }
 
-    /// Starts our own binary as the room of a library of the skill, behind the same fence: what the library does there is what a
-    /// program of the skill could do, so it takes the permit for one.
+    /// Starts our own binary as the host of a library of the skill, in the same sandbox: the library can do what a program of the
+    /// skill could do, so it needs the permit for one.
     ///
     /// # Errors
-    /// When the permit is for something else, or the room can't be started or confined.
+    /// When the permit is for something else, or the host can't be started or sandboxed.
     pub fn start_library<R>(&self, begun: &Begun<'_, Permit, R>) -> Result<Running, WorldError> {
         let permit = begun.what();
         let Act::Script { path, .. } = permit.act() else {
@@ -158,12 +158,7 @@ impl World {
         let shim = &self.host.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];
         let (program, work) = (shim.as_os_str(), &self.host.work);
-        let mut prepared = self.prepare(Runs::Program, program, &arguments, work)?;
-        if let Some(profile) = &mut prepared.profile {
-            // It is wherever the user put it.
-            profile.read.push(shim.to_owned());
-        }
-        self.talk(prepared)
+        self.talk(self.prepare(Runs::Program, program, &arguments, work)?)
     }
 
     /// Starts what was prepared, to be talked to.
@@ -226,7 +221,11 @@ impl World {
             source,
         };
         let handle = File::open(folder).map_err(failed)?;
-        let profile = self.profile(runs)?;
+        let mut profile = self.profile(runs)?;
+        if program == self.host.shim.as_os_str() {
+            // Our own binary is wherever the user put it.
+            profile.read.push(self.host.shim.clone());
+        }
         let unjudged = self.unjudged().filter(|_| self.host.unsandboxed);
         if let Some(place) = unjudged.filter(|place| place.symlink_metadata().is_ok()) {
             return Err(WorldError::Unjudged(place));

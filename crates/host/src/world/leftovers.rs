@@ -22,13 +22,13 @@ pub struct Leftovers {
 }
 
 impl Leftovers {
-    /// Places that were put back. Nothing is deleted: the user may have made it while the child ran.
+    /// Places that were restored. Nothing is deleted: the user may have created it while the child ran.
     #[must_use]
     pub fn undone(&self) -> &[UndonePlace] {
         &self.inner.undone
     }
 
-    /// Places that could not be looked at or put back.
+    /// Places that could not be checked or restored.
     #[must_use]
     pub fn failed(&self) -> &[(PathBuf, io::Error)] {
         &self.inner.failed
@@ -40,8 +40,8 @@ impl Leftovers {
     }
 }
 
-/// Puts back what children of dead runs have made in protected places, and removes their temporary files. For the start of the program:
-/// it costs two looks at a folder if there is nothing to do.
+/// Restores protected places that children of killed runs have changed, and removes their temporary files. For the start of the
+/// program: it costs two listings of a folder if there is nothing to do.
 #[must_use]
 pub fn tidy_up(temporary: &Path) -> Vec<Leftovers> {
     let leftovers = child::work_off(&temporary.join(WATCHED)).into_iter();

@@ -1,8 +1,9 @@
 //! The world: the one place where a permit becomes a deed.
 //!
-//! A [`Permit`] can't be made anywhere but in policy, and [`World::act`] takes nothing else, so there is no way from a skill
-//! to a file, a program or a host around the check; and it takes it only as a [`Begun`], once a receipt says that the act begins. What a grant allows is turned into a [`Profile`](crate::sandbox::Profile)
-//! for every child; what a grant can't allow (keys, start-up files, our own state) is denied here once more.
+//! Only policy can create a [`Permit`], and [`World::act`] accepts nothing else, so there is no way from a skill to a file, a
+//! program or a host around the check; and it accepts it only as a [`Begun`], once there is a receipt for the start of the act. A
+//! grant becomes a [`Profile`](crate::sandbox::Profile) for every child; what a grant can't allow (keys, start-up files, our own
+//! state) is denied here once more.
 
 mod begun;
 mod deno;
@@ -29,6 +30,7 @@ use std::{
 };
 
 use metier_policy::{Act, Grant, Line, Permit, Within};
+use metier_wasm::script::Script;
 
 use crate::{
     child::{ChildError, Outcome, Relay},
@@ -47,7 +49,7 @@ pub use room::Scratch;
 pub use search::Match;
 pub use wasi::Wasi;
 
-/// Writes the skill's files, as they were judged, below the handle of an empty folder.
+/// Writes the skill's scanned files below the handle of an empty folder.
 pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), WorldError> + Send + Sync>;
 
 /// What surrounds every skill on this machine. Values come in; the world looks nothing up by itself.
@@ -55,9 +57,9 @@ pub type WriteFiles = Arc<dyn Fn(BorrowedFd<'_>) -> Result<(), WorldError> + Sen
 pub struct HostEnvironment {
     /// Our own binary, which has the shim inside.
     pub shim: PathBuf,
-    /// Where scripts start.
+    /// The working directory of scripts.
     pub work: PathBuf,
-    /// The user's home.
+    /// The home folder of the user.
     pub home: Option<PathBuf>,
     /// `PATH`.
     pub path: Option<OsString>,
@@ -65,13 +67,13 @@ pub struct HostEnvironment {
     pub common: Vec<(OsString, OsString)>,
     /// Our own state and configuration: no skill reads or writes it.
     pub own: Vec<PathBuf>,
-    /// Where metier itself looks for skills and settings: no skill writes there.
+    /// Where metier itself reads skills and settings: no skill writes there.
     pub obeyed: Vec<PathBuf>,
     /// Where folders for temporary files are made.
     pub temporary: PathBuf,
-    /// Whether children run without a sandbox, because the user said so.
+    /// Whether children run without a sandbox, because the user disabled it.
     pub unsandboxed: bool,
-    /// Set when the results of skills are no longer wanted: their children are ended then.
+    /// Set when the results of skills are no longer needed: their children are ended then.
     pub stop: Option<Arc<AtomicBool>>,
 }
 
@@ -80,7 +82,7 @@ pub struct HostEnvironment {
 pub struct SkillInWorld {
     /// Its folder; a built-in skill has none.
     pub folder: Option<PathBuf>,
-    /// Writes its files, as they were judged, into an empty folder.
+    /// Writes its scanned files into an empty folder.
     pub write_files: WriteFiles,
     /// Variables that a child sees if `env:read` names them: those of this process, and the user's secrets for the skill.
     pub named: Vec<(String, OsString)>,
@@ -91,31 +93,31 @@ pub struct SkillInWorld {
 pub enum Done {
     /// A child ended, and reached for these hosts.
     Child(Outcome, Vec<Seen>),
-    /// A host answered.
+    /// The response of a host.
     Response(Response),
     /// A file was read.
     Bytes(Vec<u8>),
     /// Files were found by their names.
     Found {
-        /// Absolute, in order.
+        /// Absolute paths, sorted.
         paths: Vec<PathBuf>,
-        /// Whether there may be more.
+        /// Whether the list is incomplete.
         truncated: bool,
-        /// Ignore files that are there and are not used.
+        /// Ignore files that exist and are not used.
         unused: Vec<PathBuf>,
     },
     /// Lines were found in files.
     Matches {
         /// By file, in order.
         matches: Vec<Match>,
-        /// Whether there may be more.
+        /// Whether the list is incomplete.
         truncated: bool,
-        /// Ignore files that are there and are not used.
+        /// Ignore files that exist and are not used.
         unused: Vec<PathBuf>,
     },
     /// A variable was read; `None` if it isn't set.
     Value(Option<OsString>),
-    /// It was done, and there is nothing to say.
+    /// It was done, without a result.
     Nothing,
 }
 
@@ -128,42 +130,42 @@ pub enum WorldError {
     /// The place is one that no permission opens.
     #[error("{} is never {what} for a skill", path.display())]
     Never {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
         /// `read` or `written`.
         what: &'static str,
     },
     /// What was approved is the name of a link, and leads elsewhere.
-    #[error("{} is a link: approve the place that it leads to", .0.display())]
+    #[error("{} is a symbolic link: approve its target", .0.display())]
     Link(PathBuf),
-    /// That it begins can't be written down.
+    /// The receipt for its start can't be written.
     #[error("{0}")]
     NotWritten(String),
-    /// The skill is not what was approved any more.
-    #[error("its files changed after they were looked at; try again")]
+    /// The skill is no longer the approved one.
+    #[error("its files changed after they were scanned; try again")]
     Changed,
-    /// The skill's files can't be written down as they were judged, so no child can be given them.
-    #[error("a copy of its files as they were judged can't be made: {0}")]
+    /// The skill's scanned files can't be copied, so no child can get them.
+    #[error("its scanned files can't be copied: {0}")]
     NoCopy(String),
     /// What git keeps in the skill's folder is in no digest, and could not be kept from a child.
     #[error(
-        "{} is not part of what was judged, and without a sandbox nothing keeps the skill from it", .0.display()
+        "{} was not scanned, and without a sandbox the skill could use it", .0.display()
     )]
     Unjudged(PathBuf),
     /// A file could not be read or written.
     #[error("{}: {source}", path.display())]
     File {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// Why.
+        /// The error of the system.
         source: io::Error,
     },
-    /// A file is larger than may be read.
+    /// A file is larger than the limit.
     #[error("{} is larger than {limit} bytes", path.display())]
     TooLarge {
-        /// Which.
+        /// Path of the file.
         path: PathBuf,
-        /// How much may be read.
+        /// The maximum size.
         limit: u64,
     },
     /// A host was not reached.
@@ -173,14 +175,14 @@ pub enum WorldError {
     #[error(transparent)]
     Hosts(#[from] ScopeError),
     /// The way to the network can't be opened for a child.
-    #[error("the proxy for the network can't be started: {0}")]
+    #[error("the network proxy can't be started: {0}")]
     Proxy(io::Error),
     /// A git command that is not on the list.
-    #[error("`git {0}` is not a command that {1} allows")]
+    #[error("`git {0}` is not allowed by {1}")]
     Git(String, &'static str),
     /// An option that is not on the list of its command.
     #[error(
-        "`git {command}` does not take `{option}` with {permission}: only options that run nothing are taken, spelt in full"
+        "`git {command}` does not take `{option}` with {permission}: only options that start no program are allowed, spelled in full"
     )]
     GitOption {
         /// The command of git.
@@ -190,10 +192,10 @@ pub enum WorldError {
         /// Which permission would have to allow it.
         permission: &'static str,
     },
-    /// What is looked for can't be understood.
-    #[error("`{pattern}` can't be looked for: {why}")]
+    /// The search pattern can't be parsed.
+    #[error("can't search for `{pattern}`: {why}")]
     Pattern {
-        /// What was given.
+        /// The pattern that was given.
         pattern: String,
         /// What is wrong with it.
         why: String,
@@ -202,7 +204,7 @@ pub enum WorldError {
     #[error("`{0}` can't be set: at most 64 variables, of 32 KiB each, are set for children")]
     TooManyVariables(String),
     /// This part of the world is elsewhere: models and skills belong to the runtime.
-    #[error("`{0}` is not done here")]
+    #[error("`{0}` is not supported here")]
     Elsewhere(&'static str),
 }
 
@@ -242,7 +244,7 @@ pub struct World {
     host: Arc<HostEnvironment>,
     skill: SkillInWorld,
     scratch: Scratch,
-    /// The skill's files as they were judged, once a child needed them.
+    /// The skill's scanned files, once a child needed them.
     copy: OnceLock<Scratch>,
     protection: OnceLock<Protection>,
     /// Where protected names lead, and since when that is known.
@@ -254,10 +256,10 @@ pub struct World {
 }
 
 impl World {
-    /// The world as this grant lets a skill see it. Its children's connections are told to `connections`.
+    /// The world that this grant opens for a skill. Connections of its children are reported to `connections`.
     ///
     /// # Errors
-    /// When there is no room for temporary files.
+    /// When temporary folders can't be created.
     pub fn new(
         grant: Arc<Grant>,
         host: Arc<HostEnvironment>,
@@ -278,8 +280,8 @@ impl World {
         })
     }
 
-    /// The content of a file that a skill wants to write, for the user who is asked about it: `None` if there is no such file. The
-    /// skill does not get it.
+    /// The content of a file that a skill is about to write, for the user who is asked about it: `None` if there is no such file.
+    /// The skill does not get it.
     ///
     /// # Errors
     /// When there is something that can't be read, or is never read.
@@ -375,7 +377,7 @@ impl World {
         )
     }
 
-    /// A file of the skill: where the user is, so that names of files in the arguments mean what they say.
+    /// A file of the skill runs in the user's working directory, so that file names in the arguments mean what they say.
     fn script(
         &self,
         path: &str,
@@ -390,7 +392,7 @@ impl World {
         self.wait_for(prepared, timeout)
     }
 
-    /// What runs a file of the skill, and what it is given.
+    /// The interpreter of a file of the skill, and its arguments.
     fn runner(
         &self,
         path: &str,
@@ -399,10 +401,18 @@ impl World {
         let Some(folder) = self.skill.folder.as_deref() else {
             return Err(WorldError::Elsewhere("a script of a built-in skill"));
         };
-        // What is looked at here is what will run.
+        // The inspected program is the one that will run.
         let looked_at = self.copy()?.unwrap_or(folder).join(path);
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
+        if file.extension().is_some_and(|ending| ending == "wasm") {
+            let script = Script {
+                file,
+                places: self.script_places()?,
+                arguments,
+            };
+            return Ok((self.host.shim.clone().into(), script.command()));
+        }
         files::runner(&file, &looked_at, arguments)
     }
 }

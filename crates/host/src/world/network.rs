@@ -67,7 +67,7 @@ impl World {
     }
 }
 
-/// The way out of one child's network: a proxy of its own, with a credential that nobody else has.
+/// The network access of one child: a separate proxy with a unique credential.
 pub(super) struct Door {
     hosts: Hosts,
     credential: String,
@@ -76,7 +76,7 @@ pub(super) struct Door {
 }
 
 impl Door {
-    /// Every connection is told to `log` before it is made, and when it is over.
+    /// Every connection is reported to `log` before it is made, and when it has ended.
     pub(super) fn new(hosts: Hosts, log: Arc<dyn ConnectionLog>) -> Result<Self, WorldError> {
         let draw = || getrandom::u64().map_err(|error| WorldError::Proxy(error.into()));
         Ok(Self {
@@ -87,10 +87,10 @@ impl Door {
         })
     }
 
-    /// What the child is told; the port is known when its network is there.
+    /// The URL for the child; the port is known when its network exists.
     pub(super) fn url(&self) -> String {
         let url = Proxy::url(0, &self.credential);
-        // Only its end: the credential may begin with the same sign.
+        // Only its end: the credential can start with the same character.
         format!("{}{{port}}", url.strip_suffix('0').unwrap_or(&url))
     }
 
@@ -107,7 +107,7 @@ impl Door {
         *self.proxy.lock().unwrap_or_else(PoisonError::into_inner) = Some(proxy);
     }
 
-    /// Whether it could be opened, for whoever has started a child in front of it.
+    /// Whether it could be opened, after a child was started for it.
     pub(super) fn check(&self) -> Result<(), WorldError> {
         let mut proxy = self.proxy.lock().unwrap_or_else(PoisonError::into_inner);
         match proxy.take_if(|proxy| proxy.is_err()) {
@@ -116,7 +116,7 @@ impl Door {
         }
     }
 
-    /// Ends it, and tells who was reached for.
+    /// Ends it, and returns its connections.
     pub(super) fn close(self) -> Result<Vec<Seen>, WorldError> {
         let proxy = self
             .proxy

@@ -1,4 +1,4 @@
-//! The room of a child: which places its grant opens, and a folder of its own for temporary files.
+//! The places that a grant opens for a child, and a folder for its temporary files.
 
 use std::{
     fs, io,
@@ -25,12 +25,12 @@ use crate::{
 /// Where files are kept in memory.
 const IN_MEMORY: &str = "/dev/shm";
 
-/// What is started.
+/// The kind of program that is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Runs<'a> {
     /// Git, with a command from our own list, in this folder.
     Git(&'a Path),
-    /// Anything else.
+    /// Any other program.
     Program,
 }
 
@@ -39,9 +39,9 @@ const MAX_MATCHED: usize = 20_000;
 /// Where, below the temporary files, folders are that children only read.
 const KEPT: &str = "kept";
 
-/// Where, below the temporary files, it is written down what has to be looked at after a child.
+/// Where, below the temporary files, the places to check after a child are written down.
 pub(super) const WATCHED: &str = "watched";
-/// How the names of folders begin that belong to one activation.
+/// Prefix of folders that belong to one activation.
 const ROOM: &str = "run-";
 
 /// A folder that is gone when this is. Its lock shows that it is still in use.
@@ -52,7 +52,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// A new folder below this one, for nobody else.
+    /// A new private folder below this one.
     ///
     /// # Errors
     /// When it can't be made.
@@ -82,7 +82,7 @@ impl Scratch {
         Self::new(&below.join(KEPT))
     }
 
-    /// Where it is.
+    /// Path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -134,7 +134,7 @@ pub(super) fn remove_abandoned(temporary: &Path) {
 }
 
 impl World {
-    /// The fence that the grant amounts to.
+    /// The sandbox profile of the grant.
     pub(super) fn profile(&self, runs: Runs<'_>) -> Result<Profile, WorldError> {
         let mut read = system_read(&self.path_folders(), self.host.home.as_deref());
         read.extend(self.skill.folder.as_deref().map(Path::to_owned));
@@ -178,8 +178,8 @@ impl World {
         })
     }
 
-    /// The repositories that a pattern of `git:write` opens: the one at its fixed part, those below it if it covers everything there,
-    /// and the one in which git itself was told to work.
+    /// The repositories that a pattern of `git:write` opens: the one at its fixed part, those below it if it covers everything
+    /// there, and the one in which git itself was started.
     fn repositories(&self, pattern: &PathPattern, runs: Runs<'_>) -> Vec<PathBuf> {
         let Some(root) = self.anchored(pattern) else {
             return Vec::new();
@@ -199,8 +199,8 @@ impl World {
         found
     }
 
-    /// How protected places are found in what may be written, and those that are known by name. A repository may be changed
-    /// if `git:write` names it, and is made by git itself only, which is started by us with a fixed list of commands.
+    /// How protected places are found in writable folders, and those that are known by name. A repository can be changed if
+    /// `git:write` names it, and only by git itself, which we start with a fixed list of commands.
     fn guard(
         &self,
         write: &[PathBuf],
@@ -251,8 +251,8 @@ impl World {
         }))
     }
 
-    /// The skill's files as they were judged, written down once; `None` for a built-in skill. Without them no child is
-    /// started: the folder itself may hold something else by now.
+    /// The skill's scanned files, copied once; `None` for a built-in skill. Without them no child is started: the folder itself can
+    /// have changed by now.
     pub(super) fn copy(&self) -> Result<Option<&Path>, WorldError> {
         if self.skill.folder.is_none() {
             return Ok(None);
@@ -283,7 +283,7 @@ impl World {
             .with_other_names(secret.collect())
     }
 
-    /// The same for a child, which has a room of its own and sees its own processes.
+    /// The same for a child, which has its own temporary folder and sees its own processes.
     pub(super) fn hidden(&self) -> Vec<PathBuf> {
         let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
         let kernel = self.kernel_places().into_iter().filter(is_elsewhere);
@@ -306,7 +306,7 @@ impl World {
         places
     }
 
-    /// The folder of all temporary files: what is in it belongs to one activation, and is nobody else's.
+    /// The folder of all temporary files: each entry belongs to one activation, and is hidden from the others.
     pub(super) fn rooms(&self) -> Option<PathBuf> {
         self.host.temporary.canonicalize().ok()
     }
@@ -333,7 +333,7 @@ impl World {
         places
     }
 
-    /// What the user denied, though it lies inside of what the user allowed. Of a pattern, the whole folder.
+    /// What the user denied within what the user allowed. Of a pattern, the whole folder.
     pub(super) fn refused(&self, permission: Permission) -> Vec<PathBuf> {
         let denied = self.grant.denied().iter();
         let denied = denied.filter(|want| want.permission == permission);
@@ -383,8 +383,8 @@ impl World {
         Some(path)
     }
 
-    /// The files and folders that a pattern opens for a child. A folder that is to be written and isn't there is made; a
-    /// pattern with names to be matched opens the files that match today.
+    /// The files and folders that a pattern opens for a child. A missing folder that is to be written is created; a pattern with
+    /// wildcards opens the files that match today.
     pub(super) fn places(
         &self,
         pattern: &PathPattern,

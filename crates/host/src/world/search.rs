@@ -1,16 +1,15 @@
 //! Looking for files and for lines in them.
 //!
-//! **Problem.** A skill that may read `./src/**` asks for `**/*.rs` of the project. Whether that is permitted can't be told
-//! before it is known what is there, and nothing that may not be read may be listed either.
+//! **Problem.** A skill that can read `./src/**` requests `**/*.rs` of the project. Whether that is permitted depends on the files
+//! that exist, and unreadable files must not be listed either.
 //!
-//! **Decision.** The permit says that something below the folder may be read; each hit is then judged like a file
-//! that is read by itself, and what doesn't pass was never there. No link is followed, not even one that is put in
-//! the place of a folder meanwhile: a hit counts only if it can be reached by its very name. What `.gitignore` leaves out is
-//! left out, and hidden files are, unless the pattern names one.
+//! **Decision.** The permit states that something below the folder can be read; each hit is then checked like a single file, and
+//! hits that don't pass are omitted. No link is followed, not even one that replaces a folder meanwhile: a hit counts only if it
+//! can be reached by its very name. Files in `.gitignore` are omitted, and hidden files are, unless the pattern names one.
 //!
-//! The folder may be a stranger's: a million files in one place, a thousand folders inside of one another, ignore files that are
-//! devices. The walk has read no more entries than it may show, it follows its own list instead of the stack, and the clock is
-//! looked at between any two entries and lines.
+//! The folder can be untrusted: a million files in one place, a thousand nested folders, ignore files that are devices. The walk
+//! reads no more entries than it can show, it uses its own list instead of the stack, and the clock is checked between any two
+//! entries and lines.
 
 use std::{
     collections::HashSet,
@@ -40,9 +39,9 @@ const MAX_LINE: usize = 400;
 /// Larger files are passed over, in bytes; and how much is read in all.
 const MAX_FILE: u64 = 2 << 20;
 const MAX_READ: u64 = 512 << 20;
-/// A path that is longer is no path for the kernel, in bytes.
+/// Maximum length of a path in the kernel, in bytes.
 const MAX_PATH: usize = 4_096;
-/// How many files and folders are looked at.
+/// How many files and folders are visited.
 const MAX_ENTRIES: usize = 100_000;
 /// The longest pattern, and the largest program that it may become, both in bytes.
 const MAX_PATTERN: usize = 2_000;
@@ -51,7 +50,7 @@ const MAX_PROGRAM: usize = 1 << 20;
 /// A line that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
-    /// The file, absolute.
+    /// Absolute path of the file.
     pub path: PathBuf,
     /// The line's number, from 1.
     pub line: u64,
@@ -127,7 +126,7 @@ impl World {
         })
     }
 
-    /// Shows every file that may be read, with its path below the folder, until told that it is enough.
+    /// Shows every readable file, with its path below the folder, until the visitor stops it.
     fn walk(
         &self,
         folder: &Path,
@@ -180,7 +179,7 @@ impl World {
 struct Walked {
     /// Whether something was left out.
     truncated: bool,
-    /// Ignore files that are there and are not used.
+    /// Ignore files that exist and are not used.
     unused: Vec<PathBuf>,
 }
 
@@ -268,7 +267,7 @@ impl<'n> Walk<'n> {
     }
 }
 
-/// Whether a pattern asks for names that begin with a dot.
+/// Whether a pattern matches names that start with a dot.
 fn names_hidden(pattern: &str) -> bool {
     let mut parts = pattern.split(['/', '{', ',']);
     parts.any(|part| part.len() > 1 && part.starts_with('.') && part != "..")
@@ -291,7 +290,7 @@ fn regex(pattern: &str) -> Result<Regex, WorldError> {
 fn check(pattern: &str) -> Result<(), WorldError> {
     if pattern.is_empty() || pattern.len() > MAX_PATTERN {
         let why = format!(
-            "it has {} bytes, and may have 1 to {MAX_PATTERN}",
+            "it has {} bytes; 1 to {MAX_PATTERN} are allowed",
             pattern.len()
         );
         return Err(unclear(&pattern.chars().take(80).collect::<String>(), &why));
@@ -311,7 +310,7 @@ fn text(path: &Path) -> Option<Vec<u8>> {
     files::read_regular(path, MAX_FILE).filter(|bytes| memchr::memchr(0, bytes).is_none())
 }
 
-/// Adds the lines that match, and not many more than are wanted.
+/// Adds the lines that match, up to about the limit.
 fn lines(path: &Path, text: &[u8], regex: &Regex, until: Instant, matches: &mut Vec<Match>) {
     let mut rest = text;
     let mut number = 0;

@@ -15,14 +15,14 @@ use crate::{
     world::{World, WorldError},
 };
 
-/// How long it is known where protected names lead, before that is looked at again.
+/// How long the targets of protected names are cached.
 const LEADS_ARE_KNOWN: Duration = Duration::from_secs(2);
 
 impl World {
     /// Whether no permission opens a path for writing, by any of its names.
     ///
     /// # Errors
-    /// When what may be written can't be looked through.
+    /// When writable folders can't be scanned.
     pub(super) fn is_untouchable(&self, path: &Path) -> Result<bool, WorldError> {
         let names = Names::of(path.parent().unwrap_or(path));
         let others = self.protection().mounts().other_names(path);
@@ -38,7 +38,7 @@ impl World {
         Ok(false)
     }
 
-    /// The same without the names that lead to it from elsewhere. For a child those are looked for when it starts.
+    /// The same without the names that lead to it from elsewhere. For a child those are found when it starts.
     pub(super) fn is_protected(&self, path: &Path) -> bool {
         let protection = self.protection();
         let denied = self.denied();
@@ -51,7 +51,7 @@ impl World {
         })
     }
 
-    /// Whether a path is a step from a protected name to where that leads, or lies in it: the user's `~/.bashrc` may be kept elsewhere.
+    /// Whether a path is a step from a protected name to its target, or is in it: the user's `~/.bashrc` can be kept elsewhere.
     fn leads_to(&self, path: &Path, names: Names) -> Result<bool, WorldError> {
         let mut leads = self.leads.lock().unwrap_or_else(PoisonError::into_inner);
         let is_known = |since: &Instant| since.elapsed() < LEADS_ARE_KNOWN;
@@ -66,7 +66,7 @@ impl World {
         })
     }
 
-    /// All steps of all protected names that are known, or are found in what may be written and beside it in the project.
+    /// All steps of all protected names that are known, or are found in writable folders and beside them in the project.
     fn steps(&self) -> Result<HashSet<PathBuf>, WorldError> {
         let protection = self.protection();
         let written = self.grant.allowed().iter();

@@ -1,12 +1,13 @@
 //! A grant as WASI sees it: folders that are opened beforehand, and variables. Plain data for [`metier_wasm`].
 //!
-//! WebAssembly runs in this process, so no fence of the system is around it: what is opened for it is open as a whole. So only
-//! whole folders are opened (`file:read(docs/**)`), and none in which there is something that no permission opens: keys, our own
-//! state, what the user denied, and for writing what others obey. Single files and patterns are read and written by asking
-//! the host, which looks at each one. What others obey and isn't there yet could be made: that is looked at after each call,
-//! as after each child, and renamed.
+//! WebAssembly runs in this process, without a sandbox of the system: what is opened for it is open as a whole. So only whole
+//! folders are opened (`file:read(docs/**)`), and none that contains something that no permission opens: keys, our own state, what
+//! the user denied, and for writing what others obey. Single files and patterns are read and written through the host, which checks
+//! each one. Protected files that don't exist yet could be created: that is checked after each call, as after each child, and they
+//! are renamed.
 
 use std::{
+    collections::BTreeSet,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -30,11 +31,11 @@ use crate::{
 /// What a grant opens for WebAssembly.
 #[derive(Clone, Debug, Default)]
 pub struct Wasi {
-    /// For the engine.
+    /// The context for the engine.
     pub room: Room,
-    /// What was granted and is not opened, and why; to be told.
+    /// What was granted and is not opened, with the reason, for the user.
     pub closed: Vec<String>,
-    /// Folders that may be written, and what must not appear in them.
+    /// Writable folders, and what must not appear in them.
     guarded: Profile,
     /// Where that is written down, and for whom.
     watched: PathBuf,
@@ -68,7 +69,48 @@ impl World {
         Ok(wasi)
     }
 
-    /// Opens one folder, or says why not.
+    /// The folders that a WebAssembly script of the skill opens: the one where it starts, its own, its temporary one, and those that the
+    /// grant names as a whole. The fence around the child decides what can be read and written there.
+    pub(super) fn script_places(&self) -> Result<Vec<Place>, WorldError> {
+        let work = &self.host.work;
+        let mut places = Vec::new();
+        let mut add = |folder: &Path, name: Option<&str>, write| {
+            places.extend(name.map(|name| Place {
+                folder: folder.to_owned(),
+                name: name.to_owned(),
+                write,
+            }));
+        };
+        add(work, Some("."), true);
+        add(self.scratch.path(), self.scratch.path().to_str(), true);
+        for permission in [Permission::FileWrite, Permission::FileRead] {
+            for want in self.grant.fence() {
+                let Scope::Paths(pattern) = want.reach() else {
+                    continue;
+                };
+                if want.permission != permission || pattern.fixed().1 != Reach::Everything {
+                    continue;
+                }
+                let Some(folder) = self.straight(&pattern)? else {
+                    continue;
+                };
+                let write = permission == Permission::FileWrite;
+                add(&folder, folder.to_str(), write);
+                // Programs name files as seen from where they start: `data/x.txt` is found in what is called `data`.
+                let seen = folder.strip_prefix(work).ok();
+                let seen = seen.filter(|seen| !seen.as_os_str().is_empty());
+                add(&folder, seen.and_then(Path::to_str), write);
+            }
+        }
+        if let Some(skill) = self.skill.folder.as_deref() {
+            add(skill, skill.to_str(), false);
+        }
+        let mut names = BTreeSet::new();
+        places.retain(|place| names.insert(place.name.clone()));
+        Ok(places)
+    }
+
+    /// Opens one folder, or returns why not.
     fn open(&self, pattern: &PathPattern, write: bool, wasi: &mut Wasi) -> Result<(), WorldError> {
         let Some(base) = self.straight(pattern)? else {
             return Ok(());
@@ -138,7 +180,7 @@ impl World {
             .find(|place| meets(place) || place.canonicalize().is_ok_and(|place| meets(&place)))
     }
 
-    /// What others obey in a folder, and what the user said must not be written there.
+    /// What others obey in a folder, and what the user denied for writing there.
     fn protected(&self, folder: &Path) -> Result<Vec<PathBuf>, WorldError> {
         let guard = Guard {
             protection: self.protection().clone(),
@@ -159,10 +201,10 @@ impl World {
 }
 
 impl Wasi {
-    /// Does something that may write, and renames what must not appear; says what that was.
+    /// Runs something that can write, renames what must not appear, and returns what that was.
     ///
     /// # Errors
-    /// When something is there by now that must not be written, or could not be put back.
+    /// When something exists now that must not be written, or could not be restored.
     pub(crate) fn guarding<T>(
         &self,
         work: impl FnOnce() -> T,

@@ -1,11 +1,11 @@
-//! System calls that open ways around the fence, one by one.
+//! System calls that open ways around the sandbox, one by one.
 
 use metier_host::child::Exit;
 use metier_host::sandbox::{Mechanism, Network};
 
 use crate::room::{BOTH, Room, out};
 
-/// Calls that are denied whatever the profile says, and what they answer.
+/// Calls that are denied whatever the profile, and what they return.
 const DENIED: &[(&str, &str)] = &[
     ("unix", "EPERM"),
     ("udp", "EPERM"),

@@ -13,7 +13,7 @@ use metier_testkit::patience::wait_until;
 
 use crate::room::{BOTH, Room, out};
 
-/// Whether a process with this word on its command line lives anywhere on the machine.
+/// Whether a process with this argument is running on the machine.
 fn lives(marker: &str) -> bool {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let mut lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -24,7 +24,7 @@ fn lives(marker: &str) -> bool {
     })
 }
 
-/// A number of seconds that nobody else sleeps.
+/// A unique number of seconds to sleep.
 fn marker(test: u32, mechanism: Mechanism) -> String {
     format!("77{test}.{}{}", std::process::id(), mechanism as u8)
 }

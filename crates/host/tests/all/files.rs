@@ -268,7 +268,7 @@ fn harmless_devices_work_and_no_others() {
 // case 94
 #[test]
 fn without_namespaces_nothing_new_is_made_beside_a_protected_place() {
-    // Landlock can't take a place out of a folder: the price is told in the documentation of `sandbox`.
+    // Landlock can't exclude a place from a folder: the documentation of `sandbox` states the price.
     let mut room = Room::new(Mechanism::Landlock);
     room.file("work/AGENTS.md", "as it was");
     room.file("work/src/old", "");

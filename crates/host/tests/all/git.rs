@@ -1,4 +1,4 @@
-//! Git in repositories with differences, and in repositories that want to run something.
+//! Git in repositories with differences, and in repositories that try to run something.
 
 use std::collections::BTreeSet;
 use std::fs;

@@ -76,7 +76,7 @@ fn files_are_bounded() {
         assert_eq!(outcome.exit, Exit::Signal(25), "{outcome:?}");
         assert_eq!(
             outcome.exit.to_string(),
-            "ended by signal 25 (a file grew too large)"
+            "ended by signal 25 (file size limit exceeded)"
         );
         assert_eq!(
             fs::metadata(room.work().join("big")).unwrap().len(),

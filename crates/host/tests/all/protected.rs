@@ -1,4 +1,4 @@
-//! Protected places: every row of the table against every way to write, and random acts against an oracle of its own.
+//! Protected places: every row of the table against every way to write, and random acts against a separate oracle.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -281,7 +281,7 @@ fn path(dice: &mut Dice, place: &Place) -> PathBuf {
     path
 }
 
-/// The oracle: what the documentation promises, in its own words.
+/// The oracle: what the documentation promises, implemented separately.
 fn is_promised(path: &Path, place: &Place, tops: &[PathBuf]) -> bool {
     let names: Vec<&str> = path.iter().filter_map(|name| name.to_str()).collect();
     let anywhere = [

@@ -25,7 +25,7 @@ pub(crate) fn probe() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_metier-probe"))
 }
 
-/// A closed room.
+/// A closed environment.
 pub(crate) struct Room {
     folder: tempfile::TempDir,
     pub(crate) profile: Profile,
@@ -37,7 +37,7 @@ pub(crate) struct Room {
 }
 
 impl Room {
-    /// A workspace that may be written, in a home that may not.
+    /// A writable workspace, in a home that is not writable.
     pub(crate) fn new(mechanism: Mechanism) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir_all(folder.path().join("home/work")).expect("a workspace");

@@ -1,4 +1,4 @@
-//! How a program starts: what it finds, and what is said when it can't.
+//! How a program starts: what it finds, and the error when it can't.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};

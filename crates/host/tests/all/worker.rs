@@ -1,4 +1,4 @@
-//! A process that shut itself in: what it can't do any more, and that it still can do its work.
+//! A process that sandboxed itself: what it can no longer do, and that it still can do its work.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -114,7 +114,7 @@ fn a_worker_outlives_the_thread_that_started_it() {
         )
     };
     let mut session = std::thread::spawn(move || open().unwrap()).join().unwrap();
-    // A thread may be joined a moment before the kernel ends what it started.
+    // A thread can be joined a moment before the kernel ends what it started.
     for _ in 0..20 {
         let answer = session.call(method::TOOL, json!({}), &Desk::default(), PATIENCE);
         assert_eq!(answer.unwrap(), json!({}));
@@ -171,12 +171,13 @@ fn a_worker_that_oversteps_says_what_became_of_it() {
         other => panic!("{other:?}"),
     };
     let (how, _) = ended(&["confined", "inet"]);
-    let expected = "ended before it answered `initialize`: ended by signal 31 (a system call that it may not make)";
+    let expected =
+        "ended before it answered `initialize`: ended by signal 31 (forbidden system call)";
     assert_eq!(how, expected);
     let (how, stderr) = ended(&["confined", "panic"]);
     assert_eq!(how, "ended before it answered `initialize`: exit code 101");
     assert!(stderr.contains("as told"), "{stderr}");
     let (how, stderr) = ended(&["confined", "hog"]);
-    assert!(how.ends_with("ended by signal 6 (it gave up)"), "{how}");
+    assert!(how.ends_with("ended by signal 6 (aborted)"), "{how}");
     assert!(stderr.contains("memory allocation of"), "{stderr}");
 }

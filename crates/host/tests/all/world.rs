@@ -1,4 +1,4 @@
-//! The world of a grant: children that are talked to, variables that stay, and files that are looked for.
+//! The world of a grant: children with a conversation, variables that stay, and searches for files.
 
 use std::cell::RefCell;
 use std::convert::Infallible;
@@ -328,7 +328,7 @@ fn one_that_can_not_be_started_says_why() {
         let started = world.start(&begun(&permit));
         started.err().unwrap().to_string()
     });
-    assert_eq!(not_a_script, "`file:read` is not done here");
+    assert_eq!(not_a_script, "`file:read` is not supported here");
 }
 
 #[test]
@@ -558,7 +558,7 @@ fn ignore_files_count_as_they_do_for_others() {
     place.file("project/.gitignore", "*.log\n/out/\n");
     place.file("project/.ignore", "*.tmp\n");
     place.file("project/sub/.gitignore", "!keep.log\n!y.tmp\n");
-    // Another repository inside of this one: what git ignores out here doesn't concern it.
+    // Another repository inside this one: ignore rules out here don't apply to it.
     place.file("project/other/.git/HEAD", "");
     assert_eq!(
         place.find("project", "**").0,
@@ -572,7 +572,7 @@ fn ignore_files_count_as_they_do_for_others() {
 fn a_million_names_and_folders_without_end_are_left_out_in_time() {
     let place = Place::new(&["file:read(./**)"], &[]);
     fs::create_dir_all(place.path("project/wide")).unwrap();
-    // More than are looked at. Links cost the least.
+    // More than the limit. Links cost the least.
     for number in 0..101_000 {
         std::os::unix::fs::symlink("x", place.path(&format!("project/wide/{number}"))).unwrap();
     }
@@ -670,7 +670,7 @@ fn what_is_found_is_bounded() {
     );
     let (lines, _) = place.search("project", "x", Some("long.txt"));
     assert_eq!(lines[0].len(), "long.txt:1:".len() + 400);
-    // Patterns that other engines never come back from, or that want all of the memory.
+    // Patterns that other engines never return from, or that need all of the memory.
     assert_eq!(
         place.search("project", "(x+x+)+y", None),
         (Vec::new(), false)

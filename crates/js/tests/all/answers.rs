@@ -60,7 +60,7 @@ fn each_handler_has_its_number() {
     .call("openclaw/handle", handle(2, &json!({})))
     .run();
     assert_eq!(said.answers[1]["result"]["event"]["messages"], json!(["b"]));
-    assert_eq!(said.error(), "there is no handler 2: this skill has 2");
+    assert_eq!(said.error(), "there is no handler 2; this skill has 2");
 }
 
 #[test]
@@ -102,7 +102,7 @@ fn what_can_not_be_json_is_an_error_that_says_which_part() {
         (
             "e.context.big = 'x'.repeat(5 << 20)",
             "event.context",
-            "may have 1048576",
+            "at most 1048576 are allowed",
         ),
     ] {
         let said = Talk::handler("h.mjs", &format!("export default (e) => {{ {body} }}"))
@@ -111,7 +111,7 @@ fn what_can_not_be_json_is_an_error_that_says_which_part() {
             .run();
         let error = said.error();
         assert!(
-            error.contains(&format!("`{part}` can't be sent back")) && error.contains(expected),
+            error.contains(&format!("`{part}` can't be returned")) && error.contains(expected),
             "{body}: {error}"
         );
         assert_eq!(said.answers.len(), 3, "the next call is answered too");

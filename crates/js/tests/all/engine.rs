@@ -64,7 +64,7 @@ fn timers_that_are_left_do_not_fire_in_the_next_call() {
     assert_eq!(said.context(), json!({"n": 0}));
     assert_eq!(
         said.log[0],
-        "warn: 2 timers still waited when it was done, and will not fire"
+        "warn: 2 timers did not fire before the call returned, and never will"
     );
 }
 

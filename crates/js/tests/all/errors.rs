@@ -55,13 +55,13 @@ fn whatever_is_thrown_is_told() {
         ),
         (
             "{ toString() { for (;;) {} } }",
-            "it threw an object that is no Error",
+            "it threw an object that is not an Error",
         ),
-        ("{ a: 1 }", "it threw an object that is no Error"),
+        ("{ a: 1 }", "it threw an object that is not an Error"),
         ("Symbol('x')", "it threw a symbol"),
         (
             "new Proxy({}, { get() { throw 1 } })",
-            "it threw an object that is no Error",
+            "it threw an object that is not an Error",
         ),
         (
             "Object.defineProperties(new Error('x'), { stack: { get() { throw 1 } }, name: { value: 'N' } })",
@@ -83,7 +83,7 @@ fn whatever_is_thrown_is_told() {
 
 #[test]
 fn a_promise_that_nothing_can_settle_is_told_at_once() {
-    let never = "its promise can never resolve: no timer and no question is left that could do it";
+    let never = "its promise can never resolve: no timer and no request to the host is pending";
     check("h.mjs", "export default () => new Promise(() => {})", never);
     check(
         "h.mjs",
@@ -103,8 +103,5 @@ fn a_rejection_that_nobody_waits_for_is_logged() {
 };";
     let said = Talk::handler("h.mjs", body).event(&json!({})).run();
     assert!(said.event().is_object());
-    assert_eq!(
-        said.log,
-        ["error: a promise was rejected that nobody waits for: lost"]
-    );
+    assert_eq!(said.log, ["error: unhandled rejection of a promise: lost"]);
 }

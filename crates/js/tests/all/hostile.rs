@@ -21,7 +21,7 @@ fn run_for(time: Duration, body: &str) -> Said {
         .run()
 }
 
-const TOO_LONG: &str = "it ran for more than 0.5 s and was ended";
+const TOO_LONG: &str = "it ran for more than 0.5 s and was stopped";
 
 #[test]
 fn what_never_ends_is_ended_and_the_engine_is_not_used_again() {
@@ -49,7 +49,7 @@ fn what_never_ends_is_ended_and_the_engine_is_not_used_again() {
         if !memory {
             assert_eq!(
                 said.end,
-                Err("a call was ended, and nothing more can be done in the same engine".to_owned()),
+                Err("a call was stopped; its engine can't be used again".to_owned()),
                 "{body}"
             );
             assert_eq!(said.answers.len(), 2, "{body}");
@@ -160,7 +160,7 @@ fn a_flood_is_bounded() {
     assert!(
         said.log
             .iter()
-            .any(|line| line == "warn: [it logs too much; the rest of this call is left out]")
+            .any(|line| line == "warn: [it logs too much; the rest of this call is omitted]")
     );
     assert!(said.event().is_object());
     let said = run_for(
@@ -218,7 +218,7 @@ fn strange_texts_are_mistakes_and_not_more() {
             let said = Talk::handler(file, text).run();
             let error = said.error();
             assert!(
-                error.starts_with(file) && !error.contains("bug of metier"),
+                error.starts_with(file) && !error.contains("bug in metier"),
                 "{file} {text}: {error}"
             );
         }

@@ -162,7 +162,7 @@ fn a_mistake_is_told_with_its_place() {
     );
     assert_eq!(
         refused("h.ts", "import fs from 'fs';\nexport = fs;"),
-        "h.ts:2:1: `export =` and `import … = require()` don't go with `import` and `export`: write `export default`"
+        "h.ts:2:1: `export =` and `import … = require()` can't be combined with `import` and `export`: write `export default`"
     );
     assert!(refused("h.mjs", "export default (").starts_with("h.mjs:1:17: "));
     let inner = Talk::handler("h.mjs", "import './lib.ts';")
@@ -187,15 +187,15 @@ fn a_mistake_is_told_with_its_place() {
 fn what_is_not_a_handler_is_told_with_what_there_is() {
     assert_eq!(
         refused("h.ts", "export const onEvent = () => {};"),
-        "h.ts: it exports no function `default`, but `onEvent`; HOOK.md can name another with `export`"
+        "h.ts: it does not export a function `default` (exports: `onEvent`); name one with `export` in HOOK.md"
     );
     assert_eq!(
         refused("h.js", "1"),
-        "h.js: it exports no function `default`, but nothing; HOOK.md can name another with `export`"
+        "h.js: it does not export a function `default` (exports: none); name one with `export` in HOOK.md"
     );
     assert_eq!(
-        refused("h.mjs", "export default 5").split(", but").next(),
-        Some("h.mjs: it exports no function `default`")
+        refused("h.mjs", "export default 5").split(" (").next(),
+        Some("h.mjs: it does not export a function `default`")
     );
     let missing = Talk::files(&[]).handle("h.ts", "default").run();
     assert_eq!(
@@ -215,18 +215,18 @@ fn what_is_not_a_handler_is_told_with_what_there_is() {
 #[test]
 fn nothing_is_imported_from_elsewhere() {
     for (word, expected) in [
-        (
-            "https://example.com/x.ts",
-            "would be fetched from elsewhere",
-        ),
-        ("npm:chalk", "would be fetched from elsewhere"),
-        ("data:text/javascript,1", "would be fetched from elsewhere"),
+        ("https://example.com/x.ts", "is a remote module"),
+        ("npm:chalk", "is a remote module"),
+        ("data:text/javascript,1", "is a remote module"),
         ("chalk", "there is no package `chalk`"),
-        ("../x.js", "is outside of the skill's folder"),
-        ("/etc/passwd", "is outside of the skill's folder"),
-        ("./lib/../../x", "is outside of the skill's folder"),
+        ("../x.js", "is outside the skill's folder"),
+        ("/etc/passwd", "is outside the skill's folder"),
+        ("./lib/../../x", "is outside the skill's folder"),
         ("./missing", "`missing` is not in the skill's folder"),
-        ("node:nonsense", "`nonsense` of Node is not there"),
+        (
+            "node:nonsense",
+            "the Node module `nonsense` is not available",
+        ),
     ] {
         for text in [
             format!("import x from '{word}'; export default x;"),
@@ -249,18 +249,18 @@ fn what_nothing_stands_for_is_there_and_throws_when_it_is_called() {
         (
             "node:child_process",
             "execSync('id')",
-            "a skill starts no programs",
+            "skills can't start programs",
         ),
-        ("child_process", "spawn('id')", "a skill starts no programs"),
-        ("https", "request('https://a.io')", "opens no sockets"),
-        ("net", "connect(1)", "opens no sockets"),
-        ("worker_threads", "Worker", "one thread"),
-        ("vm", "runInThisContext('1')", "no other worlds"),
         (
-            "fs",
-            "createReadStream('x')",
-            "files are read and written whole",
+            "child_process",
+            "spawn('id')",
+            "skills can't start programs",
         ),
+        ("https", "request('https://a.io')", "can't open sockets"),
+        ("net", "connect(1)", "can't open sockets"),
+        ("worker_threads", "Worker", "one thread"),
+        ("vm", "runInThisContext('1')", "create other contexts"),
+        ("fs", "createReadStream('x')", "whole files only"),
     ] {
         let call = match call.contains('(') {
             true => format!("x.{call}"),
@@ -287,7 +287,7 @@ fn a_request_that_makes_no_sense_is_told_so() {
         .run();
     assert_eq!(
         both.error(),
-        "`entrypoint` and `handlers` don't go together"
+        "`entrypoint` and `handlers` can't be combined"
     );
     let said = Talk::handler("h.js", "module.exports = () => {}")
         .call("tool/execute", json!({"name": "x"}))
@@ -308,7 +308,10 @@ fn a_request_that_makes_no_sense_is_told_so() {
     assert_eq!(errors[1], "this skill handles OpenClaw hooks only");
     assert_eq!(errors[2], "there is no method `nonsense`");
     assert!(errors[3].contains("expected usize"), "{}", errors[3]);
-    assert_eq!(errors[4], "this speaks version 1 of the protocol, not 2");
-    assert_eq!(errors[5], "no skill is loaded: `initialize` comes first");
+    assert_eq!(errors[4], "this is version 1 of the protocol, not 2");
+    assert_eq!(
+        errors[5],
+        "no skill is loaded; `initialize` must be called first"
+    );
     assert_eq!(said.answers[6]["result"], json!({}));
 }

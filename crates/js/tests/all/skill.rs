@@ -89,7 +89,7 @@ fn a_skill_says_what_it_contributes_and_answers() {
         results[1..],
         [
             json!({"output": "Hello, Ada"}),
-            json!({"output": "the input doesn't fit: `who` is no string", "is_error": true}),
+            json!({"output": "the input is invalid: `who` is not of type string", "is_error": true}),
             json!({"output": "no luck", "is_error": true}),
             json!({"output": [true, true, "the host says not-granted", "not-granted"]}),
             json!("there is no tool `nothing`"),
@@ -97,7 +97,7 @@ fn a_skill_says_what_it_contributes_and_answers() {
             json!({"cancel": {"reason": "never"}}),
             json!({"output": 2}),
             json!({"findings": [{"severity": "info", "file": "x", "line": 1, "message": "seen"}]}),
-            json!("there is no handler 0: this skill has 0"),
+            json!("there is no handler 0; this skill has 0"),
         ]
     );
 }
@@ -124,6 +124,6 @@ fn a_skill_that_registers_nothing_is_told_how() {
         .run();
     assert_eq!(
         said.error(),
-        "it contributes nothing: end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
+        "it contributes nothing; end the entrypoint with `skill.serve()`, where `skill` is a `Skill` of `metier`"
     );
 }

@@ -40,6 +40,7 @@ pub fn run_if_worker() -> Option<ExitCode> {
     }
     match word {
         "__wasm-compile" => Some(compiler::main(unsandboxed())),
+        metier_wasm::script::ROLE => Some(metier_wasm::script::main(env::args_os().skip(2))),
         "__native-host" => Some(metier_native::main(env::args_os().nth(2))),
         _ => None,
     }

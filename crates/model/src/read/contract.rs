@@ -4,7 +4,7 @@ use super::{Draft, shape};
 use crate::{
     Condition,
     diagnostic::Code,
-    manifest::{CompatibilityRule, ComposabilityRule, Json},
+    manifest::{CompatibilityRule, ComposabilityRule, Json, SkillOrder},
     report::{Report, Say},
     text::visible,
     yaml::node::{Node, Pair, Value},
@@ -112,16 +112,18 @@ fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<Composabili
         shape::wrong("composability_rules", node, "a map with `with`", report);
         return None;
     };
-    let order = shape::entry(node, "order", report);
-    if let Some(word) = order
-        .as_deref()
-        .filter(|word| !matches!(*word, "before" | "after"))
-    {
-        report.add(Code::UnknownWord, node.at, || {
-            let word = visible(word);
-            Say::new(format!("`order` must be `before` or `after`, not `{word}`"))
-        });
-    }
+    let order = match shape::entry(node, "order", report).as_deref() {
+        None => None,
+        Some("before") => Some(SkillOrder::Before),
+        Some("after") => Some(SkillOrder::After),
+        Some(word) => {
+            report.add(Code::UnknownWord, node.at, || {
+                let word = visible(word);
+                Say::new(format!("`order` must be `before` or `after`, not `{word}`"))
+            });
+            None
+        }
+    };
     Some(ComposabilityRule {
         with,
         required: node

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metier_model::Need;
+use metier_model::{Need, SkillOrder};
 
 use super::{CODING_PIPELINE, Fault, FaultCode, Faults, Options, Set, list};
 use crate::dependencies::circles;
@@ -54,10 +54,10 @@ pub(super) fn waits(set: &Set<'_>, options: Options) -> Vec<(String, String)> {
     for skill in &set.skills {
         let own = skill.card.name.as_str();
         for rule in &skill.contract.composability_rules {
-            match rule.order.as_deref() {
-                Some("before") => pairs.insert((own, &rule.with)),
-                Some("after") => pairs.insert((&rule.with, own)),
-                _ => false,
+            match rule.order {
+                Some(SkillOrder::Before) => pairs.insert((own, &rule.with)),
+                Some(SkillOrder::After) => pairs.insert((&rule.with, own)),
+                None => false,
             };
         }
     }

@@ -1,7 +1,9 @@
 //! What came of a call, as hooks left it and as the skill made it.
 //!
-//! A hook may change what a tool answers, and whoever called is given that. But who owes a result has not delivered it because another skill's hook
-//! says so: for such questions there is what the tool itself said.
+//! A hook can change the result of a tool, and the caller gets the changed one. A result that a skill owes must come from the skill
+//! itself, so the original is kept as well.
+
+use std::fmt;
 
 use metier_sdk::wire::ToolOutput;
 use metier_store::Receipt;
@@ -10,7 +12,7 @@ use serde_json::{Map, Value};
 /// What came of a call.
 #[derive(Clone, Debug)]
 pub struct Called {
-    /// What the tool or workflow said.
+    /// The output of the tool or workflow.
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
@@ -18,14 +20,32 @@ pub struct Called {
     pub receipts: Vec<Receipt>,
     /// How many receipts there are besides.
     pub receipts_left_out: u64,
-    /// What skills wrote to their logs meanwhile, each with its name.
-    pub said: Vec<(String, String)>,
+    /// What skills wrote to their logs meanwhile.
+    pub said: Vec<SkillLine>,
     /// What it answered before a hook changed that.
     pub(super) before_hooks: Option<ToolOutput>,
 }
 
+/// A line in the log of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillLine {
+    /// Name of the skill.
+    pub skill: String,
+    /// Whether metier reports a problem with the skill. A line that the skill wrote itself is never a warning, whatever it contains.
+    pub is_warning: bool,
+    /// The line, without a prefix.
+    pub text: String,
+}
+
+impl fmt::Display for SkillLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let warning = if self.is_warning { "warning: " } else { "" };
+        write!(f, "{}: {warning}{}", self.skill, self.text)
+    }
+}
+
 impl Called {
-    /// What the skill itself answered, whatever hooks made of it; none if that was an error.
+    /// The skill's own output, before hooks changed it; none if that was an error.
     #[must_use]
     pub fn made(&self) -> Option<&Value> {
         let (output, is_error) = match &self.before_hooks {
@@ -54,7 +74,7 @@ impl From<ToolOutput> for Done {
 /// Whether a caller may call a tool with an input that is not the one it gave; else the reason.
 pub type May<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
 
-/// What a workflow is given when it is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
+/// The input of a workflow that is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
 #[must_use]
 pub fn workflow_input(words: &[String], text: &str) -> Value {
     let mut input = Map::new();

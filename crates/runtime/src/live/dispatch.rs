@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use super::{Active, CallError, Runtime, hooks, went};
 use crate::{desk::Went, worker::Worker};
 
-/// What hooks did, to be written down in one go: the disk takes its time for each. It is written before whatever the hooks were
-/// asked about happens, and before a skill is asked that may do something itself, so that receipts stand in their order.
+/// Receipts of hooks, written together because each write takes time. They are written before the event itself happens, and before
+/// a skill is called that can act, so that receipts are in order.
 #[derive(Default)]
 pub(super) struct Notes(Vec<(Arc<Worker>, NewReceipt)>);
 
@@ -25,12 +25,12 @@ impl Notes {
     }
 }
 
-/// What hooks made of an event.
+/// The result of all hooks of an event.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dispatched {
     /// The event as the last of them left it.
     pub event: Value,
-    /// Who said that the call must not happen, or that the turn must not end, and why.
+    /// The skill that cancelled the call or kept the turn from ending, and its reason.
     pub cancelled: Option<(String, String)>,
 }
 
@@ -42,11 +42,10 @@ impl Runtime {
         active.iter().any(|active| active.hook(phase).is_some())
     }
 
-    /// Lets every active skill that asked for it handle an event. What a hook changes, and what goes wrong in it, is
-    /// written down.
+    /// Calls the hooks of all active skills for an event. Changes and failures are written to receipts.
     ///
     /// # Errors
-    /// When it can't be.
+    /// When a receipt can't be written.
     pub fn dispatch(&self, phase: HookPhase, event: Value) -> Result<Dispatched, StoreError> {
         let mut done = Dispatched {
             event,
@@ -124,7 +123,7 @@ impl Runtime {
                 note(detail, Went::refused(cancel.reason.clone()));
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
             } else {
-                let reason = format!("a hook of `{phase}` cancels nothing");
+                let reason = format!("a hook of `{phase}` can't cancel anything");
                 note("ignored", Went::badly(Outcome::Error, reason, 0));
             }
             return Ok(());
@@ -158,7 +157,7 @@ impl Runtime {
     }
 }
 
-/// Whether a hook of this phase may stop what it was asked about: a call, the turn that a message begins, or the end of a turn.
+/// Whether a hook of this phase can stop the event: a call, the turn of a message, or the end of a turn.
 const fn can_cancel(phase: HookPhase) -> bool {
     prevents(phase) || matches!(phase, HookPhase::AfterResponse)
 }
@@ -175,9 +174,9 @@ fn params(phase: HookPhase, event: &Value) -> Value {
     json!({ "phase": phase, "event": event })
 }
 
-/// Lets hooks begin that come later, as if nobody before them changed anything, which mostly nobody does: fifty are then asked at
-/// once and not one after the other. An answer counts only if the hook was asked exactly what it would have been asked in its
-/// turn. Only those begin that can do nothing but answer: interpreted, and without a single permission.
+/// Starts later hooks early, assuming that earlier hooks change nothing, which is usual: fifty hooks then run at once. A result
+/// counts only if the hook got exactly the event that it would have got in its turn. Only hooks that can do nothing but answer are
+/// started early: interpreted, and without any permission.
 fn ask_ahead(all: &[Arc<Active>], phase: HookPhase, event: &Value) {
     let asked: Vec<&Arc<Active>> = all
         .iter()
@@ -191,14 +190,14 @@ fn ask_ahead(all: &[Arc<Active>], phase: HookPhase, event: &Value) {
         if active.only_answers() {
             active.begin_ahead(method::HOOK, &params);
         }
-        // Whoever changed it last time may do so again: then what comes behind would begin in vain.
+        // A hook that changed the event last time may do so again; starting the later ones early would be useless.
         if active.changes.get() {
             return;
         }
     }
 }
 
-/// What a receipt says about a change: of what, not to what.
+/// The text of a receipt about a change: what changed, not to what.
 fn changed(phase: HookPhase, event: &Value) -> String {
     let tool = event["tool"].as_str().unwrap_or_default();
     match phase {

@@ -3,7 +3,7 @@
 use metier_host::backend::SessionError;
 use metier_store::StoreError;
 
-/// Why there was no call.
+/// Why a call was not made.
 #[derive(Debug, thiserror::Error)]
 pub enum CallError {
     /// The skill is not active.
@@ -12,68 +12,68 @@ pub enum CallError {
     /// It contributes no such thing.
     #[error("skill `{skill}` has no {kind} `{name}`")]
     Unknown {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
         /// `tool`, `workflow` or `scanner`.
         kind: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
-        /// What there is.
+        /// The names that exist.
         there: Vec<String>,
     },
     /// It has several workflows, and none was named.
     #[error("skill `{skill}` has several workflows: {}", there.join(", "))]
     WhichWorkflow {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
-        /// What there is.
+        /// The names that exist.
         there: Vec<String>,
     },
     /// The input is not what the tool takes.
-    #[error("the input of `{tool}` does not fit: {reason}")]
+    #[error("invalid input for `{tool}`: {reason}")]
     Input {
-        /// Whose tool.
+        /// The skill that provides the tool.
         skill: String,
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// Why.
+        /// Why the input is invalid.
         reason: String,
     },
     /// A hook did not let it happen.
     #[error("`{tool}` was cancelled by skill `{by}`: {reason}")]
     Cancelled {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// Whose hook.
+        /// The skill whose hook cancelled the call.
         by: String,
-        /// What it said.
+        /// The reason of the hook.
         reason: String,
     },
-    /// A hook changed the input into something that the caller may not do.
-    #[error("`{tool}` is not allowed as a hook left it: {reason}")]
+    /// A hook changed the input to something that the caller is not allowed to do.
+    #[error("`{tool}` is not allowed with the input of a hook: {reason}")]
     NotAllowed {
-        /// The tool.
+        /// Name of the tool.
         tool: String,
-        /// What the caller's rules say.
+        /// The caller's rule.
         reason: String,
     },
-    /// It is at work already, further up.
-    #[error("skill `{0}` is at work already, and waits for this call")]
+    /// It is already handling a call, further up the stack.
+    #[error("skill `{0}` is already handling a call, which waits for this one")]
     Busy(String),
     /// Its code did not answer.
     #[error("skill `{skill}`{}", told(.error, ": ", " "))]
     Session {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
-        /// What happened.
+        /// The error of the skill's process.
         error: Box<SessionError>,
     },
     /// Its answer is none.
-    #[error("skill `{skill}` answered with something else: {reason}")]
+    #[error("skill `{skill}` returned an invalid response: {reason}")]
     Answer {
-        /// The skill.
+        /// Name of the skill.
         skill: String,
-        /// What is wrong.
+        /// What is wrong with the response.
         reason: String,
     },
     /// It can't be written down.
@@ -81,7 +81,7 @@ pub enum CallError {
     Store(#[from] StoreError),
 }
 
-/// What a session says, behind what it is about: its code's own words behind a colon, and what became of it as a sentence.
+/// The error of a session after its subject: messages of the skill's code follow a colon, its state follows as a sentence.
 pub(super) fn told(error: &SessionError, words: &str, sentence: &str) -> String {
     match error {
         SessionError::Answered(_) | SessionError::NotStarted(_) | SessionError::Unfit(_) => {

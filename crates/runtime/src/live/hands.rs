@@ -22,12 +22,12 @@ use metier_sdk::wire::{
 };
 use serde_json::{Value, json};
 
-use super::{Active, Runtime, invoke::Invocation};
-use crate::worker::Failed;
+use super::{Active, Runtime, SkillLine, invoke::Invocation};
+use crate::worker::{DelegateError, Failed};
 
 /// A file as a skill may read it at once.
 const MAX_TEXT: u64 = 4 << 20;
-/// How much a log line may have.
+/// Maximum length of a log line.
 const MAX_LINE: usize = 2_000;
 /// How many lines are kept of one skill.
 const MAX_LINES: usize = 500;
@@ -110,7 +110,7 @@ impl Hands<'_> {
         self.skill.worker.act(act).map_err(|error| wrong(&error))
     }
 
-    /// A file of the skill itself is read as it was judged, and needs no permission; any other is an act.
+    /// A file of the skill itself is read from the scanned bytes, and needs no permission; any other is an act.
     fn read(&self, path: &str) -> Result<Value, RpcError> {
         let path = self.path(path)?;
         let own = path.strip_prefix(&self.skill.folder).ok();
@@ -129,12 +129,8 @@ impl Hands<'_> {
                 _ => return Err(odd()),
             },
         };
-        let content = String::from_utf8(bytes).map_err(|_| {
-            failed(
-                "not-text",
-                format!("{} is no text in UTF-8", path.display()),
-            )
-        })?;
+        let content = String::from_utf8(bytes)
+            .map_err(|_| failed("not-text", format!("{} is not UTF-8 text", path.display())))?;
         answer(&FileContent { content })
     }
 
@@ -199,7 +195,7 @@ impl Hands<'_> {
         for path in unused {
             let path = self.shown(path);
             self.skill.say(format!(
-                "[{path} is no ignore file that is used: it has to be a regular file of at most 128 KB and 2,000 patterns]"
+                "[{path} is not used as an ignore file: it must be a regular file of at most 128 KB and 2,000 patterns]"
             ));
         }
     }
@@ -295,7 +291,10 @@ impl Hands<'_> {
         let act = Act::CallModel(model.unwrap_or("default").into());
         let asked = self.skill.worker.elsewhere(&act, || {
             let port = self.runtime.model.as_ref().ok_or_else(|| {
-                "no-model: there is no language model in this run; an agent provides one".to_owned()
+                DelegateError::new(
+                    "no-model",
+                    "this run has no language model; `metier agent` and `metier chat` provide one",
+                )
             })?;
             port.answer(prompt, system, model)
         });
@@ -305,7 +304,7 @@ impl Hands<'_> {
 
     fn invoke(&self, name: &str, tool: Option<&str>, input: Value) -> Result<Value, RpcError> {
         let act = Act::InvokeSkill(name.into());
-        // Who has nothing to say may leave it out; what is called takes an object.
+        // A missing input is an empty object, because tools and workflows take objects.
         let input = match input {
             Value::Null => json!({}),
             input => input,
@@ -338,10 +337,10 @@ impl Hands<'_> {
         &self.runtime.premises.desk.terms.project
     }
 
-    /// Absolute and without `.` and `..`. What a link in it leads to is looked at by the world.
+    /// Absolute and without `.` and `..`. The world resolves links in it.
     fn path(&self, path: &str) -> Result<PathBuf, RpcError> {
         if path.contains('\0') {
-            return Err(failed("path", "a path has no NUL in it".to_owned()));
+            return Err(failed("path", "a path can't contain NUL".to_owned()));
         }
         let mut plain = PathBuf::new();
         for part in self.project().join(path).components() {
@@ -364,18 +363,30 @@ impl Hands<'_> {
 }
 
 impl Active {
-    /// Keeps a line of what it says, as long as there is room.
+    /// Adds a line to its log.
     pub(super) fn say(&self, line: String) {
+        self.log(false, line);
+    }
+
+    /// Adds a line to its log, up to [`MAX_LINES`].
+    pub(super) fn log(&self, is_warning: bool, text: String) {
+        let line = |is_warning, text| SkillLine {
+            skill: self.name().to_owned(),
+            is_warning,
+            text,
+        };
         let mut said = self.said.lock();
         match said.len().cmp(&MAX_LINES) {
-            std::cmp::Ordering::Less => said.push(line),
-            std::cmp::Ordering::Equal => said.push("[it said more, which is not kept]".to_owned()),
+            std::cmp::Ordering::Less => said.push(line(is_warning, text)),
+            std::cmp::Ordering::Equal => {
+                said.push(line(false, "[further lines were discarded]".to_owned()));
+            }
             std::cmp::Ordering::Greater => {}
         }
     }
 }
 
-/// The folder where a pattern begins, and what is below it.
+/// The folder that a pattern starts in, and the rest of the pattern.
 fn split(pattern: &str) -> (&str, &str) {
     let special = pattern.find(['*', '?', '[', '{']).unwrap_or(pattern.len());
     match pattern[..special].rfind('/') {
@@ -399,10 +410,10 @@ fn failed(code: &str, message: String) -> RpcError {
 
 /// An answer of another kind than the act: none of ours does that.
 fn odd() -> RpcError {
-    failed("not-done", "the host has no answer to this".to_owned())
+    failed("not-done", "the host can't answer this request".to_owned())
 }
 
-/// What a skill is told when an act was not done. A refusal has its own code, and the permission that it takes.
+/// The error that a skill gets when an act was not done. A refusal has its own code, and the permission that is needed.
 fn wrong(error: &Failed) -> RpcError {
     match error {
         Failed::Refused(refusal) => RpcError {
@@ -420,16 +431,13 @@ fn wrong(error: &Failed) -> RpcError {
             message: error.to_string(),
             data: Some(json!({ "code": "never" })),
         },
-        Failed::Elsewhere(reason) => {
-            let (code, message) = reason.split_once(": ").unwrap_or(("not-done", reason));
-            failed(code, message.to_owned())
-        }
+        Failed::Elsewhere(inner) => failed(inner.code, inner.message.clone()),
         Failed::World(inner) => failed(undone(inner), error.to_string()),
         Failed::Store(_) => failed("not-done", error.to_string()),
     }
 }
 
-/// The word for what kept an act from being done: who imitates files for a script has to tell them apart.
+/// The code for why an act was not done; shims that imitate file APIs need to distinguish them.
 fn undone(error: &WorldError) -> &'static str {
     match error {
         WorldError::TooLarge { .. } => "too-large",

@@ -10,7 +10,7 @@ use serde_json::Value;
 /// What a phase lets a hook do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum May {
-    /// Only look.
+    /// The hook changes nothing.
     Look,
     /// Give these fields other values.
     Change(&'static [&'static str]),
@@ -30,7 +30,7 @@ const fn may(phase: HookPhase) -> May {
     }
 }
 
-/// The event as it goes on, and what of the answer did not count.
+/// The event for the next hook, and the changes that did not count.
 #[derive(Debug, PartialEq)]
 pub(super) struct Taken {
     pub(super) event: Value,
@@ -42,7 +42,9 @@ pub(super) struct Taken {
 pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> Taken {
     let mut event = before.clone();
     let ignored = match may(phase) {
-        May::Look => (before != answer).then(|| format!("a hook of `{phase}` changes nothing")),
+        May::Look => {
+            (before != answer).then(|| format!("a hook of `{phase}` can't change anything"))
+        }
         May::Change(fields) => {
             for field in fields {
                 let (Some(old), Some(new)) = (event.get_mut(*field), answer.get(*field)) else {
@@ -56,9 +58,9 @@ pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> Taken {
         }
         May::Add(list) => {
             let added = appended(&before[list], &answer[list]);
-            let ignored = added.is_none().then(|| {
-                format!("a hook of `{phase}` adds to `{list}`; what was there stays as it is")
-            });
+            let ignored = added
+                .is_none()
+                .then(|| format!("a hook of `{phase}` can only add to `{list}`"));
             if let (Some(all), Some(added)) = (event[list].as_array_mut(), added) {
                 all.extend(added);
             }
@@ -72,7 +74,7 @@ pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> Taken {
     }
 }
 
-/// A text stays a text: the model's answer, and whether it is an error. Input and output of a tool may be anything.
+/// A text stays a text: the model's answer, and whether it is an error. Input and output of a tool can be any value.
 fn same_kind(phase: HookPhase, old: &Value, new: &Value) -> bool {
     match phase {
         HookPhase::AfterResponse => new.is_string(),
@@ -90,11 +92,11 @@ fn appended(before: &Value, after: &Value) -> Option<Vec<Value>> {
         .then(|| after[before.len()..].to_vec())
 }
 
-/// The fields that an answer changes and may not.
+/// The fields that a hook changed without being allowed to.
 fn others(phase: HookPhase, before: &Value, answer: &Value, allowed: &[&str]) -> Option<String> {
     let (before, answer) = (before.as_object()?, answer.as_object());
     let Some(answer) = answer else {
-        return Some(format!("a hook of `{phase}` answers with an event"));
+        return Some(format!("a hook of `{phase}` must return an event"));
     };
     let changed: Vec<&str> = before
         .iter()

@@ -1,4 +1,4 @@
-//! What a model is told by a skill: its text, and what it may not do.
+//! What a model gets from a skill: its text, and the tools it excludes.
 
 use metier_catalog::Entry;
 use metier_model::{Digest, Source};
@@ -30,10 +30,10 @@ impl Runtime {
         &self.premises.desk.store
     }
 
-    /// Reads a skill that may be used, in the bytes that were judged; they are the ones for all of this session.
+    /// Reads a usable skill from the scanned bytes, which are used for the whole session.
     ///
     /// # Errors
-    /// When it can't be used, or is not what it was.
+    /// When it can't be used, or changed.
     pub fn load(&self, name: &str) -> Result<Loaded, ActivateError> {
         let skill = self.find(name)?;
         self.loaded(self.inventory.entry(skill))
@@ -49,10 +49,10 @@ impl Runtime {
         Ok(Loaded::new(entry, held, limit)?)
     }
 
-    /// The text of a skill with the arguments in their places, its commands run as far as they may, and its prompt files.
+    /// The text of a skill with arguments filled in, its permitted commands run, and its prompt files.
     ///
     /// # Errors
-    /// When it may not do what it wants.
+    /// When a permission is missing.
     pub fn instruct(
         &self,
         skill: &Loaded,
@@ -67,7 +67,7 @@ impl Runtime {
     /// Whether a command that must succeed before or after a skill works does so; else why not.
     ///
     /// # Errors
-    /// When the skill may not run it.
+    /// When the skill has no permission to run it.
     pub fn check_command(
         &self,
         skill: &Loaded,

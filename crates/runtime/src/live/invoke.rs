@@ -1,13 +1,14 @@
 //! Skills that invoke skills.
 //!
-//! Whoever invokes lends nothing and gains nothing: the other skill gets a session of its own for this call, with what *both* may
-//! do. So a skill with few permissions can't make one with many act for it, and one that was approved for the user's
-//! wishes doesn't act on another skill's.
+//! Neither skill lends permissions to the other: the invoked skill gets its own session for this call, with the permissions that
+//! *both* have. So a skill with few permissions can't use one with many, and approvals that were given for the user's requests
+//! don't serve another skill's.
 
 use metier_sdk::wire::ToolOutput;
 use serde_json::Value;
 
-use super::{Active, Runtime, open::MAX_DEPTH};
+use super::{Active, CallError, Runtime, open::MAX_DEPTH};
+use crate::worker::DelegateError;
 
 /// A call from one skill to another.
 pub(super) struct Invocation<'r> {
@@ -19,27 +20,30 @@ pub(super) struct Invocation<'r> {
 
 impl Runtime {
     /// Lets another skill do something for the caller.
-    pub(super) fn invoke(&self, call: &Invocation<'_>) -> Result<ToolOutput, String> {
+    pub(super) fn invoke(&self, call: &Invocation<'_>) -> Result<ToolOutput, DelegateError> {
         let skill = self.inventory.find(call.skill);
-        let skill =
-            skill.map_err(|missing| format!("not-found: there is no skill `{}`", missing.name))?;
+        let skill = skill.map_err(|missing| {
+            DelegateError::new("not-found", format!("there is no skill `{}`", missing.name))
+        })?;
         let entry = self.inventory.entry(skill);
         let name = entry.name();
         let chain = call.caller.chain();
         if chain.iter().any(|link| *link == *name) {
             let chain = chain.join(" → ");
-            return Err(format!(
-                "cycle: {chain} → {name} comes back to where it began"
+            return Err(DelegateError::new(
+                "cycle",
+                format!("{chain} → {name} is a cycle"),
             ));
         }
         if chain.len() >= MAX_DEPTH {
-            return Err(format!(
-                "depth: skills invoke each other at most {MAX_DEPTH} deep"
+            return Err(DelegateError::new(
+                "depth",
+                format!("skills can invoke each other at most {MAX_DEPTH} levels deep"),
             ));
         }
-        let active = self
-            .open(entry, Some(call.caller))
-            .map_err(|error| format!("not-active: skill `{name}`: {error}"))?;
+        let active = self.open(entry, Some(call.caller)).map_err(|error| {
+            DelegateError::new("not-active", format!("skill `{name}`: {error}"))
+        })?;
         let done = match call.tool {
             Some(tool) => {
                 let done = self.call_tool(&active, tool, &call.input, &|_| Ok(()));
@@ -48,8 +52,9 @@ impl Runtime {
             None => self.run_workflow(&active, None, &call.input),
         };
         let closed = self.close(&active);
-        let done = done.map_err(|error| format!("not-done: {error}"))?;
-        closed.map_err(|error| format!("not-done: {error}"))?;
+        let not_done = |error: CallError| DelegateError::new("not-done", error.to_string());
+        let done = done.map_err(not_done)?;
+        closed.map_err(|error| DelegateError::new("not-done", error.to_string()))?;
         Ok(done)
     }
 }

@@ -1,7 +1,7 @@
 //! The ledger of active skills: what must still be in a conversation after it was made shorter.
 //!
-//! A model that loses the text of an active skill goes on as if it had never read it. So each activation is kept here, and
-//! whoever compacts a conversation attaches them again, within limits that are said; a skill that was unloaded is not among them.
+//! A model that loses the text of an active skill continues as if it had never read it. So each activation is kept here, and
+//! compaction attaches the texts again, within stated limits; unloaded skills are not among them.
 
 use std::collections::BTreeMap;
 
@@ -24,11 +24,11 @@ pub struct Ledger {
 /// The text of an active skill, for a conversation that was made shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attached {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
-    /// Its text.
+    /// The text of the skill, cut to fit.
     pub text: String,
-    /// Whether there was no room for all of it.
+    /// Whether the text was cut to fit.
     pub cut: bool,
 }
 
@@ -49,7 +49,7 @@ impl Ledger {
         self.texts.retain(|(name, _)| name != skill);
     }
 
-    /// What is attached to a conversation that was made shorter: the newest first, as long as there is room.
+    /// The texts to attach to a compacted conversation: newest first, within the limits.
     #[must_use]
     pub fn attach(&self) -> Vec<Attached> {
         let mut room = IN_ALL;

@@ -11,19 +11,19 @@ use std::collections::BTreeMap;
 /// Where a skill is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum State {
-    /// It contributes nothing.
+    /// The skill is not active.
     #[default]
     Inactive,
-    /// Permission is asked for, its code is started.
+    /// Permission is requested and its code is started.
     Activating,
-    /// Its contributions are there.
+    /// Its contributions are available.
     Active,
     /// It could not be activated, or broke.
     Error,
 }
 
 impl State {
-    /// The word for it.
+    /// The stable name of the state.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -48,11 +48,11 @@ impl State {
 /// One step in the life of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Transition {
-    /// Whose.
+    /// Name of the skill.
     pub skill: String,
-    /// From here.
+    /// The state before.
     pub from: State,
-    /// To there.
+    /// The state after.
     pub to: State,
     /// Why, if something went wrong.
     pub reason: Option<String>,

@@ -1,11 +1,11 @@
-//! Skills that are active: what they contribute, who calls them, and what they are told.
+//! Active skills: what they contribute, who calls them, and what they get.
 //!
-//! **Problem.** A skill with code is not a text that is given out once. It is started, contributes tools, steps in before and after what
-//! others do, and must be gone without a trace when it is no longer wanted.
+//! **Problem.** A skill with code is more than a text. It is started, contributes tools, hooks into what others do, and must leave
+//! nothing behind when it is deactivated.
 //!
-//! **Decision.** A [`Runtime`] is one session. Activating a skill is always the same five steps: its bytes are judged, permission is asked, its
-//! code is opened in its room, what it contributes is checked against what it declares, its `activate` hook is called. Everything
-//! that it contributes hangs on one value, [`Active`]; dropping that takes all of it back.
+//! **Decision.** A [`Runtime`] is one session. Activating a skill always takes the same five steps: its bytes are scanned,
+//! permission is requested, its code is started in its backend, its contributions are checked against its declarations, its
+//! `activate` hook is called. Everything that it contributes belongs to one value, [`Active`]; dropping that removes all of it.
 //!
 //! ```text
 //! call "k8s__apply" {…}
@@ -14,8 +14,8 @@
 //!   after_tool_result  the same order
 //! ```
 //!
-//! A hook that fails or takes too long is a receipt, and the others go on; only a skill of the type `security-rule` may ask that the call
-//! fails with it.
+//! A hook that fails or times out leaves a receipt, and the others continue; only a skill of the type `security-rule` can require
+//! that the call fails with it.
 
 mod called;
 mod dispatch;
@@ -58,7 +58,7 @@ use crate::{
     receipts::RecentReceipts,
     render::Loaded,
     schema::{BoundedSchema, SchemaMisfit},
-    worker::{Failed, Worker, undone},
+    worker::{DelegateError, Failed, Worker, undone},
 };
 use called::Done;
 use hands::Hands;
@@ -66,35 +66,32 @@ use lifecycle::Lifecycle;
 
 pub(crate) use rooms::entrypoint_among;
 
-pub use called::{Called, May, workflow_input};
+pub use called::{Called, May, SkillLine, workflow_input};
 pub use dispatch::Dispatched;
 pub use error::CallError;
 pub(crate) use ledger::within;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
-pub use telling::{Fragment, LastWords, PromptError, Section};
+pub use telling::{Fragment, LastWords, PromptError};
 pub use together::Planned;
 pub use tools::{BadTool, CORE, Tool, full_name};
 
-/// How many lines are kept that nobody asked for.
+/// How many uncollected lines are kept.
 const MAX_SAID: usize = 2_000;
-
-/// How a line begins that reports what is wrong with a skill, among the lines that the skill wrote itself.
-pub const WARNING: &str = "warning: ";
 
 /// A language model, for skills that may ask one.
 pub trait Model: Send + Sync {
-    /// What it says.
+    /// The answer to a prompt.
     ///
     /// # Errors
-    /// What to tell the skill; a word and a colon may come first, such as `no-model: …`.
+    /// When there is no such model, the budget is spent, or the request failed.
     fn answer(
         &self,
         prompt: &str,
         system: Option<&str>,
         model: Option<&str>,
-    ) -> Result<String, String>;
+    ) -> Result<String, DelegateError>;
 }
 
 /// How long things may take.
@@ -106,11 +103,11 @@ pub struct Patience {
     pub end: Duration,
     /// A tool or a workflow.
     pub tool: Duration,
-    /// A hook.
+    /// Timeout of a hook.
     pub hook: Duration,
 }
 
-/// Judges a skill's bytes and gives them out, or says why not.
+/// Scans a skill and returns its bytes, or the reason why it is blocked.
 pub type Judge = Arc<dyn Fn(&Entry) -> Result<Snapshot, String> + Send + Sync>;
 
 /// One session with skills.
@@ -122,18 +119,18 @@ pub struct Runtime {
     model: Option<Arc<dyn Model>>,
     /// A file of tests that runs in place of each skill's entrypoint.
     tests: Option<String>,
-    /// Whether skills are started only to learn what they contribute: with no permission that has to be asked for, and without their
-    /// `activate` and `deactivate` hooks.
+    /// Whether skills are started only to list their contributions: without permissions that have to be requested, and without
+    /// their `activate` and `deactivate` hooks.
     describes: bool,
-    /// Whether it is said how the code of skills is started.
+    /// Whether log lines explain how the code of skills is started.
     explains: bool,
     active: Guarded<Vec<Arc<Active>>>,
     life: Guarded<Lifecycle>,
     ledger: Guarded<Ledger>,
     /// Receipts of activations that are over.
     receipts: Guarded<RecentReceipts>,
-    /// What was said and not given out yet, each line with its skill.
-    said: Guarded<Vec<(String, String)>>,
+    /// Lines of skills that were not collected yet.
+    said: Guarded<Vec<SkillLine>>,
     /// The message of the user that the current turn answers; empty between turns.
     user_message: Guarded<String>,
     /// The skills whose whole text, prompt files included, a model has already.
@@ -145,7 +142,7 @@ pub(crate) struct Active {
     identity: Identity,
     types: Types,
     loaded: Loaded,
-    /// The hooks that it brings along for other programs.
+    /// Its hooks that were written for other programs.
     hooks: Hooks,
     /// Where its own files are, for itself.
     folder: PathBuf,
@@ -156,13 +153,13 @@ pub(crate) struct Active {
     confinement: Guarded<Option<&'static str>>,
     contributions: Contributions,
     tools: Vec<Tool>,
-    /// What says whether an input fits, for each of the tools; built when it is called first.
+    /// Checks inputs, one per tool; built at the first call.
     schemas: Vec<BoundedSchema>,
     /// Whether one of its hooks changed or cancelled something when it was asked last.
     changes: Guarded<bool>,
-    /// The skills that it works for, the first first.
+    /// The chain of skills that invoked it, outermost first.
     callers: Vec<String>,
-    said: Guarded<Vec<String>>,
+    said: Guarded<Vec<SkillLine>>,
     /// What is wrong with its hooks, though it is active.
     broken_hooks: Guarded<Vec<String>>,
 }
@@ -216,7 +213,7 @@ impl Runtime {
         self
     }
 
-    /// The same, and it is said how the code of skills is started, if that is not obvious.
+    /// The same, with log lines that explain how the code of skills is started where that is not obvious.
     #[must_use]
     pub fn explaining(mut self, explains: bool) -> Self {
         self.explains = explains;
@@ -251,7 +248,7 @@ impl Runtime {
         self.instructed.lock().insert(skill.to_owned());
     }
 
-    /// A new turn begins: rate limits count from zero.
+    /// Starts a new turn: rate limits count from zero.
     pub fn next_turn(&self) {
         self.premises.desk.meter.next_turn();
     }
@@ -264,7 +261,7 @@ impl Runtime {
     /// Activates a skill, by name, `source:name` or path. One that is active already stays as it is.
     ///
     /// # Errors
-    /// When it can't be used, may not, does not start, or contributes what it may not.
+    /// When it is unusable or not permitted, does not start, or contributes something that it can't.
     pub fn activate(&self, name: &str) -> Result<(), ActivateError> {
         let skill = self.find(name)?;
         let entry = self.inventory.entry(skill);
@@ -297,7 +294,7 @@ impl Runtime {
                     .sort_by_key(|active| hooks::rank(active.identity.source));
                 self.life.lock().step(&name, State::Active, None);
                 if let Some(problem) = self.activate_plugin_of(entry) {
-                    active.say(format!("{WARNING}{problem}"));
+                    active.log(true, problem);
                 }
                 Ok(())
             }
@@ -317,8 +314,8 @@ impl Runtime {
         }
     }
 
-    /// Activates the plugin that a skill belongs to, once for all of its skills. What keeps its hooks from running keeps nothing else: it is
-    /// returned, in words.
+    /// Activates the plugin that a skill belongs to, once for all of its skills. A problem affects only its hooks; it is returned
+    /// as text.
     pub fn activate_plugin_of(&self, entry: &Entry) -> Option<String> {
         let plugin = self.inventory.entry(self.inventory.plugin_of(entry)?);
         let name = plugin.name();
@@ -392,8 +389,8 @@ impl Runtime {
     /// Calls a tool of an active skill, by its own name or by the one that others use.
     ///
     /// # Errors
-    /// When there is no such tool, when a hook cancels it, or when its code does not answer. What the tool itself says went
-    /// wrong is an answer.
+    /// When there is no such tool, when a hook cancels the call, or when its code does not answer. An error that the tool itself
+    /// reports is an answer.
     pub fn call(&self, skill: &str, tool: &str, input: &Value) -> Result<Called, CallError> {
         self.call_within(skill, tool, input, &|_| Ok(()))
     }
@@ -401,7 +398,7 @@ impl Runtime {
     /// The same for a caller that has rules about the input: they are asked again when a hook changed it.
     ///
     /// # Errors
-    /// Besides, when they say no to what hooks made of it.
+    /// Also when the caller refuses what hooks changed.
     pub fn call_within(
         &self,
         skill: &str,
@@ -432,7 +429,7 @@ impl Runtime {
         })
     }
 
-    /// Lets the scanners of all active `security-rule` skills look at files.
+    /// Runs the scanners of all active `security-rule` skills on files.
     ///
     /// # Errors
     /// When it can't be written down. A scanner that fails is named in the answer.
@@ -602,7 +599,7 @@ impl Runtime {
         params: Value,
         timeout: Duration,
     ) -> Result<Value, CallError> {
-        // Taken out, not borrowed: what the skill asks for may lead back here.
+        // Taken out, not borrowed: the skill's requests can lead back here.
         let Some(mut session) = active.session.take() else {
             return Err(CallError::Busy(active.name().to_owned()));
         };
@@ -630,7 +627,7 @@ impl Runtime {
                     continue;
                 }
                 Event::SaidMore(lines) => {
-                    active.say(format!("[{lines} more lines, which are not kept]"));
+                    active.say(format!("[{lines} more lines were discarded]"));
                     continue;
                 }
                 Event::Started { confinement, .. } => {
@@ -652,7 +649,7 @@ impl Runtime {
                 }
                 Event::Crashed { how, stderr } => {
                     let reason = match stderr.trim_end().lines().last() {
-                        Some(last) => format!("{how}; its last words: {last}"),
+                        Some(last) => format!("{how}; last output: {last}"),
                         None => how,
                     };
                     ("crashed".to_owned(), Went::badly(Outcome::Error, reason, 0))
@@ -666,7 +663,8 @@ impl Runtime {
                 }
                 Event::GaveUp { crashes, wait } => {
                     let wait = metier_model::text::duration(wait);
-                    let reason = format!("crashed {crashes} times in a row; left alone for {wait}");
+                    let reason =
+                        format!("crashed {crashes} times in a row; not restarted for {wait}");
                     (
                         "given up".to_owned(),
                         Went::badly(Outcome::Error, reason, 0),
@@ -678,8 +676,8 @@ impl Runtime {
         Ok(())
     }
 
-    /// Does something, and gives what was written down meanwhile along with its answer, and what was said since the last one. Without
-    /// an answer that is kept for the next.
+    /// Does some work, and returns its answer with the receipts written meanwhile and all log lines since the last answer. Without
+    /// an answer they are kept for the next.
     fn answered(
         &self,
         work: impl FnOnce() -> Result<Done, CallError>,
@@ -698,8 +696,8 @@ impl Runtime {
         })
     }
 
-    /// What was written down and said since this was asked last.
-    pub fn collect(&self) -> (Vec<Receipt>, Vec<(String, String)>) {
+    /// Receipts and log lines since the last call.
+    pub fn collect(&self) -> (Vec<Receipt>, Vec<SkillLine>) {
         for active in self.all_active() {
             self.keep_said(&active);
         }
@@ -715,13 +713,12 @@ impl Runtime {
         receipts.in_order()
     }
 
-    /// Takes over what a skill said, as long as there is room.
+    /// Collects the log of a skill, up to the limit.
     fn keep_said(&self, active: &Active) {
         let lines = active.said.take();
         let mut said = self.said.lock();
         let room = MAX_SAID.saturating_sub(said.len());
-        let lines = lines.into_iter().take(room);
-        said.extend(lines.map(|line| (active.name().to_owned(), line)));
+        said.extend(lines.into_iter().take(room));
     }
 }
 
@@ -756,7 +753,7 @@ impl Active {
     }
 }
 
-/// What the code of a skill is told about a call.
+/// What the code of a skill gets to know about a call.
 fn tool_params(tool: &str, input: &Value, session: &str) -> Value {
     json!({ "name": tool, "input": input, "session": session })
 }
@@ -780,7 +777,7 @@ fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
 
 impl Drop for Runtime {
     fn drop(&mut self) {
-        // `end` reports what went wrong; there is no caller left for that here.
+        // `end` reports errors; here no caller is left for that.
         self.end().ok();
     }
 }

@@ -37,28 +37,28 @@ pub enum ActivateError {
     /// It can't be used.
     #[error("{0}")]
     Unusable(String),
-    /// Its bytes are not those that the session began with.
-    #[error("it changed since this session began; a new session takes the new one")]
+    /// Its bytes are not those that the session started with.
+    #[error("it changed since this session started; start a new session to use it")]
     Changed,
     /// It can't be read.
     #[error(transparent)]
     Render(#[from] RenderError),
-    /// It may not.
+    /// The skill is not permitted to run.
     #[error(transparent)]
     Refused(#[from] Refused),
     /// Its program was not started.
     #[error(transparent)]
     Failed(#[from] Failed),
-    /// It does not say what to run, or what it says is not there.
+    /// It names no file to run, or one that does not exist.
     #[error("{0}")]
     Entrypoint(String),
     /// Its code did not start.
     #[error("{}", super::error::told(.0, "its code can't be loaded: ", "it "))]
     Session(SessionError),
     /// Its hooks need Deno.
-    #[error("its hooks are to run in Deno, which is not there: {0}")]
+    #[error("its hooks require Deno, which is not available: {0}")]
     NoDeno(NoDeno),
-    /// It contributes what it may not.
+    /// It contributes something that it can't.
     #[error("{0}")]
     Contribution(String),
     /// Its `activate` hook failed.
@@ -79,7 +79,7 @@ impl From<Stopped> for ActivateError {
 }
 
 impl Runtime {
-    /// Opens a skill, for whoever called it.
+    /// Opens a skill for its caller.
     pub(super) fn open(
         &self,
         entry: &Entry,
@@ -140,7 +140,7 @@ impl Runtime {
         Ok(active)
     }
 
-    /// What a skill and the hooks that it brings along ask for.
+    /// The permissions that a skill and its hooks request.
     fn requested(&self, loaded: &Loaded, hooks: &Hooks) -> Request {
         let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
         let purpose = match loaded.manifest.card.backend.is_some() || !hooks.is_empty() {
@@ -163,8 +163,8 @@ impl Runtime {
         }
     }
 
-    /// Starts its code, checks what it contributes, and calls its hook. `own` is what it may do by itself, if it works for
-    /// somebody who may do less.
+    /// Starts its code, checks its contributions, and calls its hook. `own` is its own grant, if it works for a skill with fewer
+    /// permissions.
     fn begin(&self, active: &mut Active, own: Option<&Grant>) -> Result<(), ActivateError> {
         let (session, registered) = {
             let hands = Hands {
@@ -218,7 +218,7 @@ impl Runtime {
             .map_err(|error| ActivateError::Hook(error.to_string()))
     }
 
-    /// Lets a skill say good-bye, and ends its code.
+    /// Calls the deactivation hook of a skill, and ends its code.
     pub(super) fn close(&self, active: &Active) -> Result<(), CallError> {
         let mut hook = Ok(());
         if !self.describes && active.hook(HookPhase::Deactivate).is_some() {
@@ -257,7 +257,7 @@ impl Runtime {
 }
 
 impl Active {
-    /// The skills that it works for, and itself.
+    /// The chain of skills that invoked it, and itself.
     pub(super) fn chain(&self) -> Vec<String> {
         let mut chain = self.callers.clone();
         chain.push(self.name().to_owned());
@@ -278,8 +278,8 @@ fn folder(entry: &Entry) -> PathBuf {
     }
 }
 
-/// Whether the code of a skill is that of this skill, as far as it says who it is: a library that was built for another, or for another
-/// version, is one that was forgotten there.
+/// Whether the code belongs to this skill, if it declares a name: a library built for another skill or version was left there by
+/// mistake.
 fn itself(active: &Active) -> Result<(), ActivateError> {
     let Some(said) = &active.contributions.manifest else {
         return Ok(());
@@ -296,12 +296,13 @@ fn itself(active: &Active) -> Result<(), ActivateError> {
     }
     let version = version.map_or_else(String::new, |version| format!(" {version}"));
     Err(ActivateError::Contribution(format!(
-        "its code says that it is `{} {}`, and SKILL.yaml that it is `{name}{version}`: build it again, or correct SKILL.yaml",
+        "its code declares `{} {}`, but SKILL.yaml declares `{name}{version}`: rebuild it or fix SKILL.yaml",
         said.name, said.version
     )))
 }
 
-/// The tools of a skill. What its manifest declares of one counts before what its code says: that is what was read when it was approved.
+/// The tools of a skill. The manifest's description of a tool takes precedence over the code's, because the user approved the
+/// manifest.
 fn described(active: &Active) -> Vec<ToolSpec> {
     let declared = &active.loaded.manifest.code.tools;
     let tools = active.contributions.tools.iter().cloned();
@@ -381,7 +382,7 @@ fn declared(active: &Active, offered: &Contributions) -> Result<(), ActivateErro
     let missing = active.loaded.manifest.code.tools.iter();
     match missing.into_iter().find(|tool| !registered(&tool.name)) {
         Some(tool) => Err(ActivateError::Contribution(format!(
-            "it declares the tool `{}` and does not register it: register it in the code, or remove it from `tools` in SKILL.yaml",
+            "it declares the tool `{}` but does not register it: register it in the code, or remove it from `tools` in SKILL.yaml",
             tool.name
         ))),
         None => Ok(()),

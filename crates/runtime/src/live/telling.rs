@@ -1,4 +1,4 @@
-//! What active skills tell a model, a wiki and a scanner.
+//! What active skills contribute to prompts, answers and scans.
 
 use metier_model::{SkillType, model_text::for_model};
 use metier_sdk::{
@@ -11,17 +11,17 @@ use serde_json::{Value, json};
 use super::{Active, CallError, Runtime, ledger::within};
 use crate::prompt_files::{CUT, PromptFiles, plain};
 
-/// How many tokens a fragment of a hook may have.
+/// How many tokens a fragment of a hook can have.
 const MAX_FRAGMENT: usize = 8_000;
 
 /// A piece of the system prompt that a skill contributes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fragment {
-    /// The skill; of fragments that hooks injected, nobody is named.
+    /// The skill; none for fragments that hooks injected.
     pub skill: Option<String>,
-    /// What a model is told.
+    /// The text for the model.
     pub text: String,
-    /// Whether there was no room for all of it.
+    /// Whether the text was cut to fit.
     pub cut: bool,
 }
 
@@ -57,23 +57,12 @@ pub enum PromptError {
     Store(#[from] StoreError),
 }
 
-/// A section of a wiki that is about to be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Section {
-    /// Its title.
-    pub title: String,
-    /// What it is to be about.
-    pub content: String,
-    /// What skills want its writer to know.
-    pub context: Vec<String>,
-}
-
-/// What a scanner of a skill said.
+/// The findings of a skill's scanner.
 #[derive(Debug)]
 pub struct ScannedBy {
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
-    /// The scanner.
+    /// Name of the scanner.
     pub scanner: String,
     /// What it found, or why it did not look.
     pub found: Result<Vec<FoundByScanner>, String>,
@@ -82,17 +71,17 @@ pub struct ScannedBy {
 /// A model's answer, and whether the turn may end with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LastWords {
-    /// The answer.
+    /// The answer, after all hooks.
     pub text: String,
     /// The skill whose hook does not let the turn end, and what is still to be done.
     pub sent_back: Option<(String, String)>,
 }
 
 impl Runtime {
-    /// A conversation begins.
+    /// Calls the hooks for a new conversation.
     ///
     /// # Errors
-    /// When it can't be written down.
+    /// When a receipt can't be written.
     pub fn conversation_start(&self) -> Result<(), StoreError> {
         let event = json!({ "session": self.premises.desk.session });
         self.dispatch(HookPhase::ConversationStart, event).map(drop)
@@ -155,10 +144,10 @@ impl Runtime {
         Ok(prompt)
     }
 
-    /// A model's answer, after all transforms. `continued` says that a hook has sent back the answer before this one.
+    /// A model's answer, after all transforms. `continued` is set if a hook has sent back the previous answer.
     ///
     /// # Errors
-    /// When it can't be written down.
+    /// When a receipt can't be written.
     pub fn after_response(&self, text: &str, continued: bool) -> Result<LastWords, StoreError> {
         let session = &self.premises.desk.session;
         let event = json!({ "text": text, "session": session, "continued": continued });
@@ -169,26 +158,10 @@ impl Runtime {
         })
     }
 
-    /// A section of a wiki, with the context that skills want its writer to have.
-    ///
-    /// # Errors
-    /// When it can't be written down.
-    pub fn wiki_section(&self, section: Section) -> Result<Section, StoreError> {
-        let event = json!({
-            "title": section.title, "content": section.content, "context": section.context,
-        });
-        let event = self.dispatch(HookPhase::BeforeWikiSection, event)?.event;
-        let context = event["context"].as_array().cloned().unwrap_or_default();
-        Ok(Section {
-            context: context.iter().filter_map(text).collect(),
-            ..section
-        })
-    }
-
     /// Findings of a scan, and what hooks add to them.
     ///
     /// # Errors
-    /// When it can't be written down.
+    /// When a receipt can't be written.
     pub fn scan_complete(
         &self,
         skill: &str,

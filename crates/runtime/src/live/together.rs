@@ -1,8 +1,8 @@
-//! Tools of several skills that were called at once: all begin, then each is answered in its turn.
+//! Tools of several skills that were called at once: all start, then each is answered in turn.
 //!
-//! What a tool asks of its host is still answered one after the other, in the order of the calls, so receipts stand in their order and
-//! nobody is asked two things at once; what it does by itself it does meanwhile. A call begins early only when it is certain that
-//! exactly this call comes next to that skill: while any hook sees calls or results, nothing begins early.
+//! Requests of tools to the host are still answered one after the other, in the order of the calls, so that receipts are in order
+//! and the user gets one question at a time; everything else runs in parallel. A call starts early only if it is certain to be the
+//! next call of that skill: while any hook sees calls or results, nothing starts early.
 
 use metier_sdk::{HookPhase, wire::method};
 use serde_json::Value;
@@ -12,16 +12,16 @@ use super::{Active, Runtime, tool_params};
 /// A call that is about to be made.
 #[derive(Clone, Copy, Debug)]
 pub struct Planned<'a> {
-    /// The skill.
+    /// Name of the skill.
     pub skill: &'a str,
     /// Its tool, by its own name.
     pub tool: &'a str,
-    /// With what.
+    /// The input of the call.
     pub input: &'a Value,
 }
 
 impl Runtime {
-    /// Lets calls begin that are made next, in this order; answers which of them did. Of several to one skill none does.
+    /// Starts calls that follow, in this order; returns which of them did start. Of several calls to one skill none does.
     pub fn begin_together(&self, calls: &[Planned<'_>]) -> Vec<bool> {
         let watched = [HookPhase::BeforeToolCall, HookPhase::AfterToolResult];
         if calls.len() < 2 || watched.iter().any(|phase| self.handles(*phase)) {
@@ -54,7 +54,7 @@ impl Runtime {
 }
 
 impl Active {
-    /// Lets its code begin with a call that comes soon, unless it is at work.
+    /// Starts a call of its code that follows soon, unless it is busy.
     pub(super) fn begin_ahead(&self, method: &str, params: &Value) -> bool {
         let Some(mut session) = self.session.take() else {
             return false;

@@ -1,10 +1,10 @@
-//! Which tools there are while skills are active, who owns each, and what it is called.
+//! The tools of active skills, their owners and their names.
 //!
-//! Inside of its skill a tool has a short name. Outside, core tools keep it (`read`, `shell`), which only come with the program, and every
-//! other tool has its skill's name before it (`kubernetes__apply`), so no skill can stand in another's place. The names of
-//! core tools belong to the program even while the skill that has them is not active, and those of the tools by which a session
-//! works with skills (`activate_skill`) belong to no skill at all. A user's own `specification-engine` or `opencode-implementer` takes the place of
-//! the built-in one, and so do its tools `specKit` and `opencode`.
+//! Within its skill a tool has a short name. Outside, core tools keep it (`read`, `shell`), which only come with the program, and
+//! every other tool is prefixed with its skill's name (`kubernetes__apply`), so no skill can replace another's tool. The names of
+//! core tools are reserved even while their skill is not active, and those of the tools for managing skills (`activate_skill`)
+//! belong to no skill. A user's own `specification-engine` or `opencode-implementer` replaces the built-in one, and so do its tools
+//! `specKit` and `opencode`.
 
 use metier_model::Source;
 use metier_policy::{SESSION_TOOLS, gives_tools};
@@ -12,7 +12,7 @@ use metier_sdk::wire::ToolSpec;
 
 use crate::schema::SchemaRefused;
 
-/// Tools of the program's own skills: nobody else may call one of theirs so.
+/// Tools of the built-in skills, whose names are reserved.
 pub const CORE: &[&str] = &[
     "read", "write", "edit", "glob", "grep", "shell", "bash", "exec", "fetch", "task", "ls",
     // the two halves of the coding pipeline
@@ -21,35 +21,35 @@ pub const CORE: &[&str] = &[
 
 /// The longest name that models take.
 const MAX_NAME: usize = 64;
-/// As many as a model takes in all. Nobody reads more than that, and they cost whoever is told of them.
+/// Maximum number of tools of a skill. All tools of a request cost tokens.
 const MAX_TOOLS: usize = 128;
 
 /// A tool that an active skill contributes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tool {
-    /// What it is called by whoever calls it.
+    /// The name under which it is called.
     pub name: String,
-    /// The skill.
+    /// Name of the skill.
     pub skill: String,
-    /// What the skill says about it.
+    /// The skill's description of it.
     pub spec: ToolSpec,
 }
 
 /// Why a skill can't contribute a tool.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTool {
-    /// The name is no name.
+    /// The name is not valid.
     #[error(
-        "`{0}` is no name for a tool: letters, digits, `_` and `-`, at most {MAX_NAME} with the skill's name"
+        "`{0}` is not a valid tool name: use letters, digits, `_` and `-`, at most {MAX_NAME} with the skill's name"
     )]
     Name(String),
-    /// Twice the same.
+    /// Two tools of a skill have the same name.
     #[error("the tool `{0}` is registered twice")]
     Twice(String),
-    /// It would stand in the place of a core tool.
+    /// It would replace a core tool.
     #[error("`{0}` is a core tool, which no skill can replace; choose another name")]
     Core(String),
-    /// More than anybody reads.
+    /// Too many tools.
     #[error("it registers {0} tools; a skill has at most {MAX_TOOLS}")]
     Many(usize),
     /// The schema is none.
@@ -85,7 +85,7 @@ pub(super) fn named(skill: &str, source: Source, specs: &[ToolSpec]) -> Result<V
     }
     let mut tools: Vec<Tool> = Vec::new();
     for spec in specs {
-        // The two of the coding pipeline may be a user's own, under the same name.
+        // The two skills of the coding pipeline can be a user's own, under the same name.
         let is_replaced = gives_tools(skill, &spec.name);
         let is_taken = is_core(&spec.name) && source != Source::Builtin && !is_replaced;
         if is_taken || is_in(SESSION_TOOLS, &spec.name) {

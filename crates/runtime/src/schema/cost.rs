@@ -13,7 +13,7 @@ use super::{
     graph::{Graph, Subschema},
 };
 
-/// Pairs of a subschema and a value that are looked at.
+/// Pairs of a subschema and a value that are evaluated.
 const MAX_PAIRS: usize = 1_000_000;
 
 /// What the validator does at most.
@@ -21,9 +21,9 @@ const MAX_PAIRS: usize = 1_000_000;
 pub(super) struct Cost {
     /// To find out whether a value fits.
     pub(super) verdict: u64,
-    /// To find out which members and items were looked at, for `unevaluatedProperties` and `unevaluatedItems`.
+    /// To find out which members and items were evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
     marks: u64,
-    /// To say what is wrong. Whether a branch fits is asked first, at each level again.
+    /// To describe errors. Whether a branch matches is evaluated first, again at each level.
     pub(super) explanation: u64,
 }
 
@@ -81,7 +81,7 @@ pub(super) fn whatever_the_value(graph: &Graph) -> u64 {
     most
 }
 
-/// What a schema asks for with this input, or `None` if it is more than the validator is asked for.
+/// The cost of a schema with this input, or `None` if it exceeds the limit.
 pub(super) fn of(graph: &Graph, input: &Value, nested: usize) -> Option<Cost> {
     let mut count = Count {
         graph,
@@ -202,7 +202,7 @@ impl<'g> Count<'g> {
         Some(())
     }
 
-    /// How many values are in a value; looking at each of them counts too.
+    /// The number of values in a value; visiting each of them counts too.
     fn values_in(&mut self, value: &Value) -> Option<u64> {
         let mut count = 0;
         let mut left = vec![value];

@@ -1,7 +1,7 @@
-//! Which subschemas a schema applies, to the same value and to values inside of it.
+//! The subschemas that a schema applies, to the same value and to values inside it.
 //!
-//! Keywords of all drafts are read, whichever one the schema says that it follows: a keyword too many costs precision, one too
-//! few would cost the bound.
+//! Keywords of all drafts are read, whichever one the schema declares: a keyword too many costs precision, one too few would cost
+//! the bound.
 
 use std::collections::HashMap;
 
@@ -29,13 +29,13 @@ pub(super) struct Subschema {
     pub(super) same: Vec<u32>,
     /// To the member of this name.
     pub(super) named: HashMap<String, u32>,
-    /// To every member.
+    /// Subschemas that apply to every member.
     pub(super) members: Vec<u32>,
     /// To the name of every member.
     pub(super) names: Vec<u32>,
     /// To the item at this place.
     pub(super) places: Vec<u32>,
-    /// To every item.
+    /// Subschemas that apply to every item.
     pub(super) items: Vec<u32>,
     /// What it does itself, whatever the value.
     pub(super) itself: u64,
@@ -45,7 +45,7 @@ pub(super) struct Subschema {
     pub(super) per_name_letter: u64,
     /// Whether it compares all items with each other.
     pub(super) unique: bool,
-    /// Whether it asks which members and items others looked at.
+    /// Whether it depends on which members and items others evaluated.
     pub(super) unevaluated: bool,
 }
 
@@ -101,7 +101,7 @@ impl Graph {
         self.patterns
     }
 
-    /// The most subschemas that apply to one value inside of one another.
+    /// The most subschemas that apply to one value, nested.
     pub(super) fn steps(&self) -> usize {
         self.steps
     }
@@ -180,7 +180,7 @@ impl Graph {
     }
 }
 
-/// What is found by looking at the schema as mere JSON: whether it is small enough, and what references can name.
+/// What the schema shows as plain JSON: whether it is small enough, and the targets of references.
 struct Survey<'s> {
     anchors: HashMap<&'s str, Vec<&'s Value>>,
     /// What `$recursiveRef` can mean.
@@ -292,7 +292,7 @@ impl<'s> Builder<'s> {
             subschema.per_letter += self.pattern(pattern)?;
         }
         if let Some(Value::String(format)) = members.get("format") {
-            // A text that is read as a pattern costs more than one that is only looked at.
+            // A text that is read as a pattern costs more than one that is only compared.
             subschema.per_letter += if format == "regex" { 64 } else { 4 };
             subschema.itself += if format == "regex" { 1_000 } else { 1 };
         }
@@ -342,7 +342,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// What applies to values inside of the value.
+    /// Subschemas that apply to values inside the value.
     fn inside(
         &mut self,
         members: &'s Map<String, Value>,
@@ -383,7 +383,7 @@ impl<'s> Builder<'s> {
         Ok(())
     }
 
-    /// What a reference can mean: one subschema, or all that a dynamic one may be resolved to.
+    /// The targets of a reference: one subschema, or all that a dynamic one can resolve to.
     fn targets(&self, keyword: &str, reference: &str) -> Result<Vec<&'s Value>, SchemaRefused> {
         if keyword == "$recursiveRef" {
             return Ok(self.survey.recursive.clone());

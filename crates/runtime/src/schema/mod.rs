@@ -4,11 +4,10 @@
 //! take longer than a session, and a pattern becomes megabytes. Skills write schemas without any permission, and the host
 //! compiles and evaluates them in its own process.
 //!
-//! **Decision.** A [`BoundedSchema`] is made from a schema only after the references in it were followed: its size, its depth
-//! and the work that it can cause are limits, not hopes. For each input the evaluations are counted before the first one is
-//! made ([`cost`]); the count is an upper bound of what the validator does, so an input that would take too long is refused
-//! instead of judged. Compilation, and evaluation that is not known to be small, run on a stack of their own and have a
-//! deadline, for the case that the count is wrong.
+//! **Decision.** A [`BoundedSchema`] is made from a schema only after the references in it were followed: its size, its depth and
+//! the work that it can cause are limited. For each input the evaluations are counted before the first one is made ([`cost`]); the
+//! count is an upper bound of what the validator does, so an input that would take too long is refused instead of validated.
+//! Compilation, and evaluation that may be large, run on a separate stack with a deadline, in case the count is wrong.
 //!
 //! **Worked example.** `{"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}`, forty times, is 3 KB of text and 2⁴⁰
 //! evaluations: refused when the skill is activated, in microseconds.
@@ -42,11 +41,11 @@ const MAX_SUBSCHEMAS: usize = 10_000;
 const MAX_STEPS: usize = 64;
 /// What the validator is asked to do for one input, in evaluations of a subschema.
 const MAX_WORK: u64 = 4_000_000;
-/// What it is asked to do to say what is wrong; each evaluation can leave an error in memory.
+/// The work for describing errors; each evaluation can leave an error in memory.
 const MAX_EXPLAINED: u64 = 100_000;
 /// Copies of subschemas that the compiler makes for `unevaluatedProperties` and `unevaluatedItems`.
 const MAX_COPIES: u64 = 20_000;
-/// Evaluations inside of one another.
+/// Nested evaluations.
 const MAX_NESTED: usize = 1_500;
 /// Patterns, and the programs that they become all together, in bytes.
 const MAX_PATTERNS: usize = 1_000;
@@ -63,20 +62,20 @@ const SMALL_NESTED: usize = 64;
 const STACK: usize = 64 << 20;
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Mistakes that are told at once, and how long the text about one may be.
+/// How many errors are reported at once, and how long the text of one can be.
 const MAX_MISTAKES: usize = 5;
 const MAX_MISTAKE: usize = 500;
 
 /// Why a schema is not used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaRefused {
-    /// Too much text.
+    /// The schema is too large.
     #[error("it is larger than {MAX_BYTES} bytes")]
     Large,
-    /// Nested too deep.
+    /// The schema is nested too deeply.
     #[error("it is nested deeper than {MAX_DEPTH} levels")]
     Deep,
-    /// Too many subschemas.
+    /// The schema has too many subschemas.
     #[error("it has more than {MAX_SUBSCHEMAS} subschemas")]
     Many,
     /// A reference out of the schema.
@@ -94,7 +93,7 @@ pub enum SchemaRefused {
     /// References in a row.
     #[error("more than {MAX_STEPS} references and subschemas apply to the same value in a row")]
     Steps,
-    /// Composition that multiplies.
+    /// Nested compositions multiply the work.
     #[error("its subschemas multiply: one value takes more than {MAX_WORK} evaluations")]
     Work,
     /// Composition that multiplies when it is compiled.
@@ -102,7 +101,7 @@ pub enum SchemaRefused {
         "its subschemas multiply below `unevaluatedProperties` or `unevaluatedItems`: more than {MAX_COPIES}"
     )]
     Copies,
-    /// Too many patterns.
+    /// The schema has too many patterns.
     #[error("it has more than {MAX_PATTERNS} patterns")]
     Patterns,
     /// A pattern that repeats too much.
@@ -114,7 +113,7 @@ pub enum SchemaRefused {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SchemaMisfit {
     /// The schema can't be compiled.
-    #[error("its schema is wrong: {0}")]
+    #[error("its schema is invalid: {0}")]
     Schema(String),
     /// The input is not what the schema requires.
     #[error("{0}")]
@@ -157,7 +156,7 @@ impl BoundedSchema {
         })
     }
 
-    /// Whether an input is one that any hook and any skill can be sent, whatever the schema says.
+    /// Whether an input can be sent to any hook and any skill, whatever the schema.
     ///
     /// # Errors
     /// When it is too deep or too large.
@@ -165,7 +164,7 @@ impl BoundedSchema {
         sized(input).map(|_| ())
     }
 
-    /// Whether an input is what the schema says, and if not, the first mistakes in it.
+    /// Whether an input matches the schema, and if not, the first errors.
     ///
     /// # Errors
     /// When it isn't, or when that can't be found out within the limits.
@@ -175,7 +174,7 @@ impl BoundedSchema {
             .compiled
             .get_or_init(|| compile(&self.written, self.graph.patterns()));
         let validator = validator.as_ref().map_err(Clone::clone)?;
-        // Counting takes as much stack as there are evaluations inside of one another.
+        // Counting needs as much stack as there are nested evaluations.
         if self.graph.steps().saturating_mul(nested) <= SMALL_NESTED {
             let cost = cost::of(&self.graph, input, MAX_NESTED).ok_or(SchemaMisfit::Work)?;
             if cost.verdict <= SMALL_WORK {
@@ -185,7 +184,7 @@ impl BoundedSchema {
         self.check_apart(validator, input)
     }
 
-    /// The same on a stack of its own, with a deadline.
+    /// The same on a separate stack, with a deadline.
     fn check_apart(&self, validator: &Arc<Validator>, input: &Value) -> Result<(), SchemaMisfit> {
         let validator = Arc::clone(validator);
         let graph = self.graph.clone();
@@ -197,7 +196,7 @@ impl BoundedSchema {
     }
 }
 
-/// Runs something on a stack of its own. What outlasts the deadline is not waited for.
+/// Runs something on a separate stack. It is not awaited past the deadline.
 fn apart<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> Result<T, SchemaMisfit> {
     let (answer, answered) = mpsc::sync_channel(1);
     thread::Builder::new()
@@ -232,7 +231,7 @@ fn judge(validator: &Validator, input: &Value, cost: Cost) -> Result<(), SchemaM
     }
     if cost.explanation > MAX_EXPLAINED {
         return Err(SchemaMisfit::Input(
-            "it does not fit the schema, and is too large to say where".to_owned(),
+            "it does not match the schema, and is too large to report where".to_owned(),
         ));
     }
     // All at once, so that one more attempt is enough.

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 
 use super::{BoundedSchema, SchemaMisfit, SchemaRefused};
 
-/// What the schema says about some inputs; never a crash, never a wait.
+/// Validates some inputs; never a crash, never a wait.
 fn judge(schema: &Value, inputs: &[Value]) -> Result<Vec<Result<(), SchemaMisfit>>, SchemaRefused> {
     within_processor_time("the schema", Duration::from_secs(8), || {
         BoundedSchema::new(schema)
@@ -215,7 +215,7 @@ fn what_is_wrong_is_told_in_few_words() {
     let answer = judge(&schema, &[many]).unwrap();
     assert_eq!(
         answer[0].as_ref().unwrap_err().to_string(),
-        "it does not fit the schema, and is too large to say where"
+        "it does not match the schema, and is too large to report where"
     );
     let answer = judge(&json!({"type": "nonsense"}), &[json!(1)]).unwrap();
     assert!(matches!(answer[0], Err(SchemaMisfit::Schema(_))));

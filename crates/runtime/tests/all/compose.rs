@@ -1,4 +1,4 @@
-//! A set is made of skills that may be used, as they are on disk now.
+//! A set contains usable skills, as they are on disk now.
 
 use std::fs;
 
@@ -10,7 +10,7 @@ use metier_runtime::Inventory;
 
 use crate::{PROJECT, UNTRUSTED, USER, config, invalid, skill, stock, stock_with};
 
-/// A skill whose manifest lies in a folder of its own below `home`.
+/// A skill whose manifest is in its own folder below `home`.
 fn on_disk(home: &tempfile::TempDir, root: u16, name: &str, more: &str) -> Entry {
     let entry = skill(root, name, more);
     let folder = home.path().join(format!("{root}")).join(name);

@@ -1,6 +1,6 @@
-//! Which skills can be used, and what a model is told about them.
+//! Which skills can be used, and what a model gets to know about them.
 //!
-//! Catalogs are made by hand, so that every test says exactly what is there.
+//! Catalogs are built by hand, so that every test states exactly what exists.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -10,7 +10,6 @@
 mod compose;
 mod inventory;
 mod prompt;
-mod registry;
 mod rulebook;
 
 use metier_catalog::{Catalog, Entry, ManifestFiles, Place, Root};
@@ -45,7 +44,7 @@ impl Facts for Machine {
     }
 }
 
-/// The roots of all tests: one for each source, two of the user's, and a project nobody trusts.
+/// The roots of all tests: one for each source, two of the user's, and an untrusted project.
 pub(crate) const EXTRA: u16 = 0;
 pub(crate) const USER: u16 = 1;
 pub(crate) const USER_LATER: u16 = 2;
@@ -79,7 +78,7 @@ pub(crate) fn skill(root: u16, name: &str, more: &str) -> Entry {
     }
 }
 
-/// A skill that is compiled in, as far as precedence can tell.
+/// A skill that counts as built in for precedence.
 pub(crate) fn builtin(name: &str, more: &str) -> Entry {
     Entry {
         source: Source::Builtin,

@@ -1,4 +1,4 @@
-//! What a model is told: exactly the fields, nothing that hides in them, and no more than fits.
+//! What a model gets: exactly the fields, nothing hidden in them, and no more than fits.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -215,7 +215,7 @@ fn a_folder_name_smuggles_nothing_into_a_prompt() {
     }
 }
 
-// ---- Who is told about ----
+// ---- Which skills are listed ----
 
 #[test]
 fn only_usable_skills_are_told_about() {

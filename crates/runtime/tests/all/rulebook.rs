@@ -1,4 +1,4 @@
-//! Whose rules count: the user's, and those of skills that are trusted and not switched off.
+//! Whose rules count: the user's, and those of skills that are trusted and enabled.
 
 use std::{fs, path::Path};
 

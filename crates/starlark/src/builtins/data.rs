@@ -1,4 +1,4 @@
-//! JSON for skills, exact and bounded like the conversion at the border.
+//! JSON for skills, as exact and bounded as the conversion of messages.
 
 use starlark::environment::GlobalsBuilder;
 use starlark::eval::Evaluator;

@@ -1,4 +1,4 @@
-//! Git, by the names of its commands. Each is one `host/git`; what it may do is decided there.
+//! Git, one function per command. Each sends one `host/git`; the host checks the permission.
 
 use metier_sdk::wire::HostRequest;
 use starlark::environment::GlobalsBuilder;

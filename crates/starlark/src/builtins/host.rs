@@ -1,8 +1,8 @@
-//! What a skill asks its host: files, programs, the network, the environment, the model, other skills.
+//! Requests to the host: files, programs, the network, the environment, the model, other skills.
 //!
-//! A function sends one [`HostRequest`] and waits. Where the host refuses, the handler ends at that line: a refusal is the
-//! user's word, and a skill that wants to do without looks at `skill.permissions` first. Where it was permitted and did not
-//! work (no such file, no such host), the handler ends too, unless the call says `or_none=True`; the language has no other
+//! A function sends one [`HostRequest`] and waits. If the host refuses, the handler ends at that line: a refusal is the
+//! user's decision, and a skill that can do without checks `skill.permissions` first. If the request is permitted and
+//! fails (no such file, no such host), the handler ends too, unless the call has `or_none=True`; the language has no other
 //! way to catch an error, and needs none for the one case that skills expect.
 
 use std::rc::Rc;
@@ -28,7 +28,7 @@ use crate::json::{cut, decode, encode};
 
 const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
 
-/// All of them.
+/// All functions of this module.
 pub(super) fn functions(builder: &mut GlobalsBuilder) {
     files(builder);
     machine(builder);
@@ -219,7 +219,7 @@ fn others(builder: &mut GlobalsBuilder) {
     }
 }
 
-/// A question that is about to be asked.
+/// A request to be sent.
 pub(super) struct Asking<'v> {
     function: &'static str,
     or_none: bool,
@@ -241,7 +241,7 @@ impl<'v> Asking<'v> {
         })
     }
 
-    /// Asks, and makes a value of the answer.
+    /// Sends the request and converts the answer.
     pub(super) fn answer<T: DeserializeOwned>(
         self,
         request: &HostRequest,
@@ -253,7 +253,7 @@ impl<'v> Asking<'v> {
         }
     }
 
-    /// Asks; nothing if it did not work and the skill said that it can go on without.
+    /// Sends the request; `None` if it failed and the call has `or_none=True`.
     fn ask<T: DeserializeOwned>(&self, request: &HostRequest) -> Result<Option<T>, Complaint> {
         let answer = match self.call.host.ask(request) {
             Ok(answer) => answer,
@@ -271,7 +271,7 @@ fn nothing<'v>(_: serde_json::Value, _: Heap<'v>) -> Value<'v> {
     Value::new_none()
 }
 
-/// A word that a shell takes as it is, whatever is in it.
+/// A word quoted for a shell.
 fn quoted(word: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
     if !word.is_empty() && word.chars().all(is_plain) {
@@ -280,7 +280,7 @@ fn quoted(word: &str) -> String {
     format!("'{}'", word.replace('\'', "'\\''"))
 }
 
-/// The same as a dict, for a call with a program and its arguments.
+/// The same as a dict, for calls with a program and its arguments.
 fn ended_dict<'v>(ended: Ended, heap: Heap<'v>) -> Value<'v> {
     let exit = ended
         .exit
@@ -371,7 +371,7 @@ fn write_log(function: &'static str, level: &str, message: &str) -> starlark::Re
         Some(false) => {
             let bytes = call.limits.output;
             let notice =
-                format!("more than {bytes} bytes in one call: the rest of the log is left out");
+                format!("more than {bytes} bytes in one call: the rest of the log is omitted");
             call.host.log("warn", &notice)
         }
         None => Ok(()),

@@ -1,7 +1,7 @@
-//! The built-ins of the SDK: what every skill finds besides the language.
+//! The built-ins of the SDK, which every skill has besides the language.
 //!
-//! Each function takes its arguments as values and checks them itself, so that an error names the function and says what it
-//! wanted: the author of a skill is told `read_file: path must be a string, got int`, not which type of the interpreter did
+//! Each function takes its arguments as values and checks them itself, so that an error names the function and what it
+//! expects: `read_file: path must be a string, got int`, not which type of the interpreter did
 //! not match.
 
 mod data;
@@ -21,7 +21,7 @@ use crate::json::{JsonError, cut};
 
 pub(crate) use register::handler_name;
 
-/// Names of the language and of the SDK. They hold nothing that belongs to a skill, so they are built once.
+/// Names of the language and of the SDK. They contain nothing of a skill, so they are built once.
 pub(crate) fn globals() -> &'static Globals {
     static GLOBALS: OnceLock<Globals> = OnceLock::new();
     GLOBALS.get_or_init(|| {
@@ -35,15 +35,15 @@ pub(crate) fn globals() -> &'static Globals {
     })
 }
 
-/// The language alone, without anything of ours.
+/// The language without the SDK.
 fn language() -> GlobalsBuilder {
     GlobalsBuilder::extended_by(&[LibraryExtension::StructType, LibraryExtension::SetType])
 }
 
-/// What a built-in has to complain about.
+/// An error of a built-in.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Complaint {
-    /// An argument of another type.
+    /// An argument has the wrong type.
     #[error("{function}: {argument} must be {wanted}, got {got}")]
     Argument {
         function: &'static str,
@@ -51,7 +51,7 @@ pub(crate) enum Complaint {
         wanted: &'static str,
         got: String,
     },
-    /// An argument that is no JSON.
+    /// An argument has no JSON form.
     #[error("{function}: {source}")]
     Json {
         function: &'static str,
@@ -63,7 +63,7 @@ pub(crate) enum Complaint {
         function: &'static str,
         reason: String,
     },
-    /// It did not work.
+    /// The host failed.
     #[error("{function}: {reason}")]
     Failed {
         function: &'static str,
@@ -78,7 +78,7 @@ impl From<Complaint> for starlark::Error {
 }
 
 impl Complaint {
-    /// It did not work, for this reason.
+    /// It failed, for this reason.
     fn failed(function: &'static str, reason: impl Into<String>) -> Self {
         Self::Failed {
             function,
@@ -100,7 +100,7 @@ impl Complaint {
         }
     }
 
-    /// What the host said, as a complaint.
+    /// The error for an error of the host.
     fn unanswered(function: &'static str, why: Unanswered) -> Self {
         match why {
             Unanswered::Refused(error) => Self::Refused {
@@ -142,7 +142,7 @@ fn optional_text(
     }
 }
 
-/// An argument that must be a truth value.
+/// An argument that must be a boolean.
 fn flag(
     function: &'static str,
     argument: &'static str,
@@ -200,7 +200,7 @@ mod tests {
             .iter()
             .map(|builtin| builtin.name)
             .collect();
-        // The one that differs from skill to skill.
+        // The only one that differs between skills.
         assert!(table.remove("skill"));
         assert_eq!(ours, table);
     }

@@ -1,4 +1,4 @@
-//! Regular expressions for skills, in an engine that takes linear time whatever the pattern and the text.
+//! Regular expressions for skills, in an engine with linear time for every pattern and text.
 
 use std::cell::RefCell;
 
@@ -11,9 +11,9 @@ use starlark::values::list::AllocList;
 
 use super::{Complaint, text};
 
-/// How large a compiled pattern may be.
+/// The maximum size of a compiled pattern.
 const MAX_SIZE: usize = 1 << 20;
-/// How many patterns are kept; a skill in a loop uses the same few.
+/// How many patterns are cached; a loop uses the same few.
 const KEPT: usize = 32;
 
 thread_local! {
@@ -38,7 +38,7 @@ fn members(builder: &mut GlobalsBuilder) {
     ) -> starlark::Result<Value<'v>> {
         let (pattern, text) = both("regex.find", pattern, text)?;
         let heap = eval.heap();
-        // With groups, what the first one holds: that is what the author put it there for.
+        // With groups, the content of the first one, as authors expect.
         let found = pattern.captures_iter(text).filter_map(|found| {
             let group = found.get(1).or_else(|| found.get(0));
             group.map(|group| heap.alloc(group.as_str()))

@@ -1,6 +1,6 @@
-//! Saying what the skill contributes, and cancelling what a hook does not like.
+//! Registering contributions, and cancelling calls from hooks.
 //!
-//! A handler has to outlive the evaluation that registers it. It becomes a variable of the entrypoint's module, under a name
+//! A handler must outlive the evaluation that registers it. It becomes a variable of the entrypoint's module, with a name
 //! that no author can write (`<tool greet>`), and is frozen with it.
 
 use metier_sdk::HookPhase;
@@ -167,7 +167,7 @@ fn register<'v>(
     };
     if eval.module().get(variable).is_some() {
         let reason = format!(
-            "{} is registered already",
+            "{} is already registered",
             variable.trim_matches(['<', '>'])
         );
         return Err(Complaint::failed(function, reason).into());

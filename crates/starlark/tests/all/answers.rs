@@ -144,7 +144,10 @@ fn what_is_no_request_is_answered_all_the_same() {
     let first = Session::new("").tool("t", json!({})).run_as_is();
     assert_eq!(
         (first.code(), first.complaint()),
-        (-32600, "no skill is loaded: `initialize` comes first")
+        (
+            -32600,
+            "no skill is loaded; `initialize` must be called first"
+        )
     );
     let unknown = Session::new("").call("tool/destroy", json!({})).run();
     assert_eq!(
@@ -200,7 +203,7 @@ fn shutdown_is_the_end() {
 #[test]
 fn a_line_without_end_is_the_end() {
     let transcript = Session::new("").line("x".repeat(MAX_FRAME + 1)).run();
-    assert!(matches!(transcript.end, Err(ServeError::FrameTooLong)));
+    assert!(matches!(transcript.end, Err(ServeError::FrameTooLong(_))));
     let fits = Session::new("").line("x".repeat(MAX_FRAME)).run();
     assert_eq!(fits.code(), -32700);
     assert!(fits.end.is_ok());
@@ -212,7 +215,7 @@ fn a_message_that_is_too_long_is_not_sent() {
     assert!(
         transcript
             .complaint()
-            .starts_with("skill.star:2:9: write_file: that makes a message of 5000"),
+            .starts_with("skill.star:2:9: write_file: the request has 5000"),
         "{}",
         transcript.complaint()
     );
@@ -227,7 +230,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
     let busy = waiting().tool("t", json!({})).line("answer").run();
     assert_eq!(
         busy.answers[1]["error"]["message"],
-        "this skill is busy: it does one call at a time"
+        "this skill is busy: it handles one call at a time"
     );
     assert_eq!(*busy.output(), "b");
     // Somebody else's cancellation and answers are not ours.
@@ -251,7 +254,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
         over.answers[1]["result"]["output"]
             .as_str()
             .unwrap()
-            .contains("the host ends this skill")
+            .contains("the host stops this skill")
     );
     assert_eq!(*over.result(), json!({}));
 }

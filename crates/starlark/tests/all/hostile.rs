@@ -13,7 +13,7 @@ fn complaint(code: &str) -> String {
 // case 142
 #[test]
 fn recursion_ends() {
-    let deep = "too many calls inside each other; is there a recursion without an end?";
+    let deep = "too many nested calls; is there a recursion without an end?";
     let itself =
         Session::new("def f(x):\n    y = f(x)\n    return y\nregister_tool(\"t\", \"\", f)")
             .tool("t", json!(1));
@@ -39,7 +39,7 @@ fn recursion_ends() {
 // case 142
 #[test]
 fn loops_without_an_end_end() {
-    let slow = "this takes too long: more than 20000 steps (calls and rounds of loops)";
+    let slow = "this takes too long: more than 20000 steps (calls and iterations of loops)";
     let limits = Limits {
         ticks: 20_000,
         ..Limits::default()
@@ -71,8 +71,7 @@ fn what_grows_step_by_step_ends() {
         heap: 1 << 20,
         ..Limits::default()
     };
-    let big =
-        "this takes too much memory: more than 1048576 bytes, at this place or shortly before";
+    let big = "this takes too much memory: more than 1048576 bytes, here or shortly before";
     for code in [
         "x = []\nfor i in range(10000000):\n    x.append(str(i))",
         "x = None\nfor i in range(10000000):\n    x = (x, i)",
@@ -182,7 +181,7 @@ fn a_million_log_lines_are_cut() {
     assert_eq!(transcript.asked.len(), 5_001);
     assert_eq!(
         transcript.asked[5_000].1,
-        json!({"level": "warn", "message": "more than 10000 bytes in one call: the rest of the log is left out"})
+        json!({"level": "warn", "message": "more than 10000 bytes in one call: the rest of the log is omitted"})
     );
     assert_eq!(*transcript.output(), 1);
 }

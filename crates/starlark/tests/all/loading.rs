@@ -76,7 +76,7 @@ fn mistakes_say_where_and_what_to_write() {
         ),
         (
             "register_hook(\"later\", print)",
-            "skill.star:1:1: register_hook: `later` is no phase; there are activate, deactivate,",
+            "skill.star:1:1: register_hook: `later` is not a phase; the phases are activate, deactivate,",
         ),
         (
             "register_hook(\"activate\", print, 1)",
@@ -92,7 +92,7 @@ fn mistakes_say_where_and_what_to_write() {
         ),
         (
             "register_tool(\"t\", \"\", print)\nregister_tool(\"t\", \"\", print)",
-            "skill.star:2:1: register_tool: tool t is registered already",
+            "skill.star:2:1: register_tool: tool t is already registered",
         ),
     ];
     for (source, expected) in cases {
@@ -206,7 +206,7 @@ fn files_that_load_each_other_in_a_circle_are_told_so() {
             &format!("load(\"f{}.star\", \"x\")", n + 1),
         );
     }
-    assert!(complaint(long).contains("more than 32 files load each other in a row"));
+    assert!(complaint(long).contains("a chain of more than 32 files"));
 }
 
 #[test]
@@ -292,7 +292,7 @@ fn what_initialize_lacks_is_said() {
     let newer = with(json!({"protocol": 2, "skill": "a", "directory": "", "entrypoint": "x.star"}));
     assert_eq!(
         newer.complaint(),
-        "this speaks version 1 of the protocol, not 2"
+        "this is version 1 of the protocol, not 2"
     );
     assert_eq!(with(json!({})).code(), -32602);
 }

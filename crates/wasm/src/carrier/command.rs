@@ -1,8 +1,8 @@
-//! Commands: programs with `_start` that speak the wire protocol on their standard streams, like any process.
+//! Commands: programs with `_start` that use the wire protocol on their standard streams, like any process.
 //!
-//! What was written to be started as a process works unchanged. Each call starts the program anew: it is initialized, asked once,
-//! and told to end. There is no second thread that could feed it: the lines that it reads are handed out when it reads
-//! ([`Talk`]), and it goes on when what it asked is answered.
+//! A program that was written as a process works unchanged. Each call starts the program again: it is initialized, called once,
+//! and shut down. There is no second thread that could feed it: it gets its lines when it reads
+//! ([`Talk`]), and continues when its request is answered.
 
 use serde_json::Value;
 use wasmtime::{Engine, InstancePre, Linker, Module, Store};
@@ -31,7 +31,7 @@ use crate::{
 };
 
 pub(crate) const START: &str = "_start";
-/// How much output of a program is kept that speaks no protocol.
+/// How much output is kept of a program without the protocol, in bytes.
 const OUTPUT: usize = 1 << 20;
 
 /// A command, ready to be instantiated.
@@ -39,7 +39,7 @@ pub(crate) struct Loaded {
     instance: InstancePre<First>,
 }
 
-/// WASI preview 1, which reaches nothing but the room.
+/// WASI preview 1, which reaches only what is in the room.
 pub(super) fn linker(engine: &Engine) -> Result<Linker<First>, Refused> {
     let mut linker: Linker<First> = Linker::new(engine);
     add_to_linker_async(&mut linker, |state| &mut state.wasi).map_err(refused)?;
@@ -68,7 +68,7 @@ impl Loaded {
             .stderr(mouth.clone());
         let wasi = context.build_p1();
         let ended = self.start(engine, wasi, request, &talk, ask);
-        // What was answered is answered, however it ended after that.
+        // An answer counts, however the program ended after it.
         match (talk.answer(), ended) {
             (Some(answer), _) => answer.map_err(Trouble::Answered),
             (None, Ok(code)) => Err(Trouble::Exited(code)),
@@ -76,7 +76,7 @@ impl Loaded {
         }
     }
 
-    /// Runs it as a program of its own: with this on its standard input, and no protocol.
+    /// Runs it as a program without the protocol, with this standard input.
     pub(crate) fn run(
         &self,
         engine: &'static Engine,
@@ -101,7 +101,7 @@ impl Loaded {
         })
     }
 
-    /// Runs it to its end: the code that it ended with.
+    /// Runs it to its end and returns its exit code.
     fn start(
         &self,
         engine: &'static Engine,

@@ -1,4 +1,4 @@
-//! Components of the world `metier:skill/skill`: they export `answer`, and may import `host` and the harmless part of WASI.
+//! Components of the world `metier:skill/skill`: they export `answer`, and can import `host` and the harmless part of WASI.
 
 use metier_sdk::wire::{MAX_FRAME, RpcError, code};
 use serde_json::Value;
@@ -20,7 +20,7 @@ use wasmtime_wasi::{
     random::WasiRandom,
 };
 
-use super::{Request, encode, too_long};
+use super::{Request, encode, malformed_answer, too_long};
 use crate::{
     clock::Clock,
     drive::drive,
@@ -32,11 +32,11 @@ use crate::{
     trouble::{Refused, Trouble, shown},
 };
 
-/// The interface that we offer.
+/// The interface that the host provides.
 const HOST: &str = "metier:skill/host@0.1.0";
-/// What skills export.
+/// The function that skills export.
 const ANSWER: &str = "answer";
-/// What of WASI is offered.
+/// The available parts of WASI.
 const OFFERED: &[&str] = &[
     "metier:skill/host@",
     "wasi:cli/",
@@ -45,7 +45,7 @@ const OFFERED: &[&str] = &[
     "wasi:io/",
     "wasi:random/",
 ];
-/// What toolchains import whether it is used or not: it may be imported, and whoever calls it is ended.
+/// Toolchains import this even if it is unused: it can be imported, but a call traps.
 const EMPTY: &str = "wasi:sockets/";
 
 type Instance = State<Second>;
@@ -77,7 +77,7 @@ impl Loaded {
             .define_unknown_imports_as_traps(component)
             .map_err(refused)?;
         let missing = || {
-            let why = "exports no function `answer` as the world has it; a skill is a component of the world `metier:skill/skill` (docs/wasm.md)";
+            let why = "does not export a function `answer` with the type of the world `metier:skill/skill` (docs/wasm.md)";
             Refused::Carrier(why.into())
         };
         let answer = component
@@ -117,14 +117,13 @@ impl Loaded {
             .map_err(|_| Trouble::TimedOut(request.limits.time))?
             .map_err(|error| request.trouble(&error, hungry))?;
         match answered {
-            Ok(text) => json(&text)
-                .map_err(|why| Trouble::Protocol(format!("answered with no proper JSON: {why}"))),
+            Ok(text) => json(&text).map_err(|why| malformed_answer(&why)),
             Err(problem) => Err(Trouble::Answered(problem.into())),
         }
     }
 }
 
-/// Whether its function takes three texts and answers with a result. What the result is made of is checked when it is called.
+/// Whether its function takes three strings and returns a result. The types inside the result are checked by the call.
 fn answers(engine: &Engine, component: &Component) -> bool {
     let kind = component.component_type();
     let Some(export) = kind.get_export(engine, ANSWER) else {
@@ -139,7 +138,7 @@ fn answers(engine: &Engine, component: &Component) -> bool {
     texts == 3 && params == 3 && matches!(results.as_slice(), [Type::Result(_)])
 }
 
-/// Refuses what imports anything that nobody offers.
+/// Refuses components with imports that are not available.
 fn check_imports(engine: &Engine, component: &Component) -> Result<(), Refused> {
     let kind = component.component_type();
     let unknown = kind.imports(engine).filter(|(name, item)| {
@@ -154,7 +153,7 @@ fn check_imports(engine: &Engine, component: &Component) -> Result<(), Refused> 
     }
 }
 
-/// All that is offered: the host, and of WASI what reaches nothing but the room.
+/// All available imports: the host, and the parts of WASI that reach only what is in the room.
 fn offer(linker: &mut Linker<Instance>) -> wasmtime::Result<()> {
     type T = Instance;
     let l = linker;
@@ -195,7 +194,7 @@ fn ask(
 }
 
 fn wrong(method: &str, why: &str) -> RpcError {
-    let message = format!("`{}`: the parameters are no JSON: {why}", shown(method));
+    let message = format!("`{}`: the parameters are not JSON: {why}", shown(method));
     RpcError::new(code::PARSE, message)
 }
 
@@ -221,7 +220,7 @@ impl From<RpcError> for Problem {
 
 impl From<Problem> for RpcError {
     fn from(problem: Problem) -> Self {
-        // What is no JSON is a text.
+        // Data that is not JSON is a string.
         let data = problem
             .data
             .map(|text| serde_json::from_str(&text).unwrap_or(Value::String(text)));

@@ -1,4 +1,4 @@
-//! Carriers: three ways in which a request of the wire protocol gets into a module, and its answer out of it.
+//! Carriers: three ways to pass a request of the wire protocol to a module and to get its answer.
 
 pub(crate) mod command;
 pub(crate) mod component;
@@ -8,8 +8,10 @@ pub(crate) mod stdio;
 
 use std::time::{Duration, Instant};
 
-use metier_sdk::wire::{MAX_FRAME, RpcError, code};
-use serde::Deserialize;
+use metier_sdk::wire::{
+    MAX_FRAME, RpcError, code,
+    envelope::{Message, TooLong},
+};
 use serde_json::Value;
 
 use crate::{
@@ -19,7 +21,7 @@ use crate::{
 
 /// One request, and the limits of its call.
 pub(crate) struct Request<'a> {
-    /// What `initialize` is told.
+    /// The parameters of `initialize`.
     pub(crate) about: &'a Value,
     pub(crate) method: &'a str,
     pub(crate) params: &'a Value,
@@ -28,20 +30,20 @@ pub(crate) struct Request<'a> {
 }
 
 impl Request<'_> {
-    /// What an error of the engine means for this request.
+    /// The meaning of an engine's error for this request.
     pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> Trouble {
         Trouble::of(error, &self.limits, hungry)
     }
 }
 
-/// An instant that many seconds from now; one too far to be told is as good as a year.
+/// An instant in the future; at most a year if the clock can't represent it.
 pub(crate) fn far(after: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(after)
         .unwrap_or(now + Duration::from_secs(365 * 24 * 3600))
 }
 
-/// A text that goes in, if it is not too long.
+/// A value as JSON for the guest, if it is not too long.
 pub(crate) fn encode(value: &Value) -> Result<String, Trouble> {
     let text = value.to_string();
     if text.len() > MAX_FRAME {
@@ -51,34 +53,19 @@ pub(crate) fn encode(value: &Value) -> Result<String, Trouble> {
 }
 
 pub(crate) fn too_long(what: &str, size: usize) -> RpcError {
-    let message = format!("{what} has {size} bytes; a message has at most {MAX_FRAME}");
-    RpcError::new(code::PARAMS, message)
+    TooLong(size).error(code::PARAMS, what)
 }
 
-/// What a skill answers, as it says so: `{"result": …}` or `{"error": …}`.
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(default, deserialize_with = "present")]
-    result: Option<Value>,
-    #[serde(default)]
-    error: Option<RpcError>,
-}
-
-/// `null` is a value; only what is left out is not there.
-fn present<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(from).map(Some)
-}
-
-/// The answer in these bytes.
+/// The answer in these bytes: `{"result": …}` or `{"error": …}`.
 pub(crate) fn decode(bytes: &[u8]) -> Result<Value, Trouble> {
-    let wrong = |why: String| Trouble::Protocol(format!("answered with no proper JSON: {why}"));
-    let envelope: Envelope =
-        serde_json::from_slice(bytes).map_err(|error| wrong(shown(&error.to_string())))?;
-    match (envelope.result, envelope.error) {
-        (_, Some(error)) => Err(Trouble::Answered(error)),
-        (Some(result), None) => Ok(result),
-        (None, None) => Err(wrong("neither a `result` nor an `error`".into())),
+    match Message::parse_answer(bytes) {
+        Ok(answer) => answer.map_err(Trouble::Answered),
+        Err(malformed) => Err(malformed_answer(&malformed.why)),
     }
+}
+
+pub(crate) fn malformed_answer(why: &str) -> Trouble {
+    Trouble::Protocol(format!("sent a malformed answer: {}", shown(why)))
 }
 
 #[cfg(test)]
@@ -90,7 +77,9 @@ mod tests {
         assert_eq!(decode(br#"{"result":null}"#).unwrap(), Value::Null);
         let error = decode(br#"{"error":{"code":-32602,"message":"no"}}"#);
         assert!(matches!(error, Err(Trouble::Answered(error)) if error.code == -32602));
-        for wrong in [&b"{}"[..], b"", b"1", b"\xff", br#"{"error":"no"}"#] {
+        let text = decode(br#"{"error":"no"}"#);
+        assert!(matches!(text, Err(Trouble::Answered(error)) if error.message == "no"));
+        for wrong in [&b"{}"[..], b"", b"1", b"[]", b"\xff"] {
             assert!(matches!(decode(wrong), Err(Trouble::Protocol(_))));
         }
     }

@@ -1,15 +1,15 @@
-//! Reactors: core modules that are called. The smallest way to be a skill, for any language that can export three functions.
+//! Reactors: core modules that are called. The smallest form of a skill, for any language that can export three functions.
 //!
 //! ```text
 //! memory                                   exported
-//! metier_alloc(len: i32) -> i32            room for `len` bytes, which the host fills
+//! metier_alloc(len: i32) -> i32            memory for `len` bytes, which the host fills
 //! metier_answer(ptr: i32, len: i32) -> i64 {"about":…,"method":…,"params":…} → {"result":…} or {"error":…}
 //! metier.ask(ptr: i32, len: i32) -> i64    imported: {"method":"host/…","params":…} → the same
 //! ```
 //!
-//! A text that comes out is told as `ptr << 32 | len`.
+//! A returned text is `ptr << 32 | len`.
 
-use metier_sdk::wire::{MAX_FRAME, RpcError, code};
+use metier_sdk::wire::{MAX_FRAME, RpcError, code, envelope::Body};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use wasmtime::{
@@ -33,9 +33,9 @@ use crate::{
 pub(crate) const MEMORY: &str = "memory";
 pub(crate) const ALLOC: &str = "metier_alloc";
 pub(crate) const ANSWER: &str = "metier_answer";
-/// Where functions are offered; which ones, the linker knows.
+/// The modules with available functions; the linker has the functions.
 const MODULES: &[&str] = &["metier", "wasi_snapshot_preview1"];
-/// What a module of this kind wants to be called first.
+/// A function that is called first, if it exists.
 const INITIALIZE: &str = "_initialize";
 
 pub(super) type First = State<WasiP1Ctx>;
@@ -57,14 +57,6 @@ struct Asked {
     method: String,
     #[serde(default)]
     params: Value,
-}
-
-#[derive(Serialize)]
-struct Envelope<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a RpcError>,
 }
 
 impl Loaded {
@@ -122,10 +114,10 @@ impl Loaded {
     }
 }
 
-/// Refuses what can't be called as it must be.
+/// Refuses modules without the required exports.
 fn check_exports(module: &Module) -> Result<(), Refused> {
     let missing = |what: &str| {
-        let why = format!("exports `{ANSWER}`, and no {what} (docs/wasm.md)");
+        let why = format!("exports `{ANSWER}`, but no {what} (docs/wasm.md)");
         Err(Refused::Carrier(why))
     };
     match module.get_export(MEMORY) {
@@ -151,7 +143,7 @@ fn signature(function: &FuncType) -> String {
     format!("({parameters}) -> ({})", list(&mut function.results()))
 }
 
-/// Finds what a module imports, or says what of it there is not.
+/// Resolves a module's imports, or returns those that are not available.
 pub(super) fn link(linker: &Linker<First>, module: &Module) -> Result<InstancePre<First>, Refused> {
     let name = |module: &str, name: &str| format!("{module}.{name}");
     let strange = module
@@ -171,7 +163,7 @@ pub(super) fn link(linker: &Linker<First>, module: &Module) -> Result<InstancePr
     })
 }
 
-/// What the host needs of an instance.
+/// The exports of an instance that the host uses.
 #[derive(Clone)]
 struct Exports {
     memory: Memory,
@@ -184,21 +176,21 @@ impl Exports {
         mut store: impl AsContextMut<Data = First>,
     ) -> wasmtime::Result<Self> {
         let memory = instance.get_memory(&mut store, MEMORY);
-        let memory = memory.ok_or_else(|| broke("`memory` is no memory"))?;
+        let memory = memory.ok_or_else(|| broke("`memory` is not a memory"))?;
         let alloc = instance.get_typed_func(&mut store, ALLOC)?;
         Ok(Self { memory, alloc })
     }
 
     fn of_caller(caller: &mut Caller<'_, First>) -> wasmtime::Result<Self> {
         let memory = caller.get_export(MEMORY).and_then(Extern::into_memory);
-        let memory = memory.ok_or_else(|| broke("`memory` is no memory"))?;
+        let memory = memory.ok_or_else(|| broke("`memory` is not a memory"))?;
         let alloc = caller.get_export(ALLOC).and_then(Extern::into_func);
-        let alloc = alloc.ok_or_else(|| broke("`metier_alloc` is no function"))?;
+        let alloc = alloc.ok_or_else(|| broke("`metier_alloc` is not a function"))?;
         let alloc = alloc.typed(&mut *caller)?;
         Ok(Self { memory, alloc })
     }
 
-    /// Puts bytes where the guest says.
+    /// Writes bytes to memory that the guest allocates.
     async fn place(
         &self,
         mut store: impl AsContextMut<Data = First>,
@@ -212,13 +204,13 @@ impl Exports {
         let start = ptr.cast_unsigned() as usize;
         self.memory.write(&mut store, start, bytes).map_err(|_| {
             broke(format!(
-                "`{ALLOC}({len})` answered {start}, and there are no {len} bytes there"
+                "`{ALLOC}({len})` returned {start}, but there are no {len} bytes of memory"
             ))
         })?;
         Ok((ptr, len))
     }
 
-    /// Reads bytes from where the guest says.
+    /// Reads bytes from an address that the guest returned.
     fn read(
         &self,
         store: impl AsContext<Data = First>,
@@ -236,7 +228,7 @@ impl Exports {
         let bytes = self.memory.data(&store).get(start..end);
         let bytes = bytes.ok_or_else(|| {
             broke(format!(
-                "{what} is at {start}, {len} bytes long, and its memory ends before that"
+                "{what} is at {start} and has {len} bytes, but the memory ends before that"
             ))
         })?;
         Ok(bytes.to_vec())
@@ -246,7 +238,7 @@ impl Exports {
 /// `metier.ask`.
 async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Result<i64> {
     if caller.data().placing {
-        return Err(broke(format!("`{ALLOC}` asks the host, and must not")));
+        return Err(broke(format!("`{ALLOC}` must not ask the host")));
     }
     let exports = Exports::of_caller(&mut caller)?;
     let bytes = exports.read(&caller, pack(ptr, len), "its question")?;
@@ -256,7 +248,7 @@ async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Res
             counter.ask(asked.method, asked.params).await
         }
         Err(error) => {
-            let message = format!("this is no question: {}", shown(&error.to_string()));
+            let message = format!("this is not a request: {}", shown(&error.to_string()));
             Err(RpcError::new(code::PARSE, message))
         }
     };
@@ -265,18 +257,12 @@ async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Res
 }
 
 fn envelope(reply: &Reply) -> wasmtime::Result<Vec<u8>> {
-    let bytes = serde_json::to_vec(&Envelope {
-        result: reply.as_ref().ok(),
-        error: reply.as_ref().err(),
-    })?;
+    let bytes = serde_json::to_vec(&Body::from(reply))?;
     if bytes.len() <= MAX_FRAME {
         return Ok(bytes);
     }
-    let error = too_long("the answer", bytes.len());
-    Ok(serde_json::to_vec(&Envelope {
-        result: None,
-        error: Some(&error),
-    })?)
+    let error = &too_long("the answer", bytes.len());
+    Ok(serde_json::to_vec(&Body::Error { error })?)
 }
 
 fn pack(ptr: i32, len: i32) -> u64 {

@@ -1,4 +1,4 @@
-//! The standard streams of a command: its ear is our question, its voice our answer.
+//! The standard streams of a command: requests on its input, answers on its output.
 
 use std::{future::poll_fn, task::Poll};
 
@@ -11,7 +11,7 @@ use wasmtime_wasi::{
 
 use super::line::Talk;
 
-/// How much is taken at once.
+/// How much is accepted at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Standard input.
@@ -20,7 +20,7 @@ pub(crate) struct Ear(pub(crate) Talk);
 /// Standard output.
 pub(crate) struct Voice(pub(crate) Talk);
 
-/// Until what was asked is answered. Nobody is woken: whoever answers goes on by itself.
+/// Pending until the skill's request is answered. No waker is needed: the driver polls again after an answer.
 async fn answered(talk: &Talk) {
     poll_fn(|_| match talk.waits() {
         true => Poll::Pending,
@@ -37,7 +37,7 @@ impl IsTerminal for Ear {
 
 impl StdinStream for Ear {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncRead + Send + Sync> {
-        // Only asked for by a preview that isn't offered.
+        // Only used by a version of WASI that is not available.
         Box::new(tokio::io::empty())
     }
 

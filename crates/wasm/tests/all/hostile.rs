@@ -142,18 +142,18 @@ fn lies_about_addresses_are_found_out() {
         format!("(i64.const {})", (address << 32 | length).cast_signed())
     };
     let cases = [
-        (at(0xffff_fff0, 12), "its memory ends before that"),
-        (at(196_600, 100), "its memory ends before that"),
+        (at(0xffff_fff0, 12), "the memory ends before that"),
+        (at(196_600, 100), "the memory ends before that"),
         (at(0, 0xffff_ffff), "a message has at most"),
         (at(0, 5 << 20), "a message has at most"),
-        (at(0, 0), "no proper JSON"),
-        (at(1, 4), "no proper JSON"),
+        (at(0, 0), "a malformed answer"),
+        (at(1, 4), "a malformed answer"),
     ];
     for (body, expected) in cases {
         trouble(tool(&reactor(&data(0, text), &body)), expected);
     }
     let utf8 = "(data (i32.const 0) \"{\\22result\\22:\\22\\ff\\fe\\22}\")";
-    trouble(tool(&reactor(utf8, &told(0, 15))), "no proper JSON");
+    trouble(tool(&reactor(utf8, &told(0, 15))), "a malformed answer");
     // Questions, as well.
     for (ptr, len) in [(-1, 10), (0, -1), (196_600, 100)] {
         let body = format!("(call $ask (i32.const {ptr}) (i32.const {len}))");
@@ -176,13 +176,10 @@ fn an_allocator_that_lies_or_asks_is_found_out() {
         )
     };
     for garbage in ["(i32.const -1)", "(i32.const 65530)"] {
-        trouble(tool(&module(garbage)), "and there are no");
+        trouble(tool(&module(garbage)), "but there are no");
     }
     let asks = "(drop (call $ask (i32.const 0) (i32.const 46))) (i32.const 0)";
-    trouble(
-        tool(&module(asks)),
-        "`metier_alloc` asks the host, and must not",
-    );
+    trouble(tool(&module(asks)), "`metier_alloc` must not ask the host");
     trouble(tool(&module("(unreachable)")), "unreachable");
 }
 
@@ -225,7 +222,7 @@ fn bombs_are_refused_or_compiled() {
         ")".repeat(depth)
     );
     // Deep, and harmless: it is compiled without recursion, and answers nothing of use.
-    trouble(tool(&reactor("", &nested)), "no proper JSON");
+    trouble(tool(&reactor("", &nested)), "a malformed answer");
 }
 
 // case 139
@@ -234,7 +231,7 @@ fn imports_that_nobody_offers_are_named() {
     let strange = r#"(module (import "env" "system" (func (param i32) (result i32))) (import "env" "exec" (func)) (func (export "_start")))"#;
     refused(
         strange,
-        "imports what no skill is offered: `env.system`, `env.exec`",
+        "imports what is not available to skills: `env.system`, `env.exec`",
     );
     let unknown =
         r#"(module (import "wasi_snapshot_preview1" "fork" (func)) (func (export "_start")))"#;

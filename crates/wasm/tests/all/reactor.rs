@@ -57,7 +57,7 @@ fn it_asks_and_is_answered_or_refused() {
         matches!(&answer, Err(Trouble::Answered(error)) if error.is_refused()),
         "{answer:?}"
     );
-    trouble(tool(&asks("garbage")), "this is no question");
+    trouble(tool(&asks("garbage")), "this is not a request");
 }
 
 #[test]
@@ -97,7 +97,7 @@ fn what_exports_too_little_is_told_what_is_missing() {
     refused("(module)", "exports neither `metier_answer` nor `_start`");
     let only =
         r#"(module (func (export "metier_answer") (param i32 i32) (result i64) (i64.const 0)))"#;
-    refused(only, "exports `metier_answer`, and no `memory`");
+    refused(only, "exports `metier_answer`, but no `memory`");
     let wrong = r#"(module (memory (export "memory") 1)
         (func (export "metier_alloc") (result i32) (i32.const 0))
         (func (export "metier_answer") (param i32 i32) (result i64) (i64.const 0)))"#;

@@ -1,4 +1,4 @@
-//! The host, as a handler sees it: a method for each thing that may be asked for.
+//! The host, as a handler sees it: one method per request.
 
 use std::{cell::RefCell, collections::BTreeMap};
 
@@ -10,19 +10,19 @@ use crate::wire::{
     ToolOutput, Variable, code,
 };
 
-/// Why the host did not do it: [`RpcError::is_refused`] tells a refusal from an accident.
+/// Why a request failed; [`RpcError::is_refused`] distinguishes refusals from failures.
 pub type HostError = RpcError;
 
-/// How a question gets to the host.
+/// The way of requests to the host.
 pub trait Transport {
-    /// Asks, and waits for the answer.
+    /// Sends a request and waits for the answer.
     ///
     /// # Errors
     ///
     /// The host refused or failed, or it can't be reached.
     fn ask(&mut self, request: &HostRequest) -> Result<Value, HostError>;
 
-    /// Says something that needs no answer.
+    /// Sends a request that needs no answer.
     ///
     /// # Errors
     ///
@@ -32,8 +32,8 @@ pub trait Transport {
     }
 }
 
-/// The host during one call. Each question needs its permission, and a refusal is an error like any other: passed on with `?` it
-/// ends the handler, and whoever called reads the reason.
+/// The host during one call. Each request requires its permission. A refusal is an error like any other: returned with `?` it
+/// ends the handler, and the caller gets the reason.
 pub struct Host<'a> {
     about: Option<&'a Initialize>,
     transport: RefCell<&'a mut dyn Transport>,
@@ -45,27 +45,27 @@ impl<'a> Host<'a> {
         Self { about, transport }
     }
 
-    /// Who the skill is here: its name, its folder, what the user configured, what was granted. Nothing before `initialize`.
+    /// The skill's name and folder, its configuration and its permissions. `None` before `initialize`.
     #[must_use]
     pub const fn about(&self) -> Option<&'a Initialize> {
         self.about
     }
 
-    /// What the user configured for the skill; `null` if there is nothing.
+    /// The user's configuration for the skill; `null` if there is none.
     #[must_use]
     pub fn config(&self) -> &'a Value {
         self.about.map_or(&Value::Null, |about| &about.config)
     }
 
-    /// Asks for anything; the methods below are shorter ways to say the usual.
+    /// Sends any request; the methods below are shorter for the common ones.
     ///
     /// # Errors
     ///
-    /// The host refused or failed, can't be reached, or answered something else.
+    /// The host refused or failed, can't be reached, or sent another kind of answer.
     pub fn ask<T: DeserializeOwned>(&self, request: &HostRequest) -> Result<T, HostError> {
         let answer = self.with(|transport| transport.ask(request))?;
         serde_json::from_value(answer)
-            .map_err(|error| unusable(format!("the host's answer doesn't fit: {error}")))
+            .map_err(|error| unusable(format!("the host's answer is invalid: {error}")))
     }
 
     fn with<T>(
@@ -74,22 +74,24 @@ impl<'a> Host<'a> {
     ) -> Result<T, HostError> {
         match self.transport.try_borrow_mut() {
             Ok(mut transport) => act(&mut **transport),
-            Err(_) => Err(unusable("the host is answering something else".to_owned())),
+            Err(_) => Err(unusable(
+                "the host is already answering another request".to_owned(),
+            )),
         }
     }
 
-    /// The text of a file, absolute or from the project.
+    /// The text of a file. The path is absolute or relative to the project.
     ///
     /// # Errors
     ///
-    /// As [`Host::ask`]; so it is for all of these.
+    /// As [`Host::ask`]; the same holds for all methods below.
     pub fn read_file(&self, path: &str) -> Result<String, HostError> {
         let path = path.to_owned();
         let FileContent { content } = self.ask(&HostRequest::ReadFile { path })?;
         Ok(content)
     }
 
-    /// Replaces the content of a file, or makes it.
+    /// Creates a file or replaces its content.
     pub fn write_file(&self, path: &str, content: &str) -> Result<(), HostError> {
         let (path, content) = (path.to_owned(), content.to_owned());
         self.done(&HostRequest::WriteFile { path, content })
@@ -101,7 +103,7 @@ impl<'a> Host<'a> {
         self.ask(&HostRequest::Glob { pattern })
     }
 
-    /// Lines that match a regular expression; below a file or folder, in files with such names.
+    /// Lines that match a regular expression, optionally in one file or folder, and in files that match a pattern.
     pub fn grep(
         &self,
         pattern: &str,
@@ -115,13 +117,13 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Runs a line in a shell. That the program failed is no error; [`Ended::exit`] says so.
+    /// Runs a command line in a shell. A program that fails is not an error; see [`Ended::exit`].
     pub fn exec(&self, command: &str) -> Result<Ended, HostError> {
         let command = command.to_owned();
         self.ask(&HostRequest::Exec { command })
     }
 
-    /// Gets a URL. For another method, headers or a body there is [`Host::ask`] with [`HostRequest::Fetch`].
+    /// Gets a URL. For another method, headers or a body use [`Host::ask`] with [`HostRequest::Fetch`].
     pub fn fetch(&self, url: &str) -> Result<Fetched, HostError> {
         self.ask(&HostRequest::Fetch {
             url: url.to_owned(),
@@ -131,14 +133,14 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// An environment variable; nothing if it isn't set.
+    /// An environment variable; `None` if it is not set.
     pub fn env(&self, name: &str) -> Result<Option<String>, HostError> {
         let name = name.to_owned();
         let Variable { value } = self.ask(&HostRequest::Env { name })?;
         Ok(value)
     }
 
-    /// Sets an environment variable for later children of the same activation.
+    /// Sets an environment variable for programs that are started later in this activation.
     pub fn set_env(&self, name: &str, value: &str) -> Result<(), HostError> {
         let (name, value) = (name.to_owned(), value.to_owned());
         self.done(&HostRequest::SetEnv { name, value })
@@ -150,7 +152,7 @@ impl<'a> Host<'a> {
         self.ask(&HostRequest::Git { arguments })
     }
 
-    /// Asks the session's model. For another model or a system prompt there is [`Host::ask`] with [`HostRequest::Llm`].
+    /// Asks the session's model. For another model or a system prompt use [`Host::ask`] with [`HostRequest::Llm`].
     pub fn llm(&self, prompt: &str) -> Result<String, HostError> {
         let Answered { text } = self.ask(&HostRequest::Llm {
             prompt: prompt.to_owned(),
@@ -175,7 +177,7 @@ impl<'a> Host<'a> {
         })
     }
 
-    /// Writes something down: `debug`, `info`, `warn` or `error`. A host that is gone reads no logs, so this can't fail.
+    /// Writes a line to the log: `debug`, `info`, `warn` or `error`. Failures are ignored: without a host there is no log.
     pub fn log(&self, level: &str, message: &str) {
         let request = HostRequest::Log {
             level: Some(level.to_owned()),

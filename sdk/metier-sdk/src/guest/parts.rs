@@ -1,4 +1,4 @@
-//! What a skill registered: each thing that it contributes, and who does it.
+//! The contributions that a skill registered, each with its handler.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::RecursiveTransform};
 use serde::{Serialize, de::DeserializeOwned};
@@ -12,13 +12,13 @@ use crate::wire::{
 
 pub(super) type Handler<I, O> = Box<dyn FnMut(&Host<'_>, I) -> Outcome<O> + Send>;
 
-/// Something that a skill contributes, and who does it.
+/// A contribution and its handler.
 pub(super) struct Part<S, I, O> {
     pub(super) spec: S,
     pub(super) handler: Handler<I, O>,
 }
 
-/// Everything that a skill contributes.
+/// All contributions of a skill.
 #[derive(Default)]
 pub(super) struct Parts {
     pub(super) tools: Vec<Part<ToolSpec, Value, Value>>,
@@ -109,7 +109,7 @@ impl Parts {
     }
 }
 
-/// Adds a part; one of the same name gives way.
+/// Adds a part, and replaces one with the same name.
 fn put<S, I, O>(
     parts: &mut Vec<Part<S, I, O>>,
     spec: S,
@@ -148,16 +148,16 @@ fn typed<I: DeserializeOwned, O: Serialize>(
     input: Value,
 ) -> Outcome<Value> {
     let input =
-        serde_json::from_value(input).map_err(|error| format!("the input doesn't fit: {error}"))?;
+        serde_json::from_value(input).map_err(|error| format!("the input is invalid: {error}"))?;
     Ok(serde_json::to_value(handler(host, input)?)?)
 }
 
-/// A caller that has nothing to say may leave the input out.
+/// A caller can omit the input.
 fn or_empty(input: Value) -> Value {
     if input.is_null() { json!({}) } else { input }
 }
 
-/// The schema of `I` as models get it: in one piece, and of an object.
+/// The schema of `I` for models: without references, and an object.
 fn input_schema<I: JsonSchema>() -> Value {
     let settings = SchemaSettings::draft2020_12()
         .with(|settings| {
@@ -176,7 +176,7 @@ fn input_schema<I: JsonSchema>() -> Value {
     }
 }
 
-/// `int64` and its like are words of Rust, not of JSON Schema; some models' APIs refuse them.
+/// `int64` and similar formats come from Rust, not from JSON Schema; some model APIs refuse them.
 fn forget_width(schema: &mut Schema) {
     let width = schema.get("format").and_then(Value::as_str);
     if width.is_some_and(|width| width.contains("int") || ["float", "double"].contains(&width)) {

@@ -1,8 +1,8 @@
-//! A plugin: a skill as a value, which says who it is and registers what it does when it is activated.
+//! Plugins: skills as values, with a name and a version, that register their contributions when they are activated.
 //!
-//! **Problem.** One skill may be a program, a library or a component, and its author should write it once. **Decision.** The
-//! author's type is a [`Plugin`]; [`crate::export_skill!`] makes a library or a component of it, and
-//! [`Skill::of`](super::Skill::of) a program.
+//! **Problem.** A skill can be a program, a library or a component, and its author should write it once. **Decision.** The
+//! author's type is a [`Plugin`]; [`crate::export_skill!`] turns it into a library or a component, and
+//! [`Skill::of`](super::Skill::of) into a program.
 //!
 //! ```
 //! use metier_sdk::guest::{Context, Outcome, Plugin};
@@ -24,7 +24,7 @@
 //!
 //!     fn activate(&mut self, context: &mut Context<'_>) -> Outcome<()> {
 //!         let greeting = context.host().read_file("greeting.txt")?;
-//!         context.tool("greet", "Greets somebody", move |_, input: Greet| {
+//!         context.tool("greet", "Greets a guest", move |_, input: Greet| {
 //!             Ok(format!("{greeting}, {}", input.who))
 //!         });
 //!         Ok(())
@@ -42,29 +42,29 @@ use serde_json::Value;
 use super::{Host, Outcome, Parts};
 use crate::wire::{FoundByScanner, HookAnswer, HookSpec, Manifest, ScannedFile};
 
-/// A skill as its author writes it, whatever it is built as.
+/// A skill as its author writes it, in whatever form it is built.
 pub trait Plugin: Send {
-    /// Who it is. A host that finds another name or version in SKILL.yaml does not activate it.
+    /// Name and version. If SKILL.yaml has others, the skill is not activated.
     fn manifest(&self) -> Manifest;
 
-    /// Registers what it contributes; it may ask the host meanwhile.
+    /// Registers the contributions. It can send requests to the host.
     ///
     /// # Errors
     ///
-    /// It can't do its work here; the reason is told to whoever wanted it.
+    /// The plugin can't work here; the user gets the reason.
     fn activate(&mut self, context: &mut Context<'_>) -> Outcome<()>;
 
-    /// Gives back what it took. It is not called if it was never activated, nor when it is made to end.
+    /// Releases resources. It is not called for a plugin that was never activated, or that is killed.
     ///
     /// # Errors
     ///
-    /// It could not; it ends all the same, and the reason is written down.
+    /// Releasing failed. The plugin ends anyway, and the reason is logged.
     fn deactivate(&mut self, _host: &Host<'_>) -> Outcome<()> {
         Ok(())
     }
 }
 
-/// What a plugin is activated with: somebody to ask, and a place to register.
+/// What a plugin gets for its activation: the host, and methods to register contributions.
 pub struct Context<'a> {
     parts: &'a mut Parts,
     host: Host<'a>,
@@ -75,7 +75,7 @@ impl<'a> Context<'a> {
         Self { parts, host }
     }
 
-    /// The host. It knows who the skill is here: [`Host::about`], [`Host::config`].
+    /// The host. [`Host::about`] and [`Host::config`] describe the skill.
     #[must_use]
     pub const fn host(&self) -> &Host<'a> {
         &self.host

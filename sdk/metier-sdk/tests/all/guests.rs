@@ -56,7 +56,7 @@ fn too_much_is_refused_both_ways_and_harms_nobody() {
         assert_eq!(talk.hear()["result"]["output"], json!([]), "{name}");
         talk.say(&call(&"x".repeat(exact + 1), 0));
         let error = talk.hear()["error"].clone();
-        let expected = format!("this line is longer than {MAX_FRAME} bytes");
+        let expected = format!("a line is longer than {MAX_FRAME} bytes; each message is one line");
         assert_eq!(
             error,
             json!({"code": -32700, "message": expected}),
@@ -64,12 +64,10 @@ fn too_much_is_refused_both_ways_and_harms_nobody() {
         );
         talk.say(&call(&"x".repeat(MAX_FRAME / 2), 2));
         let error = talk.hear()["error"].clone();
-        let expected = format!("the answer is longer than {MAX_FRAME} bytes");
-        assert_eq!(
-            error,
-            json!({"code": -32603, "message": expected}),
-            "{name}"
-        );
+        assert_eq!(error["code"], -32603, "{name}");
+        let message = error["message"].as_str().unwrap();
+        let names_both = message.starts_with("the answer ") && message.contains("4194304");
+        assert!(names_both, "{name}: {message}");
         talk.say(&call("still here", 1));
         assert_eq!(
             talk.hear()["result"]["output"],
@@ -91,7 +89,7 @@ fn a_host_that_goes_away_ends_the_skill_with_success() {
         // Half a line is no request.
         talk.mutter(r#"{"id":2,"method":"shut"#);
         let answer: Value = talk.hear_after_the_end();
-        let expected = json!({"output": "the host is gone: it closed the pipe", "is_error": true});
+        let expected = json!({"output": "the host closed the pipe", "is_error": true});
         assert_eq!(answer["result"], expected, "{name}");
         talk.end();
     }

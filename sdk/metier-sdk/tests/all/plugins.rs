@@ -124,7 +124,7 @@ fn a_plugin_says_good_bye_once_and_its_failure_is_told() {
     skill.answer("initialize", hello(), &mut other).unwrap();
     assert_eq!(end(&mut skill).unwrap_err().message, "the door is stuck");
     assert_eq!(end(&mut skill), Ok(json!({})));
-    let told = "it was not deactivated: the door is stuck";
+    let told = "deactivation failed: the door is stuck";
     assert_eq!(desk.said, ["good-bye", told]);
 }
 

@@ -1,8 +1,8 @@
-//! A request, as Anthropic Messages wants it.
+//! A request in the format of Anthropic Messages.
 //!
-//! Roles alternate there, so what the user says after results stands in one message with them; a message without
-//! content is refused, so there is none. Two marks tell the provider what to cache: the end of the system prompt, which
-//! all turns share with the tools before it, and the end of the conversation, which the next turn begins with.
+//! Roles alternate in this format, so a user message after results is in one message with them; empty messages are rejected, so
+//! none is sent. Two marks tell the provider what to cache: the end of the system prompt, which all turns share with the tools
+//! before it, and the end of the conversation, which the next turn starts with.
 
 use std::borrow::Cow;
 

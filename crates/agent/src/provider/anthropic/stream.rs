@@ -1,7 +1,7 @@
 //! A stream of Anthropic Messages, event by event.
 //!
-//! A message is a list of blocks, each of which begins, grows and ends; the number of a block says which one a piece
-//! belongs to. Blocks and pieces of a kind that is not known are passed over: what a provider adds must not stop us.
+//! A message is a list of blocks, each of which starts, grows and ends; a piece has the number of its block. Blocks and pieces of
+//! unknown kinds are skipped, so that additions of a provider do not break us.
 
 use std::collections::BTreeMap;
 
@@ -201,7 +201,7 @@ fn stop(reason: &str) -> Stop {
     }
 }
 
-/// An error in the middle has no status, only the word that goes with one.
+/// An error in the middle of a stream has no status, only the name of one.
 fn failed(trouble: Option<Trouble>) -> Fault {
     let trouble = trouble.unwrap_or(Trouble {
         r#type: None,

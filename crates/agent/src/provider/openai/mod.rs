@@ -1,4 +1,4 @@
-//! OpenAI chat completions, and the many servers that speak them.
+//! OpenAI chat completions, and the many compatible servers.
 
 mod request;
 mod stream;

@@ -1,6 +1,6 @@
-//! A request, as OpenAI chat completions want it.
+//! A request in the format of OpenAI chat completions.
 //!
-//! A result is a message of its own there, and there is no field that says it is an error: the text does.
+//! A result is a separate message in this format, and no field marks it as an error: the text does.
 
 use std::borrow::Cow;
 

@@ -1,7 +1,7 @@
 //! A stream of OpenAI chat completions, chunk by chunk.
 //!
-//! Servers that call themselves compatible differ in small things: some give no `index`, some the same one to every
-//! call, some no `id`, some end without `[DONE]`, some say `stop` where they mean a call. All of these are read.
+//! Compatible servers differ in small things: some give no `index`, some the same one to every call, some no `id`, some end without
+//! `[DONE]`, some report `stop` for a call. All of these are accepted.
 
 use serde::Deserialize;
 use serde_json::Value;

@@ -123,7 +123,7 @@ struct Connection<'a> {
     id: usize,
     client: &'a TcpStream,
     flow: &'a Flow<'a>,
-    /// What says that it was written down, once it was.
+    /// Completes the record of the connection, once it was written.
     opened: Cell<Option<Box<dyn OpenConnection>>>,
 }
 
@@ -133,7 +133,7 @@ impl Connection<'_> {
         self.shared.keep(self.id, self.client).map_err(ended)?;
         let (head, rest) = self.head()?;
         if !self.is_known(&head) {
-            let text = "the proxy wants the credential of this activation, which is in its URL";
+            let text = "the proxy requires the credential of this activation, which is in its URL";
             return Err(Refused::with(407, text));
         }
         if self.flow.count(rest.len(), Way::Up).is_err() {
@@ -154,7 +154,7 @@ impl Connection<'_> {
         let mut bytes = Vec::new();
         let mut piece = [0; 4096];
         loop {
-            let late = |_| Refused::with(408, "the request's head took too long");
+            let late = |_| Refused::with(408, "the request headers took too long");
             let left = left(deadline).map_err(late)?;
             client.set_read_timeout(Some(left)).map_err(late)?;
             let count = match client.read(&mut piece) {
@@ -169,10 +169,12 @@ impl Connection<'_> {
                     return Ok((head, bytes.split_off(length)));
                 }
                 Parsed::More if bytes.len() <= limits.max_head => {}
-                Parsed::Bad => return Err(Refused::with(400, "this is no HTTP/1 request")),
+                Parsed::Bad => return Err(Refused::with(400, "this is not an HTTP/1 request")),
                 Parsed::Head(..) | Parsed::More => {
-                    let text =
-                        format!("the request's head has more than {} bytes", limits.max_head);
+                    let text = format!(
+                        "the request headers have more than {} bytes",
+                        limits.max_head
+                    );
                     return Err(Refused::with(431, text));
                 }
             }
@@ -270,7 +272,7 @@ impl Connection<'_> {
         })
     }
 
-    /// Waits until the first bytes of a tunnel say what they are.
+    /// Waits until the first bytes of a tunnel can be identified.
     fn first(
         &self,
         host: &Host,
@@ -284,14 +286,14 @@ impl Connection<'_> {
                 inside => return Ok((bytes, inside)),
             }
             if bytes.len() > self.shared.limits.max_head {
-                return Err(Refused::silently(
-                    "the tunnel begins with an endless greeting",
-                ));
+                return Err(Refused::silently("the TLS ClientHello is too large"));
             }
             match self.flow.read(self.client, &mut piece, Way::Up) {
                 Ok(0) | Err(_) if bytes.is_empty() => return Ok((bytes, Inside::Bytes)),
                 Ok(0) | Err(_) => {
-                    return Err(Refused::silently("the tunnel ended in its greeting"));
+                    return Err(Refused::silently(
+                        "the connection ended during the TLS ClientHello",
+                    ));
                 }
                 Ok(count) => bytes.extend_from_slice(&piece[..count]),
             }
@@ -316,7 +318,7 @@ impl Connection<'_> {
             Err(error) if error.kind() == io::ErrorKind::InvalidData => {
                 Err(Refused::with(400, error.to_string()))
             }
-            // The server may have answered and closed before it read everything: what it said still goes down.
+            // The server may have answered and closed before it read everything: its answer is still passed on.
             Ok(()) | Err(_) => Ok(Ended::Request),
         }
     }
@@ -365,7 +367,7 @@ impl Connection<'_> {
 
 /// How the way up ended.
 enum Ended {
-    /// The child has no more to say.
+    /// The child sends no more.
     Stream,
     /// One request was sent, and no more is taken.
     Request,
@@ -383,7 +385,7 @@ impl Read for Upward<'_> {
 /// What a tunnel carries.
 #[derive(Debug)]
 enum Inside {
-    /// That can't be told yet.
+    /// More bytes are needed to decide.
     More,
     /// TLS for the right host, or a protocol that was approved with its port.
     Bytes,
@@ -399,14 +401,15 @@ fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<Inside, Refused> {
             return Ok(Inside::Bytes);
         }
         Hello::To(Some(name)) => {
-            let text = format!("a tunnel to `{host}` greets `{}`", shown(&name));
+            let text = format!(
+                "a tunnel to `{host}` names `{}` in its TLS ClientHello",
+                shown(&name)
+            );
             return Err(Refused::silently(text));
         }
-        Hello::Broken => return Err(Refused::silently("the TLS greeting can't be read")),
+        Hello::Broken => return Err(Refused::silently("the TLS ClientHello can't be parsed")),
         Hello::Other if port == 443 => {
-            return Err(Refused::silently(
-                "port 443 carries TLS, and this is something else",
-            ));
+            return Err(Refused::silently("port 443 requires TLS"));
         }
         Hello::Other => {}
     }
@@ -414,9 +417,7 @@ fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<Inside, Refused> {
         Parsed::More => return Ok(Inside::More),
         Parsed::Head(head, length) => (head, length),
         Parsed::Bad if port == 80 => {
-            return Err(Refused::silently(
-                "port 80 carries HTTP, and this is something else",
-            ));
+            return Err(Refused::silently("port 80 requires HTTP"));
         }
         Parsed::Bad => return Ok(Inside::Bytes),
     };

@@ -1,7 +1,6 @@
-//! A request on its way through: read once, and written anew without what was meant for the proxy.
+//! A request on its way through: parsed once, and written again without the headers for the proxy.
 //!
-//! It is written anew so that the server sees the request that was judged: one host, one length, no second request
-//! behind it.
+//! It is written again so that the server sees the request that was checked: one host, one length, no second request after it.
 
 use std::io::{self, BufRead, Read, Write};
 
@@ -21,7 +20,7 @@ pub(super) enum Parsed {
     More,
     /// A head, and its length.
     Head(Head, usize),
-    /// No HTTP/1 request.
+    /// The bytes are not an HTTP/1 request.
     Bad,
 }
 
@@ -101,14 +100,14 @@ impl Head {
             let length = digits.and_then(|text| text.parse().ok());
             return length
                 .map(Framing::Length)
-                .ok_or("the request's length is no number");
+                .ok_or("the length of the request is not a number");
         }
         let plain = self
             .only("transfer-encoding")
             .is_some_and(|coding| coding.eq_ignore_ascii_case("chunked"));
         match (plain, length, self.minor) {
             (true, None, 1) => Ok(Framing::Chunked),
-            _ => Err("the request has a transfer coding that can't be passed on"),
+            _ => Err("the transfer coding of the request is not supported"),
         }
     }
 
@@ -140,7 +139,7 @@ impl Head {
 }
 
 impl Framing {
-    /// Copies the body that begins here, and not a byte more.
+    /// Copies the body that starts here, and not a byte more.
     pub(super) fn copy(self, from: &mut impl BufRead, to: &mut impl Write) -> io::Result<()> {
         match self {
             Self::None => Ok(()),
@@ -208,7 +207,7 @@ fn line(from: &mut impl BufRead) -> io::Result<String> {
 fn bad_chunk() -> io::Error {
     io::Error::new(
         io::ErrorKind::InvalidData,
-        "the request's chunks can't be read",
+        "the chunks of the request can't be parsed",
     )
 }
 

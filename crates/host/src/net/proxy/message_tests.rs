@@ -1,4 +1,4 @@
-//! Requests as they come in and as they go on.
+//! Requests as they come in and as they are passed on.
 
 use proptest::prelude::*;
 

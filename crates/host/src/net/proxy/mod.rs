@@ -1,19 +1,18 @@
-//! The network for a child that speaks HTTP itself: a forward proxy with one activation's approval.
+//! The network for a child that uses HTTP itself: a forward proxy with one activation's approval.
 //!
-//! **Problem.** A child has no network. What it is allowed to reach has to come to it through one door, and a door that
-//! only reads the name on the envelope can be talked past: a tunnel to an approved host may carry another
-//! host's name inside.
+//! **Problem.** A child has no network. Everything that it is allowed to reach has to go through a proxy, and a proxy that only
+//! checks the requested name can be bypassed: a tunnel to an approved host can carry another host's name inside.
 //!
-//! **Decision.** Each activation has its own proxy, credential and approval. `CONNECT host:port` opens a tunnel and
-//! `GET http://host/…` is passed on; both go through the same checks as a fetch, and the proxy alone resolves names. In a
-//! tunnel the first bytes decide: a TLS greeting has to name the host of the `CONNECT`, and a plain HTTP request has to
-//! be for it. Such a request is taken apart and written anew, and there is one for each connection, so that no second
-//! one hides behind the first; for the same reason it can't be upgraded to another protocol.
+//! **Decision.** Each activation has its own proxy, credential and approval. `CONNECT host:port` opens a tunnel and `GET
+//! http://host/…` is passed on; both go through the same checks as a fetch, and only the proxy resolves names. In a tunnel the
+//! first bytes decide: a TLS ClientHello has to name the host of the `CONNECT`, and a plain HTTP request has to be for it. Such a
+//! request is parsed and written again, and there is one for each connection, so that no second one hides behind the first; for the
+//! same reason it can't be upgraded to another protocol.
 //!
 //! Port 443 carries TLS and port 80 HTTP. On a port that the approval names, other protocols pass as they are.
 //!
-//! **Not covered.** What is inside of TLS is not seen: a server that answers for many hosts (a CDN) can be asked for
-//! another one there, or in the encrypted part of the greeting. Nor is what an approved host does with what it gets.
+//! **Not covered.** The content of TLS is not seen: a server that answers for many hosts (a CDN) can be asked for another one
+//! there, or in the encrypted part of the ClientHello. Nor is what an approved host does with the data it gets.
 //!
 //! Refusals that follow from the approval alone are answered with 403 and the reason. What fails after a name was
 //! looked up is answered with 502 and one text, as in [`fetch`](super::fetch); [`Seen`] has the cause.
@@ -45,11 +44,11 @@ use super::{hosts::Hosts, reach::Resolve};
 /// One connection that was made to the proxy, once it is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// The host that was wanted; empty when the request did not get that far.
+    /// The requested host; empty when the request did not get that far.
     pub host: String,
     /// Its port; 0 likewise.
     pub port: u16,
-    /// What was decided.
+    /// The decision about the connection.
     pub decision: Decision,
     /// Bytes from the child to the host.
     pub bytes_up: u64,
@@ -73,11 +72,11 @@ pub trait ConnectionLog: Send + Sync {
 
 /// A connection that was written down and is not over.
 pub trait OpenConnection: Send {
-    /// It is over.
+    /// Called when the connection has ended.
     fn over(self: Box<Self>, seen: &Seen);
 }
 
-/// For callers that only need connections that are over; the receiver may be gone.
+/// For callers that only need finished connections; the receiver can be gone.
 impl ConnectionLog for Sender<Seen> {
     fn open(&self, _host: &str, _port: u16) -> Result<Box<dyn OpenConnection>, String> {
         Ok(Box::new(self.clone()))
@@ -97,9 +96,9 @@ impl OpenConnection for Sender<Seen> {
 /// What the proxy did with a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Decision {
-    /// It went through.
+    /// The connection was allowed.
     Allowed,
-    /// It did not, for this reason. The reason may say more than the child was told.
+    /// It was refused, for this reason. The reason can contain more than the child gets.
     Refused(String),
     /// It went through until a limit was reached.
     Cut(String),
@@ -155,8 +154,8 @@ const USER: &str = "metier";
 impl Proxy {
     /// Serves `listener`, which may belong to another network namespace, until it is stopped.
     ///
-    /// `credential` has to be random, at least 16 characters of `A–Z a–z 0–9 - _`, and a new one for each activation.
-    /// Every connection is told to `log` before it is made, and when it is over.
+    /// `credential` has to be random, at least 16 characters of `A–Z a–z 0–9 - _`, and a new one for each activation. Every
+    /// connection is reported to `log` before it is made, and when it has ended.
     pub fn start(
         listener: TcpListener,
         hosts: Hosts,
@@ -167,7 +166,7 @@ impl Proxy {
     ) -> io::Result<Self> {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
         if credential.len() < 16 || !credential.bytes().all(plain) {
-            let text = "a proxy's credential has at least 16 characters of A–Z a–z 0–9 - _";
+            let text = "a proxy credential needs at least 16 characters of A–Z a–z 0–9 - _";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
         }
         listener.set_nonblocking(true)?;
@@ -199,7 +198,7 @@ impl Proxy {
         format!("http://{USER}:{credential}@127.0.0.1:{port}")
     }
 
-    /// Ends the proxy and its connections, and tells what was seen, oldest end first.
+    /// Ends the proxy and its connections, and returns the finished ones, oldest end first.
     #[must_use]
     pub fn stop(mut self) -> Vec<Seen> {
         self.end();
@@ -250,7 +249,7 @@ struct Book {
 }
 
 impl std::fmt::Debug for Shared {
-    /// Without the secret.
+    /// Formats the proxy without its credential.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared")
             .field("hosts", &self.hosts)
@@ -321,7 +320,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, woken: &UnixStream) {
     }
 }
 
-/// Gives a connection its thread, or says why not.
+/// Starts a thread for a connection, or returns why not.
 fn admit(shared: &Arc<Shared>, client: TcpStream) {
     let limits = &shared.limits;
     if client.set_nonblocking(false).is_err() {
@@ -333,7 +332,7 @@ fn admit(shared: &Arc<Shared>, client: TcpStream) {
         book.count
     };
     let refuse = |status: u16, text: String| {
-        // Once too many is told once, or the list of what was seen would have no end.
+        // An exceeded limit is reported once, or the list would have no end.
         if id <= limits.max_total + 1 {
             let decision = Decision::Refused(text.clone());
             let seen = Seen {

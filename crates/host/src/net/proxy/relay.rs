@@ -93,7 +93,7 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Something happened.
+    /// Records activity on the connection.
     pub(super) fn touch(&self) {
         self.last_ms.store(self.ms(), Ordering::SeqCst);
     }
@@ -133,7 +133,7 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Nothing more in either direction; it may have been closed before.
+/// Nothing more in either direction; it can be closed already.
 pub(super) fn hang_up(stream: &TcpStream) {
     stream.shutdown(Shutdown::Both).ok();
 }

@@ -9,9 +9,9 @@ pub(super) enum Hello {
     Other,
     /// The beginning of one.
     More,
-    /// A whole one, to this host if it says so.
+    /// A complete one, for this host if it names one.
     To(Option<String>),
-    /// One that nobody should answer.
+    /// One that must not be answered.
     Broken,
 }
 
@@ -20,7 +20,7 @@ const CLIENT_HELLO: u8 = 1;
 const SERVER_NAME: u16 = 0;
 const HOST_NAME: u8 = 0;
 
-/// Reads a greeting, which may be cut into several records.
+/// Parses a ClientHello, which can be split into several records.
 pub(super) fn hello(bytes: &[u8]) -> Hello {
     match bytes.first() {
         None => return Hello::More,
@@ -45,7 +45,7 @@ pub(super) fn hello(bytes: &[u8]) -> Hello {
     }
 }
 
-/// The body of the message, once all of it is there.
+/// The body of the message, once it is complete.
 fn whole(message: &[u8]) -> Option<&[u8]> {
     let &[_, a, b, c, ..] = message else {
         return None;
@@ -106,19 +106,19 @@ impl<'a> Bytes<'a> {
         Some(u16::from_be_bytes([bytes[0], bytes[1]]))
     }
 
-    /// What a length of one byte stands before.
+    /// A field with a length of one byte.
     fn short(&mut self) -> Option<&'a [u8]> {
         let length = self.take(1)?[0];
         self.take(length.into())
     }
 
-    /// What a length of two bytes stands before.
+    /// A field with a length of two bytes.
     fn long(&mut self) -> Option<&'a [u8]> {
         let length = self.number()?;
         self.take(length.into())
     }
 
-    /// The next record, if it is there.
+    /// The next record, if it is complete.
     fn record(&mut self) -> Result<Option<&'a [u8]>, Unclear> {
         const MAX: usize = 16 * 1024 + 256;
         let &[kind, major, _, a, b, ..] = self.0 else {

@@ -1,8 +1,8 @@
 //! The configuration that git runs with: settings of the repository that are known to be data, and our own.
 //!
-//! Git obeys hundreds of keys, dozens of which name programs (`core.fsmonitor`, `filter.*.clean`, `diff.*.textconv`, …), and
-//! each version adds some. So a repository's configuration is never given to git. It is read here, and what is on
-//! [`HARMLESS`] is written to a new file; a value that is misread is at worst missing.
+//! Git obeys hundreds of keys, dozens of which name programs (`core.fsmonitor`, `filter.*.clean`, `diff.*.textconv`, …), and each
+//! version adds some. So a repository's configuration is never given to git. It is parsed here, and the keys in [`HARMLESS`] are
+//! written to a new file; a misread value is at worst missing.
 
 use std::fmt::Write as _;
 
@@ -47,8 +47,8 @@ const HARMLESS: &[&str] = &[
     "user.useconfigonly",
 ];
 
-/// Our own settings. They stand last in the file, so that they win, and are given as `-c` besides, which also reaches a git
-/// that git starts in a submodule.
+/// Our own settings. They are last in the file, so that they win, and are also given as `-c`, which reaches a git that git starts
+/// in a submodule.
 pub(super) const OURS: &[(&str, &str)] = &[
     ("branch.autoSetupMerge", "false"),
     ("commit.gpgSign", "false"),
@@ -141,7 +141,7 @@ fn add(text: &mut String, setting: &Setting) {
     let _never_fails = writeln!(text, "{header}\n\t{} = \"{value}\"", setting.key);
 }
 
-/// A setting of ours for one submodule: git is not to look into it, whatever the repository says.
+/// Our setting for one submodule: git must not enter it, whatever the repository states.
 pub(super) fn ignored_submodule(name: &str) -> Setting {
     Setting {
         section: "submodule".to_owned(),

@@ -1,8 +1,8 @@
 //! Git: listed commands with listed options, and nothing that a repository could make it run.
 //!
-//! **Problem.** A repository decides what git runs: its configuration names programs for dozens of purposes, its attributes
-//! choose among them, its hooks are programs, and a submodule is a repository of its own. To override each such key by name
-//! is to lose to the next version of git.
+//! **Problem.** A repository decides what git runs: its configuration names programs for dozens of purposes, its attributes choose
+//! among them, its hooks are programs, and a submodule is another repository. Overriding each such key by name loses to the next
+//! version of git.
 //!
 //! **Decision.** Three layers, each of which is a positive list:
 //! - [`options`]: the commands, and every option that each may be given, spelt in full;
@@ -129,7 +129,7 @@ impl World {
         self.wait_for(prepared, timeout)
     }
 
-    /// Makes the folder in which git finds a configuration that is safe to obey, and links to all else.
+    /// Creates the folder in which git finds a configuration that is safe to obey, and links to all else.
     fn common_folder(&self, folder: &Path) -> Result<CommonFolder, WorldError> {
         let failed = |source| WorldError::File {
             path: self.scratch.path().to_owned(),
@@ -237,7 +237,7 @@ struct Found {
     work_tree: Option<PathBuf>,
 }
 
-/// The folder that stands for what the worktrees of a repository share. It is gone when this is.
+/// The folder that replaces what the worktrees of a repository share. It is removed with this value.
 struct CommonFolder {
     made: tempfile::TempDir,
     found: Found,
@@ -284,8 +284,8 @@ fn settings(writes: bool) -> Vec<(OsString, OsString)> {
         .collect()
 }
 
-/// The programs that git may start: git, from wherever it starts it, and the loader of git itself. `None` if git is a script
-/// here, which needs programs that can't be told.
+/// The programs that git can start: git, from wherever it starts it, and the loader of git itself. `None` if git is a script here,
+/// which needs unknown programs.
 fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     let git = folders
         .iter()
@@ -304,8 +304,7 @@ fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     Some(programs)
 }
 
-/// What the kernel runs to load this program: `Some(None)` if that is the program itself, `None` if it is no program for
-/// machines with 64 bits.
+/// What the kernel runs to load this program: `Some(None)` if that is the program itself, `None` if it is not a 64-bit program.
 fn loader(program: &Path) -> Option<Option<PathBuf>> {
     const HEAD: u64 = 64 * 1024;
     const INTERPRETER: u32 = 3;

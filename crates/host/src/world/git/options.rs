@@ -6,9 +6,9 @@
 //! `--git-dir`), look into submodules (`--recurse-submodules`, `--submodule=diff`) or change the configuration
 //! (`--set-upstream-to`, `--track`).
 //!
-//! An entry reads `--quiet` (no value), `--format=` (a value, behind `=` or in the next word), `--stat[=]` (perhaps a value
-//! behind `=`), `-n:VALUE` (a value, in the same word or the next), `-m:TEXT` (the same; the next word may begin with `-`) or
-//! `-M[VALUE]` (perhaps a value in the same word).
+//! An entry reads `--quiet` (no value), `--format=` (a value, after `=` or in the next word), `--stat[=]` (an optional value after
+//! `=`), `-n:VALUE` (a value, in the same word or the next), `-m:TEXT` (the same; the next word can start with `-`) or `-M[VALUE]`
+//! (an optional value in the same word).
 
 /// What a git command is permitted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Needs {
     }
 }
 
-/// One command of git, with every option that it may be given.
+/// One command of git, with every allowed option.
 pub(super) struct GitCommand {
     pub(super) name: &'static str,
     pub(super) needs: Needs,
@@ -95,11 +95,11 @@ pub(super) fn check(arguments: &[String], needs: Needs) -> Result<&'static GitCo
     Ok(command)
 }
 
-/// What one word is for a command.
+/// The role of one word of a command.
 enum Word {
     Argument,
     Option,
-    /// Its value is the next word; `text` may begin with `-`.
+    /// Its value is the next word; `text` can start with `-`.
     OptionWithNext {
         text: bool,
     },
@@ -177,7 +177,7 @@ impl GitCommand {
     }
 }
 
-/// What may stand in an entry behind the name of an option, without a value of its own.
+/// What can follow the name of an option in an entry, without a value.
 fn is_long_rest(rest: &str) -> bool {
     matches!(rest, "" | "=" | "[=]")
 }
@@ -462,7 +462,7 @@ pub(super) const COMMANDS: &[GitCommand] = &[
     ),
 ];
 
-/// Every command with its permission and its options, as they stand in the lists.
+/// Every command with its permission and its options, as in the lists.
 pub(super) fn listed() -> Vec<(&'static str, &'static str, Vec<&'static str>)> {
     let entry = |command: &GitCommand| {
         let options = command.options().collect();

@@ -1,4 +1,4 @@
-//! What git is run with, and what it is not.
+//! What git is run with, and what not.
 
 use super::config::{self, Setting};
 use super::options::{self, Needs};

@@ -1,4 +1,4 @@
-//! A small internet on loopback: real servers, and a resolver that says what it is told to say.
+//! A small internet on loopback: real servers, and a resolver with scripted answers.
 //!
 //! Names resolve to public addresses; dialling one of them ends at a server here. Addresses of this machine are dialled for
 //! real, so that a check that fails to refuse them is seen by a real server.
@@ -92,7 +92,7 @@ impl Server {
         Self::answering(ok(body))
     }
 
-    /// Reads a request's head and answers with `first`, and then with `again` until nobody listens.
+    /// Reads a request's head and answers with `first`, and then with `again` until the client is gone.
     pub(crate) fn repeating(first: &'static str, again: &'static [u8], pause: Duration) -> Self {
         Self::start(move |mut stream, _| {
             read_head(&mut stream);
@@ -187,17 +187,17 @@ pub(crate) struct Internet {
     dials: Mutex<Vec<SocketAddr>>,
 }
 
-/// What a connection says about its ends, when it lies.
+/// A connection that reports false addresses.
 #[derive(Clone, Copy)]
 pub(crate) enum Dialect {
-    /// Somebody else answers.
+    /// Another address answers.
     Peer(SocketAddr),
     /// The address is our own.
     Own,
 }
 
 impl Internet {
-    /// `name` resolves to these addresses; said twice, it resolves to the others the second time, and so on.
+    /// `name` resolves to these addresses; given twice, it resolves to the others the second time, and so on.
     pub(crate) fn name(mut self, name: &str, addresses: &[&str]) -> Self {
         let addresses = addresses.iter().map(|ip| ip.parse().unwrap()).collect();
         let names = self.names.get_mut().unwrap();

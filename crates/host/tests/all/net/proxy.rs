@@ -1,4 +1,4 @@
-//! The proxy as a child sees it, and what it lets nobody do.
+//! The proxy as a child sees it, and what it refuses.
 
 use std::{
     io::{Read, Write},
@@ -246,7 +246,7 @@ fn another_host_is_refused_before_it_is_looked_up() {
         ),
         ("GET http://evil.io/", "not an approved host"),
         ("GET http://u@api.example.com/", "user or a password"),
-        ("GET ftp://api.example.com/", "`ftp:` is not fetched"),
+        ("GET ftp://api.example.com/", "`ftp:` is not supported"),
         ("GET /etc/passwd", "can't be used"),
         ("GET http://0177.1/", "loopback"),
     ] {
@@ -278,7 +278,7 @@ fn a_private_address_reads_like_a_dead_one() {
         (body.replace(host, "host"), door.seen().decision)
     };
     let (dead, why) = ask("dead.io");
-    assert!(matches!(why, Decision::Refused(why) if why.contains("nobody answered")));
+    assert!(matches!(why, Decision::Refused(why) if why.contains("no address answered")));
     let (private, why) = ask("private.io");
     assert!(matches!(why, Decision::Refused(why) if why.contains("may not be dialled")));
     let (metadata, _) = ask("metadata.io");
@@ -476,7 +476,7 @@ fn the_ports_of_the_web_carry_the_web() {
 
 #[test]
 fn another_protocol_passes_on_a_port_that_was_named() {
-    // The server speaks first, as mail does, and then echoes.
+    // The server sends first, as mail does, and then echoes.
     let server = Server::start(|mut stream, _| {
         stream.write_all(b"220 hello\r\n").unwrap();
         let mut bytes = [0; 64];

@@ -59,7 +59,7 @@ hear()",
 
 #[test]
 fn a_child_that_asks_without_reading_is_held_up_and_not_answered_for_ever() {
-    // Its answers would be far more than anybody keeps; then it reads them after all, and gets every one.
+    // Its answers would exceed the limit; then it reads them after all, and gets every one.
     let ask = "import threading
 def questions():
     for n in range(200000): send(id='question-%0100d' % n, method='host/env', params={'name': 'A'})
@@ -73,7 +73,7 @@ asking.start()
     assert_eq!(answer.unwrap(), "all");
     assert_eq!(desk.asked.get(), 200_000);
     let (answer, _, desk) = check(&format!("{ask}time.sleep(1000)"), Duration::from_secs(3));
-    assert_eq!(text(answer), "took longer than 3 s and was ended");
+    assert_eq!(text(answer), "took longer than 3 s and was stopped");
     assert!(desk.asked.get() < 200_000, "{}", desk.asked.get());
 }
 
@@ -126,7 +126,7 @@ hear()",
     assert_eq!(answer.unwrap(), "done");
 }
 
-/// Answers with what it was asked, and how many times that was so far.
+/// Answers with the request, and how many there were so far.
 const ECHO: &str = r#"
 begin()
 count = 0

@@ -1,4 +1,4 @@
-//! How a session begins, breaks, comes back and ends.
+//! How a session starts, breaks, recovers and ends.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::{Desk, PATIENCE, Script, check, hello, text};
 use crate::room::probe;
 
-/// A clock that only moves when somebody waits, or a test moves it.
+/// A clock that only moves during a wait, or when a test moves it.
 #[derive(Clone, Default)]
 struct Hand(Arc<Mutex<Duration>>);
 
@@ -45,7 +45,7 @@ fn one_that_never_answers_is_ended_in_time() {
         let (answer, events, _) = check(script, Duration::from_millis(300));
         assert_eq!(
             text(answer),
-            "took longer than 300 ms and was ended",
+            "took longer than 300 ms and was stopped",
             "{script}"
         );
         assert!(
@@ -118,11 +118,11 @@ fn one_that_ends_says_how_and_what_it_said_last() {
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.abort()",
-            "ended before it answered `tool/execute`: ended by signal 6 (it gave up)",
+            "ended before it answered `tool/execute`: ended by signal 6 (aborted)",
         ),
         (
             "sys.stderr.write('no tea\\n'); sys.stderr.flush(); os.close(1); time.sleep(1000)",
-            "closed its standard output and went on, and was ended",
+            "closed its standard output without exiting, and was stopped",
         ),
     ] {
         let (answer, _, _) = check(script, PATIENCE);
@@ -150,7 +150,7 @@ fn one_that_does_not_begin_is_not_opened() {
     );
     assert_eq!(
         refused("time.sleep(1000)", Duration::from_millis(200)),
-        "took longer than 200 ms and was ended"
+        "took longer than 200 ms and was stopped"
     );
     assert_eq!(
         refused(
@@ -161,7 +161,7 @@ fn one_that_does_not_begin_is_not_opened() {
     );
     let wrong = refused("send(id=1, result={'tools': 7})\nhear()", PATIENCE);
     assert!(
-        wrong.starts_with("broke the protocol: what it says that it contributes: "),
+        wrong.starts_with("broke the protocol: its contributions are malformed: "),
         "{wrong}"
     );
     let missing = Worker {
@@ -213,7 +213,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
     hand.sleep(Duration::from_secs(10));
     assert_eq!(
         text(call(&mut session, PATIENCE)),
-        "crashed 5 times in a row; it is tried again in 20 s"
+        "crashed 5 times in a row; it can be restarted in 20 s"
     );
     assert_eq!(session.events(), [], "nothing happened");
     // Tried once more, and left alone again.
@@ -256,7 +256,7 @@ fn one_that_died_while_nobody_looked_is_started_again() {
     let pid = call(&mut session, PATIENCE).unwrap().as_i64().unwrap();
     let pid = rustix::process::Pid::from_raw(i32::try_from(pid).unwrap()).unwrap();
     rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
-    // Until all of it is gone, its pipes included: it is ours, and nobody waits for it.
+    // Until all of it is gone, its pipes included: it is ours, and has no other parent.
     let stat = format!("/proc/{}/stat", pid.as_raw_nonzero());
     wait_until("its end", || {
         fs::read_to_string(&stat).unwrap().contains(") Z ")
@@ -265,7 +265,7 @@ fn one_that_died_while_nobody_looked_is_started_again() {
         call(&mut session, PATIENCE).unwrap(),
         pid.as_raw_nonzero().get()
     );
-    let crashed = |event: &Event| matches!(event, Event::Crashed { how, .. } if how == "ended while nobody asked anything: ended by signal 9 (killed)");
+    let crashed = |event: &Event| matches!(event, Event::Crashed { how, .. } if how == "ended between calls: ended by signal 9 (killed)");
     assert!(session.events().iter().any(crashed));
 }
 
@@ -286,7 +286,7 @@ fn one_that_comes_back_as_another_stays_closed() {
         let text = text(call(&mut session, PATIENCE));
         assert_eq!(
             text,
-            "broke the protocol: contributes something else than when it was started first"
+            "broke the protocol: contributes something else than at its first start"
         );
         assert!(!script.lives());
     }
@@ -317,7 +317,7 @@ fn a_session_ends_in_order_or_is_made_to() {
         let Some(Event::Crashed { how, .. }) = events.last() else {
             panic!("{events:?}");
         };
-        assert_eq!(how, "did not end within 400 ms and was made to");
+        assert_eq!(how, "did not end within 400 ms and was stopped");
     }
     let script = Script::new("begin()\ntime.sleep(1000)");
     drop(script.open(&desk).unwrap());
@@ -336,7 +336,7 @@ fn used() -> [usize; 3] {
     [count("/proc/self/fd"), count("/proc/self/task"), children]
 }
 
-/// Not a test: what `a_thousand_sessions_leave_nothing` runs in a process where nobody else opens anything.
+/// Not a test: what `a_thousand_sessions_leave_nothing` runs in a process where nothing else opens files.
 #[test]
 #[ignore = "counts what its process has open"]
 fn a_thousand_sessions() {

@@ -1,4 +1,4 @@
-//! Children that write what is no message, or too much of it.
+//! Children that write invalid messages, or too many of them.
 
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ fn nonsense_is_shown_and_passed_over() {
     let shown = said(&events);
     assert_eq!(
         shown[0],
-        "on standard output, and no message: loading the model..."
+        "not a message, on standard output: loading the model..."
     );
     assert_eq!(shown.len(), 2, "{shown:?}");
     goes_on("raw(b'\\xff\\xfe\\x00\\n')");
@@ -86,7 +86,7 @@ fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
         );
         let text = text(answer);
         assert!(
-            text.starts_with("answered with no proper JSON: ") && text.contains(why),
+            text.starts_with("sent a malformed answer: ") && text.contains(why),
             "{text}"
         );
     }
@@ -151,7 +151,7 @@ fn floods_of_what_nobody_waits_for_come_to_an_end() {
     ] {
         let (answer, _, _) = check(&format!("while True: {flood}"), PATIENCE);
         let text = text(answer);
-        let expected = "broke the protocol: sent more than 1000 messages in one call that nobody waits for, the last: ";
+        let expected = "broke the protocol: sent more than 1000 unexpected messages in one call; the last one: ";
         assert!(text.starts_with(expected), "{flood}: {text}");
     }
     goes_on("for _ in range(1000): send(method='progress')");
@@ -187,7 +187,7 @@ fn complaints_are_kept_and_never_in_the_way() {
         "while True: os.write(2, b'y' * 65536)",
         Duration::from_millis(500),
     );
-    assert_eq!(text(answer), "took longer than 500 ms and was ended");
+    assert_eq!(text(answer), "took longer than 500 ms and was stopped");
     let Some(Event::Crashed { stderr, .. }) = events
         .iter()
         .find(|event| matches!(event, Event::Crashed { .. }))

@@ -1,7 +1,7 @@
 //! Sessions with children that do everything wrong that a child can.
 //!
-//! Each is a Python script, started directly, so that it can do as it likes. In every case the caller has its answer in time,
-//! with a text that says what happened; nothing is left running, and no more memory is used than before.
+//! Each is a Python script, started directly, so that it can do anything. In every case the caller gets an answer in time, with a
+//! text that states what happened; nothing is left running, and no more memory is used than before.
 
 mod calls;
 mod lives;
@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 const PYTHON: &str = "/usr/bin/python3";
 
-/// What every script begins with.
+/// The beginning of every script.
 const BEGIN: &str = r#"
 import sys, json, os, time, signal
 def raw(text):
@@ -37,7 +37,7 @@ def ask(method, **params):
     return hear()
 "#;
 
-/// Counts what it is asked, and refuses to run programs.
+/// Counts requests, and refuses to run programs.
 #[derive(Default)]
 pub(crate) struct Desk {
     asked: Cell<u64>,
@@ -126,7 +126,7 @@ impl Script {
     }
 }
 
-/// Whether a process with this word on its command line lives anywhere on the machine.
+/// Whether a process with this argument is running on the machine.
 pub(crate) fn lives(word: &str) -> bool {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let mut lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());
@@ -157,7 +157,7 @@ pub(crate) fn check(
     (answer, events, desk)
 }
 
-/// What was said, one line each.
+/// The log, one line each.
 pub(crate) fn said(events: &[Event]) -> Vec<&str> {
     let lines = events.iter().filter_map(|event| match event {
         Event::Said(line) => Some(line.as_str()),

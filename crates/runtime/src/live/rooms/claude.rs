@@ -1,7 +1,7 @@
-//! Commands of Claude: a line for a shell that reads what happens, and says what is to become of it.
+//! Commands of Claude: a shell command that gets an event and answers with a verdict.
 //!
-//! Each run is an act like any other: it needs `shell:exec` of exactly that command, runs behind the fence, and leaves a
-//! receipt. What it answers is judged in [`answer`]; nothing that it says grants anything.
+//! Each run is an act like any other: it needs `shell:exec` of exactly that command, runs in the sandbox, and leaves a receipt.
+//! [`answer`] interprets its output; no output grants anything.
 
 mod answer;
 
@@ -25,7 +25,7 @@ use super::Opening;
 use crate::worker::{Failed, Worker};
 use answer::{Judged, Printed, judged};
 
-/// The event at which a command says something that stays in the prompt.
+/// The event whose output stays in the prompt.
 const SESSION_START: &str = "SessionStart";
 
 /// The commands of a skill; nothing if it has none.
@@ -35,7 +35,7 @@ pub(super) fn open(opening: &Opening<'_>) -> Option<Box<dyn Session>> {
         return None;
     }
     let starts = hooks.iter().any(|hook| hook.event == SESSION_START);
-    // What was said when the session began is part of each prompt.
+    // The output at the start of the session is part of each prompt.
     let asks = |phase: &HookPhase| {
         hooks.iter().any(|hook| hook.phase == *phase)
             || (starts && *phase == HookPhase::BeforePromptBuild)
@@ -71,7 +71,7 @@ struct Commands {
     files: Vec<String>,
     project: String,
     session: String,
-    /// What was said when the session began.
+    /// The output of the commands at the start of the session.
     kept: Vec<String>,
     contributions: Contributions,
     events: Vec<Event>,
@@ -122,7 +122,7 @@ impl Commands {
             other => refused(code::FAILED, other.to_string()),
         })?;
         let Done::Child(ended, _) = done else {
-            return Err(SessionError::Protocol("is no command".to_owned()));
+            return Err(SessionError::Protocol("is not a command".to_owned()));
         };
         let stdout = self.worker.clean(&ended.stdout);
         let stderr = self.worker.clean(&ended.stderr);
@@ -150,7 +150,7 @@ impl Commands {
         }
     }
 
-    /// Whether a command begins with a file of the skill, named from its folder: then it runs there.
+    /// Whether a command starts with a file of the skill, relative to its folder: then it runs there.
     fn is_of_the_skill(&self, command: &str) -> bool {
         let first = command.split_whitespace().next().unwrap_or_default();
         let named = first.strip_prefix("./");

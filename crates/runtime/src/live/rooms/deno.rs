@@ -1,10 +1,10 @@
-//! Deno: where it is, what it is started with, and the files of ours that it needs.
+//! Deno: its path, its arguments, and our files that it needs.
 
 use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc};
 
 use metier_host::{
     backend::Process,
-    world::{Deno, Done, Scratch, WorldError},
+    world::{Deno, Done, Scratch, World, WorldError},
 };
 use metier_js::{DENO_FS, DENO_OS, DENO_RUNNER, OPENCLAW_HOOKS, OPENCLAW_WORDS, node_words};
 use metier_model::{Permission, Scope, text::shell_word};
@@ -20,7 +20,7 @@ use crate::{
     worker::Failed,
 };
 
-/// What the words in imports mean: the modules of Node also without `node:`, as in Node, and the types of OpenClaw.
+/// The import map: modules of Node also without `node:`, as in Node, and the types of OpenClaw.
 fn import_map() -> String {
     let node = node_words().map(|word| (word, format!("node:{word}")));
     let openclaw = OPENCLAW_WORDS.map(|word| (word, "./hooks.ts".to_owned()));
@@ -32,12 +32,12 @@ fn import_map() -> String {
     ];
     let own = own.map(|(word, file)| (word, file.to_owned()));
     let imports: BTreeMap<&str, String> = node.chain(openclaw).chain(own).collect();
-    // In our own files these words mean what they say.
+    // Our own files import them unchanged.
     let ours = json!({ "node:fs": "node:fs", "node:os": "node:os" });
     json!({ "imports": imports, "scopes": { "./": ours } }).to_string()
 }
 
-/// Where Deno is.
+/// Path of the Deno program.
 pub(super) fn find(premises: &Premises) -> Result<PathBuf, NoDeno> {
     let configured = premises.config.hooks.deno.as_deref();
     hooks::deno(
@@ -56,16 +56,16 @@ pub(super) fn open(opening: &Opening<'_>, program: PathBuf, initialize: &Initial
     };
     let worker = Arc::clone(&opening.active.worker);
     if opening.runtime.explains {
-        let arguments = worker.deno_arguments(&deno).map_err(Failed::from)?;
+        let arguments = worker.world().deno_arguments(&deno).map_err(Failed::from)?;
         let words = std::iter::once(deno.program.as_os_str())
             .chain(arguments.iter().map(|word| word.as_os_str()))
             .map(|word| shown(&word.to_string_lossy()));
         opening.active.say(words.collect::<Vec<_>>().join(" "));
     }
     let starter = move || {
-        // As long as it may be started again, its files are there.
+        // Its files stay as long as it can be restarted.
         let _files = &files;
-        worker.start_deno(&deno)
+        worker.start("deno", &deno, World::start_deno)
     };
     let patience = opening.runtime.patience.start;
     Process::open(starter, &initialize, opening.host, patience)
@@ -121,7 +121,7 @@ fn written(opening: &Opening<'_>, program: PathBuf) -> Result<(Scratch, Deno), W
     Ok((scratch, deno))
 }
 
-/// A word of a command as somebody would type it.
+/// A word of a command, quoted as it would be typed.
 fn shown(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_=,./:@%+*".contains(c);
     match word.chars().all(plain) {

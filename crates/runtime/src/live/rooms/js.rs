@@ -21,10 +21,10 @@ pub(super) fn open(opening: &Opening<'_>, entrypoint: String) -> Opened {
     engine(opening, &initialize)
 }
 
-/// An engine that was told this: which file to begin with, or which handlers there are.
+/// An engine with this initialization: the file to start with, or the handlers.
 pub(super) fn engine(opening: &Opening<'_>, initialize: &Initialize) -> Opened {
     let mut starter: Worker = opening.worker(JS);
-    // The engine has an allocator of its own.
+    // The engine has its own allocator.
     let (name, value) = SMALL_PAGES;
     starter.variables.push((name.into(), value.into()));
     let patience = opening.runtime.patience.start;

@@ -1,12 +1,11 @@
 //! Rooms: where the code of a skill runs, one file for each kind.
 //!
-//! A room is opened for one activation. It projects the same grant into whatever keeps its kind of code in, and gives out a
-//! [`Session`]; nothing behind that knows what the skill is written in.
+//! A backend is opened for one activation. It applies the same grant to its kind of code, and returns a [`Session`]; the rest of
+//! the program does not know the language of the skill.
 
 mod claude;
 mod deno;
 mod js;
-mod native;
 mod openclaw;
 mod process;
 mod report;
@@ -16,7 +15,10 @@ mod wasm;
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
-use metier_host::backend::{Host, Session, Several};
+use metier_host::{
+    backend::{Host, Session, Several},
+    world::World,
+};
 use metier_model::Backend;
 use metier_policy::Grant;
 use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
@@ -30,19 +32,18 @@ const MAX_SOURCES: usize = 1 << 20;
 /// A session that lives as long as its runtime.
 pub(super) type Opened = Result<Box<dyn Session>, ActivateError>;
 
-/// All that is needed to open a room.
+/// Everything that is needed to open a backend.
 pub(super) struct Opening<'r> {
     pub(super) runtime: &'r Runtime,
     pub(super) active: &'r Active,
-    /// What the skill may do by itself, if it works for somebody who may do less.
+    /// The skill's own grant, if it works for a skill with fewer permissions.
     pub(super) own: Option<&'r Grant>,
     /// Who answers while its code starts.
     pub(super) host: &'r dyn Host,
 }
 
 impl Runtime {
-    /// The code of a skill and the hooks that it brings along, each in its room; nothing if it has none. And what its code
-    /// registered by itself.
+    /// The code of a skill and its hooks, each in its backend; nothing if it has none. And what its code registered.
     pub(super) fn session(
         &self,
         active: &Active,
@@ -65,7 +66,7 @@ impl Runtime {
         Ok((Several::of(members), registered.unwrap_or_default()))
     }
 
-    /// The code of a skill, in its room.
+    /// The code of a skill, in its backend.
     fn code(&self, opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
         let active = opening.active;
         let Some(backend) = active.loaded.manifest.card.backend else {
@@ -77,8 +78,8 @@ impl Runtime {
         };
         let session = match backend {
             Backend::Starlark => starlark::open(opening, entrypoint)?,
-            Backend::Process => process::open(opening, &entrypoint)?,
-            Backend::Native => native::open(opening, &entrypoint)?,
+            Backend::Process => opening.child(&entrypoint, World::start)?,
+            Backend::Native => opening.child(&entrypoint, World::start_library)?,
             Backend::Wasm => wasm::open(opening, &entrypoint)?,
             Backend::Js => js::open(opening, entrypoint)?,
         };
@@ -87,7 +88,7 @@ impl Runtime {
 }
 
 impl Opening<'_> {
-    /// What the code is told first.
+    /// The first message to the code.
     fn initialize(&self) -> Initialize {
         let grant = self.active.worker.grant();
         let project = &self.runtime.premises.desk.terms.project;
@@ -106,7 +107,7 @@ impl Opening<'_> {
     }
 }
 
-/// The file that is run. It must be one of those that were judged.
+/// The file to run. It must be one of the scanned files.
 fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError> {
     let written = active.loaded.manifest.code.entrypoint.as_deref();
     let files = &active.loaded.held.files;
@@ -146,7 +147,7 @@ pub(crate) fn entrypoint_among(
         Backend::Starlark | Backend::Js => false,
     };
     let advice = match is_unbuilt {
-        true if has("README.md") => "; build it first, as its README.md says",
+        true if has("README.md") => "; build it first (see its README.md)",
         true => "; build it first",
         false => "",
     };
@@ -159,7 +160,7 @@ pub(crate) fn entrypoint_among(
 fn unnamed(such_as: &str) -> NoEntrypoint {
     NoEntrypoint {
         message: format!(
-            "it does not say which file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
+            "it does not name the file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
         ),
         is_unbuilt: false,
     }
@@ -179,13 +180,12 @@ fn sources(
         };
         size += bytes.len();
         let text = String::from_utf8(bytes.clone());
-        let text = text.map_err(|_| {
-            ActivateError::Entrypoint(format!("`{}` is no text in UTF-8", file.path))
-        })?;
+        let text = text
+            .map_err(|_| ActivateError::Entrypoint(format!("`{}` is not UTF-8 text", file.path)))?;
         sources.insert(path.to_owned(), text);
     }
     if size > MAX_SOURCES {
-        let message = format!("its source files have more than {MAX_SOURCES} bytes");
+        let message = format!("its source files exceed {MAX_SOURCES} bytes");
         return Err(ActivateError::Entrypoint(message));
     }
     Ok(sources)

@@ -1,7 +1,7 @@
 //! Handlers of OpenClaw hooks: their events are raised at our phases, and what they make of an event is taken back.
 //!
-//! The handlers run in an engine that knows nothing of phases: Deno where it is installed, else the embedded one. Both speak
-//! the same wire (`openclaw/handle`), so that this session does not know which of them it talks to.
+//! The handlers run in an engine that knows nothing about phases: Deno where it is installed, else the embedded one. Both use the
+//! same protocol (`openclaw/handle`), so this session does not know which one it uses.
 
 mod event;
 
@@ -26,14 +26,14 @@ use super::{Opened, Opening, deno, js, report, sources};
 use crate::{desk::Clock, hooks::NoDeno, live::ActivateError, premises};
 use event::{Around, Taken, asked, taken};
 
-/// The handlers of a skill in their engine; nothing if there is none that may be asked here.
+/// The handlers of a skill in their engine; nothing if none of them can run here.
 pub(super) fn open(opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, ActivateError> {
     let mut handlers: Vec<Handler> = Vec::new();
     for handler in &opening.active.hooks.handlers {
         match missing(opening, handler) {
             Some(what) => opening
                 .active
-                .say(format!("its hook `{}` is not asked: {what}", handler.name)),
+                .say(format!("its hook `{}` is not run: {what}", handler.name)),
             None => handlers.push(handler.clone()),
         }
     }
@@ -90,7 +90,7 @@ fn start(opening: &Opening<'_>, handlers: &[Handler]) -> Opened {
         Engine::Auto => match deno::find(premises) {
             Ok(program) => Some(program),
             Err(NoDeno::NotOnPath) => None,
-            // Whoever says where it is expects it.
+            // A configured path is expected to work.
             Err(wrong) => {
                 let engine = "its handlers run in the embedded engine";
                 opening.active.say(format!("{wrong}; {engine}"));
@@ -105,7 +105,7 @@ fn start(opening: &Opening<'_>, handlers: &[Handler]) -> Opened {
     }
 }
 
-/// What a handler needs and does not have here, in words.
+/// An unmet requirement of a handler, for people.
 fn missing(opening: &Opening<'_>, handler: &Handler) -> Option<String> {
     let premises = &opening.runtime.premises;
     let configured = premises::configured(&premises.config, &opening.active.loaded.manifest.card);
@@ -124,10 +124,10 @@ fn missing(opening: &Opening<'_>, handler: &Handler) -> Option<String> {
     let mut wants = wants.filter(|_| !handler.always);
     wants.find_map(|want| match &want.need {
         Need::Bin(name) => {
-            (!machine.has_program(name)).then(|| format!("the program `{name}` is not there"))
+            (!machine.has_program(name)).then(|| format!("the program `{name}` is not installed"))
         }
         Need::AnyBin(names) => (!names.iter().any(|name| machine.has_program(name)))
-            .then(|| format!("none of the programs `{}` is there", names.join("`, `"))),
+            .then(|| format!("none of the programs `{}` is installed", names.join("`, `"))),
         Need::Env(name) => {
             (!has_variable(name)).then(|| format!("the variable `{name}` is not set"))
         }

@@ -8,12 +8,12 @@ use metier_store::Outcome;
 use super::Opening;
 use crate::{
     desk::Went,
-    live::{ActivateError, Active, WARNING},
+    live::{ActivateError, Active},
     worker::Failed,
 };
 
-/// What hooks in these files were opened as. If they can't be loaded, that is reported, leaves a receipt for each file, and the skill goes on
-/// without them; a skill of the type `security-rule` is not activated without its checks.
+/// The session of the hooks in these files. If they can't be loaded, that is reported with a receipt for each file, and the skill
+/// continues without them; a skill of the type `security-rule` is not activated without its checks.
 pub(super) fn unloaded<T>(
     opening: &Opening<'_>,
     files: &[String],
@@ -31,10 +31,10 @@ pub(super) fn unloaded<T>(
         return Err(error);
     }
     let reason = match &error {
-        // Without the words that are about the whole skill.
+        // Without the words about the whole skill.
         ActivateError::Session(error) => error.to_string(),
         ActivateError::NoDeno(error) => format!(
-            "it is to run in Deno, and {error}; install Deno, or: metier config skills.hooks.engine auto"
+            "it requires Deno, but {error}; install Deno, or: metier config skills.hooks.engine auto"
         ),
         error => error.to_string(),
     };
@@ -52,7 +52,7 @@ pub(super) fn unloaded<T>(
 }
 
 impl Active {
-    /// Reports what hooks would use and was not granted: a guard that can't see what it is to judge must not look like one that can.
+    /// Reports permissions that hooks need and did not get: a guard that can't see what it checks must not look like one that can.
     pub(in crate::live) fn report_ungranted(&self, request: &Request) {
         let granted = self.worker.grant().allowed();
         let is_missing =
@@ -66,7 +66,7 @@ impl Active {
             return;
         }
         let sees = match self.hooks.commands.is_empty() {
-            true => "its hooks run without what they use",
+            true => "its hooks run without the permissions that they use",
             false => "its hooks can't see the project",
         };
         let name = shell_word(self.name());
@@ -80,17 +80,17 @@ impl Active {
     /// Reports a check that failed without a decision.
     pub(in crate::live) fn report_failed(&self, phase: HookPhase, reason: &str) {
         let what = match phase {
-            HookPhase::BeforeToolCall => "and the call goes on",
-            HookPhase::BeforePromptBuild => "and the turn goes on",
+            HookPhase::BeforeToolCall => "and the call continues",
+            HookPhase::BeforePromptBuild => "and the turn continues",
             _ => return,
         };
-        let line = format!("{WARNING}its hook of `{phase}` failed, {what}: {reason}");
-        self.say(self.worker.clean(line.as_bytes()));
+        let line = format!("its hook of `{phase}` failed, {what}: {reason}");
+        self.log(true, self.worker.clean(line.as_bytes()));
     }
 
-    /// Reports what is wrong with one of its hooks, now and wherever people look at the skill later.
+    /// Reports a problem with one of its hooks, now and wherever the skill is shown later.
     pub(in crate::live) fn warn(&self, line: String) {
-        self.say(format!("{WARNING}{line}"));
+        self.log(true, line.clone());
         self.broken_hooks.lock().push(line);
     }
 }

@@ -1,4 +1,4 @@
-//! WebAssembly: inside of this process, with nothing but what its grant opens.
+//! WebAssembly: in this process, with nothing but what its grant opens.
 
 use metier_catalog::Content;
 use metier_host::backend::{Code, Compiler, Wasm};
@@ -22,9 +22,8 @@ pub(super) fn open(opening: &Opening<'_>, entrypoint: &str) -> Opened {
         _ => None,
     });
     let Some(bytes) = held else {
-        let message = format!(
-            "its entrypoint `{entrypoint}` is no plain file, or larger than is read at once"
-        );
+        let message =
+            format!("its entrypoint `{entrypoint}` is not a regular file, or is too large");
         return Err(ActivateError::Entrypoint(message));
     };
     let premises = &opening.runtime.premises;

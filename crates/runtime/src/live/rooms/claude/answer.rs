@@ -6,10 +6,10 @@
 //! exit 0, {"decision": "block"} and hookSpecificOutput{permissionDecision, updatedInput, additionalContext}
 //! ```
 //!
-//! `allow` grants nothing: permission is asked for whatever is done. `ask` blocks, since at a hook nobody can be asked.
+//! `allow` grants nothing: permission is still requested for every act. `ask` blocks, because no one can be asked during a hook.
 //!
-//! A guard that can't be understood has not said yes. What begins like JSON or names a verdict, and is no answer that can be read, blocks
-//! where an answer could have blocked; plain text is context and never a verdict.
+//! A verdict that can't be parsed is not an approval. Output that starts like JSON or names a verdict, and can't be parsed, blocks
+//! where a verdict could have blocked; plain text is context and never a verdict.
 
 use metier_model::{HookPhase, hooks::CommandHook};
 use serde_json::Value;
@@ -21,16 +21,16 @@ pub(super) struct Judged {
     pub(super) input: Option<Value>,
     /// Why the call must not happen.
     pub(super) cancel: Option<String>,
-    /// What the model is told.
+    /// The text for the model.
     pub(super) told: Option<String>,
-    /// What the user is told.
+    /// The text for the user.
     pub(super) said: Vec<String>,
 }
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Printed<'a> {
-    /// Whether its exit code says no.
+    /// Whether its exit code denies.
     pub(super) blocks: bool,
     pub(super) stdout: &'a str,
     pub(super) stderr: &'a str,
@@ -52,18 +52,15 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
         Ok(answer) if answer.is_object() => judged.read(hook, &answer),
         // Its end is missing, and with it perhaps a no. How long it gets is often up to those whom it is to stop.
         Err(_) if printed.cut && answer.starts_with('{') => {
-            judged.stop(hook, "its answer is more than is read");
+            judged.stop(hook, "its output exceeds the limit");
         }
         Err(error) if answer.starts_with('{') => {
-            judged.stop(
-                hook,
-                &format!("its answer is not JSON that can be read: {error}"),
-            );
+            judged.stop(hook, &format!("its output is not valid JSON: {error}"));
         }
         _ if names_a_verdict(answer) => {
             judged.stop(
                 hook,
-                "its answer holds a verdict between other text; print the JSON alone",
+                "its output contains a verdict between other text; print only the JSON",
             );
         }
         _ => judged.told = text(Some(answer)),
@@ -71,7 +68,7 @@ pub(super) fn judged(hook: &CommandHook, printed: &Printed<'_>) -> Judged {
     judged
 }
 
-/// Whether a text that is no answer holds what an answer would say no with.
+/// Whether a text that is not a verdict contains the words of one that denies.
 fn names_a_verdict(text: &str) -> bool {
     let has = |word: &str| text.contains(word);
     has("\"permissionDecision\"")
@@ -80,7 +77,8 @@ fn names_a_verdict(text: &str) -> bool {
 }
 
 impl Judged {
-    /// Stops a call, the turn of a message, or the end of a turn. Any other event goes on, and the reason is reported to the user.
+    /// Stops a call, the turn of a message, or the end of a turn. Any other event continues, and the reason is reported to the
+    /// user.
     fn stop(&mut self, hook: &CommandHook, reason: &str) {
         match hook.phase {
             HookPhase::BeforeToolCall | HookPhase::BeforePromptBuild | HookPhase::AfterResponse => {
@@ -111,7 +109,7 @@ impl Judged {
         match &answer["continue"] {
             Value::Null | Value::Bool(true) => {}
             Value::Bool(false) => {
-                self.end(hook, &reason(&answer["stopReason"], "it is not to go on"));
+                self.end(hook, &reason(&answer["stopReason"], "it must not continue"));
             }
             other => self.stop(hook, &unknown("continue", other)),
         }
@@ -148,7 +146,7 @@ impl Judged {
     }
 }
 
-/// Why an answer with a word that is not known says no.
+/// Why an answer with an unknown value denies.
 fn unknown(field: &str, value: &Value) -> String {
     let mut shown: String = value.to_string().chars().take(40).collect();
     if shown.len() < value.to_string().len() {

@@ -1,7 +1,7 @@
 //! Between an event of ours and one of OpenClaw's: what a handler is shown, and what of its changes is taken.
 //!
-//! A handler of OpenClaw returns nothing; what it changed in the event is its answer. Here as there, `event.messages` and
-//! `event.context` are looked at, and of the context only what the phase lets a hook change.
+//! A handler of OpenClaw returns nothing; its changes to the event are its answer. As in OpenClaw, `event.messages` and
+//! `event.context` are read, and of the context only what the phase lets a hook change.
 
 use metier_model::{HookPhase, hooks::openclaw};
 use metier_sdk::wire::{OpenclawChange, OpenclawEvent};
@@ -17,18 +17,18 @@ const USER: &str = "user";
 pub(super) struct Around {
     /// The project, which OpenClaw calls the workspace.
     pub(super) project: String,
-    /// The session.
+    /// Id of the session.
     pub(super) session: String,
 }
 
 /// What is taken of an answer.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Taken {
-    /// The event as it goes on, if it changed.
+    /// The event for the next hook, if it changed.
     pub(super) event: Option<Value>,
     /// Why the call must not happen.
     pub(super) cancel: Option<String>,
-    /// What the user is told.
+    /// The text for the user.
     pub(super) said: Vec<String>,
 }
 
@@ -133,7 +133,7 @@ fn files(fragments: &Value) -> Value {
     fragments.iter().enumerate().map(file).collect()
 }
 
-/// What a handler changed, as far as the phase lets it.
+/// The changes of a handler that the phase allows.
 pub(super) fn taken(
     phase: HookPhase,
     event: &Value,

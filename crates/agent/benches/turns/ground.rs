@@ -1,0 +1,105 @@
+//! The ground of these sessions: skills and a store on a disk, and a model that costs nothing.
+
+use std::{
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use metier_agent::{Chosen, Ground, Report};
+use metier_config::Config;
+use metier_runtime::{
+    Inventory, Status,
+    live::{self, Runtime},
+};
+use metier_store::Store;
+
+use crate::stage::{Error, Judging, Stage};
+
+/// Skills and a store on a disk.
+pub(crate) struct Disk {
+    stage: Stage,
+    database: PathBuf,
+    /// The skills with code.
+    approved: Vec<String>,
+    chosen: Chosen,
+    sessions: AtomicU64,
+}
+
+impl Disk {
+    /// Skills of these folders and the built-in ones; `folder` is for everything that is written.
+    pub(crate) fn new(
+        metier: &Path,
+        folder: &Path,
+        roots: &[&Path],
+        approved: &[&str],
+        chosen: Chosen,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            stage: Stage::new(metier, folder, roots, true, Config::default())?,
+            database: std::fs::canonicalize(folder)?.join("metier.db"),
+            approved: approved.iter().map(|&name| name.to_owned()).collect(),
+            chosen,
+            sessions: AtomicU64::new(0),
+        })
+    }
+
+    /// How many skills a session can use.
+    pub(crate) fn ready(&self) -> usize {
+        let skills = self.stage.inventory.skills.iter();
+        skills.filter(|skill| skill.status == Status::Ready).count()
+    }
+
+    /// The database of all sessions.
+    pub(crate) fn store(&self) -> Result<Store, Report> {
+        let store = Store::open(&self.database);
+        store.map_err(|error| Report::broken("store", error.to_string()))
+    }
+
+    /// The same skills with another model.
+    pub(crate) fn with(&self, chosen: Chosen) -> Self {
+        Self {
+            stage: self.stage.clone(),
+            database: self.database.clone(),
+            approved: self.approved.clone(),
+            chosen,
+            sessions: AtomicU64::new(self.sessions.load(Ordering::Relaxed)),
+        }
+    }
+}
+
+impl Ground for Disk {
+    fn inventory(&self) -> &Arc<Inventory> {
+        &self.stage.inventory
+    }
+
+    fn config(&self) -> &Config {
+        &self.stage.config
+    }
+
+    fn open(&self, id: &str, voice: Arc<dyn live::Model>) -> Result<Runtime, Report> {
+        // Each session scans what it uses.
+        let judging = Judging::new(&self.stage.config);
+        let approved = self.approved.clone();
+        let store = self.store()?;
+        let runtime = self
+            .stage
+            .open(store, &self.database, approved, id, judging);
+        Ok(runtime.with_model(voice))
+    }
+
+    fn model(&self, _: Option<&str>) -> Result<Chosen, Report> {
+        Ok(self.chosen.clone())
+    }
+
+    fn now(&self) -> String {
+        "2026-01-02T03:04:05.678Z".to_owned()
+    }
+
+    fn fresh_id(&self) -> Result<String, Report> {
+        let number = self.sessions.fetch_add(1, Ordering::Relaxed);
+        Ok(format!("{number:016x}"))
+    }
+}

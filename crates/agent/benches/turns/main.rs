@@ -1,0 +1,306 @@
+//! What a turn costs beside the model, for `cargo xtask bench agent`: each line is a name and a number.
+//!
+//! `turns METIER SKILLS FOLDER [TURNS]` needs the program, which interprets Starlark, a folder of skills, and an empty folder on a
+//! disk. The model has its answer ready; the bytes of every request are put together all the same. Turns are as long as they are in
+//! practice, so that the conversation fills its window, is summed up, and fills it again.
+
+mod ground;
+mod ready;
+#[path = "../../../runtime/benches/stage/mod.rs"]
+mod stage;
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Instant,
+};
+
+use metier_agent::{
+    Budget, BudgetLimits, Cancel, Event, Ground, Listener, Plan, Report, Session, Shared, Told,
+    open,
+};
+use metier_store::NewConversation;
+
+use ground::Disk;
+use ready::{Ready, behind_http, chosen, words};
+use stage::{Error, Outcome, tell};
+
+const QUESTION_BYTES: usize = 500;
+const ANSWER_BYTES: usize = 2_000;
+const SKILLS: usize = 1_000;
+/// Of the window's 150,000 tokens four fifths are used before it is summed up.
+const FULL_TOKENS: usize = 110_000;
+
+/// A skill of the usual size.
+const GREETER: &str = r#"
+GREETINGS = {"en": "Hello", "de": "Hallo", "fr": "Bonjour"}
+
+def greet(input):
+    who = input["who"].strip()
+    return {"text": GREETINGS[input.get("language", "en")] + ", " + who}
+
+register_tool(
+    "greet",
+    "Greets somebody.",
+    greet,
+    input_schema = {
+        "type": "object",
+        "required": ["who"],
+        "properties": {"who": {"type": "string"}, "language": {"enum": ["en", "de", "fr"]}},
+    },
+)
+"#;
+
+fn main() -> Outcome {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let places: Vec<&Path> = arguments.iter().map(PathBuf::as_path).collect();
+    let (metier, skills, folder, turns) = match places.as_slice() {
+        [metier, skills, folder] => (*metier, *skills, *folder, 1_000),
+        [metier, skills, folder, turns] => {
+            let turns = turns.to_str().ok_or("TURNS is no number")?;
+            (*metier, *skills, *folder, turns.parse()?)
+        }
+        _ => return Err("usage: turns METIER SKILLS FOLDER [TURNS]".into()),
+    };
+    let own = folder.join("skills");
+    write_greeter(&own.join("greeter"))?;
+    let model = Arc::new(Ready::new(words(ANSWER_BYTES))?);
+    let roots = [own.as_path(), skills];
+    let approved = ["core-tools", "greeter"];
+    let ground = Disk::new(metier, folder, &roots, &approved, chosen(model.clone())?)?;
+    let ground = Arc::new(ground);
+    let ready = ground.ready();
+    if ready < SKILLS {
+        return Err(format!("{ready} skills are ready, which is less than {SKILLS}").into());
+    }
+    tell("skills", number(ready));
+    lines(&ground)?;
+    conversation(&ground, &model, turns)?;
+    calls(&ground, &model, turns / 4)?;
+    let provider = behind_http(&words(ANSWER_BYTES))?;
+    let ground = Arc::new(ground.with(chosen(Arc::new(provider))?));
+    over_http(&ground, turns / 4)
+}
+
+fn write_greeter(folder: &Path) -> Outcome {
+    fs::create_dir_all(folder)?;
+    fs::write(folder.join("skill.star"), GREETER)?;
+    let manifest = "name: greeter\nversion: 1.0.0\ndescription: Greets people.\ntypes: [tool]\n\
+                    implementation:\n  backend: starlark\n  entrypoint: skill.star\n";
+    Ok(fs::write(folder.join("SKILL.yaml"), manifest)?)
+}
+
+/// What every turn needs at least: a question and an answer in the store.
+fn lines(ground: &Disk) -> Outcome {
+    let store = ground.store()?;
+    let (id, at) = ("00000000000000ff", ground.now());
+    store.begin_conversation(&NewConversation {
+        id,
+        at: &at,
+        folder: "/",
+        model: "openai/ready",
+        title: "",
+        parent: None,
+    })?;
+    let (question, answer) = (words(QUESTION_BYTES), words(ANSWER_BYTES));
+    let mut after = 0;
+    let mut times = Times::default();
+    for _ in 0..1_000 {
+        times.take(|| {
+            after = store.append_lines(id, after, &at, &[&question])?;
+            after = store.append_lines(id, after, &at, &[&answer])?;
+            Ok::<(), Error>(())
+        })?;
+    }
+    tell("lines_us", times.part(50));
+    Ok(())
+}
+
+/// A long conversation: how long its turns take, and what is left of them.
+fn conversation(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
+    let heard = Arc::new(Heard::default());
+    let start = Instant::now();
+    session(ground, &heard, |session| {
+        tell("open_ms", start.elapsed().as_secs_f64() * 1e3);
+        let question = words(QUESTION_BYTES);
+        for _ in 0..10 {
+            session.turn(&question)?;
+        }
+        tell(
+            "request_kb",
+            number(model.sent.load(Ordering::Relaxed)) / 1e3,
+        );
+        tell("prompt_us", prompt(session)?);
+        Held::now()?.tell("before");
+        let (mut times, mut was_full) = (Times::default(), false);
+        for _ in 0..turns {
+            times.take(|| session.turn(&question))?;
+            // Once on the way up, where it is nearly as long as it gets.
+            if !was_full && session.conversation().tokens() > FULL_TOKENS {
+                was_full = true;
+                tell(
+                    "full_request_kb",
+                    number(model.sent.load(Ordering::Relaxed)) / 1e3,
+                );
+                tell("full_prompt_us", prompt(session)?);
+            }
+        }
+        Held::now()?.tell("after");
+        times.tell("turn");
+        tell("compacted", number(heard.compacted.load(Ordering::Relaxed)));
+        Ok(())
+    })
+}
+
+/// How long it takes to put a request together, as at the beginning of a turn.
+fn prompt(session: &mut Session) -> Result<f64, Error> {
+    let mut times = Times::default();
+    for _ in 0..500 {
+        times.take(|| session.preview())?;
+    }
+    Ok(times.part(50))
+}
+
+/// Turns in which the model calls a tool of a skill before it answers.
+fn calls(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
+    model.calls.store(true, Ordering::Relaxed);
+    let heard = Arc::new(Heard::default());
+    session(ground, &heard, |session| {
+        let mut times = Times::default();
+        for _ in 0..turns {
+            times.take(|| session.turn("Greet Ada."))?;
+        }
+        times.tell("call_turn");
+        Ok(())
+    })?;
+    match heard.answered.load(Ordering::Relaxed) {
+        answered if answered == turns => Ok(()),
+        answered => Err(format!("{answered} of {turns} calls were answered well").into()),
+    }
+}
+
+/// Turns whose requests go to a server on this machine.
+fn over_http(ground: &Arc<Disk>, turns: usize) -> Outcome {
+    session(ground, &Arc::default(), |session| {
+        let mut times = Times::default();
+        for _ in 0..turns {
+            times.take(|| session.turn("What is new?"))?;
+        }
+        times.tell("http_turn");
+        Ok(())
+    })
+}
+
+fn session(
+    ground: &Arc<Disk>,
+    heard: &Arc<Heard>,
+    work: impl FnOnce(&mut Session) -> Outcome,
+) -> Outcome {
+    let limits = BudgetLimits {
+        requests: 100,
+        calls: 100,
+        tokens: 0,
+    };
+    let shared = Shared {
+        budget: Arc::new(Budget::new(limits)),
+        cancel: Cancel::new(),
+        listener: Arc::clone(heard) as _,
+    };
+    let plan = Plan {
+        skills: vec!["greeter".to_owned()],
+        ..Plan::default()
+    };
+    let ground: Arc<dyn Ground> = Arc::clone(ground) as _;
+    let in_words = |report: Report| Error::from(report.to_string());
+    let mut session = open(&ground, shared, plan).map_err(in_words)?;
+    work(&mut session)?;
+    session.end().map_err(in_words)
+}
+
+/// A listener that only counts.
+#[derive(Default)]
+struct Heard {
+    compacted: AtomicUsize,
+    answered: AtomicUsize,
+}
+
+impl Listener for Heard {
+    fn hear(&self, told: &Told) {
+        let count = match &told.event {
+            Event::Compacted { .. } => &self.compacted,
+            Event::ToolResult {
+                is_error: false, ..
+            } => &self.answered,
+            _ => return,
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// How long each piece of work took, in microseconds.
+#[derive(Default)]
+struct Times(Vec<f64>);
+
+impl Times {
+    fn take<T, E: ToString>(&mut self, work: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
+        let start = Instant::now();
+        let done = work();
+        self.0.push(start.elapsed().as_secs_f64() * 1e6);
+        done.map_err(|error| error.to_string().into())
+    }
+
+    /// What so many of a hundred did not exceed.
+    fn part(&self, percent: usize) -> f64 {
+        let mut times = self.0.clone();
+        times.sort_by(f64::total_cmp);
+        let place = times.len() * percent / 100;
+        times
+            .get(place.min(times.len().saturating_sub(1)))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    fn tell(&self, name: &str) {
+        tell(&format!("{name}_us"), self.part(50));
+        tell(&format!("{name}_p95_us"), self.part(95));
+        tell(&format!("{name}_max_us"), self.part(100));
+    }
+}
+
+/// What this process holds.
+struct Held {
+    memory_mb: f64,
+    threads: usize,
+    descriptors: usize,
+}
+
+impl Held {
+    fn now() -> Result<Self, Error> {
+        let status = fs::read_to_string("/proc/self/status")?;
+        let line = status
+            .lines()
+            .find_map(|line| line.strip_prefix("RssAnon:"));
+        let kib = line.and_then(|line| line.trim().strip_suffix(" kB"));
+        let kib: f64 = kib.ok_or("its memory is not told")?.parse()?;
+        Ok(Self {
+            memory_mb: kib / 1024.0,
+            threads: fs::read_dir("/proc/self/task")?.count(),
+            descriptors: fs::read_dir("/proc/self/fd")?.count(),
+        })
+    }
+
+    fn tell(&self, when: &str) {
+        tell(&format!("memory_{when}_mb"), self.memory_mb);
+        tell(&format!("threads_{when}"), number(self.threads));
+        tell(&format!("descriptors_{when}"), number(self.descriptors));
+    }
+}
+
+#[allow(clippy::cast_precision_loss, reason = "they are small")]
+fn number(count: usize) -> f64 {
+    count as f64
+}

@@ -1,0 +1,161 @@
+//! Models that take no time: one that answers without being sent anything, and one behind HTTP on this machine.
+
+use std::{
+    io::{self, BufRead, BufReader, Read, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    thread,
+};
+
+use metier_agent::{
+    Answer, Cancel, Chosen, Delta, Endpoint, Input, Limits, Message, Model, ModelError, ModelName,
+    Provider, Request, Settings, Stop, ToolCall, Usage,
+};
+use serde_json::{Map, json};
+
+use crate::stage::Error;
+
+/// The text of every answer, of typical length.
+pub(crate) fn words(bytes: usize) -> String {
+    let mut text = String::new();
+    while text.len() < bytes {
+        text.push_str("The report is in \"notes/report.md\"; three of its tables were empty.\n");
+    }
+    text
+}
+
+/// A model that has its answer ready. The request is written as it would be sent, and goes nowhere.
+pub(crate) struct Ready {
+    provider: Provider,
+    answer: String,
+    /// Whether it calls a tool before it answers.
+    pub(crate) calls: AtomicBool,
+    /// How many bytes the last request had.
+    pub(crate) sent: AtomicUsize,
+}
+
+impl Ready {
+    pub(crate) fn new(answer: String) -> Result<Self, Error> {
+        Ok(Self {
+            provider: provider("http://127.0.0.1:9/v1")?,
+            answer,
+            calls: AtomicBool::new(false),
+            sent: AtomicUsize::new(0),
+        })
+    }
+}
+
+impl Model for Ready {
+    fn answer(
+        &self,
+        request: &Request,
+        told: &mut dyn FnMut(Delta<'_>),
+        _: &Cancel,
+    ) -> Result<Answer, ModelError> {
+        let body = self.provider.body(request)?;
+        self.sent.store(body.len(), Ordering::Relaxed);
+        let asked = matches!(request.messages.last(), Some(Message::User(_)));
+        let tool = request
+            .tools
+            .iter()
+            .find(|tool| tool.name.ends_with("greet"));
+        if let Some(tool) = tool
+            && asked
+            && self.calls.load(Ordering::Relaxed)
+        {
+            let call = ToolCall {
+                id: "call_1".to_owned(),
+                name: tool.name.clone(),
+                input: Input::Object(Map::from_iter([("who".to_owned(), json!("Ada"))])),
+            };
+            return Ok(said(String::new(), vec![call]));
+        }
+        told(Delta::Text(&self.answer));
+        Ok(said(self.answer.clone(), Vec::new()))
+    }
+}
+
+fn said(text: String, calls: Vec<ToolCall>) -> Answer {
+    Answer {
+        text,
+        stop: if calls.is_empty() {
+            Stop::End
+        } else {
+            Stop::ToolUse
+        },
+        calls,
+        kept: Vec::new(),
+        usage: Usage {
+            input: 1_000,
+            output: 100,
+            cached_input: 0,
+        },
+    }
+}
+
+/// The session's view of the model.
+pub(crate) fn chosen(model: Arc<dyn Model>) -> Result<Chosen, Error> {
+    Ok(Chosen {
+        model,
+        name: ModelName::parse("openai/ready", None)?,
+        effort: None,
+        price: None,
+    })
+}
+
+/// A model behind HTTP: what answers there has its answer ready, too.
+pub(crate) fn behind_http(answer: &str) -> Result<Provider, Error> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let address = listener.local_addr()?;
+    let chunk = |value: serde_json::Value| format!("data: {value}\n\n");
+    let events = [
+        chunk(json!({"choices": [{"index": 0, "delta": {"content": answer}}]})),
+        chunk(json!({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]})),
+        "data: [DONE]\n\n".to_owned(),
+    ]
+    .concat();
+    let reply = format!(
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{events}",
+        events.len()
+    );
+    // It ends with the program.
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            // The client closed the connection; there is no one to report to.
+            let _ = serve(&stream, reply.as_bytes());
+        }
+    });
+    provider(&format!("http://{address}/v1"))
+}
+
+/// Reads one request to its end, and answers it.
+fn serve(mut stream: &TcpStream, reply: &[u8]) -> io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let line = line.trim_end().to_ascii_lowercase();
+        if let Some(value) = line.strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+        if line.is_empty() {
+            break;
+        }
+    }
+    io::copy(&mut reader.by_ref().take(length), &mut io::sink())?;
+    stream.write_all(reply)
+}
+
+fn provider(base: &str) -> Result<Provider, Error> {
+    let settings = Settings {
+        base_url: Some(base.to_owned()),
+        ..Settings::default()
+    };
+    let name = ModelName::parse("openai/ready", None)?;
+    let endpoint = Endpoint::resolve(&name, &settings, &|_| Some("none".to_owned()))?;
+    Ok(Provider::new(endpoint, Limits::default()))
+}

@@ -1,0 +1,25 @@
+//! # metier-hub — what is elsewhere, and how it gets here
+//!
+//! **Problem.** Skills are in repositories, archives, registries and on sites. A process that fetches and places them can be killed at any moment,
+//! and what it leaves must be the old skill or the new one, never a mixture; and what it replaced must come back when it is asked for.
+//!
+//! **In → out.** what was typed → [`SkillSource`]; new contents of several places → one [`Transaction`] → a [`Change`] that can be undone.
+//!
+//! **Invariants.** a text becomes a source here, before a program or the network sees it · nothing is overwritten: what was there before is kept ·
+//! a change is complete or did not happen, whatever interrupts it.
+//!
+//! **Start reading at** `source.rs`, then `transaction.rs`.
+
+mod index;
+mod journal;
+mod marketplace;
+mod object;
+mod source;
+mod transaction;
+
+pub use index::{Artifact, INDEX_PATHS, IndexError, ListedSkill, SiteIndex};
+pub use journal::{Change, ChangeId};
+pub use marketplace::{MARKETPLACE_PATH, Marketplace, MarketplaceError, Plugin, PluginPlace};
+pub use object::NewContent;
+pub use source::{GitSource, SkillSource, SourceError};
+pub use transaction::{ChangeError, Changes, Checkpoint, Transaction};

@@ -1,0 +1,269 @@
+//! `.claude-plugin/marketplace.json`: the plugins of a repository, and the skills in each.
+//!
+//! Only skills are taken from a plugin. What else it brings (commands, agents, servers) is not installed, and the hooks of a skill are read from its own
+//! folder.
+
+use metier_model::text::visible;
+use metier_package::{PackagePath, PackageTree};
+use serde::Deserialize;
+
+use crate::source::{GitSource, SkillSource, SourceError};
+
+/// Where a repository has its marketplace.
+pub const MARKETPLACE_PATH: &str = ".claude-plugin/marketplace.json";
+
+/// The largest file, in bytes.
+const MAX_BYTES: usize = 1 << 20;
+/// The most plugins.
+const MAX_PLUGINS: usize = 5_000;
+
+/// The plugins of a repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Marketplace {
+    /// Its name.
+    pub name: String,
+    /// In the order of the file.
+    pub plugins: Vec<Plugin>,
+    /// Why plugins were left out, one sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// One plugin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plugin {
+    /// Its name.
+    pub name: String,
+    /// What it does, in the words of its author.
+    pub description: String,
+    /// Where its files are.
+    pub place: PluginPlace,
+    /// The folders that are skills, relative to the plugin. Empty: those below `skills/`.
+    pub skills: Vec<String>,
+}
+
+/// Where the files of a plugin are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PluginPlace {
+    /// In a folder of the repository that has the marketplace; empty for its root.
+    Here(String),
+    /// Elsewhere.
+    Elsewhere(SkillSource),
+}
+
+#[derive(Deserialize)]
+struct RawMarketplace {
+    name: String,
+    #[serde(default)]
+    metadata: RawMetadata,
+    plugins: Vec<serde_json::Value>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+struct RawMetadata {
+    plugin_root: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct RawPlugin {
+    name: String,
+    #[serde(default)]
+    description: String,
+    source: RawSource,
+    #[serde(default)]
+    skills: OneOrMany,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RawSource {
+    Here(String),
+    Elsewhere(RawElsewhere),
+}
+
+#[derive(Deserialize)]
+struct RawElsewhere {
+    source: String,
+    repo: Option<String>,
+    url: Option<String>,
+    path: Option<String>,
+    #[serde(rename = "ref")]
+    reference: Option<String>,
+    sha: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    #[default]
+    None,
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Marketplace {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// If it is not a marketplace. A plugin that is not understood is left out.
+    pub fn parse(bytes: &[u8]) -> Result<Self, MarketplaceError> {
+        if bytes.len() > MAX_BYTES {
+            return Err(MarketplaceError("it is larger than 1 MiB".to_owned()));
+        }
+        let raw: RawMarketplace =
+            serde_json::from_slice(bytes).map_err(|error| MarketplaceError(error.to_string()))?;
+        if raw.plugins.len() > MAX_PLUGINS {
+            let message = format!("it has more than {MAX_PLUGINS} plugins");
+            return Err(MarketplaceError(message));
+        }
+        let mut marketplace = Self {
+            name: visible(&raw.name).into_owned(),
+            ..Self::default()
+        };
+        let root = raw.metadata.plugin_root.unwrap_or_default();
+        for (number, value) in raw.plugins.into_iter().enumerate() {
+            match read_plugin(value, &root) {
+                Ok(plugin) => marketplace.plugins.push(plugin),
+                Err(problem) => marketplace
+                    .left_out
+                    .push(format!("plugin {}: {problem}", number + 1)),
+            }
+        }
+        Ok(marketplace)
+    }
+}
+
+impl Plugin {
+    /// The folders of its skills in the repository that has its files.
+    #[must_use]
+    pub fn skill_folders<'t>(&self, tree: &'t PackageTree) -> Vec<&'t str> {
+        let base = match &self.place {
+            PluginPlace::Here(folder) => folder.as_str(),
+            PluginPlace::Elsewhere(_) => "",
+        };
+        let within = |folder: &str| match (base, folder) {
+            (base, "") => base.to_owned(),
+            ("", folder) => folder.to_owned(),
+            (base, folder) => format!("{base}/{folder}"),
+        };
+        let is_in = |folder: &str, above: &str| {
+            above.is_empty() || folder == above || folder.starts_with(&format!("{above}/"))
+        };
+        if !self.skills.is_empty() {
+            // What is named is meant, even inside of another skill; a folder that is not a skill is a folder of skills.
+            let named: Vec<String> = self.skills.iter().map(|folder| within(folder)).collect();
+            let all = tree.manifest_folders().into_iter();
+            let is_named = |folder: &str| named.iter().any(|name| name == folder);
+            return all
+                .filter(|folder| {
+                    let mut above = named.iter().filter(|above| is_in(folder, above));
+                    is_named(folder)
+                        || above.any(|above| tree.get(&format!("{above}/SKILL.md")).is_none())
+                })
+                .collect();
+        }
+        let default = within("skills");
+        let all = tree.manifest_folders();
+        let found: Vec<&str> = all
+            .iter()
+            .copied()
+            .filter(|folder| is_in(folder, &default))
+            .collect();
+        match found.is_empty() {
+            // A plugin that is one skill has its manifest at the top.
+            true => all.into_iter().filter(|folder| *folder == base).collect(),
+            false => found,
+        }
+    }
+}
+
+fn read_plugin(value: serde_json::Value, root: &str) -> Result<Plugin, String> {
+    let raw: RawPlugin = serde_json::from_value(value).map_err(|error| error.to_string())?;
+    let place = match &raw.source {
+        RawSource::Here(path) if path.starts_with("./") || path == "." => {
+            PluginPlace::Here(folder(path)?)
+        }
+        RawSource::Here(path) => {
+            let root = root.trim_end_matches('/');
+            match root {
+                "" => PluginPlace::Here(folder(path)?),
+                root => PluginPlace::Here(folder(&format!("{root}/{path}"))?),
+            }
+        }
+        RawSource::Elsewhere(source) => {
+            PluginPlace::Elsewhere(elsewhere(source).map_err(|problem| problem.to_string())?)
+        }
+    };
+    let skills = match raw.skills {
+        OneOrMany::None => Vec::new(),
+        OneOrMany::One(one) => vec![one],
+        OneOrMany::Many(many) => many,
+    };
+    Ok(Plugin {
+        name: visible(&raw.name).into_owned(),
+        description: visible(&raw.description).into_owned(),
+        place,
+        skills: skills
+            .iter()
+            .map(|path| folder(path))
+            .collect::<Result<_, _>>()?,
+    })
+}
+
+/// A folder of the repository, without the `./` in front.
+fn folder(path: &str) -> Result<String, String> {
+    let path = path.strip_prefix("./").unwrap_or(path);
+    let path = path.trim_end_matches('/');
+    if path.is_empty() || path == "." {
+        return Ok(String::new());
+    }
+    let path = PackagePath::new(path.as_bytes()).map_err(|error| error.to_string())?;
+    Ok(path.to_string())
+}
+
+fn elsewhere(raw: &RawElsewhere) -> Result<SkillSource, ElsewhereError> {
+    let missing = |field| ElsewhereError::Missing(field);
+    let reference = raw.sha.as_deref().or(raw.reference.as_deref());
+    let with_reference = |sign: char, text: &str| match reference {
+        Some(reference) => format!("{text}{sign}{reference}"),
+        None => text.to_owned(),
+    };
+    let text = match raw.source.as_str() {
+        "github" => with_reference('@', raw.repo.as_deref().ok_or(missing("repo"))?),
+        "url" | "git-subdir" => {
+            let url = raw.url.as_deref().ok_or(missing("url"))?;
+            let url = match url.contains("://") {
+                true => format!("git+{url}"),
+                false => url.to_owned(),
+            };
+            with_reference('#', &url)
+        }
+        "archive" => raw.url.clone().ok_or(missing("url"))?,
+        other => return Err(ElsewhereError::Kind(visible(other).into_owned())),
+    };
+    let source = SkillSource::parse(&text)?;
+    match (source, &raw.path) {
+        (SkillSource::Git(git), Some(path)) if raw.source == "git-subdir" => {
+            let folder = folder(path).map_err(ElsewhereError::Folder)?;
+            Ok(SkillSource::Git(GitSource { folder, ..git }))
+        }
+        (source, _) => Ok(source),
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ElsewhereError {
+    #[error("its source has no `{0}`")]
+    Missing(&'static str),
+    #[error("sources of the kind `{0}` are not supported")]
+    Kind(String),
+    #[error("{0}")]
+    Folder(String),
+    #[error(transparent)]
+    Source(#[from] SourceError),
+}
+
+/// A file that is not a marketplace.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not a marketplace: {0}")]
+pub struct MarketplaceError(String);

@@ -1,0 +1,201 @@
+//! What can be at a place: a folder of files, a file, a link, or nothing.
+
+use std::{
+    fs::{self, File},
+    io::{self, Write},
+    os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, symlink},
+    path::{Path, PathBuf},
+    time::UNIX_EPOCH,
+};
+
+use metier_package::PackageTree;
+use rustix::fs::{CWD, RenameFlags, renameat_with};
+use rustix::io::Errno;
+
+/// What a place shall hold.
+#[derive(Clone, Debug)]
+pub enum NewContent {
+    /// A folder with these files.
+    Tree(PackageTree),
+    /// A file with this content.
+    File(Vec<u8>),
+    /// A symbolic link to this target.
+    Link(PathBuf),
+    /// A copy of what is here: a folder, a file or a link.
+    CopyOf(PathBuf),
+    /// Nothing.
+    Absent,
+}
+
+/// The identity of what is at a path: links are not followed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Identity {
+    device: u64,
+    inode: u64,
+    /// Nanoseconds, where the file system knows: numbers of inodes are used again.
+    born: Option<u64>,
+}
+
+impl Identity {
+    /// Of what is there, if anything is.
+    pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) => Ok(Some(Self {
+                device: metadata.dev(),
+                inode: metadata.ino(),
+                born: metadata
+                    .created()
+                    .ok()
+                    .and_then(|born| born.duration_since(UNIX_EPOCH).ok())
+                    .and_then(|since| u64::try_from(since.as_nanos()).ok()),
+            })),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Writes new content to a path where nothing is, and waits until it is on the disk.
+pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
+    match content {
+        NewContent::Tree(tree) => create_tree(path, tree)?,
+        NewContent::File(bytes) => create_file(path, bytes)?,
+        NewContent::Link(target) => symlink(target, path)?,
+        NewContent::CopyOf(original) => copy(original, path)?,
+        NewContent::Absent => return Ok(()),
+    }
+    sync_parent(path)
+}
+
+fn create_tree(path: &Path, tree: &PackageTree) -> io::Result<()> {
+    folder(path)?;
+    let mut last = PathBuf::new();
+    for file in tree.files() {
+        let place = path.join(file.path.as_str());
+        let parent = place.parent().unwrap_or(path);
+        if parent != last {
+            fs::DirBuilder::new()
+                .mode(0o755)
+                .recursive(true)
+                .create(parent)?;
+            parent.clone_into(&mut last);
+        }
+        create_file(&place, &file.bytes)?;
+    }
+    sync_folders(path)
+}
+
+fn folder(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(0o755).create(path)
+}
+
+fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Copies what is at a path; a link stays a link.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let kind = fs::symlink_metadata(from)?.file_type();
+    if kind.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    if !kind.is_dir() {
+        return copy_file(from, to);
+    }
+    folder(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        copy(&entry.path(), &to.join(entry.file_name()))?;
+    }
+    File::open(to)?.sync_all()
+}
+
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let mut source = File::open(from)?;
+    let mode = source.metadata()?.mode() & 0o777;
+    let mut target = File::options()
+        .write(true)
+        .create_new(true)
+        .mode(mode)
+        .open(to)?;
+    io::copy(&mut source, &mut target)?;
+    target.sync_all()
+}
+
+fn sync_folders(path: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_folders(&entry.path())?;
+        }
+    }
+    File::open(path)?.sync_all()
+}
+
+/// Waits until the names in the folder above are on the disk.
+pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
+    match path.parent() {
+        Some(parent) => File::open(parent)?.sync_all(),
+        None => Ok(()),
+    }
+}
+
+/// Exchanges what is at two paths in one step.
+pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    rename_with(one, other, RenameFlags::EXCHANGE)
+}
+
+/// Whether the file system does not know how to do that.
+pub(crate) fn is_unsupported(error: &io::Error) -> bool {
+    let unsupported = [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP];
+    unsupported
+        .iter()
+        .any(|one| error.raw_os_error() == Some(one.raw_os_error()))
+}
+
+/// Moves to a path where nothing is.
+pub(crate) fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+    rename_with(from, to, RenameFlags::NOREPLACE)
+}
+
+fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> io::Result<()> {
+    renameat_with(CWD, from, CWD, to, flags)?;
+    sync_parent(to)?;
+    match from.parent() == to.parent() {
+        true => Ok(()),
+        false => sync_parent(from),
+    }
+}
+
+/// Moves what is at a path to another file system, if it must: it is then copied, and removed when the copy is on the disk.
+pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
+    match move_to(from, to) {
+        Err(error) if error.raw_os_error() == Some(Errno::XDEV.raw_os_error()) => {
+            let part = to.with_extension("part");
+            remove(&part)?;
+            copy(from, &part)?;
+            move_to(&part, to)?;
+            remove(from)
+        }
+        done => done,
+    }
+}
+
+/// Removes what is at a path, if anything is.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    let removed = match fs::symlink_metadata(path) {
+        Ok(metadata) if metadata.is_dir() => fs::remove_dir_all(path),
+        Ok(_) => fs::remove_file(path),
+        Err(error) => Err(error),
+    };
+    match removed {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
+    }
+}

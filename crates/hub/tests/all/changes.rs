@@ -1,0 +1,272 @@
+//! Changes that are whole, whenever the process dies.
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{Command, abort},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use metier_hub::{Change, ChangeError, Changes, NewContent};
+use metier_package::{PackageFile, PackagePath, PackageTree};
+
+fn tree(files: &[(&str, &str)]) -> PackageTree {
+    let files = files.iter().map(|(path, content)| PackageFile {
+        path: PackagePath::new(path.as_bytes()).unwrap(),
+        bytes: content.as_bytes().to_vec(),
+    });
+    PackageTree::new(files.collect()).unwrap()
+}
+
+fn skill(version: &str) -> NewContent {
+    NewContent::Tree(tree(&[
+        ("SKILL.md", &format!("version {version}")),
+        ("scripts/run.sh", version),
+    ]))
+}
+
+/// All files below a folder, with their content; links with their targets.
+fn listing(folder: &Path) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut todo = vec![folder.to_owned()];
+    while let Some(next) = todo.pop() {
+        for entry in fs::read_dir(&next).unwrap() {
+            let path = entry.unwrap().path();
+            let shown = path.strip_prefix(folder).unwrap().display().to_string();
+            let kind = path.symlink_metadata().unwrap().file_type();
+            if kind.is_symlink() {
+                let target = fs::read_link(&path).unwrap();
+                lines.push(format!("{shown} -> {}", target.display()));
+            } else if kind.is_dir() {
+                todo.push(path);
+            } else {
+                lines.push(format!("{shown}: {}", fs::read_to_string(&path).unwrap()));
+            }
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// A home with skills, and the folder of changes.
+struct Home {
+    folder: tempfile::TempDir,
+}
+
+impl Home {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("skills")).unwrap();
+        Self { folder }
+    }
+
+    fn skills(&self) -> PathBuf {
+        self.folder.path().join("skills")
+    }
+
+    fn changes(&self) -> Changes {
+        Changes::open(&self.folder.path().join("changes")).unwrap()
+    }
+
+    fn listing(&self) -> Vec<String> {
+        listing(&self.skills())
+    }
+}
+
+/// Installs `pdf` in a new version, removes `old`, writes the lock and a link: all kinds of steps.
+fn update(changes: &Changes, skills: &Path, version: &str) -> Result<Change, ChangeError> {
+    let mut transaction = changes.begin(&format!("update to {version}"), "now")?;
+    transaction.set(&skills.join("pdf"), &skill(version))?;
+    transaction.set(&skills.join("old"), &NewContent::Absent)?;
+    transaction.set(&skills.join("added"), &skill(version))?;
+    let lock = NewContent::File(version.as_bytes().to_vec());
+    transaction.set(&skills.join("metier.lock"), &lock)?;
+    transaction.set(&skills.join("link"), &NewContent::Link("pdf".into()))?;
+    transaction.commit()
+}
+
+/// What is there before the update that is interrupted.
+fn before(home: &Home) {
+    let changes = home.changes();
+    let mut first = changes.begin("install", "then").unwrap();
+    first.set(&home.skills().join("pdf"), &skill("1")).unwrap();
+    first.set(&home.skills().join("old"), &skill("1")).unwrap();
+    let lock = NewContent::File(b"1".to_vec());
+    first
+        .set(&home.skills().join("metier.lock"), &lock)
+        .unwrap();
+    first.commit().unwrap();
+}
+
+#[test]
+fn a_change_happens_and_is_undone_byte_for_byte() {
+    let home = Home::new();
+    before(&home);
+    let old = home.listing();
+    let changes = home.changes();
+    let change = update(&changes, &home.skills(), "2").unwrap();
+    assert_eq!(
+        home.listing(),
+        [
+            "added/SKILL.md: version 2",
+            "added/scripts/run.sh: 2",
+            "link -> pdf",
+            "metier.lock: 2",
+            "pdf/SKILL.md: version 2",
+            "pdf/scripts/run.sh: 2",
+        ]
+    );
+    assert_eq!(changes.list().unwrap()[0], change);
+    changes.undo(&change, "later").unwrap();
+    assert_eq!(home.listing(), old);
+    let left: Vec<String> = changes
+        .list()
+        .unwrap()
+        .into_iter()
+        .map(|change| change.title)
+        .collect();
+    assert_eq!(left, ["install"]);
+    let first = changes.list().unwrap().remove(0);
+    changes.undo(&first, "later").unwrap();
+    assert!(home.listing().is_empty());
+    assert!(changes.list().unwrap().is_empty());
+}
+
+#[test]
+fn what_was_changed_since_is_not_undone() {
+    let home = Home::new();
+    before(&home);
+    let changes = home.changes();
+    let first = changes.list().unwrap().remove(0);
+    update(&changes, &home.skills(), "2").unwrap();
+    let error = changes.undo(&first, "later").unwrap_err();
+    assert!(matches!(error, ChangeError::ChangedSince(_)), "{error}");
+}
+
+#[test]
+fn what_is_not_committed_never_happened() {
+    let home = Home::new();
+    before(&home);
+    let old = home.listing();
+    let changes = home.changes();
+    let mut transaction = changes.begin("update", "now").unwrap();
+    transaction
+        .set(&home.skills().join("pdf"), &skill("2"))
+        .unwrap();
+    let twice = transaction.set(&home.skills().join("pdf"), &skill("3"));
+    assert!(matches!(twice, Err(ChangeError::Twice(_))));
+    drop(transaction);
+    assert_eq!(home.listing(), old);
+    assert_eq!(changes.list().unwrap().len(), 1);
+}
+
+#[test]
+fn a_place_that_can_not_be_written_changes_nothing() {
+    let home = Home::new();
+    before(&home);
+    let old = home.listing();
+    let changes = home.changes();
+    let mut transaction = changes.begin("update", "now").unwrap();
+    transaction
+        .set(&home.skills().join("pdf"), &skill("2"))
+        .unwrap();
+    let missing = transaction.set(&home.skills().join("no/such/folder"), &skill("2"));
+    assert!(matches!(missing, Err(ChangeError::Os { .. })));
+    drop(transaction);
+    assert_eq!(home.listing(), old);
+}
+
+#[test]
+fn only_one_process_changes_skills() {
+    let home = Home::new();
+    let _first = home.changes();
+    let second = Changes::open(&home.folder.path().join("changes"));
+    assert!(matches!(second, Err(ChangeError::Busy)));
+}
+
+#[test]
+fn the_oldest_changes_are_forgotten() {
+    let home = Home::new();
+    let changes = home.changes();
+    for version in 0..30 {
+        let mut transaction = changes.begin(&version.to_string(), "now").unwrap();
+        transaction
+            .set(&home.skills().join("pdf"), &skill(&version.to_string()))
+            .unwrap();
+        transaction.commit().unwrap();
+    }
+    assert_eq!(changes.list().unwrap().len(), 20);
+    let kept = fs::read_dir(home.folder.path().join("changes/kept")).unwrap();
+    assert_eq!(kept.count(), 20);
+}
+
+/// Where the child is told to die, and how.
+const DIE_AT: &str = "METIER_HUB_DIE_AT";
+const FOLDER: &str = "METIER_HUB_FOLDER";
+
+static PASSED: AtomicUsize = AtomicUsize::new(0);
+
+fn die_there(_: &'static str) {
+    let at: usize = env::var(DIE_AT).unwrap().parse().unwrap();
+    if PASSED.fetch_add(1, Ordering::Relaxed) == at {
+        abort();
+    }
+}
+
+/// The update in a process that dies at a checkpoint; whether it did.
+fn dies(home: &Home, at: usize, simple: bool) -> bool {
+    let child = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "changes::an_update_that_dies", "--nocapture"])
+        .env(DIE_AT, at.to_string())
+        .env(FOLDER, home.folder.path())
+        .env("METIER_HUB_SIMPLE", if simple { "1" } else { "" })
+        .output()
+        .unwrap();
+    !child.status.success()
+}
+
+/// Does something only as a child of the test below.
+#[test]
+fn an_update_that_dies() {
+    let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
+        return;
+    };
+    let mut changes = Changes::with_checkpoint(&folder.join("changes"), die_there).unwrap();
+    if env::var("METIER_HUB_SIMPLE").unwrap() == "1" {
+        changes = changes.without_exchange();
+    }
+    update(&changes, &folder.join("skills"), "2").unwrap();
+}
+
+// case 39
+#[test]
+fn a_process_that_dies_anywhere_leaves_the_old_or_the_new() {
+    for simple in [false, true] {
+        let mut at = 0;
+        let mut seen = [0, 0];
+        loop {
+            let home = Home::new();
+            before(&home);
+            let old = home.listing();
+            let died = dies(&home, at, simple);
+            let changes = home.changes();
+            let now = home.listing();
+            let is_new = now.iter().any(|line| line == "metier.lock: 2");
+            seen[usize::from(is_new)] += 1;
+            if is_new {
+                assert_eq!(now.len(), 6, "{at}: {now:#?}");
+                assert!(now.iter().all(|line| !line.contains(".metier-")), "{now:?}");
+                let last = changes.list().unwrap().remove(0);
+                changes.undo(&last, "later").unwrap();
+                assert_eq!(home.listing(), old, "{at}");
+            } else {
+                assert_eq!(now, old, "{at}");
+            }
+            if !died {
+                break;
+            }
+            at += 1;
+        }
+        assert!(seen[0] > 5 && seen[1] > 5, "{seen:?}");
+    }
+}

@@ -1,0 +1,6 @@
+//! What is elsewhere, and how it gets here.
+#![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
+
+mod changes;
+mod listings;
+mod sources;

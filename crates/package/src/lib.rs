@@ -1,0 +1,32 @@
+//! # metier-package — what a package of a skill is
+//!
+//! **Problem.** A skill travels as an archive that a stranger made. Archives lie about names and sizes, unpackers disagree about what they contain,
+//! and a version that was approved yesterday can hold other bytes today.
+//!
+//! **Goals.** One strict reader for every archive format; one digest for a tree of files, wherever it came from; a lock file that survives a merge;
+//! signatures that other tools can check.
+//!
+//! **In → out.** bytes → [`PackageTree`] → [`Digest`](metier_model::Digest); tree → reproducible `.skill` bytes ([`pack`]);
+//! text ↔ [`Lock`]; requirements + versions → [`resolve`]d versions or sentences that explain the conflict.
+//!
+//! **Invariants.** no I/O, no clock · an archive is read completely or refused: nothing is skipped, renamed or repaired ·
+//! a [`PackagePath`] is a plain relative path on every operating system · the same tree always packs to the same bytes.
+//!
+//! **Start reading at** `tree.rs`, then `archive.rs`.
+#![cfg_attr(not(test), warn(clippy::disallowed_methods))]
+
+mod archive;
+mod lock;
+mod pack;
+mod path;
+mod resolve;
+mod signature;
+mod tree;
+
+pub use archive::{ArchiveError, ArchiveLimits, read_archive};
+pub use lock::{Lock, LockError, LockedSkill, VerdictWord};
+pub use pack::{PACKAGE_EXTENSION, PackError, pack};
+pub use path::{PackagePath, PathError};
+pub use resolve::{Available, ResolutionError, ResolvedVersions, resolve};
+pub use signature::{KeyPair, PublicKey, SignatureError, SignedPackage, sign, verify};
+pub use tree::{PackageFile, PackageTree, TreeError, digest_of_lines, file_line};

@@ -1,0 +1,13 @@
+//! What a package is, from outside.
+#![expect(
+    clippy::unwrap_used,
+    clippy::cast_possible_truncation,
+    reason = "a broken fixture is a broken test"
+)]
+
+mod archives;
+mod foreign;
+mod locks;
+mod resolution;
+mod signatures;
+mod trees;

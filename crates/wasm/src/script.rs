@@ -1,0 +1,289 @@
+//! `.wasm` files that are run as programs: `metier exec SKILL tool.wasm`.
+//!
+//! **Problem.** A program of WASI is a script of a skill like any other, and must not reach more or less than a script in Python does.
+//! **Decision.** It runs in a child behind the same fence: our own binary, as `__wasm-run`. The child compiles it, since compiling is
+//! part of what its time-out covers. WASI opens the folders that the caller names; what of them can be read and written is decided by
+//! the fence, so there is no second set of rules here. There is no fuel and no meter either: the limits are those of the child.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs::File,
+    io::{self, Read, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use wasmtime::{Config, Engine, Linker, Module, Store, component};
+use wasmtime_wasi::{
+    FsPerms, I32Exit, ResourceTable, WasiCtx, WasiCtxBuilder, WasiCtxView, WasiView,
+    p1::{self, WasiP1Ctx},
+    p2::{self, bindings::sync::Command},
+};
+
+use crate::{
+    carrier::command::START,
+    engine::refused,
+    examine::{Kind, examine},
+    limits::Limits,
+    room::Place,
+    trouble::{Refused, Trouble},
+};
+
+/// The argument that makes a process of our binary run a script.
+pub const ROLE: &str = "__wasm-run";
+/// The arguments before a folder that can be read, or written too.
+const READ: &str = "--read";
+const WRITE: &str = "--write";
+/// The exit code of a program that trapped: that of a native program that aborts.
+const TRAPPED: u8 = 134;
+
+/// A script to be run, and what it gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    /// The file.
+    pub file: PathBuf,
+    /// The folders that it can open. One that the fence does not open is left out.
+    pub places: Vec<Place>,
+    /// Its arguments, without its name.
+    pub arguments: Vec<OsString>,
+}
+
+/// Why a script was not run to its end.
+#[derive(Debug, thiserror::Error)]
+enum ScriptError {
+    #[error("usage: {ROLE} [{READ} FOLDER NAME]… [{WRITE} FOLDER NAME]… FILE [ARGUMENT]…")]
+    Usage,
+    #[error("{} can't be read: {source}", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    #[error("{} {refused}", path.display())]
+    Refused { path: PathBuf, refused: Refused },
+    #[error("{} {trouble}", path.display())]
+    Stopped { path: PathBuf, trouble: Trouble },
+}
+
+/// Runs the script that these arguments name, in this process, which must be behind a fence already.
+#[must_use]
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let ended = Script::parse(arguments).and_then(|script| script.run());
+    match ended {
+        // As the system does: of an exit code it keeps the last byte.
+        Ok(code) => ExitCode::from(code.to_le_bytes()[0]),
+        Err(error) => {
+            writeln!(io::stderr(), "error: {error}").ok();
+            ExitCode::from(match error {
+                ScriptError::Stopped { .. } => TRAPPED,
+                _ => 1,
+            })
+        }
+    }
+}
+
+impl Script {
+    /// The arguments that start it, for a process of our binary.
+    #[must_use]
+    pub fn command(self) -> Vec<OsString> {
+        let mut command = vec![ROLE.into()];
+        for Place {
+            folder,
+            name,
+            write,
+        } in self.places
+        {
+            let word = if write { WRITE } else { READ };
+            command.extend([word.into(), folder.into(), name.into()]);
+        }
+        command.push(self.file.into());
+        command.extend(self.arguments);
+        command
+    }
+
+    /// What [`Script::command`] wrote, without its first word.
+    fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Self, ScriptError> {
+        let mut arguments = arguments;
+        let mut places = Vec::new();
+        loop {
+            let word = arguments.next().ok_or(ScriptError::Usage)?;
+            let write = word == WRITE;
+            if word != READ && !write {
+                return Ok(Self {
+                    file: word.into(),
+                    places,
+                    arguments: arguments.collect(),
+                });
+            }
+            let (folder, name) = (arguments.next(), arguments.next());
+            let name = name.and_then(|name| name.into_string().ok());
+            let (Some(folder), Some(name)) = (folder, name) else {
+                return Err(ScriptError::Usage);
+            };
+            let folder = folder.into();
+            places.push(Place {
+                folder,
+                name,
+                write,
+            });
+        }
+    }
+
+    /// Runs it to its end: its exit code.
+    fn run(&self) -> Result<i32, ScriptError> {
+        let bytes = read(&self.file)?;
+        let ended = self.compile_and_run(&bytes);
+        let ended = ended.map_err(|refused| ScriptError::Refused {
+            path: self.file.clone(),
+            refused,
+        })?;
+        let error = match ended {
+            Ok(code) => return Ok(code),
+            Err(error) => error,
+        };
+        match error.downcast_ref::<I32Exit>() {
+            Some(I32Exit(code)) => Ok(*code),
+            None => Err(ScriptError::Stopped {
+                path: self.file.clone(),
+                trouble: Trouble::of(&error, &Limits::CEILING, false),
+            }),
+        }
+    }
+
+    fn compile_and_run(&self, bytes: &[u8]) -> Result<wasmtime::Result<i32>, Refused> {
+        let kind = examine(bytes, &Limits::CEILING)?;
+        let mut config = Config::new();
+        config.max_wasm_stack(Limits::STACK);
+        // Its images of memory are files without a name, which the fence forbids to make.
+        config.memory_init_cow(false);
+        let engine = Engine::new(&config).map_err(|error| Refused::Engine(error.to_string()))?;
+        match kind {
+            Kind::Module => {
+                let module = Module::new(&engine, bytes).map_err(refused)?;
+                let mut linker: Linker<WasiP1Ctx> = Linker::new(&engine);
+                p1::add_to_linker_sync(&mut linker, |wasi| wasi).map_err(refused)?;
+                if module.get_export(START).is_none() {
+                    let why = "is not a program: it does not export `_start`";
+                    return Err(Refused::Carrier(why.into()));
+                }
+                let ready = linker.instantiate_pre(&module).map_err(refused)?;
+                let mut store = Store::new(&engine, self.context().build_p1());
+                Ok(start(&ready, &mut store))
+            }
+            Kind::Component => {
+                let component = component::Component::new(&engine, bytes).map_err(refused)?;
+                let mut linker = component::Linker::new(&engine);
+                p2::add_to_linker_sync(&mut linker).map_err(refused)?;
+                let wasi = Wasi {
+                    context: self.context().build(),
+                    table: ResourceTable::new(),
+                };
+                let mut store = Store::new(&engine, wasi);
+                let command = Command::instantiate(&mut store, &component, &linker);
+                let command = command.map_err(refused)?;
+                let ended = command.wasi_cli_run().call_run(&mut store);
+                Ok(ended.map(|ended| i32::from(ended.is_err())))
+            }
+        }
+    }
+
+    /// What WASI gives it: this process's streams, variables and working folder, and the folders.
+    fn context(&self) -> WasiCtxBuilder {
+        let mut builder = WasiCtxBuilder::new();
+        builder
+            .inherit_stdio()
+            .allow_blocking_current_thread(true)
+            .allow_tcp(false)
+            .allow_udp(false);
+        builder.arg(self.file.to_string_lossy());
+        for argument in &self.arguments {
+            builder.arg(argument.to_string_lossy());
+        }
+        for (name, value) in env::vars_os() {
+            if let (Some(name), Some(value)) = (name.to_str(), value.to_str()) {
+                builder.env(name, value);
+            }
+        }
+        for place in &self.places {
+            let perms = match place.write {
+                true => FsPerms::ReadWrite,
+                false => FsPerms::ReadOnly,
+            };
+            // What the fence does not open is not there for any other script either.
+            let _closed = builder.preopened_dir(&place.folder, &place.name, perms);
+        }
+        builder
+    }
+}
+
+/// WASI for a component.
+struct Wasi {
+    context: WasiCtx,
+    table: ResourceTable,
+}
+
+impl WasiView for Wasi {
+    fn ctx(&mut self) -> WasiCtxView<'_> {
+        WasiCtxView {
+            ctx: &mut self.context,
+            table: &mut self.table,
+        }
+    }
+}
+
+fn start(
+    ready: &wasmtime::InstancePre<WasiP1Ctx>,
+    store: &mut Store<WasiP1Ctx>,
+) -> wasmtime::Result<i32> {
+    let instance = ready.instantiate(&mut *store)?;
+    let start = instance.get_typed_func::<(), ()>(&mut *store, START)?;
+    start.call(store, ()).map(|()| 0)
+}
+
+/// The bytes of the file, if there are not too many.
+fn read(path: &Path) -> Result<Vec<u8>, ScriptError> {
+    let limit = Limits::CEILING.module_bytes as u64;
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
+    match read {
+        Ok(_) => Ok(bytes),
+        Err(source) => Err(ScriptError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_read_as_it_was_written() {
+        let script = Script {
+            file: "/skill/tool.wasm".into(),
+            places: vec![
+                Place {
+                    folder: "/work".into(),
+                    name: ".".into(),
+                    write: true,
+                },
+                Place {
+                    folder: "/data".into(),
+                    name: "/data".into(),
+                    write: false,
+                },
+            ],
+            arguments: vec!["--read".into(), "x".into()],
+        };
+        let command = script.clone().command();
+        assert_eq!(command[0], ROLE);
+        assert_eq!(Script::parse(command.into_iter().skip(1)).unwrap(), script);
+        for wrong in [
+            &[][..],
+            &["--read"],
+            &["--write", "/a"],
+            &["--read", "/a", "a"],
+        ] {
+            let parsed = Script::parse(wrong.iter().map(OsString::from));
+            assert!(matches!(parsed, Err(ScriptError::Usage)), "{parsed:?}");
+        }
+    }
+}
