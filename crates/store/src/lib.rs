@@ -22,8 +22,8 @@
 //! assert!(Store::open_existing(&path)?.is_none());
 //! let store = Store::open(&path)?;
 //! store.trust(Path::new("/src/app"), "2026-01-31T09:00:00Z")?;
-//! assert!(store.is_trusted(Path::new("/src/app/crates/web"))?);
-//! assert!(!store.is_trusted(Path::new("/src/application"))?);
+//! assert!(store.trusted_by(Path::new("/src/app/crates/web"))?.is_some());
+//! assert!(store.trusted_by(Path::new("/src/application"))?.is_none());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -150,7 +150,12 @@ fn every_earlier_version_keeps_its_rows() {
             let reached = schema::version(&store.connection).expect("a version");
             assert_eq!(reached, schema::newest(), "from {version}");
             assert_eq!(tables(&store), tables(&new), "from {version}");
-            assert!(store.is_trusted(Path::new("/src/app")).expect("kept"));
+            assert!(
+                store
+                    .trusted_by(Path::new("/src/app"))
+                    .expect("kept")
+                    .is_some()
+            );
             let trusts = |root: &str| {
                 let root = Path::new(root);
                 store.trusts_root(root, root, &["skills"]).expect("a table")

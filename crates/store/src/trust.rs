@@ -142,11 +142,6 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// Whether the folder or one of its ancestors is trusted.
-    pub fn is_trusted(&self, folder: &Path) -> Result<bool, StoreError> {
-        Ok(self.trusted_by(folder)?.is_some())
-    }
-
     /// The nearest trusted folder at or above this one.
     pub fn trusted_by(&self, folder: &Path) -> Result<Option<Trusted>, StoreError> {
         let folder = absolute(folder)?;
