@@ -57,6 +57,7 @@ pub(crate) fn check(root: &Path) -> Result<Findings> {
     problems.extend(map(&texts, |path| root.join(path).exists()));
     problems.extend(names::check(&texts));
     problems.extend(voice::check(&texts));
+    problems.extend(pointers(&texts, |path| root.join(path).exists()));
     let lock = std::fs::read_to_string(root.join("Cargo.lock"))?;
     problems.extend(sources(&lock));
     let count = |extension| {
@@ -258,6 +259,34 @@ fn map(texts: &[Text], exists: impl Fn(&str) -> bool) -> Vec<String> {
         problems.push(format!(
             "ARCHITECTURE.md mentions `{path}`, which does not exist"
         ));
+    }
+    problems
+}
+
+/// The files after "Start reading at" exist, beside the file that names them or in its crate.
+fn pointers(texts: &[Text], exists: impl Fn(&str) -> bool) -> Vec<String> {
+    const START: &str = "**Start reading at** ";
+    let mut problems = Vec::new();
+    for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".rs")) {
+        let docs: String = text
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| format!("{}\n", line.trim()))
+            .collect();
+        let Some((_, after)) = docs.split_once(START) else {
+            continue;
+        };
+        let paragraph = after.split("\n\n").next().unwrap_or_default();
+        let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+        let package = path.rsplit_once("/src/").map_or("", |(package, _)| package);
+        for file in paragraph.split('`').skip(1).step_by(2) {
+            let is_there = |base: &str| exists(format!("{base}/{file}").trim_matches('/'));
+            if !is_there(folder) && !is_there(package) {
+                problems.push(format!(
+                    "{path}: \"Start reading at\" names `{file}`, which does not exist"
+                ));
+            }
+        }
     }
     problems
 }

@@ -1,6 +1,6 @@
 //! The project is tidy, and each rule catches what it is there for.
 
-use super::{Text, check, file, function_length, links, map, mentions, sources};
+use super::{Text, check, file, function_length, links, map, mentions, pointers, sources};
 use crate::workspace;
 
 #[test]
@@ -155,6 +155,18 @@ fn the_map_is_complete_and_true() {
         ("ARCHITECTURE.md", "crates/ab"),
     ]);
     assert_eq!(map(&prefix, |_| true).len(), 1);
+}
+
+#[test]
+fn a_reader_is_sent_to_files_that_exist() {
+    let docs = "//! # a\n//!\n//! **Start reading at** `b.rs`, then `c/mod.rs`,\n//! then `data/d.js`.\n//!\n//! Not `e.rs`.\nmod b; // `f`\n";
+    let texts = texts(&[("crates/a/src/lib.rs", docs)]);
+    let there = ["crates/a/src/b.rs", "crates/a/data/d.js"];
+    assert_eq!(
+        pointers(&texts, |path| there.contains(&path)),
+        ["crates/a/src/lib.rs: \"Start reading at\" names `c/mod.rs`, which does not exist"]
+    );
+    assert!(pointers(&texts, |_| true).is_empty());
 }
 
 #[test]

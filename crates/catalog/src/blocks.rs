@@ -1,8 +1,8 @@
-//! How an index lies on the disk: records in blocks, each block with its checksum.
+//! The file format of an index: records in blocks, each block with a checksum.
 //!
-//! Ten thousand skills are four megabytes of index, and a look at them needs every record once, from
-//! front to back. Read block by block into one buffer they cost a copy; read as a whole they would
-//! cost a thousand pages of memory, and a page costs more than what is on it.
+//! Ten thousand skills are four megabytes of index, and listing them needs every record once, from front to back.
+//! Reading block by block into one buffer costs a copy; reading the whole file would touch a thousand pages of
+//! memory, and a page fault costs more than processing the page.
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
@@ -10,13 +10,13 @@ use crate::codec::{Reader, Writer};
 
 const MAGIC: &[u8; 8] = b"METIER\x00\x02";
 
-/// A block is closed once it holds this much.
+/// A block is closed once it has this many bytes.
 const BLOCK: usize = 64 * 1024;
 
 /// The checksum and the length in front of a block.
 const PREFIX: usize = 8;
 
-/// The records, as the content of a file.
+/// Encodes records as the content of a file.
 pub(crate) fn encode<'r>(records: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
     let mut content = MAGIC.to_vec();
     let mut block = Writer::default();
@@ -38,19 +38,19 @@ fn close(content: &mut Vec<u8>, block: Writer) {
     content.extend_from_slice(&checked);
 }
 
-/// Reads records one after the other; ends at the first block that can't be believed.
+/// Reads records in order; stops at the first block whose checksum does not match.
 pub(crate) struct Cursor {
     file: File,
-    /// How much of the file is not read yet, and where that starts.
+    /// The bytes of the file that are not read yet, and where they start.
     left: u64,
     offset: u64,
-    /// The block, with its length in front, and how much of it is used up.
+    /// The current block, with its length in front, and how much of it is consumed.
     block: Vec<u8>,
     position: usize,
 }
 
 impl Cursor {
-    /// At the first record; `None` when the file is something else.
+    /// A cursor at the first record; `None` if the file is not an index.
     pub(crate) fn new(file: File) -> io::Result<Option<Self>> {
         let mut magic = [0; MAGIC.len()];
         file.read_exact_at(&mut magic, 0)?;
@@ -65,7 +65,7 @@ impl Cursor {
         }))
     }
 
-    /// Another cursor at the same place of the same file, whatever became of its name.
+    /// Another cursor at the same position of the same file, even if the file was renamed or removed.
     pub(crate) fn fork(&self) -> io::Result<Self> {
         Ok(Self {
             file: self.file.try_clone()?,
@@ -82,7 +82,7 @@ impl Cursor {
         Reader::at(&self.block, self.position).bytes()
     }
 
-    /// Steps behind the record under the cursor, and gives it back.
+    /// Advances past the record under the cursor, and returns it.
     pub(crate) fn take(&mut self) -> Option<&[u8]> {
         let length = self.record()?.len();
         let start = self.position + 4;

@@ -1,9 +1,9 @@
-//! Built-in skills: folders of `skills/`, compiled in, so that a fresh machine is never empty.
+//! Built-in skills: folders of `skills/`, compiled into the binary, so that a new installation has skills.
 
-/// A skill in the binary.
+/// A skill that is compiled into the binary.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Builtin {
-    /// Its folder's name.
+    /// The name of its folder.
     pub name: &'static str,
     /// Its files: path in the folder, content. Sorted.
     pub files: &'static [(&'static str, &'static [u8])],
@@ -11,7 +11,7 @@ pub struct Builtin {
 
 macro_rules! builtins {
     ($($name:literal: $($path:literal),+;)+) => {
-        /// All built-in skills.
+        /// All skills that are compiled in.
         pub static BUILTINS: &[Builtin] = &[$(Builtin {
             name: $name,
             files: &[$(($path, include_bytes!(concat!("../../../skills/", $name, "/", $path))),)+],
@@ -28,7 +28,7 @@ builtins! {
 }
 
 impl Builtin {
-    /// The content of a file.
+    /// The content of one of its files.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&'static [u8]> {
         self.files

@@ -1,4 +1,4 @@
-//! How the index writes a skill down: lengths and bytes, nothing to parse.
+//! The encoding of a skill in the index: lengths and bytes, nothing to parse.
 
 use std::borrow::Cow;
 
@@ -59,7 +59,7 @@ impl Writer {
     }
 }
 
-/// Reads what [`Writer`] wrote; `None` at the first thing that does not fit.
+/// Decodes what [`Writer`] wrote; `None` at the first mismatch.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
@@ -113,7 +113,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The usual names are not copied.
+    /// The usual names are static and need no copy.
     fn file_name(&mut self) -> Option<Option<Cow<'static, str>>> {
         if self.u8()? == 0 {
             return Some(None);
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// What the index remembers of a skill.
+/// The data about a skill in the index.
 pub(crate) struct Remembered {
     pub(crate) files: ManifestFiles,
     pub(crate) card: Option<Card>,
@@ -149,13 +149,13 @@ pub(crate) struct Remembered {
     pub(crate) digest: Option<DatedDigest>,
 }
 
-/// A digest, and the state of the files that it belongs to.
+/// A digest, and the state of the files that it was computed from.
 #[derive(Clone, Copy)]
 pub(crate) struct DatedDigest {
     pub(crate) digest: Digest,
     /// The hash of the fingerprint.
     pub(crate) state: [u8; 16],
-    /// Whether the keys of the record say all about that state.
+    /// Whether the keys of the record fully determine that state.
     pub(crate) plain: bool,
 }
 

@@ -1,9 +1,10 @@
-//! The judged copy: the files of a snapshot, written into an empty folder for the children of the skill.
+//! The scanned copy: the files of a snapshot, written into an empty folder for the processes of the skill.
 //!
-//! Everything is made below the handle of that folder, with names that nothing may have yet: `O_EXCL` and `O_NOFOLLOW` for
-//! files, `mkdirat` for folders. So no link that was copied is ever written through, and two files that would share a path
-//! (on a file system that takes two names for one) end the copy. Files come in the order of their bytes, in which those of
-//! one folder follow each other; a folder that has to be made a second time is such a collision.
+//! Everything is created below the handle of that folder, under names that must not exist yet: `O_EXCL` and
+//! `O_NOFOLLOW` for files, `mkdirat` for folders. So nothing is ever written through a copied link, and two files
+//! with the same path (on a file system that does not distinguish their names) are an error. Files are ordered by
+//! their bytes, so those of one folder follow each other; a folder that has to be created a second time is such a
+//! collision.
 
 use std::io;
 
@@ -38,40 +39,42 @@ pub enum CopyError {
     /// A built-in skill has no folder.
     #[error("a built-in skill has no folder")]
     Builtin,
-    /// The file in the folder is not the one that was judged any more.
-    #[error("`{file}` changed after it was judged")]
+    /// The file in the folder is no longer the one that was scanned.
+    #[error("`{file}` changed after it was scanned")]
     Changed {
-        /// Which.
+        /// The path of the changed file.
         file: String,
     },
     /// It is a FIFO, a socket or a device.
     #[error("`{file}` is a FIFO, a socket or a device, which can't be copied")]
     Special {
-        /// Which.
+        /// The path of the special file.
         file: String,
     },
-    /// Two names of the skill are one name where the copy is made.
-    #[error("`{file}` has the name of another file or folder of the skill where the copy is made")]
+    /// Two names of the skill are the same name on the file system of the copy.
+    #[error(
+        "`{file}` has the same name as another file or folder of the skill on the file system of the copy"
+    )]
     Twice {
-        /// The second one.
+        /// The path of the second file.
         file: String,
     },
     /// A file can't be read or written.
     #[error("`{file}` can't be copied: {source}")]
     Os {
-        /// Which.
+        /// The path of the file.
         file: String,
-        /// Why.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl Snapshot {
-    /// Writes the files, as they were judged, into an empty folder. A file that is not held in memory is read from its place
-    /// once more, and must still have its hash.
+    /// Writes the files, as they were scanned, into an empty folder. A file that is not in memory is read again, and
+    /// its hash must be unchanged.
     ///
     /// # Errors
-    /// When a file can't be written as it was judged. What was written until then is of no use.
+    /// If a file can't be written as it was scanned. The partial copy must not be used.
     pub fn copy_into(&self, place: &Place, folder: BorrowedFd<'_>) -> Result<(), CopyError> {
         let Place::Folder(_) = place else {
             return Err(CopyError::Builtin);
@@ -97,7 +100,7 @@ impl Snapshot {
     }
 }
 
-/// Makes a folder that is not there yet, and opens it.
+/// Creates a folder that does not exist yet, and opens it.
 fn make_folder(below: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     mkdirat(below, name, Mode::from_raw_mode(0o755))?;
     openat(below, name, FOLDER, Mode::empty())
@@ -140,7 +143,7 @@ impl Held {
     }
 }
 
-/// A file of the skill as it lies there now, opened one name at a time and never through a link.
+/// Opens a file of the skill as it is now, one name at a time and never through a link.
 fn open_live(place: &Place, path: &PathBytes) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut handle = rustix::fs::open(&*place.path(), flags, Mode::empty())?;
@@ -154,7 +157,7 @@ fn open_live(place: &Place, path: &PathBytes) -> Result<OwnedFd, Errno> {
     openat(&handle, *name, manifest_file::OPEN, Mode::empty())
 }
 
-/// Copies a file and hashes what was copied. One that is longer than it was is not read to its end.
+/// Copies a file and hashes the copied bytes. A file that grew is not read to its end.
 fn stream(from: &OwnedFd, to: &OwnedFd, size: u64) -> Result<[u8; 32], Errno> {
     let (mut hash, mut copied, mut buffer) = (Sha256::new(), 0_u64, vec![0u8; 64 * 1024]);
     loop {

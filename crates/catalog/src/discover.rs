@@ -1,4 +1,4 @@
-//! Discovery: all roots, one catalog, nothing lost and nothing found twice.
+//! Discovery: all roots in one catalog, every skill exactly once.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -20,40 +20,40 @@ use crate::{
     walk::walk,
 };
 
-/// How much a root may hold. Each limit that is reached is a diagnostic.
+/// Limits of one root. Reaching one is a diagnostic.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Skills in a root.
+    /// The maximum number of skills.
     pub max_skills: usize,
-    /// Directory entries in a root.
+    /// The maximum number of directory entries.
     pub max_entries: usize,
-    /// Bytes of a SKILL.md.
+    /// The maximum size of a SKILL.md in bytes.
     pub max_skill_bytes: u64,
-    /// Levels of folders below a root.
+    /// The maximum depth of folders.
     pub max_depth: usize,
-    /// Time for a root.
+    /// The maximum time.
     pub max_root_time: Duration,
 }
 
-/// How to look.
+/// How to search roots.
 pub struct Options<'a> {
-    /// Lenient or strict.
+    /// Whether validation is lenient or strict.
     pub mode: Mode,
-    /// The limits.
+    /// The limits of each root.
     pub limits: Limits,
-    /// How many threads may look at once.
+    /// The maximum number of threads.
     pub threads: usize,
-    /// Where the warm index is; `None` reads everything again.
+    /// The location of the warm index; `None` reads everything again.
     pub index: Option<&'a IndexHome>,
-    /// The time, to tell files that may still be changing.
+    /// The current time, to recognize files that might still be changing.
     pub now: SystemTime,
-    /// Whether the built-in skills are among the results.
+    /// Whether the results include the built-in skills.
     pub builtins: bool,
-    /// Counts skills while they are found, for whoever shows progress.
+    /// Counts skills while they are found, for a progress display.
     pub progress: Option<&'a AtomicUsize>,
 }
 
-/// Looks into all roots.
+/// Searches all roots.
 #[must_use]
 pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
     let mut catalog = Catalog::default();
@@ -86,8 +86,8 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
     catalog
 }
 
-/// Whether a folder is, byte by byte, a built-in skill. In a checkout of metier that is where they come from, and it would be odd to
-/// ask for trust in what the program holds already.
+/// Whether a folder is identical to a built-in skill. In a checkout of metier the built-in skills are in such
+/// folders, and asking for trust in content that is already in the program makes no sense.
 fn is_builtin(entry: &Entry) -> bool {
     let name = entry.name();
     let Some(builtin) = BUILTINS.iter().find(|builtin| *builtin.name == *name) else {
@@ -106,7 +106,7 @@ fn is_builtin(entry: &Entry) -> bool {
     entry.place.files().is_ok_and(is_same)
 }
 
-/// Of several roots that are one folder the last counts; an untrusted one only if no other is there.
+/// Of several roots that are the same folder the last one applies; an untrusted one only if there is no other.
 fn counts<'p>(
     number: usize,
     real: &Path,
@@ -119,7 +119,7 @@ fn counts<'p>(
     best == Some(number)
 }
 
-/// The real path of a root; `None` when it is one of the usual places and is not there.
+/// The canonical path of a root; `None` if it is an optional one that does not exist.
 fn open_root(root: &Root) -> Result<Option<PathBuf>, Diagnostic> {
     let named_file = root.path.file_name().is_some_and(|name| {
         name.eq_ignore_ascii_case("SKILL.md") || name.eq_ignore_ascii_case("SKILL.yaml")
@@ -131,7 +131,7 @@ fn open_root(root: &Root) -> Result<Option<PathBuf>, Diagnostic> {
     };
     let (real, why) = match path.canonicalize() {
         Ok(real) if real.is_dir() => return Ok(Some(real)),
-        Ok(real) => (Some(real), "it is not a folder".to_owned()),
+        Ok(real) => (Some(real), "not a folder".to_owned()),
         Err(error) if is_missing(&error) => (None, error.to_string()),
         Err(error) => return Err(root_problem(Code::RootUnreadable, path, &error.to_string())),
     };
@@ -190,8 +190,8 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
     }
 }
 
-/// A folder that was reached in several ways is one skill. A trusted way counts before an untrusted
-/// one, a way without a link before one with, and the later before the earlier.
+/// A folder that was reached in several ways is one skill. A trusted way is preferred to an untrusted one, a way
+/// without a link to one with a link, and a later one to an earlier one.
 fn drop_twins(catalog: &mut Catalog) {
     let Catalog { roots, entries, .. } = catalog;
     let root = entries.first().and_then(|entry| entry.root);

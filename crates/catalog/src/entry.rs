@@ -1,4 +1,4 @@
-//! What discovery finds: entries, the broken ones among them.
+//! The results of discovery: entries, including invalid ones.
 
 use std::{
     borrow::Cow,
@@ -9,7 +9,7 @@ use metier_model::{Card, Diagnostic, Digest, Severity, Source, hooks::plugin::MA
 
 use crate::{builtin::Builtin, root::Root};
 
-/// A skill that was found, usable or not.
+/// A skill that was found, valid or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
     /// Where it comes from.
@@ -18,24 +18,24 @@ pub struct Entry {
     pub root: Option<u16>,
     /// Where its files are.
     pub place: Place,
-    /// Which files make its manifest.
+    /// The names of its manifest files.
     pub files: ManifestFiles,
-    /// What it is; `None` when it is invalid.
+    /// Its metadata; `None` if it is invalid.
     pub card: Option<Card>,
-    /// What is wrong with it.
+    /// All problems of the skill.
     pub diagnostics: Vec<Diagnostic>,
-    /// Where it really is, when it was reached through a link.
+    /// Its canonical path, if it was reached through a link.
     pub real: Option<PathBuf>,
-    /// The digest, if it is known to be that of the files as they are now.
+    /// The digest, if it is known to be that of the current files.
     pub digest: Option<Digest>,
 }
 
 /// Where the files of a skill are.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Place {
-    /// A folder.
+    /// A folder on disk.
     Folder(PathBuf),
-    /// In the binary.
+    /// Files that are compiled into the binary.
     Builtin(&'static Builtin),
 }
 
@@ -50,14 +50,14 @@ impl Place {
     }
 }
 
-/// The names of the files that make a manifest, as they are spelled in the folder.
+/// The names of the manifest files, as they are spelled in the folder.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ManifestFiles {
-    /// SKILL.md.
+    /// The name of SKILL.md, if it exists.
     pub skill_md: Option<Cow<'static, str>>,
-    /// SKILL.yaml.
+    /// The name of SKILL.yaml, if it exists.
     pub skill_yaml: Option<Cow<'static, str>>,
-    /// Whether `agents/openai.yaml` is there.
+    /// Whether `agents/openai.yaml` exists.
     pub sidecar: bool,
     /// Whether SKILL.md and SKILL.yaml are known to have no field `hooks`.
     pub no_hooks: bool,
@@ -75,7 +75,7 @@ impl ManifestFiles {
 }
 
 impl Entry {
-    /// Its name; that of the folder when the skill could not be read.
+    /// Its name; the folder's name if the skill could not be read.
     #[must_use]
     pub fn name(&self) -> Cow<'_, str> {
         match (&self.card, &self.place) {
@@ -93,20 +93,20 @@ impl Entry {
         self.files.skill_md.as_deref() == Some(MANIFEST)
     }
 
-    /// The file that a model reads: SKILL.md where there is one, whatever else is beside it.
+    /// The file that a model reads: SKILL.md if it exists, whatever else is there.
     #[must_use]
     pub fn body_path(&self) -> PathBuf {
         let name = self.files.skill_md.as_deref();
         self.place.path().join(name.unwrap_or(self.files.main()))
     }
 
-    /// The manifest file.
+    /// The path of the file that [`ManifestFiles::main`] names.
     #[must_use]
     pub fn manifest_path(&self) -> PathBuf {
         self.place.path().join(self.files.main())
     }
 
-    /// How many warnings there are about it.
+    /// The number of warnings about it.
     #[must_use]
     pub fn warnings(&self) -> usize {
         self.diagnostics
@@ -116,13 +116,13 @@ impl Entry {
     }
 }
 
-/// Everything that was found.
+/// The result of searching all roots.
 #[derive(Debug, Default)]
 pub struct Catalog {
-    /// Where was looked.
+    /// The roots that were searched.
     pub roots: Vec<Root>,
-    /// What was found, root by root in rising precedence.
+    /// The entries, root by root with rising precedence.
     pub entries: Vec<Entry>,
-    /// What is wrong with roots and folders, as opposed to skills.
+    /// Problems of roots and folders, as opposed to skills.
     pub diagnostics: Vec<Diagnostic>,
 }

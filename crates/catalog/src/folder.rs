@@ -1,8 +1,8 @@
 //! The files of a skill: listed, read and hashed from open directory handles.
 //!
-//! A path that a model asks for is walked one component at a time, each opened relative to the one
-//! before and never through a link. Whoever swaps a folder for a link while we walk gets an error
-//! or the old content, never a file from outside.
+//! A path from a model is resolved one component at a time, each opened relative to the one before and never through
+//! a link. If a folder is replaced by a link meanwhile, the result is an error or the old content, never a file from
+//! outside.
 
 use std::{ffi::CString, fmt, path::Path};
 
@@ -28,7 +28,7 @@ use crate::{
 
 const SIDECAR: &str = "agents/openai.yaml";
 const MAX_SIDECAR: u64 = 64 * 1024;
-/// The most that is hashed of one skill.
+/// The maximum number of bytes hashed of one skill.
 pub(crate) const MAX_DIGEST: u64 = 1 << 30;
 const MAX_COMPONENT: usize = 255;
 
@@ -40,60 +40,60 @@ const FOLDER: OFlags = OFlags::RDONLY
 /// Why a file of a skill could not be read.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ReadError {
-    /// The path could lead out of the folder, or means something else elsewhere.
+    /// The path could point outside the folder, or has another meaning on other systems.
     #[error("`{path}` is not a path inside the skill: {why}")]
     BadPath {
-        /// What was asked for, made visible.
+        /// The requested path, escaped.
         path: String,
         /// What is wrong with it.
         why: &'static str,
     },
-    /// There is no such file.
+    /// The file does not exist.
     #[error("there is no file `{0}` in the skill")]
     NotFound(String),
     /// It is a folder, a link, a FIFO, …
     #[error("`{path}` is {what}, not a file")]
     NotAFile {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// What it is.
+        /// What the path is instead of a file.
         what: &'static str,
     },
-    /// It has another name outside of the skill's folder, for all we know.
-    #[error("`{0}` has more than one name (a hard link), so it may belong to something else")]
+    /// It has another hard link, possibly outside the skill's folder.
+    #[error("`{0}` has more than one hard link and can belong to another program")]
     HardLink(String),
     /// It is larger than the limit.
     #[error("`{path}` has more than {limit} bytes")]
     TooLarge {
-        /// What was asked for.
+        /// The requested path.
         path: String,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// There are more files and folders than are looked at.
-    #[error("the skill has more than {limit} files and folders")]
+    /// There are more files and folders than the limit.
+    #[error("the skill contains more than {limit} files and folders")]
     TooManyFiles {
-        /// The limit.
+        /// The maximum number of files and folders.
         limit: usize,
     },
-    /// A folder lies deeper than any is looked at.
-    #[error("`{path}` lies more than {MAX_DEPTH} folders deep")]
+    /// A folder is deeper than the limit.
+    #[error("`{path}` is more than {MAX_DEPTH} folders deep")]
     TooDeep {
-        /// Which folder, cut.
+        /// The path of the folder, truncated.
         path: String,
     },
-    /// A path is longer than any that can be opened everywhere.
+    /// A path is longer than can be opened on every system.
     #[error("the path `{path}` has more than {MAX_PATH} bytes")]
     PathTooLong {
-        /// Which path, cut.
+        /// The path, truncated.
         path: String,
     },
-    /// The operating system said no.
+    /// The operating system returned an error.
     #[error("`{path}` can't be read: {error}")]
     Os {
-        /// Which file.
+        /// The path of the file.
         path: String,
-        /// What it said.
+        /// The system's error code.
         error: Errno,
     },
 }
@@ -105,24 +105,24 @@ pub struct FileEntry {
     pub path: PathBytes,
     /// Its size; for a link, the length of its target.
     pub size: u64,
-    /// Whether it is a link or something else that can't be read.
+    /// Whether it is a link or a special file that can't be read.
     pub special: bool,
 }
 
-/// A file that was read.
+/// The content of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Resource {
-    /// Text.
+    /// Valid UTF-8 without NUL bytes.
     Text(String),
-    /// Anything else.
+    /// Content that is not text.
     Binary(Vec<u8>),
 }
 
 impl Place {
-    /// All files of the skill, sorted; a `.git` at the top is left out.
+    /// All files of the skill, sorted; a `.git` at the top is not included.
     ///
     /// # Errors
-    /// When the folder can't be read, or holds something outside of the limits.
+    /// If the folder can't be read, or exceeds the limits.
     pub fn files(&self) -> Result<Vec<FileEntry>, ReadError> {
         match self {
             Self::Builtin(skill) => Ok(builtin_files(skill)),
@@ -145,16 +145,16 @@ impl Place {
     /// The digest of the skill's exact bytes.
     ///
     /// # Errors
-    /// When a file can't be read: what can't be read can't be vouched for.
+    /// If a file can't be read: its bytes would not be covered by the digest.
     pub fn digest(&self) -> Result<Digest, ReadError> {
         self.digest_within(MAX_DIGEST, MAX_FILES)
             .map(|(digest, _)| digest)
     }
 
-    /// The same for at most so many bytes and files; with the state of the files that it belongs to.
+    /// The same with a limit of bytes and files; returns the state of the files as well.
     ///
     /// # Errors
-    /// When a file can't be read, or there is more than that.
+    /// If a file can't be read, or a limit is exceeded.
     pub fn digest_within(
         &self,
         max_bytes: u64,
@@ -192,7 +192,7 @@ impl Place {
     /// The state of the skill's files, without reading them; `None` for a built-in skill.
     ///
     /// # Errors
-    /// When the folder can't be read, or holds more files than are looked at for this.
+    /// If the folder can't be read, or contains more files than the limit of a fingerprint.
     pub fn fingerprint(&self) -> Result<Option<Fingerprint>, ReadError> {
         match self {
             Self::Builtin(_) => Ok(None),
@@ -203,7 +203,7 @@ impl Place {
     /// One file of the skill, as bytes.
     ///
     /// # Errors
-    /// When the path is not one inside the skill, or is no regular file within the limit.
+    /// If the path is not inside the skill, or is not a regular file within the limit.
     pub fn read(&self, relative: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let components = components(relative)?;
         let content = match self {
@@ -222,8 +222,8 @@ impl Place {
         Ok(content)
     }
 
-    /// A manifest file: unlike any other it may be a link that stays in the folder, or have a second
-    /// name, as in trees that a store links together.
+    /// Reads a manifest file: unlike other files it can be a link that stays in the folder, or have a second hard
+    /// link, as in trees that a package store links together.
     fn read_manifest(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let Self::Folder(path) = self else {
             return self.read(name, limit);
@@ -273,7 +273,7 @@ impl Place {
 }
 
 impl Resource {
-    /// Bytes, as text if they are text.
+    /// Classifies bytes as text or binary.
     pub(crate) fn of(content: Vec<u8>) -> Self {
         if content.contains(&0) {
             return Self::Binary(content);
@@ -286,7 +286,7 @@ impl Entry {
     /// Reads and parses the whole manifest again, now with its body.
     ///
     /// # Errors
-    /// When a manifest file can't be read.
+    /// If a manifest file can't be read.
     pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
         let read = |name: &str| match self.is_plugin() {
             true => self.place.read(name, limit),
@@ -299,7 +299,7 @@ impl Entry {
     /// The same from a snapshot: what is loaded are the bytes of its digest.
     ///
     /// # Errors
-    /// When a manifest file is not in the snapshot.
+    /// If a manifest file is not in the snapshot.
     pub fn load_held(
         &self,
         snapshot: &Snapshot,
@@ -329,7 +329,7 @@ impl Entry {
             Place::Builtin(skill) => Some(skill.name.into()),
             Place::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
         };
-        // A plugin is read as if it were a skill, whose name is not that of its folder.
+        // A plugin is read like a skill, but its name can differ from its folder.
         let folder = match (&md, self.is_plugin()) {
             (Some(json), true) => {
                 md = Some(plugin::as_skill(json, &folder.unwrap_or_default()));
@@ -351,8 +351,8 @@ impl Entry {
 }
 
 impl Entry {
-    /// Looks at what a list has no time for: every spelling of SKILL.md in the folder, and whether the
-    /// body is text. What it finds is added to the diagnostics; an error takes the card away.
+    /// Checks what is too slow for a list: every spelling of SKILL.md in the folder, and whether the body is text.
+    /// Problems are added to the diagnostics; an error removes the card.
     pub fn examine(&mut self, mode: Mode, limit: u64) {
         let Place::Folder(path) = &self.place else {
             return;
@@ -361,7 +361,7 @@ impl Entry {
         if self.card.is_some() && spellings(path) > 1 {
             found.push((
                 Code::FileAmbiguous,
-                "several spellings of SKILL.md are in this folder".to_owned(),
+                "this folder contains several spellings of SKILL.md".to_owned(),
                 "keep one, named `SKILL.md`".to_owned(),
             ));
         }
@@ -376,7 +376,7 @@ impl Entry {
             Some(Ok(text)) => found.extend(commands_as_text(metier_model::body(text))),
             Some(Err(_)) => found.push((
                 Code::FileNotUtf8,
-                "the body is not UTF-8; what can't be read is replaced".to_owned(),
+                "the body is not valid UTF-8; invalid bytes are replaced".to_owned(),
                 "save the file as UTF-8".to_owned(),
             )),
             None => {}
@@ -413,8 +413,8 @@ fn commands_as_text(body: &str) -> Option<(Code, String, String)> {
     let command = line.trim_start_matches('!').trim();
     Some((
         Code::CommandAsText,
-        format!("`{line}` is text: a command begins with the name of a program{more}"),
-        format!("write !`{command}` if it is to run"),
+        format!("`{line}` is not run: a command starts with the name of a program{more}"),
+        format!("write !`{command}` to run it"),
     ))
 }
 
@@ -422,7 +422,7 @@ fn is_yaml(name: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"SKILL.yaml") || name.eq_ignore_ascii_case(b"SKILL.yml")
 }
 
-/// How many files of a folder could be taken for SKILL.md, or for SKILL.yaml.
+/// The number of files in a folder that could be read as SKILL.md, or as SKILL.yaml.
 fn spellings(folder: &Path) -> usize {
     let opened = rustix::fs::open(
         folder,
@@ -437,8 +437,8 @@ fn spellings(folder: &Path) -> usize {
         .max(names.iter().filter(|name| is_yaml(name.to_bytes())).count())
 }
 
-/// A relative path, taken apart; anything that is not a plain way down is refused before any file
-/// is touched. Nothing is decoded or normalised: `%2e%2e` is a strange name, not a way up.
+/// Splits a relative path; anything that is not a plain path downwards is rejected before any file is touched.
+/// Nothing is decoded or normalised: `%2e%2e` is an unusual name, not a path upwards.
 pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
     let bad = |why| {
         Err(ReadError::BadPath {
@@ -453,30 +453,30 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
         return bad("it is empty");
     }
     if path.contains('\0') {
-        return bad("it holds a NUL character");
+        return bad("it contains a NUL character");
     }
     if path.starts_with('/') || path.starts_with('~') {
         return bad("it is absolute");
     }
     if path.contains('\\') {
-        return bad("it holds a backslash");
+        return bad("it contains a backslash");
     }
     if path.contains(':') {
-        return bad("it holds a colon, as drives, URLs and streams do");
+        return bad("it contains a colon, as drives, URLs and streams do");
     }
     let mut found: Vec<&str> = Vec::new();
     for component in path.split('/') {
         match component {
             "" | "." => {}
-            ".." => return bad("it leads upwards"),
+            ".." => return bad("it contains `..`"),
             name if name.len() > MAX_COMPONENT => return bad("a part of it is too long"),
             name if name.ends_with(['.', ' ']) => {
-                return bad("a part of it ends in a dot or a blank");
+                return bad("a part of it ends with a dot or a space");
             }
             name if found.is_empty() && name.as_bytes().eq_ignore_ascii_case(GIT) => {
                 return bad("`.git` is not part of the skill");
             }
-            name if is_device(name) => return bad("it is the name of a device on other systems"),
+            name if is_device(name) => return bad("it is a device name on other systems"),
             name => found.push(name),
         }
     }
@@ -492,7 +492,7 @@ pub(crate) fn components(path: &str) -> Result<Vec<&str>, ReadError> {
     Ok(found)
 }
 
-/// Names that open a device on Windows, with any ending.
+/// Whether a name opens a device on Windows, with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name
         .split('.')
@@ -558,7 +558,7 @@ fn read_beneath(
     manifest_file::read_all(&file, limit).map_err(os)
 }
 
-/// What an open file is, if it is a file.
+/// The metadata of an open file, if it is a regular file.
 fn regular(file: &OwnedFd, asked: &str) -> Result<Stat, ReadError> {
     let stat = fstat(file).map_err(|error| ReadError::Os {
         path: shown(asked),
@@ -611,7 +611,7 @@ fn builtin_files(skill: &Builtin) -> Vec<FileEntry> {
         .collect()
 }
 
-/// How many bytes were seen, up to a limit.
+/// A count of bytes with a limit.
 pub(crate) struct Total {
     seen: u64,
     limit: u64,
@@ -622,7 +622,7 @@ impl Total {
         Self { seen: 0, limit }
     }
 
-    /// Counts a file.
+    /// Counts the bytes of a file, up to the limit.
     pub(crate) fn add(&mut self, file: &Visited<'_>) -> Result<(), ReadError> {
         self.seen = self.seen.saturating_add(file.size);
         if self.seen > self.limit {
@@ -646,7 +646,7 @@ fn names(folder: &OwnedFd) -> Result<Vec<CString>, Errno> {
     Ok(names)
 }
 
-/// Reads a file to its end: its size, its hash, and the first `keep` bytes.
+/// Reads a file to its end: returns its size, its hash, and the first `keep` bytes.
 pub(crate) fn read_and_hash(
     file: &Visited<'_>,
     keep: usize,
@@ -685,7 +685,7 @@ pub(crate) fn read_and_hash(
     }
 }
 
-/// The digest of a skill from the lines of its files.
+/// The digest of a skill, from the lines of its files.
 pub(crate) fn digest_of(mut lines: Vec<Vec<u8>>) -> Digest {
     lines.sort();
     let mut hash = Sha256::new();

@@ -11,7 +11,7 @@ use metier_model::Os;
 use metier_policy::Facts;
 use rustix::fs::{Access, access};
 
-/// What the machine has. Values come in; only files on PATH are looked at.
+/// Facts about the machine. Values are passed in; only the files on PATH are inspected.
 pub struct Host<'a> {
     os: Option<Os>,
     path: Vec<PathBuf>,
@@ -48,7 +48,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The same for an agent whose own tools these are, not those of a setting.
+    /// The same for an agent that has these tools itself, independent of settings.
     #[must_use]
     pub fn with_own_tools(self, tools: &'a [String]) -> Self {
         Self {
@@ -58,7 +58,7 @@ impl<'a> Host<'a> {
         }
     }
 
-    /// The file that a program name stands for.
+    /// The path of the file that a program name resolves to.
     #[must_use]
     pub fn program(&self, name: &str) -> Option<PathBuf> {
         if name.is_empty() || name.contains(['/', '\0']) {

@@ -1,12 +1,11 @@
-//! The warm index: what the last look at a root found, kept beside the keys that prove it is still so.
+//! The warm index: the result of the last search of a root, with the keys that prove that it is still valid.
 //!
-//! One file for each root, in the cache folder. A record is believed only when the skill's folder
-//! and its manifest files have the same inode, size and times as when it was written; on any doubt
-//! (other program, other version, a damaged byte, a file touched just before it was indexed) the
-//! skill is read again. Nothing but time is lost when the file is.
+//! One file for each root, in the cache folder. A record is valid only if the skill's folder and its manifest files
+//! have the same inode, size and times as when it was written; in any doubt (another program, another version, a
+//! damaged byte, a file changed just before it was indexed) the skill is read again. Losing the file costs only time.
 //!
-//! The names in the root are kept in the same way, beside the key of the root's own folder. How the
-//! file is laid out is told in `blocks.rs`.
+//! The names in the root are stored in the same way, with the key of the root's folder. `blocks.rs` documents the
+//! file format.
 
 use std::{
     cmp::Ordering,
@@ -27,8 +26,8 @@ use crate::{
     skill_files::{Fingerprint, States},
 };
 
-/// A file that was changed this shortly before it was indexed may change again within the same
-/// tick of the file system's clock: it is not remembered.
+/// A file that was changed this recently before it was indexed can change again within the same tick of the file
+/// system's clock, so it is not stored.
 const FRESH: Duration = Duration::from_secs(2);
 
 /// What identifies the state of a file or folder.
@@ -56,7 +55,7 @@ impl Key {
         }
     }
 
-    /// Whether it was changed so recently that it may still be changing.
+    /// Whether it was changed so recently that it might still be changing.
     pub(crate) fn is_fresh(&self, now: SystemTime) -> bool {
         is_fresh(self.changed, now)
     }
@@ -78,7 +77,7 @@ impl Key {
     }
 }
 
-/// Whether a change at this time, in nanoseconds, is so recent that another one could have the same time.
+/// Whether a change at this time, in nanoseconds, is so recent that another change could have the same time.
 pub(crate) fn is_fresh(changed: i64, now: SystemTime) -> bool {
     let limit = now
         .duration_since(UNIX_EPOCH)
@@ -95,7 +94,7 @@ pub(crate) struct Keys {
     pub(crate) skill_md: Option<Key>,
     pub(crate) skill_yaml: Option<Key>,
     pub(crate) sidecar: Option<Key>,
-    /// Whether there is an `agents/` folder: if there is none, a new sidecar changes the folder's own key.
+    /// Whether there is an `agents/` folder: if not, a new sidecar file changes the folder's key.
     pub(crate) has_agents: bool,
 }
 
@@ -127,7 +126,7 @@ impl Keys {
         })
     }
 
-    /// The state of a folder that holds nothing but manifest files.
+    /// The state of a folder that contains only manifest files.
     fn fingerprint(&self) -> Fingerprint {
         let mut states = States::default();
         let files = [
@@ -142,7 +141,7 @@ impl Keys {
         states.fingerprint(0)
     }
 
-    /// Whether anything was changed so recently that it may still be changing.
+    /// Whether anything was changed so recently that it might still be changing.
     pub(crate) fn is_fresh(&self, now: SystemTime) -> bool {
         let keys = [
             Some(self.folder),
@@ -154,10 +153,10 @@ impl Keys {
     }
 }
 
-/// Where indexes are kept, and what else must be the same for one to be believed.
+/// The location of indexes, and what else must match for one to be valid.
 #[derive(Clone, Debug)]
 pub struct IndexHome {
-    /// The cache folder.
+    /// The cache folder for indexes and verdicts.
     pub folder: PathBuf,
     /// A number that changes with the program.
     pub stamp: u64,
@@ -184,14 +183,14 @@ impl IndexHome {
             .join(format!("{name}-{:08x}-{mode}.index", hash.finalize()))
     }
 
-    /// Opens the index of a root; `None` when there is none that can be believed.
+    /// Opens the index of a root; `None` if there is no valid one.
     pub(crate) fn open(&self, root: &Path, mode: Mode) -> Option<Index> {
         let file = fs::File::open(self.file(root, mode)).ok()?;
         Index::open(file, root, self.stamp)
     }
 
-    /// Writes down the digests of skills that are in the index, each with the state of the files that it belongs to, so that
-    /// a list can show it as long as that is their state. What was changed just before is not written down: the next change
+    /// Stores the digests of indexed skills, each with the state of the files that it was computed from, so that a
+    /// list can show it while the files are in that state. Recently changed files are skipped: their next change
     /// could have the same time.
     pub fn remember_digests(
         &self,
@@ -230,12 +229,12 @@ impl IndexHome {
             }
         }
         if changed {
-            // A cache that can't be written costs time, nothing else.
+            // A cache that can't be written costs only time.
             self.save(root, mode, index.listing.as_ref(), &all).ok();
         }
     }
 
-    /// Writes the index of a root: beside the old one first, then in its place.
+    /// Writes the index of a root to a temporary file and renames it.
     pub(crate) fn save(
         &self,
         root: &Path,
@@ -250,7 +249,7 @@ impl IndexHome {
     }
 }
 
-/// Writes a file as a whole: beside the old one first, under a name that no other writer has, then in its place.
+/// Replaces a file atomically: writes a temporary file with a unique name and renames it.
 pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     static WRITERS: AtomicU64 = AtomicU64::new(0);
     let number = WRITERS.fetch_add(1, atomic::Ordering::Relaxed);
@@ -259,7 +258,7 @@ pub(crate) fn replace(file: &Path, content: &[u8]) -> io::Result<()> {
     temporary.push(format!(".{process}-{number}.tmp"));
     let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, file));
     if written.is_err() {
-        // The temporary file may never have been made; there is nothing more to do about it.
+        // The temporary file might not exist; there is nothing more to do about it.
         fs::remove_file(&temporary).ok();
     }
     written
@@ -296,14 +295,14 @@ pub(crate) fn record(path: &[u8], keys: &Keys, payload: &[u8]) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// What a root holds, and the state of the root that proves it.
+/// The names in a root, and the state of the root that proves them.
 pub(crate) struct Listing {
     pub(crate) key: Key,
     pub(crate) names: Names,
 }
 
 impl Listing {
-    /// Writes the key to the header and gives back the names, as records.
+    /// Writes the key to the header and returns the names as records.
     fn write(&self, header: &mut Writer) -> Vec<Vec<u8>> {
         let parts: Vec<Vec<u8>> = self.names.parts().collect();
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -316,8 +315,8 @@ impl Listing {
         parts
     }
 
-    /// A record is compared with the skill it is about; with these names nothing is, and one that got
-    /// lost would hide its skill. So they have a checksum of their own.
+    /// A record is verified against its skill, but nothing verifies these names, and a lost one would hide its skill.
+    /// So they have a separate checksum.
     fn read(header: &mut Reader<'_>, cursor: &mut Cursor) -> Option<Self> {
         let key = Key::read(header)?;
         let mut names = Names::default();
@@ -332,12 +331,12 @@ impl Listing {
     }
 }
 
-/// An open index.
+/// An index that is open for reading.
 pub(crate) struct Index {
-    /// At the first record of a skill.
+    /// A cursor at the first record of a skill.
     start: Cursor,
     count: usize,
-    /// What the root held when it was last listed.
+    /// The names in the root when it was last listed.
     pub(crate) listing: Option<Listing>,
 }
 
@@ -361,27 +360,27 @@ impl Index {
         })
     }
 
-    /// How many skills it remembers.
+    /// The number of skills in it.
     pub(crate) fn len(&self) -> usize {
         self.count
     }
 
-    /// Its records, from the first one on.
+    /// Its records, from the first one.
     pub(crate) fn records(&self) -> Option<Records> {
         let cursor = self.start.fork().ok()?;
         Some(Records { cursor, next: 0 })
     }
 }
 
-/// The records of an index. They stand in the order of the walk and are read in that order: whoever
-/// asks for paths in that order, too, gets each record there is.
+/// The records of an index. They are in the order of the walk and are read in that order: a walk that looks up paths
+/// in that order finds every record.
 pub(crate) struct Records {
     cursor: Cursor,
     /// The number of the record under the cursor.
     next: usize,
 }
 
-/// A record, taken apart.
+/// A decoded record.
 pub(crate) struct View<'i> {
     pub(crate) keys: Keys,
     pub(crate) payload: &'i [u8],
@@ -399,8 +398,8 @@ impl<'i> View<'i> {
 }
 
 impl Records {
-    /// The record of a path, and its number. Records of paths before it are passed over for good: an
-    /// index that was written in another order costs time, nothing else.
+    /// The record of a path, and its number. Records of paths before it are skipped permanently: an index in another
+    /// order costs only time.
     pub(crate) fn find(&mut self, path: &[u8]) -> Option<(usize, View<'_>)> {
         loop {
             let found = Reader::at(self.cursor.record()?, 0).bytes()?;
@@ -420,20 +419,20 @@ impl Records {
         self.cursor.take()
     }
 
-    /// Copies records from the cursor on, as they were written and as far as they can be read.
+    /// Copies records from the cursor on, unchanged, until one can't be read.
     pub(crate) fn copy(&mut self, numbers: Range<usize>, to: &mut Vec<Vec<u8>>) {
         while self.next < numbers.start && self.step().is_some() {}
         to.extend(numbers.map_while(|_| self.step().map(<[u8]>::to_vec)));
     }
 
-    /// The number of a path's record, and what that record is with a digest.
+    /// The number of a path's record, and that record with a digest.
     fn with_digest(
         &mut self,
         path: &[u8],
         (digest, state): (Digest, Fingerprint),
     ) -> Option<(usize, Vec<u8>)> {
         let (number, view) = self.find(path)?;
-        // A list compares nothing but the keys then, so they must be those of this state.
+        // A list compares only the keys then, so they must be those of this state.
         if state.plain && view.keys.fingerprint().hash != state.hash {
             return None;
         }
@@ -449,9 +448,9 @@ impl Records {
     }
 }
 
-/// The order of a walk: a folder before those that are in it, and these before its neighbours.
+/// The order of a walk: a folder before its content, and its content before its siblings.
 fn in_order(a: &[u8], b: &[u8]) -> Ordering {
-    // The root itself comes first, whatever a dot sorts behind.
+    // The root comes first, whatever a dot sorts after.
     let path = |path| if path == b"." { &b""[..] } else { path };
     let parts = |path| <[u8]>::split(path, |byte| *byte == b'/');
     let (a, b) = (path(a), path(b));

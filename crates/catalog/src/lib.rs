@@ -1,22 +1,22 @@
 //! # metier-catalog — what is on this machine
 //!
-//! **Problem.** Skills lie in dozens of folders, some of them ten thousand at a time, some of them
-//! broken, some of them bait: links to secrets, FIFOs that never answer, files of a terabyte.
+//! **Problem.** Skills are in dozens of folders, sometimes ten thousand in one; some are broken, and some are traps:
+//! links to secrets, FIFOs that block, files of a terabyte.
 //!
 //! **Goals.** Every skill is found or reported; an unchanged tree costs little more than a `stat`
 //! for each; nothing outside a skill's folder is ever read through it.
 //!
-//! **Worked example.** `~/.claude/skills/` holds `pdf/SKILL.md`, a link `shared → ../x`, and a FIFO
-//! `trap/SKILL.md`. [`discover`] lists `pdf`, follows the link once, and lists `trap` as invalid with
-//! the reason; it never waits for the FIFO.
+//! **Worked example.** `~/.claude/skills/` contains `pdf/SKILL.md`, a link `shared → ../x`, and a FIFO
+//! `trap/SKILL.md`. [`discover`] lists `pdf`, follows the link once, and lists `trap` as invalid with the reason; it
+//! never waits for the FIFO.
 //!
 //! **In → out.** [`Root`]s + [`Options`] → [`Catalog`] `{ entries, diagnostics }`;
 //! [`Place`] → files, text, [`Digest`](metier_model::Digest).
 //!
-//! **Invariants.** no hidden caps: a limit that is reached is a diagnostic · a broken skill never
-//! hides another · bodies are read only on demand · the index is only a cache.
+//! **Invariants.** no hidden caps: reaching a limit is a diagnostic · a broken skill never hides another · bodies are
+//! read only on demand · the index is only a cache.
 //!
-//! **Start reading at** `discover.rs`, then `walk.rs`, then `folder.rs`.
+//! **Start reading at** `discover.rs`, then `walk/mod.rs`, then `folder.rs`.
 
 mod blocks;
 mod builtin;

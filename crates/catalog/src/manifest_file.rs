@@ -1,4 +1,4 @@
-//! Opening and reading a manifest: only regular files, only as much as the frontmatter needs.
+//! Opens and reads manifests: only regular files, and only as much as the frontmatter needs.
 
 use std::{
     borrow::Cow,
@@ -19,19 +19,19 @@ use rustix::{
 
 use crate::skill_files::GIT;
 
-/// How a manifest is opened: never through a link, never waiting for a FIFO's other end.
+/// The flags to open a manifest: never through a link, never waiting for the other end of a FIFO.
 pub(crate) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK)
     .union(OFlags::CLOEXEC);
 
-/// As much as nearly all frontmatters take: a read copies every byte that is asked for.
+/// Enough for nearly all frontmatters: a read copies every byte that is requested.
 const FIRST_READ: usize = 1024;
 
-/// As much as is looked at of a file without frontmatter.
+/// How much of a file without frontmatter is read.
 const HEAD: usize = 4096;
 
-/// What was wrong with a file, before anybody read its text.
+/// A problem with a file that was found before its text was read.
 #[derive(Debug)]
 pub(crate) struct FileProblem {
     pub(crate) code: Code,
@@ -66,13 +66,13 @@ impl FileProblem {
     }
 }
 
-/// An open manifest.
+/// A manifest file that is open for reading.
 pub(crate) struct Opened {
     pub(crate) file: OwnedFd,
     pub(crate) stat: Stat,
 }
 
-/// Opens `path` below `folder`. `None` when there is no such file; a link is `Err(LOOP)`.
+/// Opens `path` below `folder`. `None` if the file does not exist; a link is `Err(LOOP)`.
 pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>, Errno> {
     match openat(folder, path, OPEN, rustix::fs::Mode::empty()) {
         Ok(file) => {
@@ -84,7 +84,7 @@ pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>
     }
 }
 
-/// The same in a folder that nobody looked at: with a link or another file system on the way it fails.
+/// The same in a folder that was not inspected: fails if a link or another file system is on the path.
 #[cfg(target_os = "linux")]
 pub(crate) fn open_straight(root: BorrowedFd<'_>, path: &[u8]) -> Result<Opened, Errno> {
     use rustix::fs::{ResolveFlags, openat2};
@@ -99,7 +99,7 @@ pub(crate) fn open_straight(_: BorrowedFd<'_>, _: &[u8]) -> Result<Opened, Errno
     Err(Errno::NOSYS)
 }
 
-/// Whether there is a regular file of this name in a folder. It may be a link, but not out of the folder.
+/// Whether a folder contains a regular file of this name. It can be a link, but not to a file outside the folder.
 #[must_use]
 pub fn has_file(folder: &Path, name: &str) -> bool {
     let file = folder.join(name).canonicalize();
@@ -107,11 +107,11 @@ pub fn has_file(folder: &Path, name: &str) -> bool {
     file.is_ok_and(|file| file.is_file() && folder.is_ok_and(|folder| file.starts_with(folder)))
 }
 
-/// The text of a small file that a folder brings along, such as AGENTS.md. It may be a link, but not
-/// out of the folder; a FIFO or device is not waited for. `None` when there is no such file.
+/// The text of a small file in a folder, such as AGENTS.md. It can be a link, but not to a file outside the folder;
+/// never waits for a FIFO or device. `None` if the file does not exist.
 ///
 /// # Errors
-/// When it is something else than a regular file of at most `limit` bytes in the folder.
+/// If it is not a regular file of at most `limit` bytes in the folder.
 pub fn read_small(folder: &Path, name: &str, limit: u64) -> std::io::Result<Option<String>> {
     let refused = |why: &str| Err(std::io::Error::other(why));
     let file = match folder.join(name).canonicalize() {
@@ -120,7 +120,7 @@ pub fn read_small(folder: &Path, name: &str, limit: u64) -> std::io::Result<Opti
         Err(error) => return Err(error),
     };
     if !file.starts_with(folder.canonicalize()?) {
-        return refused("it is a link out of the folder");
+        return refused("it is a link to a file outside the folder");
     }
     let file = rustix::fs::open(&file, OPEN, rustix::fs::Mode::empty())?;
     if let Err(problem) = check(&fstat(&file)?, limit) {
@@ -130,17 +130,17 @@ pub fn read_small(folder: &Path, name: &str, limit: u64) -> std::io::Result<Opti
     Ok(Some(String::from_utf8_lossy(&content).into_owned()))
 }
 
-/// The text of a file that the user named or owns, such as the configuration. It may be a link to anywhere; it is a regular file,
-/// and nothing is waited for.
+/// The text of a file that the user names or owns, such as the configuration. It can be a link to any regular file;
+/// never waits for a FIFO or device.
 ///
 /// # Errors
-/// When it can't be opened, is no regular file of at most `limit` bytes, or no text.
+/// If it can't be opened, or is not a regular UTF-8 file of at most `limit` bytes.
 pub fn read_named(path: &Path, limit: u64) -> std::io::Result<String> {
     String::from_utf8(read_bytes(path, limit)?)
-        .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "it is not UTF-8"))
+        .map_err(|_| std::io::Error::new(std::io::ErrorKind::InvalidData, "not valid UTF-8"))
 }
 
-/// The same for what is no text.
+/// The same for bytes instead of text.
 pub(crate) fn read_bytes(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let flags = OPEN.difference(OFlags::NOFOLLOW);
     let file = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
@@ -148,18 +148,18 @@ pub(crate) fn read_bytes(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     Ok(read_all(&file, limit)?)
 }
 
-/// Opens a manifest that is a link, if the link stays in its folder: its target is walked down from
-/// the folder's own handle, so that nobody can bend the way while we go.
+/// Opens a manifest that is a link, if the link stays in its folder: its target is resolved from the folder's handle,
+/// so that no concurrent change can redirect it.
 pub(crate) fn open_linked(
     folder: &OwnedFd,
     path: &Path,
     name: &[u8],
 ) -> Result<OwnedFd, FileProblem> {
     let nowhere = || {
-        FileProblem::new(Code::FileUnreadable, "the link leads nowhere")
-            .hint("replace it by the file itself")
+        FileProblem::new(Code::FileUnreadable, "broken symbolic link")
+            .hint("replace it with the file")
     };
-    // Only which words to use depends on this look, never what is opened.
+    // Only the wording of the error depends on this check, never what is opened.
     let exists = path.join(OsStr::from_bytes(name)).exists();
     let escape = || {
         if !exists {
@@ -167,7 +167,7 @@ pub(crate) fn open_linked(
         }
         FileProblem::new(
             Code::SymlinkEscape,
-            "the link leads out of the skill's folder",
+            "the link points outside the skill's folder",
         )
         .hint("copy the file into the folder")
     };
@@ -190,7 +190,7 @@ pub(crate) fn open_linked(
     let Some((last, above)) = names.split_last() else {
         return Err(escape());
     };
-    // What git keeps there is not part of the skill: it is in no digest.
+    // Git's files are not part of the skill: no digest covers them.
     if names.first().is_some_and(|name| name.as_bytes() == GIT) {
         return Err(escape());
     }
@@ -209,7 +209,7 @@ pub(crate) fn open_linked(
     openat(from, *last, OPEN, rustix::fs::Mode::empty()).map_err(followed)
 }
 
-/// Checks that it is a regular file of sane size.
+/// Checks that it is a regular file within the size limit.
 pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
     let kind = FileType::from_raw_mode(stat.st_mode);
     if kind != FileType::RegularFile {
@@ -221,8 +221,8 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
             _ => "not a regular file",
         };
         return Err(
-            FileProblem::new(Code::FileNotRegular, format!("this is {what}, not a file"))
-                .hint("replace it by a text file"),
+            FileProblem::new(Code::FileNotRegular, format!("it is {what}, not a file"))
+                .hint("replace it with a text file"),
         );
     }
     let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
@@ -237,7 +237,7 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
     Ok(())
 }
 
-/// Reads the start of a file, up to the end of its frontmatter. `buffer` only lends its room.
+/// Reads the start of a file, up to the end of its frontmatter, into a reused buffer.
 pub(crate) fn read_head<'b>(file: &OwnedFd, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Errno> {
     let mut filled = 0;
     loop {
@@ -286,7 +286,7 @@ pub(crate) struct Heads<'a> {
     pub(crate) sidecar: Option<(&'a str, &'a [u8])>,
 }
 
-/// Parses what was read into a manifest.
+/// Parses the texts into a manifest.
 pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Parsed {
     let (manifest, diagnostics) = parse_as(folder, heads, mode, |files, mode| {
         let parsed = metier_model::parse(files, mode);
@@ -298,7 +298,7 @@ pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Pars
     }
 }
 
-/// Parses what was read into a card.
+/// Parses the texts into a card.
 pub(crate) fn parse_card(
     folder: Option<&str>,
     heads: &Heads<'_>,
@@ -307,7 +307,7 @@ pub(crate) fn parse_card(
     parse_as(folder, heads, mode, metier_model::parse_card)
 }
 
-/// Bytes that are not UTF-8 are replaced, and reported.
+/// Replaces bytes that are not UTF-8, and reports them.
 fn parse_as<T>(
     folder: Option<&str>,
     heads: &Heads<'_>,
@@ -362,7 +362,7 @@ fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<Diagnostic> {
     Some(Diagnostic {
         severity: Code::FileNotUtf8.severity(mode)?,
         code: Code::FileNotUtf8,
-        message: "the text is not UTF-8; what could not be read was replaced".into(),
+        message: "the text is not valid UTF-8; invalid bytes were replaced".into(),
         hint: Some("save the file as UTF-8".into()),
         file: file.into(),
         position: Some(metier_model::Position {

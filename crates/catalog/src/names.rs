@@ -1,24 +1,24 @@
-//! The names in a folder: one text for all of them, because ten thousand small ones cost more.
+//! The names in a folder, in one text for all of them, because ten thousand small strings cost more.
 
 use rustix::fs::FileType;
 
 use crate::codec::{Reader, Writer};
 
-/// So many names are written as one record.
+/// The number of names in one record.
 const PART: usize = 1024;
 
-/// What a listing found, as far as it matters to the walk.
+/// The relevant entries of a listing.
 #[derive(Default)]
 pub(crate) struct Names {
     text: Vec<u8>,
     list: Vec<Name>,
-    /// How many names the folder holds, with those that don't matter.
+    /// The number of names in the folder, including irrelevant ones.
     pub(crate) seen: usize,
 }
 
-/// Where a name is in the text, and what the folder says about it.
+/// The position of a name in the text, and its type according to the folder.
 struct Name {
-    /// Its first bytes as a number, which orders most names without a look at the text.
+    /// Its first bytes as a number, which orders most names without accessing the text.
     prefix: u128,
     start: u32,
     end: u32,
@@ -37,8 +37,7 @@ impl Names {
         });
     }
 
-    /// In order, so that results don't depend on the file system, and mostly sorted lists stay cheap
-    /// to sort.
+    /// Sorts the names, so that results don't depend on the file system; lists that are mostly sorted are cheap.
     pub(crate) fn sort(&mut self) {
         let text = |name: &Name| &self.text[name.start as usize..name.end as usize];
         let order = |a: &Name, b: &Name| a.prefix.cmp(&b.prefix).then_with(|| text(a).cmp(text(b)));
@@ -74,7 +73,7 @@ impl Names {
         })
     }
 
-    /// Adds the names of such a record.
+    /// Adds the names of a record.
     pub(crate) fn read_part(&mut self, part: &[u8]) -> Option<()> {
         let mut input = Reader::at(part, 0);
         while !input.is_empty() {
@@ -85,7 +84,7 @@ impl Names {
     }
 }
 
-/// No folder holds four gigabytes of names; one that did would be listed up to there.
+/// No folder has four gigabytes of names; a larger one would be listed up to there.
 fn offset(text: &[u8]) -> u32 {
     u32::try_from(text.len()).unwrap_or(u32::MAX)
 }

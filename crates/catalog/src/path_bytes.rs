@@ -1,7 +1,7 @@
-//! Paths as the file system has them: bytes, which need not be text.
+//! Paths as the file system stores them: bytes, which need not be text.
 //!
-//! Two names that differ in one byte are two files. A conversion to text that replaces what is not UTF-8 makes them one, so
-//! no such text is used to open, to make or to look up a file. What is shown is spelled so that different bytes stay different.
+//! Two names that differ in one byte are two files. A lossy conversion to text would make them equal, so no such text
+//! is used to open, create or look up a file. Displayed text is escaped so that different bytes stay different.
 
 use std::{borrow::Cow, ffi::OsStr, fmt, os::unix::ffi::OsStrExt, path::Path};
 
@@ -12,7 +12,7 @@ use metier_model::text::is_invisible;
 pub struct PathBytes(Box<[u8]>);
 
 impl PathBytes {
-    /// The bytes.
+    /// The bytes as the file system stores them.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.0
@@ -30,14 +30,14 @@ impl PathBytes {
         Path::new(OsStr::from_bytes(&self.0))
     }
 
-    /// The path as it is if it is UTF-8, else as it is displayed. Not for system calls and not as a key.
+    /// The path itself if it is UTF-8, otherwise as it is displayed. Not for system calls and not as a key.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         self.as_str()
             .map_or_else(|| Cow::Owned(self.to_string()), Cow::Borrowed)
     }
 
-    /// The names of the folders on the way, and of the file.
+    /// The names of the folders on the path, and of the file.
     pub(crate) fn names(&self) -> impl Iterator<Item = &[u8]> {
         self.0.split(|byte| *byte == b'/')
     }
@@ -73,8 +73,8 @@ impl PartialEq<&str> for PathBytes {
     }
 }
 
-/// Text with everything escaped that is not UTF-8, can't be seen, or could be taken for an escape: different bytes are
-/// displayed differently.
+/// Text in which everything is escaped that is not UTF-8, is invisible, or could be mistaken for an escape: different
+/// bytes are displayed differently.
 impl fmt::Display for PathBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for chunk in self.0.utf8_chunks() {

@@ -1,6 +1,8 @@
-//! Plugins of Claude: a folder with `.claude-plugin/plugin.json` and hooks is an entry of its own, besides the skills in it.
+//! Claude plugins: a folder with `.claude-plugin/plugin.json` and hooks is a separate entry, besides the skills in
+//! it.
 //!
-//! Its bytes are all files of the folder: what its hooks run may lie anywhere in it, also in the folders of its skills.
+//! Its bytes are all files of the folder: its hooks can run files anywhere in it, including the folders of its
+//! skills.
 
 use std::path::Path;
 
@@ -16,16 +18,16 @@ use crate::{
     root::Root,
 };
 
-/// The folder in which a plugin's manifest is.
+/// The folder that contains a plugin's manifest.
 pub(crate) const FOLDER: &[u8] = b".claude-plugin";
-/// Where hooks are unless the manifest says otherwise.
+/// The default path of hooks.
 const HOOKS: &str = "hooks/hooks.json";
-/// The folder of a plugin in which its skills are.
+/// The folder of a plugin that contains its skills.
 const SKILLS: &str = "skills";
-/// The largest manifest or list of hooks that is looked at.
+/// The maximum size of a manifest or a list of hooks that is read.
 const MAX_BYTES: u64 = 256 << 10;
 
-/// A plugin's manifest as that of a skill. One that can't be read becomes one without a name, which is invalid.
+/// A plugin's manifest in the form of a skill's. An unreadable one becomes one without a name, which is invalid.
 pub(crate) fn as_skill(json: &[u8], folder: &str) -> Vec<u8> {
     let text = String::from_utf8_lossy(json);
     plugin::as_skill(&text, folder)
@@ -63,7 +65,7 @@ pub(crate) fn entry(shown: &Path, root: &Root, number: u16, mode: Mode) -> Optio
     })
 }
 
-/// The plugin whose skills a root is.
+/// The plugin that contains this root as its skills folder.
 pub(crate) fn around(real: &Path, root: &Root, number: u16, mode: Mode) -> Option<Entry> {
     let is_skills = real.file_name().is_some_and(|name| name == SKILLS);
     entry(real.parent().filter(|_| is_skills)?, root, number, mode)

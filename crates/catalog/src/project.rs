@@ -1,9 +1,9 @@
-//! The files of a project: which ones there are, by name, as far as its ignore files leave them in.
+//! The names of the files of a project, except those that its ignore files exclude.
 //!
-//! Nobody has trusted the project yet when this is asked, so it is looked at with care: no link is followed, an ignore file that is
-//! a FIFO or a gigabyte is not read, and the count is capped. The folders next to the root come first, so that what a cap leaves
-//! out is what lies deepest. `.gitignore` and `.ignore` count with and without a git folder; those above the project, the user's own
-//! and `.git/info/exclude` don't: the answer depends on nothing but the project.
+//! The project is not trusted at this point, so no link is followed, an ignore file that is a FIFO or a gigabyte is
+//! not read, and the number is limited. Folders close to the root are listed first, so that a limit cuts off the
+//! deepest ones. `.gitignore` and `.ignore` apply with and without a git folder; those above the project, the user's
+//! own and `.git/info/exclude` don't: the result depends only on the project.
 
 use std::{
     collections::VecDeque,
@@ -20,12 +20,12 @@ use rustix::fs::fstat;
 
 use crate::manifest_file::{OPEN, check, read_all};
 
-/// How much of a project is listed.
+/// Limits of listing a project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProjectLimits {
-    /// Files in the list.
+    /// The maximum number of files in the list.
     pub files: usize,
-    /// Files and folders that are looked at, ignored ones too.
+    /// The maximum number of files and folders that are visited, including ignored ones.
     pub entries: usize,
 }
 
@@ -41,18 +41,18 @@ impl Default for ProjectLimits {
 /// The files of a project.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectFiles {
-    /// Relative to the project, with forward slashes, sorted. Hidden ones and links are among them.
+    /// Relative to the project, with forward slashes, sorted. Includes hidden files and links.
     pub files: Vec<String>,
     /// Whether a limit was reached, so that there are more.
     pub truncated: bool,
-    /// Folders that could not be read.
+    /// The number of folders that could not be read.
     pub unreadable: usize,
 }
 
-/// The largest ignore file that is read.
+/// The maximum size of an ignore file that is read.
 const MAX_IGNORE_FILE: u64 = 1 << 20;
 
-/// Folders that hold no file of the project, whether or not it says so.
+/// Folders that never contain files of the project, ignored or not.
 const NEVER: &[&str] = &[
     ".git",
     ".hg",
@@ -74,7 +74,7 @@ const NEVER: &[&str] = &[
     ".nuxt",
 ];
 
-/// Ignore files, the stronger one first.
+/// Ignore files, the one with precedence first.
 const IGNORE_FILES: [&str; 2] = [".ignore", ".gitignore"];
 
 /// Lists the files of a project.
@@ -88,7 +88,7 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
             found.unreadable += 1;
             continue;
         };
-        // What a cap leaves out must not depend on the order in which the file system lists it.
+        // What a limit cuts off must not depend on the order of the file system.
         let mut entries: Vec<fs::DirEntry> = listed
             .filter_map(Result::ok)
             .take(limits.entries.saturating_sub(seen) + 1)
@@ -125,14 +125,14 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
     found
 }
 
-/// The ignore files of a folder, and those of the folders above it.
+/// The ignore files of a folder and of the folders above it.
 struct Rules {
     own: Vec<Gitignore>,
     above: Option<Rc<Rules>>,
 }
 
 impl Rules {
-    /// The rules in a folder: those above it, if it has none of its own.
+    /// The rules in a folder: those above it, if it has none.
     fn below(root: &Path, folder: &Path, above: Option<Rc<Self>>) -> Option<Rc<Self>> {
         let own: Vec<Gitignore> = IGNORE_FILES
             .iter()
@@ -146,7 +146,7 @@ impl Rules {
     }
 }
 
-/// Reads an ignore file. A line that is no pattern is skipped, as git does.
+/// Reads an ignore file. An invalid line is skipped, as in git.
 fn read(root: &Path, folder: &Path, name: &str) -> Option<Gitignore> {
     let file = root.join(folder).join(name);
     let file = rustix::fs::open(&file, OPEN, rustix::fs::Mode::empty()).ok()?;

@@ -1,8 +1,8 @@
-//! Which files of a project changed between two moments, as the file system says, whoever changed them.
+//! The files of a project that changed between two moments, according to the file system, whoever changed them.
 //!
-//! A file counts as changed when it is there only once, or when its inode, size or time of change differs. The time of change (`ctime`) is the
-//! kernel's: no program can set it back, as it could the time of modification. Contents are not read, so a file that was changed and
-//! changed back counts as changed.
+//! A file counts as changed if it exists at only one of the moments, or if its inode, size or time of change differs.
+//! The time of change (`ctime`) is set by the kernel: no program can set it back, unlike the time of modification.
+//! Contents are not read, so a file that was changed and changed back counts as changed.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ pub struct ProjectState {
     is_whole: bool,
 }
 
-/// What differs when a file is changed.
+/// The metadata that differs after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mark {
     inode: u64,
@@ -29,7 +29,7 @@ struct Mark {
 }
 
 impl ProjectState {
-    /// Looks at all files that [`project_files`] lists.
+    /// Reads the metadata of all files that [`project_files`] lists.
     #[must_use]
     pub fn now(root: &Path, limits: ProjectLimits) -> Self {
         let listed = project_files(root, limits);
@@ -48,7 +48,7 @@ impl ProjectState {
         }
     }
 
-    /// The files that differ from an earlier moment; `None` when one of the two is not of all files.
+    /// The files that differ from an earlier moment; `None` if one of the two lists is incomplete.
     #[must_use]
     pub fn changed_since(&self, earlier: &Self) -> Option<BTreeSet<String>> {
         if !self.is_whole || !earlier.is_whole {
@@ -59,7 +59,7 @@ impl ProjectState {
         Some(all.filter(differs).cloned().collect())
     }
 
-    /// Whether a file was there.
+    /// Whether a file existed.
     #[must_use]
     pub fn holds(&self, path: &str) -> bool {
         self.files.contains_key(path)
@@ -88,7 +88,7 @@ mod tests {
         write("new", "1");
         write("x.log", "1");
         fs::remove_file(root.path().join("gone")).unwrap();
-        // Whoever writes may set the time of modification back.
+        // A writer can set the time of modification back.
         let file = fs::File::options()
             .write(true)
             .open(root.path().join("written"));

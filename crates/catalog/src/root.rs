@@ -1,4 +1,4 @@
-//! Roots: the directories that are searched, and what they count for.
+//! Roots: the directories that are searched, and the source and precedence of their skills.
 
 use std::path::{Path, PathBuf};
 
@@ -7,22 +7,22 @@ use metier_model::Source;
 /// A directory that is searched for skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
-    /// What its skills count for.
+    /// The source of its skills.
     pub source: Source,
-    /// The directory; it may itself be a skill.
+    /// The directory; it can itself be a skill.
     pub path: PathBuf,
-    /// Whether its skills may be used; false for a project that nobody has trusted yet.
+    /// Whether its skills may be used; false for a project that is not trusted.
     pub trusted: bool,
-    /// What it means when it is not there.
+    /// What it means if it does not exist.
     pub presence: Presence,
-    /// The agent whose folder this is, if it is a usual place of one.
+    /// The agent that uses this folder, if it is a usual one.
     pub agent: Option<&'static str>,
 }
 
-/// What it means when a root is not there.
+/// What it means if a root does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Presence {
-    /// Nothing: it is one of the usual places.
+    /// Nothing: it is one of the usual folders.
     Optional,
     /// A warning: the configuration names it.
     Expected,
@@ -31,7 +31,7 @@ pub enum Presence {
 }
 
 impl Root {
-    /// One of the usual places, which need not exist.
+    /// One of the usual folders, which need not exist.
     #[must_use]
     pub fn usual(source: Source, path: PathBuf) -> Self {
         Self {
@@ -65,7 +65,7 @@ impl Root {
     }
 }
 
-/// Where the user's own skills lie below the home directory, rising; each with the agent that they are for.
+/// The folders of the user's skills below the home directory, with rising precedence; each with its agent.
 const USER: &[(&str, &str)] = &[
     (".agents/skills", "agents"),
     (".claude/skills", "claude-code"),
@@ -75,7 +75,7 @@ const USER: &[(&str, &str)] = &[
     (".config/rubichan/skills", "rubichan"),
 ];
 
-/// Where a project's skills lie, rising.
+/// The folders of a project's skills, with rising precedence.
 const PROJECT: &[&str] = &[
     "skills",
     ".skills",
@@ -85,7 +85,7 @@ const PROJECT: &[&str] = &[
     ".metier/skills",
 ];
 
-/// Other agents' folders below the home directory, below those above; each with its agent.
+/// Folders of other agents below the home directory, with lower precedence than those above; each with its agent.
 const AGENTS: &[(&str, &str)] = &[
     (".config/agents/skills", "agents"),
     (".codex/skills", "codex"),
@@ -155,14 +155,14 @@ const AGENTS: &[(&str, &str)] = &[
     (".adal/skills", "adal"),
 ];
 
-/// The places that roots are named from.
+/// The paths that roots are relative to.
 #[derive(Clone, Copy, Debug)]
 pub struct Places<'a> {
-    /// The home directory.
+    /// The user's home directory.
     pub home: Option<&'a Path>,
-    /// `skills/` in metier's own configuration folder.
+    /// `skills/` in metier's configuration folder.
     pub own: Option<&'a Path>,
-    /// The working directory.
+    /// The current working directory.
     pub work: &'a Path,
     /// The top of the project: the repository's root, or the working directory.
     pub project: &'a Path,
@@ -202,14 +202,14 @@ pub fn usual(
     drop_repeated(roots)
 }
 
-/// Where a project's skills lie, directly in a folder.
+/// The usual folders of a project's skills, relative to a folder.
 #[must_use]
 pub const fn usual_in_project() -> &'static [&'static str] {
     PROJECT
 }
 
-/// The usual roots of a project and of the folders in it, relative to it; and whether all folders were looked at. Links are
-/// not followed on the way, but a root may be one.
+/// The usual roots of a project and of the folders in it, relative to it; and whether all folders were visited. Links
+/// are not followed on the way, but a root can be one.
 #[must_use]
 pub fn roots_below(project: &Path) -> (Vec<PathBuf>, bool) {
     const DEEPEST: usize = 8;
@@ -243,7 +243,7 @@ pub fn roots_below(project: &Path) -> (Vec<PathBuf>, bool) {
     (found, all)
 }
 
-/// From the top of the project down to the working directory: the nearer one wins.
+/// The roots from the top of the project down to the working directory: the nearest one has precedence.
 fn project_roots(places: &Places<'_>, trusted: bool) -> Vec<Root> {
     let mut folders: Vec<&Path> = places
         .work
@@ -262,7 +262,7 @@ fn project_roots(places: &Places<'_>, trusted: bool) -> Vec<Root> {
         .collect()
 }
 
-/// The agent that reads a usual folder of a project, if it belongs to one.
+/// The agent that reads a usual folder of a project, if any.
 fn in_project(name: &str) -> Option<&'static str> {
     match name {
         ".claude/skills" => Some("claude-code"),
@@ -282,7 +282,7 @@ pub fn known_agents() -> Vec<&'static str> {
     agents
 }
 
-/// Whoever works in the home directory has `~/.claude/skills` in two roles: the first one stands.
+/// In the home directory, `~/.claude/skills` has two roles: the first one is kept.
 fn drop_repeated(roots: Vec<Root>) -> Vec<Root> {
     let mut kept: Vec<Root> = Vec::with_capacity(roots.len());
     for root in roots {

@@ -1,9 +1,9 @@
-//! Every file in a skill's folder, visited once and within limits.
+//! Visits every file in a skill's folder once, within limits.
 //!
-//! All that is done with the files of a skill begins here: listing, hashing, reading into a snapshot, and the fingerprint
-//! that tells whether a digest still belongs to what is there. So they agree on what the files of a skill are. Handles of the
-//! folders on the current path stay open, so that a folder costs one system call however deep it is. A file outside of the
-//! limits is an error, never left out: what is not in the digest must not be in the skill.
+//! Everything that is done with the files of a skill starts here: listing, hashing, reading into a snapshot, and the
+//! fingerprint that proves that a digest is still valid. So they agree on what the files of a skill are. Handles of
+//! the folders on the current path stay open, so that a folder costs one system call however deep it is. A file that
+//! exceeds the limits is an error and never skipped: what is not in the digest must not be in the skill.
 
 use std::{
     ffi::{CStr, CString},
@@ -21,14 +21,14 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{folder::ReadError, index::Key, path_bytes::PathBytes};
 
-/// The most files and folders of a skill.
+/// The maximum number of files and folders of a skill.
 pub(crate) const MAX_FILES: usize = 100_000;
-/// The most folders on the way to a file.
+/// The maximum number of folders on the path to a file.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// The longest path below the skill's folder, in bytes. The folder's own path and this one fit into one system call, which
-/// takes 4,096 bytes: a child can open by its name whatever was judged.
+/// The maximum length of a path below the skill's folder, in bytes. The folder's path and this one fit into one
+/// system call, which accepts 4,096 bytes: a child process can open every scanned file by its name.
 pub(crate) const MAX_PATH: usize = 2048;
-/// What git keeps at the top of a skill's folder: the one name that belongs to no skill.
+/// Git's folder at the top of a skill's folder: the only name that is not part of the skill.
 pub(crate) const GIT: &[u8] = b".git";
 
 const FOLDER: OFlags = OFlags::RDONLY
@@ -43,11 +43,11 @@ pub(crate) struct Visited<'v> {
     pub(crate) path: &'v [u8],
     pub(crate) kind: FileType,
     pub(crate) size: u64,
-    /// Whether it has more than one name.
+    /// Whether it has more than one hard link.
     pub(crate) shared: bool,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub(crate) executable: bool,
-    /// What identifies its state.
+    /// The key of its state.
     pub(crate) key: Key,
 }
 
@@ -65,13 +65,13 @@ impl<'v> Visited<'v> {
         }
     }
 
-    /// Its path, to be shown.
+    /// Its path for display.
     pub(crate) fn shown(&self) -> String {
         shown(self.path)
     }
 }
 
-/// A path to be shown; one that is too long is cut.
+/// A path for display; a long one is truncated.
 pub(crate) fn shown(path: &[u8]) -> String {
     const LONGEST: usize = 120;
     let whole = PathBytes::from(path).to_string();
@@ -86,12 +86,12 @@ pub(crate) fn shown(path: &[u8]) -> String {
 struct Level {
     handle: OwnedFd,
     names: vec::IntoIter<CString>,
-    /// How much of the path is that of the folder.
+    /// The length of the folder's part of the path.
     prefix: usize,
 }
 
-/// Calls `each` for everything in a folder that is not a folder, folder by folder and sorted by name in each. Links are not
-/// followed. A `.git` at the top is left out, whatever it is. The answer is how many folders there are in it.
+/// Calls `each` for everything in a folder that is not a folder, folder by folder and sorted by name. Links are not
+/// followed. A `.git` at the top is skipped, whatever it is. Returns the number of folders.
 pub(crate) fn visit(
     root: &Path,
     max_files: usize,
@@ -141,7 +141,7 @@ pub(crate) fn visit(
 }
 
 impl Level {
-    /// Lists a folder. `left` is how many more files and folders there may be.
+    /// Lists a folder. `left` is the number of further files and folders within the limit.
     fn new(
         handle: OwnedFd,
         path: &[u8],
@@ -176,25 +176,26 @@ fn os(path: &[u8], error: Errno) -> ReadError {
     ReadError::Os { path, error }
 }
 
-/// The state of all files of a skill: their paths, sizes, times and inodes. A digest that was worked out together with a
-/// fingerprint belongs to what is there as long as the fingerprint is the same.
+/// The state of all files of a skill: their paths, sizes, times and inodes. A digest that was computed together with
+/// a fingerprint is valid as long as the fingerprint is the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     pub(crate) hash: [u8; 16],
-    /// Whether all of it are the manifest files at the top, whose states every list compares anyway.
+    /// Whether the skill consists only of manifest files at the top, whose states every list compares anyway.
     pub(crate) plain: bool,
-    /// When the last change was, in nanoseconds.
+    /// The time of the last change, in nanoseconds.
     pub(crate) changed: i64,
 }
 
 impl Fingerprint {
-    /// The most files that are looked at to believe a digest: a list must not take long because a skill is large.
+    /// The maximum number of files to check before a digest is trusted: a list must not be slow because a skill is
+    /// large.
     pub(crate) const MAX_FILES: usize = 10_000;
 
     /// The state of the files in a folder.
     ///
     /// # Errors
-    /// When the folder can't be read, or holds more than is looked at.
+    /// If the folder can't be read, or contains more files than the limit.
     pub(crate) fn of(root: &Path) -> Result<Self, ReadError> {
         let mut states = States::default();
         let folders = visit(root, Self::MAX_FILES, |file| {
@@ -204,7 +205,7 @@ impl Fingerprint {
         Ok(states.fingerprint(folders))
     }
 
-    /// Whether something was changed so recently that it may be changing still.
+    /// Whether something was changed so recently that it might still be changing.
     pub(crate) fn is_fresh(&self, now: std::time::SystemTime) -> bool {
         crate::index::is_fresh(self.changed, now)
     }
@@ -218,7 +219,7 @@ impl Fingerprint {
     }
 }
 
-/// A fingerprint in the making.
+/// A fingerprint under construction.
 pub(crate) struct States {
     hash: Sha256,
     plain: bool,
@@ -236,7 +237,7 @@ impl Default for States {
 }
 
 impl States {
-    /// Adds a file. They come in the order of [`visit`].
+    /// Adds a file, in the order of [`visit`].
     pub(crate) fn add(&mut self, path: &[u8], key: &Key) {
         self.hash.update((path.len() as u64).to_le_bytes());
         self.hash.update(path);
@@ -250,14 +251,14 @@ impl States {
         self.changed = self.changed.max(key.changed);
     }
 
-    /// The fingerprint of all that was added, which lies in this many folders below the top.
+    /// The fingerprint of all added files, which are in this many folders below the top.
     pub(crate) fn fingerprint(self, folders: usize) -> Fingerprint {
         let whole: [u8; 32] = self.hash.finalize().into();
         let mut hash = [0; 16];
         hash.copy_from_slice(&whole[..16]);
         Fingerprint {
             hash,
-            // A new file in a folder below is not seen in the times of the top.
+            // A new file in a folder below does not change the times of the top.
             plain: self.plain && folders == 0,
             changed: self.changed,
         }

@@ -1,7 +1,7 @@
-//! All files of a skill, read once: the bytes that were looked at are the bytes of the digest.
+//! All files of a skill, read once: the scanned bytes are the bytes of the digest.
 //!
-//! Whoever scans a skill and then loads it must not be given other bytes in between. So a snapshot hashes what it reads while
-//! it reads it, and the digest that comes out belongs to exactly these bytes.
+//! Between scanning and loading, a skill must not be able to swap its bytes. So a snapshot hashes its files while it
+//! reads them, and the digest covers exactly these bytes.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub struct Snapshot {
     pub files: Vec<Held>,
     /// The digest of all of them.
     pub digest: Digest,
-    /// The state that the files were in; `None` for a built-in skill.
+    /// The state of the files; `None` for a built-in skill.
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -32,35 +32,35 @@ pub struct Snapshot {
 pub struct Held {
     /// Relative to the skill's folder, with forward slashes.
     pub path: PathBytes,
-    /// What was read of it.
+    /// The content that was read.
     pub content: Content,
     /// The SHA-256 of all its bytes, or of a link's target.
     pub hash: [u8; 32],
-    /// How large it is; for a link, the length of its target.
+    /// Its size; for a link, the length of its target.
     pub size: u64,
     /// Whether it has more than one name (a hard link).
     pub shared: bool,
-    /// Whether it may be run.
+    /// Whether it is executable.
     pub executable: bool,
 }
 
-/// What a snapshot holds of a file.
+/// The content of a file in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// All bytes; or the first, of a file that is larger than was asked for.
+    /// All bytes, or only the first ones of a file that exceeds the limit.
     Bytes(Vec<u8>),
-    /// Where a link leads.
+    /// The target of a link.
     Link(PathBytes),
     /// A FIFO, a socket or a device.
     Special,
-    /// It was hashed, but there was no room to keep it.
+    /// Hashed, but not kept for lack of memory.
     Left,
 }
 
 /// How much of a skill is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Bytes of one file; one byte more is kept, so that whoever looks can tell.
+    /// Bytes of one file; one byte more is kept, so that a larger file can be recognized.
     pub file: usize,
     /// Bytes of all files.
     pub total: usize,
@@ -70,7 +70,7 @@ impl Place {
     /// Reads all files of the skill, once.
     ///
     /// # Errors
-    /// When a file can't be read: what can't be read can't be vouched for.
+    /// If a file can't be read: its bytes would not be covered by the digest.
     pub fn snapshot(&self, room: Room) -> Result<Snapshot, ReadError> {
         let Self::Folder(folder) = self else {
             return Ok(self.snapshot_of_builtin());
@@ -168,10 +168,10 @@ impl Snapshot {
         self.files.iter().map(entry).collect()
     }
 
-    /// One file of the skill, as bytes; what [`Place::read`] refuses is refused.
+    /// One file of the skill, as bytes, with the same restrictions as [`Place::read`].
     ///
     /// # Errors
-    /// When the path is not one inside the skill, or is no regular file within the limit.
+    /// If the path is not inside the skill, or is not a regular file within the limit.
     pub fn read(&self, relative: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let path = folder::components(relative)?.join("/");
         let held = self.find(&path, relative)?;
@@ -189,7 +189,7 @@ impl Snapshot {
         self.read(relative, limit).map(Resource::of)
     }
 
-    /// A manifest file may have a second name, or be a link that stays in the folder.
+    /// A manifest file can have a second hard link, or be a link that stays in the folder.
     pub(crate) fn read_manifest(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let held = self.find(name, name)?;
         let Content::Link(target) = &held.content else {

@@ -1,8 +1,8 @@
-//! What the scanner said, kept by the digest of what it looked at and the identity of the rules it used.
+//! Verdicts of the scanner, stored by the digest of the skill and the identity of the rules.
 //!
-//! A list wants to show ten thousand verdicts and scan nothing, so this is one file that is read as a whole and searched where it
-//! lies: a sorted table of fixed width, then the texts. It is a cache: written beside the old one and put in its place, believed
-//! only if its checksum fits, and losing it costs a scan. Only the newest verdicts are kept.
+//! A list shows ten thousand verdicts without scanning, so this is one file that is read as a whole and searched in
+//! place: a sorted table of fixed width, then the texts. It is a cache: replaced atomically, valid only if its
+//! checksum matches, and losing it costs a scan. Only the newest verdicts are kept.
 
 use std::{
     io,
@@ -24,32 +24,32 @@ const HEAD: usize = 8 + 4 + 8 + 4;
 const WIDTH: usize = 32 + 8 + 8 + 4;
 const FILE: &str = "verdicts";
 
-/// How many verdicts are kept.
+/// The maximum number of verdicts.
 const MOST: usize = 200_000;
-/// The largest file that is read, in bytes: as many verdicts with texts as long as they get.
+/// The maximum size of the file, in bytes: all verdicts with texts of maximum length.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// What the scanner said about a skill, as far as a list tells it.
+/// The scan result of a skill, as far as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Noted {
-    /// The name that the skill had: it is one of the things that the scanner looks at.
+    /// The skill's name at the scan: the scanner uses it.
     pub name: Box<str>,
     /// The verdict, as it is written in JSON.
     pub verdict: Box<str>,
-    /// The rule of the worst finding; empty when there is none.
+    /// The rule of the worst finding; empty if there is none.
     pub rule: Box<str>,
-    /// Its file, relative to the skill's folder.
+    /// The file of that finding, relative to the skill's folder.
     pub file: Box<str>,
-    /// Its line; 0 when there is none.
+    /// The line of that finding; 0 if there is none.
     pub line: u32,
-    /// What it says.
+    /// The message of that finding.
     pub message: Box<str>,
 }
 
-/// What a verdict is kept under.
+/// The key of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VerdictKey {
-    /// The exact bytes.
+    /// The digest of the exact bytes.
     pub digest: [u8; 32],
     /// The identity of the rules.
     pub rules: u64,
@@ -63,8 +63,8 @@ pub struct Verdicts {
 }
 
 impl Verdicts {
-    /// Reads the verdicts of a cache folder; none if there is no file, or none that can be believed. Another program has other
-    /// rules, and none of its verdicts counts.
+    /// Reads the verdicts of a cache folder; none if there is no valid file. Another version of metier has other
+    /// rules, so its verdicts are ignored.
     #[must_use]
     pub fn load(home: &IndexHome) -> Self {
         let bytes = read_bytes(&home.folder.join(FILE), MAX_BYTES).unwrap_or_default();
@@ -86,13 +86,13 @@ impl Verdicts {
         fits.then_some(Self { bytes, count })
     }
 
-    /// Whether there is none.
+    /// Whether there are no verdicts.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// What was said about these bytes, by these rules, under this name.
+    /// The verdict about these bytes, by these rules, under this name.
     #[must_use]
     pub fn find(&self, digest: Digest, rules: u64, name: &str) -> Option<Noted> {
         let wanted = VerdictKey {
@@ -136,11 +136,11 @@ impl Verdicts {
         })
     }
 
-    /// Adds verdicts to those of a cache folder and writes them down. What another process wrote in the same moment may get
-    /// lost, and is found out again.
+    /// Adds verdicts to those of a cache folder and writes them. Verdicts that another process writes at the same
+    /// moment can be lost, and are computed again.
     ///
     /// # Errors
-    /// When the folder can't be written to.
+    /// If the folder can't be written to.
     pub fn add(home: &IndexHome, new: Vec<(VerdictKey, Noted)>, now: SystemTime) -> io::Result<()> {
         let now = now
             .duration_since(UNIX_EPOCH)
@@ -156,7 +156,7 @@ impl Verdicts {
             .map(|(key, noted)| (key, now, noted))
             .chain(known)
             .collect();
-        // Stable, so that of two with the same key the new one is first.
+        // The sort is stable, so that of two with the same key the new one is first.
         all.sort_by_key(|(key, ..)| *key);
         all.dedup_by_key(|(key, ..)| *key);
         if all.len() > MOST {

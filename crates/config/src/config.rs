@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::datum::Datum;
 use crate::key::{Found, Key, find, suppression};
 use crate::load::{Held, State, load};
-use crate::{KEYS, KeyPath, Origin, Secret, suggest};
+use crate::{KEYS, KeyPath, Origin, Secret, suggest, table};
 
 /// Every value, typed. The documentation of each is in [`KEYS`].
 #[derive(Debug, Clone)]
@@ -51,20 +51,20 @@ pub enum Validation {
 /// `skills.load.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
-    /// More folders, as written: the caller resolves `~` and relative ones.
+    /// Additional folders, as written: the caller resolves `~` and relative paths.
     pub extra_dirs: Vec<PathBuf>,
-    /// Search other agents' folders too.
+    /// Whether to search other agents' folders too.
     pub agents: bool,
-    /// Notice changes.
+    /// Whether a server reloads changed skills.
     pub watch: bool,
-    /// How long a change must stay quiet.
+    /// Milliseconds without changes before a changed skill is read again.
     pub watch_debounce_ms: u64,
 }
 
 /// One item of `skills.approved`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approved {
-    /// The skill.
+    /// The skill's name, with its source where one is given.
     pub name: String,
     /// `sha256:…` in lower case if the approval is bound to content.
     pub digest: Option<String>,
@@ -73,57 +73,57 @@ pub struct Approved {
 /// `skills.security.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Security {
-    /// Scan before a body is loaded.
+    /// Whether a skill is scanned before its body is loaded.
     pub scan_on_load: bool,
-    /// A critical finding blocks.
+    /// Whether a critical finding blocks a skill.
     pub block_critical: bool,
-    /// What a `!command` may begin with; `None` sets no limit.
+    /// The first words that a `!command` may start with; `None` sets no limit.
     pub allowed_command_prefixes: Option<Vec<String>>,
-    /// When skills of a set disagree.
+    /// What to do when skills of a set disagree about a tool.
     pub on_conflict: OnConflict,
-    /// When a `!command` fails.
+    /// What to do when a `!command` fails.
     pub on_command_error: OnCommandError,
 }
 
 /// `skills.scan.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scan {
-    /// Which built-in rules.
+    /// The built-in rules to use.
     pub rules: ScanRules,
     /// The folder of the user's own rules, as written.
     pub rules_dir: Option<PathBuf>,
-    /// Files of a skill.
+    /// The maximum number of files of a skill.
     pub max_files: u64,
-    /// Bytes of a file.
+    /// The maximum number of bytes of a file.
     pub max_file_bytes: u64,
-    /// Findings that the user has looked at.
+    /// Findings that the user has reviewed and accepts.
     pub suppress: Vec<Suppression>,
 }
 
 /// `skills.scan.rules`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ScanRules {
-    /// Chains of evidence block.
+    /// Combined evidence blocks a skill.
     Evidence,
-    /// Single patterns block.
+    /// A match of a single pattern blocks a skill.
     Seed,
 }
 
 /// One item of `skills.scan.suppress`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppression {
-    /// Which finding.
+    /// The fingerprint of the finding, in lower case.
     pub fingerprint: String,
-    /// In which bytes: `sha256:…` in lower case.
+    /// The digest of the skill that it applies to: `sha256:…` in lower case.
     pub digest: String,
-    /// Why it is right.
+    /// Why the user accepts it.
     pub reason: String,
 }
 
 /// `skills.security.on_conflict`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnConflict {
-    /// The most restrictive wins.
+    /// The strictest rule applies.
     Restrict,
     /// The set is rejected.
     Reject,
@@ -132,9 +132,9 @@ pub enum OnConflict {
 /// `skills.security.on_command_error`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OnCommandError {
-    /// The activation stops.
+    /// The skill is not activated.
     Abort,
-    /// The error is put in the command's place.
+    /// The error is inserted in place of the command's output.
     Inline,
 }
 
@@ -143,33 +143,33 @@ pub enum OnCommandError {
 pub struct Hooks {
     /// What runs hooks in JavaScript.
     pub engine: Engine,
-    /// Where Deno is, as written.
+    /// The path of Deno, as written.
     pub deno: Option<PathBuf>,
 }
 
 /// `skills.hooks.engine`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
-    /// Deno where it is installed, else the embedded one.
+    /// Deno if it is installed, otherwise the embedded engine.
     Auto,
-    /// Deno, and nothing else.
+    /// Deno only.
     Deno,
-    /// The engine inside of this program.
+    /// The engine built into metier.
     Embedded,
 }
 
 /// `skills.limits.*`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Skills in one root.
+    /// Skills to read in one root.
     pub max_skills: u64,
-    /// Files and folders in one root.
+    /// Files and folders to visit in one root.
     pub max_entries: u64,
-    /// Bytes of a SKILL.md.
+    /// The size of a SKILL.md in bytes.
     pub max_skill_bytes: u64,
-    /// Folders deep.
+    /// The depth of folders to search in a root.
     pub max_depth: u64,
-    /// Seconds for one root.
+    /// The time to search one root.
     pub max_root_seconds: u64,
     /// Model calls of a skill in a turn.
     pub max_llm_calls_per_turn: u64,
@@ -181,46 +181,46 @@ pub struct Limits {
     pub shell_exec_timeout: u64,
     /// Seconds for a network request.
     pub net_fetch_timeout: u64,
-    /// How long a tool or a workflow of a skill may take, in seconds.
+    /// Seconds for a call of a skill's tool or workflow.
     pub tool_timeout: u64,
-    /// How long a hook may take, in seconds.
+    /// Seconds for a hook.
     pub hook_timeout: u64,
 }
 
 /// `agent.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// The tools of the agent around us; `None` is not known.
+    /// The tools of the agent that uses metier; `None` if unknown.
     pub tools: Option<Vec<String>>,
-    /// `provider/model`
+    /// The model, as `provider/model`.
     pub model: Option<String>,
-    /// Whose model a bare name is: one of the words of the table.
+    /// The provider of a model that is given without one.
     pub provider: Option<String>,
-    /// Another place than the provider's own.
+    /// The URL of a server other than the provider's.
     pub base_url: Option<String>,
-    /// Another variable than the provider's own.
+    /// The variable with the API key, if not the provider's usual one.
     pub api_key_env: Option<String>,
-    /// Tokens of an answer.
+    /// Tokens of a model's response.
     pub max_tokens: u64,
-    /// Seconds for an answer.
+    /// Seconds for a model's response.
     pub timeout: u64,
-    /// How many tokens fit into the model's window.
+    /// Tokens of a conversation at which it is summarized.
     pub context_tokens: u64,
-    /// How often models are asked for one task.
+    /// Model requests for one task.
     pub max_requests: u64,
-    /// How often one sub-agent asks its model.
+    /// Model requests of one sub-agent.
     pub max_subagent_requests: u64,
-    /// How many tools are called for one task.
+    /// Tool calls for one task.
     pub max_tool_calls: u64,
-    /// How many tokens a session may use in all; 0 is no limit.
+    /// Tokens of a session and its sub-agents in total; 0 means no limit.
     pub max_total_tokens: u64,
-    /// How deep sub-agents are nested.
+    /// The depth of nested sub-agents.
     pub max_depth: u64,
-    /// Whether the primary agent only orchestrates.
+    /// Whether the primary agent only delegates.
     pub orchestrator: bool,
     /// Whether matching triggers load skills.
     pub triggers: bool,
-    /// How many skills that a trigger loaded are active at once.
+    /// Active skills that were loaded by triggers.
     pub max_triggered: u64,
     /// Prices by model, as written.
     pub prices: BTreeMap<String, Prices>,
@@ -229,11 +229,11 @@ pub struct Agent {
 /// `agent.prices.<model>.*`, as written: per million tokens.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Prices {
-    /// What goes in.
+    /// The price of input tokens.
     pub input: Option<String>,
-    /// What comes out.
+    /// The price of output tokens.
     pub output: Option<String>,
-    /// What goes in and was cached.
+    /// The price of cached input tokens.
     pub cached_input: Option<String>,
 }
 
@@ -242,7 +242,7 @@ pub struct Prices {
 pub struct Prompt {
     /// Tokens for the list of skills.
     pub budget: Option<u64>,
-    /// Skills named at most; `Some(0)` is no limit.
+    /// The maximum number of skills; `Some(0)` means no limit.
     pub max_skills: Option<u64>,
 }
 
@@ -251,40 +251,40 @@ pub struct Prompt {
 pub struct Entry {
     /// Whether the skill may be used.
     pub enabled: bool,
-    /// Variables for what it runs.
+    /// Environment variables for the programs that it runs.
     pub env: BTreeMap<String, Secret>,
-    /// The value of its primary variable.
+    /// The value of its primary environment variable.
     pub api_key: Option<Secret>,
-    /// The version to use among several.
+    /// The version to use when several skills have this name.
     pub version: Option<String>,
 }
 
 /// One line of `metier config`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Value {
-    /// The path, quoted where TOML needs it.
+    /// The path, quoted where TOML requires it.
     pub key: String,
-    /// The value as TOML, secrets hidden; `None` when it isn't set and has no default.
+    /// The value as TOML, with secrets hidden; `None` if it is not set and has no default.
     pub text: Option<String>,
-    /// Who decided.
+    /// The layer that the value comes from.
     pub origin: Origin,
     /// The line in the origin's file.
     pub line: Option<usize>,
-    /// Whether nobody decided.
+    /// Whether no layer sets it.
     pub is_default: bool,
-    /// What it is for.
+    /// One sentence about its purpose.
     pub doc: &'static str,
-    /// Whether anything in this version acts on it.
+    /// Whether it has an effect in this version.
     pub has_effect: bool,
 }
 
-/// Somebody asked for a key that doesn't exist.
+/// A key that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("there is no key `{key}`")]
 pub struct UnknownKey {
-    /// What was asked for.
+    /// The key as it was given.
     pub key: String,
-    /// What to do about it.
+    /// A suggestion for the user.
     pub hint: String,
 }
 
@@ -296,54 +296,54 @@ static NO_ENTRY: Entry = Entry {
 };
 
 impl Default for Config {
-    /// What holds when nobody decided anything.
+    /// The configuration without any layer.
     fn default() -> Self {
         load([]).config
     }
 }
 
-/// Settings that a skill may require and that hold unless the user says otherwise, as in OpenClaw: there is a workspace, and there may be a
-/// browser.
+/// Settings that a skill can require and that are true unless the user sets them, as in OpenClaw: there is a
+/// workspace, and there can be a browser.
 const ON_BY_DEFAULT: [&str; 2] = ["workspace.dir", "browser.enabled"];
 
 impl Config {
     pub(crate) fn new(state: State) -> Self {
         let view = View(&state);
         Self {
-            enabled: view.bool("skills.enabled"),
-            validation: match view.text("skills.validation").as_deref() {
+            enabled: view.bool(&table::SKILLS_ENABLED),
+            validation: match view.text(&table::SKILLS_VALIDATION).as_deref() {
                 Some("lenient") => Validation::Lenient,
                 _ => Validation::Strict,
             },
             load: view.load(),
-            allow_bundled: view.list("skills.allow_bundled"),
+            allow_bundled: view.list(&table::SKILLS_ALLOW_BUNDLED),
             approved: view
-                .list("skills.approved")
+                .list(&table::SKILLS_APPROVED)
                 .unwrap_or_default()
                 .iter()
                 .map(|text| approved(text))
                 .collect(),
             security: view.security(),
             scan: view.scan(),
-            registry_url: view.text("skills.registry_url"),
+            registry_url: view.text(&table::SKILLS_REGISTRY_URL),
             limits: view.limits(),
             hooks: view.hooks(),
             agent: view.agent(),
             prompt: Prompt {
-                budget: view.int("prompt.budget"),
-                max_skills: view.int("prompt.max_skills"),
+                budget: view.optional_int(&table::PROMPT_BUDGET),
+                max_skills: view.optional_int(&table::PROMPT_MAX_SKILLS),
             },
             entries: entries(&state),
             state,
         }
     }
 
-    /// What was decided about one skill, or that nothing was.
+    /// The settings of one skill; the defaults if there are none.
     pub fn entry(&self, name: &str) -> &Entry {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
     }
 
-    /// All skills about which something was decided.
+    /// All skills that have settings.
     pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
         self.entries
             .iter()
@@ -364,10 +364,11 @@ impl Config {
         }
     }
 
-    /// Whether a path below `settings` holds something: not `false`, 0, `""`, an empty list or table, or nothing.
+    /// Whether a path below `settings` has a value other than `false`, 0, `""` or an empty list or table.
     pub fn setting_is_truthy(&self, path: &str) -> bool {
         let written = path;
-        let mut segments = vec!["settings".to_owned()];
+        let first = table::SETTINGS.segments().next().map(str::to_owned);
+        let mut segments: Vec<String> = first.into_iter().collect();
         segments.extend_from_slice(KeyPath::parse(path).segments());
         let path = KeyPath::from_segments(segments);
         match self.state.get(&path) {
@@ -432,22 +433,24 @@ fn approved(text: &str) -> Approved {
 fn entries(state: &State) -> BTreeMap<String, Entry> {
     let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
     for (path, held) in state {
-        let [skills, table, name, field @ ..] = path.segments() else {
+        let [_, _, name, field @ ..] = path.segments() else {
             continue;
         };
-        if skills != "skills" || table != "entries" {
-            continue;
-        }
-        let entry = entries
-            .entry(name.clone())
-            .or_insert_with(|| NO_ENTRY.clone());
-        let field: Vec<&str> = field.iter().map(String::as_str).collect();
-        match (field.as_slice(), &held.datum) {
-            (["enabled"], Datum::Bool(value)) => entry.enabled = *value,
-            (["api_key"], Datum::Secret(value)) => entry.api_key = Some(value.clone()),
-            (["version"], Datum::Text(value)) => entry.version = Some(value.clone()),
-            (["env", variable], Datum::Secret(value)) => {
-                entry.env.insert((*variable).to_owned(), value.clone());
+        let is = |key: &Key| held.key.path == key.path;
+        let entries = &mut entries;
+        match (&held.datum, field.last()) {
+            (Datum::Bool(value), _) if is(&table::SKILLS_ENTRIES_ENABLED) => {
+                entry_of(entries, name).enabled = *value;
+            }
+            (Datum::Secret(value), _) if is(&table::SKILLS_ENTRIES_API_KEY) => {
+                entry_of(entries, name).api_key = Some(value.clone());
+            }
+            (Datum::Text(value), _) if is(&table::SKILLS_ENTRIES_VERSION) => {
+                entry_of(entries, name).version = Some(value.clone());
+            }
+            (Datum::Secret(value), Some(variable)) if is(&table::SKILLS_ENTRIES_ENV) => {
+                let env = &mut entry_of(entries, name).env;
+                env.insert(variable.clone(), value.clone());
             }
             _ => {}
         }
@@ -455,83 +458,97 @@ fn entries(state: &State) -> BTreeMap<String, Entry> {
     entries
 }
 
+fn entry_of<'e>(entries: &'e mut BTreeMap<String, Entry>, name: &str) -> &'e mut Entry {
+    let entry = entries.entry(name.to_owned());
+    entry.or_insert_with(|| NO_ENTRY.clone())
+}
+
 fn prices(state: &State) -> BTreeMap<String, Prices> {
     let mut prices: BTreeMap<String, Prices> = BTreeMap::new();
     for (path, held) in state {
-        let [agent, table, model, field] = path.segments() else {
+        let ([_, _, model, _], Datum::Text(text)) = (path.segments(), &held.datum) else {
             continue;
         };
-        if agent != "agent" || table != "prices" {
-            continue;
-        }
-        let Datum::Text(text) = &held.datum else {
+        let is = |key: &Key| held.key.path == key.path;
+        let field: fn(&mut Prices) -> &mut Option<String> = if is(&table::AGENT_PRICES_INPUT) {
+            |price| &mut price.input
+        } else if is(&table::AGENT_PRICES_OUTPUT) {
+            |price| &mut price.output
+        } else if is(&table::AGENT_PRICES_CACHED_INPUT) {
+            |price| &mut price.cached_input
+        } else {
             continue;
         };
-        let price = prices.entry(model.clone()).or_default();
-        match field.as_str() {
-            "input" => price.input = Some(text.clone()),
-            "output" => price.output = Some(text.clone()),
-            "cached_input" => price.cached_input = Some(text.clone()),
-            _ => {}
-        }
+        *field(prices.entry(model.clone()).or_default()) = Some(text.clone());
     }
     prices
 }
 
-/// Typed looks at the state. What is missing or of another type reads as the stricter value; the tests of the table
-/// see to it that no default is missing.
+/// Reads values by rows of the table. A value of another type than the row's reads as nothing; a test sets every key
+/// and expects [`Config`] to change.
 struct View<'a>(&'a State);
 
 impl View<'_> {
-    fn datum(&self, path: &str) -> Option<&Datum> {
-        self.0.get(&KeyPath::parse(path)).map(|held| &held.datum)
+    fn datum(&self, key: &Key) -> Option<&Datum> {
+        self.0
+            .get(&KeyPath::parse(key.path))
+            .map(|held| &held.datum)
     }
 
-    fn bool(&self, path: &str) -> bool {
-        matches!(self.datum(path), Some(Datum::Bool(true)))
+    fn bool(&self, key: &Key) -> bool {
+        matches!(self.datum(key), Some(Datum::Bool(true)))
     }
 
-    fn int(&self, path: &str) -> Option<u64> {
-        match self.datum(path) {
+    fn int(&self, key: &Key) -> u64 {
+        self.optional_int(key).unwrap_or_default()
+    }
+
+    fn optional_int(&self, key: &Key) -> Option<u64> {
+        match self.datum(key) {
             Some(Datum::Int(value)) => Some(*value),
             _ => None,
         }
     }
 
-    fn text(&self, path: &str) -> Option<String> {
-        match self.datum(path) {
+    fn text(&self, key: &Key) -> Option<String> {
+        match self.datum(key) {
             Some(Datum::Text(value)) => Some(value.clone()),
             _ => None,
         }
     }
 
-    fn list(&self, path: &str) -> Option<Vec<String>> {
-        match self.datum(path) {
+    fn list(&self, key: &Key) -> Option<Vec<String>> {
+        match self.datum(key) {
             Some(Datum::List(values)) => Some(values.clone()),
             _ => None,
         }
     }
 
     fn load(&self) -> Load {
-        let extra_dirs = self.list("skills.load.extra_dirs").unwrap_or_default();
+        let extra_dirs = self
+            .list(&table::SKILLS_LOAD_EXTRA_DIRS)
+            .unwrap_or_default();
         Load {
             extra_dirs: extra_dirs.into_iter().map(PathBuf::from).collect(),
-            agents: self.bool("skills.load.agents"),
-            watch: self.bool("skills.load.watch"),
-            watch_debounce_ms: self.int("skills.load.watch_debounce_ms").unwrap_or(0),
+            agents: self.bool(&table::SKILLS_LOAD_AGENTS),
+            watch: self.bool(&table::SKILLS_LOAD_WATCH),
+            watch_debounce_ms: self.int(&table::SKILLS_LOAD_WATCH_DEBOUNCE_MS),
         }
     }
 
     fn security(&self) -> Security {
         Security {
-            scan_on_load: self.bool("skills.security.scan_on_load"),
-            block_critical: self.bool("skills.security.block_critical"),
-            allowed_command_prefixes: self.list("skills.security.allowed_command_prefixes"),
-            on_conflict: match self.text("skills.security.on_conflict").as_deref() {
+            scan_on_load: self.bool(&table::SKILLS_SECURITY_SCAN_ON_LOAD),
+            block_critical: self.bool(&table::SKILLS_SECURITY_BLOCK_CRITICAL),
+            allowed_command_prefixes: self.list(&table::SKILLS_SECURITY_ALLOWED_COMMAND_PREFIXES),
+            on_conflict: match self.text(&table::SKILLS_SECURITY_ON_CONFLICT).as_deref() {
                 Some("restrict") => OnConflict::Restrict,
                 _ => OnConflict::Reject,
             },
-            on_command_error: match self.text("skills.security.on_command_error").as_deref() {
+            on_command_error: match self
+                .text(&table::SKILLS_SECURITY_ON_COMMAND_ERROR)
+                .as_deref()
+            {
                 Some("inline") => OnCommandError::Inline,
                 _ => OnCommandError::Abort,
             },
@@ -540,36 +557,36 @@ impl View<'_> {
 
     fn agent(&self) -> Agent {
         Agent {
-            tools: self.list("agent.tools"),
-            model: self.text("agent.model"),
-            provider: self.text("agent.provider"),
-            base_url: self.text("agent.base_url"),
-            api_key_env: self.text("agent.api_key_env"),
-            max_tokens: self.int("agent.max_tokens").unwrap_or(1),
-            timeout: self.int("agent.timeout").unwrap_or(1),
-            context_tokens: self.int("agent.context_tokens").unwrap_or(1),
-            max_requests: self.int("agent.max_requests").unwrap_or(1),
-            max_subagent_requests: self.int("agent.max_subagent_requests").unwrap_or(1),
-            max_tool_calls: self.int("agent.max_tool_calls").unwrap_or(1),
-            max_total_tokens: self.int("agent.max_total_tokens").unwrap_or(0),
-            max_depth: self.int("agent.max_depth").unwrap_or(0),
-            orchestrator: self.bool("agent.orchestrator"),
-            triggers: self.bool("agent.triggers"),
-            max_triggered: self.int("agent.max_triggered").unwrap_or(0),
+            tools: self.list(&table::AGENT_TOOLS),
+            model: self.text(&table::AGENT_MODEL),
+            provider: self.text(&table::AGENT_PROVIDER),
+            base_url: self.text(&table::AGENT_BASE_URL),
+            api_key_env: self.text(&table::AGENT_API_KEY_ENV),
+            max_tokens: self.int(&table::AGENT_MAX_TOKENS),
+            timeout: self.int(&table::AGENT_TIMEOUT),
+            context_tokens: self.int(&table::AGENT_CONTEXT_TOKENS),
+            max_requests: self.int(&table::AGENT_MAX_REQUESTS),
+            max_subagent_requests: self.int(&table::AGENT_MAX_SUBAGENT_REQUESTS),
+            max_tool_calls: self.int(&table::AGENT_MAX_TOOL_CALLS),
+            max_total_tokens: self.int(&table::AGENT_MAX_TOTAL_TOKENS),
+            max_depth: self.int(&table::AGENT_MAX_DEPTH),
+            orchestrator: self.bool(&table::AGENT_ORCHESTRATOR),
+            triggers: self.bool(&table::AGENT_TRIGGERS),
+            max_triggered: self.int(&table::AGENT_MAX_TRIGGERED),
             prices: prices(self.0),
         }
     }
 
     fn scan(&self) -> Scan {
-        let suppressions = self.list("skills.scan.suppress").unwrap_or_default();
+        let suppressions = self.list(&table::SKILLS_SCAN_SUPPRESS).unwrap_or_default();
         Scan {
-            rules: match self.text("skills.scan.rules").as_deref() {
+            rules: match self.text(&table::SKILLS_SCAN_RULES).as_deref() {
                 Some("seed") => ScanRules::Seed,
                 _ => ScanRules::Evidence,
             },
-            rules_dir: self.text("skills.scan.rules_dir").map(PathBuf::from),
-            max_files: self.int("skills.scan.max_files").unwrap_or(1),
-            max_file_bytes: self.int("skills.scan.max_file_bytes").unwrap_or(1),
+            rules_dir: self.text(&table::SKILLS_SCAN_RULES_DIR).map(PathBuf::from),
+            max_files: self.int(&table::SKILLS_SCAN_MAX_FILES),
+            max_file_bytes: self.int(&table::SKILLS_SCAN_MAX_FILE_BYTES),
             suppress: suppressions
                 .iter()
                 .filter_map(|text| suppression(text))
@@ -584,30 +601,29 @@ impl View<'_> {
 
     fn hooks(&self) -> Hooks {
         Hooks {
-            engine: match self.text("skills.hooks.engine").as_deref() {
+            engine: match self.text(&table::SKILLS_HOOKS_ENGINE).as_deref() {
                 Some("auto") => Engine::Auto,
                 Some("deno") => Engine::Deno,
                 _ => Engine::Embedded,
             },
-            deno: self.text("skills.hooks.deno").map(PathBuf::from),
+            deno: self.text(&table::SKILLS_HOOKS_DENO).map(PathBuf::from),
         }
     }
 
     fn limits(&self) -> Limits {
-        let limit = |name: &str| self.int(&format!("skills.limits.{name}")).unwrap_or(0);
         Limits {
-            max_skills: limit("max_skills"),
-            max_entries: limit("max_entries"),
-            max_skill_bytes: limit("max_skill_bytes"),
-            max_depth: limit("max_depth"),
-            max_root_seconds: limit("max_root_seconds"),
-            max_llm_calls_per_turn: limit("max_llm_calls_per_turn"),
-            max_shell_exec_per_turn: limit("max_shell_exec_per_turn"),
-            max_net_fetch_per_turn: limit("max_net_fetch_per_turn"),
-            shell_exec_timeout: limit("shell_exec_timeout"),
-            net_fetch_timeout: limit("net_fetch_timeout"),
-            tool_timeout: limit("tool_timeout"),
-            hook_timeout: limit("hook_timeout"),
+            max_skills: self.int(&table::SKILLS_LIMITS_MAX_SKILLS),
+            max_entries: self.int(&table::SKILLS_LIMITS_MAX_ENTRIES),
+            max_skill_bytes: self.int(&table::SKILLS_LIMITS_MAX_SKILL_BYTES),
+            max_depth: self.int(&table::SKILLS_LIMITS_MAX_DEPTH),
+            max_root_seconds: self.int(&table::SKILLS_LIMITS_MAX_ROOT_SECONDS),
+            max_llm_calls_per_turn: self.int(&table::SKILLS_LIMITS_MAX_LLM_CALLS_PER_TURN),
+            max_shell_exec_per_turn: self.int(&table::SKILLS_LIMITS_MAX_SHELL_EXEC_PER_TURN),
+            max_net_fetch_per_turn: self.int(&table::SKILLS_LIMITS_MAX_NET_FETCH_PER_TURN),
+            shell_exec_timeout: self.int(&table::SKILLS_LIMITS_SHELL_EXEC_TIMEOUT),
+            net_fetch_timeout: self.int(&table::SKILLS_LIMITS_NET_FETCH_TIMEOUT),
+            tool_timeout: self.int(&table::SKILLS_LIMITS_TOOL_TIMEOUT),
+            hook_timeout: self.int(&table::SKILLS_LIMITS_HOOK_TIMEOUT),
         }
     }
 }

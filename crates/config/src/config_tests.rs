@@ -1,4 +1,4 @@
-//! The values as others see them: listing, secrets, settings.
+//! The public values: listing, secrets, settings.
 
 use crate::{Config, KEYS, Layer, Origin, load};
 

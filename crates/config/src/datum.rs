@@ -10,7 +10,7 @@ use crate::{KeyPath, Secret};
 /// What stands in for a value that is not shown.
 pub(crate) const HIDDEN: &str = "\"…\"";
 
-/// How much of a wrong value is quoted back.
+/// How many characters of a wrong value are quoted in a message.
 const QUOTED_CHARS: usize = 40;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub(crate) enum Datum {
     Free(Free),
 }
 
-/// A value without a type of ours. Kept out of `Debug`: people put tokens there.
+/// A value that metier does not interpret. Hidden in `Debug`: it can be a token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Free {
     text: Secret,
@@ -111,7 +111,7 @@ impl Datum {
         })
     }
 
-    /// The value of a variable, a flag or a word on the command line: strings may be bare, lists `a,b`.
+    /// The value of a variable, a flag or a command-line argument: strings can be unquoted, lists written as `a,b`.
     pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Self, Mismatch> {
         let value = match kind {
             Kind::Bool => bool_from_text(text),
@@ -125,7 +125,7 @@ impl Datum {
         Self::from_value(kind, &value)
     }
 
-    /// The value itself, secrets included.
+    /// The value as TOML, secrets included.
     pub(crate) fn to_toml(&self) -> TomlValue {
         match self {
             Datum::Bool(value) => TomlValue::from(*value),
@@ -140,7 +140,7 @@ impl Datum {
         }
     }
 
-    /// The value for people: TOML, with secrets hidden.
+    /// The value as TOML, with secrets hidden.
     pub(crate) fn shown(&self, path: &KeyPath) -> String {
         match self {
             Datum::Secret(_) => HIDDEN.to_owned(),
@@ -187,7 +187,7 @@ fn list(item: Item, array: &Array) -> Result<Datum, Mismatch> {
     Ok(Datum::List(values))
 }
 
-/// A table of approvals as a list of them: `name = true`, or `name = "sha256:…"` for exact content.
+/// A table of approvals as a list: `name = true`, or `name = "sha256:…"` for exact content.
 fn approvals(table: &dyn TableLike) -> Result<Datum, Mismatch> {
     let mut values = Vec::new();
     for (name, item) in table.iter() {
@@ -240,7 +240,7 @@ fn list_from_text(text: &str) -> TomlValue {
     TomlValue::Array(items.collect())
 }
 
-/// The same value without layout, comments and places.
+/// The same value without layout, comments and positions.
 fn plain(value: &TomlValue) -> TomlValue {
     match value {
         TomlValue::String(found) => TomlValue::from(found.value().as_str()),
@@ -277,7 +277,7 @@ fn has_table(value: &TomlValue) -> bool {
             .is_some_and(|array| array.iter().any(has_table))
 }
 
-/// Settings have no types, so a name is all there is to tell a token by.
+/// Settings have no types, so a secret can only be recognized by its name.
 fn sounds_secret(segment: &str) -> bool {
     let segment = segment.to_lowercase();
     [
@@ -302,7 +302,7 @@ fn describe_item(item: &TomlItem) -> String {
     }
 }
 
-/// A wrong value as it is quoted back: short and on one line.
+/// A wrong value for a message: short and on one line.
 fn describe(value: &TomlValue) -> String {
     match value {
         TomlValue::String(found) => format!("the string `\"{}\"`", shortened(found.value())),

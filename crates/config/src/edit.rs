@@ -1,7 +1,7 @@
-//! Changing one key in a user's file, and nothing else in it.
+//! Changes one key in a user's file, and nothing else.
 //!
-//! A value that is there is replaced in place, byte for byte around it; a key that is new goes through `toml_edit`,
-//! which keeps comments. The result is parsed again before it is handed back.
+//! An existing value is replaced in place, and every byte around it is kept; a new key is inserted with `toml_edit`,
+//! which keeps comments. The result is parsed again before it is returned.
 
 use std::ops::Range;
 
@@ -19,81 +19,81 @@ use crate::{KeyPath, Kind};
 pub struct Edited {
     /// The whole new text.
     pub text: String,
-    /// The value that was there, as TOML with secrets hidden.
+    /// The previous value, as TOML with secrets hidden.
     pub old: Option<String>,
 }
 
 /// Why a text was not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    /// There is no such key.
+    /// The key does not exist.
     #[error(transparent)]
     Unknown(#[from] UnknownKey),
-    /// The value doesn't fit the key.
+    /// The value does not fit the key.
     #[error("`{key}`: expected {expected}, found {found}")]
     WrongValue {
-        /// The key.
+        /// The key to set.
         key: String,
-        /// What would fit.
+        /// A description of the values that fit.
         expected: String,
-        /// What was given.
+        /// A description of the value that was given.
         found: String,
     },
-    /// The key's path has a part that can't be.
+    /// A part of the key's path is not a possible name.
     #[error("`{key}` can't be set: {reason}")]
     WrongName {
-        /// The key.
+        /// The key to set.
         key: String,
-        /// Which part, and why.
+        /// The part and what is wrong with it.
         reason: String,
     },
-    /// The text isn't TOML.
+    /// The text is not valid TOML.
     #[error("line {line}, column {column}: not valid TOML: {message}")]
     NotToml {
-        /// From 1.
+        /// The line, from 1.
         line: usize,
-        /// From 1.
+        /// The column, from 1.
         column: usize,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// Something else stands where the key or a table on the way to it would be.
+    /// Another value is in the place of the key or of one of its tables.
     #[error("`{path}` is {found}, so `{key}` can't be changed")]
     InTheWay {
-        /// The key.
+        /// The key to change.
         key: String,
-        /// What is in the way.
+        /// The path of the other value.
         path: String,
         /// `a table` or `not a table`.
         found: &'static str,
     },
-    /// The file is laid out in a way that we can't change safely.
-    #[error("`{key}` can't be changed without touching other lines")]
+    /// The layout of the file does not allow a safe change.
+    #[error("`{key}` can't be changed without changing other lines")]
     Awkward {
-        /// The key.
+        /// The key to change.
         key: String,
     },
 }
 
 impl EditError {
-    /// What to do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             EditError::Unknown(unknown) => unknown.hint.clone(),
             EditError::WrongValue { key, expected, .. } => {
-                format!("`metier config {key} VALUE` takes {expected}")
+                format!("VALUE in `metier config {key} VALUE` must be {expected}")
             }
             EditError::WrongName { .. } => "`metier list` shows the names of skills".to_owned(),
-            EditError::NotToml { line, .. } => format!("correct line {line} first"),
+            EditError::NotToml { line, .. } => format!("fix line {line} first"),
             EditError::InTheWay { path, .. } => {
                 format!("remove or rename `{path}` in the file first")
             }
-            EditError::Awkward { .. } => "change it in an editor".to_owned(),
+            EditError::Awkward { .. } => "edit the file by hand".to_owned(),
         }
     }
 }
 
-/// Sets a key. Strings may be given bare, lists as `a,b` or in TOML.
+/// Sets a key. Strings can be unquoted, lists written as `a,b` or in TOML.
 pub fn set(text: &str, key: &str, value: &str) -> Result<Edited, EditError> {
     let target = Target::new(key)?;
     let datum =
@@ -120,7 +120,7 @@ pub fn set(text: &str, key: &str, value: &str) -> Result<Edited, EditError> {
     target.verified(edited, holds)
 }
 
-/// Removes a key's line. A key that isn't there is no mistake: the text comes back as it was.
+/// Removes a key's line. If the key is not set, the text is returned unchanged.
 pub fn unset(text: &str, key: &str) -> Result<Edited, EditError> {
     let target = Target::new(key)?;
     let document = parse(text)?;
@@ -160,7 +160,7 @@ fn spliced(text: &str, span: Range<usize>, new: &str) -> String {
     format!("{}{new}{}", &text[..span.start], &text[span.end..])
 }
 
-/// The whole lines that a span touches, with their line ends.
+/// The whole lines that a span touches, with their line endings.
 fn lines_of(text: &str, span: Range<usize>) -> Range<usize> {
     let start = text[..span.start]
         .rfind('\n')
@@ -177,9 +177,9 @@ struct Target {
     path: KeyPath,
 }
 
-/// Where the key is in a text.
+/// The position of the key in a text.
 struct Spot {
-    /// The last segment as it is spelled there.
+    /// The last segment as spelled in the file.
     name: String,
     key: Option<Range<usize>>,
     value: Option<Range<usize>>,
@@ -246,7 +246,7 @@ impl Target {
         match Datum::from_item(self.key.kind, item) {
             Ok(datum) => datum.shown(&self.path),
             Err(_) if self.key.is_secret() => HIDDEN.to_owned(),
-            // Of another type, so it is shown as a value without one.
+            // A value of another type is shown as an uninterpreted one.
             Err(_) => Datum::from_item(Kind::Free, item)
                 .map_or_else(|_| HIDDEN.to_owned(), |it| it.shown(&self.path)),
         }
@@ -294,7 +294,7 @@ impl Target {
         Ok(document.to_string())
     }
 
-    /// The new text, if it still parses and says what it should.
+    /// The new text, if it still parses and has the expected value.
     fn verified(&self, edited: Edited, holds: impl Fn(&Item) -> bool) -> Result<Edited, EditError> {
         let awkward = || EditError::Awkward {
             key: self.path.to_string(),

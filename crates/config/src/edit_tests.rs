@@ -163,7 +163,7 @@ fn errors_have_a_next_step() {
         (
             set("", "skills.validation", "loose"),
             "`skills.validation`: expected `\"lenient\"` or `\"strict\"`, found the string `\"loose\"`",
-            "`metier config skills.validation VALUE` takes `\"lenient\"` or `\"strict\"`",
+            "VALUE in `metier config skills.validation VALUE` must be `\"lenient\"` or `\"strict\"`",
         ),
         (
             set("skills = 3", "skills.enabled", "true"),

@@ -1,31 +1,32 @@
-//! What there is to know about one key, and how a path is matched to it.
+//! The description of one key, and how a path is matched to it.
 
 use crate::{KEYS, KeyPath};
 
 /// One row of [`KEYS`].
 #[derive(Debug)]
 pub struct Key {
-    /// Dotted path; a segment in angle brackets (`<name>`) stands for any one segment.
+    /// Dotted path; a segment in angle brackets (`<name>`) matches any segment.
     pub path: &'static str,
-    /// What a value must look like.
+    /// The type of its values.
     pub kind: Kind,
-    /// The value when nobody decided.
+    /// The value if no layer sets it.
     pub default: Fallback,
-    /// The environment variable that sets it, where a single variable can.
+    /// The environment variable that sets it; patterns have none.
     pub env: Option<&'static str>,
-    /// Another spelling of the last segment that is read too, with a warning.
+    /// Another spelling of the last segment, accepted with a warning.
     pub alias: Option<&'static str>,
     /// What a project's file may do with it.
     pub project: Project,
-    /// One sentence for people.
+    /// One sentence for the reference page.
     pub doc: &'static str,
 }
 
 impl Key {
-    /// Whether anything in this version acts on it.
+    /// Whether the key has an effect in this version.
     #[must_use]
     pub fn has_effect(&self) -> bool {
-        !crate::table::WITHOUT_EFFECT.contains(&self.path)
+        let without = crate::table::WITHOUT_EFFECT;
+        !without.iter().any(|key| key.path == self.path)
     }
 }
 
@@ -34,11 +35,11 @@ impl Key {
 pub enum Kind {
     /// `true` or `false`.
     Bool,
-    /// A whole number that is at least this.
+    /// An integer that is at least this.
     Int(u64),
-    /// One of a few words.
+    /// One of these strings.
     Choice(&'static [&'static str]),
-    /// Any string that is not empty.
+    /// A string that is not empty.
     Text,
     /// A string that is never shown.
     Secret,
@@ -48,10 +49,10 @@ pub enum Kind {
     Free,
 }
 
-/// What the strings in a list are.
+/// The type of the strings in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Item {
-    /// A skill's name.
+    /// The name of a skill.
     Name,
     /// A folder, as written.
     Path,
@@ -59,60 +60,61 @@ pub enum Item {
     Approval,
     /// The first words of a command line.
     Prefix,
-    /// A tool's name.
+    /// The name of a tool.
     Tool,
-    /// A finding of the scanner that the user has looked at, and why it is right.
+    /// A finding of the scanner that the user accepts, with a reason.
     Suppression,
 }
 
-/// A key's default.
+/// The default value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fallback {
-    /// No value at all, which has a meaning of its own.
+    /// No value, which has its own meaning for the key.
     Absent,
-    /// A boolean.
+    /// A default of type boolean.
     Bool(bool),
-    /// A number.
+    /// A default of type integer.
     Int(u64),
-    /// A word.
+    /// A default of type string or choice.
     Text(&'static str),
-    /// A list without items.
+    /// The empty list.
     Empty,
 }
 
-/// What a project's file may do with a key. A project arrives with a clone: it may tighten, never loosen.
+/// What a project's file may do with a key. A project's file arrives with a clone, so it can tighten settings and
+/// never loosen them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Project {
-    /// Nothing.
+    /// A project can't set it.
     Never,
-    /// Make it stricter, by this rule.
+    /// A project can set a stricter value, by this rule.
     Tighten(Rule),
 }
 
 /// Which values are stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
-    /// This one value, in TOML's spelling without quotes.
+    /// Only this value, in TOML's spelling without quotes.
     Only(&'static str),
-    /// A number that isn't greater than the one in force.
+    /// A number not greater than the current one.
     Lower,
     /// As [`Rule::Lower`], for a key where 0 means "no limit".
     LowerWhereZeroIsNoLimit,
-    /// A list, of which only what is also in the list in force is kept.
+    /// A list, reduced to the items that are also in the current list.
     Intersect,
-    /// As [`Rule::Intersect`] for command prefixes: `git log` lies within `git`.
+    /// As [`Rule::Intersect`] for command prefixes: `git log` is within `git`.
     IntersectPrefixes,
 }
 
-/// What a path leads to.
+/// The result of looking up a path.
 pub(crate) enum Found {
     Key {
         key: &'static Key,
-        /// The path in its right spelling.
+        /// The path in its canonical spelling.
         path: KeyPath,
         by_alias: bool,
     },
-    /// Only a table on the way to keys.
+    /// A table that contains keys.
     Table,
     Nothing,
 }
@@ -138,7 +140,7 @@ impl Key {
         self.path.contains('<')
     }
 
-    /// Whether values of this key stay hidden.
+    /// Whether values of this key are hidden.
     pub fn is_secret(&self) -> bool {
         self.kind == Kind::Secret
     }
@@ -191,7 +193,7 @@ fn fits_segment(pattern: &str, segment: &str) -> bool {
 }
 
 impl Kind {
-    /// What was expected, for a sentence: "expected …".
+    /// The expected value for a message: "expected …".
     pub fn describe(self) -> String {
         match self {
             Kind::Bool => "`true` or `false`".to_owned(),
@@ -229,12 +231,12 @@ impl Item {
             Item::Prefix => "a command prefix",
             Item::Tool => "a tool name",
             Item::Suppression => {
-                "a fingerprint, `@sha256:` with 64 hexadecimal digits, a blank and a reason"
+                "a fingerprint, `@sha256:` with 64 hexadecimal digits, a space and a reason"
             }
         }
     }
 
-    /// Whether a string may stand in such a list.
+    /// Whether a string is a valid item of such a list.
     pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
             Item::Name => is_name(text),
@@ -248,7 +250,7 @@ impl Item {
     }
 }
 
-/// A name that some skill could have: the catalog refuses the others in every mode.
+/// Whether a skill could have this name: the catalog rejects all others in every mode.
 pub(crate) fn is_name(text: &str) -> bool {
     !text.trim().is_empty()
         && !text.contains("..")
@@ -256,7 +258,7 @@ pub(crate) fn is_name(text: &str) -> bool {
         && !text.contains(char::is_control)
 }
 
-/// `fingerprint@sha256:… reason`, taken apart.
+/// Splits `fingerprint@sha256:… reason`.
 pub(crate) fn suppression(text: &str) -> Option<(&str, &str, &str)> {
     let (bound, reason) = text.split_once(' ')?;
     let (fingerprint, digest) = bound.split_once('@')?;

@@ -1,27 +1,28 @@
-//! Where values come from.
+//! The layers that values come from.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::KeyPath;
+use crate::key::Key;
+use crate::table::AGENT_TOOLS;
 
-/// Who decided a value; the later ones win.
+/// The layer that set a value; later variants override earlier ones.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Origin {
-    /// Nobody: it is our default.
+    /// No layer: the built-in default.
     Default,
-    /// The user's file.
+    /// The user's config file.
     User(PathBuf),
-    /// A file that came with the project.
+    /// The config file of a project.
     Project(PathBuf),
-    /// An environment variable.
+    /// The environment variable of this name.
     Env(String),
-    /// A command-line flag.
+    /// The command-line flag of this name.
     Flag(String),
 }
 
 impl Origin {
-    /// The file, if it is one.
+    /// The path of the file, if the layer is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Origin::User(path) | Origin::Project(path) => Some(path),
@@ -57,12 +58,12 @@ pub struct Layer {
     /// The key that a flag sets.
     pub(crate) key: Option<String>,
     pub(crate) text: String,
-    /// Whether only the settings of models count.
+    /// Whether only settings of models apply.
     pub(crate) models_only: bool,
 }
 
 impl Layer {
-    /// The user's own file.
+    /// The user's config file.
     pub fn user(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Self {
             origin: Origin::User(path.into()),
@@ -72,8 +73,8 @@ impl Layer {
         }
     }
 
-    /// The user's own file, of which only the settings of models count: `agent`, but for `agent.tools`, which decides which skills are
-    /// ready. What is wrong with other settings is not reported.
+    /// The user's config file, of which only the settings of models apply: `agent` except `agent.tools`, which
+    /// affects which skills are ready. Problems with other settings are not reported.
     pub fn user_models(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Self {
             models_only: true,
@@ -81,13 +82,13 @@ impl Layer {
         }
     }
 
-    /// Whether a setting of this layer counts.
-    pub(crate) fn counts(&self, path: &KeyPath) -> bool {
-        let mut segments = path.segments().iter().map(String::as_str);
-        !self.models_only || (segments.next() == Some("agent") && segments.next() != Some("tools"))
+    /// Whether a key of this layer applies.
+    pub(crate) fn counts(&self, key: &Key) -> bool {
+        let of_agent = key.segments().next() == AGENT_TOOLS.segments().next();
+        !self.models_only || (of_agent && key.path != AGENT_TOOLS.path)
     }
 
-    /// A file of the project: it can only tighten.
+    /// The config file of a project: it can only tighten.
     pub fn project(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Self {
             origin: Origin::Project(path.into()),
@@ -97,7 +98,7 @@ impl Layer {
         }
     }
 
-    /// A `METIER_…` variable. An empty value counts as not set.
+    /// A `METIER_…` variable. An empty value means that it is not set.
     pub fn env(name: impl Into<String>, value: impl Into<String>) -> Self {
         Self {
             origin: Origin::Env(name.into()),
@@ -117,14 +118,14 @@ impl Layer {
         }
     }
 
-    /// Where it comes from.
+    /// The origin of the values in this layer.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 }
 
 impl fmt::Debug for Layer {
-    /// Without the text, which may hold secrets.
+    /// Omits the text, which can contain secrets.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Layer")
             .field("origin", &self.origin)

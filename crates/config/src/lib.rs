@@ -1,18 +1,18 @@
-//! # metier-config — what the user decided
+//! # metier-config — the user's settings
 //!
-//! **Problem.** A skill system is configured in five places (our defaults, the user's file, the project's file,
-//! the environment, flags), and one of them, the project's file, arrives with a freshly cloned repository.
-//! Somebody who asks "why is this value what it is?" deserves one answer, and somebody who clones a repository
-//! must not have their guard lowered by it.
+//! **Problem.** A skill system is configured in five places (built-in defaults, the user's file, the project's file,
+//! the environment, flags), and one of them, the project's file, arrives with a cloned repository. A user who asks
+//! "why does this setting have this value?" needs one answer, and cloning a repository must not weaken the user's
+//! settings.
 //!
 //! **Goals.**
-//! - One flat table, [`KEYS`], says all there is to say about a key: type, default, variable, what a project may do
-//!   with it, one sentence of help. Reading, `metier config`, the reference page and suggestions are derived from it.
-//! - Every value knows its [`Origin`], and its line where it came from a file.
-//! - Nothing stops the reading: a mistake is a [`Problem`] with a place and a hint, and the rest still counts.
+//! - One flat table, [`KEYS`], defines everything about a key: type, default, variable, what a project may do with
+//!   it, one sentence of help. Reading, `metier config`, the reference page and suggestions are derived from it.
+//! - Every value has an [`Origin`], and a line if it comes from a file.
+//! - Reading never stops: a mistake is a [`Problem`] with a position and a hint, and everything else still applies.
 //!
-//! **Worked example.** The user wrote `validation = "lenient"`, the project asks for `"strict"` and, while at it, tries
-//! to switch scanning off. The first tightens and is taken; the second loosens, is reported and has no effect.
+//! **Worked example.** The user's file has `validation = "lenient"`; the project sets `"strict"` and also tries to
+//! disable scanning. The first tightens and applies; the second loosens, is reported and has no effect.
 //!
 //! ```
 //! use metier_config::{Layer, Validation, load};
@@ -29,15 +29,15 @@
 //! assert_eq!(loaded.problems.len(), 1);
 //! assert_eq!(
 //!     loaded.problems[0].to_string(),
-//!     "/src/app/.metier/config.toml:3:10: a project may only set `skills.security.scan_on_load` to `true`"
+//!     "/src/app/.metier/config.toml:3:10: a project can only set `skills.security.scan_on_load` to `true`"
 //! );
 //! ```
 //!
 //! **In → out.** `Layer… → Loaded { Config, Problem… }` · `text + key + value → edited text` · `KEYS → reference page`
 //!
-//! **Invariants.** no I/O, no environment, no clock: texts come in · default < user < project < environment < flag,
-//! in whatever order the layers are given · a project layer never loosens · a secret is never in `Debug`, in
-//! [`Config::values`] or in a problem · a key without a decision for projects does not compile.
+//! **Invariants.** no I/O, no environment, no clock: texts are passed in · default < user < project < environment <
+//! flag, in whatever order the layers are given · a project layer never loosens · a secret is never in `Debug`, in
+//! [`Config::values`] or in a problem · a key without a rule for projects does not compile.
 //!
 //! **Start reading at** `table.rs`, then `load.rs`, then `tighten.rs`.
 #![warn(clippy::disallowed_methods)]

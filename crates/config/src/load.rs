@@ -1,4 +1,4 @@
-//! Layers → one config: the order of origins and what a project may do are decided here.
+//! Layers → one config: the precedence of layers and the rules for projects are applied here.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use crate::read::{Assignment, read};
 use crate::tighten::tightened;
 use crate::{KEYS, KeyPath, Layer, Origin, Problem, Project, Severity};
 
-/// What came of the layers.
+/// The result of loading layers.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The values. Always complete: where a layer was wrong, the layer below it counts.
+    /// The values, always complete: where a layer is wrong, the layer below applies.
     pub config: Config,
-    /// What is wrong, in the order of the layers.
+    /// All problems, in the order of the layers.
     pub problems: Vec<Problem>,
 }
 
 impl Loaded {
-    /// Whether some decision was not understood. What acts on the world should stop then: the value that is missing
-    /// may be the one that would have forbidden the act.
+    /// Whether a setting could not be read. Then nothing should be run: the missing setting could be the one that
+    /// forbids it.
     pub fn has_errors(&self) -> bool {
         self.problems.iter().any(Problem::is_error)
     }
 }
 
-/// A value in force.
+/// A current value and where it comes from.
 #[derive(Debug, Clone)]
 pub(crate) struct Held {
     pub(crate) key: &'static Key,
@@ -37,8 +37,8 @@ pub(crate) struct Held {
 
 pub(crate) type State = BTreeMap<KeyPath, Held>;
 
-/// Merges layers, in the order default < user < project < environment < flag whatever order they come in;
-/// layers of one kind count in the order given.
+/// Merges layers in the order default < user < project < environment < flag, whatever order they are given in; layers
+/// of one kind apply in the order given.
 pub fn load(layers: impl IntoIterator<Item = Layer>) -> Loaded {
     let mut layers: Vec<Layer> = layers.into_iter().collect();
     layers.sort_by_key(|layer| layer.origin.rank());
@@ -50,7 +50,7 @@ pub fn load(layers: impl IntoIterator<Item = Layer>) -> Loaded {
         if layer.models_only {
             found.clear();
         }
-        let counts = |assignment: &Assignment| layer.counts(&assignment.path);
+        let counts = |assignment: &Assignment| layer.counts(assignment.key);
         for assignment in reading.assignments.into_iter().filter(counts) {
             found.extend(apply(&mut state, assignment, &layer.origin));
         }
@@ -108,10 +108,8 @@ fn apply(state: &mut State, assignment: Assignment, origin: &Origin) -> Option<P
 
 fn refusal(message: String, assignment: &Assignment, origin: &Origin) -> Problem {
     let hint = match assignment.key.project {
-        Project::Never => "remove it here; it belongs in the user's own config file",
-        Project::Tighten(_) => {
-            "remove it here: a project can tighten what the user decided, not loosen it"
-        }
+        Project::Never => "remove it here; it belongs in the user's config file",
+        Project::Tighten(_) => "remove it here: a project can only tighten the user's settings",
     };
     Problem {
         severity: Severity::Error,

@@ -129,7 +129,7 @@ fn problems_say_where_what_and_what_to_do() {
         ),
         (
             "skills.load.extraDirs = []",
-            "1:13 warning `skills.load.extraDirs` is another spelling of `skills.load.extra_dirs` | write `extra_dirs`",
+            "1:13 warning `skills.load.extraDirs` is a different spelling of `skills.load.extra_dirs` | write `extra_dirs`",
         ),
         (
             "skills.approved = [\"x@sha256:12\"]",
@@ -251,7 +251,7 @@ fn variables_and_flags() {
     assert!(config.setting_is_truthy("github.enabled"));
     assert_eq!(
         report(&loaded),
-        "METIER_SKILLS_VALIDATON warning `METIER_SKILLS_VALIDATON` is not a variable of ours | did you mean `METIER_SKILLS_VALIDATION`?\n\
+        "METIER_SKILLS_VALIDATON warning unknown variable `METIER_SKILLS_VALIDATON` | did you mean `METIER_SKILLS_VALIDATION`?\n\
          METIER_PROMPT_BUDGET error `prompt.budget`: expected a whole number from 1, found the string `\"many\"`\n\
          --set error there is no key `skills.nothing` | `metier config` lists all keys"
     );

@@ -9,7 +9,7 @@ use toml_edit::Key as TomlKey;
 pub struct KeyPath(Vec<String>);
 
 impl KeyPath {
-    /// Reads a dotted path with TOML's quoting; text that isn't one is cut at its dots as it stands.
+    /// Parses a dotted path with TOML's quoting; any other text is split at its dots.
     pub fn parse(text: &str) -> Self {
         match TomlKey::parse(text) {
             Ok(keys) => Self(keys.iter().map(|key| key.get().to_owned()).collect()),
@@ -17,7 +17,7 @@ impl KeyPath {
         }
     }
 
-    /// The segments, unquoted.
+    /// The segments without quotes.
     pub fn segments(&self) -> &[String] {
         &self.0
     }
@@ -40,7 +40,7 @@ impl KeyPath {
         self.0.last().map_or("", String::as_str)
     }
 
-    /// Whether one of the two lies strictly below the other.
+    /// Whether one of the two is strictly below the other.
     pub(crate) fn overlaps(&self, other: &Self) -> bool {
         self.0.len() != other.0.len()
             && (self.0.starts_with(&other.0) || other.0.starts_with(&self.0))

@@ -1,25 +1,25 @@
-//! Something wrong with a layer, and where.
+//! A problem in a layer, with its position.
 
 use std::fmt;
 use std::path::Path;
 
 use crate::Origin;
 
-/// How bad a problem is.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The value was understood; the spelling should change.
+    /// The value applies; its spelling should be changed.
     Warning,
-    /// The value was not taken.
+    /// The value does not apply.
     Error,
 }
 
-/// One thing that is wrong with a layer. It never holds a secret.
+/// One problem in a layer. It never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// How bad it is.
+    /// Whether the value applies.
     pub severity: Severity,
-    /// What is wrong, in one sentence without a full stop.
+    /// The problem in one sentence without a full stop.
     pub message: String,
     /// The layer it is in.
     pub origin: Origin,
@@ -27,24 +27,24 @@ pub struct Problem {
     pub line: Option<usize>,
     /// Column in the line, in characters from 1.
     pub column: Option<usize>,
-    /// What to do about it.
+    /// What the user can do about it.
     pub hint: Option<String>,
 }
 
 impl Problem {
-    /// The file it is in, if it is in one.
+    /// The file that contains it, if any.
     pub fn path(&self) -> Option<&Path> {
         self.origin.path()
     }
 
-    /// Whether a value was not taken because of it.
+    /// Whether a value does not apply because of it.
     pub fn is_error(&self) -> bool {
         self.severity == Severity::Error
     }
 }
 
 impl fmt::Display for Problem {
-    /// `file:line:column: message`, as far as there are such things.
+    /// `file:line:column: message`, without the parts that are unknown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.origin)?;
         if let (Some(line), Some(column)) = (self.line, self.column) {
@@ -54,14 +54,14 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A place in a text, both from 1; columns count characters.
+/// A position in a text, from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
-/// Where the lines of a text begin, so that a file with very many keys is still read in one breath.
+/// The starts of the lines of a text, so that finding the line of each key takes logarithmic time.
 pub(crate) struct Lines<'a> {
     text: &'a str,
     starts: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What a project may do with each key. The cases are made from the table, so a new key can't be forgotten.
+//! What a project may do with each key. The cases are generated from the table, so a new key can't be forgotten.
 
 use proptest::prelude::*;
 
@@ -32,7 +32,7 @@ fn sample(key: &Key) -> String {
     }
 }
 
-/// What the user decided, and what a project might try in order to loosen it.
+/// The user's value, and values by which a project might try to loosen it.
 fn attempt(key: &Key, rule: Rule) -> (String, String) {
     match (rule, key.kind) {
         (Rule::Only(word), Kind::Choice(words)) => {
@@ -189,7 +189,7 @@ fn other_spellings_and_shapes_are_no_way_around() {
     }
 }
 
-/// Whether `after` allows nothing that `before` forbids, as far as numbers and switches go.
+/// Whether `after` allows nothing that `before` forbids, for numbers and switches.
 fn is_no_looser(before: &Config, after: &Config) -> bool {
     let switches = |config: &Config| {
         let security = &config.security;

@@ -1,4 +1,4 @@
-//! One layer → assignments. Knows the table of keys; doesn't know what other layers say.
+//! One layer → assignments. Uses the table of keys and no other layer.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,10 +10,10 @@ use crate::key::{Found, Key, Kind, find, is_name, key_for_env};
 use crate::problem::{Lines, Place};
 use crate::{KeyPath, Layer, OTHER_VARIABLES, Origin, Problem, Severity, recover, suggest};
 
-/// Enough to see what kind of file this is; a hostile one shall not fill the terminal.
+/// Enough to recognize a wrong file, and few enough that a hostile one does not flood the terminal.
 const PROBLEMS: usize = 100;
 
-/// `key = value`, of the right type.
+/// `key = value`, of the correct type.
 pub(crate) struct Assignment {
     pub(crate) key: &'static Key,
     pub(crate) path: KeyPath,
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
             let hint = suggest::variable(name).map(|near| format!("did you mean `{near}`?"));
             return self.report(
                 Severity::Warning,
-                format!("`{name}` is not a variable of ours"),
+                format!("unknown variable `{name}`"),
                 None,
                 hint,
             );
@@ -186,7 +186,7 @@ impl<'a> Reader<'a> {
     }
 
     fn alias(&mut self, given: &KeyPath, right: &KeyPath, span: Option<Range<usize>>) {
-        let message = format!("`{given}` is another spelling of `{right}`");
+        let message = format!("`{given}` is a different spelling of `{right}`");
         self.report(
             Severity::Warning,
             message,
@@ -244,7 +244,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Why the part of a path that the user chose can't be right.
+/// Why the user's segment of a path is not a valid name.
 pub(crate) fn wrong_segment(key: &Key, path: &KeyPath) -> Option<String> {
     key.segments()
         .zip(path.segments())

@@ -1,15 +1,15 @@
-//! Reading a file that isn't quite TOML.
+//! Reads a file that is not valid TOML.
 //!
-//! The parser gives up at the first mistake. Leaving a whole file aside for one missing quote would drop the user's
-//! decisions, so the offending line is blanked and the text is parsed again; where that doesn't help (a header, a value
-//! over several lines), the section around it is. Blanking keeps every offset, so places stay right. Each round is
-//! an error that the caller reports: nothing is skipped silently.
+//! The parser stops at the first mistake. Ignoring the whole file for one missing quote would drop the user's
+//! settings, so the offending line is blanked and the text is parsed again; if that does not help (a header, a value
+//! over several lines), the section around it is blanked. Blanking keeps all offsets. Each round is an error that the
+//! caller reports: nothing is skipped silently.
 
 use std::ops::Range;
 
 use toml_edit::{Document, Table};
 
-/// A file with more mistakes than this isn't a config file.
+/// A file with more mistakes than this is not a config file.
 const ROUNDS: usize = 16;
 
 pub(crate) struct Broken {
@@ -17,7 +17,7 @@ pub(crate) struct Broken {
     pub(crate) message: String,
 }
 
-/// What could be parsed, and each place where it could not.
+/// The parsed text, and each position where parsing failed.
 pub(crate) fn parse(text: &str) -> (Table, Vec<Broken>) {
     let mut text = text.to_owned();
     let mut broken = Vec::new();
@@ -69,7 +69,7 @@ fn line_at(text: &str, offset: usize) -> Range<usize> {
     start..end
 }
 
-/// From the header at or above a line to the next one.
+/// The range from the header at or above a line to the next header.
 fn section_at(text: &str, line: &Range<usize>) -> Range<usize> {
     let is_header = text[line.clone()].starts_with('[');
     let above = text[..line.start]

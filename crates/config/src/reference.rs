@@ -34,10 +34,9 @@ pub fn reference_markdown() -> String {
 
 const INTRODUCTION: &str = "# Configuration
 
-Values come from, each beating the one before: the defaults below, your own `config.toml`, the project's
-`.metier/config.toml`, `METIER_…` variables, flags. `metier config` shows each value and where it comes from;
-`metier config KEY VALUE` sets one and keeps your comments. A project arrives with a clone, so its file can only
-tighten what you decided.
+A value comes from the last of these layers that sets it: the defaults below, your `config.toml`, the project's
+`.metier/config.toml`, `METIER_…` variables, flags. `metier config` shows each value and its layer; `metier config KEY VALUE`
+sets one and keeps your comments. A project's file arrives with a clone, so it can only tighten your settings.
 ";
 
 fn heading(section: &str) -> &str {
@@ -60,10 +59,7 @@ fn describe(page: &mut String, key: &Key) {
     }
     write_to(page, format_args!("- in a project: {}\n", in_project(key)));
     if !key.has_effect() {
-        write_to(
-            page,
-            format_args!("- kept, but without effect in this version\n"),
-        );
+        write_to(page, format_args!("- has no effect in this version\n"));
     }
 }
 
@@ -84,9 +80,9 @@ fn in_project(key: &Key) -> String {
         Project::Tighten(Rule::Only(word)) => format!("only `\"{word}\"`"),
         Project::Tighten(Rule::Lower) => "can be lowered".to_owned(),
         Project::Tighten(Rule::LowerWhereZeroIsNoLimit) => "can be lowered, not to 0".to_owned(),
-        Project::Tighten(Rule::Intersect) => "narrows the list in force".to_owned(),
+        Project::Tighten(Rule::Intersect) => "narrows the current list".to_owned(),
         Project::Tighten(Rule::IntersectPrefixes) => {
-            "narrows the list in force (`git log` lies within `git`)".to_owned()
+            "narrows the current list (`git log` is within `git`)".to_owned()
         }
     }
 }

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-/// A string that prints as `[secret]`; only [`Secret::expose`] gives it away.
+/// A string that prints as `[secret]`; only [`Secret::expose`] returns it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Takes a string out of sight.
+    /// Wraps a string.
     pub fn new(text: impl Into<String>) -> Self {
         Self(text.into())
     }
 
-    /// The string itself. Each caller is a place to look at in a review.
+    /// The string itself. Review each caller.
     pub fn expose(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! The nearest right key to a wrong one.
+//! The closest valid key to an invalid one.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use strsim::damerau_levenshtein;
 
 use crate::{KEYS, KeyPath};
 
-/// Longer paths are not typing mistakes, and comparing them would cost.
+/// Longer paths are not typing mistakes, and comparing them is expensive.
 const LONGEST: usize = 120;
 
-/// What to say about a key that doesn't exist.
+/// The hint for a key that does not exist.
 pub(crate) fn hint(path: &KeyPath) -> String {
     match nearest(path) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -38,7 +38,7 @@ fn nearest(path: &KeyPath) -> Option<String> {
     Some(near.1.to_string())
 }
 
-/// All keys and tables, with the segments that the user chose filled in from what was written.
+/// All keys and tables, with the user's segments filled in.
 fn candidates(path: &KeyPath) -> BTreeSet<KeyPath> {
     let mut all = BTreeSet::new();
     for key in KEYS {
@@ -58,8 +58,8 @@ fn candidates(path: &KeyPath) -> BTreeSet<KeyPath> {
     all
 }
 
-/// How far apart two paths are, when they are close enough to speak of: either the whole path was mistyped, or the
-/// right key was written into the wrong table.
+/// The distance of two paths that are similar: either the whole path was mistyped, or a valid key was written into
+/// the wrong table.
 fn distance(given: &KeyPath, candidate: &KeyPath) -> Option<usize> {
     let (given_text, candidate_text) = (snake(&given.to_string()), candidate.to_string());
     let whole = damerau_levenshtein(&given_text, &candidate_text);

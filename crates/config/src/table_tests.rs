@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 
 use crate::datum::Datum;
-use crate::key::{Fallback, Found, Kind, Project, Rule, find};
-use crate::{Config, KEYS, KeyPath, OTHER_VARIABLES, Validation, key_for_env, reference_markdown};
+use crate::key::{Fallback, Found, Item, Key, Kind, Project, Rule, find};
+use crate::{
+    Config, KEYS, KeyPath, Layer, OTHER_VARIABLES, Secret, Validation, key_for_env, load,
+    reference_markdown,
+};
 
 #[test]
 fn paths_and_variables_are_unique() {
@@ -79,6 +82,67 @@ fn each_rule_fits_its_type() {
             (Project::Tighten(Rule::Only(word)), Kind::Choice(words)) if words.contains(&word) => {}
             other => panic!("{}: {other:?}", key.path),
         }
+    }
+}
+
+/// Values that a key accepts, each with a different meaning.
+fn samples(key: &Key) -> Vec<String> {
+    let digits = |count| "a".repeat(count);
+    match key.kind {
+        Kind::Bool => vec!["true".to_owned(), "false".to_owned()],
+        Kind::Int(least) => vec![(least + 7).to_string(), (least + 8).to_string()],
+        Kind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+        Kind::List(Item::Suppression) => {
+            let bound = format!("{}@sha256:{}", digits(16), digits(64));
+            vec!["[]".to_owned(), format!(r#"["{bound} checked"]"#)]
+        }
+        Kind::List(_) => vec![r#"["a"]"#.to_owned(), r#"["b"]"#.to_owned()],
+        Kind::Text | Kind::Secret | Kind::Free => vec!["a".to_owned(), "b".to_owned()],
+    }
+}
+
+/// The typed values, secrets included, without the state that they were read from.
+fn typed(config: &Config) -> String {
+    let entries = config.entries().map(|(name, entry)| {
+        let key = entry.api_key.as_ref().map(Secret::expose);
+        let env: Vec<&str> = entry.env.values().map(Secret::expose).collect();
+        format!("{name} {entry:?} {key:?} {env:?}")
+    });
+    let entries: Vec<String> = entries.collect();
+    let Config {
+        enabled,
+        validation,
+        load,
+        allow_bundled,
+        approved,
+        security,
+        scan,
+        registry_url,
+        limits,
+        hooks,
+        agent,
+        prompt,
+        ..
+    } = config;
+    format!(
+        "{:?}{:?}{entries:?}",
+        (enabled, validation, load, allow_bundled, approved, security),
+        (scan, registry_url, limits, hooks, agent, prompt)
+    )
+}
+
+#[test]
+fn every_value_of_every_key_is_read() {
+    for key in KEYS.iter().filter(|key| key.kind != Kind::Free) {
+        let path = key.path.replace(['<', '>'], "");
+        let read = |value: String| {
+            let loaded = load([Layer::flag("--set", &path, &value)]);
+            assert!(loaded.problems.is_empty(), "{path}: {:?}", loaded.problems);
+            typed(&loaded.config)
+        };
+        let values = samples(key);
+        let different: BTreeSet<String> = values.iter().cloned().map(read).collect();
+        assert_eq!(different.len(), values.len(), "{path}: {values:?}");
     }
 }
 

@@ -1,4 +1,4 @@
-//! What a project may do: the rules behind [`Project`](crate::Project).
+//! The rules of [`Project`](crate::Project): what a project's file may change.
 
 use std::cmp::Ordering;
 
@@ -6,7 +6,7 @@ use crate::datum::Datum;
 use crate::key::{Kind, Project, Rule};
 use crate::read::Assignment;
 
-/// The value that holds after a project asked for one, or why the one in force stays.
+/// The value after a project's assignment, or why the current value stays.
 pub(crate) fn tightened(current: Option<&Datum>, asked: &Assignment) -> Result<Datum, String> {
     match asked.key.project {
         Project::Never => Err(format!("a project can't set `{}`", asked.path)),
@@ -41,7 +41,7 @@ fn only(word: &str, asked: &Assignment) -> Result<Datum, String> {
         "\""
     };
     Err(format!(
-        "a project may only set `{}` to `{quote}{word}{quote}`",
+        "a project can only set `{}` to `{quote}{word}{quote}`",
         asked.path
     ))
 }
@@ -53,14 +53,14 @@ fn lower(
 ) -> Result<Datum, String> {
     match (current, &asked.datum) {
         (Some(Datum::Int(now)), Datum::Int(then)) if reach(*then) > reach(*now) => Err(format!(
-            "a project may only lower `{}`, from {now} and not to {then}",
+            "a project can only lower `{}`: it is {now}, and the project sets {then}",
             asked.path
         )),
         _ => Ok(asked.datum.clone()),
     }
 }
 
-/// What both lists allow. No list in force allows everything.
+/// The items that both lists allow. No current list allows everything.
 fn both(
     current: Option<&Datum>,
     asked: &Datum,
@@ -85,7 +85,7 @@ fn same(one: &str, other: &str) -> Option<String> {
     (one == other).then(|| one.to_owned())
 }
 
-/// The longer of two prefixes if it begins with the shorter, word by word: `git log` and `git`, not `gitk` and `git`.
+/// The longer of two prefixes if it starts with the shorter, word by word: `git log` and `git`, not `gitk` and `git`.
 fn narrower_prefix(one: &str, other: &str) -> Option<String> {
     let words = |text: &str| {
         text.split_whitespace()

@@ -1,43 +1,43 @@
-//! The card: what discovery, eligibility and prompts need to know of a skill, and no more.
+//! The card: what discovery, eligibility and prompts need to know about a skill.
 //!
-//! Ten thousand of these are held in memory and in the warm index; everything else about a skill
-//! is in its [`Manifest`](crate::Manifest), read again when somebody asks for it.
+//! Ten thousand of these are kept in memory and in the warm index; everything else about a skill is in its
+//! [`Manifest`](crate::Manifest), which is read again when needed.
 
 use crate::{
     name::SkillName,
     words::{Backend, Os, SkillType, Types, Version},
 };
 
-/// What a skill is, on one card.
+/// The metadata of a skill that lists and prompts need.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
-    /// Its name.
+    /// The name of the skill.
     pub name: SkillName,
     /// What it does and when to use it.
     pub description: Box<str>,
-    /// Further words on when to use it (Claude Code).
+    /// More about when to use it (Claude Code).
     pub when_to_use: Option<Box<str>>,
     /// Its version, if it has one.
     pub version: Option<Version>,
-    /// A picture for lists.
+    /// An emoji for lists.
     pub emoji: Option<Box<str>>,
-    /// What it contributes.
+    /// The kinds of things that it contributes.
     pub types: Types,
     /// How its code runs, if it has any.
     pub backend: Option<Backend>,
-    /// Whether a person can call it by name.
+    /// Whether a person can invoke it by name.
     pub user_invocable: bool,
     /// Whether a model may choose it.
     pub model_invocable: bool,
     /// Whether it skips the checks for programs, variables and configuration.
     pub always: bool,
-    /// The key of its configuration entry, where that is not the name.
+    /// The key of its configuration entry, if that is not the name.
     pub skill_key: Option<Box<str>>,
-    /// The variable that `api_key` stands for.
+    /// The environment variable that `api_key` sets.
     pub primary_env: Option<Box<str>>,
-    /// What must be there, and which line asks for it.
+    /// Its requirements, each with its line.
     pub requirements: Vec<Requirement>,
-    /// How to get what is missing.
+    /// Ways to install missing programs.
     pub installers: Vec<Installer>,
 }
 
@@ -48,51 +48,51 @@ impl Card {
         self.skill_key.as_deref().unwrap_or(&self.name)
     }
 
-    /// Whether to use this skill means to run its code, and not to follow its text.
+    /// Whether using this skill means running its code instead of following its text.
     #[must_use]
     pub fn runs_workflow(&self) -> bool {
         self.types.contains(SkillType::Workflow) && self.backend.is_some()
     }
 }
 
-/// One thing that must be there.
+/// One requirement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Requirement {
-    /// What it is.
+    /// The program, variable, setting or other thing that is required.
     pub need: Need,
-    /// The line of the manifest that asks for it.
+    /// The line of the manifest that requires it.
     pub line: u32,
 }
 
-/// The kinds of things a skill can need.
+/// The kinds of requirements.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
     /// A program on PATH.
     Bin(Box<str>),
     /// One of several programs.
     AnyBin(Vec<Box<str>>),
-    /// An environment variable.
+    /// An environment variable that is set.
     Env(Box<str>),
     /// A configuration path that is truthy.
     Config(Box<str>),
     /// One of these operating systems.
     Os(Vec<Os>),
-    /// A version of this program, as SemVer requirement.
+    /// A version of metier, as a SemVer requirement.
     Metier(Box<str>),
     /// A tool of the agent.
     Tool(Box<str>),
-    /// Another skill.
+    /// An installed skill.
     Skill(Dependency),
 }
 
-/// A skill that another one builds on.
+/// A skill that another one depends on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dependency {
-    /// Its name.
+    /// The name of the required skill.
     pub name: Box<str>,
-    /// The versions that will do, as SemVer requirement.
+    /// The suitable versions, as a SemVer requirement.
     pub version: Option<Box<str>>,
-    /// Whether it can be missing.
+    /// Whether the skill works without it.
     pub optional: bool,
 }
 
@@ -105,16 +105,16 @@ pub struct Installer {
     pub kind: Box<str>,
     /// The formula, package, module or address.
     pub package: Box<str>,
-    /// The programs it brings.
+    /// The programs it installs.
     pub bins: Vec<Box<str>>,
-    /// The systems it is for; all when empty.
+    /// The systems it supports; all if empty.
     pub os: Vec<Os>,
-    /// What to call it.
+    /// A label for people.
     pub label: Option<Box<str>>,
 }
 
 impl Installer {
-    /// The program that installs, and what people call it; none for a kind that is not known.
+    /// The program that installs, and its display name; `None` for an unknown kind.
     #[must_use]
     pub fn program(&self) -> Option<(&'static str, &'static str)> {
         Some(match &*self.kind {
@@ -129,8 +129,7 @@ impl Installer {
         })
     }
 
-    /// What a person would type, if the package is a plain word: a manifest never gets to write a
-    /// command line of its own.
+    /// The command to type, if the package is a plain word: a manifest never gets to write a command line.
     #[must_use]
     pub fn command(&self) -> Option<String> {
         let package = &*self.package;

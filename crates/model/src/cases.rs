@@ -1,4 +1,4 @@
-//! A skill's own tests: `tests/*.yaml`, a list of cases.
+//! A skill's tests: `tests/*.yaml`, a list of cases.
 //!
 //! ```yaml
 //! - name: greets by name
@@ -23,51 +23,51 @@ use crate::{
 /// One test of a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
-    /// What it is called.
+    /// The name of the case.
     pub name: String,
-    /// Where it stands.
+    /// The line where it starts.
     pub line: u32,
     /// Files of the project, by path.
     pub files: Vec<(String, String)>,
-    /// What is done.
+    /// The action that is tested.
     pub what: What,
-    /// What must come of it; all of it.
+    /// The expected results; all of them must hold.
     pub expect: Vec<Expect>,
 }
 
-/// What a case does.
+/// The action of a case.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
-    /// Call a tool.
+    /// Call a tool with this input.
     Tool(String, Json),
-    /// Run a workflow.
+    /// Run a workflow with this input.
     Workflow(String, Json),
-    /// Let a hook handle an event.
+    /// Send an event to a hook.
     Hook(HookPhase, Json),
-    /// Let a scanner look at the files of the case.
+    /// Run a scanner on the files of the case.
     Scanner(String),
-    /// Look at what it adds to the system prompt.
+    /// Render what it adds to the system prompt.
     Prompt,
-    /// Ask whether a task activates it.
+    /// Check whether a task activates it.
     Trigger(String),
 }
 
-/// What must come of a case.
+/// An expected result.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expect {
-    /// Exactly this.
+    /// Exactly this value.
     Is(Json),
-    /// This text somewhere in it.
+    /// Contains this text.
     Contains(String),
-    /// An error with this text somewhere in it.
+    /// An error that contains this text.
     Error(String),
-    /// The call was cancelled, with this text in the reason.
+    /// The call was cancelled, with a reason that contains this text.
     Cancelled(String),
     /// Whether the task activates it.
     Activates(bool),
 }
 
-/// What is wrong with a file of cases, and where.
+/// A mistake in a file of cases, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseMistake {
     /// The line, from 1.
@@ -92,7 +92,7 @@ const FIELDS: &[&str] = &[
 /// The cases of a YAML file.
 ///
 /// # Errors
-/// What is wrong with it: a file with a mistake has no cases, because one that is left out looks like one that passed.
+/// The first mistake: a file with a mistake has no cases, because a skipped case would look like a passed one.
 pub fn cases_in_file(text: &str) -> Result<Vec<Case>, CaseMistake> {
     let line = |at: u32| yaml::line(text, at);
     let mistake = |(line, message)| CaseMistake { line, message };
@@ -102,7 +102,7 @@ pub fn cases_in_file(text: &str) -> Result<Vec<Case>, CaseMistake> {
         Value::Null => Ok(Vec::new()),
         _ => Err(CaseMistake {
             line: 1,
-            message: format!("a file of cases is a list, not {}", node.kind()),
+            message: format!("a file of test cases must be a list, not {}", node.kind()),
         }),
     }
 }
@@ -113,13 +113,13 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
         message,
     };
     let Some(pairs) = node.as_map() else {
-        let message = format!("a case is a map, not {}", node.kind());
+        let message = format!("a test case must be a map, not {}", node.kind());
         return Err(wrong(node.at, message));
     };
     let known = |key: &str| KINDS.contains(&key) || FIELDS.contains(&key);
     if let Some(pair) = pairs.iter().find(|pair| !known(&pair.key)) {
         let message = format!(
-            "a case has no `{}`; it does one of {}, and has {}",
+            "unknown field `{}` in a test case; it has one of {}, and {}",
             crate::text::visible(&pair.key),
             KINDS.join(", "),
             FIELDS.join(", ")
@@ -131,7 +131,7 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
         .filter(|pair| KINDS.contains(&pair.key.as_ref()))
         .collect();
     let [kind] = kinds.as_slice() else {
-        let message = format!("a case does one of {}", KINDS.join(", "));
+        let message = format!("a test case must have exactly one of {}", KINDS.join(", "));
         return Err(wrong(node.at, message));
     };
     let json = |key: &str| node.get(key).map(Node::to_json);
@@ -156,7 +156,7 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
         Some(value) => Some(
             value
                 .as_bool()
-                .ok_or_else(|| wrong(value.at, "`activates` is true or false".to_owned()))?,
+                .ok_or_else(|| wrong(value.at, "`activates` must be true or false".to_owned()))?,
         ),
     };
     let expect: Vec<Expect> = [
@@ -170,7 +170,7 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
     .flatten()
     .collect();
     if expect.is_empty() {
-        let message = "nothing is expected of this case: add `expect`, `contains`, `error`, `cancelled` or `activates`";
+        let message = "this test case expects nothing: add `expect`, `contains`, `error`, `cancelled` or `activates`";
         return Err(wrong(node.at, message.to_owned()));
     }
     let name = text("name").unwrap_or_else(|| {
@@ -186,7 +186,12 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
                 (pair.key.to_string(), content.to_owned())
             })
             .collect(),
-        Some((_, at)) => return Err(wrong(at, "`files` is a map from path to text".to_owned())),
+        Some((_, at)) => {
+            return Err(wrong(
+                at,
+                "`files` must be a map from paths to text".to_owned(),
+            ));
+        }
     };
     Ok(Case {
         name,
@@ -228,14 +233,14 @@ mod tests {
             assert_eq!(mistake.line, line, "{mistake:?}");
             assert!(mistake.message.contains(part), "{mistake:?}");
         };
-        check("tool: x\n", 1, "is a list");
-        check("- tool: x\n", 1, "nothing is expected");
-        check("- tool: x\n  expects: y\n", 2, "no `expects`");
-        check("- expect: y\n", 1, "does one of");
+        check("tool: x\n", 1, "must be a list");
+        check("- tool: x\n", 1, "expects nothing");
+        check("- tool: x\n  expects: y\n", 2, "unknown field `expects`");
+        check("- expect: y\n", 1, "must have exactly one of");
         check(
             "- tool: x\n  hook: activate\n  expect: y\n",
             1,
-            "does one of",
+            "must have exactly one of",
         );
         check("- hook: before_lunch\n  expect: y\n", 1, "is no phase");
         check("- trigger: x\n  activates: maybe\n", 2, "true or false");

@@ -1,8 +1,10 @@
-//! The tokens of chat templates and the tags of hosts that no text of others may hold. [`crate::model_text`] breaks them.
+//! The tokens of chat templates and the tags of hosts that no foreign text may contain. [`crate::model_text`] breaks
+//! them.
 //!
-//! Names of tags are compared without case, `_`, `-` and `:`, and with letters that look alike folded; see `name_of` there.
+//! Names of tags are compared without case, `_`, `-` and `:`, and with look-alike letters folded; see `name_of`
+//! there.
 
-/// The frames in which a model is told something by us.
+/// metier's own frames around text for a model.
 pub(crate) const FRAMES: &[&str] = &[
     "skill_content",
     "skill_resources",
@@ -10,7 +12,8 @@ pub(crate) const FRAMES: &[&str] = &[
     "conversation_summary",
 ];
 
-/// Tags by which hosts of models mark what the system, a tool or the model itself said, each with or without a namespace.
+/// Tags that hosts of models use to mark text of the system, a tool or the model itself, each with or without a
+/// namespace.
 pub(crate) const TAGS: &[&str] = &[
     "additional_metadata",
     "assistant",
@@ -75,8 +78,8 @@ pub(crate) const TAGS: &[&str] = &[
     "user_shell_command",
 ];
 
-/// Tokens of chat templates that look like a tag, written exactly so. Those that can't begin or end a turn (`<unk>`, `[MASK]`)
-/// are left alone: code is full of them.
+/// Tokens of chat templates that look like a tag, spelled exactly so. Tokens that can't begin or end a turn (`<unk>`,
+/// `[MASK]`) are not included: code is full of them.
 pub(crate) const TOKENS: &[&str] = &[
     "ai",
     "arg_key",
@@ -126,16 +129,16 @@ pub(crate) const TOKENS: &[&str] = &[
     "用户",
 ];
 
-/// Tokens that a line in front tells from a placeholder: `<_user>`.
+/// Tokens that a leading underscore distinguishes from a placeholder: `<_user>`.
 pub(crate) const UNDERLINED: &[&str] = &["_bot", "_end", "_user"];
 
-/// Tokens with a number or a name behind these letters.
+/// Prefixes of tokens that continue with a number or a name.
 pub(crate) const NUMBERED: &[&str] = &["reserved_", "extra_id_", "special_", "seed:", "longcat_"];
 
-/// Tokens with a number and nothing else behind these letters, in angles or in brackets.
+/// Prefixes of tokens that continue with only a number, in angle or square brackets.
 pub(crate) const COUNTED: &[&str] = &["ctrl", "tokens_unused_", "unused"];
 
-/// Tokens of chat templates in brackets, written exactly so.
+/// Tokens of chat templates in square brackets, spelled exactly so.
 pub(crate) const BRACKETED: &[&str] = &[
     "INST",
     "SYS",
@@ -156,10 +159,10 @@ pub(crate) const BRACKETED: &[&str] = &[
     "EOS",
 ];
 
-/// Tokens that look like nothing else.
+/// Tokens with an unusual form.
 pub(crate) const ODD: &[&str] = &["]~b]", "]~!b[", "[e~["];
 
-/// Of all of these, the ones that stand in no honest text by accident.
+/// Those of all these tokens that never occur in honest text by accident.
 pub(crate) const TURNS: &[&str] = &[
     "INST",
     "SYSTEM_PROMPT",

@@ -1,29 +1,29 @@
-//! What must hold before or after a skill works: in prose, for the model, or in a form that a program checks.
+//! Conditions before or after a skill runs: in prose for the model, or in a form that a program checks.
 
 use crate::manifest::Json;
 
 /// One entry of `preconditions` or `postconditions`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Condition<'a> {
-    /// A sentence: the model is asked to keep it.
+    /// A sentence that the model is told to observe.
     Prose(&'a str),
-    /// `{file: PATH}`: there is such a file in the project; with `schema`, one that holds JSON which fits it.
+    /// `{file: PATH}`: the file exists in the project; with `schema`, it contains JSON that matches it.
     File {
         /// Relative to the project.
         path: &'a str,
-        /// What it holds.
+        /// The JSON Schema of its content.
         schema: Option<&'a Json>,
     },
     /// `{command: LINE}`: the command ends with exit code 0.
     Command(&'a str),
-    /// `{schema: {…}}`: what the skill is given, or its result, fits.
+    /// `{schema: {…}}`: the skill's input, or its result, matches.
     Schema(&'a Json),
-    /// Anything else: nothing can be checked, and nothing is asked of the model.
+    /// Anything else: nothing is checked, and nothing is passed to the model.
     Unknown,
 }
 
 impl<'a> Condition<'a> {
-    /// Reads an entry.
+    /// Reads an entry of either list.
     #[must_use]
     pub fn read(value: &'a Json) -> Self {
         let fields = match value {
@@ -47,7 +47,7 @@ impl<'a> Condition<'a> {
     }
 }
 
-/// Whether a path stays in the folder that it is relative to.
+/// Whether a path stays in its base folder.
 fn is_inside(path: &str) -> bool {
     let mut parts = path.split(['/', '\\']);
     !path.starts_with(['/', '~']) && !path.contains('\0') && parts.all(|part| part != "..")

@@ -1,29 +1,28 @@
-//! Something wrong with a file: severity, stable code, message, place, and what to type next.
+//! A problem with a file: severity, stable code, message, position, and a hint.
 //!
-//! The *code* decides how bad a thing is, in one flat table, so that "lenient loads it, strict
-//! refuses it" is a row and not an `if`. A parser only says which code it met; a row that is
-//! silent in the current mode emits nothing at all.
+//! The *code* determines the severity, in one flat table, so that "lenient loads it, strict rejects it" is a row and
+//! not an `if`. A parser only reports the code; a row that is silent in the current mode emits nothing.
 
 use std::fmt;
 
-/// How forgiving reading is.
+/// How strict reading is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Load whatever has a usable name and description, and say what is odd about it.
+    /// Load everything that has a usable name and description, with diagnostics.
     #[default]
     Lenient,
-    /// Exactly the specification.
+    /// Load exactly what conforms to the specification.
     Strict,
 }
 
-/// How much a diagnostic matters. An error makes its skill invalid.
+/// The severity of a diagnostic. An error makes its skill invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// Worth knowing, nothing to do.
+    /// For information, nothing to do.
     Info,
-    /// Loaded, but probably not what the author meant.
+    /// Loaded, but probably not as the author intended.
     Warning,
-    /// Not loaded.
+    /// The skill is not loaded.
     Error,
 }
 
@@ -55,7 +54,7 @@ struct Row {
 
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $code:ident = $id:literal, $lenient:ident, $strict:ident;)+) => {
-        /// What is wrong, as a stable name.
+        /// A kind of problem, with a stable name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
         pub enum Code { $($(#[doc = $doc])+ $code,)+ }
@@ -102,13 +101,13 @@ codes! {
     FileTooLarge = "file-too-large", error, error;
     /// The text is not UTF-8.
     FileNotUtf8 = "file-not-utf8", warning, error;
-    /// The file name is spelled in another case than SKILL.md.
+    /// The file name is spelled with other case than SKILL.md.
     FileNameCase = "file-name-case", warning, error;
-    /// Two spellings of SKILL.md stand in one folder.
+    /// A folder contains two spellings of SKILL.md.
     FileAmbiguous = "file-ambiguous", error, error;
-    /// A link leads out of the skill folder.
+    /// A link points outside the skill folder.
     SymlinkEscape = "symlink-escape", error, error;
-    /// A line of the body looks like a command and is text.
+    /// A line of the body looks like a command and is not run.
     CommandAsText = "command-as-text", warning, warning;
     // Frontmatter
     /// The file does not start with a `---` line.
@@ -119,28 +118,28 @@ codes! {
     FrontmatterNotMapping = "frontmatter-not-mapping", error, error;
     /// The frontmatter is larger than the limit.
     FrontmatterTooLarge = "frontmatter-too-large", error, error;
-    /// Blank lines stand before the first `---`.
+    /// There are blank lines before the first `---`.
     LeadingBlankLines = "leading-blank-lines", warning, error;
-    /// A byte order mark stands at the start of the file.
+    /// The file starts with a byte order mark.
     ByteOrderMark = "byte-order-mark", info, info;
-    /// A `---` line has spaces behind it.
+    /// A `---` line has trailing spaces.
     DelimiterSpace = "delimiter-space", warning, warning;
-    /// The closing `---` line has more on it, or is indented.
+    /// The closing `---` line has more text on it, or is indented.
     DelimiterText = "delimiter-text", warning, error;
     /// A second document follows inside the frontmatter.
     SecondDocument = "second-document", warning, error;
     // YAML
-    /// The YAML can't be read.
+    /// The YAML can't be parsed.
     YamlSyntax = "yaml-syntax", error, error;
     /// One value was not valid YAML and was read as plain text.
     YamlRepaired = "yaml-repaired", warning, error;
-    /// A line that belongs to no field was passed over.
+    /// A line that belongs to no field was ignored.
     StrayLine = "stray-line", warning, error;
     /// A value was read as JSON5, because it is not YAML.
     ReadAsJson5 = "read-as-json5", warning, error;
     /// An unquoted ` #` cut the text off.
     CommentCutsText = "comment-cuts-text", warning, warning;
-    /// The same key stands twice.
+    /// The same key is given twice.
     DuplicateKey = "duplicate-key", warning, error;
     /// The name or the description is given twice, with different values.
     DuplicateIdentity = "duplicate-identity", error, error;
@@ -161,19 +160,20 @@ codes! {
     NameMissing = "name-missing", warning, error;
     /// The name is not text; the folder's name is used.
     NameType = "name-type", warning, error;
-    /// The name can't be read, or holds path separators, control or invisible characters; the folder's name is used.
+    /// The name can't be read, or contains path separators, control or invisible characters; the folder's name is
+    /// used.
     NameUnusable = "name-unusable", warning, error;
-    /// Neither the file nor the folder gives a usable name.
+    /// Neither the file nor the folder has a usable name.
     NameNone = "name-none", error, error;
-    /// The name is that of one of our own tools.
+    /// The name is that of one of metier's tools.
     NameReserved = "name-reserved", error, error;
     /// The name is longer than 64 characters.
     NameTooLong = "name-too-long", warning, error;
-    /// The name has other characters than a–z, 0–9 and hyphens.
+    /// The name contains characters other than a–z, 0–9 and hyphens.
     NameCharacters = "name-characters", warning, error;
     /// The name starts or ends with a hyphen, or has two in a row.
     NameHyphens = "name-hyphens", warning, error;
-    /// The name is not that of the folder.
+    /// The name differs from the folder's name.
     NameFolder = "name-folder", warning, error;
     /// There is no description.
     DescriptionMissing = "description-missing", error, error;
@@ -181,9 +181,9 @@ codes! {
     DescriptionType = "description-type", error, error;
     /// The description is longer than 1024 characters.
     DescriptionTooLong = "description-too-long", warning, error;
-    /// The text holds invisible characters; they are not shown to a model.
+    /// The text contains invisible characters; they are not shown to a model.
     HiddenText = "hidden-text", warning, warning;
-    /// The text holds control characters; they are shown escaped.
+    /// The text contains control characters; they are shown escaped.
     ControlCharacters = "control-characters", warning, warning;
     // Other fields of the standard
     /// The compatibility text is not 1–500 characters of text.
@@ -196,38 +196,38 @@ codes! {
     MetadataValue = "metadata-value", silent, error;
     /// The allowed tools are not one space-separated text.
     AllowedToolsForm = "allowed-tools-form", silent, error;
-    /// A known field that the specification does not have.
+    /// A known field that is not part of the specification.
     NonStandardField = "non-standard-field", silent, error;
-    /// A field that nobody knows.
+    /// An unknown field.
     UnknownField = "unknown-field", warning, error;
     // Fields of ours and of other tools
-    /// A field has the wrong shape and was not read.
+    /// A field has the wrong form and was ignored.
     FieldForm = "field-form", warning, warning;
     /// The version is not SemVer.
     VersionForm = "version-form", warning, warning;
     /// The version of a SKILL.yaml is not SemVer.
     VersionNotSemver = "version-not-semver", warning, error;
-    /// A SKILL.yaml lacks a field that it must have.
+    /// A required field of a SKILL.yaml is missing.
     FieldMissing = "field-missing", warning, error;
-    /// A skill type that does not exist; it adds nothing.
+    /// An unknown skill type; it has no effect.
     TypeUnknown = "type-unknown", warning, error;
-    /// A backend that does not exist; the skill's code can't run.
+    /// An unknown backend; the skill's code can't run.
     BackendUnknown = "backend-unknown", warning, error;
-    /// The file that a backend would run is not named, or is not in the skill's folder.
+    /// The file that a backend would run is not given, or is not in the skill's folder.
     EntrypointMissing = "entrypoint-missing", warning, error;
     /// The file that a backend would run has to be built first.
     EntrypointUnbuilt = "entrypoint-unbuilt", warning, warning;
     /// A prompt or context file is not in the skill's folder.
     PromptFileMissing = "prompt-file-missing", warning, error;
-    /// A security rule can't be used; it finds nothing.
+    /// A security rule is invalid; it finds nothing.
     SecurityRuleForm = "security-rule-form", warning, error;
     /// A trigger that can never match.
     TriggerForm = "trigger-form", warning, error;
-    /// A word that this field does not know.
+    /// An unknown value of this field.
     UnknownWord = "unknown-word", warning, warning;
-    /// A permission that does not exist; it grants nothing.
+    /// An unknown permission; it grants nothing.
     PermissionUnknown = "permission-unknown", warning, error;
-    /// An entry of a list of tools is not a tool; it allows nothing.
+    /// An entry of a list of tools is not a tool pattern; it allows nothing.
     ToolForm = "tool-form", warning, warning;
     /// SKILL.yaml and SKILL.md disagree on the name.
     NamesDisagree = "names-disagree", error, error;
@@ -236,39 +236,39 @@ codes! {
     // Discovery
     /// A root could not be read.
     RootUnreadable = "root-unreadable", error, error;
-    /// A folder of the configuration is not there.
+    /// A configured folder does not exist.
     RootMissing = "root-missing", warning, warning;
     /// A folder could not be read.
     FolderUnreadable = "folder-unreadable", warning, warning;
-    /// A limit was reached; what lies behind it was not looked at.
+    /// A limit was reached; the rest was not searched.
     LimitReached = "limit-reached", warning, warning;
-    /// A link that leads nowhere or in a circle.
+    /// A link that is broken or circular.
     LinkBroken = "link-broken", warning, warning;
-    /// Another skill of the same name wins.
+    /// Another skill of the same name has precedence.
     Shadowed = "shadowed", warning, warning;
-    /// A skill that this one would like is not there.
+    /// An optional dependency is not installed.
     DependencyMissing = "dependency-missing", warning, warning;
     /// Skills depend on each other in a circle.
     DependencyCycle = "dependency-cycle", warning, warning;
-    /// The skill names tools, and no list of tools is known.
+    /// The skill requires tools, and the agent's tools are not known.
     ToolsUnchecked = "tools-unchecked", warning, warning;
-    /// The version that the configuration asks for is not there.
+    /// The configured version is not installed.
     VersionNotFound = "version-not-found", warning, warning;
-    /// The name or the description would instruct a model: the skill is blocked.
+    /// The name or the description contains instructions for a model: the skill is blocked.
     WordsInstruct = "words-instruct", warning, warning;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
     // Hooks
-    /// A hook has the wrong shape and is not asked.
+    /// A hook has the wrong form and is not called.
     HookForm = "hook-form", warning, warning;
-    /// An event or a kind of hook that nothing here corresponds to.
+    /// An event or a kind of hook that has no counterpart here.
     HookUnsupported = "hook-unsupported", warning, warning;
     /// A HOOK.md has no handler beside it.
     HookHandlerMissing = "hook-handler-missing", warning, warning;
 }
 
 impl Code {
-    /// The stable id, as in `metier validate` output.
+    /// The stable id, as in the output of `metier validate`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         TABLE[self as usize].id
@@ -280,7 +280,7 @@ impl Code {
         TABLE[self as usize].about.trim_ascii_start()
     }
 
-    /// How bad it is in `mode`; `None` when that mode does not mention it.
+    /// The severity in `mode`; `None` if that mode does not report it.
     #[must_use]
     pub fn severity(self, mode: Mode) -> Option<Severity> {
         let row = &TABLE[self as usize];
@@ -290,7 +290,7 @@ impl Code {
         }
     }
 
-    /// The code at a position of [`Code::ALL`]; how the index writes it down.
+    /// The code at a position of [`Code::ALL`], which the index stores.
     #[must_use]
     pub fn from_index(index: u8) -> Option<Self> {
         Self::ALL.get(usize::from(index)).copied()
@@ -303,29 +303,29 @@ impl fmt::Display for Code {
     }
 }
 
-/// A place in a file, counted from one.
+/// A position in a file, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
-    /// Line, from 1.
+    /// The line, from 1.
     pub line: u32,
     /// Column in characters, from 1.
     pub column: u32,
 }
 
-/// Something wrong with a file.
+/// A problem with a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How bad it is.
+    /// The severity in the mode that was used.
     pub severity: Severity,
-    /// What it is.
+    /// The kind of problem.
     pub code: Code,
-    /// What happened, in one sentence.
+    /// The problem in one sentence.
     pub message: Box<str>,
     /// What to type or change.
     pub hint: Option<Box<str>>,
-    /// The file, relative to the skill's folder; an absolute path where there is no skill.
+    /// The file, relative to the skill's folder; an absolute path if there is no skill.
     pub file: Box<str>,
-    /// Where in the file.
+    /// The position in the file.
     pub position: Option<Position>,
 }
 

@@ -1,9 +1,10 @@
-//! Where the frontmatter of a SKILL.md begins and ends.
+//! Finds the frontmatter of a SKILL.md.
 //!
-//! Only a line that is exactly `---` opens it (trailing blanks are forgiven), and the first line that starts with `---` closes it: a
-//! `---` inside a value, in a block scalar or later in the body never counts. Other readers split the text at the characters `---`,
-//! and lose half of a description that holds them. A closing line with more on it (`---# Heading`), or an indented one where there
-//! is no other, is what its author meant: it closes with a warning, and what stands behind the hyphens is body.
+//! Only a line that is exactly `---` opens it (trailing spaces are tolerated), and the first line that starts with
+//! `---` closes it: a `---` inside a value, in a block scalar or later in the body never counts. Other readers split
+//! the text at the characters `---`, and lose half of a description that contains them. A closing line with more text
+//! on it (`---# Heading`), or an indented one if there is no other, is accepted with a warning, and the text after
+//! the hyphens is body.
 
 use std::sync::LazyLock;
 
@@ -14,7 +15,7 @@ use crate::{
     report::{Report, Say},
 };
 
-/// The most that a frontmatter may hold.
+/// The maximum size of a frontmatter in bytes.
 pub const MAX_FRONTMATTER: usize = 256 * 1024;
 
 /// The two parts of a SKILL.md, as byte ranges of the file.
@@ -24,21 +25,21 @@ pub(crate) struct Split {
     pub(crate) body: usize,
 }
 
-/// How much of a file a reader needs for its frontmatter.
+/// How much of a file the frontmatter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// It ends at this offset; whatever follows is body.
+    /// It ends at this offset; the rest is body.
     Until(usize),
-    /// It does not end here: read on, if there is more.
+    /// It does not end within the text: read more, if there is more.
     Open,
-    /// There is none.
+    /// There is no frontmatter.
     None,
 }
 
-/// Looks at the start of a file and says whether it holds the whole frontmatter.
+/// Determines from the start of a file whether it contains the whole frontmatter.
 #[must_use]
 pub fn extent(head: &[u8]) -> Extent {
-    // A line that the read cut off may go on.
+    // A line that was cut off by the read can continue.
     let whole = |line: &Delimiter| line.end < head.len() || matches!(head.last(), Some(b'\n'));
     match opening(head) {
         Some(open) => dashed_line(head, open.end)
@@ -49,7 +50,7 @@ pub fn extent(head: &[u8]) -> Extent {
     }
 }
 
-/// Finds the frontmatter, and says what is wrong when there is none.
+/// Finds the frontmatter, and reports what is wrong if there is none.
 pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
     let bytes = text.as_bytes();
     let Some(open) = opening(bytes) else {
@@ -59,14 +60,14 @@ pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
     notice_oddities(text, &open, report);
     let Some(close) = closing(bytes, open.end) else {
         report.add(Code::FrontmatterUnclosed, 0, || {
-            Say::new("the frontmatter is not closed").hint("put a line `---` behind the last field")
+            Say::new("the frontmatter is not closed").hint("add a line `---` after the last field")
         });
         return None;
     };
     if !is_delimiter(&bytes[close.start..line_end(bytes, close.start)]) {
         report.add(Code::DelimiterText, offset(close.start), || {
             Say::new("the line that closes the frontmatter is not exactly `---`")
-                .hint("put `---` on a line of its own, in the first column")
+                .hint("put `---` on its own line, in the first column")
         });
     }
     if close.start - open.end > MAX_FRONTMATTER {
@@ -107,7 +108,7 @@ fn opening(bytes: &[u8]) -> Option<Delimiter> {
     }
 }
 
-/// The line that closes the frontmatter; if it has text behind its hyphens, that is where it ends.
+/// The line that closes the frontmatter; if there is text after its hyphens, it ends there.
 fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
     let line = dashed_line(bytes, from).or_else(|| indented_line(bytes, from))?;
     if is_delimiter(bytes[line.start..line.end].trim_ascii()) {
@@ -120,7 +121,7 @@ fn closing(bytes: &[u8], from: usize) -> Option<Delimiter> {
     })
 }
 
-/// An indented line of three hyphens, if no heading comes first: behind one it is a part of the body.
+/// An indented line of three hyphens, if no heading comes before it: after one it is part of the body.
 fn indented_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     let mut start = from;
     while start < bytes.len() && bytes[start] != b'#' {
@@ -133,10 +134,10 @@ fn indented_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     None
 }
 
-/// Made once: for a text as short as most frontmatters, making it takes longer than searching.
+/// Built once: for a text as short as most frontmatters, building it takes longer than searching.
 static DASHES: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new("---"));
 
-/// The first line that starts with `---`: whatever stands behind it was not meant to be read as fields.
+/// The first line that starts with `---`: the text after it was not meant to be fields.
 fn dashed_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     let starts_line = |start: usize| start == from || matches!(bytes[start - 1], b'\n' | b'\r');
     let start = DASHES
@@ -149,7 +150,7 @@ fn dashed_line(bytes: &[u8], from: usize) -> Option<Delimiter> {
     })
 }
 
-/// The offset just behind the line that starts at `start`; a line may end in CR alone.
+/// The offset after the line that starts at `start`; a line can end with CR alone.
 fn line_end(bytes: &[u8], start: usize) -> usize {
     match memchr::memchr2(b'\n', b'\r', &bytes[start..]).map(|index| start + index) {
         None => bytes.len(),
@@ -181,7 +182,7 @@ fn notice_oddities(text: &str, open: &Delimiter, report: &mut Report<'_>) {
     }
     if open.start > bom {
         report.add(Code::LeadingBlankLines, 0, || {
-            Say::new("blank lines stand before the first `---`")
+            Say::new("there are blank lines before the first `---`")
                 .hint("make `---` the first line of the file")
         });
     }
@@ -191,7 +192,7 @@ fn notice_oddities(text: &str, open: &Delimiter, report: &mut Report<'_>) {
         > 3
     {
         report.add(Code::DelimiterSpace, offset(open.start), || {
-            Say::new("there are blanks behind the opening `---`")
+            Say::new("there are spaces after the opening `---`")
         });
     }
 }

@@ -1,20 +1,20 @@
 //! # metier-model — what a skill is
 //!
-//! **Problem.** Skills are written by thousands of people for a dozen programs, and a sixth of all
-//! frontmatters is not even YAML. Whoever reads them strictly loses skills; whoever reads them
-//! loosely loads something else than the author wrote.
+//! **Problem.** Skills are written by thousands of people for a dozen programs, and a sixth of all frontmatters is
+//! not valid YAML. A strict reader loses skills; a loose reader loads something else than the author wrote.
 //!
-//! **Goals.** One [`Manifest`] for SKILL.md and SKILL.yaml in every dialect; every oddity a
-//! [`Diagnostic`] with a place and a way out; a strict mode that is exactly the specification.
+//! **Goals.** One [`Manifest`] for SKILL.md and SKILL.yaml in every dialect; every deviation is a [`Diagnostic`] with
+//! a position and a hint; a strict mode that is exactly the specification.
 //!
-//! **Worked example.** `description: Deploys: fast` is no YAML. [`parse`] reads it all the same, with a
-//! warning at line 3, column 14 that says which quotes to add; in strict mode the same is an error.
+//! **Worked example.** `description: Deploys: fast` is not YAML. [`parse`] reads it anyway, with a warning at line 3,
+//! column 14 that shows the quotes to add; in strict mode it is an error.
 //!
-//! **In → out.** [`Files`] (texts) + [`Mode`] → [`Parsed`] `{ manifest, diagnostics }`; body text → [`template::Piece`]s;
-//! a command line → [`shell::Line`], every command that it would run, or that it was not understood.
+//! **In → out.** [`Files`] (texts) + [`Mode`] → [`Parsed`] `{ manifest, diagnostics }`; body text →
+//! [`template::Piece`]s; a command line → [`shell::Line`] with every command that it would run, or an error that it
+//! can't be analysed.
 //!
-//! **Invariants.** no I/O · never an `Err`, never a panic · a manifest exactly when no diagnostic is
-//! an error · text stays text: `no`, `1.10` and `0o17` keep their spelling · a name is never a path.
+//! **Invariants.** no I/O · never an `Err`, never a panic · a manifest exactly when no diagnostic is an error · text
+//! stays text: `no`, `1.10` and `0o17` keep their spelling · a name is never a path.
 //!
 //! **Start reading at** `read/mod.rs`, then `yaml/mod.rs`, then `diagnostic.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
@@ -60,7 +60,7 @@ pub use scope::Scope;
 pub use tools::{ToolError, ToolPattern};
 pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, UnknownWord, Version};
 
-/// The body of a SKILL.md: what stands behind its frontmatter, or everything if it has none.
+/// The body of a SKILL.md: the text after its frontmatter, or everything if it has none.
 #[must_use]
 pub fn body(text: &str) -> &str {
     let mut silent = report::Report::new(Mode::Lenient, "", text);

@@ -1,7 +1,7 @@
-//! The manifest: everything a SKILL.md or SKILL.yaml says.
+//! The manifest: the complete content of a SKILL.md or SKILL.yaml.
 //!
-//! One type for both files and for all dialects. Everything that is parsed is kept, and everything
-//! that is kept is shown by `metier info`. Free-form parts stay JSON, verbatim.
+//! One type for both files and for all dialects. All parsed fields are kept, and `metier info` shows all of them.
+//! Free-form parts stay JSON, verbatim.
 
 use std::time::Duration;
 
@@ -9,68 +9,68 @@ use crate::{card::Card, permission::Want};
 
 pub use serde_json::Value as Json;
 
-/// The one description that both file formats are read into.
+/// The type that both file formats are read into.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Manifest {
     /// The part that lists, prompts and eligibility need.
     pub card: Card,
-    /// Who made it, under which terms, where to read more.
+    /// Author, license, links and tags.
     pub about: About,
     /// How it is invoked.
     pub invocation: Invocation,
-    /// Which tools it asks for, and to which it limits itself.
+    /// The tools that it requests or forbids.
     pub tools: ToolRules,
-    /// What it promises and expects when it is composed with others.
+    /// Conditions and rules for composing it with others.
     pub contract: Contract,
-    /// When it offers itself.
+    /// When it should be loaded.
     pub triggers: Triggers,
-    /// What it wants to be permitted.
+    /// The permissions that it requests.
     pub wants: Vec<Want>,
-    /// The code behind it.
+    /// Its code and prompt files.
     pub code: Code,
-    /// `metadata`, verbatim.
+    /// The field `metadata`, verbatim.
     pub metadata: Json,
-    /// Fields that nobody knows, verbatim.
+    /// Unknown fields, verbatim.
     pub unknown: Vec<(Box<str>, Json)>,
 }
 
-/// Who made it, under which terms.
+/// Author, license, links and tags.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct About {
-    /// Licence.
+    /// The license, as written.
     pub license: Option<Box<str>>,
-    /// What it needs, in words.
+    /// Its requirements in prose.
     pub compatibility: Option<Box<str>>,
-    /// Home page.
+    /// The URL of its home page.
     pub homepage: Option<Box<str>>,
-    /// Author.
+    /// The name of its author.
     pub author: Option<Box<str>>,
-    /// Category.
+    /// The category, as written.
     pub category: Option<Box<str>>,
-    /// Words to find it by.
+    /// Keywords for searching.
     pub tags: Vec<Box<str>>,
     /// The Codex sidecar's interface block (`agents/openai.yaml`), verbatim.
     pub interface: Option<Json>,
     /// The Codex sidecar's tool dependencies, verbatim.
     pub sidecar_tools: Option<Json>,
-    /// `compatibility` as SKILL.yaml has it: versions and platforms.
+    /// `compatibility` of a SKILL.yaml: versions and platforms.
     pub platforms: Option<Json>,
 }
 
 /// Where a skill runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Context {
-    /// In the conversation.
+    /// Within the conversation.
     #[default]
     Inline,
-    /// In a session of its own.
+    /// In a separate session.
     Fork,
 }
 
 /// How a skill is invoked.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Invocation {
-    /// Inline or fork.
+    /// Whether it runs inline or in a fork.
     pub context: Context,
     /// The kind of sub-agent for a fork.
     pub agent: Option<Box<str>>,
@@ -80,79 +80,79 @@ pub struct Invocation {
     pub model: Option<Box<str>>,
     /// The effort to use.
     pub effort: Option<Box<str>>,
-    /// What to show as argument help.
+    /// The help text for its arguments.
     pub argument_hint: Option<Box<str>>,
-    /// Names of positional arguments.
+    /// The names of its positional arguments.
     pub arguments: Vec<Box<str>>,
-    /// Files that make a model load it.
+    /// Globs of files that make a model load it.
     pub paths: Vec<Box<str>>,
-    /// The shell of its commands.
+    /// The shell for its commands.
     pub shell: Option<Box<str>>,
-    /// Hooks, verbatim.
+    /// The field `hooks`, verbatim.
     pub hooks: Option<Json>,
-    /// OpenClaw: dispatch the slash command to this tool.
+    /// OpenClaw: the tool that the slash command is dispatched to.
     pub dispatch_tool: Option<Box<str>>,
-    /// OpenClaw: how the arguments reach that tool.
+    /// OpenClaw: how the arguments are passed to that tool.
     pub dispatch_arguments: Option<Box<str>>,
 }
 
 /// Four lists of tools, kept apart because they mean different things.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct ToolRules {
-    /// `allowed-tools`: asks for pre-approval.
+    /// `allowed-tools`: requests pre-approval.
     pub preapprove: Vec<Box<str>>,
     /// `disallowed-tools`: not available while active.
     pub disallow: Vec<Box<str>>,
-    /// `allowed_tools`: nothing else may be called.
+    /// `allowed_tools`: no other tool may be called.
     pub only: Option<Vec<Box<str>>>,
-    /// `forbidden_tools`: never.
+    /// `forbidden_tools`: may never be called.
     pub forbid: Vec<Box<str>>,
 }
 
-/// What a skill promises and expects.
+/// Conditions and rules for composing a skill with others.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Contract {
     /// The steps to follow.
     pub execution_protocol: Vec<Box<str>>,
-    /// What must hold before; prose, or `{file}`, `{schema}`, `{command}`.
+    /// Conditions before it runs; prose, or `{file}`, `{schema}`, `{command}`.
     pub preconditions: Vec<Json>,
-    /// What must hold after.
+    /// Conditions after it ran.
     pub postconditions: Vec<Json>,
-    /// JSON Schema or prose.
+    /// The form of its output: a JSON Schema or prose.
     pub output_contract: Option<Json>,
-    /// With whom it works.
+    /// Which skills it works with.
     pub compatibility_rules: Vec<CompatibilityRule>,
-    /// Whom it needs beside it.
+    /// Which skills it has to be combined with.
     pub composability_rules: Vec<ComposabilityRule>,
-    /// With whom it can't be.
+    /// Which skills it conflicts with.
     pub conflicts_with: Vec<Box<str>>,
 }
 
-/// `compatibility_rules[]`.
+/// An entry of `compatibility_rules`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompatibilityRule {
-    /// The other skill.
+    /// The name of the other skill.
     pub with: Box<str>,
-    /// Which versions of it.
+    /// The versions of the other skill that the rule applies to.
     pub version: Option<Box<str>>,
-    /// Whether they go together.
+    /// Whether they can be combined.
     pub compatible: bool,
-    /// Why not.
+    /// The author's reason.
     pub reason: Option<Box<str>>,
 }
 
-/// `composability_rules[]`.
+/// An entry of `composability_rules`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ComposabilityRule {
-    /// The other skill.
+    /// The name of the other skill.
     pub with: Box<str>,
-    /// Whether it must be there.
+    /// Whether the other skill is required.
     pub required: bool,
-    /// Whether this skill works before or after the other one.
+    /// Whether this skill runs before or after the other one.
     pub order: Option<SkillOrder>,
 }
 
-/// `composability_rules[].order`.
+/// The value of `order` in `composability_rules`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SkillOrder {
     /// Before the other skill.
@@ -172,59 +172,59 @@ impl SkillOrder {
     }
 }
 
-/// When a skill offers itself.
+/// When a skill should be loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Triggers {
-    /// File globs.
+    /// Globs of files in the project.
     pub files: Vec<Box<str>>,
     /// Words in the task.
     pub keywords: Vec<Box<str>>,
-    /// Programming languages.
+    /// Programming languages of the project.
     pub languages: Vec<Box<str>>,
-    /// `interactive`, `headless`, `wiki`.
+    /// The modes `interactive`, `headless`, `wiki`.
     pub modes: Vec<Box<str>>,
 }
 
-/// What code may use up, where it says so; else the host decides. More than the host has can't be asked for.
+/// Resource limits of the code; the host's defaults where not given, and never more than the host's maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// Memory in MiB.
+    /// Memory limit in MiB.
     pub memory_mb: Option<u64>,
-    /// Instructions in a call, about.
+    /// The approximate number of instructions in a call.
     pub fuel: Option<u64>,
-    /// How long a call may take.
+    /// The time limit of a call.
     pub timeout: Option<Duration>,
 }
 
 impl Limits {
-    /// The most memory, in MiB.
+    /// The maximum memory limit in MiB.
     pub const MAX_MEMORY_MB: u64 = 512;
-    /// The most fuel.
+    /// The maximum fuel of a call.
     pub const MAX_FUEL: u64 = 1_000_000_000_000;
-    /// The longest call.
+    /// The maximum time limit of a call.
     pub const MAX_TIMEOUT: Duration = Duration::from_secs(600);
 
-    /// Whether it says anything.
+    /// Whether no limit is given.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// The code behind a skill.
+/// The code and prompt files of a skill.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Code {
-    /// The file that is run.
+    /// The file to run.
     pub entrypoint: Option<Box<str>>,
-    /// How much it may use up.
+    /// Its resource limits.
     pub limits: Limits,
     /// The file with the system prompt.
     pub system_prompt_file: Option<Box<str>>,
     /// Files whose text is added to the prompt.
     pub context_files: Vec<Box<str>>,
-    /// How many tokens that may take.
+    /// The maximum number of tokens of those files.
     pub max_context_tokens: Option<u32>,
-    /// Tools that it offers.
+    /// The tools that it provides.
     pub tools: Vec<ToolDefinition>,
     /// Rules for the scanner, verbatim.
     pub security_rules: Option<Json>,
@@ -232,12 +232,12 @@ pub struct Code {
     pub wiki: Option<Json>,
 }
 
-/// A tool that a skill offers.
+/// A tool that a skill provides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDefinition {
-    /// Its name.
+    /// The name of the tool.
     pub name: Box<str>,
-    /// What it does.
+    /// What the tool does, for a model.
     pub description: Box<str>,
     /// The JSON Schema of its input, if the manifest has one.
     pub input_schema: Option<Json>,

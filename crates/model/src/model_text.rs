@@ -1,17 +1,17 @@
-//! Text of skills on its way to a model.
+//! Makes foreign text safe for a model.
 //!
-//! **Problem.** A model reads one long text. Tokens that begin a turn (`<|im_start|>`, `[INST]`) are cut out of it before the model
-//! sees a word, wherever they stand; tags that its host writes (`<system-reminder>`, `<function_results>`) it was taught to obey.
-//! A skill, a file or the answer of a tool can hold any of them.
+//! **Problem.** A model reads one long text. Tokens that begin a turn (`<|im_start|>`, `[INST]`) are recognized by
+//! its tokenizer wherever they are; models are trained to obey the tags of their host (`<system-reminder>`,
+//! `<function_results>`). A skill, a file or the output of a tool can contain any of them.
 //!
-//! **Decision.** Each one is broken: its first letter becomes what HTML calls it (`&lt;|im_start|>`), which stays readable, means the
-//! same to a model that is asked about templates, and is no token any more. Names are compared as a model reads them: with
-//! compatible and look-alike letters folded. A frame with a random name would not do: tokens are
-//! cut out inside of it too, and text that changes with each activation can't be cached or compared. Invisible characters
-//! are spelled out, or counted where there are many.
+//! **Decision.** Each one is broken: its first character becomes an HTML entity (`&lt;|im_start|>`), which stays
+//! readable, means the same to a model that is asked about templates, and is no longer a token. Names are compared as
+//! a model reads them: with compatible and look-alike letters folded. A frame with a random name would not help:
+//! tokens inside it are recognized too, and text that changes with each activation can't be cached or compared.
+//! Invisible characters are spelled out, or counted if there are many.
 //!
-//! **In → out.** Whatever a skill, a file or a tool says → text in which nothing passes for a turn, a tag of a host or a frame
-//! of ours. What is given to people and programs as bytes (`show --raw`, `read`) does not come through here.
+//! **In → out.** Text of a skill, a file or a tool → text without turns, host tags or metier's frames. What people
+//! and programs get as bytes (`show --raw`, `read`) does not pass through here.
 
 use std::borrow::Cow;
 
@@ -23,25 +23,25 @@ use crate::chat_tokens::{
 use crate::text::{hides_text, is_invisible};
 use crate::twins::prototype;
 
-/// More of them in a row are counted, not spelled out.
+/// Longer runs of hidden characters are counted, not spelled out.
 const MAX_SPELLED: usize = 4;
-/// The longest name that is looked at, in characters.
+/// The maximum length of a name that is checked, in characters.
 const MAX_NAME: usize = 40;
 
-/// A text of a skill, a file or a tool as a model gets it: no turn begins or ends in it, nor a tag of a host, nor a frame of
-/// ours, however it is spelt, and nothing in it is hidden.
+/// Foreign text as a model gets it: it contains no turn, no host tag and none of metier's frames, in any spelling,
+/// and nothing is hidden.
 #[must_use]
 pub fn for_model(text: &str) -> Cow<'_, str> {
     broken(text, true)
 }
 
-/// The same for a text of ours around theirs: its own frames stay.
+/// The same for metier's text around foreign text: metier's frames are kept.
 #[must_use]
 pub fn for_model_framed(text: &str) -> Cow<'_, str> {
     broken(text, false)
 }
 
-/// What passes for a turn or for words of a host at this place of a text, if something does: only what nothing else looks like.
+/// The token or host tag at the start of a text, if it is one that can't be anything else.
 #[must_use]
 pub fn chat_token_at(text: &str) -> Option<&str> {
     let opening = text
@@ -89,7 +89,7 @@ fn broken(text: &str, frames: bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Spells out the hidden characters at the beginning of a text, and answers with what follows them.
+/// Spells out the hidden characters at the start of a text, and returns the rest.
 fn spell<'t>(text: &'t str, out: &mut String) -> &'t str {
     let rest = text.trim_start_matches(is_hidden);
     let hidden = &text[..text.len() - rest.len()];
@@ -100,8 +100,8 @@ fn spell<'t>(text: &'t str, out: &mut String) -> &'t str {
     rest
 }
 
-/// Control characters but those that set lines and columns, what has no place in honest text, and what splits a word or a line
-/// without being seen.
+/// Control characters except those that set lines and columns, characters that never occur in honest text, and
+/// invisible characters that split a word or a line.
 #[must_use]
 pub fn is_hidden(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t' | '\r'))
@@ -113,7 +113,7 @@ fn is_opening(c: char) -> bool {
     is_angle(c) || is_square(c) || c == ']'
 }
 
-/// What a reader takes for the beginning of a tag, and some tokenizers turn into one.
+/// Whether a reader takes the character for the start of a tag, or some tokenizers convert it to one.
 fn is_angle(c: char) -> bool {
     matches!(
         c,
@@ -121,7 +121,7 @@ fn is_angle(c: char) -> bool {
     )
 }
 
-/// What a reader takes for the end of one.
+/// Whether a reader takes the character for the end of a tag.
 fn is_angle_end(c: char) -> bool {
     matches!(
         c,
@@ -141,7 +141,7 @@ fn is_bar(c: char) -> bool {
     matches!(c, '|' | '｜' | '∣' | '│' | '┃' | '❘' | 'ǀ' | '¦')
 }
 
-/// Whether a token or a tag of others begins with this character, seen with what follows it.
+/// Whether a token or a foreign tag starts with this character, given the text after it.
 fn is_token(opening: char, behind: &str) -> bool {
     if is_angle(opening) && is_double(behind) {
         return true;
@@ -166,7 +166,7 @@ fn is_bracketed(behind: &str, names: &[&str]) -> bool {
     names.contains(&&folded[..end]) || is_counted(&folded[..end])
 }
 
-/// `unused12` and the like.
+/// A name such as `unused12`.
 fn is_counted(name: &str) -> bool {
     let numbers = COUNTED.iter().filter_map(|start| name.strip_prefix(start));
     let mut numbers = numbers.filter(|number| !number.is_empty());
@@ -187,7 +187,7 @@ fn is_double(behind: &str) -> bool {
     })
 }
 
-/// `<]name[>`.
+/// The form `<]name[>`.
 fn is_inside_out(behind: &str) -> bool {
     let Some(inner) = behind.strip_prefix(is_square_end) else {
         return false;
@@ -199,7 +199,8 @@ fn is_inside_out(behind: &str) -> bool {
             .is_some_and(|rest| rest.starts_with(is_angle_end))
 }
 
-/// `<|name|>`, `<|name>`, `<|"|>` or `[|name|]`. A shell writes `<|` too, and code `[|x|]`: a name follows the bar at once.
+/// `<|name|>`, `<|name>`, `<|"|>` or `[|name|]`. A shell uses `<|` too, and code `[|x|]`: here a name directly
+/// follows the bar.
 fn has_bar_name(opening: char, bare: &str) -> bool {
     let name = bare.trim_start_matches(|c| is_bar(c) || is_invisible(c));
     if is_angle(opening) && is_quoted(name) {
@@ -219,7 +220,7 @@ fn has_bar_name(opening: char, bare: &str) -> bool {
     !name.is_empty() && !name.starts_with(' ') && closes
 }
 
-/// One sign in front of another bar.
+/// One character in front of another bar.
 fn is_quoted(name: &str) -> bool {
     let mut letters = name.chars();
     letters.next().is_some_and(|c| c.is_ascii_punctuation())
@@ -229,7 +230,7 @@ fn is_quoted(name: &str) -> bool {
 
 /// The name of a tag, as a model reads it, and what follows it.
 struct TagName {
-    /// In small letters of one kind, without invisible characters and marks, with one kind of dash.
+    /// In lower case, without invisible characters and marks, with one kind of dash.
     full: String,
     next: Option<char>,
     /// Whether a bar and the end follow: `<name|>`.
@@ -272,7 +273,7 @@ fn name_of(behind: &str) -> TagName {
     }
 }
 
-/// A letter as small ASCII where it is compatible with one or looks like one; nothing for a mark.
+/// A letter as lower-case ASCII if it is compatible with one or looks like one; nothing for a mark.
 fn folded(letter: char) -> impl Iterator<Item = char> {
     std::iter::once(letter)
         .nfkd()
@@ -281,7 +282,7 @@ fn folded(letter: char) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Whether two names differ in nothing but dashes.
+/// Whether two names differ only in dashes.
 fn is_same(known: &str, name: &str) -> bool {
     let known = known.chars().filter(|c| *c != '_');
     known.eq(name.chars().filter(|c| *c != '_'))
@@ -291,7 +292,7 @@ fn is_named(behind: &str, names: &[&str]) -> bool {
     let TagName { full, camel, .. } = name_of(behind);
     let bare = full.rsplit(':').next().unwrap_or(&full);
     let joined = full.replace(':', "_");
-    // `Vec<ToolCall>` is code, and nothing but a tag is called `SystemPrompt`.
+    // `Vec<ToolCall>` is code, but `SystemPrompt` is only used for a tag.
     let fits = |known: &&str| match camel && !known.starts_with("system") {
         true => **known == *bare,
         false => is_same(known, bare) || is_same(known, &joined),
@@ -303,7 +304,7 @@ fn is_named(behind: &str, names: &[&str]) -> bool {
         || (full.contains(':') && bare == "parameter")
 }
 
-/// `<s>` and the like: the tag ends behind the name.
+/// Tags such as `<s>`, which end after the name.
 fn is_exactly(behind: &str) -> bool {
     let TagName {
         full,

@@ -4,10 +4,10 @@ use std::{fmt, ops::Deref};
 
 use crate::text;
 
-/// The longest name the specification allows.
+/// The maximum length of a name in the specification.
 pub const MAX_NAME: usize = 64;
 
-/// Names of tools that metier offers to models; a skill can't pretend to be one.
+/// Names of metier's tools for models; a skill can't have one of them.
 pub const RESERVED: &[&str] = &[
     "list_skills",
     "search_skills",
@@ -26,15 +26,15 @@ pub struct SkillName(Box<str>);
 /// Why a text can't be a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameError {
-    /// Nothing there.
+    /// The text is empty.
     Empty,
-    /// `/`, `\` or `..`: it could be taken for a path.
+    /// It contains `/`, `\` or `..` and could be mistaken for a path.
     PathLike,
-    /// Control, zero-width, bidirectional or tag characters.
+    /// It contains control, zero-width, bidirectional or tag characters.
     Invisible,
-    /// The name of one of our own tools.
+    /// It is the name of one of metier's tools.
     Reserved,
-    /// Longer than any name could sensibly be.
+    /// It is unreasonably long.
     Enormous,
 }
 
@@ -42,8 +42,8 @@ impl fmt::Display for NameError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Empty => "it is empty",
-            Self::PathLike => "it could be taken for a path",
-            Self::Invisible => "it holds control or invisible characters",
+            Self::PathLike => "it could be mistaken for a path",
+            Self::Invisible => "it contains control or invisible characters",
             Self::Reserved => "it is the name of one of metier's own tools",
             Self::Enormous => "it is longer than 256 characters",
         })
@@ -53,11 +53,10 @@ impl fmt::Display for NameError {
 impl std::error::Error for NameError {}
 
 impl SkillName {
-    /// A name, if the text can be one at all. Whether it also conforms to the specification is
-    /// what [`departures`] tells.
+    /// A name, if the text can be one. [`departures`] checks whether it also conforms to the specification.
     ///
     /// # Errors
-    /// When the text is empty, path-like, invisible or reserved.
+    /// If the text is empty, path-like, invisible, reserved or too long.
     pub fn new(text: &str) -> Result<Self, NameError> {
         usable(text).map(|name| Self(name.into()))
     }
@@ -83,7 +82,7 @@ impl fmt::Display for SkillName {
     }
 }
 
-/// The part of a text that can be a name, if it can be one at all.
+/// The trimmed text, if it can be a name.
 pub(crate) fn usable(text: &str) -> Result<&str, NameError> {
     if is_plain(text) {
         return Ok(text);
@@ -110,27 +109,27 @@ pub(crate) fn usable(text: &str) -> Result<&str, NameError> {
     }
 }
 
-/// Whether nothing can be wrong with a name, as nearly always.
+/// Whether a name is obviously valid, as nearly all are.
 fn is_plain(name: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-';
-    // Without an early exit the compiler looks at sixteen bytes at a time.
+    // Without an early exit the compiler processes sixteen bytes at a time.
     (1..=MAX_NAME).contains(&name.len())
         && name.bytes().fold(true, |all, byte| all & plain(byte))
         && !name.eq_ignore_ascii_case("skill-execute")
 }
 
-/// A way in which a name departs from the specification.
+/// A deviation of a name from the specification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departure {
     /// More than 64 characters.
     TooLong,
-    /// Something else than `a-z`, `0-9` and `-`.
+    /// Contains characters other than `a-z`, `0-9` and `-`.
     Characters,
-    /// A hyphen at an end, or two in a row.
+    /// A hyphen at the start or end, or two in a row.
     Hyphens,
 }
 
-/// Everything about a name that the specification does not allow.
+/// All deviations of a name from the specification.
 pub fn departures(name: &str) -> impl Iterator<Item = Departure> {
     let allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let too_long = name.len() > MAX_NAME && name.chars().count() > MAX_NAME;
@@ -145,7 +144,7 @@ pub fn departures(name: &str) -> impl Iterator<Item = Departure> {
     .flatten()
 }
 
-/// The nearest name that conforms: lower case, hyphens for everything else.
+/// The most similar name that conforms: lower case, with hyphens for everything else.
 #[must_use]
 pub fn conforming(name: &str) -> String {
     let mut out = String::new();

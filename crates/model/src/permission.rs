@@ -1,4 +1,4 @@
-//! What a manifest asks for: a permission, and a scope that narrows it.
+//! Permissions that a manifest requests, each with a scope that narrows it.
 
 use std::{fmt, str::FromStr};
 
@@ -6,23 +6,23 @@ use metier_sdk::Permission;
 
 use crate::scope::{NotAScope, PathPattern, Scope};
 
-/// A permission that a skill asks for, with the scope it asks for.
+/// A requested permission with its scope.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Want {
-    /// Which of the ten.
+    /// One of the ten permissions.
     pub permission: Permission,
-    /// How far it reaches: `git *` in `shell:exec(git *)`.
+    /// The scope: `git *` in `shell:exec(git *)`.
     pub scope: Scope,
 }
 
 impl Want {
-    /// Whether everything that `other` asks for is in this one.
+    /// Whether this covers everything that `other` requests.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         self.permission == other.permission && self.reach().covers(&other.reach())
     }
 
-    /// How far it reaches, written out: files and repositories without brackets are those of the project.
+    /// The effective scope: files and repositories without a scope are those of the project.
     #[must_use]
     pub fn reach(&self) -> Scope {
         let is_place = matches!(
@@ -42,20 +42,20 @@ impl Want {
 /// Why a text is not a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WantError {
-    /// Not one of the ten.
+    /// It is not one of the ten permissions.
     Unknown(String),
-    /// The brackets are not closed, or something follows them.
+    /// The parentheses are not closed, or text follows them.
     Brackets,
-    /// What stands in the brackets is not in the grammar of that permission.
+    /// The scope is not in the grammar of that permission.
     Scope(Permission, NotAScope),
 }
 
 impl fmt::Display for WantError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown(word) => write!(f, "`{}` is not a permission", word.escape_debug()),
+            Self::Unknown(word) => write!(f, "unknown permission `{}`", word.escape_debug()),
             Self::Brackets => {
-                f.write_str("a scope is written in brackets, as in `shell:exec(git *)`")
+                f.write_str("write a scope in parentheses, as in `shell:exec(git *)`")
             }
             Self::Scope(permission, problem) => write!(f, "`{permission}`: {problem}"),
         }

@@ -1,11 +1,11 @@
-//! Where a reader writes down what it met: one list, one file, one mode.
+//! Collects the diagnostics of one file in one mode.
 
 use crate::diagnostic::{Code, Diagnostic, Mode, Position, Severity};
 
-/// A file with more wrong than this has been told enough; only errors are still added.
+/// After this many diagnostics of a file, only errors are added.
 const MAX_DIAGNOSTICS: usize = 100;
 
-/// A message with what to type next.
+/// A message with a hint.
 pub(crate) struct Say {
     message: String,
     hint: Option<String>,
@@ -43,12 +43,12 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// A report of the same file that nobody reads.
+    /// A report of the same file that is discarded.
     pub(crate) fn silent(&self) -> Self {
         Self::new(self.mode, self.file, self.text)
     }
 
-    /// Writes down `code` at the byte offset `at`, if the mode mentions it; the words are made only then.
+    /// Adds `code` at the byte offset `at`, if the mode reports it; the message is created only then.
     pub(crate) fn add(&mut self, code: Code, at: u32, say: impl FnOnce() -> Say) {
         let Some(severity) = code.severity(self.mode) else {
             return;
@@ -67,7 +67,7 @@ impl<'a> Report<'a> {
         });
     }
 
-    /// Says once that no more is said.
+    /// Reports once that further diagnostics are omitted.
     fn cut(&mut self, at: u32) {
         if self.has(Code::LimitReached) {
             return;
@@ -76,7 +76,7 @@ impl<'a> Report<'a> {
             severity: Severity::Warning,
             code: Code::LimitReached,
             message: format!(
-                "more than {MAX_DIAGNOSTICS} things are wrong; the rest is not listed"
+                "there are more than {MAX_DIAGNOSTICS} problems; the others are not listed"
             )
             .into(),
             hint: Some("fix these first".into()),
@@ -85,7 +85,7 @@ impl<'a> Report<'a> {
         });
     }
 
-    /// Whether this was reported already.
+    /// Whether this code was already reported.
     pub(crate) fn has(&self, code: Code) -> bool {
         self.list.iter().any(|diagnostic| diagnostic.code == code)
     }
@@ -131,7 +131,7 @@ fn position(text: &str, at: u32) -> Position {
 }
 
 impl Report<'_> {
-    /// The comment behind a one-line value, on the line of the key at `at`.
+    /// The comment after a one-line value, on the line of the key at `at`.
     pub(crate) fn comment_after(&self, at: u32, value: &str) -> Option<String> {
         let rest = self.text.get(at as usize..)?;
         let end = memchr::memchr2(b'\n', b'#', rest.as_bytes())?;
@@ -146,8 +146,8 @@ impl Report<'_> {
             .then(|| behind.trim().to_owned())
     }
 
-    /// The bracketed text that starts at `at`, up to the bracket that closes it; quotes and
-    /// comments hold no brackets.
+    /// The bracketed text that starts at `at`, up to its closing bracket; brackets in quotes and comments are
+    /// ignored.
     pub(crate) fn brackets_at(&self, at: u32) -> Option<&str> {
         let text = self.text.get(at as usize..)?;
         let (mut depth, mut quote, mut skip) = (0usize, None, 0usize);

@@ -1,7 +1,7 @@
-//! Rules for the scanner, as people write them: an id, a severity, a message and a pattern.
+//! The user's rules for the scanner: an id, a severity, a message and a pattern.
 //!
-//! A file holds one rule, or a list of them under `rules:`; a skill of type `security-rule` holds the same list under
-//! `security_rules: {patterns: […]}`. Whether the pattern is a regular expression is the scanner's business.
+//! A file contains one rule, or a list of them under `rules:`; a skill of type `security-rule` contains the same list
+//! under `security_rules: {patterns: […]}`. The scanner compiles the pattern.
 
 use crate::{
     Json,
@@ -11,37 +11,37 @@ use crate::{
     },
 };
 
-/// A rule that somebody wrote.
+/// A rule written by a user or a skill author.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternRule {
-    /// Its id.
+    /// The unique id of the rule.
     pub id: Box<str>,
     /// `info`, `warning` or `critical`.
     pub severity: Box<str>,
-    /// What is said when it matches.
+    /// The message when it matches.
     pub message: Box<str>,
-    /// What helps.
+    /// Advice for fixing a finding.
     pub fix: Option<Box<str>>,
-    /// Only files whose names end so; all if there are none.
+    /// Only files with these endings; all if empty.
     pub files: Vec<Box<str>>,
-    /// Only files in these languages; all if there are none.
+    /// Only files in these languages; all if empty.
     pub languages: Vec<Box<str>>,
-    /// The regular expression.
+    /// The regular expression to search for.
     pub pattern: Box<str>,
-    /// Examples that it has to match.
+    /// Examples that it must match.
     pub must_match: Vec<Box<str>>,
     /// Examples that it must not match.
     pub must_not_match: Vec<Box<str>>,
-    /// The line that it begins on; 0 when that is not known.
+    /// The line where it starts; 0 if unknown.
     pub line: u32,
 }
 
-/// A rule that can't be read, and where.
+/// A rule that can't be read, and its line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleMistake {
-    /// The line; 0 when that is not known.
+    /// The line; 0 if unknown.
     pub line: u32,
-    /// What is wrong.
+    /// A description of the mistake.
     pub message: String,
 }
 
@@ -77,7 +77,7 @@ fn collect(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> (Vec<PatternRule>, Vec
             Ok(rule) if rules.iter().any(|other| other.id == rule.id) => {
                 mistakes.push(RuleMistake {
                     line: rule.line,
-                    message: format!("there are two rules `{}`", rule.id),
+                    message: format!("there are two rules with the id `{}`", rule.id),
                 });
             }
             Ok(rule) => rules.push(rule),
@@ -106,7 +106,7 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
     };
     let Some(pairs) = node.as_map() else {
         let message = format!(
-            "a rule is a map with `id`, `pattern` …, not {}",
+            "a rule must be a map with `id`, `pattern` …, not {}",
             node.kind()
         );
         return Err(wrong(node.at, message));
@@ -116,7 +116,7 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
         .find(|pair| !FIELDS.contains(&pair.key.as_ref()))
     {
         let message = format!(
-            "a rule has no `{}`; it has {}",
+            "unknown field `{}` in a rule; its fields are {}",
             crate::text::visible(&pair.key),
             FIELDS.join(", ")
         );
@@ -128,7 +128,7 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
             Some(text) => Ok(Some(Box::from(text))),
             None => Err(wrong(
                 value.at,
-                format!("`{key}` is {}, not text", value.kind()),
+                format!("`{key}` must be text that is not empty"),
             )),
         },
     };
@@ -141,11 +141,14 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
             .iter()
             .filter_map(|item| item.as_text().map(Box::from))
             .collect()),
-        Some(_) => Err(wrong(node.at, format!("`{key}` is a list of {such_as}"))),
+        Some(_) => Err(wrong(
+            node.at,
+            format!("`{key}` must be a list of {such_as}"),
+        )),
     };
     let id: Box<str> = needed("id")?;
     if id.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        let message = format!("`{}` has blanks in it", crate::text::visible(&id));
+        let message = format!("the id `{}` contains spaces", crate::text::visible(&id));
         return Err(wrong(node.at, message));
     }
     Ok(PatternRule {
@@ -197,14 +200,14 @@ mod tests {
         assert_eq!(
             mistakes("id: a\nseverty: info\npattern: x\n"),
             [
-                "2: a rule has no `severty`; it has id, severity, message, fix, files, languages, pattern, must_match, must_not_match"
+                "2: unknown field `severty` in a rule; its fields are id, severity, message, fix, files, languages, pattern, must_match, must_not_match"
             ]
         );
         assert_eq!(
             mistakes(
                 "rules: [{id: a, severity: info, pattern: x}, {id: a, severity: info, pattern: y}]"
             ),
-            ["1: there are two rules `a`"]
+            ["1: there are two rules with the id `a`"]
         );
         assert_eq!(mistakes("rules: [").len(), 1);
         assert_eq!(mistakes("rules:\n  - 7\n").len(), 1);

@@ -1,8 +1,8 @@
-//! Characters that a reader can't see, and how text is shown so that nothing is hidden.
+//! Invisible characters, and how text is displayed so that nothing is hidden.
 
 use std::{borrow::Cow, time::Duration};
 
-/// Characters that render as nothing, or that change the order in which text is read.
+/// Characters that are invisible, or that change the order in which text is displayed.
 #[must_use]
 pub fn is_invisible(c: char) -> bool {
     matches!(c,
@@ -12,8 +12,8 @@ pub fn is_invisible(c: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Invisible characters that carry no meaning in honest text. Joiners and directional marks are
-/// left out: emoji, Arabic, Hebrew and Indic text need them.
+/// Invisible characters that have no meaning in honest text. Joiners and directional marks are not included: emoji,
+/// Arabic, Hebrew and Indic text need them.
 #[must_use]
 pub fn hides_text(c: char) -> bool {
     !c.is_ascii()
@@ -27,8 +27,7 @@ pub fn hides_text(c: char) -> bool {
 /// Control characters, except those that set lines and columns.
 pub(crate) fn holds_control(text: &str) -> bool {
     let is_one = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\t' | b'\r')) || byte == 0x7f;
-    // Beyond ASCII they are U+0080 to U+009F. Without an early exit the compiler looks at sixteen
-    // bytes at a time.
+    // Beyond ASCII they are U+0080 to U+009F. Without an early exit the compiler processes sixteen bytes at a time.
     let bytes = text.as_bytes();
     text.bytes().fold(false, |any, byte| any | is_one(byte))
         || bytes
@@ -36,7 +35,7 @@ pub(crate) fn holds_control(text: &str) -> bool {
             .fold(false, |any, two| any | (two[0] == 0xc2 && two[1] < 0xa0))
 }
 
-/// A duration as people say it, with as much of it as matters: `450 ms`, `1.5 s`, `30 s`, `2 min 30 s`, `3 h 20 min`, `4 days`.
+/// A duration for people, rounded: `450 ms`, `1.5 s`, `30 s`, `2 min 30 s`, `3 h 20 min`, `4 days`.
 #[must_use]
 pub fn duration(time: Duration) -> String {
     let tenths = (time.as_millis() + 50) / 100;
@@ -68,7 +67,7 @@ pub fn ago(time: Duration) -> String {
     }
 }
 
-/// The text without invisible characters: what a model is shown.
+/// The text without invisible characters, for a model.
 #[must_use]
 pub fn without_hidden(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || !text.contains(hides_text) {
@@ -78,8 +77,8 @@ pub fn without_hidden(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text with control and invisible characters spelled out: what a terminal is shown.
-/// Line breaks become blanks, so that one value stays on one line.
+/// The text with control and invisible characters escaped, for a terminal. Line breaks become spaces, so that one
+/// value stays on one line.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
     let plain = |c: char| !c.is_control() && !is_invisible(c);
@@ -98,8 +97,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text for a person who decides: like [`visible`], and white space that would push a part of it out of sight, or look like
-/// something else, is counted or spelled out. Single blanks between words stay.
+/// The text for a user who decides: like [`visible`], and white space that would push a part of it out of sight, or
+/// look like something else, is counted or escaped. Single spaces between words are kept.
 #[must_use]
 pub fn with_blanks_shown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -123,8 +122,8 @@ pub fn with_blanks_shown(text: &str) -> String {
     out
 }
 
-/// A text as one word of a command line, in quotes where it needs them: what a skill is called must
-/// not become a command of its own when somebody copies a hint.
+/// A text as one word of a command line, quoted where necessary: a skill's name must not become a command when the
+/// user copies a hint.
 #[must_use]
 pub fn shell_word(text: &str) -> Cow<'_, str> {
     let plain = |c: char| c.is_alphanumeric() || "-_./:@+,".contains(c);
@@ -134,7 +133,7 @@ pub fn shell_word(text: &str) -> Cow<'_, str> {
     Cow::Owned(format!("'{}'", visible(text).replace('\'', "'\\''")))
 }
 
-/// ASCII that was smuggled in as Unicode tag characters.
+/// ASCII text that is hidden in Unicode tag characters.
 #[must_use]
 pub fn smuggled_ascii(text: &str) -> String {
     text.chars()

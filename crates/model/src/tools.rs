@@ -1,10 +1,10 @@
 //! The names of tools in a manifest: a closed grammar.
 //!
-//! **Problem.** `allowed-tools` comes as a text or a list, with commas or blanks, with `Bash(git:*)`, `*`, and with
-//! garbage. A reader that shrugs at what it doesn't know ends up allowing it.
+//! **Problem.** `allowed-tools` is written as a text or a list, with commas or spaces, with `Bash(git:*)`, `*`, and
+//! with garbage. A parser that ignores what it doesn't know ends up allowing it.
 //!
-//! **Decision.** An entry is a [`ToolPattern`]: a set of uses of tools. What is not in the grammar is a [`ToolError`], is
-//! reported as a diagnostic, and allows nothing. A *prohibition* that can't be read must not shrink to nothing
+//! **Decision.** An entry is a [`ToolPattern`]: a set of uses of tools. Anything outside the grammar is a
+//! [`ToolError`], is reported as a diagnostic, and allows nothing. An invalid *prohibition* must not become empty
 //! either: [`ToolPattern::prohibiting`] reads it as more, never as less.
 //!
 //! ```text
@@ -14,13 +14,13 @@
 //! ```
 //!
 //! **Names** are compared exactly, with one exception: the core tools that every agent has under some spelling (the
-//! table [`CORE`]). `Write`, `write` and `write_file` are one tool, so that nobody gets past a prohibition by its case.
+//! table [`CORE`]). `Write`, `write` and `write_file` are one tool, so that no spelling bypasses a prohibition.
 //!
 //! **Worked example.** `Bash(git:*)` and `shell(git *)` are the same pattern. It covers `Bash(git log -3)`, not
-//! `Bash(gitk)` and not `Bash(git log; rm x)`: a command that is more than one is covered by no prefix.
+//! `Bash(gitk)` and not `Bash(git log; rm x)`: a line of several commands is covered by no prefix.
 //!
-//! Two questions are asked of patterns, and both answer on the safe side: [`ToolPattern::covers`] is true only when it is
-//! certain, [`ToolPattern::overlaps`] is false only when it is certain. Who allows asks the first, who forbids the second.
+//! Patterns answer two questions, both on the safe side: [`ToolPattern::covers`] is true only if it is certain,
+//! [`ToolPattern::overlaps`] is false only if it is certain. Permissions use the first, prohibitions the second.
 
 use std::{borrow::Cow, fmt, str::FromStr};
 
@@ -46,10 +46,10 @@ const CORE: &[&[&str]] = &[
 /// The tool whose scopes are command lines.
 const COMMANDS: &str = "bash";
 
-/// The longest entry that is read.
+/// The maximum length of an entry.
 const MAX_ENTRY: usize = 1024;
 
-/// An entry of a list of tools: which tool, and which of its uses.
+/// An entry of a list of tools: the tool, and which of its uses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolPattern {
     written: Box<str>,
@@ -58,35 +58,35 @@ pub struct ToolPattern {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Which {
-    /// `*`
+    /// All tools, `*`.
     Every,
-    /// A tool by its compared name, and which of its uses.
+    /// A tool by its canonical name, and which of its uses.
     Named(Box<str>, Scope),
     /// Tools of MCP servers: of all, of one, or one tool.
     Mcp(Option<Box<str>>, Option<Box<str>>),
 }
 
-/// Which uses of a tool.
+/// The uses of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Scope {
-    /// All of them.
+    /// All of its uses.
     All,
-    /// Commands that begin with these words.
+    /// Commands that start with these words.
     Begins(Vec<Box<str>>),
-    /// This one; for a command, with single blanks.
+    /// Exactly this text; for a command, with single spaces.
     Exactly(Box<str>),
-    /// What a text with `*` stands for.
+    /// Texts that match this pattern with `*`.
     Like(Box<str>),
 }
 
-/// Why an entry is not a tool.
+/// Why an entry is not a tool pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ToolError {
-    /// There is nothing, or too much.
+    /// It is empty or too long.
     Length,
-    /// It doesn't begin with the name of a tool, or something follows it.
+    /// It doesn't start with the name of a tool, or something follows the name.
     Name,
-    /// The brackets are empty, not in pairs, or hold control characters.
+    /// The parentheses are empty, unbalanced, or contain control characters.
     Scope,
 }
 
@@ -94,8 +94,8 @@ impl fmt::Display for ToolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Length => "it is empty or too long",
-            Self::Name => "the name of a tool is letters, digits and `_`, `.` or `-`",
-            Self::Scope => "what limits a tool stands in brackets right behind its name",
+            Self::Name => "a tool name consists of letters, digits, `_`, `.` and `-`",
+            Self::Scope => "write the scope of a tool in parentheses directly after its name",
         })
     }
 }
@@ -158,7 +158,7 @@ fn named(name: &str, scope: Scope) -> Result<Which, ToolError> {
     }
 }
 
-/// A letter, then letters, digits, `_`, `.` and `-`; ASCII, so that no other alphabet looks like a tool.
+/// A letter, then letters, digits, `_`, `.` and `-`; only ASCII, so that no look-alike letters are accepted.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphabetic())
         && text
@@ -166,7 +166,7 @@ fn is_name(text: &str) -> bool {
             .all(|c| c.is_ascii_alphanumeric() || "_.-".contains(c))
 }
 
-/// The name by which a tool is compared: its own, or the first spelling of a core tool.
+/// The canonical name of a tool: its own, or the first spelling of a core tool.
 fn compared(name: &str) -> Cow<'_, str> {
     let plain: String = name
         .chars()
@@ -177,7 +177,7 @@ fn compared(name: &str) -> Cow<'_, str> {
     core.map_or(Cow::Borrowed(name), |spellings| Cow::Borrowed(spellings[0]))
 }
 
-/// Every bracket that opens closes, and none closes before it opened.
+/// Whether the parentheses are balanced.
 fn in_pairs(text: &str) -> bool {
     let mut depth = 0usize;
     let closes = text.chars().all(|c| match c {
@@ -196,8 +196,8 @@ fn in_pairs(text: &str) -> bool {
 }
 
 impl ToolPattern {
-    /// A prohibition. What can't be read forbids the whole tool whose name it begins with, and every tool if that
-    /// can't be told: a slip of the pen must not make it weaker.
+    /// A prohibition. An invalid one forbids the whole tool whose name it starts with, and every tool if there is
+    /// none: a typing mistake must not make it weaker.
     #[must_use]
     pub fn prohibiting(text: &str) -> Self {
         let salvage = |error: ToolError| {
@@ -215,10 +215,10 @@ impl ToolPattern {
         text.parse().unwrap_or_else(salvage)
     }
 
-    /// One call of a tool. Its argument may be any text: it is compared, not read.
+    /// One call of a tool. Its argument can be any text: it is compared, not parsed.
     ///
     /// # Errors
-    /// When the name is not that of a tool.
+    /// If the name is not a valid tool name.
     pub fn call(name: &str, argument: &str) -> Result<Self, ToolError> {
         let which = match named(name, Scope::All)? {
             Which::Named(name, _) if !argument.is_empty() => {
@@ -232,19 +232,19 @@ impl ToolPattern {
         })
     }
 
-    /// As its author wrote it.
+    /// The entry as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.written
     }
 
-    /// Whether it stands for tools that it doesn't name: `*`, `mcp__*`.
+    /// Whether it covers tools that it doesn't name: `*`, `mcp__*`.
     #[must_use]
     pub fn names_no_tool(&self) -> bool {
         matches!(self.which, Which::Every | Which::Mcp(None, _))
     }
 
-    /// Whether it is written with a star for all there is: `*`, `Bash(*)`, `mcp__*`.
+    /// Whether it is written with a star for everything: `*`, `Bash(*)`, `mcp__*`.
     #[must_use]
     pub fn is_broad(&self) -> bool {
         match &self.which {
@@ -254,7 +254,7 @@ impl ToolPattern {
         }
     }
 
-    /// Whether it certainly holds every use that the other stands for.
+    /// Whether it certainly covers every use that the other covers.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         match (&self.which, &other.which) {
@@ -270,7 +270,7 @@ impl ToolPattern {
         }
     }
 
-    /// Whether there may be a use that both stand for.
+    /// Whether there can be a use that both cover.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         match (&self.which, &other.which) {
@@ -336,7 +336,7 @@ impl Scope {
                 is_one_command(text) && matches(pattern, text)
             }
             (Self::Like(pattern), Self::Exactly(text)) => {
-                // A path below a folder; what climbs is not below.
+                // A path below a folder; one with `..` is not below it.
                 let below = pattern
                     .strip_suffix("**")
                     .filter(|rest| !rest.contains('*'));
@@ -370,24 +370,24 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split_whitespace()
 }
 
-/// Whether a command begins with these words.
+/// Whether a command starts with these words.
 fn begins(command: &str, begin: &[Box<str>]) -> bool {
     let mut found = words(command);
     begin.iter().all(|word| found.next() == Some(&**word))
 }
 
-/// Whether a text is one command for sure: nothing in it starts another one or writes a file.
+/// Whether a text is certainly one command: nothing in it starts another one or writes a file.
 fn is_one_command(text: &str) -> bool {
     !text.contains(|c: char| c.is_control() || ";|&<>$`(){}\\".contains(c))
 }
 
-/// Programs that run what their arguments say.
+/// Programs that run their arguments.
 const RUNNERS: &[&str] = &[
     "bash", "busybox", "command", "dash", "doas", "env", "eval", "exec", "find", "nice", "nohup",
     "parallel", "setsid", "sh", "sudo", "time", "timeout", "watch", "xargs", "zsh",
 ];
 
-/// The words of a command, its program without the folder.
+/// The words of a command, with the program's folder removed.
 fn parts(command: &str) -> Vec<&str> {
     let mut parts: Vec<&str> = words(command).collect();
     if let Some(program) = parts.first_mut() {
@@ -396,18 +396,18 @@ fn parts(command: &str) -> Vec<&str> {
     parts
 }
 
-/// Whether a command may run others than the one it begins with.
+/// Whether a command can run others than the one it starts with.
 fn may_be_more(command: &str) -> bool {
     let runs = |program: &&str| RUNNERS.contains(program);
     !is_one_command(command) || parts(command).first().is_some_and(runs)
 }
 
-/// A word that a shell may make another word of.
+/// A word that a shell can expand.
 fn is_open(word: &str) -> bool {
     word.contains(['"', '\'', '~', '*', '?', '[', '#', '!', '='])
 }
 
-/// Whether a command may begin with these words, whatever it looks like.
+/// Whether a command can start with these words after expansion.
 fn may_begin(command: &str, begin: &[Box<str>]) -> bool {
     let found = parts(command);
     let mut begin_and_found = begin.iter().zip(&found);
@@ -416,7 +416,7 @@ fn may_begin(command: &str, begin: &[Box<str>]) -> bool {
             && begin_and_found.all(|(word, found)| **word == **found || is_open(found)))
 }
 
-/// Whether two commands may be the same one.
+/// Whether two commands can be the same one.
 fn may_be_alike(one: &str, other: &str) -> bool {
     let (one, other) = (parts(one), parts(other));
     let open = one.iter().chain(&other).any(|word| is_open(word));
@@ -424,7 +424,7 @@ fn may_be_alike(one: &str, other: &str) -> bool {
     (open || one.len() == other.len()) && one.iter().zip(&other).all(alike)
 }
 
-/// Whether a text that looks like a path leads where it says.
+/// Whether a path contains nothing that leads elsewhere.
 fn is_straight(text: &str) -> bool {
     !text
         .split(['/', '\\'])
@@ -433,7 +433,7 @@ fn is_straight(text: &str) -> bool {
         && !text.contains(char::is_control)
 }
 
-/// Whether two texts, with or without stars, certainly stand for different things.
+/// Whether two texts, with or without stars, certainly match different things.
 fn apart(one: &str, other: &str) -> bool {
     let (one, other) = (
         one.strip_prefix("./").unwrap_or(one),
@@ -455,7 +455,7 @@ fn apart(one: &str, other: &str) -> bool {
     comparable && differ
 }
 
-/// Whether a text is what a pattern with stars stands for.
+/// Whether a text matches a pattern with stars.
 fn matches(pattern: &str, text: &str) -> bool {
     let mut parts = pattern.split('*');
     let head = parts.next().unwrap_or_default();
@@ -475,12 +475,12 @@ fn matches(pattern: &str, text: &str) -> bool {
     rest.ends_with(tail)
 }
 
-/// The entries of a text: between them stand commas or blanks, and brackets keep together what they hold. A
-/// bracket behind a blank still belongs to the word before it: `Bash (git)` must not become all of `Bash`.
+/// The entries of a text, separated by commas or spaces; parentheses keep their content together. A parenthesis after
+/// a space still belongs to the word before it: `Bash (git)` must not become all of `Bash`.
 #[must_use]
 pub fn split(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
-    // Where the entry begins; and where it ends, unless a bracket follows.
+    // The start of the entry, and its end unless a parenthesis follows.
     let (mut start, mut end, mut depth) = (None, None, 0usize);
     for (at, c) in text.char_indices() {
         let separates = depth == 0 && (c == ',' || c.is_whitespace());

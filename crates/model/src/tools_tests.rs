@@ -1,4 +1,4 @@
-//! The grammar of tools: what is in it, what is not, and which pattern holds which.
+//! The grammar of tools: what it contains, what it does not, and which pattern covers which.
 
 use super::*;
 

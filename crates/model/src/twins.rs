@@ -1,9 +1,9 @@
-//! Foreign letters that look like one of ASCII, as Unicode's table of confusables has them.
+//! Foreign letters that look like an ASCII letter, from Unicode's table of confusables.
 //!
-//! The whole table has an address for each of its seven thousand rows, and each start of the program puts all of them in place; this
-//! is the part of it that is asked. A test of the scanner compares it with the whole.
+//! The whole table has a pointer for each of its seven thousand rows, and every start of the program relocates all of
+//! them; this is the part that is used. A test of the scanner compares it with the whole.
 
-/// The ASCII letter that Unicode takes for the prototype of this one.
+/// The ASCII letter that is Unicode's prototype of this one.
 #[must_use]
 pub const fn prototype(c: char) -> Option<char> {
     Some(match c {

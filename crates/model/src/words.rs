@@ -1,24 +1,24 @@
-//! The small words of a manifest: source, version, digest, types, backends, systems.
+//! The enumerated values of a manifest: source, version, digest, types, backends, systems.
 
 use std::{fmt, str::FromStr};
 
-/// Where a skill comes from. The greater source wins a name.
+/// Where a skill comes from. Of two skills with one name, the greater source has precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Source {
     /// Folders named in the configuration, and other agents' folders.
     Extra,
-    /// Compiled into the binary.
+    /// The skills that are compiled into the binary.
     Builtin,
-    /// The user's own.
+    /// The user's own skills.
     User,
-    /// The project's.
+    /// The skills of the project.
     Project,
-    /// Named on the command line or in AGENT.md.
+    /// Skills named on the command line or in AGENT.md.
     Inline,
 }
 
 impl Source {
-    /// All sources, the weakest first.
+    /// All sources, lowest precedence first.
     pub const ALL: [Self; 5] = [
         Self::Extra,
         Self::Builtin,
@@ -27,7 +27,7 @@ impl Source {
         Self::Inline,
     ];
 
-    /// The lower-case word.
+    /// The word in text and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,12 +40,12 @@ impl Source {
     }
 }
 
-/// The word is not one that this field knows.
+/// A word that this field does not allow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// What was found.
+    /// The word as written.
     pub found: String,
-    /// What is known.
+    /// The words that the field allows.
     pub known: &'static [&'static str],
 }
 
@@ -87,7 +87,7 @@ words!(Source, &["extra", "builtin", "user", "project", "inline"],
     "extra" => Self::Extra, "builtin" => Self::Builtin, "user" => Self::User,
     "project" => Self::Project, "inline" => Self::Inline);
 
-/// What a skill contributes when it is active.
+/// What a skill contributes while it is active.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SkillType {
     /// Tools that a model can call.
@@ -98,12 +98,12 @@ pub enum SkillType {
     Workflow,
     /// Rules for the scanner.
     SecurityRule,
-    /// A change of the final answer.
+    /// A change of the final response.
     Transform,
 }
 
 impl SkillType {
-    /// All types.
+    /// All types, in a fixed order.
     pub const ALL: [Self; 5] = [
         Self::Tool,
         Self::Prompt,
@@ -112,7 +112,7 @@ impl SkillType {
         Self::Transform,
     ];
 
-    /// The lower-case word.
+    /// The word in manifests and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -134,40 +134,40 @@ words!(SkillType, &["tool", "prompt", "workflow", "security-rule", "transform"],
 pub struct Types(u8);
 
 impl Types {
-    /// Only `prompt`: what a skill is when it does not say.
+    /// Only `prompt`, the default.
     pub const PROMPT: Self = Self(1 << SkillType::Prompt as u8);
 
-    /// Adds a type.
+    /// Adds a type to the set.
     pub fn insert(&mut self, kind: SkillType) {
         self.0 |= 1 << kind as u8;
     }
 
-    /// Whether this type is in it.
+    /// Whether the set contains this type.
     #[must_use]
     pub const fn contains(self, kind: SkillType) -> bool {
         self.0 & (1 << kind as u8) != 0
     }
 
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The types in it, in a fixed order.
+    /// The types in the set, in a fixed order.
     pub fn iter(self) -> impl Iterator<Item = SkillType> {
         SkillType::ALL
             .into_iter()
             .filter(move |kind| self.contains(*kind))
     }
 
-    /// As bits; how the index writes it down.
+    /// The set as bits, for the index.
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// From bits; unknown ones are dropped.
+    /// The set from bits; unknown ones are dropped.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 0b1_1111)
@@ -181,7 +181,7 @@ pub enum Backend {
     Starlark,
     /// A WebAssembly module or component.
     Wasm,
-    /// A child process that speaks the wire protocol.
+    /// A child process that uses the wire protocol.
     Process,
     /// A native library in a child process.
     Native,
@@ -190,7 +190,7 @@ pub enum Backend {
 }
 
 impl Backend {
-    /// All backends.
+    /// All backends, in a fixed order.
     pub const ALL: [Self; 5] = [
         Self::Starlark,
         Self::Wasm,
@@ -199,7 +199,7 @@ impl Backend {
         Self::Js,
     ];
 
-    /// The lower-case word.
+    /// The word in manifests and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -219,16 +219,16 @@ words!(Backend, &["starlark", "wasm", "process", "native", "js"],
 /// An operating system, as skills name them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Os {
-    /// macOS; skills say `darwin` or `macos`.
+    /// macOS; skills write `darwin` or `macos`.
     Macos,
-    /// Linux.
+    /// Linux; skills write `linux`.
     Linux,
-    /// Windows; skills say `win32` or `windows`.
+    /// Windows; skills write `win32` or `windows`.
     Windows,
 }
 
 impl Os {
-    /// The usual word.
+    /// The word in messages and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -242,12 +242,12 @@ impl Os {
 words!(Os, &["darwin", "macos", "linux", "win32", "windows"],
     "darwin" | "macos" => Self::Macos, "linux" => Self::Linux, "win32" | "windows" => Self::Windows);
 
-/// A version, as written; SemVer where it is SemVer. Behind a pointer, because most skills have none.
+/// A version, as written, and as SemVer if it is valid. Boxed, because most skills have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version(Box<(Box<str>, Option<semver::Version>)>);
 
 impl Version {
-    /// Keeps the text and reads it as SemVer; `1.2` is taken for `1.2.0`.
+    /// Keeps the text and parses it as SemVer; `1.2` is read as `1.2.0`.
     #[must_use]
     pub fn new(text: &str) -> Self {
         let core = text.trim().trim_start_matches('v');
@@ -262,19 +262,19 @@ impl Version {
         Self(Box::new((text.trim().into(), semver)))
     }
 
-    /// As written.
+    /// The version as written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0.0
     }
 
-    /// As SemVer.
+    /// The version as SemVer, if it is valid.
     #[must_use]
     pub fn semver(&self) -> Option<&semver::Version> {
         self.0.1.as_ref()
     }
 
-    /// Whether it is written exactly as SemVer wants it.
+    /// Whether it is written exactly in SemVer's form.
     #[must_use]
     pub fn is_exact(&self) -> bool {
         self.semver()
@@ -288,13 +288,13 @@ impl fmt::Display for Version {
     }
 }
 
-/// The identity of a skill's exact bytes.
+/// The SHA-256 digest of a skill's exact bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A list writes ten thousand of them.
+        // A list prints ten thousand of them.
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         let mut hex = [0; 64];
         for (pair, byte) in hex.chunks_exact_mut(2).zip(self.0) {
@@ -312,7 +312,7 @@ pub struct NotADigest;
 
 impl fmt::Display for NotADigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a digest: it must be `sha256:` and 64 hexadecimal digits")
+        f.write_str("not a digest: expected `sha256:` and 64 hexadecimal digits")
     }
 }
 

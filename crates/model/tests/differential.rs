@@ -1,5 +1,5 @@
-//! The fast reader and the full reader say the same about every skill of the repository, and about
-//! thousands of made-up ones.
+//! The fast reader and the full reader return the same result for every skill of the repository, and for thousands of
+//! generated ones.
 
 #![allow(
     clippy::unwrap_used,
@@ -63,7 +63,7 @@ fn on_every_skill_of_the_repository() {
     assert!(checked > 50, "only {checked} skills were found");
 }
 
-/// A folder of skills that the environment names: how the equality is shown on a corpus.
+/// A folder of skills from the environment, to compare the readers on a corpus.
 #[test]
 fn on_a_corpus() {
     if let Ok(corpus) = std::env::var("METIER_CORPUS") {
@@ -71,7 +71,7 @@ fn on_a_corpus() {
     }
 }
 
-/// Pieces that frontmatters are made of, and that break them.
+/// Parts that frontmatters consist of, and parts that break them.
 fn line() -> impl Strategy<Value = String> {
     let key = prop_oneof![
         "name",

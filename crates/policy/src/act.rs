@@ -1,4 +1,4 @@
-//! Acts: everything that a skill can do to the world outside of itself, in the form in which it is checked.
+//! Acts: everything that a skill can do outside its own process, in the form in which it is checked.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -6,107 +6,109 @@ use metier_model::{Permission, shell};
 
 use crate::variables;
 
-/// A command, word by word; `None` is a word that only the shell will know.
+/// A command, word by word; `None` is a word that is known only at run time.
 pub type Command = Vec<Option<Box<str>>>;
 
-/// One thing that a skill is about to do. Values are final: whoever changes one asks again.
+/// One act that a skill is about to perform. Values are final: a changed act is a new question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Read a file or list a folder. The path is absolute, without links or `..` in it.
+    /// Read a file or list a folder. The path is absolute, without links or `..`.
     ReadFile(PathBuf),
-    /// Look for files by their names. What is found is only what could be read by itself.
+    /// Find files by name. Only files that may be read are found.
     FindFiles {
-        /// Where: absolute, without links or `..` in it.
+        /// The folder to search: absolute, without links or `..`.
         folder: PathBuf,
-        /// Such as `**/*.rs`, from there.
+        /// A glob relative to the folder, such as `**/*.rs`.
         pattern: Box<str>,
     },
-    /// Look for lines in files, of those that could be read by themselves.
+    /// Search for lines in the files that may be read.
     SearchFiles {
-        /// A folder or a file: absolute, without links or `..` in it.
+        /// A folder or a file: absolute, without links or `..`.
         folder: PathBuf,
-        /// A regular expression.
+        /// A regular expression to match lines.
         pattern: Box<str>,
-        /// Which files, such as `*.rs`; all if there is none.
+        /// A glob that selects files, such as `*.rs`; `None` selects all.
         glob: Option<Box<str>>,
     },
-    /// Write a file.
+    /// Replace the content of a file.
     WriteFile {
-        /// Absolute, without links or `..` in it.
+        /// Absolute, without links or `..`.
         path: PathBuf,
-        /// All of its new content.
+        /// The complete new content.
         content: Vec<u8>,
     },
-    /// Run a line of a shell.
+    /// Run a shell command line.
     Line(Line),
     /// Run a file of the skill.
     Script {
-        /// Below the skill's folder.
+        /// The path below the skill's folder.
         path: Box<str>,
-        /// Given to it as they are.
+        /// The arguments, passed unchanged.
         arguments: Vec<String>,
     },
     /// Send a request to a host.
     Fetch(Fetch),
     /// Read an environment variable.
     ReadVariable(Box<str>),
-    /// Set an environment variable for later children.
+    /// Set an environment variable for later child processes.
     SetVariable {
-        /// Its name.
+        /// The name of the variable.
         name: Box<str>,
-        /// What it is set to; never in a receipt.
+        /// The value; never in a receipt.
         value: Box<str>,
     },
     /// Read a git repository.
     ReadRepository(Git),
     /// Change a git repository.
     WriteRepository(Git),
-    /// Call a model.
+    /// Call the model of this name.
     CallModel(Box<str>),
-    /// Invoke another skill.
+    /// Invoke the skill of this name.
     InvokeSkill(Box<str>),
 }
 
-/// A line of a shell that is about to run.
+/// A shell command line that is about to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// The line as its author wrote it, with placeholders in it: this is what people are asked about.
+    /// The line as its author wrote it, with placeholders: this is shown in questions.
     pub text: Box<str>,
-    /// Every command in it; `None` when it can't be told what would run.
+    /// Every command in it; `None` if they can't be determined.
     pub commands: Option<Vec<Command>>,
-    /// Why an approval of its commands does not cover it, and only one of this very line does.
+    /// Why an approval of its commands does not cover it, but only an approval of this exact line.
     pub exact: Option<ExactOnly>,
-    /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as well.
+    /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as
+    /// well.
     pub writes: Vec<RedirectTarget>,
-    /// Whether it is one plain command: no second one, no redirect, no substitution, no variable, and a program that does not run its
-    /// arguments. Only such a line is covered by a pattern that a user chose in a question about another line.
+    /// Whether it is one plain command: no second one, no redirect, no substitution, no variable, and a program that
+    /// does not run its arguments. Only such a line is covered by a pattern that the user chose in a question about
+    /// another line.
     pub is_plain: bool,
-    /// What the shell is given. Values are not in it: they come as parameters.
+    /// The script for the shell. Values are not part of it: they are passed as parameters.
     pub script: Box<str>,
-    /// The values.
+    /// The values of the placeholders, passed as parameters.
     pub parameters: Vec<String>,
-    /// Where it runs.
+    /// The folder that it runs in.
     pub within: Within,
-    /// What it reads; never in a receipt.
+    /// Its standard input; never in a receipt.
     pub stdin: Vec<u8>,
-    /// How long it may take, if that is less than any line may.
+    /// Its time limit, if shorter than the general one.
     pub timeout: Option<Duration>,
 }
 
-/// A file that a redirect of a line writes; `None` if only the shell will know it, as it does for `~/x` and `$HOME/x`.
+/// A file that a redirect writes; `None` if it is known only at run time, as for `~/x` and `$HOME/x`.
 pub type RedirectTarget = Option<Box<str>>;
 
-/// Why only an approval of a very line covers it.
+/// Why only an approval of the exact line covers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExactOnly {
-    /// It sets a variable that may decide what a program runs; `None` if the name is not known.
+    /// It sets a variable that can change what a program runs; `None` if the name is not known.
     Variable(Option<Box<str>>),
-    /// A value is put into it, and a program in it is not known to take values as data. All of `shell:exec` does not cover
-    /// that either: the value comes from a caller, and the user has not seen it.
+    /// It contains a value, and one of its programs is not known to treat values as data. All of `shell:exec` does
+    /// not cover that either: the value comes from a caller, and the user has not seen it.
     Value {
-        /// What stands for the value.
+        /// The placeholder of the value.
         placeholder: Box<str>,
-        /// The program.
+        /// The program that receives it.
         program: Box<str>,
     },
 }
@@ -116,18 +118,18 @@ impl std::fmt::Display for ExactOnly {
         match self {
             Self::Variable(Some(name)) => write!(
                 f,
-                "it sets `{}`, which may decide what a program runs or reads",
+                "it sets `{}`, which can change what a program runs or reads",
                 metier_model::text::visible(name)
             ),
             Self::Variable(None) => {
-                f.write_str("it sets a variable whose name only the shell will know")
+                f.write_str("it sets a variable whose name is known only at run time")
             }
             Self::Value {
                 placeholder,
                 program,
             } => write!(
                 f,
-                "`{}` is put into it, and `{}` is not known to take that as data",
+                "it contains `{}`, and `{}` is not known to treat it as data",
                 metier_model::text::visible(placeholder),
                 metier_model::text::visible(program)
             ),
@@ -135,18 +137,18 @@ impl std::fmt::Display for ExactOnly {
     }
 }
 
-/// Where a line of a shell runs.
+/// The folder that a shell command line runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Within {
-    /// In the skill's folder, as the commands of a body do.
+    /// The skill's folder, as for the commands of a body.
     #[default]
     Skill,
-    /// In the project, as what a tool does: paths mean the same there as for files.
+    /// The project, as for tools: paths mean the same there as for files.
     Project,
 }
 
 impl Line {
-    /// A line as its author wrote it, what was understood of it, and what the shell is given for it.
+    /// A line as its author wrote it, what was parsed of it, and the script for the shell.
     #[must_use]
     pub fn new(
         text: &str,
@@ -170,14 +172,14 @@ impl Line {
         }
     }
 
-    /// Whether it is a pipeline, of which a shell reports the end of the last program only.
+    /// Whether it is a pipeline, of which a shell reports only the exit status of the last program.
     #[must_use]
     pub fn is_pipeline(&self) -> bool {
         let text = self.text.replace("||", "");
         text.contains('|')
     }
 
-    /// The same with a value in it that a program might run.
+    /// The same line with a value that a program might run.
     #[must_use]
     pub fn with_value(self, placeholder: &str, program: &str) -> Self {
         Self {
@@ -191,7 +193,7 @@ impl Line {
         }
     }
 
-    /// The same in the project.
+    /// The same line in the project's folder.
     #[must_use]
     pub fn in_project(self) -> Self {
         Self {
@@ -201,7 +203,7 @@ impl Line {
     }
 }
 
-/// Whether a line is one command, written out, of a program that does not run its arguments.
+/// Whether a line is one literal command of a program that does not run its arguments.
 fn is_plain(line: &shell::Line) -> bool {
     let [command] = line.commands.as_slice() else {
         return false;
@@ -213,7 +215,8 @@ fn is_plain(line: &shell::Line) -> bool {
         && command.words.iter().all(is_written_out)
 }
 
-/// Whether a text has a sign outside of quotes that joins, groups, negates or redirects commands. The parsed line does not show a lone `&`.
+/// Whether a text has an unquoted character that joins, groups, negates or redirects commands. The parsed line does
+/// not show a lone `&`.
 fn has_operator(text: &str) -> bool {
     let (mut quote, mut escaped) = (None, false);
     for letter in text.chars() {
@@ -229,7 +232,7 @@ fn has_operator(text: &str) -> bool {
     false
 }
 
-/// Whether a word is known, or a pattern of file names that can't become an option.
+/// Whether a word is literal, or a pattern of file names that can't become an option.
 fn is_written_out(word: &shell::Word) -> bool {
     if word.literal().is_some() {
         return true;
@@ -285,31 +288,31 @@ fn writes(line: &shell::Line) -> Vec<RedirectTarget> {
 /// A request that is about to be sent. Host and port are those of the URL, as a URL parser gives them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fetch {
-    /// `GET`, `POST`, …
+    /// The method: `GET`, `POST`, …
     pub method: Box<str>,
-    /// The whole URL.
+    /// The URL as it is sent.
     pub url: Box<str>,
-    /// Its host.
+    /// The host of the URL.
     pub host: Box<str>,
-    /// Its port.
+    /// The port of the URL, or the default of its scheme.
     pub port: u16,
-    /// Headers.
+    /// Header names and values.
     pub headers: Vec<(String, String)>,
-    /// The body.
+    /// The request body.
     pub body: Vec<u8>,
 }
 
 /// A git command that is about to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Git {
-    /// The repository: absolute, without links or `..` in it.
+    /// The repository: absolute, without links or `..`.
     pub repository: PathBuf,
-    /// What follows `git`.
+    /// The arguments after `git`.
     pub arguments: Vec<String>,
 }
 
 impl Act {
-    /// The permission that it needs.
+    /// The permission that it requires.
     #[must_use]
     pub const fn permission(&self) -> Permission {
         match self {
@@ -328,7 +331,7 @@ impl Act {
         }
     }
 
-    /// What it is about, for a receipt.
+    /// A description for a receipt.
     #[must_use]
     pub fn detail(&self) -> String {
         match self {

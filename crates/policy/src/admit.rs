@@ -1,15 +1,15 @@
-//! Eligibility: may this skill be used here at all?
+//! Eligibility: may this skill be used here?
 //!
-//! A skill is admitted when all eight rules hold: enabled · bundled allow-list · operating system ·
-//! all programs · one of the alternative programs · all variables · all settings · scan. Trust of
-//! the folder and the agent's tools are checked beside them. Every refusal is collected, not only
-//! the first, so that one look tells everything that is missing.
+//! A skill is admitted when all eight rules hold: enabled · bundled allow-list · operating system · all programs ·
+//! one of the alternative programs · all variables · all settings · scan. Trust of the folder and the agent's tools
+//! are checked as well. All reasons are collected, not only the first, so that one look shows everything that is
+//! missing.
 
 use metier_model::{Card, Installer, Need, Os, Requirement, Source, ToolPattern, text::shell_word};
 
-/// What the machine has. Implemented where the machine can be looked at.
+/// Facts about the machine. Implemented where the machine can be inspected.
 pub trait Facts {
-    /// The operating system; `None` for one that skills don't name.
+    /// The operating system; `None` for one that skills can't name.
     fn os(&self) -> Option<Os>;
     /// Whether a program of this name is on PATH.
     fn has_program(&self, name: &str) -> bool;
@@ -17,43 +17,43 @@ pub trait Facts {
     fn has_variable(&self, name: &str) -> bool;
     /// Whether a setting is truthy.
     fn has_setting(&self, path: &str) -> bool;
-    /// The tools that the agent declares; `None` when nobody said.
+    /// The tools that the agent declares; `None` if unknown.
     fn tools(&self) -> Option<&[String]>;
-    /// Whether that is the user's list, which the user can change.
+    /// Whether the list comes from the user's configuration, where the user can change it.
     fn tools_are_configured(&self) -> bool {
         true
     }
 }
 
-/// What the scanner said about a skill's exact bytes.
+/// The result of scanning a skill's exact bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Scan<'a> {
-    /// Not scanned.
+    /// The skill was not scanned.
     #[default]
     Unknown,
-    /// Nothing that blocks, or nothing that the user has not accepted.
+    /// No blocking finding, or only findings that the user accepted.
     Passed,
-    /// A finding that blocks.
+    /// A blocking finding.
     Critical(Evidence<'a>),
-    /// Not everything could be read; this, for instance.
+    /// Not everything could be read; this is one example.
     Incomplete(Evidence<'a>),
 }
 
-/// Where a skill is dangerous, and why.
+/// One finding: the rule, the place and a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Evidence<'a> {
-    /// The rule that was broken.
+    /// The id of the rule.
     pub rule: &'a str,
     /// The file, relative to the skill's folder; empty for the skill as a whole.
     pub file: &'a str,
-    /// The line; 0 when there is none.
+    /// The line; 0 if there is none.
     pub line: u32,
-    /// What it says.
+    /// The message of the finding.
     pub message: &'a str,
 }
 
 impl Evidence<'_> {
-    /// `file:line`, as far as there are such things.
+    /// `file:line`, without the parts that are unknown.
     fn place(&self) -> String {
         match (self.file, self.line) {
             ("", _) => String::new(),
@@ -63,27 +63,27 @@ impl Evidence<'_> {
     }
 }
 
-/// How a skill stands with the user, apart from what is in it.
+/// What the user and the machine know about a skill, apart from its content.
 #[derive(Clone, Copy, Debug)]
 pub struct Standing<'a> {
     /// Where it comes from.
     pub source: Source,
     /// Whether its folder is trusted.
     pub trusted: bool,
-    /// If a setting switches it off: what to do about that.
+    /// If a setting disables it: the hint to enable it.
     pub switched_off: Option<&'a str>,
-    /// Whether the bundled allow-list lets it through.
+    /// Whether the allow-list of bundled skills contains it.
     pub bundled_allowed: bool,
     /// The variables that the configuration sets for it.
     pub configured_env: &'a [&'a str],
-    /// Whether the configuration holds an API key for it.
+    /// Whether the configuration contains an API key for it.
     pub has_api_key: bool,
-    /// What the scanner said.
+    /// The scan result of its exact bytes.
     pub scan: Scan<'a>,
 }
 
 impl Standing<'_> {
-    /// A skill that nobody objects to.
+    /// A skill without any objection.
     #[must_use]
     pub const fn fine(source: Source) -> Self {
         Self {
@@ -98,41 +98,41 @@ impl Standing<'_> {
     }
 }
 
-/// May this skill be used here?
+/// Whether a skill may be used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Yes.
+    /// It may be used.
     Admitted,
-    /// No, for these reasons; there is at least one.
+    /// It may not be used; there is at least one reason.
     Refused(Vec<Reason>),
 }
 
-/// Which rule refused.
+/// The rule that refused a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ReasonKind {
     /// A program is missing.
     Bin,
-    /// None of several programs is there.
+    /// None of several alternative programs is installed.
     AnyBin,
     /// A variable is not set.
     Env,
     /// A setting is not truthy.
     Config,
-    /// The operating system is another one.
+    /// The operating system is not supported.
     Os,
-    /// Another version of this program is needed.
+    /// Another version of metier is required.
     Metier,
-    /// Switched off in the configuration.
+    /// Disabled in the configuration.
     Disabled,
-    /// Not on the allow-list of bundled skills.
+    /// Not in the allow-list of bundled skills.
     NotAllowed,
     /// A blocking finding, or an incomplete scan.
     Scan,
     /// The folder is not trusted.
     Untrusted,
-    /// Does not conform, and strict validation is on.
+    /// Does not conform, and validation is strict.
     Strict,
-    /// A skill that it builds on is missing.
+    /// A required skill is missing.
     Dependency,
     /// A tool that the agent does not have.
     Tool,
@@ -159,13 +159,13 @@ impl ReasonKind {
         }
     }
 
-    /// Whether the skill is blocked by it, rather than merely not ready.
+    /// Whether it makes the skill blocked, rather than not ready.
     #[must_use]
     pub const fn blocks(self) -> bool {
         matches!(self, Self::Scan | Self::Untrusted)
     }
 
-    /// Whether it is the user who switched the skill off.
+    /// Whether it makes the skill disabled.
     #[must_use]
     pub const fn disables(self) -> bool {
         matches!(self, Self::Disabled | Self::NotAllowed)
@@ -175,17 +175,17 @@ impl ReasonKind {
 /// Why a skill is refused, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
-    /// Which rule.
+    /// The rule that refused it.
     pub kind: ReasonKind,
-    /// What is missing.
+    /// The name of the missing program, variable, setting or tool.
     pub name: Box<str>,
-    /// What happened, in one sentence.
+    /// The reason in one sentence.
     pub message: Box<str>,
-    /// What to type.
+    /// A command or an instruction that solves it.
     pub hint: Option<Box<str>>,
-    /// The line of the manifest that asks for it.
+    /// The line of the manifest that requires it.
     pub line: Option<u32>,
-    /// Which of the card's requirements it is about.
+    /// The position in the card's requirements.
     pub requirement: Option<usize>,
 }
 
@@ -243,29 +243,27 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
     if standing.source == Source::Builtin && !standing.bundled_allowed {
         refuse(
             ReasonKind::NotAllowed,
-            "it is not on the list of allowed built-in skills",
+            "it is not in the list of allowed built-in skills",
             "metier config skills.allow_bundled".into(),
         );
     }
     reasons.extend(scan_reason(&card.name, standing.scan));
 }
 
-/// The reason that a scan gives against a skill of this name, if it gives one.
+/// The reason against a skill that follows from a scan, if any.
 #[must_use]
 pub fn scan_reason(name: &str, scan: Scan<'_>) -> Option<Reason> {
     let message = match scan {
         Scan::Unknown | Scan::Passed => return None,
         Scan::Critical(found) => format!(
-            "the scanner found something dangerous: {}{} [{}]",
+            "the scanner found a threat: {}{} [{}]",
             found.place(),
             found.message,
             found.rule
         ),
-        Scan::Incomplete(left) => format!(
-            "the scanner could not read all of it: {}{}",
-            left.place(),
-            left.message
-        ),
+        Scan::Incomplete(left) => {
+            format!("the scan is incomplete: {}{}", left.place(), left.message)
+        }
     };
     Some(Reason {
         kind: ReasonKind::Scan,
@@ -277,7 +275,7 @@ pub fn scan_reason(name: &str, scan: Scan<'_>) -> Option<Reason> {
     })
 }
 
-/// The reason that a requirement gives, if it is not met.
+/// The reason for a requirement that is not met.
 fn unmet(
     card: &Card,
     requirement: &Requirement,
@@ -327,7 +325,7 @@ fn unmet(
         Need::Config(path) if !facts.has_setting(path) => (
             ReasonKind::Config,
             path.clone(),
-            format!("it needs the setting `{path}`"),
+            format!("it needs the setting `{path}`, which is not set"),
             format!(
                 "metier config {} true",
                 shell_word(&format!("settings.{path}"))
@@ -339,14 +337,14 @@ fn unmet(
             (
                 ReasonKind::Os,
                 names.join(", ").into(),
-                format!("it is for {}, and this is {here}", list(&names)),
+                format!("it runs only on {}; this is {here}", list(&names)),
                 String::new(),
             )
         }
         Need::Metier(range) if !is_version_of_ours(range) => (
             ReasonKind::Metier,
             range.clone(),
-            format!("it needs metier {range}, and this is {VERSION}"),
+            format!("it needs metier {range}; this is {VERSION}"),
             String::new(),
         ),
         Need::Tool(name) if facts.tools().is_some_and(|tools| !has_tool(tools, name)) => (
@@ -373,14 +371,14 @@ fn unmet(
 /// The version of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// Whether a range of versions includes this program. What is no range includes nothing.
+/// Whether a version range includes this version of metier. An invalid range includes nothing.
 fn is_version_of_ours(range: &str) -> bool {
     let range = semver::VersionReq::parse(range);
     let version = semver::Version::parse(VERSION);
     matches!((range, version), (Ok(range), Ok(version)) if range.matches(&version))
 }
 
-/// A name that a shell takes for a variable.
+/// Whether a shell accepts the name for a variable.
 fn is_variable(name: &str) -> bool {
     let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     name.chars().all(word) && !name.starts_with(|c: char| c.is_ascii_digit())
@@ -392,8 +390,8 @@ fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn
         || (standing.has_api_key && card.primary_env.as_deref() == Some(name))
 }
 
-/// The command that installs one of `bins` here, if the manifest knows one. One that this machine can run comes before all others; where
-/// it can run none, the hint says what the command belongs to.
+/// The command that installs one of `bins`, if the manifest has one. A command that this machine can run is
+/// preferred; if there is none, the hint states which package manager it is for.
 fn install_hint(card: &Card, bins: &[&str], facts: &dyn Facts) -> String {
     let os = facts.os();
     let is_absent = |installer: &&Installer| {
@@ -451,7 +449,7 @@ fn list(names: &[&str]) -> String {
     }
 }
 
-/// Whether one of these is the tool that is needed, however it is spelt: `Bash` and `shell` are one tool.
+/// Whether a required tool is in the list, in any spelling: `Bash` and `shell` are one tool.
 fn has_tool(tools: &[String], needed: &str) -> bool {
     let pattern = |text: &str| text.parse::<ToolPattern>().ok();
     let needed_tool = pattern(needed);

@@ -199,7 +199,7 @@ fn a_scan_refuses_with_its_evidence() {
     assert_eq!(
         message(Scan::Critical(EVIDENCE)).as_deref(),
         Some(
-            "the scanner found something dangerous: scripts/sync.sh:3: a key leaves [exfiltration/credentials]"
+            "the scanner found a threat: scripts/sync.sh:3: a key leaves [exfiltration/credentials]"
         )
     );
     let whole = Evidence {
@@ -209,7 +209,7 @@ fn a_scan_refuses_with_its_evidence() {
     };
     assert_eq!(
         message(Scan::Incomplete(whole)).as_deref(),
-        Some("the scanner could not read all of it: a key leaves")
+        Some("the scan is incomplete: a key leaves")
     );
     let hint = scan_reason("x y", Scan::Critical(EVIDENCE)).and_then(|reason| reason.hint);
     assert_eq!(hint.as_deref(), Some("metier scan 'x y'"));

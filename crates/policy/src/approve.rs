@@ -1,7 +1,8 @@
-//! Questions to the user, and who answers them: a person at a terminal, the user's own configuration, or nobody.
+//! Questions to the user and their answers: from a terminal, from the user's configuration, or from neither.
 //!
-//! A question is one owned value. It says which skill asks, in which session, for what, how dangerous that is, and which answers are
-//! offered. Nothing in it borrows from the run that asks, so it can be shown elsewhere and answered later.
+//! A question is one owned value. It contains the skill that asks, the session, the permissions or the act, how
+//! dangerous that is, and the answers that are offered. It borrows nothing from the run that asks, so it can be shown
+//! elsewhere and answered later.
 
 use metier_model::Want;
 
@@ -10,17 +11,17 @@ use crate::{Danger, on_use::PendingAct, request::Asked, rule::Identity};
 /// A question to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalQuestion {
-    /// Which skill asks, in which bytes.
+    /// The skill that asks, with its exact bytes.
     pub identity: Identity,
     /// The folder of the skill.
     pub place: String,
-    /// The session in which it asks; a sub-agent has a session of its own.
+    /// The session that asks; a sub-agent has its own session.
     pub session: String,
-    /// What it asks for.
+    /// The permissions or the act in question.
     pub subject: ApprovalSubject,
-    /// The worst of what it asks for.
+    /// The greatest danger of what is requested.
     pub danger: Danger,
-    /// The answers that allow something. A no is always possible.
+    /// The answers that allow something. Denying is always possible.
     pub offers: Vec<ApprovalOffer>,
 }
 
@@ -29,9 +30,9 @@ pub struct ApprovalQuestion {
 pub enum ApprovalSubject {
     /// Permissions of a skill that is about to start.
     Permissions {
-        /// Those that have no answer yet.
+        /// The permissions without an answer.
         asked: Vec<Asked>,
-        /// If an earlier version of the skill was approved: what is different now.
+        /// The differences to the version of the skill that was approved before.
         changes: Option<Changes>,
     },
     /// One act that is about to happen.
@@ -50,7 +51,7 @@ pub enum ApprovalOffer {
 }
 
 impl ApprovalQuestion {
-    /// About permissions of a skill that is about to start.
+    /// A question about permissions of a skill that is about to start.
     #[must_use]
     pub fn about_permissions(
         identity: Identity,
@@ -71,7 +72,7 @@ impl ApprovalQuestion {
         }
     }
 
-    /// About one act.
+    /// A question about one act that is about to happen.
     #[must_use]
     pub fn about_act(
         identity: Identity,
@@ -89,7 +90,7 @@ impl ApprovalQuestion {
         }
     }
 
-    /// The offer that an answer takes. There is none for a no, and none for an answer that was not offered.
+    /// The offer that a reply accepts. `None` for a denial, and for a reply that was not offered.
     #[must_use]
     pub fn taken(&self, reply: Reply) -> Option<&ApprovalOffer> {
         self.offers.iter().find(|offer| {
@@ -103,20 +104,20 @@ impl ApprovalQuestion {
     }
 }
 
-/// What is different between the bytes that were approved and these.
+/// The differences between the approved version of a skill and this one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// When the earlier ones were approved.
+    /// When the earlier version was approved.
     pub since: String,
-    /// Permissions that were not asked for before.
+    /// Permissions that the earlier version did not request.
     pub new_permissions: Vec<String>,
-    /// Permissions that are not asked for any more.
+    /// Permissions that are no longer requested.
     pub gone_permissions: Vec<String>,
-    /// Files that are new.
+    /// Files that were added.
     pub added: Vec<String>,
-    /// Files that are gone.
+    /// Files that were removed.
     pub removed: Vec<String>,
-    /// Files with other content.
+    /// Files whose content changed.
     pub changed: Vec<String>,
 }
 
@@ -129,19 +130,19 @@ pub enum Reply {
     Session,
     /// For these bytes, from now on.
     Always,
-    /// No.
+    /// The user denies it.
     Deny,
-    /// There is nobody to ask.
+    /// No user can be asked.
     Nobody,
 }
 
-/// Somebody who may decide. A skill, a model or a project never is.
+/// A source of answers that may decide: never a skill, a model or a project.
 pub trait Approver: Send + Sync {
     /// Asks one question, and waits for the answer.
     fn ask(&self, question: &ApprovalQuestion) -> Reply;
 }
 
-/// Nobody is there: whatever was not approved before stays refused.
+/// There is no user to ask: everything that was not approved before is refused.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Headless;
 

@@ -1,22 +1,22 @@
 //! Composition: several skills for one agent, as one tool policy and one order.
 //!
-//! **Problem.** Skills were written without knowing of each other. One allows what another forbids, one needs a partner
-//! that nobody named, two wait for each other; and whoever merges their lists one after the other gets a result that
-//! depends on the sequence.
+//! **Problem.** Skills are written independently. One allows what another forbids, one requires a partner that is not
+//! in the set, two must each run before the other; and merging their lists one after the other gives a result that
+//! depends on the order.
 //!
-//! **Decision.** Everything is gathered first and judged once, at the end. A tool is allowed iff some skill of the set
-//! allows it and none forbids it. Nothing is inherited and nothing is implied: what no skill names is denied. The order
-//! comes from what skills say about each other, ties by name, never from the sequence in which they were named. All
-//! faults are reported, each with the skills involved and a way out.
+//! **Decision.** Everything is collected first and judged once, at the end. A tool is allowed iff some skill of the
+//! set allows it and none forbids it. Nothing is inherited and nothing is implied: a tool that no skill names is
+//! denied. The order follows from the rules of the skills, with ties broken by name, never from the order in which
+//! they were listed. All faults are reported, each with the skills involved and a hint.
 //!
-//! **Worked example.** `opencode-implementer` forbids `write`, `typist` allows `Write`. In either sequence the set
-//! forbids it, with the warning `tool-conflict`; under [`OnConflict::Reject`] the set is not valid.
+//! **Worked example.** `opencode-implementer` forbids `write`, `typist` allows `Write`. In either order the set
+//! forbids it, with the warning `tool-conflict`; with [`OnConflict::Reject`] the set is not valid.
 //!
-//! A skill without any list of tools brings `read`, `glob`, `grep` and its own tools: almost no skill has such a list, and an agent
-//! without tools is of no use. A list that is there, also an empty one, is taken at its word.
+//! A skill without any list of tools allows `read`, `glob`, `grep` and its own tools: almost no skill has such a
+//! list, and an agent without tools is useless. An existing list is applied literally, even if it is empty.
 //!
-//! The hyphenated and the underscored list of allowed tools stay apart in the manifest, because in a conversation they mean
-//! different things; for the agent of a set both say what it may use.
+//! The hyphenated and the underscored list of allowed tools are kept apart in the manifest, because they mean
+//! different things in a conversation; for the agent of a set both state what it may use.
 
 mod checks;
 mod order;
@@ -30,33 +30,33 @@ use metier_model::{Manifest, Source, text::visible};
 pub use checks::{Unchecked, reads_only, writes};
 pub use tools::{CORE_TOOLS, SESSION_TOOLS, ToolPolicy, allows, brings_own_tools, gives_tools};
 
-/// The two skills that every coding task goes through, in their order.
+/// The two skills that every coding task requires, in their order.
 pub const CODING_PIPELINE: [&str; 2] = ["specification-engine", "opencode-implementer"];
 
-/// A skill that somebody wants in the set.
+/// A skill that was requested for the set.
 #[derive(Clone, Copy, Debug)]
 pub enum Member<'a> {
-    /// It is there and may be used.
+    /// It exists and may be used.
     Known {
-        /// What it says.
+        /// Its manifest.
         manifest: &'a Manifest,
-        /// Where it is: with its name, this tells whether it is the same skill.
+        /// Its location: with the name, it identifies the skill.
         place: &'a str,
     },
-    /// There is none of that name.
+    /// No skill has this name.
     Unknown {
-        /// What was asked for.
+        /// The requested name.
         name: &'a str,
-        /// The nearest names that exist.
+        /// The most similar names.
         near: &'a [String],
     },
-    /// It is there and can't be used.
+    /// It exists and may not be used.
     Refused {
-        /// What was asked for.
+        /// The requested name.
         name: &'a str,
-        /// Why not.
+        /// The reason in one sentence.
         why: &'a str,
-        /// What to type.
+        /// A command or an instruction that solves it.
         hint: Option<&'a str>,
     },
 }
@@ -64,13 +64,13 @@ pub enum Member<'a> {
 /// What the set is for, and what happens when skills disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Options {
-    /// Whether code will be written: then the coding pipeline is needed, and files aren't written directly.
+    /// Whether code will be written: then the coding pipeline is required, and files are not written directly.
     pub coding: bool,
-    /// When one skill allows what another forbids.
+    /// What to do when one skill allows what another forbids.
     pub on_conflict: OnConflict,
 }
 
-/// What follows when one skill allows what another forbids.
+/// What to do when one skill allows what another forbids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum OnConflict {
     /// It is forbidden, with a warning.
@@ -87,34 +87,34 @@ pub struct Composition {
     pub valid: bool,
     /// The skills that are in it, by name.
     pub skills: Vec<String>,
-    /// The order in which they work; empty when they wait for each other.
+    /// The order in which they run; empty if it is circular.
     pub order: Vec<String>,
-    /// Which of them wait for which: the first has to be done before the second begins.
+    /// Pairs of skills: the first has to be done before the second starts.
     pub waits: Vec<(String, String)>,
-    /// Which tools its agent may use.
+    /// The tools that its agent may use.
     pub tools: ToolPolicy,
-    /// Whether its agent could change files or run commands, with a tool of the program or of a skill.
+    /// Whether its agent could change files or run commands, with metier's tools or a skill's.
     pub can_write: bool,
-    /// What skills promise or expect in prose, which no program can check.
+    /// Conditions in prose, which no program can check.
     pub unchecked: Vec<Unchecked>,
-    /// The skills that should be in it, too.
+    /// Skills that are required and not in the set.
     pub missing: Vec<String>,
     /// Why it can't be used.
     pub errors: Vec<Fault>,
-    /// What is odd about it.
+    /// Problems that don't prevent its use.
     pub warnings: Vec<Fault>,
 }
 
 /// What is wrong with a set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
-    /// What it is.
+    /// Its stable name.
     pub code: FaultCode,
     /// The skills involved, by name.
     pub skills: Vec<String>,
-    /// What happened, in one sentence.
+    /// The problem in one sentence.
     pub message: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub hint: Option<String>,
 }
 
@@ -123,33 +123,33 @@ pub struct Fault {
 pub enum FaultCode {
     /// There is no such skill.
     UnknownSkill,
-    /// The skill is there and can't be used.
+    /// The skill exists and may not be used.
     NotAdmitted,
-    /// A skill twice (a warning), or two skills of one name.
+    /// A skill that is listed twice (a warning), or two skills of one name.
     Duplicate,
-    /// A skill that declares nothing which another one doesn't.
+    /// A skill that declares nothing beyond another one.
     Redundant,
     /// One allows what another forbids.
     ToolConflict,
-    /// An entry of a list of tools is not a tool.
+    /// An entry of a list of tools is not a tool pattern.
     UnreadableTool,
-    /// A list of tools names what nothing provides: an error when that is all it names.
+    /// A list of tools names a tool that nothing provides: an error if it names no other.
     NoSuchTool,
-    /// A tool that may write waits until the implementer of a coding task has run.
+    /// A tool that can write is held back until the implementer of a coding task has run.
     HeldTool,
-    /// Nothing shows that a skill is done which another one waits for.
+    /// Nothing shows that a skill is done that another one has to run after.
     UncheckedOrder,
-    /// A condition that is neither prose nor one of the forms that are checked.
+    /// A condition that is neither prose nor one of the checked forms.
     UnreadableCondition,
-    /// Skills that don't go together.
+    /// Skills that conflict.
     Incompatible,
-    /// A skill that another one needs is not in the set.
+    /// A skill that another one requires is not in the set.
     MissingPartner,
-    /// Skills that wait for each other.
+    /// Skills that must each run before the other.
     PipelineOrder,
-    /// A skill that another one builds on has the wrong version.
+    /// A skill that another one depends on has the wrong version.
     DependencyVersion,
-    /// A coding task without the two skills that it goes through.
+    /// A coding task without the two skills that it requires.
     IncompleteCodingPipeline,
 }
 
@@ -177,8 +177,8 @@ impl FaultCode {
     }
 }
 
-/// Puts skills together. The answer depends on which skills there are, never on their sequence; naming one twice
-/// adds a warning and nothing else.
+/// Composes skills. The result depends on which skills there are, never on their order; listing one twice adds a
+/// warning and nothing else.
 #[must_use]
 pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
     let set = Set::new(members);
@@ -211,10 +211,10 @@ pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
     }
 }
 
-/// The skills that are there, each once, by name and place.
+/// The known skills, each once, by name and location.
 struct Set<'a> {
     skills: Vec<&'a Manifest>,
-    /// Every name that was asked for, there or not: what was asked for is not missing besides.
+    /// Every requested name, known or not: a requested skill is not also reported as missing.
     asked: BTreeSet<&'a str>,
 }
 
@@ -259,7 +259,7 @@ fn without_source(name: &str) -> &str {
     }
 }
 
-/// What was found wrong so far.
+/// The problems found so far.
 #[derive(Default)]
 struct Faults {
     errors: Vec<Fault>,
@@ -276,7 +276,7 @@ impl Faults {
         self.warnings.push(fault);
     }
 
-    /// Skills that are not there, not usable, or there twice.
+    /// Skills that are unknown, not usable, or listed twice.
     fn members(&mut self, members: &[Member<'_>]) {
         let mut places: BTreeMap<&str, BTreeMap<&str, usize>> = BTreeMap::new();
         for member in members {
@@ -308,7 +308,7 @@ impl Faults {
             if times.len() > 1 {
                 let places: Vec<&&str> = times.keys().collect();
                 let message = format!(
-                    "there are {} skills `{name}` in the set: in {}",
+                    "the set contains {} skills named `{name}`: in {}",
                     times.len(),
                     list(&places, "and")
                 );
@@ -317,9 +317,9 @@ impl Faults {
                 );
             }
             if times.values().any(|times| *times > 1) {
-                let message = format!("`{name}` is named more than once");
+                let message = format!("`{name}` is listed more than once");
                 self.warning(
-                    Fault::new(FaultCode::Duplicate, [name], message).hint("name it once"),
+                    Fault::new(FaultCode::Duplicate, [name], message).hint("list it once"),
                 );
             }
         }
@@ -347,7 +347,7 @@ impl Fault {
     }
 }
 
-/// `a`, `a and b`, `a, b and c`, in backticks; what was written by others can't act on a terminal.
+/// `a`, `a and b`, `a, b and c`, in backticks; control characters are escaped.
 fn list(names: &[impl AsRef<str>], last: &str) -> String {
     let quoted: Vec<String> = names
         .iter()

@@ -1,4 +1,4 @@
-//! One test for each thing that can be wrong with a set, and the properties that hold for every set.
+//! One test for each problem of a set, and the properties that hold for every set.
 
 use metier_testkit::skill_yaml;
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::Decision;
 
-/// Code that may have any tool.
+/// Code that can have any tool.
 const CODE: &str = "implementation: {backend: starlark, entrypoint: x.star}";
 
 /// A skill with these lines in its SKILL.yaml.
@@ -35,7 +35,7 @@ const REJECT: Options = Options {
     on_conflict: OnConflict::Reject,
 };
 
-/// Composes in both sequences, which must agree.
+/// Composes in both orders, which must agree.
 #[track_caller]
 fn composed(skills: &[Manifest], options: Options) -> Composition {
     let set: Vec<Member<'_>> = skills.iter().map(known).collect();
@@ -121,7 +121,7 @@ fn half_a_pipeline_is_refused() {
             .rev()
             .collect::<Vec<_>>()
     );
-    // Whoever replaces one of the two by a skill that asks for no partner still has half a pipeline.
+    // Replacing one of the two by a skill that requires no partner still leaves half a pipeline.
     let own = format!("{CODE}\nallowed_tools: [opencode]");
     let own = [skill("opencode-implementer", &own)];
     check(
@@ -198,11 +198,11 @@ fn part_of_a_tool_can_be_allowed_or_forbidden() {
     let tools = &found.tools;
     assert_eq!(tools.decide("Bash(git log -3)"), Decision::Allow);
     assert_eq!(tools.decide("shell(git push origin)"), Decision::Deny);
-    assert_eq!(tools.decide_call("Bash", "git log; rm x"), Decision::Deny);
+    assert_eq!(tools.decide("Bash(git log; rm x)"), Decision::Deny);
     assert_eq!(tools.decide("Bash"), Decision::Deny, "not all of it");
     assert!(tools.offers("Bash") && !tools.offers("Write"));
-    assert_eq!(tools.decide_call("Read", "a\nb"), Decision::Allow);
-    // Taking a part out of what one allows is no contradiction, all of it is.
+    assert_eq!(tools.decide("Read(a/b)"), Decision::Allow);
+    // Excluding a part of what a skill allows is not a contradiction, excluding all of it is.
     let cut = skill("c", "allowed_tools: [Bash]\ndisallowed-tools: Bash(rm:*)");
     check(&[cut], REJECT, &[], &[]);
     let contradiction = skill("d", "allowed_tools: [Bash]\nforbidden_tools: [shell]");
@@ -268,7 +268,7 @@ fn unknown_and_refused_members_are_named_with_a_way_out() {
     assert_eq!(found.errors[0].hint.as_deref(), Some("did you mean `git`?"));
     assert_eq!(found.errors[2].hint.as_deref(), Some("brew install gh"));
     assert_eq!(found.skills, Vec::<String>::new());
-    // What was asked for is not missing besides.
+    // A requested skill is not also reported as missing.
     let needs = skill(
         "a",
         "composability_rules: [{with: review-pr, required: true}]",
@@ -317,11 +317,11 @@ fn a_list_names_tools_that_there_are() {
     let found = check(&[dreams], Options::default(), &["no-such-tool"], &[]);
     assert_eq!(
         found.errors[0].message,
-        "`a` allows `no_such_tool` and `WebFetch`, which nothing provides: it would have no tool"
+        "`a` allows `no_such_tool` and `WebFetch`, which nothing provides: it would have no tools"
     );
     let partly = skill("a", "allowed_tools: [Read, WebFetch]");
     check(&[partly], Options::default(), &[], &["no-such-tool"]);
-    // A tool of another skill in the set is there, under its full name.
+    // A tool of another skill in the set exists, under its full name.
     let other = skill("a", "allowed_tools: [b__go]");
     check(
         std::slice::from_ref(&other),
@@ -357,7 +357,7 @@ fn whoever_waits_is_said_and_so_is_an_order_that_nothing_shows() {
     let found = composed(&[first, second], Options::default());
     let waits: Vec<_> = found.waits.iter().map(|(a, b)| (&**a, &**b)).collect();
     assert_eq!(waits, [(CODING_PIPELINE[0], CODING_PIPELINE[1])]);
-    // Of a coding task they wait whatever they declare; a dependency is waited for by nothing.
+    // In a coding task they wait whatever they declare; nothing waits for a dependency.
     let plain = CODING_PIPELINE.map(|name| skill(name, CODE));
     assert_eq!(composed(&plain, Options::default()).waits, []);
     assert_eq!(composed(&plain, CODING).waits.len(), 1);
@@ -446,7 +446,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     );
     assert_eq!(
         found.errors[0].message,
-        "`new` and `old` don't go together: It writes files itself"
+        "`new` and `old` conflict: It writes files itself"
     );
     check_rule("{with: old, version: <1, compatible: false}", &[]);
     check_rule("{with: old, compatible: false}", &["incompatible"]);
@@ -456,9 +456,9 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
     let found = check_rule("{with: old, version: ^2}", &["incompatible"]);
     assert_eq!(
         found.errors[0].message,
-        "`new` and `old` don't go together: `new` works with `old` ^2, and 1.4.0 is in the set"
+        "`new` and `old` conflict: `new` works only with `old` ^2, but 1.4.0 is in the set"
     );
-    // What can't be told counts against the pair.
+    // An unknown version counts against the pair.
     check_rule(
         "{with: old, version: oldish, compatible: false}",
         &["incompatible"],
@@ -513,7 +513,7 @@ fn a_dependency_has_the_right_version() {
     );
     assert_eq!(
         found.errors[0].message,
-        "`top` builds on `base` ^2, and 1.4.0 is in the set"
+        "`top` depends on `base` ^2, but 1.4.0 is in the set"
     );
     check(
         &with("{name: base, version: ^2, optional: true}"),
@@ -547,7 +547,7 @@ fn the_order_is_that_of_the_rules_and_then_of_the_names() {
     assert_eq!(found.errors[0].skills, ["a", "b", "c"]);
     assert_eq!(
         found.errors[0].message,
-        "these skills wait for each other: `a` → `b` → `c` → `a`"
+        "circular order: `a` → `b` → `c` → `a`"
     );
     assert_eq!(found.order, Vec::<String>::new());
 }
@@ -672,7 +672,7 @@ fn options() -> impl Strategy<Value = Options> {
     })
 }
 
-/// Each in a place of its own.
+/// Each in a separate location.
 fn members<'a>(skills: &'a [Manifest], places: &'a [String]) -> Vec<Member<'a>> {
     let both = skills.iter().zip(places);
     both.map(|(manifest, place)| Member::Known { manifest, place })

@@ -1,4 +1,4 @@
-//! Which permissions a person must see first.
+//! The order in which a question shows permissions.
 
 use metier_model::{
     Permission, Scope, Want,
@@ -8,21 +8,21 @@ use metier_model::{
 
 use crate::variables::is_secret;
 
-/// How much harm a permission can do, the worst first. A question shows them in this order, so what is cut off at its end is
-/// what matters least.
+/// How much harm a permission can do, the worst first. A question shows permissions in this order, so the least
+/// important are cut off at its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Danger {
-    /// Any command, or any that begins with a program that runs its arguments.
+    /// Any command, or any that starts with a program that runs its arguments.
     RunAnything,
-    /// Files outside of the project are written.
+    /// Files outside the project are written.
     WriteElsewhere,
-    /// Files outside of the project are read: the home, the whole machine.
+    /// Files outside the project are read: the home, the whole machine.
     ReadElsewhere,
-    /// A variable that holds a secret is read.
+    /// A variable with a secret is read.
     Secret,
     /// Any host on the network.
     AnyHost,
-    /// Certain commands.
+    /// Only certain commands.
     Run,
     /// Files of the project are written, or its repository is changed.
     Write,
@@ -34,7 +34,7 @@ pub enum Danger {
     Read,
 }
 
-/// Programs whose arguments are programs.
+/// Programs that run their arguments.
 const SHELLS: &[&str] = &[
     "ash",
     "awk",
@@ -79,7 +79,7 @@ const SHELLS: &[&str] = &[
 ];
 
 impl Danger {
-    /// Where a permission stands in a question: by its danger, and among those that are alike the widest first.
+    /// The position of a permission in a question: by danger, and within one danger the widest first.
     #[must_use]
     pub fn rank(want: &Want) -> DangerRank {
         DangerRank {
@@ -88,7 +88,7 @@ impl Danger {
         }
     }
 
-    /// How dangerous a permission is.
+    /// The danger of a permission.
     #[must_use]
     pub fn of(want: &Want) -> Self {
         let reach = want.reach();
@@ -113,14 +113,14 @@ impl Danger {
     }
 }
 
-/// The place of a permission in a question; the smallest is shown first.
+/// The position of a permission in a question; the smallest is shown first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DangerRank {
     danger: Danger,
     width: (u8, usize, usize),
 }
 
-/// How much a scope takes in, the widest first. A scope that covers another one is never behind it.
+/// How much a scope covers, the widest first. A scope that covers another one is never sorted after it.
 fn width(scope: &Scope) -> (u8, usize, usize) {
     let letters = |text: &str| text.chars().filter(|letter| *letter != '*').count();
     let named = |text: &str| (if text.contains('*') { 1 } else { 2 }, letters(text), 0);
@@ -144,7 +144,7 @@ fn width(scope: &Scope) -> (u8, usize, usize) {
             let letters = words.iter().map(|word| letters(word)).sum();
             (if *open { 1 } else { 3 }, words.len(), letters)
         }
-        // Code in a line is seen only by those who read all of it.
+        // Code in a line is only noticed by reading all of it.
         Scope::Command(CommandPattern::Line(line)) => match runs_code(line) {
             true => (2, 0, 0),
             false => (4, 0, 0),
@@ -154,7 +154,7 @@ fn width(scope: &Scope) -> (u8, usize, usize) {
     }
 }
 
-/// Whether a line runs program text or other programs by their names in it, or is not understood.
+/// Whether a line contains program text, names other programs to run, or can't be parsed.
 fn runs_code(line: &str) -> bool {
     shell::parse(line).map_or(true, |line| {
         let mut commands = line.commands.iter();
@@ -162,7 +162,7 @@ fn runs_code(line: &str) -> bool {
     })
 }
 
-/// Whether a command is a shell, or something like it, with arguments that are left open.
+/// Whether a command is a shell, or a similar program, with open arguments.
 fn runs_anything(reach: &Scope) -> bool {
     let Scope::Command(CommandPattern::Words { words, open }) = reach else {
         return *reach == Scope::All;

@@ -1,27 +1,20 @@
-//! Allowed, to be asked for, or denied; and which of several such answers counts.
+//! Allow, ask or deny, and which of several decisions applies.
 
 use std::fmt;
 
-/// An answer, from the mildest to the strictest. Where several apply, the maximum wins, so that it never matters in
-/// which order they were given.
+/// A decision, from the mildest to the strictest. If several apply, the maximum wins, so their order never matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Decision {
-    /// Yes.
+    /// It is permitted without a question.
     Allow,
-    /// Not without somebody's word.
+    /// The user has to be asked.
     Ask,
-    /// No.
+    /// It is refused without a question.
     Deny,
 }
 
 impl Decision {
-    /// The strictest of several answers. If nobody answered, nobody allowed it.
-    #[must_use]
-    pub fn strictest(answers: impl IntoIterator<Item = Self>) -> Self {
-        answers.into_iter().max().unwrap_or(Self::Deny)
-    }
-
-    /// The stable word.
+    /// The stable word in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -45,10 +38,8 @@ mod tests {
     #[test]
     fn the_strictest_answer_wins_in_any_order() {
         use Decision::{Allow, Ask, Deny};
-        assert_eq!(Decision::strictest([Allow, Ask]), Ask);
-        assert_eq!(Decision::strictest([Deny, Allow, Ask]), Deny);
-        assert_eq!(Allow.max(Deny), Deny.max(Allow));
-        assert_eq!(Decision::strictest([]), Deny, "silence allows nothing");
+        assert_eq!([Allow, Ask].into_iter().max(), Some(Ask));
+        assert_eq!([Deny, Allow, Ask].into_iter().max(), Some(Deny));
         assert_eq!(Ask.to_string(), "ask");
     }
 }

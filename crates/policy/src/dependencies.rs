@@ -1,28 +1,28 @@
-//! Skills that build on other skills: what is missing, too old, or circular.
+//! Dependencies between skills: missing, wrong version, or circular.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use metier_model::{Card, Dependency, Need};
 
-/// Something wrong between skills. `skill` is a position in the list that was checked.
+/// A problem between skills. `skill` is a position in the list that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Problem {
-    /// A dependency is not there, or in another version.
+    /// A dependency is not installed, or in another version.
     Missing {
-        /// Who asks.
+        /// The position of the dependent skill.
         skill: usize,
-        /// For what.
+        /// The dependency that is not met.
         dependency: Dependency,
-        /// The version that is there instead.
+        /// The version that is installed instead.
         found: Option<Box<str>>,
-        /// The line of the manifest that asks.
+        /// The line of the manifest with the dependency.
         line: u32,
     },
-    /// Skills that wait for each other, as positions in the order of the circle.
+    /// A circular dependency, as positions in the order of the circle.
     Cycle(Vec<usize>),
 }
 
-/// Checks the dependencies of all cards against each other. The answer does not depend on their order.
+/// Checks the dependencies of all cards against each other. The result does not depend on their order.
 #[must_use]
 pub fn check(cards: &[&Card]) -> Vec<Problem> {
     if !cards.iter().any(|card| dependencies(card).next().is_some()) {
@@ -73,7 +73,7 @@ fn dependencies(card: &Card) -> impl Iterator<Item = (&Dependency, u32)> {
         })
 }
 
-/// Whether a card has a version that will do. A range that can't be read was reported where it stands.
+/// Whether a card has a suitable version. An invalid range was reported where the manifest was read.
 pub(crate) fn version_fits(dependency: &Dependency, card: &Card) -> bool {
     let Some(range) = dependency.version.as_deref() else {
         return true;
@@ -87,7 +87,7 @@ pub(crate) fn version_fits(dependency: &Dependency, card: &Card) -> bool {
         .is_some_and(|version| range.matches(version))
 }
 
-/// Whoever has more circles than this has one problem, not more.
+/// More circles than this are not worth listing.
 const MAX_CIRCLES: usize = 20;
 
 /// Every circle once, starting at its smallest position.
@@ -101,7 +101,7 @@ pub(crate) fn circles(edges: &BTreeMap<usize, Vec<usize>>) -> Vec<Vec<usize>> {
     found.into_iter().collect()
 }
 
-/// Depth-first, with an explicit stack: a chain of ten thousand skills is only a long list.
+/// Depth-first with an explicit stack: a chain of ten thousand skills must not overflow it.
 fn walk(
     start: usize,
     edges: &BTreeMap<usize, Vec<usize>>,

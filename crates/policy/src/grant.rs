@@ -1,7 +1,7 @@
 //! Grants and permits.
 //!
-//! A [`Grant`] is what one activation may ever do; a [`Permit`] is one act, checked and counted just now, and it contains
-//! the act. Neither can be made anywhere but here, so whoever holds a permit holds the result of this check.
+//! A [`Grant`] is what one activation may ever do; a [`Permit`] is one act that was just checked and counted, and
+//! contains the act. Both can be created only here, so a permit proves that the check was made.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -19,20 +19,20 @@ use crate::{
     variables,
 };
 
-/// What holds for every grant on this machine.
+/// The terms of every grant on this machine.
 #[derive(Clone, Debug)]
 pub struct Terms {
-    /// How often in a turn.
+    /// The maximum number of acts in a turn.
     pub rates: Rates,
-    /// How long a command may take.
+    /// The time limit of a command.
     pub shell_timeout: Duration,
-    /// How long a request may take.
+    /// The time limit of a request.
     pub fetch_timeout: Duration,
-    /// What a command may begin with, word by word; `None` sets no limit.
+    /// The allowed first words of a command; `None` sets no limit.
     pub prefixes: Option<Vec<Vec<String>>>,
-    /// Where `./` starts.
+    /// The folder that `./` stands for.
     pub project: PathBuf,
-    /// Where `~/` starts.
+    /// The folder that `~/` stands for.
     pub home: Option<PathBuf>,
 }
 
@@ -46,7 +46,7 @@ pub struct Grant {
     terms: Terms,
 }
 
-/// One act that was checked and counted just now.
+/// One act that was just checked and counted.
 #[derive(Debug)]
 pub struct Permit {
     act: Act,
@@ -56,11 +56,11 @@ pub struct Permit {
 /// Why an act was not permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// A stable word.
+    /// A stable word for programs.
     pub code: &'static str,
-    /// What happened.
+    /// The reason in one sentence.
     pub message: String,
-    /// The permission that would have allowed it.
+    /// The permission that would allow it.
     pub needed: Option<String>,
 }
 
@@ -88,48 +88,48 @@ impl Grant {
         }
     }
 
-    /// The same, and besides these, each of which is asked about when it is used.
+    /// The same grant, with permissions that the user is asked about on each use.
     pub(crate) fn asking_on_use(self, on_use: Vec<Want>) -> Self {
         Self { on_use, ..self }
     }
 
-    /// For whom it is.
+    /// The skill that it was granted to.
     #[must_use]
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// What was allowed.
+    /// The permissions that were allowed.
     #[must_use]
     pub fn allowed(&self) -> &[Want] {
         &self.allowed
     }
 
-    /// What was denied inside of that.
+    /// The permissions that were denied within the allowed ones.
     #[must_use]
     pub fn denied(&self) -> &[Want] {
         &self.denied
     }
 
-    /// What is asked about when it is used.
+    /// The permissions that the user is asked about on each use.
     #[must_use]
     pub fn on_use(&self) -> &[Want] {
         &self.on_use
     }
 
-    /// Whether the skill can do nothing but answer, whatever the user says.
+    /// Whether the skill can do nothing but return text, whatever the user answers.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.allowed.is_empty() && self.on_use.is_empty()
     }
 
-    /// The permissions that make the fence of a child. A command that was approved works with the files that its skill may be allowed to
-    /// change: the question about the command says so.
+    /// The permissions that define the sandbox of a child process. An approved command works with the files that its
+    /// skill may be allowed to change: the question about the command states that.
     pub fn fence(&self) -> impl Iterator<Item = &Want> {
         self.allowed.iter().chain(&self.on_use)
     }
 
-    /// What holds for it.
+    /// The terms of the grant.
     #[must_use]
     pub fn terms(&self) -> &Terms {
         &self.terms
@@ -138,7 +138,7 @@ impl Grant {
     /// Checks one act and counts it.
     ///
     /// # Errors
-    /// When the grant does not hold it, when it was done too often in this turn, or when nobody may ever do it.
+    /// If the grant does not cover it, if its limit in this turn is reached, or if no skill may ever do it.
     pub fn permit(&self, act: Act, meter: &Meter) -> Result<Permit, Refusal> {
         self.check(&act)?;
         let permission = act.permission();
@@ -149,7 +149,7 @@ impl Grant {
         Ok(self.made(act))
     }
 
-    /// Whether anything speaks against an act, whoever allowed it.
+    /// Checks an act against the rules that no approval can override, and against the grant's denials.
     pub(crate) fn check(&self, act: &Act) -> Result<(), Refusal> {
         self.forbidden(act)?;
         match self.touches(&scopes(&self.denied, act.permission()), act) {
@@ -158,7 +158,7 @@ impl Grant {
         }
     }
 
-    /// Counts an act, unless that would be one too many in this turn.
+    /// Counts an act; fails if the limit in this turn is reached.
     pub(crate) fn count(&self, permission: Permission, meter: &Meter) -> Result<(), Refusal> {
         match self.terms.rates.of(permission) {
             Some(limit) if !meter.take(self.identity.digest, permission, limit) => Err(Refusal {
@@ -172,7 +172,7 @@ impl Grant {
         }
     }
 
-    /// The permit itself. Whoever makes one has checked and counted the act.
+    /// The permit. The caller has checked and counted the act.
     pub(crate) fn made(&self, act: Act) -> Permit {
         let timeout = match act.permission() {
             Permission::ShellExec => Some(self.terms.shell_timeout),
@@ -190,7 +190,7 @@ impl Grant {
         scopes(&self.on_use, permission)
     }
 
-    /// Whether a file could be read, for whoever looks at many and was permitted to look. Nothing is counted.
+    /// Whether a file may be read, for a permitted search over many files. Nothing is counted.
     #[must_use]
     pub fn may_read(&self, path: &Path) -> bool {
         let covers = |wants: &[Want]| {
@@ -205,7 +205,7 @@ impl Grant {
         is_plain(path) && covers(&self.allowed) && !covers(&self.denied)
     }
 
-    /// What no grant can hold.
+    /// What no grant can allow.
     fn forbidden(&self, act: &Act) -> Result<(), Refusal> {
         let refuse = |code, message: String| {
             Err(Refusal {
@@ -218,14 +218,14 @@ impl Grant {
             Act::SetVariable { name, .. } if variables::is_reserved(name) => refuse(
                 "forbidden-variable",
                 format!(
-                    "`{name}` decides what other programs load, run or reach; no skill may set it"
+                    "`{name}` affects what other programs load, run or reach; no skill may set it"
                 ),
             ),
             Act::Line(line) => match &self.terms.prefixes {
                 Some(prefixes) if !begins_with(line.commands.as_deref(), prefixes) => refuse(
                     "prefix",
                     format!(
-                        "`{}` does not begin with one of skills.security.allowed_command_prefixes",
+                        "`{}` does not start with one of skills.security.allowed_command_prefixes",
                         metier_model::text::visible(&line.text)
                     ),
                 ),
@@ -241,7 +241,7 @@ impl Grant {
         }
     }
 
-    /// Whether some scope holds the act as a whole; a line of several commands may take several scopes.
+    /// Whether some scope covers the whole act; a line of several commands can need several scopes.
     pub(crate) fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
         if let Act::Line(line) = act {
             let Line {
@@ -267,8 +267,9 @@ impl Grant {
         scopes.iter().any(|scope| self.holds_one(scope, act))
     }
 
-    /// The first file that a redirect of a line writes and that no permission to write covers. A line of a body runs in the skill's folder,
-    /// where nothing is written; `~` is a folder that the run has for itself, and programs obey what lies there.
+    /// The first file that a redirect of a line writes and that no permission to write covers. A line of a body runs
+    /// in the skill's folder, where nothing is written; `~` is a private folder of the run, and programs read
+    /// configuration there.
     fn first_unwritable<'l>(&self, line: &'l Line) -> Option<&'l RedirectTarget> {
         let covered = |scopes: &[Scope], path: &Path| {
             scopes.iter().any(|scope| match scope {
@@ -291,15 +292,15 @@ impl Grant {
         line.writes.iter().find(|target| !is_writable(target))
     }
 
-    /// Whether some denied scope touches any part of the act.
+    /// Whether a denied scope touches any part of the act.
     fn touches(&self, scopes: &[Scope], act: &Act) -> bool {
         if let Act::FindFiles { folder, .. } | Act::SearchFiles { folder, .. } = act {
-            // What is denied inside of it is left out, file by file; only all of it is a refusal.
+            // Denied files within it are excluded one by one; only a complete denial is a refusal.
             return scopes.iter().any(|scope| self.contains(scope, folder));
         }
         if let Act::Line(Line { text, commands, .. }) = act {
             let hits = |command: &Command| {
-                // A program that only the shell knows could be the denied one.
+                // A program that is known only at run time could be the denied one.
                 command.first().is_none_or(Option::is_none)
                     || scopes.iter().any(|scope| runs(scope, command))
             };
@@ -342,7 +343,7 @@ impl Grant {
         }
     }
 
-    /// The refusal of something that was not granted, with the permission that it would have taken.
+    /// The refusal of an act that was not granted, with the permission that it requires.
     fn not_permitted(&self, act: &Act) -> Refusal {
         let permission = act.permission();
         let detail = act.detail();
@@ -361,12 +362,12 @@ impl Grant {
         let why = match act {
             Act::Line(Line {
                 exact: Some(exact), ..
-            }) => format!(": {exact}, so that only an approval of this very line covers it"),
+            }) => format!(": {exact}, so it needs an approval of this exact command"),
             Act::Line(line) => self.first_unwritable(line).map_or(String::new(), |target| {
-                let target = target.as_deref().unwrap_or("a file that only the shell will know");
+                let target = target.as_deref().unwrap_or("a file that is known only at run time");
                 let target = metier_model::text::visible(target);
                 format!(
-                    ": it writes `{target}`, which no file:write covers, so that only an approval of this very line covers it"
+                    ": it writes `{target}`, which no file:write permission covers, so it needs an approval of this exact command"
                 )
             }),
             _ => String::new(),
@@ -381,7 +382,7 @@ impl Grant {
         }
     }
 
-    /// Whether a scope may hold something in a folder, or the folder itself: what it does hold is seen file by file.
+    /// Whether a scope can cover something in a folder, or the folder itself: each file is checked later.
     fn reaches(&self, scope: &Scope, folder: &Path) -> bool {
         let Scope::Paths(pattern) = scope else {
             return *scope == Scope::All;
@@ -396,7 +397,7 @@ impl Grant {
         base.starts_with(folder) || (reach != Reach::Exactly && folder.starts_with(&base))
     }
 
-    /// Whether a scope holds all that is in a folder.
+    /// Whether a scope covers everything in a folder.
     fn contains(&self, scope: &Scope, folder: &Path) -> bool {
         let Scope::Paths(pattern) = scope else {
             return *scope == Scope::All;
@@ -408,7 +409,7 @@ impl Grant {
         reach == Reach::Everything && base.is_some_and(|base| folder.starts_with(base))
     }
 
-    /// Where a pattern starts on this machine.
+    /// The folder on this machine that a pattern starts from.
     fn anchor(&self, pattern: &PathPattern) -> Option<&Path> {
         match pattern.anchor() {
             Anchor::Project => Some(self.terms.project.as_path()),
@@ -428,13 +429,13 @@ impl Grant {
 }
 
 impl Permit {
-    /// What was permitted.
+    /// The act that was permitted.
     #[must_use]
     pub fn act(&self) -> &Act {
         &self.act
     }
 
-    /// How long it may take, if there is a limit.
+    /// The time limit of the act, if it has one.
     #[must_use]
     pub fn timeout(&self) -> Option<Duration> {
         self.timeout
@@ -446,7 +447,7 @@ fn scopes(wants: &[Want], permission: Permission) -> Vec<Scope> {
     wants.map(Want::reach).collect()
 }
 
-/// The path that an act is about.
+/// The path of an act.
 fn path(act: &Act) -> Option<&Path> {
     match act {
         Act::ReadFile(path) | Act::WriteFile { path, .. } => Some(path),
@@ -456,7 +457,7 @@ fn path(act: &Act) -> Option<&Path> {
     }
 }
 
-/// A host as a scope names it, with its port where that must be named.
+/// A host as written in a scope, with its port where that is required.
 fn needed_host(fetch: &Fetch) -> String {
     match (
         format!("net:fetch({})", fetch.host).parse::<Want>(),
@@ -488,7 +489,7 @@ fn runs(scope: &Scope, command: &Command) -> bool {
     }
 }
 
-/// Whether every command begins with one of the prefixes, word by word. What isn't understood begins with nothing.
+/// Whether every command starts with one of the prefixes, word by word. A line that can't be parsed starts with none.
 fn begins_with(commands: Option<&[Command]>, prefixes: &[Vec<String>]) -> bool {
     let fits = |command: &Command, prefix: &Vec<String>| {
         !prefix.is_empty()
@@ -502,7 +503,7 @@ fn begins_with(commands: Option<&[Command]>, prefixes: &[Vec<String>]) -> bool {
     commands.is_some_and(|commands| !commands.is_empty() && commands.iter().all(known))
 }
 
-/// Absolute, and nothing in it that could lead elsewhere.
+/// Whether a path is absolute, without components that lead elsewhere.
 fn is_plain(path: &Path) -> bool {
     path.is_absolute()
         && path

@@ -1,4 +1,4 @@
-//! What a grant holds, what it doesn't, and what no grant can hold.
+//! What a grant covers, what it doesn't, and what no grant can cover.
 
 use std::{path::PathBuf, time::Duration};
 
@@ -528,10 +528,10 @@ fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
             .expect_err(text);
         assert_eq!(refusal.code, "not-permitted", "{text}");
         assert!(
-            refusal.message.contains("this very line"),
+            refusal.message.contains("this exact command"),
             "{text}: {refusal}"
         );
-        // What it says to approve covers it.
+        // The permission that it suggests covers it.
         let needed = refusal.needed.expect(text);
         let grant = granted(&[needed.as_str()], &[], terms());
         assert!(
@@ -642,7 +642,7 @@ fn a_value_that_may_run_is_covered_by_its_line_alone() {
             Some("shell:exec(sqlite3 x $ARGUMENTS)")
         );
         assert!(
-            refusal.message.contains("`$ARGUMENTS` is put into it"),
+            refusal.message.contains("it contains `$ARGUMENTS`"),
             "{refusal}"
         );
     }

@@ -1,22 +1,22 @@
 //! # metier-policy — what a skill may do
 //!
-//! **Problem.** Two questions stand before every skill. Can it work here at all, and if not, what is missing? And when it
-//! runs: may it do *this*, now, in exactly these bytes?
+//! **Problem.** Two questions have to be answered for every skill. Can it work here at all, and if not, what is
+//! missing? And when it runs: may it do *this*, now, with exactly these bytes?
 //!
-//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint. Permissions that are enforced: what was asked
-//! for, what somebody answered and what is done are compared here and nowhere else.
+//! **Goals.** Eight rules of eligibility, each a named [`Reason`] with a hint. Permissions that are enforced: what is
+//! requested, what was decided and what is done are compared here and nowhere else.
 //!
-//! **Worked example.** `review-pr` declares `shell:exec(gh *)` and `net:fetch(api.github.com)`. Ada allows both. [`rule`] mints a
-//! [`Grant`] for those bytes; `gh pr view 7` becomes a [`Permit`], `gh pr view 7; id` a [`Refusal`] that names
-//! `shell:exec(gh pr view 7; id)`. One byte of the skill changes, and the question is open again.
+//! **Worked example.** `review-pr` declares `shell:exec(gh *)` and `net:fetch(api.github.com)`. Ada allows both.
+//! [`rule`] creates a [`Grant`] for those bytes; `gh pr view 7` becomes a [`Permit`], `gh pr view 7; id` a
+//! [`Refusal`] that names `shell:exec(gh pr view 7; id)`. When one byte of the skill changes, Ada is asked again.
 //!
 //! **In → out.** [`Card`](metier_model::Card) + [`Standing`] + [`Facts`] → [`Verdict`]; cards → [`dependencies::Problem`]s;
 //! [`Member`]s → [`Composition`]; [`Request`] + [`Answer`]s + [`Terms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`Meter`] → [`Permit`].
 //!
-//! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the
-//! operating system, trust or the scan · grants and permits are made here only · of several answers the strictest counts ·
-//! what isn't understood is not permitted · a set of skills is judged alike in every sequence, and adding a skill never
-//! allows what was forbidden.
+//! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the operating system,
+//! trust or the scan · grants and permits are created only here · of several answers the strictest applies · what
+//! can't be parsed is not permitted · the result for a set of skills does not depend on their order, and adding a
+//! skill never allows what was forbidden.
 //!
 //! **Start reading at** `admit.rs`, then `request.rs`, `rule.rs`, `grant.rs`, `on_use.rs`, then `compose.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

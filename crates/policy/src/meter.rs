@@ -1,6 +1,6 @@
-//! How often a skill did something in this turn.
+//! Counts how often a skill acted in this turn.
 //!
-//! Counted by the bytes of the skill and not by its activation, so that activating it again does not start anew.
+//! Counted by the skill's digest and not by activation, so that activating it again does not reset the count.
 
 use std::{
     collections::BTreeMap,
@@ -9,14 +9,14 @@ use std::{
 
 use metier_model::{Digest, Permission};
 
-/// How often something may be done in a turn.
+/// The maximum number of acts in a turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// Commands.
+    /// The maximum number of commands.
     pub shell_exec: u64,
-    /// Requests to the network.
+    /// The maximum number of network requests.
     pub net_fetch: u64,
-    /// Calls of a model.
+    /// The maximum number of model calls.
     pub llm_call: u64,
 }
 
@@ -33,14 +33,14 @@ impl Rates {
     }
 }
 
-/// What all skills did in this turn.
+/// The counts of all skills in this turn.
 #[derive(Debug, Default)]
 pub struct Meter {
     counts: Mutex<BTreeMap<(Digest, Permission), u64>>,
 }
 
 impl Meter {
-    /// Counts one act, unless that would be one too many.
+    /// Counts one act; fails if the limit is reached.
     pub(crate) fn take(&self, digest: Digest, permission: Permission, limit: u64) -> bool {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
         let count = counts.entry((digest, permission)).or_default();
@@ -49,7 +49,7 @@ impl Meter {
         fits
     }
 
-    /// A new turn begins: everything counts from zero again.
+    /// Starts a new turn: all counts are zero again.
     pub fn next_turn(&self) {
         self.counts
             .lock()

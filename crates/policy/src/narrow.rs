@@ -1,12 +1,12 @@
-//! What two grants have in common.
+//! The intersection of two grants.
 
 use metier_model::Want;
 
 use crate::Grant;
 
 impl Grant {
-    /// What this skill may do for another one: nothing that the other may not do itself. Where scopes only overlap, the
-    /// common part is left out: it is less than both, never more than either.
+    /// What this skill may do for its caller: nothing that the caller may not do itself. Where scopes only overlap,
+    /// the common part is dropped: the result is never more than either.
     #[must_use]
     pub fn narrowed(&self, caller: &Self) -> Self {
         let covered = |by: &[Want], want: &Want| by.iter().any(|other| other.covers(want));
@@ -17,7 +17,7 @@ impl Grant {
         let mut allowed: Vec<Want> = own.chain(lent).cloned().collect();
         allowed.sort();
         allowed.dedup();
-        // Of what either of them is asked about on use, the other must have an answer or be asked too.
+        // What one of them is asked about on use must be answered for the other, or asked there too.
         let all = |grant: &Self| -> Vec<Want> { grant.fence().cloned().collect() };
         let (own, lent) = (all(self), all(caller));
         let asked = self.on_use().iter().filter(|want| covered(&lent, want));

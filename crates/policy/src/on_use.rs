@@ -1,14 +1,16 @@
-//! Acts that are asked about when they happen, and not when a skill starts.
+//! Acts that the user is asked about when they happen, and not when a skill starts.
 //!
-//! **Problem.** The tools of the program itself can write every file of the project and run every command. A question about all of that
-//! before the first word of a conversation says nothing about what will happen, and after a yes nothing is asked any more.
+//! **Problem.** metier's own tools can write every file of the project and run every command. A question about all of
+//! that at the start of a conversation does not show what will happen, and after a yes there are no more questions.
 //!
-//! **Decision.** For those tools reading inside the project needs no answer, and each write and each command is a question that shows the
-//! whole act ([`PendingAct`]). An answer covers this act, or a pattern that is shown: a file pattern, or `shell:exec(git *)`. A pattern
-//! covers only lines that are one plain command; every other line is asked about by itself.
+//! **Decision.** For those tools, reading inside the project needs no answer, and each write and each command is a
+//! question that shows the whole act ([`PendingAct`]). An answer covers this act, or a pattern that is shown: a file
+//! pattern, or `shell:exec(git *)`. A pattern covers only lines that are one plain command; every other line is asked
+//! about separately.
 //!
-//! **Worked example.** The model calls `shell` with `git log`. The user answers "always": `git *` is kept. `git status` runs without a
-//! question. `git status; rm -rf src`, `git log > x`, `git log $(id)` and `git -c alias.x=!id x` are asked about.
+//! **Worked example.** The model calls `shell` with `git log`. The user answers "always": `git *` is stored. `git
+//! status` runs without a question. `git status; rm -rf src`, `git log > x`, `git log $(id)` and `git -c alias.x=!id
+//! x` are asked about.
 
 use std::{
     path::Path,
@@ -22,18 +24,19 @@ use crate::{
     Refusal, Request, Terms, Why,
 };
 
-/// The built-in skill that holds the tools of the program itself.
+/// The built-in skill with metier's own tools.
 const OWN_TOOLS: &str = "core-tools";
 
-/// Programs that delete, overwrite or end things: no pattern is offered for them, since the next line may be about something else.
+/// Programs that delete, overwrite or stop things: no pattern is offered for them, since the next command can be
+/// about something else.
 const ONE_BY_ONE: &[&str] = &[
     "chmod", "chown", "dd", "kill", "killall", "ln", "mv", "pkill", "rm", "rmdir", "shred", "tee",
     "truncate", "unlink",
 ];
 
 impl Request {
-    /// The same request, as it is asked: what the tools of the program itself declare is asked for when it is used. A skill of that name
-    /// from any other source is a skill like others.
+    /// The same request, as it is asked: what metier's own tools declare is asked for on each use. A skill of that
+    /// name from any other source is an ordinary skill.
     #[must_use]
     pub fn as_asked_of(self, identity: &Identity, terms: &Terms) -> Self {
         if identity.source != Source::Builtin || &*identity.skill != OWN_TOOLS {
@@ -59,14 +62,14 @@ fn is_too_wide(terms: &Terms) -> bool {
     home.is_some_and(|home| home.starts_with(&terms.project)) || terms.project == Path::new("/")
 }
 
-/// What the user answered in this session about acts. All of its sub-agents share it.
+/// The user's answers about acts in this session. All of its sub-agents share it.
 #[derive(Debug, Default)]
 pub struct SessionAnswers {
     given: Mutex<Vec<(Identity, Want)>>,
 }
 
 impl SessionAnswers {
-    /// Keeps what an answer covers until the session ends.
+    /// Stores what an answer covers until the session ends.
     pub fn keep(&self, identity: &Identity, offer: &ApprovalOffer) {
         let wants = match offer {
             ApprovalOffer::Once => &[],
@@ -86,15 +89,15 @@ impl SessionAnswers {
     }
 }
 
-/// One act that waits for an answer. It was checked and counted, and lacks only a yes.
+/// One act that waits for an answer. It was checked and counted; only the user's yes is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingAct {
     act: Act,
-    /// Below the project, where a file is in there.
+    /// The file relative to the project if it is inside, or the whole command.
     shown: String,
-    /// Exactly this act.
+    /// A permission for exactly this act.
     exact: Option<Want>,
-    /// A pattern that covers this act and others like it.
+    /// A pattern that covers this act and similar ones.
     pattern: Option<Want>,
     /// What a write would change.
     preview: Option<ChangePreview>,
@@ -103,7 +106,7 @@ pub struct PendingAct {
 /// Why there is no permit.
 #[derive(Debug)]
 pub enum Unpermitted {
-    /// No answer would help.
+    /// No answer would permit it.
     Refused(Refusal),
     /// The user has to be asked.
     Pending(Box<PendingAct>),
@@ -116,10 +119,11 @@ impl From<Refusal> for Unpermitted {
 }
 
 impl Grant {
-    /// Checks one act and counts it, like [`Grant::permit`]; an act that is asked about when it happens and has no answer yet is pending.
+    /// Checks one act and counts it, like [`Grant::permit`]; an act that has to be asked about and has no answer yet
+    /// is pending.
     ///
     /// # Errors
-    /// When it is not permitted, or not yet.
+    /// If it is not permitted, or not yet.
     pub fn permit_or_ask(
         &self,
         act: Act,
@@ -148,13 +152,14 @@ impl Grant {
         }
     }
 
-    /// The permit for a pending act, once the user said yes to it.
+    /// The permit for a pending act, after the user's yes.
     #[must_use]
     pub fn permit_answered(&self, pending: PendingAct, _yes: &ApprovalOffer) -> Permit {
         self.made(pending.act)
     }
 
-    /// Whether answers cover an act. A pattern of commands covers one plain command; any other line is covered by itself only.
+    /// Whether answers cover an act. A pattern of commands covers one plain command; any other line needs an answer
+    /// for itself.
     fn covers_plainly(&self, scopes: &[Scope], act: &Act) -> bool {
         match act {
             Act::Line(line) if !line.is_plain => scopes
@@ -205,7 +210,7 @@ impl PendingAct {
         }
     }
 
-    /// The same with what it would change, for the user who decides.
+    /// The same act with a preview of what it would change.
     #[must_use]
     pub fn with_preview(self, preview: ChangePreview) -> Self {
         Self {
@@ -220,7 +225,7 @@ impl PendingAct {
         self.preview.as_ref()
     }
 
-    /// What is about to happen.
+    /// The act that waits.
     #[must_use]
     pub fn act(&self) -> &Act {
         &self.act
@@ -232,14 +237,14 @@ impl PendingAct {
         &self.shown
     }
 
-    /// What `metier permissions` has to be given to allow it.
+    /// The argument for `metier permissions` that allows it.
     #[must_use]
     pub fn needed(&self) -> String {
         let want = self.pattern.as_ref().or(self.exact.as_ref());
         want.map_or_else(|| self.act.permission().to_string(), Want::to_string)
     }
 
-    /// How dangerous it is. A line that is no plain command may run anything.
+    /// How dangerous it is. A line that is not a plain command can run anything.
     #[must_use]
     pub fn danger(&self) -> Danger {
         match (&self.act, &self.exact) {
@@ -261,8 +266,8 @@ impl PendingAct {
     }
 }
 
-/// The pattern that is offered for a line: its program with any arguments. There is none unless every line that the pattern covers is one
-/// plain command of a program that neither runs its arguments nor deletes.
+/// The pattern that is offered for a line: its program with any arguments. `None` unless every line that the pattern
+/// covers is one plain command of a program that neither runs its arguments nor deletes.
 fn pattern_of(line: &Line) -> Option<Want> {
     if !line.is_plain {
         return None;

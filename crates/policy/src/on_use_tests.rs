@@ -1,4 +1,4 @@
-//! What is asked when it happens: which lines a pattern covers, and which answers are offered.
+//! Acts that are asked about on use: which lines a pattern covers, and which answers are offered.
 
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn write(path: &str) -> Act {
     }
 }
 
-/// What becomes of an act: allowed, refused, or asked about.
+/// The result for an act: allowed, refused, or asked about.
 fn asked(grant: &Grant, answers: &SessionAnswers, act: Act) -> Option<PendingAct> {
     match grant.permit_or_ask(act, answers, &Meter::default()) {
         Ok(_) => None,
@@ -268,7 +268,7 @@ fn an_answer_for_a_very_line_covers_that_line_alone() {
     ] {
         assert!(asked(&grant, &answers, line(other)).is_some(), "{other}");
     }
-    // A script is not opened for any arguments by one line of it.
+    // Approving one line of a script does not approve it with any arguments.
     let script = asked(&grant, &answers, line("./x.sh")).unwrap();
     let offers = script.offers();
     answers.keep(&question.identity, &offers[1]);

@@ -1,4 +1,4 @@
-//! Permissions in plain words, for people who decide.
+//! Permissions in plain words, for the user who decides.
 
 use metier_model::{
     Permission, Scope, Want,
@@ -7,12 +7,12 @@ use metier_model::{
     text::with_blanks_shown,
 };
 
-/// What a permission lets a skill do, in one line that shows everything and hides nothing.
+/// What a permission lets a skill do, in one line that hides nothing.
 #[must_use]
 pub fn plain(want: &Want) -> String {
     let scope = want.reach();
     let all = scope == Scope::All;
-    // As it is written, not as it would be printed: a second line of a command must be seen to be one.
+    // Escaped, not printed literally: a second line of a command must be visible as one.
     let shown = scope.to_string();
     let shown = with_blanks_shown(&shown);
     match (want.permission, all) {
@@ -21,7 +21,7 @@ pub fn plain(want: &Want) -> String {
         (Permission::ShellExec, true) => "run any command".to_owned(),
         (Permission::ShellExec, false) => match runs_value(&scope, &[]) {
             Some(placeholder) => {
-                format!("run: {shown} (what is given for {placeholder} may be run as well)")
+                format!("run: {shown} (the value of {placeholder} can be run as a program)")
             }
             None => format!("run: {shown}"),
         },
@@ -31,7 +31,7 @@ pub fn plain(want: &Want) -> String {
         (Permission::LlmCall, false) => format!("call the model {shown}, at your cost"),
         (Permission::GitRead, _) => format!("read the git repository {shown}"),
         (Permission::GitWrite, _) => format!("change the git repository {shown}"),
-        (Permission::EnvRead, true) => "read environment variables that hold no secret".to_owned(),
+        (Permission::EnvRead, true) => "read environment variables that are not secret".to_owned(),
         (Permission::EnvRead, false) => format!("see the value of the variable {shown}"),
         (Permission::EnvWrite, true) => "set environment variables for its own programs".to_owned(),
         (Permission::EnvWrite, false) => format!("set the variable {shown} for its own programs"),
@@ -40,7 +40,7 @@ pub fn plain(want: &Want) -> String {
     }
 }
 
-/// The placeholder of a line whose value a program in it might run.
+/// The placeholder of a line whose value one of its programs might run.
 fn runs_value(scope: &Scope, names: &[Box<str>]) -> Option<String> {
     let Scope::Command(CommandPattern::Line(line)) = scope else {
         return None;
@@ -53,9 +53,9 @@ fn runs_value(scope: &Scope, names: &[Box<str>]) -> Option<String> {
     Some(with_blanks_shown(&found.placeholder))
 }
 
-/// Whether a scope is a line that might run a value. Arguments can have any name, and here those are not known: every variable
-/// in the line counts as one. One that stands where no value can be put is a variable of the shell; what the others then
-/// become in the line is not known, so that it might run them.
+/// Whether a scope is a line that might run a value. Arguments can have any name, and their names are not known here:
+/// every variable in the line counts as one. A variable in a place where no value can be inserted is a shell
+/// variable; then it is not known how the others are used, so the line might run them.
 pub(crate) fn might_run_a_value(scope: &Scope) -> bool {
     let Scope::Command(CommandPattern::Line(line)) = scope else {
         return false;
@@ -87,7 +87,7 @@ mod tests {
         assert_eq!(show(r"shell:exec(a\nb)"), "run: a\\nb");
         assert_eq!(
             show("shell:exec(sqlite3 x $ARGUMENTS)"),
-            "run: sqlite3 x $ARGUMENTS (what is given for $ARGUMENTS may be run as well)"
+            "run: sqlite3 x $ARGUMENTS (the value of $ARGUMENTS can be run as a program)"
         );
         assert_eq!(show("shell:exec(ls $ARGUMENTS)"), "run: ls $ARGUMENTS");
         assert_eq!(show("file:write"), "write files: ./**");

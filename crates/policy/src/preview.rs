@@ -1,81 +1,81 @@
-//! What a write would change in a file, short enough for a question.
+//! The changes of a write to a file, short enough for a question.
 //!
-//! The lines of both contents are compared from both ends; what is left between is compared line by line if it is small, and is otherwise
-//! replaced as a whole. The result is a value without borrows and without anything that a terminal obeys: whoever shows it prints it.
+//! Common lines at both ends are skipped; the rest is compared line by line if it is small, and otherwise replaced as
+//! a whole. The result is an owned value without control characters: it can be printed as it is.
 
 use metier_model::text::visible;
 
-/// As many lines as a question shows.
+/// The maximum number of lines in a question.
 const MAX_LINES: usize = 20;
-/// As many characters of a line.
+/// The maximum number of characters of a line.
 const MAX_COLUMNS: usize = 160;
-/// Lines that stay, before and after those that change.
+/// The number of unchanged lines before and after a change.
 const CONTEXT: usize = 2;
-/// The work of one comparison.
+/// The maximum work of one comparison.
 const MAX_CELLS: usize = 1_000_000;
 
 /// The content of a file before it is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentBefore<'c> {
-    /// There is no such file.
+    /// The file does not exist.
     Absent,
-    /// It has this content.
+    /// The file has this content.
     Known(&'c [u8]),
-    /// There is something that can't be read.
+    /// The file exists and can't be read.
     Unknown,
 }
 
 /// What a write would change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangePreview {
-    /// What kind of write it is.
+    /// The kind of write.
     pub kind: ChangeKind,
-    /// The first lines of what changes.
+    /// The first changed lines.
     pub lines: Vec<PreviewLine>,
-    /// How many lines are not shown.
+    /// The number of lines that are not shown.
     pub more: usize,
 }
 
-/// What kind of write it is.
+/// The kind of write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// A file that is not there yet.
+    /// A new file.
     New,
-    /// Another content, with so many lines added and removed.
+    /// New content, with the number of lines added and removed.
     Changed {
-        /// Lines that are new.
+        /// The number of added lines.
         added: usize,
-        /// Lines that are gone.
+        /// The number of removed lines.
         removed: usize,
     },
-    /// Another content for a file that can't be shown: it is no text, or can't be read.
+    /// New content for a file that can't be shown: it is not text, or can't be read.
     Replaced,
 }
 
 /// One line of a preview.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PreviewLine {
-    /// What happens to it.
+    /// How the line changes.
     pub change: LineChange,
-    /// The line, with everything that a terminal would obey spelled out.
+    /// The line, with control characters escaped.
     pub text: String,
 }
 
-/// What happens to a line.
+/// How a line changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineChange {
-    /// Where the lines that follow are, as unified diffs say it.
+    /// The position of the lines that follow, as in a unified diff.
     Place,
-    /// It stays.
+    /// The line is in both contents.
     Kept,
-    /// It is new.
+    /// The line is only in the new content.
     Added,
-    /// It is gone.
+    /// The line is only in the old content.
     Removed,
 }
 
 impl LineChange {
-    /// The sign before the line.
+    /// The sign in front of the line.
     #[must_use]
     pub const fn sign(self) -> &'static str {
         match self {
@@ -88,7 +88,7 @@ impl LineChange {
 }
 
 impl ChangePreview {
-    /// What changes when a file gets this content. `hide` takes secrets out of the text.
+    /// The changes when a file gets this content. `hide` removes secrets from the text.
     #[must_use]
     pub fn new(before: ContentBefore<'_>, after: &[u8], hide: &dyn Fn(&str) -> String) -> Self {
         let Ok(after) = std::str::from_utf8(after) else {
@@ -138,7 +138,7 @@ fn in_full(text: &str) -> Vec<(LineChange, String)> {
         .collect()
 }
 
-/// All lines of both contents, each with what happens to it.
+/// All lines of both contents, each with its change.
 fn compared<'t>(before: &'t str, after: &'t str) -> Vec<(LineChange, &'t str)> {
     let old: Vec<&str> = before.split_inclusive('\n').collect();
     let new: Vec<&str> = after.split_inclusive('\n').collect();
@@ -154,7 +154,7 @@ fn compared<'t>(before: &'t str, after: &'t str) -> Vec<(LineChange, &'t str)> {
     changes
 }
 
-/// The middle, where the contents differ: by the longest sequence of lines that both have.
+/// The middle, where the contents differ: by the longest common subsequence of lines.
 fn between<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineChange, &'t str)> {
     let removed = |line: &&'t str| (LineChange::Removed, *line);
     let added = |line: &&'t str| (LineChange::Added, *line);
@@ -163,7 +163,7 @@ fn between<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineChange, &'t str)> {
         let all = old.iter().map(removed);
         return all.chain(new.iter().map(added)).collect();
     }
-    // At `x * width + y`: how many lines `old[x..]` and `new[y..]` have in common.
+    // At `x * width + y`: the length of the longest common subsequence of `old[x..]` and `new[y..]`.
     let mut common = vec![0_u32; (old.len() + 1) * width];
     for x in (0..old.len()).rev() {
         for y in (0..new.len()).rev() {
@@ -193,7 +193,7 @@ fn between<'t>(old: &[&'t str], new: &[&'t str]) -> Vec<(LineChange, &'t str)> {
     changes
 }
 
-/// The lines that change, with a few around them and the place of each group.
+/// The changed lines with context and the position of each group.
 fn hunks(changes: &[(LineChange, &str)]) -> Vec<(LineChange, String)> {
     let is_near = |at: usize| {
         let from = at.saturating_sub(CONTEXT);
@@ -212,7 +212,7 @@ fn hunks(changes: &[(LineChange, &str)]) -> Vec<(LineChange, String)> {
         }
         is_inside = is_shown;
         if is_shown {
-            // An end of Windows stays: it is a difference that has to be seen.
+            // A Windows line ending is kept: the difference has to be visible.
             let line = line.strip_suffix('\n').unwrap_or(line);
             shown.push((*change, line.to_owned()));
         }
@@ -222,7 +222,7 @@ fn hunks(changes: &[(LineChange, &str)]) -> Vec<(LineChange, String)> {
     shown
 }
 
-/// A line for people: tabs as blanks, what a terminal would obey spelled out, cut where it gets long.
+/// A line for display: tabs as spaces, control characters escaped, long lines cut.
 fn printed(line: &str) -> String {
     let text = line.replace('\t', "    ").replace('\r', "\\r");
     let text = visible(&text);
@@ -313,7 +313,7 @@ mod tests {
     }
 
     proptest! {
-        /// The lines that stay and those that are gone are the old content, those that stay and those that are new the new one.
+        /// Kept and removed lines are the old content, kept and added lines the new one.
         #[test]
         fn a_comparison_is_complete(old in "[ab\n]{0,40}", new in "[ab\n]{0,40}") {
             let changes = compared(&old, &new);

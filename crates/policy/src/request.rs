@@ -1,8 +1,8 @@
-//! What a skill asks for: what its manifest declares, or, where it declares nothing, what its text would do.
+//! What a skill requests: what its manifest declares, or, if it declares nothing, what its text would do.
 //!
-//! The existing ecosystem declares no permissions. For such a skill each `!` piece asks for exactly that command, and a
-//! script that is to run asks for itself. A skill that does declare gets what it declared and nothing else, but for lines that
-//! might run what they are given: those are asked about by themselves. Nothing runs, nothing is asked.
+//! Most existing skills declare no permissions. For such a skill each `!` command requests exactly that command, and
+//! a script that is to run requests itself. A skill that declares permissions gets those and nothing else, except for
+//! lines that might run their input: those are asked about separately. If nothing runs, nothing is asked.
 
 use metier_model::{
     Backend, Manifest, Need, Permission, Scope, Want,
@@ -13,12 +13,12 @@ use metier_model::{
 
 use crate::variables;
 
-/// What somebody is about to do with a skill.
+/// What is about to be done with a skill.
 #[derive(Clone, Copy, Debug)]
 pub enum Purpose<'a> {
-    /// Render its body, which holds these commands, as written.
+    /// Render its body, which contains these commands, as written.
     Render(&'a [&'a str]),
-    /// Run a script that lies in its folder, at this path.
+    /// Run a script in its folder, at this path.
     Script(&'a str),
     /// Run any file in its `scripts/`.
     Scripts,
@@ -26,7 +26,7 @@ pub enum Purpose<'a> {
     Code(&'a [&'a str]),
 }
 
-/// Why a permission is asked for.
+/// Why a permission is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
     /// The manifest declares it.
@@ -35,40 +35,41 @@ pub enum Why {
     Inferred,
     /// The user's configuration sets this variable for the skill.
     Configured,
-    /// Its hooks would use it. They run without it too, and then can't do or see what it is about.
+    /// Its hooks would use it. They run without it too, with reduced function.
     Hooks,
-    /// A tool of the program itself reads inside the project: that needs no answer, and a no counts.
+    /// One of metier's own tools reads inside the project: that needs no answer, but can be denied.
     InProject,
-    /// A tool of the program itself would use it: asked about each time, when it happens.
+    /// One of metier's own tools would use it: the user is asked on each use.
     OnUse,
 }
 
 impl Why {
-    /// Whether the skill works without it, if only in part.
+    /// Whether the skill works without it, at least in part.
     #[must_use]
     pub const fn is_optional(self) -> bool {
         matches!(self, Self::Hooks)
     }
 }
 
-/// One permission that is asked for.
+/// One requested permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asked {
-    /// Which.
+    /// The permission with its scope.
     pub want: Want,
-    /// Why.
+    /// The reason why it is requested.
     pub why: Why,
 }
 
-/// Everything that is asked for, each once and in a fixed order.
+/// All requested permissions, each once and in a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Request {
     asked: Vec<Asked>,
 }
 
 impl Request {
-    /// What a skill asks for when this is done with it, and the variables that the user's configuration holds for it. A skill that declares nothing
-    /// also asks for the variables that it requires, and for the hosts that what it runs was seen to reach.
+    /// What a skill requests for this purpose, and the variables that the user's configuration sets for it. A skill
+    /// that declares nothing also requests the variables that it requires, and the hosts that its code was seen to
+    /// reach.
     #[must_use]
     pub fn of(
         manifest: &Manifest,
@@ -103,7 +104,7 @@ impl Request {
         )
     }
 
-    /// A request for these.
+    /// A request for these permissions.
     #[must_use]
     pub fn new(asked: impl IntoIterator<Item = Asked>) -> Self {
         let mut asked: Vec<Asked> = asked.into_iter().collect();
@@ -112,7 +113,7 @@ impl Request {
         Self { asked }
     }
 
-    /// The same, and besides what its hooks would use, unless that is asked for already.
+    /// The same request, with what its hooks would use in addition.
     #[must_use]
     pub fn with_hooks(self, wants: impl IntoIterator<Item = Want>) -> Self {
         let wants = wants.into_iter().filter(|want| {
@@ -124,13 +125,13 @@ impl Request {
         Self::new(self.asked.into_iter().chain(wants))
     }
 
-    /// Whether nothing is asked for.
+    /// Whether nothing is requested.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.asked.is_empty()
     }
 
-    /// What is asked for.
+    /// The requested permissions.
     pub fn iter(&self) -> impl Iterator<Item = &Asked> {
         self.asked.iter()
     }
@@ -155,8 +156,8 @@ fn inferred(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
     wants
 }
 
-/// What is asked for whatever a skill declares: its program, the commands of its hooks, and a line that might run what it is given, which no wider
-/// permission covers.
+/// What is requested whatever a skill declares: its program, the commands of its hooks, and a line that might run its
+/// input, which no wider permission covers.
 fn besides(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
     let line = |line: &&str| exec(CommandPattern::line(line));
     match purpose {
@@ -184,7 +185,7 @@ fn besides(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
     }
 }
 
-/// The variables that a skill without declared permissions requires: what it runs is of no use without them.
+/// The variables that a skill without declared permissions requires: its code can't work without them.
 fn required_variables(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
     let code = &manifest.card;
     if matches!(purpose, Purpose::Code([])) && code.backend.is_none() {
@@ -201,7 +202,7 @@ fn required_variables(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
         .collect()
 }
 
-/// Exactly that line; and one that runs git is of no use without the repository.
+/// Exactly that line; and for a line that runs git also the repository, without which it can't work.
 fn of_line(line: &str) -> Vec<Want> {
     let runs_git = shell::parse(line).is_ok_and(|line| {
         let mut programs = line.commands.iter().filter_map(shell::Simple::program);

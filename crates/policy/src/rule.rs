@@ -1,8 +1,8 @@
-//! The ruling: what was asked for and what was answered become a grant, a question or a refusal.
+//! The ruling: a request and the answers to it become a grant, a question or a refusal.
 //!
-//! Nothing that a skill asks for is granted silently. A permission is allowed when somebody who may decide (a person, or the user's own
-//! configuration) allowed it for exactly these bytes; one *no* outweighs every *yes*; what has no answer is a question, when the skill
-//! starts or, for the tools of the program itself, when it is used (`on_use.rs`).
+//! Nothing that a skill requests is granted silently. A permission is allowed when the user or the user's
+//! configuration allowed it for exactly these bytes; one denial overrides any number of approvals; a permission
+//! without an answer is a question, when the skill starts or, for metier's own tools, on each use (`on_use.rs`).
 
 use metier_model::{Digest, Permission, Scope, Source, Want};
 
@@ -13,48 +13,48 @@ use crate::{
     request::{Asked, Request, Why},
 };
 
-/// Which skill, in exactly which bytes.
+/// A skill, with its exact bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its name.
+    /// The name of the skill.
     pub skill: Box<str>,
-    /// Where it comes from: the same name from elsewhere is another skill.
+    /// Its source: the same name from another source is another skill.
     pub source: Source,
-    /// Its exact bytes.
+    /// The digest of its exact bytes.
     pub digest: Digest,
 }
 
-/// What somebody said about a permission.
+/// The user's answer about a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Which permission.
+    /// The permission with its scope.
     pub want: Want,
-    /// Yes or no; `Ask` is no answer.
+    /// `Allow` or `Deny`; `Ask` is not an answer.
     pub decision: Decision,
 }
 
-/// What becomes of a request.
+/// The result of a request.
 #[derive(Debug)]
 pub enum Ruling {
-    /// Everything was allowed, except what is optional and was denied.
+    /// Everything was allowed, except optional permissions that were denied.
     Granted(Box<Grant>),
-    /// Somebody must be asked about these.
+    /// The user must be asked about these.
     Ask(Vec<Asked>),
-    /// These were denied.
+    /// These permissions were denied.
     Denied(Vec<Asked>),
 }
 
-/// What was decided about one permission.
+/// The decision about one permission.
 #[must_use]
 pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
     let denied = |answer: &&Answer| answer.decision == Decision::Deny && answer.want.covers(want);
-    // Variables in general are those without secrets: a value is handed out only to whom it was named.
+    // All variables means those without secrets: a secret requires a permission that names it.
     let named = |answer: &Answer| {
         want.permission != Permission::EnvRead
             || want.scope == Scope::All
             || answer.want.scope != Scope::All
     };
-    // A line that might run what it is given is not covered by an approval of every command: the user has not seen the line.
+    // A line that might run its input is not covered by an approval of every command: the user has not seen the line.
     let seen = |answer: &Answer| {
         want.permission != Permission::ShellExec
             || answer.want.scope != Scope::All
@@ -75,8 +75,8 @@ pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
     }
 }
 
-/// Rules on a request. What is optional and was denied is left out. What the user allowed beyond it is granted too: that was the user's own decision; what the user
-/// denied stays denied inside of whatever was allowed.
+/// Rules on a request. Optional permissions that were denied are dropped. What the user allowed beyond the request is
+/// granted too: that was the user's decision; what the user denied stays denied within whatever was allowed.
 #[must_use]
 pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Terms) -> Ruling {
     let decision = |asked: &Asked| match (decide(&asked.want, answers), asked.why) {
@@ -84,7 +84,7 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
         (decision, _) => decision,
     };
     let starts = request.iter().filter(|asked| {
-        // A no to one of these is a no to the act.
+        // A denial of one of these denies the act.
         !matches!(asked.why, Why::OnUse | Why::InProject)
     });
     let starts: Vec<&Asked> = starts.collect();
@@ -93,7 +93,7 @@ pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Te
         decided.map(|asked| (*asked).clone()).collect()
     };
     let (mut denied, open) = (with(Decision::Deny), with(Decision::Ask));
-    // Without what is optional it goes on; nothing of it is granted.
+    // It continues without optional permissions; none of them is granted.
     denied.retain(|asked| !asked.why.is_optional());
     if !denied.is_empty() {
         return Ruling::Denied(denied);

@@ -1,6 +1,6 @@
-//! Names of environment variables that are not like others.
+//! Environment variables that need special treatment.
 
-/// Parts of names that hold secrets.
+/// Parts of the names of variables with secrets.
 const SECRET: &[&str] = &[
     "TOKEN",
     "SECRET",
@@ -21,7 +21,7 @@ const SECRET: &[&str] = &[
     "WEBHOOK",
 ];
 
-/// Variables that make programs load or run something; by what they are read by.
+/// Variables that make programs load or run something, grouped by the programs that read them.
 const LOADERS: &[&str] = &[
     // the shell
     "BASH_ENV",
@@ -116,7 +116,7 @@ const LOADERS: &[&str] = &[
     "OPENSSL_ENGINES",
 ];
 
-/// Beginnings of such names: the dynamic loaders, functions that old shells import, settings of tools by name.
+/// Prefixes of such names: dynamic loaders, functions that old shells import, settings of tools by name.
 const LOADER_PREFIXES: &[&str] = &[
     "LD_",
     "DYLD_",
@@ -129,8 +129,9 @@ const LOADER_PREFIXES: &[&str] = &[
     "CARGO_",
 ];
 
-/// Variables that lead programs to a configuration, a plugin or options, any of which can name code; by what they are read by.
-/// The user may have them, and a child may see the user's. No skill sets one, and no configuration sets one for a skill.
+/// Variables that point programs to a configuration, a plugin or options, any of which can name code; grouped by the
+/// programs that read them. The user can have them, and a child process can see the user's. No skill sets one, and no
+/// configuration sets one for a skill.
 const LEADERS: &[(&str, &str)] = &[
     (
         "the shell and its terminal",
@@ -186,20 +187,20 @@ const LEADERS: &[(&str, &str)] = &[
     ),
 ];
 
-/// Beginnings of such names.
+/// Prefixes of such names.
 const LEADER_PREFIXES: &str = "\
     ANSIBLE_ BUNDLE_ BUN_ CCACHE_ CMAKE_ CONDA_ COR_ CORECLR_ DENO_ DIRENV_ DOTNET_ ELIXIR_ \
     ERL_ FZF_ GIT_ GST_PLUGIN HELM_ HOMEBREW_ JULIA_ JUPYTER_ KREW_ LEIN_ LUA_ MAGICK_ MISE_ \
     MIX_ MSBUILD NIX_ NODE_OPTIONS NPM_ NVIM PACKER_ PARALLEL PDM_ PERL PHP_ PIPENV_ PNPM_ \
     POETRY_ PKG_CONFIG RUSTC RUSTUP_ R_ SCCACHE_ TF_CLI_ARGS TS_NODE_ VAGRANT_ YARN_";
 
-/// Names with such a beginning that are data.
+/// Names with such a prefix that are data.
 const DATA: &str = "\
     GIT_AUTHOR_DATE GIT_AUTHOR_EMAIL GIT_AUTHOR_NAME GIT_COMMITTER_DATE GIT_COMMITTER_EMAIL \
     GIT_COMMITTER_NAME GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS GIT_TERMINAL_PROMPT";
 
-/// Variables that a command line may set for a program: they change how it prints, and nothing that it runs or reads. Their values
-/// are plain words.
+/// Variables that a command line may set for a program: they change its output, and nothing that it runs or reads.
+/// Their values are plain words.
 const HARMLESS: &str = "\
     CI CLICOLOR CLICOLOR_FORCE COLORTERM COLUMNS DEBIAN_FRONTEND FORCE_COLOR GH_FORCE_TTY \
     GH_NO_UPDATE_NOTIFIER GH_PROMPT_DISABLED GIT_MERGE_AUTOEDIT GIT_OPTIONAL_LOCKS \
@@ -213,15 +214,15 @@ const HARMLESS: &str = "\
 const PAGERS: &str = "\
     AWS_PAGER BAT_PAGER GH_PAGER GIT_PAGER MANPAGER PAGER SYSTEMD_PAGER";
 
-/// Variables that decide where programs, homes and networks are found. We set them, and nobody else does.
+/// Variables that determine where programs, homes and networks are found. Only metier sets them.
 const OURS: &[&str] = &["PATH", "HOME", "TMPDIR", "SHELL", "CDPATH", "FPATH"];
 
-/// Whether a table of names has this one.
+/// Whether a table of names contains this one.
 fn has(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|other| other == name)
 }
 
-/// Whether a variable looks as if it held a secret. Such a one is read only by a permission that names it.
+/// Whether a variable's name suggests a secret. Reading it requires a permission that names it.
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     let name = name.to_ascii_uppercase();
@@ -242,7 +243,8 @@ pub fn is_loader(name: &str) -> bool {
             .any(|prefix| name.starts_with(prefix))
 }
 
-/// Whether a variable is ours to set for children, or makes programs run code: such a one is not even passed on.
+/// Whether metier sets the variable for child processes, or it makes programs run code: such a variable is not passed
+/// on.
 #[must_use]
 pub fn is_withheld(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
@@ -252,8 +254,8 @@ pub fn is_withheld(name: &str) -> bool {
         || upper.ends_with("_PROXY")
 }
 
-/// Whether no skill, and no configuration for a skill, may set a variable: one that is withheld, or that leads programs to
-/// code by way of a configuration.
+/// Whether no skill, and no configuration for a skill, may set a variable: one that is withheld, or that points
+/// programs to code through a configuration.
 #[must_use]
 pub fn is_reserved(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
@@ -266,8 +268,8 @@ pub fn is_reserved(name: &str) -> bool {
     is_withheld(name) || (leads() && !has(DATA, &upper))
 }
 
-/// Whether a command line may set this variable to this value for the programs that it runs. `None` is a value that only the
-/// shell will know.
+/// Whether a command line may set this variable to this value for its programs. `None` is a value that is known only
+/// at run time.
 #[must_use]
 pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
     let Some(value) = value else {
@@ -277,7 +279,7 @@ pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
         return matches!(value, "" | "cat");
     }
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_.,+@-".contains(&byte);
-    // `Europe/Berlin` is a time zone, and `:/tmp/file` one that is read from a file.
+    // `Europe/Berlin` is a time zone, and `:/tmp/file` is read from a file.
     let zone = name == "TZ" && !value.starts_with(['/', ':']) && !value.contains("..");
     has(HARMLESS, name)
         && value
@@ -285,8 +287,8 @@ pub fn is_harmless(name: &str, value: Option<&str>) -> bool {
             .all(|byte| plain(byte) || (zone && byte == b'/'))
 }
 
-/// Whether a command line may use this name for a variable of the shell, which programs don't see. In upper case it might be
-/// one that was exported before.
+/// Whether a command line may use this name for a shell variable, which programs don't see. An upper-case name might
+/// be one that was exported before.
 #[must_use]
 pub fn is_local(name: &str) -> bool {
     let lower = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';

@@ -1,7 +1,7 @@
 //! How long a catalog against a project takes: `cargo run --release -p metier-select --example catalog [SKILLS] [FILES]`.
 //!
-//! `shared` is what catalogs look like: most skills name the same few patterns. In `distinct` no two skills share a
-//! pattern or a keyword, which is as bad as it gets.
+//! `shared` is a typical catalog: most skills have the same few patterns. In `distinct` no two skills share a pattern
+//! or a keyword, which is the worst case.
 #![allow(clippy::print_stdout, reason = "it prints what it measures")]
 
 use std::time::Instant;

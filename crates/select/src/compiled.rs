@@ -1,7 +1,7 @@
-//! The triggers of a whole catalog, made ready once and asked for each task.
+//! The triggers of a whole catalog, prepared once and evaluated for each task.
 //!
-//! Patterns and keywords that several skills share are looked for once. All keywords are found in one pass over the task, all
-//! patterns in one pass over the files; what each skill then gets to hear is worded by the same function as for a
+//! Patterns and keywords that several skills share are searched once. All keywords are found in one pass over the
+//! task, all patterns in one pass over the files; the results for each skill are worded by the same function as for a
 //! single skill.
 
 use std::{
@@ -30,13 +30,13 @@ pub struct Compiled {
     globs: Globs,
     patterns: usize,
     keywords: Vec<Box<str>>,
-    /// Finds all keywords in one pass; `None` when there are more than it can hold. To make it takes longer than a single
-    /// search without it, so it is made for those who ask again.
+    /// Finds all keywords in one pass; `None` if there are too many. Building it takes longer than a single search
+    /// without it, so it is built on the second search.
     automaton: OnceLock<Option<AhoCorasick>>,
     asked: AtomicBool,
 }
 
-/// One skill: its triggers, and where they are in the tables for all.
+/// One skill: its triggers, and their positions in the shared tables.
 struct Ready {
     name: Box<str>,
     source: Source,
@@ -45,7 +45,7 @@ struct Ready {
     keywords: Box<[usize]>,
 }
 
-/// A [`Compiled`] catalog that has looked at a situation.
+/// A [`Compiled`] catalog evaluated for one situation.
 pub struct View<'a> {
     compiled: &'a Compiled,
     situation: &'a Situation<'a>,
@@ -54,7 +54,7 @@ pub struct View<'a> {
     keywords: Vec<bool>,
 }
 
-/// Things in the order in which they came, each once.
+/// Values in order of insertion, each once.
 struct Table<T> {
     positions: HashMap<Box<str>, usize>,
     things: Vec<T>,
@@ -82,7 +82,7 @@ impl<T> Default for Table<T> {
 }
 
 impl Compiled {
-    /// Makes the triggers of all skills ready. Their positions are what answers speak of.
+    /// Prepares the triggers of all skills. Results refer to skills by position.
     #[must_use]
     pub fn new<'a>(offers: impl IntoIterator<Item = Offer<'a>>) -> Self {
         let mut globs = Table::<Arc<Glob>>::default();
@@ -117,40 +117,40 @@ impl Compiled {
         }
     }
 
-    /// Whether the skill at a position declares a trigger, of whatever kind.
+    /// Whether the skill at a position declares any trigger.
     #[must_use]
     pub fn has_triggers(&self, position: usize) -> bool {
         let wanted = self.skills.get(position).map(|skill| &skill.wanted);
         wanted.is_some_and(Wanted::has_any)
     }
 
-    /// How many skills there are.
+    /// The number of skills.
     #[must_use]
     pub fn len(&self) -> usize {
         self.skills.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no skills.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.skills.is_empty()
     }
 
-    /// Whether any skill asks about the files or the languages of the project: if not, nobody needs to list them.
+    /// Whether any skill has a trigger for files or languages of the project: if not, the files need not be listed.
     #[must_use]
     pub fn asks_about_files(&self) -> bool {
         let asks = |skill: &Ready| !skill.globs.is_empty() || !skill.wanted.languages.is_empty();
         self.skills.iter().any(asks)
     }
 
-    /// What is wrong with the triggers of a skill.
+    /// The problems of a skill's triggers.
     #[must_use]
     pub fn problems(&self, skill: usize) -> &[Problem] {
         let skill = self.skills.get(skill);
         skill.map_or(&[], |skill| &skill.wanted.problems)
     }
 
-    /// Looks at a situation, once for all skills.
+    /// Evaluates a situation, once for all skills.
     #[must_use]
     pub fn look<'a>(&'a self, situation: &'a Situation<'a>) -> View<'a> {
         let mut files = vec![None; self.patterns];
@@ -174,7 +174,7 @@ impl Compiled {
         }
     }
 
-    /// The automaton, from the second question on.
+    /// The automaton, from the second search on.
     fn automaton(&self) -> Option<&AhoCorasick> {
         if !self.asked.swap(true, Ordering::Relaxed) {
             return None;
@@ -202,13 +202,13 @@ impl Compiled {
 }
 
 impl View<'_> {
-    /// What speaks for a skill.
+    /// The matches of a skill.
     #[must_use]
     pub fn matches(&self, skill: usize) -> Vec<Match> {
         self.consider_with(skill, false).matches
     }
 
-    /// What speaks for a skill, what doesn't, and what is wrong with its triggers.
+    /// The matches and misses of a skill, and the problems of its triggers.
     #[must_use]
     pub fn consider(&self, skill: usize) -> Considered {
         let mut considered = self.consider_with(skill, true);

@@ -1,17 +1,18 @@
-//! Words as they are compared: without case, without the many ways to encode a letter, and where a word ends.
+//! Text folded for comparison: without case and encoding differences; and word boundaries.
 //!
-//! A keyword matches where no letter or digit touches it: `go` is in "go, then stop" and not in "ago"; `c++`, `.net` and
-//! `node.js` need no special case. Scripts that are written without blanks have no such places, so there it is enough
-//! that the characters are there.
+//! A keyword matches where no letter or digit is adjacent to it: `go` is in "go, then stop" and not in "ago"; `c++`,
+//! `.net` and `node.js` need no special case. Scripts without spaces have no word boundaries, so there it is enough
+//! that the characters occur.
 
 use metier_model::text;
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// The text as it is compared: compatibility forms and case are taken away, invisible characters too, and all white
-/// space between two words is one blank.
+/// The text as it is compared: compatibility forms, case and invisible characters are removed, and all white space
+/// between two words becomes one space.
 ///
-/// Case is folded by going down, up and down again, which takes `ẞ`, `ß` and `SS` to `ss` and all sigmas to one. The four letters I of
-/// Turkish are one letter here: nobody who types a keyword knows by which rules it will be compared.
+/// Case is folded by converting to lower, upper and lower case again, which maps `ẞ`, `ß` and `SS` to `ss` and all
+/// sigmas to one. The four letters I of Turkish are one letter here: an author can't know by which rules a keyword
+/// will be compared.
 #[must_use]
 pub fn fold(text: &str) -> String {
     if text.is_ascii() {
@@ -53,7 +54,7 @@ fn one_blank(chars: impl Iterator<Item = char>) -> String {
     out
 }
 
-/// Whether the part of a folded text between two places stands alone there.
+/// Whether a part of a folded text is a separate word.
 pub(crate) fn stands_alone(text: &str, start: usize, end: usize) -> bool {
     let part = text.get(start..end).unwrap_or_default();
     let before = text.get(..start).and_then(|text| text.chars().next_back());
@@ -70,7 +71,7 @@ fn touches(outside: Option<char>, inside: Option<char>) -> bool {
     is_word(outside) && !runs_on(outside) && !runs_on(inside)
 }
 
-/// Characters of scripts that don't put blanks between words, or, as Korean, put endings right behind them.
+/// Characters of scripts without spaces between words, or, as Korean, with endings attached to words.
 fn runs_on(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' // Thai, Lao
@@ -90,7 +91,7 @@ fn runs_on(c: char) -> bool {
         | '\u{20000}'..='\u{3ffff}') // more Han
 }
 
-/// Whether a folded keyword stands somewhere in a folded text.
+/// Whether a folded keyword occurs as a word in a folded text.
 pub(crate) fn contains(text: &str, keyword: &str) -> bool {
     if keyword.is_empty() {
         return false;

@@ -1,8 +1,8 @@
-//! File patterns as manifests write them.
+//! File patterns of manifests.
 //!
-//! As in `.gitignore`: a pattern without a slash matches at any depth, one with a slash starts at the project's root, and one
-//! that ends with a slash means everything below that folder. `*` and `?` stop at a slash, `**` doesn't; `{a,b}` and
-//! `[x]` are what they are in shells. Case counts.
+//! As in `.gitignore`: a pattern without a slash matches at any depth, one with a slash starts at the project's root,
+//! and one that ends with a slash matches everything below that folder. `*` and `?` stop at a slash, `**` doesn't;
+//! `{a,b}` and `[x]` work as in shells. Case matters.
 
 use std::{
     collections::HashMap,
@@ -11,20 +11,20 @@ use std::{
 
 use globset::{Candidate, Glob, GlobBuilder, GlobSet};
 
-/// Longer patterns are nobody's.
+/// The maximum length of a pattern.
 const MAX_PATTERN: usize = 1000;
 
-/// Patterns up to this length are compiled only once, all together.
+/// Patterns up to this length always compile, so they are compiled only once, all together.
 const SURELY_FITS: usize = 200;
 
-/// Reads a pattern; says what is wrong with it.
+/// Parses a pattern; returns what is wrong with it.
 pub(crate) fn read(pattern: &str) -> Result<Glob, String> {
     let pattern = pattern.trim();
     if pattern.len() > MAX_PATTERN {
         return Err(format!("it is longer than {MAX_PATTERN} bytes"));
     }
     if pattern.starts_with('!') {
-        return Err("it excludes files, and a trigger can only name some".to_owned());
+        return Err("a trigger can't exclude files".to_owned());
     }
     let pattern = pattern.strip_prefix("./").unwrap_or(pattern);
     let below = pattern.trim_end_matches('/');
@@ -33,7 +33,7 @@ pub(crate) fn read(pattern: &str) -> Result<Glob, String> {
         return Err("it is empty".to_owned());
     }
     if path.split('/').any(|part| part == "..") {
-        return Err("it leads out of the project".to_owned());
+        return Err("it points outside the project".to_owned());
     }
     let anywhere = if below.contains('/') { "" } else { "**/" };
     let inside = if below.len() < pattern.len() {
@@ -46,22 +46,22 @@ pub(crate) fn read(pattern: &str) -> Result<Glob, String> {
         .literal_separator(true)
         .build()
         .map_err(|error| error.kind().to_string())?;
-    // A set answers with an error where a single matcher would panic. A short pattern always fits.
+    // A set returns an error where a single matcher would panic. A short pattern always fits.
     if full.len() > SURELY_FITS {
         GlobSet::new([&glob]).map_err(|error| error.kind().to_string())?;
     }
     Ok(glob)
 }
 
-/// Many patterns at once. Most of those that name a folder name one that the project doesn't have, and a set is made of
-/// the others only when somebody has files to show.
+/// Many patterns at once. Most patterns with a folder name one that the project doesn't have, and sets are built for
+/// the others only when there are files to match.
 pub(crate) struct Globs {
-    /// Patterns that start in a folder of this name.
+    /// Patterns that start with this folder.
     below: HashMap<Box<str>, Group>,
     anywhere: Group,
 }
 
-/// Patterns with their positions among all, and the sets that they become.
+/// Patterns with their positions among all, and the sets that are built from them.
 #[derive(Default)]
 struct Group {
     positions: Vec<usize>,
@@ -86,7 +86,7 @@ impl Globs {
         all
     }
 
-    /// Puts the positions of the patterns that match a path into `found`.
+    /// Adds the positions of the patterns that match a path to `found`.
     pub(crate) fn matches(&self, path: &str, found: &mut Vec<usize>) {
         found.clear();
         let candidate = Candidate::new(path);
@@ -99,7 +99,7 @@ impl Globs {
     }
 }
 
-/// The first folder of a path or pattern, if it is one and the same word in both.
+/// The first folder of a path or pattern, if it is literal.
 fn folder(path: &str) -> Option<&str> {
     let (first, _) = path.split_once('/')?;
     (!first.contains(['*', '?', '[', ']', '{', '}', '\\', '!'])).then_some(first)
@@ -123,7 +123,7 @@ impl Group {
     }
 }
 
-/// Patterns that are too many for one set are put into several.
+/// Splits patterns that are too many for one set into several.
 fn add(globs: &[Arc<Glob>], first: usize, sets: &mut Vec<(usize, GlobSet)>) {
     if globs.is_empty() {
         return;

@@ -1,18 +1,18 @@
-//! Which languages a project is written in, and what builds it, by the names of its files.
+//! The languages and build systems of a project, by the names of its files.
 //!
-//! A language counts when there is a build file of it or at least one source file, outside of folders with other people's code.
-//! Nothing is opened: a name is enough for a hint, and a hint is all that a trigger is.
+//! A language is detected by a build file or at least one source file, outside folders with third-party code. No file
+//! is opened: a name is enough for a hint, and a trigger is only a hint.
 
 use std::{collections::BTreeMap, fmt};
 
 use crate::fold::fold;
 
-/// A programming language, or what people name beside one, under its usual name in lower case.
+/// A programming language or a related name, under its usual name in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Language(Box<str>);
 
 impl Language {
-    /// By any of its names: `Golang` is `go`, `JS` is `javascript`. A name that nobody knows stands for itself.
+    /// By any of its names: `Golang` is `go`, `JS` is `javascript`. An unknown name is kept.
     #[must_use]
     pub fn new(name: &str) -> Self {
         let folded = fold(name);
@@ -20,7 +20,7 @@ impl Language {
         Self(known.map_or(folded.as_str(), |(_, name)| name).into())
     }
 
-    /// The usual name.
+    /// The usual name in lower case.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -33,39 +33,39 @@ impl fmt::Display for Language {
     }
 }
 
-/// A language of the situation, and how we know.
+/// A language of the situation, and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// Which one.
+    /// The detected language.
     pub language: Language,
-    /// In words: `go.mod and 12 files`.
+    /// The evidence: `go.mod and 12 files`.
     pub because: String,
 }
 
-/// What the names of files tell.
+/// The result of inspecting file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Detected {
     /// The languages: most files first, then by name.
     pub languages: Vec<Found>,
-    /// What builds the project, by name.
+    /// The build systems, by name.
     pub build_systems: Vec<&'static str>,
 }
 
 /// A language that was detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Which one.
+    /// The language under its usual name.
     pub language: Language,
-    /// How many source files there are.
+    /// The number of source files.
     pub files: usize,
-    /// The first file that shows it.
+    /// The first file in this language.
     pub first: String,
-    /// The first build file of it.
+    /// The first build file of this language.
     pub build_file: Option<String>,
 }
 
 impl Detected {
-    /// The languages as a situation has them.
+    /// The languages in the form of a situation.
     #[must_use]
     pub fn seen(&self) -> Vec<Seen> {
         let languages = self.languages.iter();
@@ -90,7 +90,7 @@ impl Found {
     }
 }
 
-/// Looks at the names of a project's files.
+/// Inspects the names of a project's files.
 #[must_use]
 pub fn detect<'a>(files: impl IntoIterator<Item = &'a str>) -> Detected {
     let mut found: BTreeMap<&'static str, Found> = BTreeMap::new();
@@ -139,7 +139,7 @@ fn entry<'m>(
     })
 }
 
-/// Folders with code that somebody else wrote.
+/// Folders with third-party code.
 const VENDORED: &[&str] = &[
     "node_modules",
     "bower_components",
@@ -167,7 +167,7 @@ fn is_vendored(path: &str) -> bool {
     folders.split('/').any(|folder| VENDORED.contains(&folder))
 }
 
-/// A file that belongs to a build system; the language is empty where it serves any.
+/// A file of a build system; the language is empty if it serves any.
 struct BuildFile {
     name: &'static str,
     language: &'static str,
@@ -183,7 +183,7 @@ fn build_file(name: &str) -> Option<&'static BuildFile> {
         })
 }
 
-/// The language of a source file, by its whole name or by what is behind its last dot.
+/// The language of a source file, by its whole name or its extension.
 pub(crate) fn of_file(name: &str) -> Option<&'static str> {
     let by_name = NAMES
         .iter()
@@ -203,7 +203,7 @@ pub(crate) fn of_file(name: &str) -> Option<&'static str> {
         .map(|(_, language)| *language)
 }
 
-/// What the names of a language's source files end with, such as `.py`; nothing for a language that is not known.
+/// The extensions of a language's source files, such as `.py`; none for an unknown language.
 pub fn endings(language: &str) -> impl Iterator<Item = String> {
     let language = Language::new(language);
     let of_language = move |(_, known): &&(&str, &str)| *known == language.as_str();
@@ -310,7 +310,7 @@ const NAMES: &[(&str, &str)] = &[
     ("meson.build", "meson"),
 ];
 
-/// What is behind the last dot, sorted.
+/// Extensions, sorted.
 const EXTENSIONS: &[(&str, &str)] = &[
     ("adb", "ada"),
     ("ads", "ada"),

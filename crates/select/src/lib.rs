@@ -1,20 +1,20 @@
 //! # metier-select — which skills fit a task
 //!
-//! **Problem.** There are ten thousand skills and one task. Somebody has to say which of them it is about, and be able to
-//! say why; a choice that nobody can explain is one that nobody can mend.
+//! **Problem.** There are ten thousand skills and one task. The selection of skills for it must be explainable: a
+//! choice that can't be explained can't be fixed.
 //!
-//! **Goals.** Every signal explains itself in a sentence. The same task in the same project gets the same answer, offline and
-//! without a model. A whole catalog against a whole project takes milliseconds.
+//! **Goals.** Every signal explains itself in a sentence. The same task in the same project gets the same result,
+//! offline and without a model. A whole catalog against a whole project takes milliseconds.
 //!
-//! **Worked example.** `terraform` declares `triggers: {files: ["*.tf"], keywords: [plan, infrastructure as code]}`. The task
-//! says "Plan the new bucket", the project has `infra/main.tf`. Two signals: a [`Match`] of a file, weight 0.3, and one
-//! of a keyword, weight 0.4; together a score of 0.58.
+//! **Worked example.** `terraform` declares `triggers: {files: ["*.tf"], keywords: [plan, infrastructure as code]}`.
+//! The task is "Plan the new bucket", the project has `infra/main.tf`. Two signals: a [`Match`] of a file, weight
+//! 0.3, and one of a keyword, weight 0.4; together a score of 0.58.
 //!
-//! **In → out.** [`Offer`] + [`Situation`] → [`Match`]es; many offers → [`Compiled`], asked once for each situation;
-//! file names → [`languages::Detected`]; task → [`rules::Coding`].
+//! **In → out.** [`Offer`] + [`Situation`] → [`Match`]es; many offers → [`Compiled`], evaluated once for each
+//! situation; file names → [`languages::Detected`]; task → [`rules::Coding`].
 //!
-//! **Invariants.** no I/O · any match is enough, and each says why · a trigger that can't be read matches nothing and is a
-//! [`Problem`] · [`Compiled`] never answers differently from [`consider`].
+//! **Invariants.** no I/O · any match is enough, and each has an explanation · an invalid trigger matches nothing and
+//! is a [`Problem`] · [`Compiled`] never gives another result than [`consider`].
 //!
 //! **Start reading at** `triggers.rs`, then `compiled.rs`, `fold.rs`, `languages.rs`; then `rules/mod.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]

@@ -1,15 +1,16 @@
 //! Skills that a task mentions: `/name` and `$name`.
 
-/// A word that may be the name of a skill.
+/// A word that can be the name of a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention<'a> {
-    /// As it stands in the task, with its sign.
+    /// The text in the task, with its sign.
     pub text: &'a str,
     /// The name, or `source:name`.
     pub name: &'a str,
 }
 
-/// The mentions of a task, each once. A path is none: `/usr/bin` means no skill `usr`, `$HOME/x` none that is called `HOME`.
+/// The mentions of a task, each once. A path is not a mention: `/usr/bin` does not mention `usr`, `$HOME/x` does not
+/// mention `HOME`.
 #[must_use]
 pub fn mentions(task: &str) -> Vec<Mention<'_>> {
     let mut found: Vec<Mention<'_>> = Vec::new();
@@ -24,7 +25,7 @@ pub fn mentions(task: &str) -> Vec<Mention<'_>> {
     found
 }
 
-/// What may stand before a mention.
+/// Whether a mention can follow this character.
 fn opens(c: char) -> bool {
     c.is_whitespace() || "([{<\"'`,;|“‘«„（「、。".contains(c)
 }

@@ -1,19 +1,19 @@
-//! The words of a task in the names and descriptions of skills: for skills that declare no triggers, which is nearly every skill there is.
+//! Compares the words of a task with names and descriptions, for skills without triggers, which are nearly all.
 //!
-//! A word that many skills have says nothing about any of them, so words are weighed by how rare they are among the skills. The score is
-//! low by design: a trigger is the author's own statement, a shared word is a guess.
+//! A word that many skills have distinguishes none of them, so words are weighted by how rare they are. The score is
+//! low by design: a trigger is the author's statement, a shared word is a guess.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{Match, Signal, fold::fold};
 
-/// Words of fewer letters are not compared.
+/// The minimum length of a compared word.
 const SHORTEST: usize = 3;
-/// A word counts in descriptions if at most one skill in so many has it.
+/// A word in descriptions counts if at most one in this many skills has it.
 const RARE: usize = 5;
-/// In a catalog of fewer skills no word can be called common.
+/// With fewer skills, no word counts as common.
 const SMALL: usize = 10;
-/// Words that are in every text, and those that are in every task.
+/// Words that occur in every text or every task.
 const COMMON: &[&str] = &[
     "and",
     "are",
@@ -74,7 +74,7 @@ const COMMON: &[&str] = &[
     "work",
     "write",
 ];
-/// What a word of the name counts, and what one of the description does, each first word.
+/// The weight of the first word in the name, and of the first one in the description.
 const IN_NAME: f64 = 0.35;
 const IN_DESCRIPTION: f64 = 0.12;
 
@@ -118,7 +118,7 @@ impl TextMatches {
             matched(name, &described)
         });
         let mut found: Vec<Option<Match>> = found.collect();
-        // What is much weaker than the best guess is noise.
+        // Matches that are much weaker than the best one are noise.
         let best = found
             .iter()
             .flatten()
@@ -130,7 +130,7 @@ impl TextMatches {
         Self { found }
     }
 
-    /// What the text of a skill has in common with the task.
+    /// The match of a skill's text with the task.
     #[must_use]
     pub fn of(&self, position: usize) -> Option<&Match> {
         self.found.get(position)?.as_ref()
@@ -163,7 +163,7 @@ fn matched(name: &BTreeSet<String>, description: &[&String]) -> Option<Match> {
     })
 }
 
-/// What is left of the doubt after so many words, each of which counts half of the one before.
+/// The remaining doubt after this many words, each of which counts half of the one before.
 fn halving(first: f64, number: usize) -> f64 {
     let weights = std::iter::successors(Some(first), |weight| Some(weight / 2.0));
     weights

@@ -1,8 +1,8 @@
-//! What a skill says about when it offers itself, against what is there now.
+//! Compares the triggers of a skill with the current situation.
 //!
-//! Five signals. Somebody named the skill; a file of the project matches one of its patterns; one of its keywords is in the
-//! task; the project is written in one of its languages; the program works in one of its modes. Any one is enough. How much each
-//! counts is the table in [`Signal::weight`]: what a task says tells more than what a project merely contains.
+//! Five signals: the skill was named; a file of the project matches one of its patterns; one of its keywords is in
+//! the task; the project uses one of its languages; the program runs in one of its modes. Any one is enough.
+//! [`Signal::weight`] is the table of weights: words of a task count more than what a project merely contains.
 
 use std::{cell::OnceCell, collections::HashMap, str::FromStr};
 
@@ -16,48 +16,48 @@ use crate::{
     wanted::{Wanted, shown},
 };
 
-/// A skill, as far as triggers are concerned.
+/// The properties of a skill that triggers use.
 #[derive(Clone, Copy, Debug)]
 pub struct Offer<'a> {
-    /// Its name.
+    /// The name of the skill.
     pub name: &'a str,
-    /// Where it comes from: `source:name` means this one and no other.
+    /// Its source: `source:name` means this one and no other.
     pub source: Source,
-    /// Its triggers.
+    /// The triggers from its manifest.
     pub triggers: &'a Triggers,
     /// `paths` of SKILL.md: patterns like those of the triggers.
     pub paths: &'a [Box<str>],
 }
 
-/// What is there now.
+/// The current situation.
 #[derive(Clone, Copy, Debug)]
 pub struct Situation<'a> {
-    /// What is to be done.
+    /// The task as the user wrote it.
     pub task: &'a str,
     /// The files of the project, relative to its root, with forward slashes.
     pub files: &'a [&'a str],
-    /// The languages it is written in.
+    /// The languages of the project.
     pub languages: &'a [Seen],
     /// How the program is used.
     pub mode: Mode,
-    /// Skills that were asked for outside of the task: names, or `source:name`.
+    /// Skills that were requested outside the task: names, or `source:name`.
     pub explicit: &'a [&'a str],
 }
 
 /// How the program is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// With somebody at the keyboard.
+    /// A user can answer questions.
     #[default]
     Interactive,
-    /// Alone.
+    /// Without a user, as in scripts.
     Headless,
-    /// To write the wiki of a project.
+    /// Writing the wiki of a project.
     Wiki,
 }
 
 impl Mode {
-    /// All of them.
+    /// All modes, in a fixed order.
     pub const ALL: [Self; 3] = [Self::Interactive, Self::Headless, Self::Wiki];
 
     /// The word that manifests use.
@@ -83,24 +83,24 @@ impl FromStr for Mode {
     }
 }
 
-/// What speaks for a skill.
+/// The kind of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Signal {
-    /// Somebody named it.
+    /// The skill was named.
     Explicit,
-    /// A file of the project.
+    /// A file of the project matches a pattern.
     File,
-    /// A word of the task.
+    /// A keyword is in the task.
     Keyword,
-    /// A language of the project.
+    /// A language of the project matches.
     Language,
-    /// The mode.
+    /// The mode of the program matches.
     Mode,
     /// A rule requires it.
     Rule,
-    /// The field that the task is in.
+    /// The domain of the task matches.
     Domain,
-    /// Words of the task in the name or the description, of a skill without triggers.
+    /// The task shares words with the name or the description of a skill without triggers.
     Text,
 }
 
@@ -120,8 +120,8 @@ impl Signal {
         }
     }
 
-    /// What the first match of this kind counts, between 0 and 1. Each further one counts half of the one before: a skill
-    /// doesn't win by listing synonyms.
+    /// The weight of the first match of this kind, between 0 and 1. Each further one counts half of the one before: a
+    /// skill doesn't win by listing synonyms.
     #[must_use]
     pub const fn weight(self) -> f64 {
         match self {
@@ -134,55 +134,55 @@ impl Signal {
     }
 }
 
-/// Something that speaks for a skill.
+/// One reason for a skill.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Match {
-    /// What kind of thing.
+    /// The kind of match.
     pub signal: Signal,
     /// What matched: the keyword, the first file, the language, the mode or the name.
     pub subject: String,
-    /// In words.
+    /// The match in one sentence.
     pub detail: String,
-    /// What it counts, between 0 and 1.
+    /// Its weight, between 0 and 1.
     pub weight: f64,
 }
 
-/// A trigger that waits for something that is not there.
+/// A trigger that does not match the situation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Miss {
-    /// What kind of trigger.
+    /// The kind of trigger.
     pub signal: Signal,
-    /// In words.
+    /// The miss in one sentence.
     pub detail: String,
 }
 
-/// A trigger that can't match anything, ever.
+/// A trigger that can never match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind of trigger.
+    /// The kind of trigger.
     pub signal: Signal,
-    /// What is wrong with it.
+    /// The problem in one sentence.
     pub message: String,
 }
 
-/// All that can be said about a skill and a situation.
+/// The complete result for a skill and a situation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Considered {
-    /// What speaks for it: by kind, then as the manifest has it.
+    /// The matches: by kind, then in the order of the manifest.
     pub matches: Vec<Match>,
-    /// What would have.
+    /// The triggers that did not match.
     pub misses: Vec<Miss>,
-    /// What never will.
+    /// The triggers that can never match.
     pub problems: Vec<Problem>,
 }
 
-/// What speaks for one skill. For many, see [`Compiled`](crate::Compiled).
+/// The matches of one skill. For many skills, see [`Compiled`](crate::Compiled).
 #[must_use]
 pub fn matches(offer: &Offer<'_>, situation: &Situation<'_>) -> Vec<Match> {
     consider(offer, situation).matches
 }
 
-/// What speaks for one skill, what doesn't, and what is wrong with its triggers.
+/// The matches and misses of one skill, and the problems of its triggers.
 #[must_use]
 pub fn consider(offer: &Offer<'_>, situation: &Situation<'_>) -> Considered {
     let wanted = Wanted::read(offer, &mut HashMap::new());
@@ -215,14 +215,14 @@ pub fn consider(offer: &Offer<'_>, situation: &Situation<'_>) -> Considered {
     considered
 }
 
-/// How much all matches of a skill count together, between 0 and 1: as chances that don't depend on each other.
+/// The combined score of all matches, between 0 and 1: as independent probabilities.
 #[must_use]
 pub fn score(matches: &[Match]) -> f64 {
     let against: f64 = matches.iter().map(|found| 1.0 - found.weight).product();
     ((1.0 - against) * 1000.0).round() / 1000.0
 }
 
-/// The files that match a pattern: the first, and how many.
+/// The files that match a pattern: the first one, and the number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) first: usize,
@@ -243,8 +243,7 @@ impl Hit {
     }
 }
 
-/// What is known about the situation, however it was found out: here the words for it are chosen, once for one skill
-/// and for many.
+/// The facts about the situation, for one skill or many: here the results are worded.
 pub(crate) struct Facts<'a> {
     pub(crate) situation: &'a Situation<'a>,
     pub(crate) mentions: &'a [Mention<'a>],
@@ -306,7 +305,7 @@ impl Facts<'_> {
             }
         };
         if self.situation.explicit.iter().any(|text| means(text)) {
-            let found = (name, "it was asked for by name".to_owned());
+            let found = (name, "it was requested by name".to_owned());
             out.add(Signal::Explicit, Some(found), String::new);
         }
         if let Some(mention) = self.mentions.iter().find(|mention| means(mention.name)) {
@@ -335,7 +334,7 @@ struct Collected {
 }
 
 impl Collected {
-    /// A trigger that matched, as its subject and in words, or one that did not.
+    /// Adds a trigger as a match with its subject and sentence, or as a miss.
     fn add(
         &mut self,
         signal: Signal,

@@ -1,4 +1,4 @@
-//! One skill, one situation: what is said.
+//! One skill, one situation: the explanations.
 
 use super::*;
 use crate::languages::{Language, detect};
@@ -102,7 +102,7 @@ fn a_skill_that_is_named_needs_no_trigger() {
     );
     assert_eq!(
         check("deploy", "", &["deploy"]),
-        ["explicit 1 it was asked for by name"]
+        ["explicit 1 it was requested by name"]
     );
     assert_eq!(
         check("deploy", "$project:deploy /deployer deploy", &["deployer"]),
@@ -128,7 +128,7 @@ fn what_can_not_match_is_said() {
             .collect::<Vec<_>>(),
         [
             "`[a` in `triggers.files` never matches: unclosed character class; missing ']'",
-            "`../x` in `paths` never matches: it leads out of the project",
+            "`../x` in `paths` never matches: it points outside the project",
             "`` in `triggers.keywords` never matches: it is empty",
             "`` in `triggers.keywords` never matches: it is empty",
             "`` in `triggers.languages` never matches: it is empty",

@@ -1,4 +1,4 @@
-//! The triggers of a skill, read: what can be compared, and what is wrong with the rest.
+//! The parsed triggers of a skill, and the problems of invalid ones.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -11,13 +11,13 @@ use crate::{
     triggers::{Mode, Offer, Problem, Signal},
 };
 
-/// As much of somebody's text as an explanation quotes.
+/// The maximum length of quoted text in an explanation.
 const MAX_SHOWN: usize = 80;
 
-/// Patterns that were read before: many skills wait for the same ones.
+/// Patterns that were parsed before: many skills share the same ones.
 pub(crate) type Patterns<'a> = HashMap<&'a str, Result<Arc<Glob>, String>>;
 
-/// What a skill waits for. Each with the words of its author, cut to what can be shown.
+/// The triggers of a skill, each with the author's text, truncated for display.
 #[derive(Default)]
 pub(crate) struct Wanted {
     pub(crate) files: Vec<(String, Arc<Glob>)>,
@@ -28,7 +28,7 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether the skill waits for anything.
+    /// Whether the skill has any trigger.
     pub(crate) fn has_any(&self) -> bool {
         let counts = [
             self.files.len(),
@@ -107,7 +107,7 @@ impl Wanted {
     }
 }
 
-/// Somebody's text, as it is quoted.
+/// Text of an author for display.
 pub(crate) fn shown(text: &str) -> String {
     let text = text.trim();
     match text.char_indices().nth(MAX_SHOWN) {

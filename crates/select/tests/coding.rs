@@ -1,5 +1,5 @@
-//! Whether tasks are told apart: on the half that the detector was tuned on, and on the half that it was not. What counts as coding is
-//! in `tasks/README.md`.
+//! How well tasks are classified: on the half that the detector was tuned on, and on the half that it was not.
+//! `tasks/README.md` defines coding.
 
 #![allow(
     clippy::expect_used,
@@ -20,7 +20,7 @@ fn judge(task: &str) -> Coding {
     coding(task, Named::default())
 }
 
-/// How well a half is told apart.
+/// How well a half is classified.
 #[derive(Default)]
 struct Figures {
     hits: u32,
@@ -104,7 +104,7 @@ fn a_long_task_takes_no_time() {
     assert!(best.as_micros() < 20_000, "{best:?}");
 }
 
-/// Words that the grammar looks at, and some that it does not.
+/// Words that the grammar uses, and some that it does not.
 fn words() -> impl Strategy<Value = Vec<&'static str>> {
     vec(
         select(vec![

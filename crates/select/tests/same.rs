@@ -1,4 +1,4 @@
-//! Many skills at once get the answers that each would get alone, and nothing that somebody writes makes us fall over.
+//! Many skills at once get the same results as each one alone, and no input makes the crate panic.
 
 use metier_model::{Source, Triggers};
 use metier_select::{Compiled, Mode, Offer, Situation, consider, fold, languages, mentions};
@@ -89,7 +89,7 @@ proptest! {
         let seen = languages::detect(files.iter().copied()).seen();
         let situation = Situation { task: &task, files: &files, languages: &seen, mode, explicit: &explicit };
         let compiled = Compiled::new(skills.iter().map(offer));
-        // Who asks again is answered in another way.
+        // The second search uses the automaton.
         for view in [compiled.look(&situation), compiled.look(&situation)] {
             for (position, skill) in skills.iter().enumerate() {
                 let alone = consider(&offer(skill), &situation);
@@ -121,7 +121,7 @@ proptest! {
         let keyword = words.join(" ");
         let triggers = Triggers { keywords: vec![keyword.as_str().into()], ..Triggers::default() };
         let skill = Skill { name: "none".to_owned(), source: Source::User, triggers, paths: Vec::new() };
-        // A mark at the very start would join what stands before it, and blanks at the ends are nobody's.
+        // A mark at the very start would join the text before it, and spaces at the ends are ignored.
         prop_assume!(!fold(&keyword).is_empty() && !fold(&keyword).starts_with('\u{301}'));
         let task = format!("{before} {} {after}", keyword.to_uppercase());
         let situation = Situation { task: &task, files: &[], languages: &[], mode: Mode::Wiki, explicit: &[] };

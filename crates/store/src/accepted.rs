@@ -1,24 +1,25 @@
-//! Skills that the user takes as they are.
+//! Skills that the user accepted despite the scanner's findings.
 //!
-//! The scanner blocks what is dangerous and what it could not read. The user may know better, and says so for exactly the bytes that
-//! were looked at: another byte, another digest, and the question is open again. Nobody but the user writes here.
+//! The scanner blocks dangerous skills and skills that it could not read completely. The user can accept one, for
+//! exactly the bytes that were scanned: when a byte changes, the digest changes and the acceptance no longer applies.
+//! Only the user's decisions are written here.
 
 use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{Store, StoreError};
 
-/// A skill that was accepted.
+/// An accepted skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Accepted {
     /// Its exact bytes, as `sha256:…`.
     pub digest: String,
-    /// The name that it had.
+    /// The skill's name when it was accepted.
     pub skill: String,
-    /// What the scanner had said.
+    /// The scanner's verdict when it was accepted.
     pub verdict: String,
-    /// Why, as the user put it.
+    /// The user's reason.
     pub reason: Option<String>,
-    /// When, as the caller wrote it.
+    /// When it was accepted, as the caller wrote it.
     pub at: String,
 }
 
@@ -40,7 +41,7 @@ impl Store {
         done.map(drop).map_err(|source| self.fail(source))
     }
 
-    /// Takes it back, and says whether there was anything to take back.
+    /// Revokes an acceptance; returns whether there was one.
     pub fn take_back(&self, digest: &str) -> Result<bool, StoreError> {
         let sql = "DELETE FROM accepted WHERE digest = ?1";
         self.wait_for_disk(true)?;
@@ -50,7 +51,7 @@ impl Store {
             .map_err(|source| self.fail(source))
     }
 
-    /// What was accepted about these bytes.
+    /// The acceptance of exactly these bytes.
     pub fn accepted(&self, digest: &str) -> Result<Option<Accepted>, StoreError> {
         let sql =
             "SELECT digest, skill, verdict, reason, accepted_at FROM accepted WHERE digest = ?1";
@@ -63,7 +64,7 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// Everything that was accepted, in order of names.
+    /// All acceptances, ordered by skill.
     pub fn all_accepted(&self) -> Result<Vec<Accepted>, StoreError> {
         let sql = "SELECT digest, skill, verdict, reason, accepted_at FROM accepted ORDER BY skill, digest";
         let read = || {

@@ -1,4 +1,4 @@
-//! What the user accepted stays, for exactly these bytes.
+//! An acceptance is kept, for exactly these bytes.
 
 use tempfile::TempDir;
 

@@ -1,29 +1,28 @@
-//! Acts: written down before they begin, and again when they are over.
+//! Acts: recorded before they begin, and again when they end.
 //!
 //! ```text
 //! begin     id 7, begun 7, allowed, no outcome     → [`BegunReceipt`], without which nothing is done
 //! complete  id 9, begun 7, allowed, ok, 12 ms      consumes it
 //! ```
 //!
-//! Which acts are not over stands in the row of the chain's end, with the owner of each: a store that is alive, see
-//! `alive.rs`. What an owner that is gone left open is closed by [`Store::close_abandoned`].
+//! Acts that have not ended are listed in the row of the chain's end, each with its owner: a live store, see
+//! `alive.rs`. [`Store::close_abandoned`] closes the acts of owners that are gone.
 
 use crate::alive::{self, LiveFile};
 use crate::receipts::Entry;
 use crate::{Decision, NewReceipt, Outcome, Receipt, ReceiptPart, Store, StoreError};
 
-/// The reason that stands in an act whose program was gone before it was over.
-pub const ABANDONED: &str =
-    "metier ended before the act was over; what it had done by then is not known";
+/// The reason in the receipt of an act whose process ended before the act did.
+pub const ABANDONED: &str = "metier ended before the act was complete; its effects are unknown";
 
-/// An act that was written down and may be done now. [`Store::complete`] takes it back; an act whose value is dropped
-/// stays open until its process is gone, and is closed then as one that was never over.
+/// An act that was recorded and may now be done. [`Store::complete`] consumes it; an act whose value is dropped stays
+/// open until its process ends, and is then closed as abandoned.
 #[derive(Debug)]
 #[must_use = "an act that began is completed, or it stays open"]
 pub struct BegunReceipt(Receipt);
 
 impl BegunReceipt {
-    /// What was written so far.
+    /// The receipt written so far.
     pub fn receipt(&self) -> &Receipt {
         &self.0
     }
@@ -37,25 +36,25 @@ impl BegunReceipt {
 /// How an act ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Completion {
-    /// When, in RFC 3339.
+    /// When it ended, in RFC 3339.
     pub at: String,
-    /// Whether it was done: some acts are refused only once they are tried.
+    /// Whether it was done: some acts are refused only when they are tried.
     pub decision: Decision,
     /// How it ended, if it was done.
     pub outcome: Option<Outcome>,
     /// Why it was refused, or failed.
     pub reason: Option<String>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub ms: u64,
-    /// What it was confined by.
+    /// The sandbox that it ran in.
     pub sandbox: Option<String>,
-    /// What is known only now, such as how many bytes went over a connection; mostly nothing.
+    /// What is known only at the end, such as the bytes sent over a connection; usually empty.
     pub note: String,
 }
 
 impl Store {
-    /// Writes down that an act begins. What can't be written down must not be done: that is why the space for its end is
-    /// taken here too.
+    /// Records that an act begins. An act that can't be recorded must not be done, so space for recording its end is
+    /// reserved here too.
     pub fn begin(&self, receipt: &NewReceipt) -> Result<BegunReceipt, StoreError> {
         let owner = self.owner()?;
         let entry = NewReceipt {
@@ -73,8 +72,7 @@ impl Store {
             .ok_or_else(|| self.damaged())
     }
 
-    /// Writes down how an act ended, and returns its receipt as a whole. When the disk is full, what was kept for this is
-    /// used up.
+    /// Records how an act ended, and returns its whole receipt. When the disk is full, the reserved space is used.
     pub fn complete(
         &self,
         begun: BegunReceipt,
@@ -94,7 +92,7 @@ impl Store {
         }
     }
 
-    /// Closes the acts whose owners are gone, and returns them. They say so.
+    /// Closes the acts whose owners are gone, and returns them with [`ABANDONED`] as the reason.
     pub fn close_abandoned(&self, at: &str) -> Result<Vec<Receipt>, StoreError> {
         let folder = self.receipts_folder();
         let open = self.open_acts()?;
@@ -124,7 +122,7 @@ impl Store {
         Ok(closed)
     }
 
-    /// The number of this store among those that begin acts. From now on it is seen to be alive, and has its reserve.
+    /// The number of this store among those that begin acts. From now on its live file exists and holds its reserve.
     fn owner(&self) -> Result<i64, StoreError> {
         let unreachable = |source| StoreError::from_io(&self.path, source);
         let mut alive = self.alive.borrow_mut();
@@ -146,7 +144,7 @@ impl Store {
 }
 
 impl Receipt {
-    /// The receipt of an act, of which this is the beginning, and that the end.
+    /// Joins the beginning and the end of an act into one receipt.
     pub(crate) fn joined(self, by: i64, end: &NewReceipt) -> Self {
         Self {
             entry: NewReceipt {
@@ -164,8 +162,8 @@ impl Receipt {
     }
 }
 
-/// The entry that ends an act. What stands in the one that began it is not repeated, but for the skill: receipts are
-/// looked up by that.
+/// The entry that ends an act. It repeats nothing from the first entry except the skill, by which receipts are looked
+/// up.
 fn completing(begun: &NewReceipt, completion: &Completion) -> NewReceipt {
     NewReceipt {
         at: completion.at.clone(),

@@ -1,4 +1,4 @@
-//! An act stands in the chain before it begins, and what is left open is found.
+//! An act is in the chain before it begins, and open acts are found.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -112,7 +112,7 @@ fn acts_are_found_by_number_skill_and_time_as_wholes() {
     for (skill, since, count) in [
         (Some("deploy"), None, 3),
         (Some("other"), None, 0),
-        // They began before, and were over after it.
+        // These began before that time and ended after it.
         (None, Some("2026-01-31T09:30:00Z"), 3),
         (None, Some("2026-01-31T10:30:00Z"), 0),
     ] {

@@ -1,12 +1,12 @@
-//! The file that shows other processes that this one is alive, which is also its reserve for a full disk.
+//! The file that shows other processes that this one is alive; it is also the reserve for a full disk.
 //!
-//! An act that has begun is over when its end is written. A process that is killed writes no end, so others must be able
-//! to see that it is gone. A number of a process is given out again; a lock on a file is not, and it goes with the process
-//! that holds it, however that ended. So each [`Store`](crate::Store) that begins an act has one such file, named by its
-//! owner's number and locked as long as the owner lives.
+//! An act is over when its end is recorded. A killed process records no end, so other processes must be able to
+//! detect that it is gone. Process ids are reused; a lock on a file is not, and the system releases it when the
+//! process ends, however it ended. So each [`Store`](crate::Store) that begins an act has one such file, named after
+//! its owner's number and locked as long as the owner lives.
 //!
-//! The file has content for a second reason. A skill can fill the disk while it acts. Then the end of the act could not be
-//! written, so space for it is kept here: the file gets shorter, and the database longer.
+//! The file has content for a second reason. A skill can fill the disk while it acts, and then the end of the act
+//! could not be recorded. The space for it is reserved here: the file is shortened so that the database can grow.
 
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
@@ -14,9 +14,9 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// How much is kept for the ends of acts: about a dozen of them, each a few pages of the database.
+/// The space reserved for the ends of acts: about a dozen, each a few pages of the database.
 pub(crate) const RESERVE: u64 = 256 * 1024;
-/// How much is released at a time.
+/// The bytes released at a time.
 const STEP: u64 = 64 * 1024;
 
 const PREFIX: &str = "live-";
@@ -32,7 +32,7 @@ pub(crate) struct LiveFile {
 }
 
 impl LiveFile {
-    /// Makes the file of a new owner, still without a reserve.
+    /// Creates the file of a new owner, still without a reserve.
     pub(crate) fn make(folder: &Path) -> io::Result<Self> {
         for _ in 0..ATTEMPTS {
             let owner = RandomState::new().build_hasher().finish().cast_signed();
@@ -46,7 +46,7 @@ impl LiveFile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 Err(error) => return Err(error),
             };
-            // Between the two lines another process may take it for the file of one that is gone, and remove it.
+            // Between these two lines another process can take it for an abandoned file and remove it.
             if file.try_lock().is_ok() && is_same(&file, &path) {
                 let reserved = Cell::new(0);
                 return Ok(Self {
@@ -56,7 +56,7 @@ impl LiveFile {
                     reserved,
                 });
             }
-            fs::remove_file(&path).ok(); // or another process did
+            fs::remove_file(&path).ok(); // or another process removed it
         }
         Err(io::Error::other("no file could be locked"))
     }
@@ -65,7 +65,7 @@ impl LiveFile {
         self.owner
     }
 
-    /// Takes back what was released. Without the whole reserve nothing may begin.
+    /// Refills the reserve. No act may begin without the whole reserve.
     pub(crate) fn fill(&self) -> io::Result<()> {
         let mut at = self.reserved.get();
         let mut file = &self.file;
@@ -81,7 +81,7 @@ impl LiveFile {
         Ok(())
     }
 
-    /// Gives some of the reserve to the disk; `false` if nothing was left.
+    /// Releases part of the reserve to the disk; `false` if nothing is left.
     pub(crate) fn release(&self) -> bool {
         let left = self.reserved.get();
         if left == 0 {
@@ -95,12 +95,12 @@ impl LiveFile {
 
 impl Drop for LiveFile {
     fn drop(&mut self) {
-        // What stays behind is removed at the next start, since its lock is free.
+        // A file that stays behind is removed at the next start, since its lock is free.
         fs::remove_file(&self.path).ok();
     }
 }
 
-/// Whether an owner lives. One whose file can't be looked at is taken to live: its acts are not over.
+/// Whether an owner is alive. If its file can't be inspected, it counts as alive: its acts stay open.
 pub(crate) fn is_alive(folder: &Path, owner: i64) -> bool {
     match File::open(path(folder, owner)) {
         Ok(file) => file.try_lock().is_err(),
@@ -131,7 +131,7 @@ fn path(folder: &Path, owner: i64) -> PathBuf {
     folder.join(format!("{PREFIX}{:016x}", owner.cast_unsigned()))
 }
 
-/// Bytes that no file system can store in less space.
+/// Bytes that no file system can compress.
 fn noise(seed: u64) -> Vec<u8> {
     let mut state = seed | 0x9e37_79b9_7f4a_7c15;
     let mut block = Vec::with_capacity(64 * 1024);
@@ -154,7 +154,7 @@ fn is_same(file: &File, path: &Path) -> bool {
     (own.dev(), own.ino()) == (there.dev(), there.ino())
 }
 
-/// Elsewhere a file that is open can't be removed.
+/// On other systems an open file can't be removed.
 #[cfg(not(unix))]
 fn is_same(_file: &File, _path: &Path) -> bool {
     true

@@ -1,23 +1,24 @@
-//! What skills may do, as somebody answered.
+//! The user's decisions about what skills may do.
 //!
-//! An answer belongs to a skill, its source, its exact bytes and one permission with its scope; nothing less is ever
-//! looked up, so a changed skill, one of the same name from elsewhere, or a wider scope finds no answer and is asked
-//! about again. The store compares texts and knows no permissions: the caller writes them in one way only.
+//! An approval belongs to a skill, its source, its exact bytes and one permission with its scope, and is looked up by
+//! all of them. So a changed skill, a skill of the same name from another source, or a wider scope has no approval
+//! and is asked about again. The store compares texts and does not interpret permissions: the caller writes each in
+//! one canonical form.
 //!
-//! With an answer, the skill's files are remembered by their digests. When the bytes have changed,
-//! [`Store::earlier_approval`] gives what was allowed last, so that the question can show the difference.
+//! The digests of the skill's files are stored with an approval. After the bytes have changed,
+//! [`Store::earlier_approval`] returns what was allowed last, so that the question can show the difference.
 //!
-//! *Allow once* is a row that can be used up exactly once and only in time; it never becomes an answer.
+//! *Allow once* is a row that can be used exactly once, before it expires; it never becomes an approval.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::words::{Word, unsigned, word};
 use crate::{Store, StoreError};
 
-/// What somebody answered about one permission of one skill.
+/// A decision about one permission of one skill.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Approval {
-    /// The skill's name.
+    /// The name of the skill that was decided about.
     pub skill: String,
     /// Where the skill comes from.
     pub source: String,
@@ -25,49 +26,49 @@ pub struct Approval {
     pub permission: String,
     /// The skill's exact bytes, as `sha256:…`.
     pub digest: String,
-    /// The answer.
+    /// Whether the permission was allowed or denied.
     pub decision: Answer,
-    /// When, as the caller wrote it.
+    /// When it was decided, as the caller wrote it.
     pub at: String,
-    /// Who answered: `terminal`, `config`, …
+    /// Who decided: `terminal`, `config`, …
     pub by: String,
 }
 
-/// Yes or no.
+/// Whether a permission is allowed or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Answer {
-    /// It may.
+    /// The skill may use the permission.
     Allowed,
-    /// It may not, and isn't asked about again.
+    /// The skill may not, and the user is not asked again.
     Denied,
 }
 
-/// A file of a skill, as it was when somebody answered.
+/// A file of a skill at the time of a decision.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApprovedFile {
     /// Its path below the skill's folder.
     pub path: String,
     /// Its bytes, as `sha256:…`.
     pub digest: String,
-    /// Their number.
+    /// Its length in bytes.
     pub size: u64,
 }
 
-/// What was allowed last about other bytes of the same skill.
+/// The last approval of the same skill with other bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EarlierApproval {
-    /// Those bytes.
+    /// The digest of those bytes, as `sha256:…`.
     pub digest: String,
-    /// All answers about them.
+    /// All decisions about those bytes.
     pub approvals: Vec<Approval>,
-    /// Their files, if they were remembered.
+    /// The files of the skill then, if they were stored.
     pub files: Vec<ApprovedFile>,
 }
 
 /// A permission for one act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SingleUse {
-    /// The skill's name.
+    /// The name of the skill that is allowed to act.
     pub skill: String,
     /// Where the skill comes from.
     pub source: String,
@@ -78,12 +79,12 @@ pub struct SingleUse {
 }
 
 impl Store {
-    /// Remembers answers, all or none. A second answer to the same question replaces the first.
+    /// Stores decisions, all or none. A second decision about the same permission replaces the first.
     pub fn approve(&self, approvals: &[Approval]) -> Result<(), StoreError> {
         self.approve_with_files(approvals, &[])
     }
 
-    /// Remembers answers about one skill, and the files that it consists of.
+    /// Stores decisions about one skill, and its files.
     pub fn approve_with_files(
         &self,
         approvals: &[Approval],
@@ -102,7 +103,7 @@ impl Store {
             for approval in approvals {
                 insert(connection, approval)?;
             }
-            // One skill has many permissions, and its files need to be written only once.
+            // A skill has many permissions, but its files need to be written only once.
             for group in approvals.chunk_by(is_same_skill) {
                 if let Some(approval) = group.first() {
                     remember(connection, approval, files)?;
@@ -112,7 +113,7 @@ impl Store {
         })
     }
 
-    /// What was answered about exactly these bytes, in order of permissions.
+    /// The decisions about exactly these bytes, ordered by permission.
     pub fn approvals(
         &self,
         skill: &str,
@@ -123,20 +124,7 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// What was ever answered about this skill, whatever its bytes, the last answer first.
-    pub fn approvals_of(&self, skill: &str, source: &str) -> Result<Vec<Approval>, StoreError> {
-        let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
-                   WHERE skill = ?1 AND source = ?2 ORDER BY number DESC";
-        let read = || {
-            let mut statement = self.connection.prepare_cached(sql)?;
-            statement
-                .query_map([skill, source], approval)?
-                .collect::<rusqlite::Result<_>>()
-        };
-        read().map_err(|source| self.fail(source))
-    }
-
-    /// All answers, in order of names.
+    /// All decisions, ordered by skill.
     pub fn all_approvals(&self) -> Result<Vec<Approval>, StoreError> {
         let sql = "SELECT skill, source, permission, digest, answer, decided_at, decided_by FROM permission_approvals
                    ORDER BY skill, source, number DESC";
@@ -149,8 +137,8 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// The last other bytes of this skill of which anything was allowed. What was only denied is passed over: a
-    /// difference to it would hide what changed since the user last agreed.
+    /// The last other version of this skill that anything was allowed for. Versions that were only denied are
+    /// skipped: a comparison with one would hide what changed since the user last agreed.
     pub fn earlier_approval(
         &self,
         skill: &str,
@@ -175,19 +163,8 @@ impl Store {
         })
     }
 
-    /// The files that were remembered with an answer, in order of paths.
-    pub fn approved_files(
-        &self,
-        skill: &str,
-        source: &str,
-        digest: &str,
-    ) -> Result<Vec<ApprovedFile>, StoreError> {
-        let read = || files_of(&self.connection, skill, source, digest);
-        read().map_err(|source| self.fail(source))
-    }
-
-    /// Takes back the answers about a skill, from every source and for all of its bytes, or only those to one
-    /// permission, and says how many there were. Single-use grants that nobody used are taken back with them.
+    /// Revokes the decisions about a skill, from every source and for all of its versions, or only those about one
+    /// permission, together with unused single-use grants; returns how many there were.
     pub fn revoke_approvals(
         &self,
         skill: &str,
@@ -237,38 +214,22 @@ impl Store {
         }
     }
 
-    /// Uses up what was granted once. True for exactly one caller, and only before it expires; `now` is in seconds
-    /// since 1970. Whoever doesn't already know what the nonce was granted for takes [`Store::take_once`].
+    /// Uses a single-use grant. True for exactly one caller, and only before it expires; `now` is in seconds since
+    /// 1970. Every call also removes expired grants, used or not.
     pub fn consume_once(&self, nonce: &str, now: i64) -> Result<bool, StoreError> {
-        Ok(self.take_once(nonce, now)?.is_some())
-    }
-
-    /// Uses up what was granted once, and says what it was: it is good for nothing else.
-    pub fn take_once(&self, nonce: &str, now: i64) -> Result<Option<SingleUse>, StoreError> {
-        let find = "SELECT skill, source, permission, digest FROM single_use_grants
+        let mark = "UPDATE single_use_grants SET used_at = ?2
                     WHERE nonce = ?1 AND used_at IS NULL AND ?2 < expires_at";
-        let mark = "UPDATE single_use_grants SET used_at = ?2 WHERE nonce = ?1";
-        // Not one statement with RETURNING: its commit happens when it is dropped, and a failure would go unseen.
+        let prune = "DELETE FROM single_use_grants WHERE expires_at <= ?1";
         self.write(|connection| {
-            let found = connection
-                .query_row(find, params![nonce, now], single_use)
-                .optional()?;
-            if found.is_some() {
-                connection.execute(mark, params![nonce, now])?;
-            }
-            Ok(found)
+            let used = connection.execute(mark, params![nonce, now])?;
+            connection.execute(prune, [now])?;
+            Ok(used > 0)
         })
-    }
-
-    /// Removes single-use grants that have expired, used or not, and says how many.
-    pub fn prune_once(&self, now: i64) -> Result<usize, StoreError> {
-        let sql = "DELETE FROM single_use_grants WHERE expires_at <= ?1";
-        self.write(|connection| connection.execute(sql, [now]))
     }
 }
 
 impl Answer {
-    /// The word for it.
+    /// The word in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Answer::Allowed => "allowed",
@@ -296,7 +257,7 @@ fn is_same_skill(one: &Approval, other: &Approval) -> bool {
     (&one.skill, &one.source, &one.digest) == (&other.skill, &other.source, &other.digest)
 }
 
-/// A replaced row gets a new number, and so becomes the last answer.
+/// A replaced row gets a new number, and so becomes the latest decision.
 fn insert(connection: &Connection, approval: &Approval) -> rusqlite::Result<()> {
     let sql = "INSERT OR REPLACE INTO permission_approvals
                (skill, source, digest, permission, answer, decided_at, decided_by) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
@@ -312,7 +273,7 @@ fn insert(connection: &Connection, approval: &Approval) -> rusqlite::Result<()> 
     connection.prepare_cached(sql)?.execute(row).map(drop)
 }
 
-/// The bytes decide the files: those that are there already are the same.
+/// Files with the same digest of the skill are the same, so replacing them is safe.
 fn remember(
     connection: &Connection,
     approval: &Approval,
@@ -348,7 +309,7 @@ fn of_digest(
     rows.collect()
 }
 
-fn files_of(
+pub(crate) fn files_of(
     connection: &Connection,
     skill: &str,
     source: &str,
@@ -376,14 +337,5 @@ fn approval(row: &Row<'_>) -> rusqlite::Result<Approval> {
         decision: word(row, 4)?,
         at: row.get(5)?,
         by: row.get(6)?,
-    })
-}
-
-fn single_use(row: &Row<'_>) -> rusqlite::Result<SingleUse> {
-    Ok(SingleUse {
-        skill: row.get(0)?,
-        source: row.get(1)?,
-        permission: row.get(2)?,
-        digest: row.get(3)?,
     })
 }

@@ -1,10 +1,11 @@
-//! An answer holds for exactly what it was given for, and once means once.
+//! An approval covers exactly what it was given for, and a single-use grant works once.
 
 use std::process::Stdio;
 use std::thread;
 
 use tempfile::TempDir;
 
+use crate::approvals::files_of;
 use crate::{Answer, Approval, ApprovedFile, SingleUse, Store, StoreError, rerun};
 
 fn store() -> (TempDir, Store) {
@@ -13,7 +14,7 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
-/// `skill source digest permission`, answered.
+/// A decision about `skill source digest permission`.
 fn answer(question: &str, decision: Answer) -> Approval {
     let mut words = question.splitn(4, ' ').map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
@@ -38,6 +39,10 @@ fn file(path: &str, digest: &str) -> ApprovedFile {
         digest: digest.to_owned(),
         size: 7,
     }
+}
+
+fn remembered(store: &Store, skill: &str, digest: &str) -> Vec<ApprovedFile> {
+    files_of(&store.connection, skill, "user", digest).unwrap()
 }
 
 fn grant() -> SingleUse {
@@ -141,12 +146,9 @@ fn the_bytes_that_were_allowed_last_can_be_compared() {
     assert_eq!(found.approvals, first);
     assert_eq!(found.files, old);
     assert_eq!(earlier("sha256:v1"), None, "nothing earlier was allowed");
-    let files = store.approved_files("deploy", "user", "sha256:v2").unwrap();
-    assert_eq!(files, new);
+    assert_eq!(remembered(&store, "deploy", "sha256:v2"), new);
 
-    let of = store.approvals_of("deploy", "user").unwrap();
     let [one, two] = first;
-    assert_eq!(of, [denied.clone(), two.clone(), one.clone()]);
     let all = store.all_approvals().unwrap();
     assert_eq!(all, [other, denied, two, one]);
 }
@@ -176,21 +178,20 @@ fn revoking_takes_back_one_permission_or_all() {
     let files = [file("SKILL.md", "sha256:1")];
     store.approve_with_files(&rows, &files).unwrap();
     store.grant_once(&grant(), "n1", 100).unwrap();
-    let files = |digest| store.approved_files("deploy", "user", digest).unwrap();
-    assert_eq!((files("v1").len(), files("v2").len()), (1, 1));
+    let left = |digest| remembered(&store, "deploy", digest);
+    assert_eq!((left("v1").len(), left("v2").len()), (1, 1));
 
     let revoke = |permission| store.revoke_approvals("deploy", permission).unwrap();
     assert_eq!(revoke(Some("shell")), 0);
     assert_eq!(revoke(Some("shell:exec")), 3);
-    assert_eq!((files("v1").len(), files("v2").len()), (1, 0));
+    assert_eq!((left("v1").len(), left("v2").len()), (1, 0));
     assert_eq!(revoke(None), 2, "one answer, and what was not used");
     assert_eq!(revoke(None), 0);
     assert!(!store.consume_once("n1", 1).unwrap());
-    assert_eq!(files("v1"), []);
+    assert_eq!(left("v1"), []);
     let [.., deployer] = rows;
     assert_eq!(store.all_approvals().unwrap(), [deployer]);
-    let kept = store.approved_files("deployer", "user", "v1").unwrap();
-    assert_eq!(kept.len(), 1);
+    assert_eq!(remembered(&store, "deployer", "v1").len(), 1);
 }
 
 // case 98, 125
@@ -198,10 +199,9 @@ fn revoking_takes_back_one_permission_or_all() {
 fn once_is_once_and_only_in_time() {
     let (_folder, store) = store();
     store.grant_once(&grant(), "n1", 100).unwrap();
-    store.grant_once(&grant(), "n2", 100).unwrap();
+    store.grant_once(&grant(), "n2", 200).unwrap();
     assert!(!store.consume_once("n0", 1).unwrap());
-    assert!(!store.consume_once("n1", 100).unwrap(), "too late");
-    assert_eq!(store.take_once("n1", 99).unwrap(), Some(grant()));
+    assert!(store.consume_once("n1", 99).unwrap());
     assert!(!store.consume_once("n1", 99).unwrap(), "a second time");
     assert!(
         !store.consume_once("n1", 1).unwrap(),
@@ -210,11 +210,29 @@ fn once_is_once_and_only_in_time() {
     let error = store.grant_once(&grant(), "n1", 1000).unwrap_err();
     assert!(matches!(error, StoreError::NonceUsed));
     assert!(!store.consume_once("n1", 99).unwrap());
+    assert!(!store.consume_once("n2", 200).unwrap(), "too late");
+    assert!(!store.consume_once("n2", 199).unwrap(), "it is gone");
     let approvals = store.approvals("deploy", "user", "sha256:aa").unwrap();
     assert_eq!(approvals, [], "once never becomes always");
-    assert_eq!(store.prune_once(99).unwrap(), 0);
-    assert_eq!(store.prune_once(100).unwrap(), 2);
-    assert!(!store.consume_once("n2", 1).unwrap());
+}
+
+#[test]
+fn expired_grants_are_removed() {
+    let (_folder, store) = store();
+    let left = || {
+        let sql = "SELECT group_concat(nonce, ' ') FROM single_use_grants ORDER BY nonce";
+        let read = |row: &rusqlite::Row<'_>| row.get::<_, Option<String>>(0);
+        store.connection.query_row(sql, [], read).unwrap()
+    };
+    for (nonce, expires_at) in [("used", 100), ("unused", 100), ("later", 200)] {
+        store.grant_once(&grant(), nonce, expires_at).unwrap();
+    }
+    assert!(store.consume_once("used", 99).unwrap());
+    assert_eq!(left().as_deref(), Some("later unused used"));
+    assert!(store.consume_once("later", 100).unwrap());
+    assert_eq!(left().as_deref(), Some("later"));
+    assert!(!store.consume_once("none", 200).unwrap());
+    assert_eq!(left(), None);
 }
 
 #[test]

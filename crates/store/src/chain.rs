@@ -1,22 +1,22 @@
-//! How receipts hang together: one way to write a receipt as bytes, and the hash over them.
+//! The hash chain of receipts: one encoding of a receipt as bytes, and the hash over it.
 //!
-//! Two different receipts must never give the same bytes, or one could be passed off as the other. So nothing is
-//! joined with separators: each field is preceded by its length, and a missing one differs from an empty one.
+//! Two different receipts must never have the same encoding, or one could be passed off as the other. So no
+//! separators are used: each field is preceded by its length, and a missing field differs from an empty one.
 
 use sha2::{Digest as _, Sha256};
 
 use crate::NewReceipt;
 
-/// A SHA-256.
+/// A SHA-256 digest.
 pub(crate) type Hash = [u8; 32];
 
-/// What the first receipt names as the one before.
+/// The previous hash in the first receipt.
 pub(crate) const BEGINNING: Hash = [0; 32];
 
-/// Begins every encoding, so that the hash of anything else is never the hash of a receipt.
+/// The prefix of every encoding, so that a hash of other data is never the hash of a receipt.
 const KIND: &[u8] = b"metier receipt 1\n";
 
-/// The same for a receipt that is a part of an act, or stands for several refusals: it has two more fields.
+/// The prefix for a receipt that is part of an act, or counts several refusals: it has two more fields.
 const LONGER_KIND: &[u8] = b"metier receipt 2\n";
 
 /// The hash of a receipt.
@@ -24,7 +24,7 @@ pub(crate) fn hash(id: i64, receipt: &NewReceipt, begun: Option<i64>, previous: 
     Sha256::digest(encode(id, receipt, begun, previous)).into()
 }
 
-/// The receipt as bytes. The order is part of the format: append, and add a kind.
+/// Encodes a receipt. The order is part of the format: append only, and add a prefix.
 pub(crate) fn encode(
     id: i64,
     receipt: &NewReceipt,
@@ -69,7 +69,7 @@ pub(crate) fn encode(
     bytes
 }
 
-/// `0`, or `1`, the length in eight bytes, and the content.
+/// `0` if missing; otherwise `1`, the length in eight bytes, and the content.
 fn field(bytes: &mut Vec<u8>, content: Option<&[u8]>) {
     let Some(content) = content else {
         bytes.push(0);
@@ -80,7 +80,7 @@ fn field(bytes: &mut Vec<u8>, content: Option<&[u8]>) {
     bytes.extend_from_slice(content);
 }
 
-/// `sha256:` and 64 digits.
+/// `sha256:` and 64 hexadecimal digits.
 pub(crate) fn written(hash: &Hash) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut text = String::with_capacity(71);

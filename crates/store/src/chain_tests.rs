@@ -1,4 +1,4 @@
-//! Different receipts never give the same bytes. The oracle is a reader: what it reads back is what went in.
+//! Different receipts never have the same encoding. The oracle is a decoder: it returns what was encoded.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::chain::{BEGINNING, Hash, encode, hash, written};
 use crate::receipts_tests::act;
 use crate::{Decision, NewReceipt, Outcome};
 
-/// Short texts out of few characters, digits and NUL among them, so that different receipts often almost agree.
+/// Short texts of few characters, including digits and NUL, so that different receipts are often almost equal.
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
         proptest::collection::vec(prop_oneof!["a", "\0", "\u{1}", "8", "é"], 0..4)
@@ -56,7 +56,7 @@ fn receipts() -> impl Strategy<Value = Link> {
     })
 }
 
-/// The next field, and what is left.
+/// The next field, and the rest.
 fn field(bytes: &[u8]) -> (Option<Vec<u8>>, &[u8]) {
     if bytes[0] == 0 {
         return (None, &bytes[1..]);
@@ -172,7 +172,7 @@ fn nothing_is_not_the_same_as_an_empty_text() {
     );
 }
 
-/// Changing this makes every chain that exists look broken.
+/// Changing this makes every existing chain look broken.
 #[test]
 fn the_format_stays() {
     assert_eq!(

@@ -1,62 +1,62 @@
-//! What was said with a model, line by line.
+//! Conversations with models, line by line.
 //!
-//! A conversation must outlive the program that holds it: whoever takes it up again finds every line that was
-//! acknowledged, and none twice. Two could take up the same one at once, each with a model's answer to another
-//! question in hand; mixed, their lines would make a conversation that nobody had. So a writer says how many lines it
-//! knows of, and if there are more by now, it is told so and nothing is written.
+//! A conversation must outlive the program that holds it: resuming finds every acknowledged line exactly once. Two
+//! processes could resume the same conversation, each with a model's answer to a different question; mixed, their
+//! lines would form a conversation that never took place. So a writer passes the number of lines that it knows, and
+//! if there are more, it gets an error and nothing is written.
 //!
-//! What a line means is the caller's business: its body is a text, kept to the byte. How many lines there are and when
-//! the last one came is in the conversation's own row, written in the same transaction: a list of conversations reads
-//! no lines, and lines that went missing are missed.
+//! The store does not interpret lines: a body is kept byte for byte. The number of lines and the time of the last one
+//! are in the conversation's row, written in the same transaction, so a list of conversations reads no lines and
+//! missing lines are detected.
 //!
-//! A conversation that another one began, such as a fork, names it as its parent, is not listed, and goes with it.
+//! A conversation that another one started, such as that of a sub-agent, names it as its parent and is not listed.
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::words::unsigned;
 use crate::{Store, StoreError};
 
-/// The most bytes of a line's body.
+/// The maximum length of a line's body in bytes.
 pub const LONGEST_LINE: usize = 32 * 1024 * 1024;
 
-/// The fewest characters of an id that may stand for all of it.
+/// The minimum length of an abbreviated id in characters.
 const SHORTEST_PREFIX: usize = 4;
 
-/// A conversation that begins.
+/// A conversation to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NewConversation<'a> {
-    /// A name that no other has.
+    /// Its unique id.
     pub id: &'a str,
-    /// When, in RFC 3339.
+    /// When it starts, in RFC 3339.
     pub at: &'a str,
-    /// The project that it is about.
+    /// The project folder it belongs to.
     pub folder: &'a str,
-    /// The model that it is with.
+    /// The model it is held with.
     pub model: &'a str,
-    /// What people know it by.
+    /// The title shown to the user.
     pub title: &'a str,
-    /// The conversation that began it.
+    /// The conversation that started it.
     pub parent: Option<&'a str>,
 }
 
 /// A conversation, without its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversation {
-    /// A name that no other has.
+    /// Its unique id.
     pub id: String,
-    /// When it began, in RFC 3339.
+    /// When it started, in RFC 3339.
     pub started_at: String,
-    /// The project that it is about.
+    /// The project folder it belongs to.
     pub folder: String,
-    /// The model that it began with.
+    /// The model it started with.
     pub model: String,
-    /// What people know it by.
+    /// The title shown to the user.
     pub title: String,
-    /// The conversation that began it.
+    /// The conversation that started it.
     pub parent: Option<String>,
-    /// How many lines it has.
+    /// The number of its lines.
     pub lines: u64,
-    /// When the last one came, or when it began if there is none.
+    /// When its last line was written, or when it started if it has none.
     pub last_at: String,
 }
 
@@ -65,14 +65,14 @@ pub struct Conversation {
 pub struct ConversationLine {
     /// Its number: 1, 2, 3 …
     pub number: u64,
-    /// When it came, as the caller wrote it.
+    /// When it was written, as the caller wrote it.
     pub at: String,
-    /// What it says, as the caller wrote it.
+    /// The content, as the caller wrote it.
     pub body: String,
 }
 
 impl Store {
-    /// Begins a conversation, without any lines. Its id must be new, and its parent there.
+    /// Starts a conversation without lines. Its id must be new, and its parent must exist.
     pub fn begin_conversation(&self, new: &NewConversation<'_>) -> Result<(), StoreError> {
         self.write_without_waiting(|connection| {
             if place(connection, new.id)?.is_some() {
@@ -93,11 +93,11 @@ impl Store {
         })?
     }
 
-    /// Appends lines in this order, all or none, to a conversation that has `after` lines, and says how many it has
-    /// now. If somebody else went on with it, that is an error and nothing is written.
+    /// Appends lines in this order, all or none, to a conversation that has `after` lines; returns how many it has
+    /// now. If another process continued it, that is an error and nothing is written.
     ///
-    /// They outlive this program, whatever ends it. The disk is not waited for: after a power cut the last moments may
-    /// be missing.
+    /// The lines survive the end of this program, however it ends. The call does not wait for the disk: after a power
+    /// failure the last moments can be missing.
     pub fn append_lines(
         &self,
         id: &str,
@@ -112,7 +112,7 @@ impl Store {
                 most: LONGEST_LINE,
             });
         }
-        // Refusals come before anything is written: then what is committed is nothing.
+        // Refusals are returned before anything is written, so the commit is empty.
         self.write_without_waiting(|connection| {
             let Some(place) = place(connection, id)? else {
                 return Ok(Err(missing(id)));
@@ -141,8 +141,8 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// The conversations that somebody may mean who typed the beginning of an id: the one with exactly this id, else
-    /// all whose ids begin so, in their order. Fewer than four characters are not a beginning.
+    /// The conversations that an abbreviated id can mean: the one with exactly this id, or all whose ids start with
+    /// it, in order. Fewer than four characters match nothing.
     pub fn find_conversation(&self, prefix: &str) -> Result<Vec<Conversation>, StoreError> {
         if let Some(exact) = self.conversation(prefix)? {
             return Ok(vec![exact]);
@@ -150,7 +150,7 @@ impl Store {
         if prefix.chars().count() < SHORTEST_PREFIX {
             return Ok(Vec::new());
         }
-        // Not LIKE: in there, `_` and `%` mean something, and `A` is `a`.
+        // Not LIKE: `_` and `%` are wildcards there, and case is ignored.
         let sql = "SELECT * FROM conversations WHERE id >= ?1 ORDER BY id";
         let read = || {
             let mut statement = self.connection.prepare_cached(sql)?;
@@ -168,9 +168,8 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// The conversations that no other one began, of one project or of all, at most so many. The one whose last line is
-    /// the newest comes first, and of two at the same time the one that began later; those whose time can't be read
-    /// come last.
+    /// The conversations that have no parent, of one project or of all, at most `limit`. The one with the newest line
+    /// is first; of two with the same time, the one that started later. Those with an unreadable time are last.
     pub fn conversations(
         &self,
         folder: Option<&str>,
@@ -189,8 +188,7 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// All lines of a conversation, from the first to the last. That there is no such conversation is an error: it must
-    /// not be taken for one in which nothing was said.
+    /// All lines of a conversation, in order. A missing conversation is an error: it must not look like an empty one.
     pub fn conversation_lines(&self, id: &str) -> Result<Vec<ConversationLine>, StoreError> {
         let sql = "SELECT number, at, body FROM conversation_lines WHERE conversation = ?1 ORDER BY number";
         let found = self.read(|connection| {
@@ -209,30 +207,13 @@ impl Store {
         }
         Ok(lines)
     }
-
-    /// Gives a conversation another title, and says whether there is such a conversation.
-    pub fn retitle_conversation(&self, id: &str, title: &str) -> Result<bool, StoreError> {
-        let sql = "UPDATE conversations SET title = ?2 WHERE id = ?1";
-        let changed = self.write_without_waiting(|connection| {
-            connection.prepare_cached(sql)?.execute([id, title])
-        })?;
-        Ok(changed > 0)
-    }
-
-    /// Forgets a conversation and all that it began, and says whether there was one. The disk is waited for; the bytes
-    /// stay in the file until their room is used for something else.
-    pub fn forget_conversation(&self, id: &str) -> Result<bool, StoreError> {
-        let sql = "DELETE FROM conversations WHERE id = ?1";
-        let removed = self.write(|connection| connection.execute(sql, [id]))?;
-        Ok(removed > 0)
-    }
 }
 
-/// Where the lines of a conversation go.
+/// The row that a conversation's lines refer to.
 struct Place {
-    /// What its lines name it by.
+    /// The key that the lines refer to.
     number: i64,
-    /// How many there are.
+    /// The number of lines.
     lines: u64,
 }
 
@@ -248,8 +229,7 @@ fn place(connection: &Connection, id: &str) -> rusqlite::Result<Option<Place>> {
     statement.query_row([id], place).optional()
 }
 
-/// The numbers of so many lines after that one, as the database has them. Only a count that was never written here
-/// leaves no room for more.
+/// The numbers of the next `count` lines. `None` only for a count that this program never wrote.
 fn numbers(after: u64, count: usize) -> Option<std::ops::Range<i64>> {
     let first = i64::try_from(after).ok()?.checked_add(1)?;
     let end = first.checked_add(i64::try_from(count).ok()?)?;

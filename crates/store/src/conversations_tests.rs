@@ -1,4 +1,4 @@
-//! Conversations stay as they were said, and nobody's lines get between another's.
+//! Conversations are kept as written, and lines of different writers are never mixed.
 
 use std::path::Path;
 use std::thread;
@@ -43,14 +43,14 @@ fn ids(conversations: Vec<Conversation>) -> Vec<String> {
     conversations.into_iter().map(|found| found.id).collect()
 }
 
-/// How many rows there are, whoever they belong to.
+/// The number of rows in a table.
 fn rows(store: &Store, table: &str) -> i64 {
     let sql = format!("SELECT count(*) FROM {table}");
     let count = store.connection.query_row(&sql, [], |row| row.get(0));
     count.expect("a count")
 }
 
-/// The error says this, and what to do.
+/// The error has this message and this hint.
 fn check_refused<T: std::fmt::Debug>(
     result: Result<T, StoreError>,
     message: &str,
@@ -128,8 +128,8 @@ fn an_id_is_given_once() {
     };
     check_refused(
         store.begin_conversation(&again),
-        "there is a conversation `talk` already",
-        "this is a bug in metier; the conversation is as it was",
+        "conversation `talk` already exists",
+        "this is a bug in metier; the conversation is unchanged",
     );
     let found = store.conversation("talk").unwrap().expect("it is there");
     assert_eq!((found.title.as_str(), found.lines), ("the release", 1));
@@ -139,7 +139,7 @@ fn an_id_is_given_once() {
 fn a_conversation_that_is_not_there_is_not_an_empty_one() {
     let (_folder, store) = store();
     let message = "there is no conversation `no\\nne`";
-    let hint = "begin a new one with `metier chat`";
+    let hint = "start a new one with `metier chat`";
     check_refused(store.append_lines("no\nne", 0, NOW, &["a"]), message, hint);
     check_refused(store.conversation_lines("no\nne"), message, hint);
     let orphan = NewConversation {
@@ -153,8 +153,6 @@ fn a_conversation_that_is_not_there_is_not_an_empty_one() {
     };
     assert!(store.begin_conversation(&itself).is_err());
     assert_eq!(store.conversation("fork").unwrap(), None);
-    assert!(!store.retitle_conversation("none", "title").unwrap());
-    assert!(!store.forget_conversation("none").unwrap());
     assert_eq!(rows(&store, "conversation_lines"), 0);
 }
 
@@ -169,9 +167,9 @@ fn who_does_not_know_the_last_line_writes_nothing() {
         check_refused(
             two.append_lines("my talk", after, LATER, &["lost", "lost too"]),
             &format!(
-                "somebody else went on with the conversation `my talk`: it is at line 2, not at line {after}"
+                "another process continued conversation `my talk`: it has 2 lines, expected {after}"
             ),
-            "stop the other metier, then go on where it was with `metier chat --resume 'my talk'`",
+            "stop the other metier process, then continue with `metier chat --resume 'my talk'`",
         );
     }
     assert_eq!(bodies(&two, "my talk"), ["question", "answer"]);
@@ -180,7 +178,7 @@ fn who_does_not_know_the_last_line_writes_nothing() {
     assert_eq!(two.append_lines("my talk", 2, LATER, &["c"]).unwrap(), 3);
 }
 
-/// Four at once, each with its own handle, go on from what they see until each has said its part.
+/// Four writers at once, each with its own handle, continue from what they see until each has written its part.
 #[test]
 fn of_many_who_go_on_from_the_same_line_one_does() {
     const BATCHES: usize = 25;
@@ -215,7 +213,7 @@ fn triple(writer: usize, batch: usize) -> [String; 3] {
     ["a", "b", "c"].map(|part| format!("{writer}/{batch}/{part}"))
 }
 
-/// Returns how many times somebody else was faster.
+/// Returns how many times another writer was faster.
 fn insist(path: &Path, writer: usize, batches: usize) -> usize {
     let store = Store::open(path).expect("opened");
     let (mut after, mut lost) = (0, 0);
@@ -250,8 +248,8 @@ fn a_line_has_a_longest_length() {
     let longer = format!("{longest}x");
     check_refused(
         store.append_lines("talk", 1, NOW, &["short", &longer]),
-        "a line of 33554433 bytes is too long for the conversation `talk`, which takes 33554432",
-        "give the model a smaller file or less output at a time",
+        "a line of 33554433 bytes exceeds the limit of 33554432 bytes for a line of conversation `talk`",
+        "give the model a smaller file or less output",
     );
     let found = bodies(&store, "talk");
     assert!(found == [longest], "{} lines", found.len());
@@ -302,7 +300,7 @@ fn the_newest_come_first_and_forks_are_not_listed() {
     let listed = |limit| ids(store.conversations(None, limit).unwrap());
     assert_eq!(listed(9), ["fourth", "third", "second", "first"]);
 
-    // In Vienna it is an hour later, so as a text the time is the greatest; half a second is more than none.
+    // In Vienna it is an hour later, so as a text the time is the greatest; half a second is later than none.
     let append = |id, at| store.append_lines(id, 0, at, &["a"]).unwrap();
     append("second", "2026-01-31T09:59:59+01:00");
     append("first", "2026-01-31T09:00:00.5Z");
@@ -364,62 +362,6 @@ fn the_beginning_of_an_id_finds_it() {
 }
 
 #[test]
-fn a_title_can_be_changed() {
-    let (_folder, store) = store();
-    begin(&store, &["talk", "other"]);
-    assert!(store.retitle_conversation("talk", "the tag").unwrap());
-    let title = |id| store.conversation(id).unwrap().expect("there").title;
-    assert_eq!([title("talk"), title("other")], ["the tag", "the release"]);
-}
-
-#[test]
-fn a_forgotten_conversation_takes_all_that_it_began_with_it() {
-    let (_folder, store) = store();
-    begin(&store, &["root", "kept"]);
-    for (id, parent) in [
-        ("child", "root"),
-        ("grandchild", "child"),
-        ("other", "kept"),
-    ] {
-        let fork = NewConversation {
-            parent: Some(parent),
-            ..new(id)
-        };
-        store.begin_conversation(&fork).unwrap();
-    }
-    for id in ["root", "child", "grandchild", "kept", "other"] {
-        store.append_lines(id, 0, NOW, &["a", "b"]).unwrap();
-    }
-    let found = store.conversation("grandchild").unwrap().expect("there");
-    assert_eq!(found.parent.as_deref(), Some("child"));
-
-    assert!(store.forget_conversation("root").unwrap());
-    assert!(!store.forget_conversation("root").unwrap());
-    for id in ["root", "child", "grandchild"] {
-        assert_eq!(store.conversation(id).unwrap(), None, "{id}");
-    }
-    assert_eq!(bodies(&store, "kept"), ["a", "b"]);
-    assert_eq!(bodies(&store, "other"), ["a", "b"]);
-    assert_eq!(rows(&store, "conversations"), 2);
-    assert_eq!(rows(&store, "conversation_lines"), 4);
-
-    begin(&store, &["root"]);
-    assert_eq!(bodies(&store, "root"), [""; 0], "nothing comes back");
-}
-
-#[test]
-fn a_conversation_that_was_forgotten_meanwhile_is_not_gone_on_with() {
-    let (folder, one) = store();
-    let two = Store::open(&folder.path().join("metier.db")).unwrap();
-    begin(&one, &["talk"]);
-    one.append_lines("talk", 0, NOW, &["a"]).unwrap();
-    two.forget_conversation("talk").unwrap();
-    let late = one.append_lines("talk", 1, NOW, &["b"]);
-    assert!(matches!(late, Err(StoreError::NoConversation { .. })));
-    assert_eq!(rows(&one, "conversation_lines"), 0);
-}
-
-#[test]
 fn lines_that_went_missing_are_missed() {
     let damages = [
         "DELETE FROM conversation_lines WHERE number = 1",
@@ -450,7 +392,7 @@ fn a_count_without_room_for_more_is_damage() {
     assert!(matches!(late, Err(StoreError::Damaged { .. })), "{late:?}");
 }
 
-/// Answers of people are waited for, also after lines were not.
+/// Decisions of users wait for the disk, also after lines that did not.
 #[test]
 fn the_disk_is_waited_for_again_after_lines() {
     let (_folder, store) = store();

@@ -1,4 +1,4 @@
-//! A process that dies loses nothing that was committed and leaves nothing that wasn't.
+//! A crashing process loses nothing that was committed and leaves nothing that wasn't.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ fn a_writer_that_dies_loses_nothing_committed() {
     assert_eq!(folders(&path), [Path::new("/kept")]);
 }
 
-/// Commits one row, writes many that spill to disk, and is gone without a word to SQLite.
+/// Commits one row, writes many that spill to disk, and exits without closing SQLite.
 fn die_while_writing(path: &Path) {
     let store = Store::open(path).expect("opened");
     store.trust(Path::new("/kept"), NOW).expect("written");

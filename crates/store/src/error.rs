@@ -1,148 +1,148 @@
-//! What can go wrong, and the way out of it.
+//! Errors of the store, each with a hint.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-/// Why the store could not do what was asked. The database file is as it was.
+/// Why a call to the store failed. The database file is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file or its folder can't be created, read or written.
     #[error("can't open the database {}", path.display())]
     Unreachable {
-        /// The file or folder.
+        /// The file or folder that failed.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         #[source]
         source: io::Error,
     },
-    /// The file is something else.
+    /// The file is not a metier database.
     #[error("{} is not a metier database", path.display())]
     NotOurs {
-        /// The file.
+        /// The file that was to be opened.
         path: PathBuf,
     },
-    /// The file was one of ours and is damaged.
+    /// The file is a metier database and is damaged.
     #[error("the database {} is damaged", path.display())]
     Damaged {
-        /// The file.
+        /// The damaged database.
         path: PathBuf,
-        /// What SQLite says, if it got to see it.
+        /// SQLite's error, if SQLite found the damage.
         #[source]
         source: Option<rusqlite::Error>,
     },
-    /// A newer metier wrote the file.
-    #[error("the database {} was written by a newer metier (schema {found}, this one knows {known})", path.display())]
+    /// The file was written by a newer metier.
+    #[error("the database {} was written by a newer metier (schema {found}; this version supports {known})", path.display())]
     Newer {
-        /// The file.
+        /// The database with the newer schema.
         path: PathBuf,
         /// The schema version in the file.
         found: i64,
-        /// The newest one we know.
+        /// The newest version that this program supports.
         known: i64,
     },
     /// Another process kept the database locked.
     #[error("the database {} is in use by another process", path.display())]
     Busy {
-        /// The file.
+        /// The locked database.
         path: PathBuf,
     },
-    /// There is no space left for what was to be written.
-    #[error("the disk is full: the database {} can't be written, and what can't be written down is not done", path.display())]
+    /// There is no space left on the disk.
+    #[error("the disk is full: the database {} can't be written, and metier does nothing that it can't record", path.display())]
     DiskFull {
-        /// The file.
+        /// The database that could not be written.
         path: PathBuf,
     },
-    /// Anything else that SQLite may say.
+    /// Any other error of SQLite.
     #[error("the database {} can't be used", path.display())]
     Database {
-        /// The file.
+        /// The database that SQLite failed on.
         path: PathBuf,
-        /// What SQLite says.
+        /// SQLite's error.
         #[source]
         source: rusqlite::Error,
     },
-    /// A folder was given that isn't absolute, or has `..` in it.
+    /// The folder's path is not absolute, or contains `..`.
     #[error("`{}` is not an absolute path without `..`", folder.display())]
     NotAbsolute {
-        /// The folder.
+        /// The folder as it was given.
         folder: PathBuf,
     },
-    /// A folder's name can't be written down.
+    /// The folder's path is not valid UTF-8.
     #[error("`{}` is not valid UTF-8", folder.display())]
     NotUtf8 {
-        /// The folder.
+        /// The folder as it was given.
         folder: PathBuf,
     },
-    /// Trusting this folder would trust everything.
-    #[error("`{}` can't be trusted: everything on this machine lies below it", folder.display())]
+    /// Trusting this folder would trust the whole machine.
+    #[error("`{}` can't be trusted: it contains everything on this machine", folder.display())]
     TooBroad {
-        /// The folder.
+        /// The folder as it was given.
         folder: PathBuf,
     },
-    /// An approval that doesn't say what it is about would be one for anything.
-    #[error("an approval without its {field}")]
+    /// An approval with an empty field would match too much.
+    #[error("the approval has no {field}")]
     Incomplete {
-        /// What is empty.
+        /// The name of the empty field.
         field: &'static str,
     },
-    /// A single-use grant with a nonce that was there before.
-    #[error("this nonce was used before")]
+    /// The nonce of a single-use grant was used before.
+    #[error("the nonce of this single-use approval was already used")]
     NonceUsed,
-    /// A text that should be a time isn't.
-    #[error("`{}` is not a time", text.escape_debug())]
+    /// A text is not a valid time.
+    #[error("`{}` is not a valid time", text.escape_debug())]
     NotATime {
-        /// The text.
+        /// The text as it was given.
         text: String,
     },
-    /// A conversation with this id was begun before.
-    #[error("there is a conversation `{}` already", id.escape_debug())]
+    /// A conversation with this id already exists.
+    #[error("conversation `{}` already exists", id.escape_debug())]
     ConversationExists {
-        /// The id.
+        /// The id that is taken.
         id: String,
     },
-    /// A conversation was to be read or gone on with that isn't there.
+    /// The conversation to read or continue does not exist.
     #[error("there is no conversation `{}`", id.escape_debug())]
     NoConversation {
-        /// The id.
+        /// The id that was not found.
         id: String,
     },
-    /// A conversation has other lines than its writer knows of.
+    /// Another process appended to the conversation.
     #[error(
-        "somebody else went on with the conversation `{}`: it is at line {found}, not at line {after}",
+        "another process continued conversation `{}`: it has {found} lines, expected {after}",
         id.escape_debug()
     )]
     WentOn {
-        /// The conversation.
+        /// The id of the conversation.
         id: String,
-        /// The last line that the writer knows.
+        /// The number of lines that the writer knows.
         after: u64,
-        /// The last line that is there.
+        /// The number of lines in the database.
         found: u64,
     },
-    /// A line of a conversation is too long to be kept.
+    /// A line of a conversation is too long.
     #[error(
-        "a line of {bytes} bytes is too long for the conversation `{}`, which takes {most}",
+        "a line of {bytes} bytes exceeds the limit of {most} bytes for a line of conversation `{}`",
         id.escape_debug()
     )]
     LineTooLong {
-        /// The conversation.
+        /// The id of the conversation.
         id: String,
-        /// The length of the line.
+        /// The length of the line in bytes.
         bytes: usize,
-        /// The most bytes of a line.
+        /// The maximum length in bytes.
         most: usize,
     },
 }
 
 impl StoreError {
-    /// What to do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             StoreError::Unreachable { path, .. } => {
                 format!(
-                    "check that you may write to {}, or set METIER_HOME to another folder",
+                    "check that you can write to {}, or set METIER_HOME to another folder",
                     path.display()
                 )
             }
@@ -152,22 +152,22 @@ impl StoreError {
             ),
             StoreError::Damaged { path, .. } => {
                 format!(
-                    "restore it from a backup, or start anew with {} (trust and approvals are asked again)",
+                    "restore it from a backup, or start over with {} (metier will ask for trust and approvals again)",
                     mv(path)
                 )
             }
             StoreError::Newer { path, .. } => {
                 format!(
-                    "update metier, or start anew with {} (trust and approvals are asked again)",
+                    "update metier, or start over with {} (metier will ask for trust and approvals again)",
                     mv(path)
                 )
             }
             StoreError::Busy { .. } => {
-                "wait for the other metier to finish, or stop it, and try again".to_owned()
+                "wait for the other metier process to finish, or stop it, then try again".to_owned()
             }
             StoreError::DiskFull { path } => {
                 format!(
-                    "free some space on the disk of {}, and try again",
+                    "free some space on the disk of {}, then try again",
                     path.parent().unwrap_or(path).display()
                 )
             }
@@ -177,7 +177,7 @@ impl StoreError {
                     path.parent().unwrap_or(path).display()
                 )
             }
-            StoreError::NotAbsolute { .. } => "give the full path of the folder".to_owned(),
+            StoreError::NotAbsolute { .. } => "pass the absolute path of the folder".to_owned(),
             StoreError::NotUtf8 { .. } => "rename the folder".to_owned(),
             StoreError::TooBroad { .. } => {
                 "trust the project's own folder: `metier trust PATH`".to_owned()
@@ -189,20 +189,20 @@ impl StoreError {
                 "write it like `2026-01-31` or `2026-01-31T09:00:00Z`".to_owned()
             }
             StoreError::ConversationExists { .. } => {
-                "this is a bug in metier; the conversation is as it was".to_owned()
+                "this is a bug in metier; the conversation is unchanged".to_owned()
             }
-            StoreError::NoConversation { .. } => "begin a new one with `metier chat`".to_owned(),
+            StoreError::NoConversation { .. } => "start a new one with `metier chat`".to_owned(),
             StoreError::WentOn { id, .. } => format!(
-                "stop the other metier, then go on where it was with `metier chat --resume {}`",
+                "stop the other metier process, then continue with `metier chat --resume {}`",
                 quoted(Path::new(id))
             ),
             StoreError::LineTooLong { .. } => {
-                "give the model a smaller file or less output at a time".to_owned()
+                "give the model a smaller file or less output".to_owned()
             }
         }
     }
 
-    /// What the system says about a file beside the database.
+    /// An I/O error of a file beside the database.
     pub(crate) fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
@@ -213,7 +213,7 @@ impl StoreError {
         }
     }
 
-    /// Whether it may be for want of space on the disk. Not all that needs space says so.
+    /// Whether a full disk can be the cause. Not every failure for lack of space is reported as such.
     pub(crate) fn may_lack_space(&self) -> bool {
         match self {
             StoreError::DiskFull { .. } => true,
@@ -224,7 +224,7 @@ impl StoreError {
         }
     }
 
-    /// Sorts what SQLite says into what a person can act on.
+    /// Maps SQLite's errors to errors that the user can act on.
     pub(crate) fn from_sqlite(path: &Path, source: rusqlite::Error) -> Self {
         let path = path.to_owned();
         if is_misfit(&source) {
@@ -238,7 +238,7 @@ impl StoreError {
         }
         match source.sqlite_error_code() {
             Some(ErrorCode::NotADatabase) => StoreError::NotOurs { path },
-            // What this program writes breaks no rule of the tables; so what is in them does.
+            // This program never violates a constraint of its tables, so the stored data does.
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::ConstraintViolation) => {
                 StoreError::Damaged {
                     path,
@@ -251,7 +251,7 @@ impl StoreError {
     }
 }
 
-/// Whether there was no space. The index of the log is mapped into memory, and what it says about a full disk is its own.
+/// Whether the disk was full. The index of the log is memory-mapped and has its own error for that.
 fn is_out_of_space(error: &rusqlite::Error) -> bool {
     let code = error.sqlite_error().map(|error| error.extended_code);
     matches!(
@@ -260,7 +260,7 @@ fn is_out_of_space(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// Whether a column holds what this program never writes into it.
+/// Whether a column holds a value that this program never writes.
 fn is_misfit(error: &rusqlite::Error) -> bool {
     matches!(
         error,
@@ -271,8 +271,8 @@ fn is_misfit(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// The command that moves a database and its companions (`-wal`, `-shm`) out of the way, together: the log may hold
-/// what the file doesn't yet.
+/// The command that moves a database and its companions (`-wal`, `-shm`) away together: the log can hold data that is
+/// not yet in the file.
 fn mv(path: &Path) -> String {
     let away = path.with_file_name("old");
     format!(
@@ -283,7 +283,7 @@ fn mv(path: &Path) -> String {
     )
 }
 
-/// A path as one word of a shell.
+/// Quotes a path for a shell.
 fn quoted(path: &Path) -> String {
     let text = path.display().to_string();
     let is_plain = |character: char| character.is_alphanumeric() || "/._-".contains(character);

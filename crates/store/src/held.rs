@@ -1,11 +1,11 @@
-//! Which databases this process holds open.
+//! The databases that this process has open.
 //!
-//! Whoever closes a file takes away all locks that the process has on it, its own and SQLite's: that is how POSIX wants
-//! it. We look at a file's first bytes before SQLite does; closing it again would leave another [`Store`](crate::Store)
-//! of this process without its locks, and while a database is made, another process would then write into the middle of
-//! that. So a file is looked at only while no `Store` of this process holds it; the first one to hold it has looked.
+//! On POSIX, closing a file releases all locks that the process has on it, including SQLite's. We read a file's first
+//! bytes before SQLite does; closing it again would take the locks from another [`Store`](crate::Store) of this
+//! process, and while a database is created, another process would then write into the middle of that. So the header
+//! is read only while no `Store` of this process has the file open; the first one to open it has read it.
 //!
-//! The list belongs to the process and not to a value, because the locks do.
+//! The list is global because the locks belong to the process.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,18 +14,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::StoreError;
 
-/// A file, whatever its path: its device and its number there.
+/// A file, whatever its path: its device and inode number.
 type FileId = (u64, u64);
 
-/// How many hold each.
+/// The number of stores that have each file open.
 static HELD: Mutex<BTreeMap<FileId, usize>> = Mutex::new(BTreeMap::new());
 
-/// A database that is held until this goes. It must outlive the connection.
+/// An open database, until this is dropped. It must outlive the connection.
 #[derive(Debug)]
 pub(crate) struct Held(Option<FileId>);
 
 impl Held {
-    /// Holds a database. If nobody here does yet, `look` may open and close the file, or create it.
+    /// Registers a database. If this process has not opened it yet, `look` may open and close the file, or create it.
     pub(crate) fn take(
         path: &Path,
         look: impl FnOnce() -> Result<(), StoreError>,
@@ -58,7 +58,7 @@ impl Drop for Held {
 }
 
 fn held() -> MutexGuard<'static, BTreeMap<FileId, usize>> {
-    // A number was changed or it wasn't: there is nothing in between.
+    // The counter was either changed or not: a poisoned lock leaves no state in between.
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -70,7 +70,7 @@ fn identity(path: &Path) -> io::Result<Option<FileId>> {
     Ok(Some((found.dev(), found.ino())))
 }
 
-/// Elsewhere, closing a file takes away no locks but its own.
+/// On other systems, closing a file releases only its own locks.
 #[cfg(not(unix))]
 fn identity(_path: &Path) -> io::Result<Option<FileId>> {
     Ok(None)

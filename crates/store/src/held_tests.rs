@@ -1,4 +1,4 @@
-//! What one handle holds, another of the same process doesn't let go of.
+//! The locks of one handle survive the closing of another one in the same process.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::{Store, StoreError};
 
-/// Whether the system knows of a lock that this process has on the file.
+/// Whether the system has a lock of this process on the file.
 fn is_locked(path: &Path) -> bool {
     let (process, file) = (
         std::process::id(),

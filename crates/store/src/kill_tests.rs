@@ -1,7 +1,8 @@
-//! Whoever is killed at any moment loses nothing that was acknowledged, and harms nobody who goes on.
+//! A process that is killed at any moment loses nothing that was acknowledged, and harms no other process.
 //!
-//! Two at a time write to one database, each a process that says which record was committed as soon as it was, until
-//! it is killed: before it opened the file, while it made the tables, in the middle of a record or between two.
+//! Two at a time write to one database, each a process that reports which record was committed as soon as it was,
+//! until it is killed: before it opened the file, while it created the tables, in the middle of a record or between
+//! two.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -19,7 +20,7 @@ const RECORDS: &str = "kill_tests::a_killed_writer_loses_nothing_that_was_acknow
 const LINES: &str = "kill_tests::a_killed_conversation_goes_on_from_what_was_acknowledged";
 const NOW: &str = "2026-01-31T09:00:00Z";
 
-/// Together 200 lives: fewer in one database and more databases, so that some die while one is made.
+/// 200 processes in total: few in one database and many databases, so that some die while one is created.
 const DATABASES: u64 = 10;
 const WRITERS: u64 = 2;
 const LIVES: u64 = 10;
@@ -53,7 +54,7 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// Each conversation is taken up again by the next process as soon as the one before was killed.
+/// Each conversation is continued by the next process as soon as the one before was killed.
 #[test]
 fn a_killed_conversation_goes_on_from_what_was_acknowledged() {
     if let Some((path, life)) = rerun::role() {
@@ -87,10 +88,10 @@ fn live(test: &str, path: &Path, life: u64) -> Vec<String> {
     let mut child = Mortal(child);
     let mut lines = BufReader::new(child.0.stdout.take().unwrap()).lines();
     let mut acknowledged = Vec::new();
-    // Any odd number spreads the moments; the machine adds what is really random.
+    // Any odd number spreads the moments; the machine adds real randomness.
     let moment = Duration::from_micros(life.wrapping_mul(7919) % 25_000);
     if !life.is_multiple_of(4) {
-        // Most get to their first record, the others die wherever they are on the way to it.
+        // Most reach their first record, the others die on the way to it.
         let first = lines
             .by_ref()
             .map(Result::unwrap)
@@ -108,12 +109,12 @@ fn live(test: &str, path: &Path, life: u64) -> Vec<String> {
     acknowledged
 }
 
-/// Dies with the test, should that fail first.
+/// Is killed with the test, if that fails first.
 struct Mortal(Child);
 
 impl Drop for Mortal {
     fn drop(&mut self) {
-        // It is dead already unless something else went wrong.
+        // It has already ended unless something else went wrong.
         self.0.kill().ok();
         self.0.wait().ok();
     }
@@ -170,14 +171,14 @@ fn conversation_of(life: u64) -> String {
 
 fn acknowledge(record: &str) {
     let mut output = std::io::stdout().lock();
-    // The test runner's own words may stand on the line.
+    // The line can start with output of the test runner.
     output
         .write_all(format!("\n{record}\n").as_bytes())
         .and_then(|()| output.flush())
         .expect("somebody listens");
 }
 
-/// The database opens, holds all that was acknowledged, and its chain is whole.
+/// The database opens, contains everything that was acknowledged, and its chain is whole.
 fn check(path: &Path, acknowledged: &[String]) {
     let store = Store::open(path).expect("opened");
     let approved: Vec<String> = store
@@ -203,8 +204,8 @@ fn check(path: &Path, acknowledged: &[String]) {
     check_file(&store);
 }
 
-/// After the lines that were known before this life come its own, without a gap: all that it acknowledged, and at most
-/// one batch for which it had no time to. Returns what is known now.
+/// After the lines that were known before come the new ones, without a gap: all that were acknowledged, and at most
+/// one batch that was not. Returns what is known now.
 fn check_lines(
     path: &Path,
     life: u64,

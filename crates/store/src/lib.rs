@@ -1,16 +1,17 @@
-//! # metier-store — what we remember
+//! # metier-store — persistent decisions, receipts and conversations
 //!
-//! **Problem.** Some answers must outlive a run: which folders the user trusts, which skills were accepted against the
-//! scanner, what each skill may do, what was done, and what was said with a model. They decide what may run on the
-//! machine, so they must survive a crash, be private to the user and never be quietly replaced by nothing.
+//! **Problem.** Some decisions must outlive a run: which folders the user trusts, which skills were accepted despite
+//! the scanner, what each skill may do, what was done, and the conversations with models. They decide what may run on
+//! the machine, so they must survive a crash, be private to the user and never be lost silently.
 //!
 //! **Goals.**
 //! - One SQLite file, opened in one place, by any number of processes at once.
-//! - A file that isn't ours, is damaged or was written by a newer metier is an error that says what to do; it is left
-//!   as it is, byte for byte. Forgetting is the user's decision.
-//! - Whoever only reads creates nothing: no file, no folder.
+//! - A file that is not a metier database, is damaged or was written by a newer metier is an error with a hint; it is
+//!   left unchanged, byte for byte. Starting over is the user's decision.
+//! - Reading creates nothing: no file, no folder.
 //!
-//! **Worked example.** Ada trusts her checkout; everything below it is trusted from then on, its neighbours are not.
+//! **Worked example.** Ada trusts her checkout; from then on everything below it is trusted, and its siblings are
+//! not.
 //!
 //! ```
 //! use metier_store::Store;
@@ -21,12 +22,12 @@
 //! assert!(Store::open_existing(&path)?.is_none());
 //! let store = Store::open(&path)?;
 //! store.trust(Path::new("/src/app"), "2026-01-31T09:00:00Z")?;
-//! assert!(store.is_trusted(Path::new("/src/app/crates/web"))?);
-//! assert!(!store.is_trusted(Path::new("/src/application"))?);
+//! assert!(store.trusted_by(Path::new("/src/app/crates/web"))?.is_some());
+//! assert!(store.trusted_by(Path::new("/src/application"))?.is_none());
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! She allows a skill one thing, and what it did is written down. When the skill has changed, nothing is allowed.
+//! She allows a skill one permission, and its acts are recorded. After the skill has changed, nothing is allowed.
 //!
 //! ```
 //! use metier_store::{
@@ -66,7 +67,7 @@
 //! assert_eq!(receipts[0].id, 1);
 //! assert_eq!(store.verify()?, Verified::Whole { count: 1 });
 //!
-//! // What changes something is written down before it happens, and again when it is over.
+//! // An act is recorded before it happens, and again when it is over.
 //! let begun = store.begin(&receipts[0].entry)?;
 //! // … here it is done …
 //! let receipt = store.complete(begun, &Completion {
@@ -82,7 +83,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! She talks to a model. What was said is there when she takes it up again, and two can't go on from the same line.
+//! She talks to a model. The conversation can be resumed, and two processes can't continue from the same line.
 //!
 //! ```
 //! use metier_store::{NewConversation, Store, StoreError};
@@ -106,17 +107,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **In → out.** `path → Store` · `folder + time → row` · `folder → trusted by whom, or not` · `digest + reason → row` ·
-//! `skill + source + digest → answers` · `nonce + now → used up, or not` · `acts → receipts` · `act → begun → completed` · `receipts → whole, or broken where` ·
-//! `lines + how many there were → how many there are, or somebody else's`
+//! **In → out.** `path → Store` · `folder + time → row` · `folder → the trusted ancestor, or none` · `digest + reason
+//! → row` · `skill + source + digest → decisions` · `nonce + now → used, or not` · `acts → receipts` · `act → begun →
+//! completed` · `receipts → whole, or broken at an id` · `lines + known count → new count, or a conflict`
 //!
-//! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all · what was
-//! committed survives a killed process · an answer is never found by less than skill, source and exact bytes · once
-//! is once, for all processes together · receipts are only appended, and each contains the hash of the one before · an act
-//! that began and was not completed is found again ·
-//! a conversation grows only from the line that its writer knows as the last ·
-//! no permissions are understood here: they are texts that are equal or not · no clock, no environment, no home
-//! directory: paths and times come in · only this crate opens the database.
+//! **Invariants.** the file is 0600 and a folder we create 0700 · a migration happens as a whole or not at all ·
+//! committed data survives a killed process · an approval is never looked up by less than skill, source and exact
+//! bytes · a single-use grant is used once, across all processes · receipts are only appended, and each contains the
+//! hash of the one before · an act that began and was not completed is found again · a conversation grows only from
+//! the line that its writer knows as the last · permissions are not interpreted here: they are texts that are equal
+//! or not · no clock, no environment, no home directory: paths and times are passed in · only this crate opens the
+//! database.
 //!
 //! **Start reading at** `open.rs`, then `schema.rs`, then `approvals.rs`, `receipts.rs` and `conversations.rs`.
 
@@ -186,19 +187,19 @@ pub use receipts::{
     Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, ReceiptPart, Verified,
 };
 pub use shared::SharedStore;
-pub use state::{Cached, SkillState};
+pub use state::SkillState;
 pub use trust::{Trusted, TrustedRoot};
 
-/// The open database. One for each thread; any number may be open on one file.
+/// An open database. Use one for each thread; any number can be open on one file.
 #[derive(Debug)]
 pub struct Store {
     connection: rusqlite::Connection,
     path: PathBuf,
-    /// Whether a commit waits for the disk at the moment.
+    /// Whether a commit currently waits for the disk.
     waits: Cell<bool>,
-    /// What shows that this one is alive, once it has begun an act.
+    /// The file that shows that this store is alive, once it has begun an act.
     alive: RefCell<Option<LiveFile>>,
     rotation: Rotation,
-    /// Goes last, after the connection is closed.
+    /// Dropped last, after the connection is closed.
     _held: Held,
 }

@@ -1,8 +1,8 @@
-//! Opening: look before touching, create privately, then bring up to date.
+//! Opening a database: check the header, create the file privately, then migrate.
 //!
-//! SQLite repairs and rewrites what it opens, so whose file it is gets decided from its first hundred bytes, before
-//! SQLite sees it. The application id is there from the first commit on: version 1 is written before the switch to
-//! WAL, so it never exists in the log alone.
+//! SQLite repairs and rewrites what it opens, so the first hundred bytes decide whether the file is ours before
+//! SQLite opens it. The application id is in them from the first commit on: version 1 is written before the switch to
+//! WAL, so it is never in the log alone.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ use crate::{Store, StoreError};
 
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// More than there are statements that are prepared once and kept.
+/// More than the number of statements that are prepared once and kept.
 const STATEMENTS: usize = 32;
 
 const SWITCH_ATTEMPTS: u32 = 50;
@@ -31,13 +31,13 @@ const SWITCH_PAUSE: Duration = Duration::from_millis(10);
 
 const MAGIC: &[u8] = b"SQLite format 3\0";
 const HEADER: usize = 100;
-/// Where the header keeps the size of a page, of which 65,536 is written as 1.
+/// The position of the page size in the header; 65,536 is stored as 1.
 const PAGE_SIZE_AT: std::ops::Range<usize> = 16..18;
-/// Where the header keeps the application id, four bytes with the most significant first.
+/// The position of the application id in the header, four bytes in big-endian order.
 const APPLICATION_ID_AT: std::ops::Range<usize> = 68..72;
 
 impl Store {
-    /// Opens the database, creating it and its folder if need be, and brings it up to date.
+    /// Opens the database and migrates it; creates it and its folder if they are missing.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let held = Held::take(path, || {
             check_kind(path).map_err(|source| unreachable(path, source))?;
@@ -49,7 +49,7 @@ impl Store {
             connect(path).map_err(|source| StoreError::from_sqlite(path, source))?;
         check_content(path, &connection)?;
         prepare(&mut connection).map_err(|source| StoreError::from_sqlite(path, source))?;
-        // It must be there before a skill could make it: what is in it says what skills did.
+        // The folder must exist before a skill could create it: it contains the record of what skills did.
         let folder = receipts_folder(path);
         if !folder.is_dir() {
             make_folder(&folder).map_err(|source| StoreError::from_io(&folder, source))?;
@@ -68,7 +68,7 @@ impl Store {
         }
     }
 
-    /// Opens the database if there is one. Without one, nothing is created: there is nothing to read.
+    /// Opens the database if it exists. Otherwise creates nothing: there is nothing to read.
     pub fn open_existing(path: &Path) -> Result<Option<Self>, StoreError> {
         match fs::metadata(path) {
             Ok(found) if found.is_file() && found.len() == 0 && !has_journal(path) => Ok(None),
@@ -78,7 +78,7 @@ impl Store {
         }
     }
 
-    /// The database file.
+    /// The path of the database.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -87,7 +87,7 @@ impl Store {
         StoreError::from_sqlite(&self.path, source)
     }
 
-    /// For what SQLite can read and this program never wrote.
+    /// The error for data that SQLite can read and this program never wrote.
     pub(crate) fn damaged(&self) -> StoreError {
         StoreError::Damaged {
             path: self.path.clone(),
@@ -95,7 +95,7 @@ impl Store {
         }
     }
 
-    /// Reads everything from one moment, whatever others write meanwhile.
+    /// Reads from one snapshot, whatever other processes write meanwhile.
     pub(crate) fn read<T>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -107,7 +107,7 @@ impl Store {
         read().map_err(|source| self.fail(source))
     }
 
-    /// Writes all of it or nothing. The lock is taken at the beginning: whoever first reads and then wants to write
+    /// Writes all of it or nothing. The lock is taken at the start: a transaction that reads first and then writes
     /// would get "busy" at once instead of waiting.
     pub(crate) fn write<T>(
         &self,
@@ -117,8 +117,8 @@ impl Store {
         self.transact(write)
     }
 
-    /// Like [`Store::write`], without waiting for the disk: what was written outlives this program, whatever ends it,
-    /// but after a power cut the last moments may be missing.
+    /// Like [`Store::write`], without waiting for the disk: the data survives the end of this program, however it
+    /// ends, but after a power failure the last moments can be missing.
     pub(crate) fn write_without_waiting<T>(
         &self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -127,7 +127,7 @@ impl Store {
         self.transact(write)
     }
 
-    /// One transaction, by statements that were prepared before: every receipt is one.
+    /// One transaction with prepared statements: every receipt is one.
     fn transact<T>(
         &self,
         write: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -144,8 +144,8 @@ impl Store {
         write().map_err(|source| self.fail(source))
     }
 
-    /// Whether the next commit waits for the disk; code that writes without [`Store::write`] sets it too. SQLite is told only when
-    /// it changes: most of what is written in a row is of one kind.
+    /// Sets whether the next commit waits for the disk; code that writes without [`Store::write`] sets it too. The
+    /// setting is sent to SQLite only when it changes: most writes in a row are of one kind.
     pub(crate) fn wait_for_disk(&self, waits: bool) -> Result<(), StoreError> {
         if self.waits.get() == waits {
             return Ok(());
@@ -158,13 +158,13 @@ impl Store {
     }
 }
 
-/// A transaction that is rolled back if it was not committed.
+/// A transaction that is rolled back unless it was committed.
 struct Unfinished<'a>(&'a Connection);
 
 impl Drop for Unfinished<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
-            self.0.execute_batch("ROLLBACK").ok(); // SQLite did it by itself
+            self.0.execute_batch("ROLLBACK").ok(); // SQLite already did
         }
     }
 }
@@ -183,17 +183,18 @@ fn is_absence(error: &io::Error) -> bool {
     )
 }
 
-/// What is there is a file. A FIFO would be waited for, and a device read for ever.
+/// Checks that the path is a regular file. Opening a FIFO would block, and a device could be read forever.
 fn check_kind(path: &Path) -> io::Result<()> {
     match fs::metadata(path) {
-        Ok(found) if !found.is_file() => Err(io::Error::other("it is not a regular file")),
+        Ok(found) if !found.is_file() => Err(io::Error::other("not a regular file")),
         Ok(_) => Ok(()),
         Err(error) if is_absence(&error) => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// An empty file that only its owner can read is a new database to SQLite, and its companions take over its mode.
+/// Creates an empty file that only its owner can read. SQLite treats it as a new database and gives its companions
+/// the same mode.
 fn create(path: &Path) -> io::Result<()> {
     if path.exists() {
         return Ok(());
@@ -211,7 +212,7 @@ fn create(path: &Path) -> io::Result<()> {
     options.open(path).map(drop)
 }
 
-/// Makes a folder that only its owner can look into.
+/// Creates a folder that only its owner can access.
 fn make_folder(folder: &Path) -> io::Result<()> {
     let mut builder = fs::DirBuilder::new();
     builder.recursive(true);
@@ -220,7 +221,7 @@ fn make_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Takes away what others may do with a file that came with wider permissions, from a backup for instance.
+/// Removes the permissions of other users from a file, for example one restored from a backup.
 #[cfg(unix)]
 fn make_private(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
@@ -253,12 +254,12 @@ fn companion(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// Whether somebody was stopped in the middle of the very first commit; SQLite undoes it.
+/// Whether a process was stopped during the very first commit; SQLite undoes it.
 fn has_journal(path: &Path) -> bool {
     companion(path, "-journal").exists()
 }
 
-/// Whether the file is empty or one of ours and whole, as far as can be told without SQLite.
+/// Checks without SQLite that the file is empty, or is ours and whole.
 fn check_header(path: &Path) -> Result<(), StoreError> {
     let in_motion = has_journal(path) || companion(path, "-wal").exists();
     let (header, length) = header(path).map_err(|source| unreachable(path, source))?;
@@ -271,7 +272,7 @@ fn check_header(path: &Path) -> Result<(), StoreError> {
             path: path.to_owned(),
         });
     }
-    // SQLite finds missing pages by itself, but takes half a page for a whole one.
+    // SQLite detects missing pages, but accepts half a page as a whole one.
     if !in_motion && length % page_size(&header) != 0 {
         return Err(StoreError::Damaged {
             path: path.to_owned(),
@@ -310,7 +311,7 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
-/// Whether this program can read what is in there. Nothing is written before this.
+/// Whether this program can read the content. Nothing is written before this.
 fn check_content(path: &Path, connection: &Connection) -> Result<(), StoreError> {
     let content = content(connection).map_err(|source| StoreError::from_sqlite(path, source))?;
     let is_new = content.application == 0 && content.tables == 0;
@@ -336,7 +337,7 @@ struct Content {
     version: i64,
 }
 
-/// All from one moment: another process may be creating the tables right now.
+/// Reads one snapshot: another process can be creating the tables at the same time.
 fn content(connection: &Connection) -> rusqlite::Result<Content> {
     let snapshot = connection.unchecked_transaction()?;
     let tables = snapshot.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
@@ -349,7 +350,7 @@ fn content(connection: &Connection) -> rusqlite::Result<Content> {
     })
 }
 
-/// Brings the tables up to date, then keeps readers and writers out of each other's way.
+/// Migrates the tables, then switches to WAL, so that readers and writers don't block each other.
 fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     schema::migrate(connection)?;
     for _ in 0..SWITCH_ATTEMPTS {
@@ -363,8 +364,8 @@ fn prepare(connection: &mut Connection) -> rusqlite::Result<()> {
     switch_to_wal(connection)
 }
 
-/// Happens once in a database's life. Two who create it at the same moment can get into each other's way here, and
-/// SQLite then answers "busy" at once instead of waiting.
+/// Happens once per database. Two processes that create it at the same moment can collide here, and SQLite then
+/// returns "busy" at once instead of waiting.
 fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     let mode: String = connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
     if mode != "wal" {

@@ -1,4 +1,4 @@
-//! Opening real files: permissions, other people's files, damaged ones.
+//! Opening real files: permissions, files of other programs, damaged files.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,7 @@ fn filled(path: &Path) -> Vec<u8> {
     fs::read(path).expect("the file")
 }
 
-/// Opening must fail with an error that names the file and a way out, and leave every byte as it is.
+/// Opening must fail with an error that names the file and has a hint, and leave every byte unchanged.
 fn check_refused(path: &Path) -> StoreError {
     let listing = || {
         let entries = fs::read_dir(path.parent().expect("a folder")).expect("a listing");
@@ -90,7 +90,7 @@ fn what_was_written_is_there_after_reopening() {
     assert_eq!(store.path(), path);
     drop(store);
     let store = Store::open_existing(&path).unwrap().expect("it exists");
-    assert!(store.is_trusted(Path::new("/src/app")).unwrap());
+    assert!(store.trusted_by(Path::new("/src/app")).unwrap().is_some());
     let pragma = |name| {
         store
             .connection
@@ -144,7 +144,7 @@ fn only_the_owner_can_look() {
     assert_eq!(mode(&path), 0o600, "a file from elsewhere is made private");
 }
 
-/// Without a mask, what is not asked for explicitly would be open to all.
+/// Without a umask, anything that is not restricted explicitly would be open to all.
 #[cfg(unix)]
 // case 106
 #[test]
@@ -154,7 +154,7 @@ fn only_the_owner_can_look_even_without_a_mask() {
     if let Some((path, _)) = rerun::role() {
         let store = Store::open(&path).unwrap();
         store.trust(Path::new("/src/app"), NOW).unwrap();
-        // Without a word to SQLite, so that its log stays.
+        // Without closing SQLite, so that its log stays.
         std::process::exit(42);
     }
     let (folder, path) = place();
@@ -265,7 +265,7 @@ fn damage_inside_is_found_when_it_is_read() {
         StoreError::Damaged { .. }
     ));
     assert!(matches!(
-        store.is_trusted(Path::new("/src/1")).unwrap_err(),
+        store.trusted_by(Path::new("/src/1")).unwrap_err(),
         StoreError::Damaged { .. }
     ));
     assert!(store.trust(Path::new("/src/new"), NOW).is_err());
@@ -320,9 +320,9 @@ fn two_at_once_see_each_other() {
     let (_folder, path) = place();
     let (one, two) = (Store::open(&path).unwrap(), Store::open(&path).unwrap());
     one.trust(Path::new("/a"), NOW).unwrap();
-    assert!(two.is_trusted(Path::new("/a")).unwrap());
+    assert!(two.trusted_by(Path::new("/a")).unwrap().is_some());
     two.revoke(Path::new("/a")).unwrap();
-    assert!(!one.is_trusted(Path::new("/a")).unwrap());
+    assert!(one.trusted_by(Path::new("/a")).unwrap().is_none());
 }
 
 #[test]

@@ -2,21 +2,21 @@
 //!
 //! A receipt is written for every act, allowed or not, and never changed or removed: triggers refuse both, and each
 //! receipt contains the hash of the one before, so that [`Store::verify`] finds what was changed, removed or moved.
-//! How many there are and the last hash are in a row of their own, written in the same transaction; otherwise the
-//! last receipts could go missing unnoticed.
+//! The count and the last hash are in a separate row, written in the same transaction; otherwise the last receipts
+//! could be removed unnoticed.
 //!
-//! An act is two entries of the chain, one before it and one after it (`acts.rs`), and [`Store::receipts`] shows them as
-//! one. What frames acts, such as a call, and what was refused is one entry. The oldest entries move into files beside
-//! the database (`segments.rs`), and are read from there.
+//! An act is two entries of the chain, one before it and one after it (`acts.rs`), and [`Store::receipts`] joins
+//! them. A refusal is one entry, and so is an event that contains acts, such as a call. The oldest entries are moved
+//! into files beside the database (`segments.rs`), and are read from there.
 //!
-//! **What this can't do.** There is no secret in it. Whoever may write to the file can drop the triggers and compute
-//! the whole chain anew from any receipt on, cut it off anywhere and set its end to match, or put back an older copy of
-//! the file: all of these look whole. What is found are accidents, and hands that don't know about the chain. To find
-//! the rest, keep what [`Store::head`] says in a place that the tamperer can't write to, and compare: a chain that was
-//! whole then still has that hash at that number, see [`Store::receipt`].
+//! **What this can't do.** It contains no secret. A process that can write to the file can drop the triggers and
+//! recompute the chain from any receipt on, truncate it and adjust its end, or restore an older copy of the file: all
+//! of these verify as whole. The chain detects accidents, and changes by programs that don't know about it. To detect
+//! the rest, keep the result of [`Store::head`] where the attacker can't write, and compare: a chain that was whole
+//! then still has that hash at that number, see [`Store::receipt`].
 //!
-//! Texts are kept as they come, escaped by whoever shows them, and without secrets, by whoever writes them; only their
-//! length is bounded, with a visible cut.
+//! Texts are stored as given: the writer removes secrets, and the reader escapes them for display. Only their length
+//! is limited, with a visible mark.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -29,28 +29,28 @@ use crate::segments;
 use crate::words::{Word, optional_word, unsigned, word};
 use crate::{Store, StoreError};
 
-/// The most bytes of a detail or a reason.
+/// The maximum length of a detail or a reason, in bytes.
 const LONG: usize = 4096;
-/// The most bytes of any other text.
+/// The maximum length of any other text, in bytes.
 const SHORT: usize = 1024;
-/// Enough for the mark of a cut.
+/// Space for the mark of a cut.
 const MARK: usize = 48;
-/// About what a row takes besides its texts.
+/// The approximate size of a row without its texts.
 const ROW: usize = 160;
 
-/// How many columns the table has, and where some of them are.
+/// The number of columns of the table, and the positions of some.
 pub(crate) const COLUMNS: usize = 17;
 pub(crate) const PREVIOUS: usize = 13;
 pub(crate) const HASH: usize = 14;
 pub(crate) const BEGUN: usize = 15;
 const COUNT: usize = 16;
 
-/// One act, as its doer describes it.
+/// One act, as the caller describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewReceipt {
-    /// When, in RFC 3339.
+    /// When it happened, in RFC 3339.
     pub at: String,
-    /// The skill's name.
+    /// The name of the skill that acted.
     pub skill: String,
     /// Where the skill comes from.
     pub source: String,
@@ -64,39 +64,39 @@ pub struct NewReceipt {
     pub decision: Decision,
     /// Why it was refused, or failed.
     pub reason: Option<String>,
-    /// How it ended, if it was begun.
+    /// How it ended, if it began.
     pub outcome: Option<Outcome>,
-    /// How long it took.
+    /// Duration in milliseconds.
     pub ms: u64,
-    /// What it was confined by.
+    /// The sandbox that it ran in.
     pub sandbox: Option<String>,
     /// The session that it belongs to.
     pub session: Option<String>,
-    /// How many times it happened: more than once only for refusals that came as a flood.
+    /// How often it happened: more than once only for a flood of refusals.
     pub count: u64,
 }
 
 /// Whether an act was allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Decision {
-    /// It was done.
+    /// The act was done.
     Allowed,
-    /// It was not.
+    /// The act was not done.
     Refused,
 }
 
 /// How an act ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Outcome {
-    /// Well.
+    /// The act succeeded.
     Ok,
-    /// Badly.
+    /// The act failed.
     Error,
     /// It was stopped because it took too long.
     Timeout,
 }
 
-/// One act, as it was written down.
+/// One act, as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receipt {
     /// Its number: 1, 2, 3 …
@@ -109,36 +109,36 @@ pub struct Receipt {
     pub hash: String,
     /// Which part of an act it is.
     pub part: ReceiptPart,
-    /// What was known only at the end of the act; mostly nothing.
+    /// What was known only at the end of the act; usually empty.
     pub note: String,
 }
 
 /// Which part of an act a receipt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReceiptPart {
-    /// All there is: something that was refused, or that frames acts.
+    /// The only entry: a refusal, or an event that contains acts.
     Single,
-    /// The beginning of an act that is not over.
+    /// The beginning of an act that has not ended.
     Begun,
-    /// An act from beginning to end.
+    /// An act from its beginning to its end.
     Completed {
         /// The number of the entry that ended it.
         by: i64,
     },
-    /// The end of an act, by itself; only [`Store::receipt`] shows it so.
+    /// The end of an act; only [`Store::receipt`] returns it separately.
     End {
         /// The number of the entry that began it.
         of: i64,
     },
 }
 
-/// What is to be appended.
+/// An entry to append.
 pub(crate) struct Entry {
     receipt: NewReceipt,
     place: Place,
 }
 
-/// Where an entry belongs.
+/// The place of an entry in the chain.
 enum Place {
     Single,
     Begins { owner: i64 },
@@ -161,43 +161,43 @@ impl Entry {
 pub(crate) struct HeadRow {
     pub(crate) count: i64,
     pub(crate) hash: Hash,
-    /// Acts that are not over, and the owner of each.
+    /// Acts that have not ended, and the owner of each.
     pub(crate) open: Vec<(i64, i64)>,
-    /// About what the rows in the database take.
+    /// The approximate size of the rows in the database.
     pub(crate) bytes: i64,
 }
 
 /// Which receipts to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ReceiptFilter<'a> {
-    /// Only this skill's.
+    /// Only receipts of this skill.
     pub skill: Option<&'a str>,
-    /// Only from this time on, in RFC 3339.
+    /// Only receipts from this time on, in RFC 3339.
     pub since: Option<&'a str>,
-    /// At most so many, the newest.
+    /// At most this many, the newest ones.
     pub limit: Option<u32>,
 }
 
 /// The end of the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// How many receipts there are, which is the number of the last one.
+    /// The number of receipts, which is the number of the last one.
     pub count: i64,
     /// The hash of the last one, as `sha256:…`; zeros if there is none.
     pub hash: String,
 }
 
-/// What [`Store::verify`] found.
+/// The result of [`Store::verify`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verified {
     /// All receipts are there, unchanged and in order.
     Whole {
-        /// How many.
+        /// The number of receipts.
         count: i64,
     },
-    /// They aren't. This is the first place; there may be more.
+    /// Something is wrong. This is the first place; there can be more.
     Broken {
-        /// The receipt where it shows.
+        /// The receipt where it was found.
         id: i64,
         /// What is wrong with it.
         why: Breakage,
@@ -207,28 +207,29 @@ pub enum Verified {
 /// How a chain can be broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Breakage {
-    /// The content and the hash don't belong together.
+    /// The content does not match the hash.
     #[error("the receipt was changed")]
     Changed,
-    /// The number is not there.
+    /// The number does not exist.
     #[error("the receipt is missing")]
     Missing,
-    /// It contains the hash of another receipt than the one before it.
+    /// It contains a hash other than that of the receipt before it.
     #[error("the receipt does not follow the one before it, which was changed or replaced")]
     Unlinked,
-    /// There is more than was counted.
+    /// There are more receipts than were counted.
     #[error("the receipt was added from outside")]
     Added,
-    /// The row with the count and the last hash is gone or doesn't belong to the last receipt.
+    /// The row with the count and the last hash is missing or does not match the last receipt.
     #[error("the end of the chain was changed")]
     Head,
 }
 
 impl Store {
-    /// Writes receipts down, in this order, all or none. Whoever reads is not held up.
+    /// Records receipts in this order, all or none. Readers are not blocked.
     ///
-    /// They outlive this program, whatever ends it. The disk is not waited for: a skill can't cut the power, and after
-    /// a power cut the last moments may be missing. What somebody answered is waited for.
+    /// They survive the end of this program, however it ends. The call does not wait for the disk: a skill can't cut
+    /// the power, and after a power failure the last moments can be missing. Decisions of the user do wait for the
+    /// disk.
     pub fn append(&self, receipts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
         let single = |receipt: &NewReceipt| Entry {
             receipt: receipt.bounded(),
@@ -237,7 +238,7 @@ impl Store {
         self.extend(receipts.iter().map(single).collect())
     }
 
-    /// Appends entries, all or none. The end of an act that is over already is left out.
+    /// Appends entries, all or none. The end of an act that has already ended is skipped.
     pub(crate) fn extend(&self, entries: Vec<Entry>) -> Result<Vec<Receipt>, StoreError> {
         if entries.is_empty() {
             return Ok(Vec::new());
@@ -266,8 +267,8 @@ impl Store {
         Ok(appended)
     }
 
-    /// The receipts, the newest first; an act counts from its beginning. One whose time can't be read is always among those
-    /// since any time.
+    /// The receipts, newest first; an act is sorted by its beginning. A receipt with an unreadable time is included
+    /// for every `since`.
     pub fn receipts(&self, filter: ReceiptFilter<'_>) -> Result<Vec<Receipt>, StoreError> {
         if let Some(since) = filter.since {
             self.check_time(since)?;
@@ -303,7 +304,7 @@ impl Store {
             read.map_err(|source| StoreError::from_sqlite(segment.path(), source))?;
             first = first.min(segment.first);
         }
-        // They began before that time, and were over after it.
+        // These began before that time and ended after it.
         for (begun, (by, end)) in join.left() {
             if let Some(receipt) = self.receipt(begun)? {
                 join.acts.push(receipt.joined(by, &end));
@@ -334,18 +335,18 @@ impl Store {
         Ok(None)
     }
 
-    /// The acts that are not over, each with its owner.
+    /// The acts that have not ended, each with its owner.
     pub(crate) fn open_acts(&self) -> Result<Vec<(i64, i64)>, StoreError> {
         let head = head(&self.connection).map_err(|source| self.fail(source))?;
         Ok(head.ok_or_else(|| self.damaged())?.open)
     }
 
-    /// Where segments are, and the files of those that are alive.
+    /// The folder of segments and live files.
     pub(crate) fn receipts_folder(&self) -> PathBuf {
         receipts_folder(&self.path)
     }
 
-    /// The end of the chain, to be kept elsewhere.
+    /// The end of the chain, to be stored elsewhere.
     pub fn head(&self) -> Result<Head, StoreError> {
         let head = head(&self.connection).map_err(|source| self.fail(source))?;
         let head = head.ok_or_else(|| self.damaged())?;
@@ -355,7 +356,7 @@ impl Store {
         })
     }
 
-    /// An error if SQLite can't read the time.
+    /// An error if SQLite can't parse the time.
     fn check_time(&self, text: &str) -> Result<(), StoreError> {
         let sql = "SELECT unixepoch(?1, 'subsec') IS NOT NULL";
         let is_time = self
@@ -372,7 +373,7 @@ impl Store {
 }
 
 impl Receipt {
-    /// The number and the beginning of the hash: short, and not the same in another database.
+    /// The number and the beginning of the hash: short, and different in another database.
     pub fn text_id(&self) -> String {
         let hash = self.hash.strip_prefix("sha256:").unwrap_or(&self.hash);
         format!("r{}-{}", self.id, hash.get(..8).unwrap_or(hash))
@@ -399,7 +400,7 @@ impl NewReceipt {
         }
     }
 
-    /// About what it takes in the database.
+    /// The approximate size in the database.
     fn bytes(&self) -> i64 {
         let texts = [
             &self.at,
@@ -417,7 +418,7 @@ impl NewReceipt {
 }
 
 impl Decision {
-    /// The word for it.
+    /// The word in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Decision::Allowed => "allowed",
@@ -427,7 +428,7 @@ impl Decision {
 }
 
 impl Outcome {
-    /// The word for it.
+    /// The word in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Outcome::Ok => "ok",
@@ -453,7 +454,7 @@ impl Word for Outcome {
     }
 }
 
-/// The text, or as much of it as fits with a mark that says how much is missing.
+/// The text, truncated with a mark that states how many bytes are missing.
 fn bounded(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -462,7 +463,7 @@ fn bounded(text: &str, most: usize) -> String {
     format!("{kept}… ({} bytes cut)", text.len() - kept.len())
 }
 
-/// The folder beside a database that belongs to its receipts.
+/// The folder beside a database that contains its receipts.
 pub(crate) fn receipts_folder(database: &std::path::Path) -> PathBuf {
     let mut name = database.as_os_str().to_owned();
     name.push("-receipts");
@@ -470,7 +471,7 @@ pub(crate) fn receipts_folder(database: &std::path::Path) -> PathBuf {
 }
 
 impl Place {
-    /// What stands in the column `begun`, and which part it is; nothing if it does not belong there any more.
+    /// The value of the column `begun`, and the part; `None` if the act has already ended.
     fn part(&self, id: i64, open: &mut Vec<(i64, i64)>) -> Option<(Option<i64>, ReceiptPart)> {
         match *self {
             Place::Single => Some((None, ReceiptPart::Single)),
@@ -521,7 +522,7 @@ impl HeadRow {
     }
 }
 
-/// Recounts what the rows take, after some were moved out.
+/// Recomputes the size of the rows, after some were moved out.
 pub(crate) fn count_bytes(connection: &Connection) -> rusqlite::Result<()> {
     let sql = "UPDATE receipts_head SET bytes = (
                    SELECT coalesce(sum(?1 + length(at) + length(skill) + length(source) + length(digest)
@@ -551,10 +552,10 @@ pub(crate) fn head(connection: &Connection) -> rusqlite::Result<Option<HeadRow>>
     statement.query_row([], read).optional()
 }
 
-/// Puts ends to beginnings, while entries come in from the newest to the oldest.
+/// Joins ends and beginnings while entries arrive from the newest to the oldest.
 struct Join {
     acts: Vec<Receipt>,
-    /// Ends whose beginnings did not come yet.
+    /// Ends whose beginnings have not arrived yet.
     ends: BTreeMap<i64, (i64, NewReceipt)>,
     most: usize,
 }
@@ -575,7 +576,7 @@ impl Join {
         self.acts.len() >= self.most
     }
 
-    /// Takes an entry; whether more are wanted.
+    /// Takes an entry; returns whether more are needed.
     fn take(&mut self, row: &Row<'_>) -> rusqlite::Result<bool> {
         if self.is_full() {
             return Ok(false);
@@ -593,7 +594,7 @@ impl Join {
         Ok(!self.is_full())
     }
 
-    /// Ends whose beginnings are not among what was asked for. If there is no room for more, they came before.
+    /// Ends whose beginnings are outside the range. If the limit is reached, they came before.
     fn left(&mut self) -> BTreeMap<i64, (i64, NewReceipt)> {
         let left = std::mem::take(&mut self.ends);
         if self.is_full() {
@@ -603,14 +604,14 @@ impl Join {
     }
 }
 
-/// Shows the rows of a skill, or of all, the newest first, until that says `false`.
+/// Passes the rows of a skill, or of all, newest first, until the callback returns `false`.
 fn read_rows(
     connection: &Connection,
     skill: Option<&str>,
     since: Option<&str>,
     mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
 ) -> rusqlite::Result<()> {
-    // Times are compared as times: as texts, `09:00:00.5Z` comes before `09:00:00Z`.
+    // Times are compared as times: as texts, `09:00:00.5Z` sorts before `09:00:00Z`.
     let all = "SELECT * FROM receipts WHERE ?1 IS NULL
                AND coalesce(unixepoch(at, 'subsec') >= unixepoch(?2, 'subsec'), TRUE)
                ORDER BY id DESC";

@@ -1,4 +1,4 @@
-//! Receipts stay as they were written, and what happened to them otherwise is found.
+//! Receipts stay as they were written, and any other change is detected.
 
 use std::thread;
 
@@ -15,7 +15,7 @@ fn store() -> (TempDir, Store) {
     (folder, store)
 }
 
-/// An act that went well.
+/// A successful act.
 pub(crate) fn act(skill: &str, detail: &str) -> NewReceipt {
     NewReceipt {
         at: "2026-01-31T09:00:00Z".to_owned(),
@@ -127,7 +127,7 @@ fn receipts_are_found_by_skill_time_and_number() {
     };
     let error = store.receipts(filter).unwrap_err();
     assert!(matches!(error, StoreError::NotATime { .. }), "{error}");
-    assert_eq!(error.to_string(), "`last week\\n` is not a time");
+    assert_eq!(error.to_string(), "`last week\\n` is not a valid time");
 }
 
 #[test]
@@ -204,7 +204,7 @@ fn the_database_refuses_to_change_or_remove_receipts() {
     assert_eq!(store.verify().unwrap(), Verified::Whole { count: 10 });
 }
 
-/// The bytes of a database with ten receipts, and nothing in it that could stop anybody.
+/// The bytes of a database with ten receipts, without the triggers.
 fn unguarded() -> Vec<u8> {
     let (_folder, store) = ten();
     let path = store.path().to_owned();
@@ -223,7 +223,7 @@ fn unguarded() -> Vec<u8> {
     std::fs::read(path).expect("the bytes")
 }
 
-/// What `verify` says after somebody with the file in hand did `sql`.
+/// The result of `verify` after a direct change of the file by `sql`.
 fn tampered(whole: &[u8], sql: &str) -> Verified {
     let folder = TempDir::new().expect("a folder");
     let path = folder.path().join("metier.db");
@@ -312,7 +312,7 @@ fn what_was_done_to_a_chain_is_found() {
     }
 }
 
-/// The same row with a hash that fits, as somebody would write it who knows the format but not what follows.
+/// The same row with a valid hash, as an attacker would write it who knows the format but not what follows.
 #[test]
 fn a_receipt_with_a_new_hash_does_not_fit_its_neighbours() {
     for (id, at, why) in [(5, 6, Breakage::Unlinked), (10, 10, Breakage::Head)] {
@@ -396,7 +396,7 @@ fn nothing_is_appended_to_an_end_that_was_tampered_with() {
 #[test]
 fn a_batch_is_written_as_a_whole() {
     let (_folder, store) = ten();
-    // In the way of the third.
+    // Conflicts with the third.
     store
         .connection
         .execute_batch(

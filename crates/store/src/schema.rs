@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// Written into the file's header, so that no other program's database is taken for ours: "meti".
+/// The application id in the file's header, which marks a database as ours: "meti".
 pub(crate) const APPLICATION_ID: i32 = i32::from_be_bytes(*b"meti");
 
-/// What each version added; `MIGRATIONS[0]` leads to version 1. Never change one that was released: append.
+/// The changes of each version; `MIGRATIONS[0]` leads to version 1. Never change a released one: append.
 static MIGRATIONS: &[&str] = &[
     "
     -- Folders whose project skills may be used. Rows are written by people's decisions only.
@@ -195,9 +195,13 @@ static MIGRATIONS: &[&str] = &[
     CREATE TRIGGER receipts_sealed_is_alone BEFORE INSERT ON receipts_sealed
         BEGIN SELECT raise(ABORT, 'receipts are only appended'); END;
 ",
+    "
+    -- Nothing ever read it.
+    DROP TABLE registry_cache;
+",
 ];
 
-/// The version that this program writes.
+/// The newest version, which this program writes.
 pub(crate) fn newest() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
 }
@@ -206,13 +210,13 @@ pub(crate) fn version(connection: &Connection) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Brings a database to the newest version.
+/// Migrates a database to the newest version.
 pub(crate) fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
     migrate_to(connection, newest())
 }
 
-/// Applies what is missing in one transaction: each would wait for the disk, and a new database needs all of them.
-/// Another process may be doing the same: the version is read again once the lock is held.
+/// Applies the missing migrations in one transaction: each would wait for the disk, and a new database needs all of
+/// them. Another process can be doing the same, so the version is read again once the lock is held.
 pub(crate) fn migrate_to(connection: &mut Connection, last: i64) -> rusqlite::Result<()> {
     if version(connection)? >= last {
         return Ok(());

@@ -1,12 +1,12 @@
 //! Segments: older receipts, moved out of the database into files beside it.
 //!
-//! A database with every receipt of years is slow to copy and to check, and one that only grows can't be given space back.
-//! So when there are too many, the oldest are written into a file that is never changed again, `FIRST-LAST.db` in the
-//! folder beside the database, and only then removed from it. Numbers and hashes go on as if nothing had happened: the
-//! first receipt in the database contains the hash of the last one in the newest segment.
+//! A database with every receipt of years is slow to copy and to check, and never shrinks. So when there are too many
+//! receipts, the oldest are written to a file that is never changed again, `FIRST-LAST.db` in the folder beside the
+//! database, and only then removed from the database. Numbers and hashes continue: the first receipt in the database
+//! contains the hash of the last one in the newest segment.
 //!
-//! The file is complete and on the disk before the database gives up its rows, in one transaction. A crash in between
-//! leaves both; readers take from a segment only what comes before the first row in the database.
+//! The file is complete and on the disk before the rows are removed from the database, in one transaction. A crash in
+//! between leaves both; readers take from a segment only the receipts before the first row in the database.
 
 use std::fs::{self, File};
 use std::io;
@@ -22,11 +22,11 @@ use crate::{Store, StoreError};
 /// When receipts are moved out of the database.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Rotation {
-    /// When there are more rows than this, half of them are moved.
+    /// Half of the rows are moved when there are more than this.
     pub(crate) rows: i64,
-    /// The same for about so many bytes.
+    /// The same for the approximate size in bytes.
     pub(crate) bytes: i64,
-    /// Looked at whenever this many were written.
+    /// How many rows are written between two checks.
     pub(crate) every: i64,
 }
 
@@ -48,19 +48,19 @@ pub(crate) struct Segment {
     path: PathBuf,
 }
 
-/// The same table as in the database, without its guards: the file is never opened for writing again.
+/// The same table as in the database, without its triggers: the file is never opened for writing again.
 const TABLE: &str = "CREATE TABLE receipts (
     id INTEGER PRIMARY KEY, at TEXT, skill TEXT, source TEXT, digest TEXT, act TEXT, detail TEXT, decision TEXT,
     reason TEXT, outcome TEXT, ms INTEGER, sandbox TEXT, session TEXT, previous BLOB, hash BLOB, begun INTEGER,
     count INTEGER
 )";
 
-/// A segment that is not complete yet.
+/// The name of a segment that is not complete yet.
 const UNFINISHED: &str = "sealing";
 
 impl Store {
-    /// Moves the older half of the receipts into a segment if there are too many. That it can't be done now is no reason
-    /// to stop: it is tried again.
+    /// Moves the older half of the receipts into a segment if there are too many. A failure is not an error: it is
+    /// tried again later.
     pub(crate) fn rotate_if_due(&self, before: i64, after: i64) {
         let every = self.rotation.every;
         if before / every != after / every {
@@ -75,7 +75,7 @@ impl Store {
             return Ok(());
         }
         let moved = self.write(|connection| {
-            // Another process may have done it meanwhile.
+            // Another process can have done it in the meantime.
             let Some((first, last)) = self.due(connection)? else {
                 return Ok(Ok(()));
             };
@@ -121,7 +121,7 @@ fn seal(connection: &Connection, folder: &Path, first: i64, last: i64) -> io::Re
     let mut permissions = file.metadata()?.permissions();
     permissions.set_readonly(true);
     fs::set_permissions(&unfinished, permissions)?;
-    // From a time when the program was stopped before the database gave up its rows.
+    // Left over from a run that was stopped before it removed the rows from the database.
     for stale in all(folder)
         .into_iter()
         .filter(|segment| segment.first >= first)
@@ -158,7 +158,7 @@ fn copy(connection: &Connection, to: &Path, first: i64, last: i64) -> rusqlite::
     segment.close().map_err(|(_, error)| error)
 }
 
-/// The segments that begin before this receipt, the oldest first.
+/// The segments that begin before this receipt, oldest first.
 pub(crate) fn before(folder: &Path, id: i64) -> Vec<Segment> {
     let mut all = all(folder);
     all.retain(|segment| segment.first < id);
@@ -181,7 +181,7 @@ fn all(folder: &Path) -> Vec<Segment> {
     all
 }
 
-/// With zeros, so that files are listed in their order.
+/// Padded with zeros, so that files are listed in order.
 fn name(first: i64, last: i64) -> String {
     format!("{first:012}-{last:012}.db")
 }
@@ -193,7 +193,7 @@ fn range(name: &str) -> Option<(i64, i64)> {
 }
 
 impl Segment {
-    /// Shows each row, the oldest first, until that says `false`.
+    /// Passes each row, oldest first, until the callback returns `false`.
     pub(crate) fn each(
         &self,
         mut show: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
@@ -209,7 +209,7 @@ impl Segment {
         Ok(())
     }
 
-    /// One row.
+    /// Reads the row with this id.
     pub(crate) fn one<T>(
         &self,
         id: i64,

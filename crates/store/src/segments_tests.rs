@@ -1,4 +1,4 @@
-//! Receipts move into segments, and nothing is lost, changed or forgotten on the way.
+//! Receipts move into segments, and nothing is lost or changed on the way.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ fn open(path: &Path) -> Store {
     store
 }
 
-/// An act of 101 entries, most of them in segments: the first begins before all others, and is over after them.
+/// An act of 101 entries, most of them in segments: the first begins before all others, and ends after them.
 fn hundred() -> (TempDir, Store) {
     let folder = TempDir::new().expect("a folder");
     let store = open(&folder.path().join("metier.db"));
@@ -143,7 +143,7 @@ fn a_segment_that_is_missing_or_changed_is_found() {
     );
 }
 
-/// The segment is there, and the rows as well: the program was stopped in between.
+/// The segment exists, and the rows as well: the program was stopped in between.
 #[test]
 fn a_crash_between_the_two_steps_loses_and_doubles_nothing() {
     let (folder, store) = hundred();

@@ -1,4 +1,4 @@
-//! One open database that several parts of a session use in turn.
+//! One open database that several parts of a session share.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

@@ -1,12 +1,12 @@
-//! Folders that the user trusts, and the roots of skills in them that this is about.
+//! Folders that the user trusts, and the skill roots in them that the trust covers.
 //!
-//! Trust is given to what was there: a root that appears in a trusted folder later was planted there, or came with an update,
-//! and has to be trusted itself ([`Store::trusts_root`]). Rows that were written before roots were listed count for the usual
-//! roots directly in their folder.
+//! Trust covers the roots that existed when it was given: a root that appears in a trusted folder later was planted
+//! there, or came with an update, and has to be trusted separately ([`Store::trusts_root`]). Rows written before
+//! roots were listed cover the usual roots directly in their folder.
 //!
-//! A folder is trusted if it or one of its ancestors was. A path is compared part by part and never as text, so
-//! `/src/app` says nothing about `/src/application`; `..` is refused, because `/src/app/../other` lies below `/src/app`
-//! only on paper. Links are the caller's business: it gives canonical paths.
+//! A folder is trusted if it or one of its ancestors is. A path is compared part by part and never as text, so
+//! `/src/app` does not cover `/src/application`; `..` is rejected, because `/src/app/../other` only looks like a path
+//! below `/src/app`. The caller resolves links: it passes canonical paths.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -14,29 +14,29 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use crate::{Store, StoreError};
 
-/// A folder that was trusted.
+/// A trusted folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trusted {
-    /// The folder.
+    /// The canonical path of the folder.
     pub folder: PathBuf,
-    /// When, as the caller wrote it.
+    /// When it was trusted, as the caller wrote it.
     pub at: String,
 }
 
-/// A root of skills in a folder that is trusted.
+/// A skill root in a trusted folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrustedRoot {
-    /// Its path below the folder, as it is named there.
+    /// Its path below the folder, as named there.
     pub root: PathBuf,
-    /// Where it is really: a link that leads elsewhere later is another root.
+    /// Its canonical path: a link that is changed later is another root.
     pub target: PathBuf,
 }
 
 impl Store {
-    /// Trusts the roots in a folder, and no other ones there. Trusting it again moves the time.
+    /// Trusts the roots in a folder, and no others in it. Trusting it again updates the time.
     ///
     /// # Errors
-    /// When a path can't be written down, or the database can't be written.
+    /// If a path is not absolute or not UTF-8, or the database can't be written.
     pub fn trust_roots(
         &self,
         folder: &Path,
@@ -62,11 +62,11 @@ impl Store {
         transaction.commit().map_err(fail)
     }
 
-    /// Whether this root of skills is trusted: listed with a folder that it lies in, or one of the `usual` ones directly in a
-    /// folder that was trusted before roots were listed.
+    /// Whether this skill root is trusted: listed with a folder that contains it, or one of the `usual` ones directly
+    /// in a folder that was trusted before roots were listed.
     ///
     /// # Errors
-    /// When the path is not absolute, or the database can't be read.
+    /// If the path is not absolute, or the database can't be read.
     pub fn trusts_root(
         &self,
         root: &Path,
@@ -75,7 +75,7 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let root = absolute(root)?;
         let (Some(target), true) = (target.to_str(), root.to_str().is_some()) else {
-            return Ok(false); // no such path is ever written down
+            return Ok(false); // such a path is never stored
         };
         for folder in root.ancestors() {
             let Ok(below) = root.strip_prefix(folder) else {
@@ -104,7 +104,7 @@ impl Store {
         Ok(false)
     }
 
-    /// Trusts a folder and all below it. Trusting it again moves the time.
+    /// Trusts a folder and everything below it. Trusting it again updates the time.
     pub fn trust(&self, folder: &Path, now: &str) -> Result<(), StoreError> {
         let folder = checked(folder)?;
         let sql = "INSERT INTO trust (folder, trusted_at) VALUES (?1, ?2)
@@ -116,8 +116,8 @@ impl Store {
         Ok(())
     }
 
-    /// Takes back the trust in exactly this folder, and says whether there was any. One that is trusted through an
-    /// ancestor stays so; [`Store::trusted_by`] names that ancestor.
+    /// Revokes the trust in exactly this folder; returns whether there was any. A folder that is trusted through an
+    /// ancestor stays trusted; [`Store::trusted_by`] returns that ancestor.
     pub fn revoke(&self, folder: &Path) -> Result<bool, StoreError> {
         let folder = checked(folder)?;
         let sql = "DELETE FROM trust WHERE folder = ?1";
@@ -129,7 +129,7 @@ impl Store {
         Ok(removed > 0)
     }
 
-    /// All trusted folders, in order of their paths.
+    /// All trusted folders, ordered by path.
     pub fn trusted(&self) -> Result<Vec<Trusted>, StoreError> {
         let read = || {
             let mut statement = self
@@ -140,11 +140,6 @@ impl Store {
                 .collect::<rusqlite::Result<_>>()
         };
         read().map_err(|source| self.fail(source))
-    }
-
-    /// Whether the folder or one of its ancestors was trusted.
-    pub fn is_trusted(&self, folder: &Path) -> Result<bool, StoreError> {
-        Ok(self.trusted_by(folder)?.is_some())
     }
 
     /// The nearest trusted folder at or above this one.
@@ -173,7 +168,7 @@ fn trusted(row: &Row<'_>) -> rusqlite::Result<Trusted> {
     })
 }
 
-/// A folder that can be named in a row.
+/// A folder that can be stored and is not too broad.
 fn checked(folder: &Path) -> Result<PathBuf, StoreError> {
     if folder.as_os_str().is_empty() {
         return Err(StoreError::TooBroad {

@@ -1,4 +1,4 @@
-//! Who is trusted, and who can't be.
+//! Which folders are trusted, and which can't be.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,10 @@ fn a_folder_and_what_is_below_it() {
         "/src/app/a/b",
         "/src/app/…",
     ] {
-        assert!(store.is_trusted(Path::new(trusted)).unwrap(), "{trusted}");
+        assert!(
+            store.trusted_by(Path::new(trusted)).unwrap().is_some(),
+            "{trusted}"
+        );
     }
     for stranger in [
         "/src",
@@ -37,7 +40,7 @@ fn a_folder_and_what_is_below_it() {
         "/other/src/app",
     ] {
         assert!(
-            !store.is_trusted(Path::new(stranger)).unwrap(),
+            store.trusted_by(Path::new(stranger)).unwrap().is_none(),
             "{stranger}"
         );
     }
@@ -81,8 +84,8 @@ fn revoking_takes_back_exactly_one() {
     assert!(!store.revoke(Path::new("/a/inner")).unwrap());
     assert!(store.revoke(Path::new("/a")).unwrap());
     assert!(!store.revoke(Path::new("/a")).unwrap());
-    assert!(!store.is_trusted(Path::new("/a/inner")).unwrap());
-    assert!(store.is_trusted(Path::new("/b")).unwrap());
+    assert!(store.trusted_by(Path::new("/a/inner")).unwrap().is_none());
+    assert!(store.trusted_by(Path::new("/b")).unwrap().is_some());
 }
 
 #[test]
@@ -122,7 +125,7 @@ fn what_cannot_be_trusted() {
             matches!(error, StoreError::NotAbsolute { .. }),
             "{folder}: {error}"
         );
-        assert!(store.is_trusted(Path::new(folder)).is_err(), "{folder}");
+        assert!(store.trusted_by(Path::new(folder)).is_err(), "{folder}");
         assert!(store.revoke(Path::new(folder)).is_err(), "{folder}");
     }
     assert_eq!(store.trusted().unwrap(), []);
@@ -141,7 +144,7 @@ fn a_name_that_is_not_text_is_refused() {
         StoreError::NotUtf8 { .. }
     ));
     assert!(matches!(
-        store.is_trusted(folder).unwrap_err(),
+        store.trusted_by(folder).unwrap_err(),
         StoreError::NotUtf8 { .. }
     ));
 }
@@ -151,8 +154,8 @@ fn text_is_data_and_never_sql() {
     let (_folder, store) = store();
     let hostile = Path::new("/src/'; DROP TABLE trust; --");
     store.trust(hostile, "'; DROP TABLE trust; --").unwrap();
-    assert!(store.is_trusted(hostile).unwrap());
-    assert!(!store.is_trusted(Path::new("/src/%")).unwrap());
+    assert!(store.trusted_by(hostile).unwrap().is_some());
+    assert!(store.trusted_by(Path::new("/src/%")).unwrap().is_none());
     assert_eq!(store.trusted().unwrap().len(), 1);
 }
 

@@ -1,4 +1,4 @@
-//! Whether all receipts are there, unchanged and in order, in segments and in the database.
+//! Whether all receipts are present, unchanged and in order, in segments and in the database.
 
 use std::collections::BTreeSet;
 
@@ -9,21 +9,21 @@ use crate::receipts::{self, BEGUN, HASH, PREVIOUS};
 use crate::segments::{self, Segment};
 use crate::{Breakage, NewReceipt, Store, StoreError, Verified};
 
-/// The first thing that is wrong.
+/// The first problem: the receipt and what is wrong with it.
 type Broken = (i64, Breakage);
 
-/// How far a chain was followed.
+/// The state of following the chain.
 struct Walk {
     id: i64,
     previous: Hash,
-    /// How many there should be.
+    /// The expected number of receipts.
     count: i64,
-    /// Acts that began and are not over.
+    /// Acts that began and have not ended.
     open: BTreeSet<i64>,
 }
 
 impl Store {
-    /// Whether all receipts are there, unchanged and in order, as far as the files themselves can tell.
+    /// Whether all receipts are present, unchanged and in order, judged by the files alone.
     pub fn verify(&self) -> Result<Verified, StoreError> {
         let folder = self.receipts_folder();
         let walked = self.read(|connection| {
@@ -60,10 +60,10 @@ impl Store {
 }
 
 impl Walk {
-    /// Follows the chain through a segment, as far as the database does not have it.
+    /// Follows the chain through a segment, up to the first row in the database.
     fn segment(&mut self, segment: &Segment, first: Option<i64>) -> Result<(), Broken> {
         if segment.last <= self.id {
-            return Ok(()); // from a time when the program was stopped before it was done with it
+            return Ok(()); // left over from a run that was stopped
         }
         let next = self.id + 1;
         if segment.first > next {
@@ -121,7 +121,7 @@ impl Walk {
     }
 }
 
-/// Numbers begin with 1; a lower one was slipped in before the first.
+/// Numbers start at 1; a lower one was inserted before the first.
 fn out_of_order(expected: i64, found: i64) -> Breakage {
     if found < expected {
         Breakage::Added
@@ -130,8 +130,8 @@ fn out_of_order(expected: i64, found: i64) -> Breakage {
     }
 }
 
-/// The receipt's hash and the act that it belongs to, if it is what it says and follows the one before. What can't even
-/// be read was not written here.
+/// The receipt's hash and the act that it belongs to, if its content matches and it follows the one before. A row
+/// that can't be read was not written by this program.
 fn link(row: &Row<'_>, id: i64, previous: &Hash) -> Result<(Hash, Option<i64>), Breakage> {
     type Read = (NewReceipt, Option<i64>, Hash, Hash);
     let read = || -> rusqlite::Result<Read> {

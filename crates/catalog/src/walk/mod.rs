@@ -1,11 +1,11 @@
 //! The walk through one root; [`take`] reads the skills on the way.
 //!
-//! For each folder `<dir>/SKILL.md` is tried first; only where it is missing is the folder listed.
-//! That keeps a flat tree of ten thousand skills at a few system calls each. Everything is opened
-//! relative to the root's handle, links are never followed by accident, and a FIFO can't hold us.
+//! For each folder `<dir>/SKILL.md` is tried first; the folder is listed only if that does not exist. That keeps a
+//! flat tree of ten thousand skills at a few system calls each. Everything is opened relative to the root's handle,
+//! links are never followed implicitly, and a FIFO can't block the walk.
 //!
-//! Links to folders are collected on the way and followed afterwards, one by one and each target
-//! once: so neither threads nor the order of a directory decide anything, and circles end.
+//! Links to folders are collected on the way and followed afterwards, each target once: so the result depends neither
+//! on threads nor on the order of a directory, and circles end.
 
 mod take;
 
@@ -35,12 +35,12 @@ use crate::{
     root::Root,
 };
 
-/// So many folders are worth a thread of their own. Threads that ask the kernel at once make each
-/// other slower: on two virtual cores the second one saves 28 % of the time and costs 14 % more work
-/// (10,000 skills), which pays only when there is a lot to do.
+/// The number of folders that justifies another thread. Threads that call the kernel at the same time slow each other
+/// down: on two virtual cores the second one saves 28 % of the time and costs 14 % more work (10,000 skills), which
+/// pays off only for large roots.
 const WORTH_A_THREAD: usize = 16_384;
 
-/// Walks a root, and whatever links in it lead to, and adds what is there to the catalog.
+/// Walks a root and the targets of its links, and adds the results to the catalog.
 pub(crate) fn walk(
     base: &Path,
     root: &Root,
@@ -72,16 +72,16 @@ pub(crate) fn walk(
     }
 }
 
-/// What a root has cost so far, with all that its links lead to.
+/// What a root has cost so far, including the targets of its links.
 struct Tally {
     started: Instant,
     seen: AtomicUsize,
     skills: AtomicUsize,
-    /// Nothing more is looked at.
+    /// Nothing more is visited.
     stopped: AtomicBool,
-    /// Nothing more is listed; what is listed is still looked at.
+    /// Nothing more is listed; what is listed is still visited.
     full: AtomicBool,
-    /// Somebody has said that folders lie too deep.
+    /// It was already reported that folders are too deep.
     too_deep: AtomicBool,
 }
 
@@ -98,47 +98,47 @@ impl Default for Tally {
     }
 }
 
-/// One walk: a root, or a folder that a link in it leads to.
+/// One walk: a root, or a folder that a link in it points to.
 struct Walk<'a> {
-    /// The real path of the folder that paths are relative to.
+    /// The canonical path of the folder that paths are relative to.
     base: PathBuf,
-    /// How that folder is shown, when a link led to it.
+    /// The displayed path of that folder, if a link led to it.
     shown: Option<PathBuf>,
     root: &'a Root,
     number: u16,
-    /// How far below the root it is.
+    /// Its depth below the root.
     depth: usize,
     options: &'a Options<'a>,
     tally: &'a Tally,
 }
 
-/// A link to a folder, perhaps.
+/// A link that might point to a folder.
 struct Link {
     path: Vec<u8>,
     depth: usize,
 }
 
-/// What one thread found.
+/// The results of one thread.
 #[derive(Default)]
 struct Lane {
     entries: Vec<Entry>,
     diagnostics: Vec<Diagnostic>,
     records: Vec<Record>,
     links: Vec<Link>,
-    /// What is left of the index.
+    /// The remaining records of the index.
     index: Option<Records>,
     path: Vec<u8>,
     md: Vec<u8>,
 }
 
-/// What the next index is made of, in the order of the walk.
+/// The records of the next index, in the order of the walk.
 enum Record {
-    /// Records of the index that were believed, one after the other.
+    /// Valid records of the old index, one after the other.
     Old(Range<usize>),
     New(Vec<u8>),
 }
 
-/// An open root.
+/// A root that is open for walking.
 #[derive(Clone, Copy)]
 struct Opening<'w> {
     handle: &'w OwnedFd,
@@ -146,7 +146,7 @@ struct Opening<'w> {
 }
 
 impl Walk<'_> {
-    /// Walks the folder and adds what is there to the catalog; the links are still to be followed.
+    /// Walks the folder and adds its skills to the catalog; returns the links to follow.
     fn run(&self, catalog: &mut Catalog) -> Vec<Link> {
         let home = self.options.index.filter(|_| self.shown.is_none());
         let index = home.and_then(|home| home.open(&self.base, self.options.mode));
@@ -170,7 +170,7 @@ impl Walk<'_> {
         links
     }
 
-    /// What all threads found, and the listing of the root, if the index did not have it.
+    /// The results of all threads, and the listing of the root if the index did not have it.
     fn lanes(&self, index: Option<&Index>) -> Result<(Vec<Lane>, Option<Listing>), Errno> {
         let open = || {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -206,7 +206,7 @@ impl Walk<'_> {
         Ok((lanes, listing))
     }
 
-    /// Visits what is in the root, with as many threads as it is worth.
+    /// Visits the content of the root, with a suitable number of threads.
     fn visit_root(
         &self,
         mut first: Lane,
@@ -218,7 +218,7 @@ impl Walk<'_> {
         let most = 1 + names.len() / WORTH_A_THREAD;
         let threads = self.options.threads.clamp(1, most);
         if threads == 1 {
-            // Mostly each is a skill; growing step by step would copy them a dozen times.
+            // Most are skills; growing step by step would copy them a dozen times.
             let room = names.len().min(self.options.limits.max_skills);
             first.entries.reserve_exact(room);
             self.visit_all(&mut first, place, names.iter());
@@ -229,7 +229,7 @@ impl Walk<'_> {
         std::thread::scope(|scope| {
             let work = |start: usize| {
                 let mut lane = lane();
-                // Two threads that count references to one handle wait for each other at every call.
+                // Two threads that share a reference count contend at every call.
                 let own = open();
                 let handle = own.as_ref().unwrap_or(place.handle);
                 let part = names.iter().skip(start).take(size);
@@ -240,7 +240,7 @@ impl Walk<'_> {
             let handles: Vec<_> = starts
                 .map(|start| scope.spawn(move || work(start)))
                 .collect();
-            // A bug in a thread must not look like fewer skills.
+            // A panic in a thread must not look like fewer skills.
             let joined = handles.into_iter().map(|handle| {
                 handle
                     .join()
@@ -251,7 +251,7 @@ impl Walk<'_> {
         lanes
     }
 
-    /// The names in the root, as the index has them, if that is still so and they are not too many.
+    /// The names in the root from the index, if they are still valid and not too many.
     fn remembered_names<'i>(&self, index: &'i Index, key: Key) -> Option<&'i Names> {
         let listing = index.listing.as_ref().filter(|listing| listing.key == key);
         let names = &listing?.names;
@@ -263,7 +263,7 @@ impl Walk<'_> {
         Some(names)
     }
 
-    /// Whether the names that were just listed can be told to be the same the next time.
+    /// Whether a later walk can detect that these names are unchanged.
     fn can_remember_names(&self, handle: &OwnedFd, key: Key) -> bool {
         let wanted = self.options.index.is_some() && self.shown.is_none();
         wanted
@@ -283,7 +283,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The folders, links and manifests in a folder. `path` is where it is, for diagnostics.
+    /// The folders, links and manifests in a folder. `path` is its location, for diagnostics.
     fn list(&self, folder: &OwnedFd, path: &[u8], lane: &mut Lane) -> Result<Names, Errno> {
         let limit = self.options.limits.max_entries;
         let mut names = Names::default();
@@ -296,7 +296,7 @@ impl Walk<'_> {
             names.seen += 1;
             if self.tally.seen.fetch_add(1, Ordering::Relaxed) >= limit {
                 let message =
-                    format!("more than {limit} files and folders: the rest was not looked at");
+                    format!("more than {limit} files and folders: the others were not searched");
                 self.limit(&self.tally.full, lane, path, message, "max_entries");
                 break;
             }
@@ -346,8 +346,8 @@ impl Walk<'_> {
             _ => return,
         }
         if stat.st_dev != place.device {
-            let message = "it is on another file system and was not looked at".to_owned();
-            let hint = Some("name it with `--root` to search it");
+            let message = "it is on another file system and was not searched".to_owned();
+            let hint = Some("pass it with `--root` to search it");
             let problem = self.diagnostic(Code::LimitReached, path, message, hint);
             return lane.diagnostics.push(problem);
         }
@@ -356,7 +356,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Takes the skill in a folder, from the index or from its files; false when there is none.
+    /// Takes the skill in a folder, from the index or from its files; false if there is none.
     fn skill_at(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], stat: &Stat) -> bool {
         let taken =
             self.remembered(lane, place, path, stat) || self.read_skill(lane, place, path, stat);
@@ -366,13 +366,13 @@ impl Walk<'_> {
         taken
     }
 
-    /// Counts the skill that was just taken, and gives it back if it is one too many.
+    /// Counts the skill that was just taken, and removes it if it exceeds the limit.
     fn counted(&self, lane: &mut Lane) {
         let limit = self.options.limits.max_skills;
         let found = self.tally.skills.fetch_add(1, Ordering::Relaxed) + 1;
         if found > limit {
             lane.entries.pop();
-            let message = format!("more than {limit} skills: the rest was not looked at");
+            let message = format!("more than {limit} skills: the others were not read");
             return self.limit(&self.tally.stopped, lane, b"", message, "max_skills");
         }
         if let Some(progress) = self.options.progress {
@@ -388,21 +388,21 @@ impl Walk<'_> {
         if self.tally.started.elapsed() > limit {
             let seconds = limit.as_secs();
             let message =
-                format!("looking took longer than {seconds} s: the rest was not looked at");
+                format!("the search took longer than {seconds} s: the rest was not searched");
             self.limit(&self.tally.stopped, lane, b"", message, "max_root_seconds");
         }
     }
 
-    /// Raises a flag, and says so the first time.
+    /// Sets a flag, and reports it the first time.
     fn limit(&self, flag: &AtomicBool, lane: &mut Lane, path: &[u8], message: String, key: &str) {
         if !flag.swap(true, Ordering::Relaxed) {
-            let hint = format!("metier config skills.limits.{key} N raises the limit");
+            let hint = format!("raise the limit with: metier config skills.limits.{key} N");
             let problem = self.diagnostic(Code::LimitReached, path, message, Some(&hint));
             lane.diagnostics.push(problem);
         }
     }
 
-    /// Looks for other spellings, and into the folders of a folder.
+    /// Tries other spellings, then the subfolders of a folder.
     fn descend(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], depth: usize) {
         self.check_time(lane);
         if self.tally.full.load(Ordering::Relaxed) {
@@ -420,7 +420,7 @@ impl Walk<'_> {
         }
         let most = self.options.limits.max_depth;
         if self.depth + depth >= most && !names.is_empty() {
-            let message = format!("folders more than {most} levels down were not looked at");
+            let message = format!("folders more than {most} levels deep were not searched");
             return self.limit(&self.tally.too_deep, lane, path, message, "max_depth");
         }
         for (name, kind) in names.iter() {
@@ -448,7 +448,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The folder that a link leads to; `None` for anything else, with the reason where it matters.
+    /// The folder that a link points to; `None` for anything else, with a diagnostic where it matters.
     fn target(&self, link: &Link, catalog: &mut Catalog) -> Option<PathBuf> {
         let shown = self.shown(&link.path);
         let mut broken = |message: String| {
@@ -458,19 +458,21 @@ impl Walk<'_> {
         };
         match shown.canonicalize() {
             Err(error) => {
-                broken(format!("the link leads nowhere: {error}"));
+                broken(format!("broken symbolic link: {error}"));
                 None
             }
             Ok(real) if !real.is_dir() => None,
             Ok(real) if self.base.starts_with(&real) || shown.starts_with(&real) => {
-                broken("the link leads in a circle and was not followed".to_owned());
+                broken(
+                    "the link points to one of its parent folders and was not followed".to_owned(),
+                );
                 None
             }
             Ok(real) => Some(real),
         }
     }
 
-    /// A path below the folder as people see it.
+    /// A path below the folder for display.
     fn shown(&self, path: &[u8]) -> PathBuf {
         join(self.shown.as_ref().unwrap_or(&self.base), path)
     }
@@ -501,7 +503,7 @@ impl Walk<'_> {
     }
 }
 
-/// Appends, without copying when there is nothing to append to.
+/// Appends, without copying if there is nothing to append to.
 fn take_over(all: &mut Vec<Entry>, mut more: Vec<Entry>) {
     if all.is_empty() {
         *all = more;
@@ -510,8 +512,8 @@ fn take_over(all: &mut Vec<Entry>, mut more: Vec<Entry>) {
     }
 }
 
-/// Whether this file system is known to change the times of a folder whenever a name in it comes,
-/// goes or changes. Not all do, some only when the right program writes: there a folder is listed anew.
+/// Whether this file system is known to update the times of a folder whenever a name in it is added, removed or
+/// changed. Not all do, and some only when certain programs write: there a folder is listed again.
 #[cfg(target_os = "linux")]
 fn tells_new_names(folder: &OwnedFd) -> bool {
     const EXT: u64 = 0xef53;

@@ -1,4 +1,4 @@
-//! Taking a skill from its folder: out of the index when nothing changed, else from its files.
+//! Takes a skill from its folder: from the index if nothing changed, otherwise from its files.
 
 use std::{borrow::Cow, os::unix::ffi::OsStrExt};
 
@@ -27,7 +27,7 @@ const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::CLOEXEC);
 
 impl Walk<'_> {
-    /// Believes the index, if every key still fits.
+    /// Uses the index, if every key still matches.
     pub(super) fn remembered(
         &self,
         lane: &mut Lane,
@@ -81,7 +81,7 @@ impl Walk<'_> {
         true
     }
 
-    /// Whether all files of a skill are in the state that a digest belongs to. A folder that can't be read is in none.
+    /// Whether all files of a skill are in the state that a digest was computed from. False for an unreadable folder.
     fn is_state(&self, path: &[u8], state: &[u8; 16]) -> bool {
         let now = Fingerprint::of(&join(&self.base, path));
         now.is_ok_and(|now| now.hash == *state)
@@ -100,9 +100,9 @@ impl Walk<'_> {
         }
     }
 
-    /// Reads the skill in what the listing calls a folder, without a look at the folder itself: only the
-    /// index wants to know its times. The kernel makes sure that no link and no other file system is on
-    /// the way. False, with nothing done, on anything unusual and where the kernel can't do that.
+    /// Reads the skill in what the listing calls a folder, without a `stat` of the folder: only the index needs its
+    /// times. The kernel ensures that no link and no other file system is on the path. Returns false without effect
+    /// in any unusual case and where the kernel does not support that.
     pub(super) fn read_unseen(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8]) -> bool {
         if self.options.index.is_some() {
             return false;
@@ -117,7 +117,7 @@ impl Walk<'_> {
             && self.read_beside(lane, place, path, None, Ok(Some(md)))
     }
 
-    /// Reads the skill in a folder. False when no manifest has its usual name there.
+    /// Reads the skill in a folder. False if no manifest has its usual name there.
     pub(super) fn read_skill(
         &self,
         lane: &mut Lane,
@@ -129,7 +129,7 @@ impl Walk<'_> {
         self.read_beside(lane, place, path, Some(stat), md)
     }
 
-    /// Reads SKILL.md and whatever belongs to it. `stat` is that of the folder, if anybody looked.
+    /// Reads SKILL.md and its companion files. `stat` is that of the folder, if known.
     fn read_beside(
         &self,
         lane: &mut Lane,
@@ -138,7 +138,7 @@ impl Walk<'_> {
         stat: Option<&Stat>,
         md: Result<Option<Opened>, FileProblem>,
     ) -> bool {
-        // A look is cheaper than a failed open, and nearly no skill has this file.
+        // A `stat` is cheaper than a failed open, and nearly no skill has this file.
         let has_yaml = statat(
             place.handle,
             joined(&mut lane.path, path, b"/SKILL.yaml"),
@@ -161,7 +161,7 @@ impl Walk<'_> {
         if let Ok(Some(opened)) = &md
             && self.has_other_spelling(lane, place, path, opened)
         {
-            let what = "both SKILL.md and skill.md are in this folder";
+            let what = "this folder contains both SKILL.md and skill.md";
             let problem = FileProblem::new(Code::FileAmbiguous, what).hint("remove one of them");
             lane.entries.push(self.broken(path, files, problem));
             return true;
@@ -177,8 +177,7 @@ impl Walk<'_> {
         true
     }
 
-    /// The usual second spelling, on a file system that tells them apart; [`Entry::examine`] looks
-    /// for all the others.
+    /// The most common other spelling, on a case-sensitive file system; [`Entry::examine`] checks all others.
     fn has_other_spelling(
         &self,
         lane: &mut Lane,
@@ -205,7 +204,7 @@ impl Walk<'_> {
                 Err(Errno::NXIO) => {
                     return Err(FileProblem::new(
                         Code::FileNotRegular,
-                        "this is a socket, not a file",
+                        "it is a socket, not a file",
                     ));
                 }
                 Err(error) => return Err(FileProblem::unreadable(error)),
@@ -216,7 +215,7 @@ impl Walk<'_> {
         Ok(opened)
     }
 
-    /// A manifest that is a link: fine as long as it stays in its folder.
+    /// A manifest that is a link: valid if it stays in its folder.
     fn open_linked(
         &self,
         place: &Opening<'_>,
@@ -319,7 +318,7 @@ impl Walk<'_> {
             ..self.entry(path, files)
         };
         entry.diagnostics.extend(problem.map(|problem| {
-            let message = format!("the sidecar was not read: {}", problem.message);
+            let message = format!("the sidecar file was ignored: {}", problem.message);
             Diagnostic {
                 severity: Severity::Warning,
                 code: Code::SidecarUnread,
@@ -336,7 +335,7 @@ impl Walk<'_> {
         lane.md = room;
     }
 
-    /// The last part of the path, as the skill's folder.
+    /// The last part of the path, as the name of the skill's folder.
     fn folder_name<'p>(&'p self, path: &'p [u8]) -> Option<Cow<'p, str>> {
         let name = if path == b"." {
             self.shown
@@ -347,12 +346,12 @@ impl Walk<'_> {
         } else {
             path.rsplit(|byte| *byte == b'/').next()?
         };
-        // Checking that a name is text is much faster than making it text, and nearly every one is.
+        // Checking that a name is text is much faster than converting it, and nearly every one is.
         let text = std::str::from_utf8(name).map(Cow::Borrowed);
         Some(text.unwrap_or_else(|_| String::from_utf8_lossy(name)))
     }
 
-    /// The sidecar, if there is one; what is wrong with it is told beside the skill.
+    /// The sidecar file, if it exists; its problems are diagnostics of the skill.
     fn read_sidecar(
         &self,
         lane: &mut Lane,
@@ -363,7 +362,7 @@ impl Walk<'_> {
         if !may_have_sidecar(stat) {
             return Ok(None);
         }
-        // A look is cheaper than a failed open; what it finds is opened without following links.
+        // A `stat` is cheaper than a failed open; the file is opened without following links.
         let file = joined(&mut lane.path, path, b"/agents/openai.yaml");
         let look = statat(place.handle, file, AtFlags::SYMLINK_NOFOLLOW);
         if look.err() == Some(Errno::NOENT) {
@@ -397,7 +396,7 @@ impl Walk<'_> {
             .is_ok()
     }
 
-    /// Only what can be proven unchanged with the usual names is written to the index.
+    /// Only what can be proven unchanged, with the usual names, is written to the index.
     fn remember(&self, lane: &mut Lane, path: &[u8], keys: &Keys, entry: &Entry) {
         let usual = |name: &Option<Cow<'static, str>>| {
             matches!(name.as_deref(), None | Some("SKILL.md" | "SKILL.yaml"))
@@ -416,7 +415,7 @@ impl Walk<'_> {
             .push(Record::New(index::record(path, keys, &payload)));
     }
 
-    /// Writes the index, if anything in it would be new: a record, or the listing of the root.
+    /// Writes the index, if it would change: a record, or the listing of the root.
     pub(super) fn save_index(
         &self,
         index: Option<&Index>,
@@ -445,11 +444,11 @@ impl Walk<'_> {
             }
         }
         let listing = listing.or(index.and_then(|index| index.listing.as_ref()));
-        // A cache that can't be written costs time, nothing else.
+        // A cache that can't be written costs only time.
         home.save(&self.base, self.options.mode, listing, &all).ok();
     }
 
-    /// Takes a skill whose manifest is spelled in another way; false when there is none.
+    /// Takes a skill whose manifest has an unusual spelling; false if there is none.
     pub(super) fn other_spellings(
         &self,
         lane: &mut Lane,
@@ -469,7 +468,7 @@ impl Walk<'_> {
         !manifests.is_empty()
     }
 
-    /// `skill.md`, `Skill.md`, `SKILL.yml`: read with a warning, unless there are several.
+    /// Reads `skill.md`, `Skill.md`, `SKILL.yml` with a warning, unless there are several.
     fn other_spelling(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], names: &[&[u8]]) {
         let spelling = String::from_utf8_lossy(names[0]).into_owned();
         let is_yaml = !spelling.to_ascii_lowercase().ends_with(".md");
@@ -488,7 +487,7 @@ impl Walk<'_> {
         if names.len() > 1 {
             let problem = FileProblem::new(
                 Code::FileAmbiguous,
-                "several spellings of SKILL.md are in this folder",
+                "this folder contains several spellings of SKILL.md",
             )
             .hint("keep one, named `SKILL.md`");
             return lane.entries.push(self.broken(path, files, problem));
@@ -527,10 +526,8 @@ impl Walk<'_> {
         entry.diagnostics.push(Diagnostic {
             severity,
             code: Code::FileNameCase,
-            message: format!(
-                "the file is named `{spelling}`; other programs look only for `{right}`"
-            )
-            .into(),
+            message: format!("the file is named `{spelling}`; other programs only read `{right}`")
+                .into(),
             hint: Some(format!("rename it to `{right}`").into()),
             file: spelling.into(),
             position: None,
@@ -545,14 +542,14 @@ struct Manifests {
     yaml: Option<Opened>,
 }
 
-/// `agents/openai.yaml` needs a folder: a directory with two links has none. (Some file systems
-/// don't count; theirs say one.)
+/// `agents/openai.yaml` needs a subfolder: a directory with two hard links has none. (Some file systems don't count;
+/// they report one.)
 fn may_have_sidecar(stat: Option<&Stat>) -> bool {
     stat.is_none_or(|stat| stat.st_nlink != 2)
 }
 
-/// What the scanner has against the words of a skill that every prompt shows. They are judged when they are read, and the index keeps
-/// the answer with them.
+/// The scanner's finding about the words of a skill that every prompt shows. They are scanned when they are read, and
+/// the index stores the result.
 fn words_instruct(card: &Card, file: &str) -> Option<Diagnostic> {
     let when = card.when_to_use.as_deref().unwrap_or_default();
     let found = metier_scan::judge_words(&card.name, &card.description, when)?;

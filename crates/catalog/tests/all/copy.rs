@@ -1,4 +1,4 @@
-//! The judged copy has the judged bytes under the judged names, or there is none.
+//! The scanned copy has the scanned bytes under the scanned names, or there is none.
 
 use std::{
     ffi::OsStr,
@@ -14,7 +14,7 @@ use metier_catalog::{Content, CopyError, Place, Room, Snapshot};
 
 use crate::{World, place};
 
-/// Room for small files only, so that others are read once more.
+/// Memory for small files only, so that others are read again.
 const SMALL: Room = Room {
     file: 100,
     total: 150,
@@ -68,7 +68,7 @@ fn nothing_is_written_through_a_link_or_over_another_file() {
     world.write("root/s/b", "from the skill");
     let place = place(&skill);
     let mut held = place.snapshot(SMALL).unwrap();
-    // As on a file system that takes two names for one.
+    // As on a file system that does not distinguish two names.
     let second = held.files.iter_mut().find(|file| file.path == "b").unwrap();
     second.path = "a".into();
     let (copied, _) = copy(&world, &place, &held);

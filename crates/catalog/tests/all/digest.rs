@@ -1,4 +1,4 @@
-//! A digest stands for the exact bytes, names and links of a skill, and for nothing else.
+//! A digest identifies the exact bytes, names and links of a skill, and nothing else.
 
 use std::{
     collections::BTreeMap,
@@ -20,7 +20,7 @@ const ROOM: Room = Room {
     total: 1000,
 };
 
-/// Makes a skill with these files, in this order.
+/// Creates a skill with these files, in this order.
 fn made(files: &[(&str, &str)]) -> (World, Place) {
     let world = World::new();
     world.folder("root/s");
@@ -305,7 +305,7 @@ fn many_deep_folders_take_no_longer_than_flat_ones() {
     });
 }
 
-/// Few open files are allowed; many folders side by side must not need more.
+/// With few open files allowed, many folders side by side must not need more.
 #[test]
 fn many_folders_need_few_open_files() {
     const NAME: &str = "digest::many_folders_need_few_open_files";

@@ -1,4 +1,4 @@
-//! The index is only a cache: with it, without it and with a damaged one, the answer is the same.
+//! The index is only a cache: with it, without it and with a damaged one, the result is the same.
 
 use std::{
     fs,
@@ -50,7 +50,7 @@ fn same(warm: Catalog, cold: Catalog) {
     assert_eq!(warm.len(), cold.len());
 }
 
-/// The index says what the disk says, at once and again.
+/// The index returns what is on the disk, at once and again.
 #[track_caller]
 fn check(world: &World) {
     for mode in [Mode::Lenient, Mode::Strict] {
@@ -61,7 +61,7 @@ fn check(world: &World) {
     }
 }
 
-/// Waits until a change now would have another time than every change before.
+/// Waits until a change now would have a later time than every change before.
 fn tick(world: &World) {
     let now = |path: &Path| {
         fs::write(path, "x").unwrap();
@@ -86,7 +86,7 @@ fn index_file(world: &World) -> PathBuf {
     }
 }
 
-/// A small root with a bit of everything, and its index.
+/// A small root with various content, and its index.
 fn indexed() -> World {
     let world = World::in_memory();
     world.write("root/a/SKILL.md", "---\nname: a\ndescription: first text\nmetadata: {\"openclaw\": {\"requires\": {\"bins\": [\"gh\"], \"anyBins\": [\"x\", \"y\"]}, \"os\": [\"linux\"], \"install\": [{\"id\": \"b\", \"kind\": \"brew\", \"formula\": \"gh\", \"bins\": [\"gh\"]}]}}\n---\n");
@@ -99,7 +99,7 @@ fn indexed() -> World {
     world
 }
 
-/// Replaces `from` by `to` in the index and makes its checksum right again.
+/// Replaces `from` by `to` in the index and fixes its checksum.
 fn forge(world: &World, from: &str, to: &str) {
     let file = index_file(world);
     let mut bytes = fs::read(&file).unwrap();
@@ -132,7 +132,7 @@ fn a_warm_look_is_a_cold_look() {
     check(&world);
 }
 
-/// A forged index shows that it is really used; and that another program's is not.
+/// A forged index proves that it is really used, and that another program's is not.
 #[test]
 fn an_index_is_believed_only_with_its_stamp() {
     let world = indexed();
@@ -260,7 +260,7 @@ fn no_cut_or_longer_index_is_believed_or_panics() {
     check(&whole.repeat(2));
 }
 
-/// A checksum proves nothing about who wrote it: even a well-formed lie must not end the process.
+/// A checksum does not prove who wrote it: even a well-formed forgery must not end the process.
 #[test]
 fn a_damaged_index_with_a_right_checksum_never_panics() {
     let world = indexed();
@@ -306,7 +306,7 @@ fn the_cache_is_for_its_owner_only() {
     );
 }
 
-/// What was changed a moment ago may change again without another time, so it is not remembered.
+/// A recently changed file can change again within the same time, so it is not stored.
 #[test]
 fn what_was_changed_just_now_is_not_remembered() {
     let world = World::new();
@@ -374,14 +374,14 @@ fn a_changed_skill_is_read_again_and_the_others_are_kept() {
     );
 }
 
-/// Looks with the index, and says which digest it shows for a skill.
+/// Searches with the index, and returns the digest that it shows for a skill.
 fn shown(world: &World, name: &str) -> Option<Digest> {
     let catalog = look(&world.root(), &with_index(&home(world), Mode::Lenient));
     let entry = catalog.entries.iter().find(|entry| entry.name() == name);
     entry.unwrap().digest
 }
 
-/// Hashes a skill and lets the index know; whether the index shows the digest afterwards.
+/// Hashes a skill and updates the index; returns whether the index shows the digest afterwards.
 fn remembers(world: &World, name: &str) -> bool {
     shown(world, name);
     let folder = world.at(&format!("root/{name}"));
@@ -522,7 +522,7 @@ fn a_sidecar_that_appears_changes_or_goes_is_seen() {
     check(&world);
 }
 
-/// Whatever its names sort like, and though a skill in it is never remembered.
+/// However its names are sorted, and even if a skill in it is never stored.
 #[test]
 fn an_unchanged_root_leaves_its_index_alone() {
     let world = World::new();
@@ -561,7 +561,7 @@ fn a_limit_counts_the_names_that_the_index_knows() {
     same(look(&world.root(), &warm), look(&world.root(), &cold));
 }
 
-/// One thing that happens to a root between two looks.
+/// One change of a root between two searches.
 #[derive(Clone, Debug)]
 enum Edit {
     Markdown(usize, &'static str),
@@ -603,7 +603,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Does it, as far as it can be done: what is not there can't be removed.
+/// Applies the change if possible: a missing file can't be removed.
 fn apply(world: &World, edit: &Edit) {
     let at = |skill: usize| world.at(&format!("root/s{skill}"));
     let write = |skill: usize, name: &str, text: String| {

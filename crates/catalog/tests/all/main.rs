@@ -1,7 +1,7 @@
-//! What is found on a disk and what is read from it, with files that lie, change and lead astray.
+//! What is found on a disk and what is read from it, with files that are forged, change and mislead.
 //!
-//! Every test has a folder of its own: `root/` is searched, `outside/` is what nobody may reach
-//! through it, `cache/` is for the index.
+//! Every test has a separate folder: `root/` is searched, `outside/` must not be reachable through it, `cache/` is
+//! for the index.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -37,7 +37,7 @@ impl World {
         Self::below(&std::env::temp_dir())
     }
 
-    /// The same in memory, where there is such a place: for tests that make very many files.
+    /// The same in memory, if possible: for tests that create very many files.
     pub(crate) fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() {
@@ -54,7 +54,7 @@ impl World {
         Self { folder }
     }
 
-    /// The real path of a name below the temporary folder.
+    /// The canonical path of a name below the temporary folder.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(name)
     }
@@ -136,7 +136,7 @@ pub(crate) fn options(mode: Mode) -> Options<'static> {
     }
 }
 
-/// So much later than now that no file counts as being changed just now.
+/// So much later than now that no file counts as recently changed.
 pub(crate) fn later() -> SystemTime {
     SystemTime::now() + Duration::from_secs(10)
 }
@@ -148,7 +148,7 @@ pub(crate) fn with_index(home: &IndexHome, mode: Mode) -> Options<'_> {
     }
 }
 
-/// Looks into one root that somebody named.
+/// Searches one explicit root.
 pub(crate) fn look(root: &Path, options: &Options<'_>) -> Catalog {
     discover(vec![Root::explicit(Source::User, root.to_owned())], options)
 }

@@ -1,4 +1,4 @@
-//! A path that somebody asks for leads to a regular file inside of the skill, or nowhere.
+//! A requested path leads to a regular file inside the skill, or nowhere.
 
 use std::{
     fs::{self, File},
@@ -17,7 +17,7 @@ use crate::{World, only, place};
 
 const LIMIT: u64 = 1000;
 
-/// How a path is turned down.
+/// How a path is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Refusal {
     BadPath,
@@ -54,7 +54,7 @@ fn check(place: &Place, path: &str, expected: Refusal) {
     }
 }
 
-/// The folder does not exist: whoever opens anything gets another error.
+/// The folder does not exist: opening anything would give another error.
 #[track_caller]
 fn check_unopened(path: &str, expected: Refusal) {
     check(&place("/nonexistent/skill"), path, expected);
@@ -374,7 +374,7 @@ fn a_file_that_grows_meanwhile_is_never_more_than_the_limit() {
     });
 }
 
-/// Swaps two names without a pause, while `work` runs.
+/// Swaps two names continuously, while `work` runs.
 fn while_swapping(a: &Path, b: &Path, work: impl FnOnce()) {
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -65,7 +65,7 @@ fn it_gives_and_refuses_what_the_folder_does() {
     ] {
         assert_eq!(snapshot.read(path, 120), place.read(path, 120), "{path}");
     }
-    // The folder still has it, the snapshot had no room for it.
+    // The folder still has it, but the snapshot has not kept it.
     let kept = snapshot.read("large", 1000);
     assert!(matches!(kept, Err(ReadError::TooLarge { .. })), "{kept:?}");
 }
@@ -84,7 +84,7 @@ fn what_changes_afterwards_is_not_in_it() {
     assert!(snapshot.read("real.md", 100).unwrap().ends_with(b"Body.\n"));
 }
 
-/// Whoever follows a link through a snapshot relies on this: neither end of it can change unnoticed.
+/// Following a link through a snapshot relies on this: neither end of it can change unnoticed.
 // case 13, 123
 #[test]
 fn the_digest_binds_a_link_and_what_it_leads_to() {

@@ -1,4 +1,4 @@
-//! The fixtures: what each odd skill is good for, as their tables say.
+//! The fixtures: the expected results of each broken skill, as their tables state.
 
 use std::{
     collections::BTreeMap,
@@ -54,7 +54,7 @@ fn folder_of(entry: &Entry) -> String {
         .into_owned()
 }
 
-/// Everything in a folder, looked at closely.
+/// Everything in a folder, examined.
 fn examined(folder: &Path, mode: Mode) -> Vec<Entry> {
     let mut entries = look(folder, &options(mode)).entries;
     for entry in &mut entries {

@@ -261,7 +261,7 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
     assert!(
         report
             .message
-            .contains("somebody else went on with the conversation"),
+            .contains("another process continued conversation"),
         "{report}"
     );
     assert!(report.hint.unwrap().contains("metier chat --resume"));

@@ -310,8 +310,8 @@ fn doctor_and_info_show_hooks_that_cannot_be_read() {
     for command in [&["doctor"][..], &["info", "guard"]] {
         let output = room.run(command);
         for problem in [
-            "`agent:boot` is not an event of OpenClaw",
-            "`Start` is not an event",
+            "unknown OpenClaw event `agent:boot`",
+            "unknown event `Start`",
         ] {
             assert!(output.stdout.contains(problem), "{}", output.snapshot());
         }

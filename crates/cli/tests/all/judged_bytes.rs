@@ -173,7 +173,7 @@ fn is_refused(stage: &Stage, skill: &str, name: &str, times: usize, why: &str) {
 #[test]
 fn a_skill_that_is_too_deep_is_refused() {
     under_every_condition(|stage| {
-        is_refused(stage, "deep", "d", 70, "lies more than 64 folders deep");
+        is_refused(stage, "deep", "d", 70, "is more than 64 folders deep");
     });
 }
 

@@ -198,7 +198,7 @@ fn trust_is_given_after_a_look_and_a_yes() {
         for line in [
             "✓ clean - ",
             "✗ weather - ",
-            "the scanner found something dangerous",
+            "the scanner found a threat",
             "Trust 3 skills (1 of them stay blocked)? [y/N] ",
             "nothing was trusted",
         ] {

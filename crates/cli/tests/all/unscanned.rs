@@ -52,8 +52,7 @@ fn words_that_instruct_reach_no_model_before_any_scan() {
         let list = stage.context.run(&["list", "--source", "user"]);
         assert!(list.stdout.contains("✗ notes"), "{}", list.snapshot());
         assert!(
-            list.stdout
-                .contains("the scanner found something dangerous"),
+            list.stdout.contains("the scanner found a threat"),
             "{}",
             list.snapshot()
         );

@@ -1,4 +1,4 @@
-//! Commands of Claude: `hooks:` in a SKILL.md, or `hooks/hooks.json`.
+//! Claude's command hooks: `hooks:` in a SKILL.md, or `hooks/hooks.json`.
 //!
 //! ```yaml
 //! hooks:
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// The events of Claude that are raised here, and the phase of each.
+/// Claude's events that are supported, and the phase of each.
 pub const EVENTS: &[(&str, HookPhase)] = &[
     ("SessionStart", HookPhase::ConversationStart),
     ("UserPromptSubmit", HookPhase::BeforePromptBuild),
@@ -30,7 +30,7 @@ pub const EVENTS: &[(&str, HookPhase)] = &[
     ("SessionEnd", HookPhase::Deactivate),
 ];
 
-/// Events that Claude has and that nothing here corresponds to.
+/// Claude's events that have no counterpart here.
 const ELSEWHERE: &[&str] = &[
     "Setup",
     "UserPromptExpansion",
@@ -59,10 +59,10 @@ const ELSEWHERE: &[&str] = &[
     "ElicitationResult",
 ];
 
-/// Kinds of hooks that Claude has besides commands.
+/// Claude's kinds of hooks other than commands.
 const OTHER_TYPES: &[&str] = &["http", "mcp_tool", "prompt", "agent"];
 
-/// What Claude calls the tools of the program.
+/// Claude's names of metier's tools.
 const CORE: &[(&str, &[&str])] = &[
     ("bash", &["Bash"]),
     ("shell", &["Bash"]),
@@ -77,47 +77,48 @@ const CORE: &[(&str, &[&str])] = &[
     ("task", &["Task"]),
 ];
 
-/// A pattern is compiled, so it can't be any length.
+/// The maximum length of a matcher, since it is compiled.
 const MAX_MATCHER: usize = 1024;
-/// How large a compiled pattern may get.
+/// The maximum size of a compiled matcher.
 const MAX_COMPILED: usize = 64 << 10;
-/// How many commands are read.
+/// The maximum number of commands.
 const MAX_COMMANDS: usize = 100;
 
-/// A command that is run when something happens.
+/// A command that runs when an event occurs.
 #[derive(Clone, Debug)]
 pub struct CommandHook {
-    /// Claude's word for it, such as `PreToolUse`.
+    /// Claude's name of the event, such as `PreToolUse`.
     pub event: &'static str,
-    /// Ours.
+    /// The phase that corresponds to the event.
     pub phase: HookPhase,
-    /// For which tools; at other events what it says is not looked at.
+    /// The tools that it applies to; ignored for events without tools.
     pub matcher: Matcher,
-    /// The line for a shell.
+    /// The shell command line.
     pub command: Box<str>,
-    /// How many seconds it may take, if it says so.
+    /// Its time limit in seconds, if it has one.
     pub timeout: Option<u64>,
-    /// Whether it is run once in a session.
+    /// Whether it runs once per session.
     pub once: bool,
-    /// Where it is written.
+    /// The file that contains it.
     pub file: Box<str>,
-    /// In which line.
+    /// The line in that file.
     pub line: u32,
 }
 
-/// Which tools a command is for.
+/// The tools that a command applies to.
 #[derive(Clone, Debug)]
 pub enum Matcher {
-    /// Every tool.
+    /// Matches every tool.
     All,
-    /// Exactly these.
+    /// Matches tools with these names.
     Names(Vec<Box<str>>),
-    /// Those in whose names this is found.
+    /// Matches tools whose names contain a match.
     Pattern(Regex),
 }
 
 impl Matcher {
-    /// Reads one: nothing or `*` is every tool, words between `|` or `,` are a list, anything else is a regular expression.
+    /// Reads a matcher: empty or `*` matches every tool, words between `|` or `,` are a list, anything else is a
+    /// regular expression.
     fn read(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if text.is_empty() || text == "*" {
@@ -144,7 +145,7 @@ impl Matcher {
         })
     }
 
-    /// Whether a tool is one of them, by the name that it has here or by the one that Claude has for it.
+    /// Whether a tool matches, by metier's or Claude's name.
     #[must_use]
     pub fn matches(&self, tool: &str) -> bool {
         let spellings = || std::iter::once(tool).chain(claude_names(tool).iter().copied());
@@ -156,7 +157,7 @@ impl Matcher {
     }
 }
 
-/// What Claude calls a tool of the program; nothing for tools of skills.
+/// Claude's names of one of metier's tools; empty for tools of skills.
 #[must_use]
 pub fn claude_names(tool: &str) -> &'static [&'static str] {
     let found = CORE.iter().find(|(name, _)| *name == tool);
@@ -174,20 +175,20 @@ pub(super) fn read_field(
     }
 }
 
-/// Reads `hooks/hooks.json`.
+/// Reads the file `hooks/hooks.json`.
 pub(super) fn read_file(text: &str, report: &mut Report<'_>, commands: &mut Vec<CommandHook>) {
     let root = match yaml::read_file(text) {
         Ok(root) => root,
         Err((_, message)) => {
             return report.add(Code::HookForm, 0, || {
-                Say::new(format!("it is not JSON: {message}")).hint("check it with a JSON linter")
+                Say::new(format!("not valid JSON: {message}")).hint("check it with a JSON linter")
             });
         }
     };
     match root.get("hooks") {
         Some(node) => read_events(node, report, commands),
         None => report.add(Code::HookForm, root.at, || {
-            Say::new("it has no `hooks`").hint("write `{\"hooks\": {\"PreToolUse\": […]}}`")
+            Say::new("there is no field `hooks`").hint("write `{\"hooks\": {\"PreToolUse\": […]}}`")
         }),
     }
 }
@@ -218,12 +219,11 @@ fn unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
         let name = visible(&pair.key);
         if ELSEWHERE.contains(&&*pair.key) {
             return Say::new(format!(
-                "no phase corresponds to the event `{name}`; it has no effect"
+                "the event `{name}` has no counterpart here and no effect"
             ));
         }
         let known: Vec<&str> = EVENTS.iter().map(|(name, _)| *name).collect();
-        Say::new(format!("`{name}` is not an event"))
-            .hint(format!("use one of {}", known.join(", ")))
+        Say::new(format!("unknown event `{name}`")).hint(format!("use one of {}", known.join(", ")))
     });
 }
 
@@ -246,7 +246,7 @@ fn read_group(
         if commands.len() >= MAX_COMMANDS {
             return report.add(Code::LimitReached, hook.at, || {
                 Say::new(format!(
-                    "there are more than {MAX_COMMANDS} hooks; the rest is not run"
+                    "there are more than {MAX_COMMANDS} hooks; the others are not run"
                 ))
             });
         }
@@ -263,18 +263,18 @@ fn read_group(
     }
 }
 
-/// A matcher that is not understood is for every tool: a guard is rather asked too often than not at all.
+/// An invalid matcher matches every tool: calling a guard too often is safer than not at all.
 fn read_matcher(node: &Node<'_>, report: &mut Report<'_>) -> Matcher {
     let why = match (&node.value, node.as_text().map(Matcher::read)) {
         (_, Some(Ok(matcher))) => return matcher,
         (Value::Null, _) => return Matcher::All,
         (_, Some(Err(why))) => why,
-        (_, None) => format!("it is {}, but should be text", node.kind()),
+        (_, None) => format!("it must be text, not {}", node.kind()),
     };
     report.add(Code::HookForm, node.at, || {
         let shown = visible(node.as_text().unwrap_or("…")).into_owned();
         Say::new(format!(
-            "the matcher `{shown}` is not understood: {why}; its hooks are run for every tool"
+            "invalid matcher `{shown}`: {why}; its hooks run for every tool"
         ))
         .hint("name tools, as in `Bash|Edit`, or write a regular expression without look-around")
     });
@@ -287,8 +287,8 @@ fn read_command(hook: &Node<'_>, report: &mut Report<'_>) -> Option<(Box<str>, O
         report.add(Code::HookUnsupported, hook.at, || {
             let shown = visible(kind);
             let say = match OTHER_TYPES.contains(&kind) {
-                true => Say::new(format!("hooks of the type `{shown}` are not run here")),
-                false => Say::new(format!("`{shown}` is not a type of hooks")),
+                true => Say::new(format!("hooks of type `{shown}` are not supported")),
+                false => Say::new(format!("unknown hook type `{shown}`")),
             };
             say.hint("use `type: command`")
         });
@@ -337,7 +337,7 @@ fn list<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> Vec<&
 fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
     report.add(Code::HookForm, node.at, || {
         Say::new(format!(
-            "`{}` is {}, but should be {wanted}; it was not read",
+            "`{}` must be {wanted}, not {}; it was ignored",
             visible(key),
             node.kind()
         ))

@@ -1,11 +1,11 @@
-//! Hooks that a skill brings along in the ways of others: handlers of OpenClaw, commands of Claude.
+//! Hooks of other agents in a skill: OpenClaw handlers and Claude commands.
 //!
-//! **Problem.** Thousands of skills have a `hooks/` folder or a `hooks:` field that was written for another program, whose
-//! events are not ours.
+//! **Problem.** Thousands of skills have a `hooks/` folder or a `hooks:` field that was written for another program
+//! with other events.
 //!
-//! **Decision.** What they say is read here into one list, and each of their events is one of the nine phases or has no
-//! effect, and that is told: [`openclaw::EVENTS`] and [`claude::EVENTS`] are the whole mapping. Whatever can't be read is a diagnostic;
-//! the skill itself stays usable.
+//! **Decision.** They are read into one list, and each of their events is mapped to one of the nine phases or
+//! reported as without effect: [`openclaw::EVENTS`] and [`claude::EVENTS`] are the whole mapping. Whatever can't be
+//! read is a diagnostic; the skill itself stays usable.
 //!
 //! ```text
 //! HOOK.md        events: [agent:bootstrap]        handler.ts   → before_prompt_build
@@ -28,41 +28,41 @@ use crate::{
 pub use claude::{CommandHook, Matcher};
 pub use openclaw::Handler;
 
-/// The folder in which hooks are.
+/// The folder that contains hooks.
 const FOLDER: &str = "hooks/";
-/// Commands for Claude, as a plugin brings them.
+/// Claude commands in the format of a plugin.
 const CLAUDE_FILE: &str = "hooks/hooks.json";
-/// What describes a handler of OpenClaw.
+/// The file that describes an OpenClaw handler.
 const HOOK_MD: &str = "HOOK.md";
 
 /// A file of a skill.
 #[derive(Clone, Copy, Debug)]
 pub struct HookFile<'a> {
-    /// Below the skill's folder.
+    /// The path below the skill's folder.
     pub path: &'a str,
-    /// Its text, if [`wants_text`] says so and it can be read.
+    /// Its text, if [`wants_text`] requires it and it can be read.
     pub text: Option<&'a str>,
 }
 
-/// Every hook that a skill brings along.
+/// All hooks of a skill.
 #[derive(Clone, Debug, Default)]
 pub struct Hooks {
-    /// Handlers of OpenClaw, in the order in which they are asked.
+    /// OpenClaw handlers, in the order in which they are called.
     pub handlers: Vec<Handler>,
-    /// Commands of Claude, in the order in which they are written.
+    /// Claude commands, in the order in which they are written.
     pub commands: Vec<CommandHook>,
-    /// What is wrong with them; never an error.
+    /// Problems of the hooks; never errors.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Hooks {
-    /// Whether there is none.
+    /// Whether there are no hooks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.handlers.is_empty() && self.commands.is_empty()
     }
 
-    /// The phases at which one of them is asked, each once.
+    /// The phases at which one of them is called, each once.
     #[must_use]
     pub fn phases(&self) -> Vec<HookPhase> {
         let asked = |phase: &HookPhase| {
@@ -74,7 +74,7 @@ impl Hooks {
     }
 }
 
-/// Whether the text of a file is needed to know the hooks.
+/// Whether the text of a file is needed to determine the hooks.
 #[must_use]
 pub fn wants_text(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -83,22 +83,22 @@ pub fn wants_text(path: &str) -> bool {
     is_manifest || name == HOOK_MD || path == CLAUDE_FILE || path == plugin::MANIFEST
 }
 
-/// The names below a skill's folder where hooks are kept, besides its manifest.
+/// The names below a skill's folder that can contain hooks, besides its manifest.
 pub const PLACES: [&str; 3] = ["hooks", HOOK_MD, plugin::MANIFEST];
 
-/// Whether the text of a manifest may have a field `hooks`: YAML spells it so, or with an escape.
+/// Whether the text of a manifest can have a field `hooks`: spelled so, or with an escape.
 #[must_use]
 pub fn may_be_named(manifest: &[u8]) -> bool {
     memchr::memchr(b'\\', manifest).is_some() || memchr::memmem::find(manifest, b"hooks").is_some()
 }
 
-/// Whether a skill with such a file may have hooks, as far as its name tells.
+/// Whether a file of this name can contain hooks.
 #[must_use]
 pub fn may_hook(path: &str) -> bool {
     path.starts_with(FOLDER) || path == HOOK_MD || path == plugin::MANIFEST
 }
 
-/// The hooks among the files of a skill.
+/// Finds the hooks among the files of a skill.
 #[must_use]
 pub fn discover(files: &[HookFile<'_>]) -> Hooks {
     let mut hooks = Hooks::default();
@@ -107,7 +107,7 @@ pub fn discover(files: &[HookFile<'_>]) -> Hooks {
         let mut files = files.iter();
         files.find(|file| file.path.eq_ignore_ascii_case(name))
     };
-    // Where there is a SKILL.yaml, it is the manifest and SKILL.md the body.
+    // If there is a SKILL.yaml, it is the manifest and SKILL.md the body.
     let manifest = named("SKILL.yaml").or_else(|| named("SKILL.md"));
     if let Some((file, text)) = manifest.and_then(|file| Some((file, file.text?))) {
         let mut report = Report::new(Mode::Lenient, file.path, text);
@@ -126,7 +126,7 @@ pub fn discover(files: &[HookFile<'_>]) -> Hooks {
 }
 
 impl Hooks {
-    /// Reads the files with commands of Claude: the usual one, and those that the manifest of a plugin names.
+    /// Reads the files with Claude commands: the default one, and those that the manifest of a plugin names.
     fn read_commands(&mut self, files: &[HookFile<'_>]) {
         let at = |path: &str| files.iter().find(|file| file.path == path);
         let manifest = at(plugin::MANIFEST).and_then(|file| file.text);
@@ -137,7 +137,10 @@ impl Hooks {
             for path in plugin::named_files(text) {
                 if at(&path).is_none() {
                     report.add(Code::HookForm, 0, || {
-                        Say::new(format!("`{}` is not there", crate::text::visible(&path)))
+                        Say::new(format!(
+                            "the file `{}` does not exist",
+                            crate::text::visible(&path)
+                        ))
                     });
                 } else if !paths.contains(&path) {
                     paths.push(path);
@@ -150,7 +153,7 @@ impl Hooks {
             match file.text {
                 Some(text) => claude::read_file(text, &mut report, &mut self.commands),
                 None => report.add(Code::HookForm, 0, || {
-                    Say::new("it can't be read, or is too large, so its hooks are not run")
+                    Say::new("the file can't be read or is too large; its hooks are not run")
                 }),
             }
             self.diagnostics.append(&mut report.list);
@@ -158,7 +161,7 @@ impl Hooks {
     }
 }
 
-/// A hook that can't be read is no reason to lose the skill.
+/// An invalid hook does not make the skill invalid.
 fn soften(diagnostic: &mut Diagnostic) {
     diagnostic.severity = Severity::Warning;
     diagnostic.code = Code::HookForm;

@@ -1,7 +1,7 @@
-//! Handlers of OpenClaw: `HOOK.md` says which events, `handler.ts` what to do.
+//! OpenClaw handlers: `HOOK.md` lists events, `handler.ts` handles them.
 //!
 //! ```text
-//! hooks/openclaw/handler.ts        with or without a HOOK.md beside it; without one it is asked at `agent:bootstrap`
+//! hooks/openclaw/handler.ts        with or without a HOOK.md; without one it is called at `agent:bootstrap`
 //! hooks/<name>/HOOK.md             with handler.ts, handler.js, index.ts or index.js beside it
 //! HOOK.md                          a folder that is a skill and a hook at once
 //! ```
@@ -23,15 +23,15 @@ use crate::{
 const OWN: &str = "hooks/openclaw/";
 /// The event of a handler without a HOOK.md.
 const USUAL: &str = "agent:bootstrap";
-/// What a handler exports unless it says otherwise.
+/// The default export of a handler.
 const DEFAULT: &str = "default";
-/// The vendors whose block below `metadata` may hold the events.
+/// The vendors whose block below `metadata` can contain the events.
 const VENDORS: [&str; 4] = ["metier", "openclaw", "clawdbot", "clawdis"];
 
-/// How many handlers are read.
+/// The maximum number of handlers.
 const MAX_HANDLERS: usize = 32;
 
-/// The file that is the handler: the first of these that is there.
+/// The possible files of a handler; the first existing one is used.
 const FILES: &[&str] = &[
     "handler.ts",
     "handler.mts",
@@ -47,14 +47,14 @@ const FILES: &[&str] = &[
     "index.cjs",
 ];
 
-/// An event of OpenClaw, and the phase at which it is raised here.
+/// An OpenClaw event, and the corresponding phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// Such as `agent`.
+    /// The kind, such as `agent`.
     pub kind: &'static str,
-    /// Such as `bootstrap`.
+    /// The action, such as `bootstrap`.
     pub action: &'static str,
-    /// Ours.
+    /// The phase that corresponds to the event.
     pub phase: HookPhase,
 }
 
@@ -66,7 +66,7 @@ const fn event(kind: &'static str, action: &'static str, phase: HookPhase) -> Ev
     }
 }
 
-/// Every event that is raised. Of one kind a handler is asked once in a phase: by the first of these that it names.
+/// Every supported event. For one kind, a handler is called once per phase: for the first of these that it lists.
 pub const EVENTS: &[Event] = &[
     event("gateway", "startup", HookPhase::ConversationStart),
     event("session", "start", HookPhase::ConversationStart),
@@ -83,32 +83,32 @@ pub const EVENTS: &[Event] = &[
     event("session", "end", HookPhase::Deactivate),
 ];
 
-/// Events that OpenClaw has and that nothing here corresponds to.
+/// OpenClaw events that have no counterpart here.
 const ELSEWHERE: &[&str] = &[
     "session:compact:before",
     "session:compact:after",
     "session:patch",
 ];
 
-/// A handler of OpenClaw.
+/// An OpenClaw handler.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Handler {
-    /// What it is called: by its HOOK.md, or else by its folder.
+    /// Its name: from its HOOK.md, or else its folder.
     pub name: Box<str>,
-    /// The file, below the skill's folder.
+    /// The file, relative to the skill's folder.
     pub file: Box<str>,
-    /// What of the file is the handler.
+    /// The export of the file that is the handler.
     pub export: Box<str>,
-    /// The events that it is for, as it names them: `agent:bootstrap`, or `agent` for all of that kind.
+    /// Its events, as written: `agent:bootstrap`, or `agent` for all of that kind.
     pub events: Vec<Box<str>>,
-    /// What must be there before it is asked.
+    /// What must be available before it is called.
     pub requirements: Vec<Requirement>,
-    /// Whether it is asked in any case.
+    /// Whether it is called without checking the requirements.
     pub always: bool,
 }
 
 impl Handler {
-    /// A handler of OpenClaw's own folder, about which nothing is written.
+    /// A handler in OpenClaw's folder without a HOOK.md.
     fn undescribed(folder: &str, file: &str) -> Self {
         Self {
             name: folder_name(folder).into(),
@@ -120,14 +120,14 @@ impl Handler {
         }
     }
 
-    /// The phases at which it is asked, each once.
+    /// The phases at which it is called, each once.
     #[must_use]
     pub fn phases(&self) -> Vec<HookPhase> {
         let asked = |phase: &HookPhase| !self.raised(*phase).is_empty();
         HookPhase::ALL.into_iter().filter(asked).collect()
     }
 
-    /// The events by which it is asked at a phase, in their order.
+    /// The events that it is called for at a phase, in order.
     #[must_use]
     pub fn raised(&self, phase: HookPhase) -> Vec<&'static Event> {
         let mut raised: Vec<&'static Event> = Vec::new();
@@ -140,7 +140,7 @@ impl Handler {
         raised
     }
 
-    /// Whether it is for a whole kind of events; those are asked before those for one event.
+    /// Whether it handles a whole kind of events; such handlers are called first.
     #[must_use]
     pub fn is_general(&self, kind: &str) -> bool {
         self.events.iter().any(|name| &**name == kind)
@@ -175,7 +175,7 @@ pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
         if let (true, Some(file)) = (hooks.handlers.len() >= MAX_HANDLERS, file) {
             return hooks.say(file, Code::LimitReached, || {
                 Say::new(format!(
-                    "there are more than {MAX_HANDLERS} handlers; the rest is not asked"
+                    "there are more than {MAX_HANDLERS} handlers; the others are not called"
                 ))
             });
         }
@@ -187,7 +187,7 @@ pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
                 } else {
                     folder
                 };
-                Say::new(format!("there is no handler beside it in {shown}"))
+                Say::new(format!("there is no handler in {shown}"))
                     .hint("add `handler.ts` or `handler.js` there")
             }),
             (None, Some(file)) if folder == OWN => {
@@ -198,7 +198,7 @@ pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
     }
 }
 
-/// The folder of a file that is part of a hook, with a slash at its end.
+/// The folder of a file that is part of a hook, with a trailing slash.
 fn folder<'a>(file: &HookFile<'a>) -> Option<&'a str> {
     let (folder, name) = match file.path.rsplit_once('/') {
         Some((folder, name)) => (&file.path[..=folder.len()], name),
@@ -226,13 +226,13 @@ impl Hooks {
     fn read_described(&mut self, described: &HookFile<'_>, folder: &str, file: &str) {
         let Some(text) = described.text else {
             return self.say(described, Code::HookForm, || {
-                Say::new("it can't be read, so its handler is not asked")
+                Say::new("the file can't be read; its handler is not called")
             });
         };
         let mut report = Report::new(Mode::Lenient, described.path, text);
         let fields = read::hook(text, &mut report);
         if fields.is_none() && folder == OWN {
-            // It says nothing, and without it the handler would be asked.
+            // It declares nothing, but without it the handler would be called.
             self.handlers.push(Handler::undescribed(folder, file));
         }
         if let Some(fields) = fields {
@@ -253,7 +253,7 @@ impl Hooks {
     }
 }
 
-/// The events that a HOOK.md names, and the export.
+/// The events that a HOOK.md lists, and the export.
 fn told(
     fields: &HookFields<'_>,
     folder: &str,
@@ -274,7 +274,7 @@ fn told(
             return (vec![USUAL.into()], export);
         }
         report.add(Code::HookForm, 0, || {
-            Say::new("it names no events, so its handler is never asked")
+            Say::new("it lists no events; its handler is never called")
                 .hint("add `metadata: {openclaw: {events: [agent:bootstrap]}}`")
         });
         return (Vec::new(), export);
@@ -287,7 +287,7 @@ fn told(
     for item in items {
         let Some(name) = item.as_text().map(str::trim) else {
             report.add(Code::HookForm, item.at, || {
-                Say::new(format!("an event is text, not {}", item.kind()))
+                Say::new(format!("an event must be text, not {}", item.kind()))
             });
             continue;
         };
@@ -305,14 +305,14 @@ fn unknown(name: &str, at: u32, report: &mut Report<'_>) {
         let shown = crate::text::visible(name);
         if ELSEWHERE.contains(&name) {
             return Say::new(format!(
-                "no phase corresponds to the event `{shown}`; it has no effect"
+                "the event `{shown}` has no counterpart here and no effect"
             ));
         }
         let known: Vec<String> = EVENTS
             .iter()
             .map(|event| format!("{}:{}", event.kind, event.action))
             .collect();
-        Say::new(format!("`{shown}` is not an event of OpenClaw"))
+        Say::new(format!("unknown OpenClaw event `{shown}`"))
             .hint(format!("use one of {}", known.join(", ")))
     });
 }

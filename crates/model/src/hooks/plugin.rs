@@ -1,7 +1,7 @@
-//! Plugins of Claude: `.claude-plugin/plugin.json` says what a plugin is called, and may name hooks besides `hooks/hooks.json`.
+//! Claude plugins: `.claude-plugin/plugin.json` has the plugin's name, and can list hooks besides `hooks/hooks.json`.
 //!
-//! A plugin with hooks is taken for a skill of its own, whose folder is the plugin's: so the hooks and the scripts that they run are
-//! scanned, hashed and approved like any other files of a skill, and once for all skills of the plugin.
+//! A plugin with hooks is treated as a separate skill, whose folder is the plugin's: so the hooks and the scripts
+//! that they run are scanned, hashed and approved like the files of any skill, and once for all skills of the plugin.
 
 use super::{Report, claude};
 use crate::{
@@ -16,14 +16,15 @@ use crate::{
 
 /// The file that makes a folder a plugin.
 pub const MANIFEST: &str = ".claude-plugin/plugin.json";
-/// What a plugin is called behind its own name, which often is that of one of its skills.
+/// The suffix of a plugin's name, which is often that of one of its skills.
 const SUFFIX: &str = "-plugin";
-/// The longest name that a skill may have.
+/// The maximum length of a skill's name.
 const MAX_NAME: usize = 64;
-/// As much of a description as is kept.
+/// The maximum length of a description.
 const MAX_DESCRIPTION: usize = 400;
 
-/// A plugin as the text of a skill that only people start; nothing if it isn't JSON. `folder` is its name where it doesn't say one.
+/// A plugin as the text of a skill that only users can invoke; `None` if it isn't JSON. `folder` is the name if it
+/// has none.
 #[must_use]
 pub fn as_skill(text: &str, folder: &str) -> Option<String> {
     let root = yaml::read_file(text).ok()?;
@@ -47,14 +48,14 @@ pub fn as_skill(text: &str, folder: &str) -> Option<String> {
         "" => "The hooks of a Claude plugin.".to_owned(),
         description => format!("The hooks of a Claude plugin: {description}"),
     };
-    // A text in JSON is one in YAML.
+    // A JSON string is a YAML string.
     let quoted = serde_json::Value::from(description);
     Some(format!(
         "---\nname: {name}\ndescription: {quoted}\ndisable-model-invocation: true\n---\n"
     ))
 }
 
-/// Whether a plugin's manifest has hooks in it, or names files with hooks.
+/// Whether a plugin's manifest contains hooks, or lists files with hooks.
 #[must_use]
 pub fn has_hooks(text: &str) -> bool {
     let root = yaml::read_file(text).ok();
@@ -64,7 +65,7 @@ pub fn has_hooks(text: &str) -> bool {
     })
 }
 
-/// The files with hooks that a plugin's manifest names, below its folder.
+/// The files with hooks that a plugin's manifest lists, relative to its folder.
 #[must_use]
 pub fn named_files(text: &str) -> Vec<String> {
     let Ok(root) = yaml::read_file(text) else {
@@ -85,7 +86,7 @@ pub fn named_files(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Reads the hooks that stand in a plugin's manifest itself.
+/// Reads the hooks inside a plugin's manifest.
 pub(super) fn read_inline(
     text: &str,
     report: &mut Report<'_>,
@@ -95,7 +96,7 @@ pub(super) fn read_inline(
         Ok(root) => root,
         Err((_, message)) => {
             return report.add(Code::HookForm, 0, || {
-                Say::new(format!("it is not JSON: {message}")).hint("check it with a JSON linter")
+                Say::new(format!("not valid JSON: {message}")).hint("check it with a JSON linter")
             });
         }
     };

@@ -1,4 +1,4 @@
-//! What is found among the files of a skill, and what is said about the rest.
+//! The hooks that are found among the files of a skill, and the diagnostics about the rest.
 
 use super::*;
 
@@ -29,7 +29,7 @@ fn handlers(files: &[(&str, &str)]) -> Vec<String> {
     hooks.handlers.iter().map(line).collect()
 }
 
-/// What is wrong, as `file:line code`.
+/// The diagnostics, as `file:line code`.
 fn wrong(files: &[(&str, &str)]) -> Vec<String> {
     let hooks = found(files);
     let line = |diagnostic: &Diagnostic| {

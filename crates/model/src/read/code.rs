@@ -1,4 +1,4 @@
-//! The executable side: types, triggers, permissions, implementation, tools.
+//! Types, triggers, permissions, implementation and tools.
 
 use super::{Draft, shape};
 use crate::{
@@ -133,10 +133,10 @@ impl Draft {
 pub(super) fn unknown(field: &str, pair: &Pair<'_>, known: &str, report: &mut Report<'_>) {
     report.add(Code::UnknownWord, pair.key_at, || {
         Say::new(format!(
-            "`{field}.{}` is not known",
+            "unknown field `{field}.{}`",
             pair.key.escape_debug()
         ))
-        .hint(format!("`{field}` knows {known}"))
+        .hint(format!("the fields of `{field}` are {known}"))
     });
 }
 

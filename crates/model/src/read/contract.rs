@@ -1,4 +1,4 @@
-//! What a skill promises and expects when it is composed with others.
+//! Conditions and rules for composing a skill with others.
 
 use super::{Draft, shape};
 use crate::{
@@ -39,7 +39,7 @@ impl Draft {
     }
 }
 
-/// Steps are sentences: a single text is one step, commas and all.
+/// Steps are sentences: a single text is one step, including its commas.
 fn steps(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
     match &node.value {
         Value::Text(text, _) => vec![text.trim().into()],
@@ -93,13 +93,13 @@ fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<Compatibili
     {
         report.add(Code::VersionForm, node.at, || {
             let range = visible(range);
-            Say::new(format!("`{range}` is not a range of versions")).hint("write it as `^1.2`")
+            Say::new(format!("`{range}` is not a valid version range")).hint("write it as `^1.2`")
         });
     }
     Some(CompatibilityRule {
         with,
         version,
-        // What can't be read is taken for the stricter word.
+        // A value that can't be read counts as the stricter one.
         compatible: node
             .get("compatible")
             .is_none_or(|flag| shape::flag("compatible", flag, report).unwrap_or(false)),
@@ -119,7 +119,7 @@ fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<Composabili
         Some(word) => {
             report.add(Code::UnknownWord, node.at, || {
                 let word = visible(word);
-                Say::new(format!("`order` is `before` or `after`, not `{word}`"))
+                Say::new(format!("`order` must be `before` or `after`, not `{word}`"))
             });
             None
         }

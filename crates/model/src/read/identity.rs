@@ -1,4 +1,4 @@
-//! Name, description, and who made it.
+//! Name, description, author and metadata.
 
 use super::{Draft, Format, shape};
 use crate::{
@@ -26,7 +26,7 @@ impl Draft {
             "license" => {
                 if !matches!(node.value, Value::Text(..)) {
                     report.add(Code::LicenseForm, node.at, || {
-                        Say::new(format!("`license` is {}, but should be text", node.kind()))
+                        Say::new(format!("`license` must be text, not {}", node.kind()))
                     });
                 }
                 self.about.license = node.as_text().map(Into::into);
@@ -51,10 +51,8 @@ impl Draft {
             Value::Null => self.seen_name = false,
             _ => report.add(Code::NameType, pair.node.at, || {
                 let kind = pair.node.kind();
-                Say::new(format!(
-                    "`name` is {kind}, but must be text{FOLDER_INSTEAD}"
-                ))
-                .hint("write one word without brackets, such as `name: my-skill`")
+                Say::new(format!("`name` must be text, not {kind}{FOLDER_INSTEAD}"))
+                    .hint("write one word without brackets, such as `name: my-skill`")
             }),
         }
     }
@@ -73,8 +71,8 @@ impl Draft {
                 };
                 if length > MAX_DESCRIPTION {
                     report.add(Code::DescriptionTooLong, node.at, || {
-                        Say::new(format!("the description has {length} characters; the specification allows {MAX_DESCRIPTION}"))
-                            .hint("say what it does and when to use it, and move the rest into the body")
+                        Say::new(format!("the description has {length} characters; the limit of the specification is {MAX_DESCRIPTION}"))
+                            .hint("describe what the skill does and when to use it, and move the rest into the body")
                     });
                 }
                 check_text("description", trimmed, node.at, report);
@@ -85,11 +83,8 @@ impl Draft {
             }
             Value::Null => self.seen_description = false,
             _ => report.add(Code::DescriptionType, node.at, || {
-                Say::new(format!(
-                    "`description` is {}, but must be text",
-                    node.kind()
-                ))
-                .hint("put the whole description in quotes")
+                Say::new(format!("`description` must be text, not {}", node.kind()))
+                    .hint("put the whole description in quotes")
             }),
         }
     }
@@ -111,7 +106,7 @@ impl Draft {
                 self.about.compatibility = node.as_text().map(Into::into);
                 report.add(Code::CompatibilityForm, node.at, || {
                     Say::new(format!(
-                        "`compatibility` should be text of 1 to {MAX_COMPATIBILITY} characters"
+                        "`compatibility` must be text of 1 to {MAX_COMPATIBILITY} characters"
                     ))
                 });
             }
@@ -131,18 +126,15 @@ impl Draft {
             self.metadata = node.to_json();
         }
         let Value::Map(pairs) = &node.value else {
-            // A field without a value is only odd; the specification wants a map all the same.
+            // A field without a value is only unusual, but the specification requires a map.
             let code = if node.value == Value::Null {
                 Code::MetadataValue
             } else {
                 Code::MetadataForm
             };
             report.add(code, node.at, || {
-                Say::new(format!(
-                    "`metadata` is {}, but should be a map",
-                    node.kind()
-                ))
-                .hint("write `key: value` lines below it, indented")
+                Say::new(format!("`metadata` must be a map, not {}", node.kind()))
+                    .hint("write `key: value` lines below it, indented")
             });
             return;
         };
@@ -161,7 +153,7 @@ impl Draft {
         self.vendor_blocks(pairs, report);
     }
 
-    /// What the specification's own metadata map may tell, as plain text.
+    /// Fields in the specification's metadata map, as plain text.
     fn read_metadata_words(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
         let word = |key: &str| {
             get(pairs, key)
@@ -193,7 +185,7 @@ impl Draft {
         self.check_name(folder, report);
         if !self.seen_description {
             report.add(Code::DescriptionMissing, 0, || {
-                Say::new("there is no description").hint("add `description: what it does, and when to use it` (text behind a bare `#` is a comment)")
+                Say::new("there is no description").hint("add `description: what it does, and when to use it` (text after an unquoted `#` is a comment)")
             });
         }
     }
@@ -228,19 +220,19 @@ impl Draft {
             .map(Into::into);
         if self.name.is_none() {
             report.add(Code::NameNone, 0, || {
-                Say::new("neither the file nor its folder gives a usable name").hint(name_hint([]))
+                Say::new("neither the file nor its folder has a usable name").hint(name_hint([]))
             });
         }
     }
 
-    /// How a name that can be used departs from the specification.
+    /// Reports how a usable name deviates from the specification.
     fn check_form(&self, name: &str, folder: Option<&str>, report: &mut Report<'_>) {
         for departure in name::departures(name) {
             let (code, what) = match departure {
                 Departure::TooLong => (Code::NameTooLong, "is longer than 64 characters"),
                 Departure::Characters => (
                     Code::NameCharacters,
-                    "has other characters than a–z, 0–9 and hyphens",
+                    "contains characters other than a–z, 0–9 and hyphens",
                 ),
                 Departure::Hyphens => (
                     Code::NameHyphens,
@@ -255,7 +247,7 @@ impl Draft {
         if let Some(folder) = folder.filter(|folder| *folder != name) {
             report.add(Code::NameFolder, self.name_at, || {
                 Say::new(format!(
-                    "the name `{}` is not that of its folder, `{}`",
+                    "the name `{}` differs from its folder, `{}`",
                     short(name),
                     short(folder)
                 ))
@@ -273,10 +265,10 @@ fn rename_hint(name: &str) -> String {
     }
 }
 
-/// What is done about a name that can't be used.
+/// Appended to the message about a name that can't be used.
 const FOLDER_INSTEAD: &str = "; the folder's name is used";
 
-/// A name that conforms, made of the first of these that has letters for it.
+/// A conforming name, derived from the first of these that has letters.
 fn name_hint<const N: usize>(names: [Option<&str>; N]) -> String {
     let conforming = |name: &str| Some(name::conforming(name)).filter(|name| !name.is_empty());
     let found = names.into_iter().flatten().find_map(conforming);
@@ -292,7 +284,7 @@ fn short(text: &str) -> String {
     cut
 }
 
-/// A SKILL.yaml has a SemVer version; elsewhere `1.0` is what the specification itself shows.
+/// A SKILL.yaml requires a SemVer version; elsewhere `1.0` is what the specification itself shows.
 fn read_version(node: &Node<'_>, format: Format, report: &mut Report<'_>) -> Option<Version> {
     let version = Version::new(&shape::text("version", node, report)?);
     let (is_fine, code) = match format {
@@ -311,7 +303,7 @@ fn read_version(node: &Node<'_>, format: Format, report: &mut Report<'_>) -> Opt
     Some(version)
 }
 
-/// The same version as SemVer writes it, if there is one.
+/// The hint with the same version in SemVer's form, if there is one.
 fn version_hint(version: &Version) -> String {
     match version.semver() {
         Some(semver) => format!("write `version: {semver}`"),
@@ -319,19 +311,19 @@ fn version_hint(version: &Version) -> String {
     }
 }
 
-/// An author is a text, or a map with a name.
+/// An author: a text, or a map with a name.
 fn read_author(node: &Node<'_>) -> Option<Box<str>> {
     node.as_text()
         .or_else(|| node.get("name")?.as_text())
         .map(Into::into)
 }
 
-/// Metadata that is JSON5: in a string, or a flow map whose comments YAML took for keys.
+/// Metadata in JSON5: in a string, or a flow map whose comments YAML read as keys.
 fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
     if has_comment_key(node) {
         let json = repair::json5_value(report.brackets_at(node.at)?)?;
         report.add(Code::ReadAsJson5, node.at, || {
-            Say::new("`metadata` holds `//` comments and was read as JSON5")
+            Say::new("`metadata` contains `//` comments and was read as JSON5")
                 .hint("YAML comments start with `#`")
         });
         return Some(Node::from_json(json, node.at));
@@ -342,13 +334,13 @@ fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
         .filter(|text| text.starts_with('{'))?;
     let json = repair::json5_value(text)?;
     report.add(Code::ReadAsJson5, node.at, || {
-        Say::new("`metadata` is JSON in a text and was read as such")
+        Say::new("`metadata` is a JSON string and was parsed as JSON")
             .hint("write `key: value` lines below it, indented")
     });
     Some(Node::from_json(json, node.at))
 }
 
-/// YAML takes a JSON5 comment for a part of the next key.
+/// YAML reads a JSON5 comment as part of the next key.
 fn has_comment_key(node: &Node<'_>) -> bool {
     match &node.value {
         Value::Map(pairs) => pairs.iter().any(|pair| {
@@ -359,9 +351,9 @@ fn has_comment_key(node: &Node<'_>) -> bool {
     }
 }
 
-/// Hidden and control characters in a text that enters prompts.
+/// Reports hidden and control characters in a text that enters prompts.
 fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
-    // Without an early exit the compiler looks at sixteen bytes at a time.
+    // Without an early exit the compiler processes sixteen bytes at a time.
     if value
         .bytes()
         .fold(true, |all, byte| all & matches!(byte, b' '..=b'~' | b'\n'))
@@ -373,7 +365,7 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
         report.add(Code::HiddenText, at, || {
             if smuggled.is_empty() {
                 Say::new(format!(
-                    "the {key} holds invisible characters; a model will not be shown them"
+                    "the {key} contains invisible characters; they are not shown to models"
                 ))
                 .hint("remove them")
             } else {
@@ -388,21 +380,21 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
     if text::holds_control(value) {
         report.add(Code::ControlCharacters, at, || {
             Say::new(format!(
-                "the {key} holds control characters; they are shown escaped"
+                "the {key} contains control characters; they are shown escaped"
             ))
             .hint("remove them")
         });
     }
 }
 
-/// ` #` in unquoted text starts a comment: the rest is lost without a word.
+/// Reports ` #` in unquoted text, which starts a comment: the rest is lost silently.
 fn check_comment(pair: &Pair<'_>, value: &str, report: &mut Report<'_>) {
     let Some(cut) = report.comment_after(pair.key_at, value) else {
         return;
     };
     report.add(Code::CommentCutsText, pair.node.at, || {
         Say::new(format!(
-            "the {} ends before ` #`: `{}` is a comment to YAML",
+            "the {} ends before ` #`: YAML reads `{}` as a comment",
             pair.key,
             short(&cut)
         ))

@@ -33,7 +33,7 @@ impl Draft {
             "command-dispatch" | "command_dispatch" => {
                 if shape::text(key, node, report).is_some_and(|word| &*word != "tool") {
                     report.add(Code::UnknownWord, node.at, || {
-                        Say::new("`command-dispatch` knows only `tool`")
+                        Say::new("`command-dispatch` must be `tool`")
                     });
                 }
             }
@@ -61,14 +61,14 @@ impl Draft {
         let conforms = node.as_text().is_some_and(separated_by_blanks);
         if !conforms {
             report.add(Code::AllowedToolsForm, node.at, || {
-                Say::new("`allowed-tools` should be one text with blanks between the tools")
+                Say::new("`allowed-tools` should be one text with spaces between the tools")
                     .hint(tools_hint(&self.tools.preapprove))
             });
         }
     }
 }
 
-/// The same tools as the specification wants them.
+/// The same tools in the form of the specification.
 fn tools_hint(tools: &[Box<str>]) -> String {
     let tools = tools.join(" ");
     let is_plain = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -81,7 +81,7 @@ fn tools_hint(tools: &[Box<str>]) -> String {
     }
 }
 
-/// No comma outside of brackets.
+/// Whether there is no comma outside parentheses.
 fn separated_by_blanks(text: &str) -> bool {
     let mut depth = 0usize;
     text.chars().all(|c| {
@@ -101,7 +101,7 @@ fn read_context(node: &Node<'_>, report: &mut Report<'_>) -> Context {
         Some(word) => {
             report.add(Code::UnknownWord, node.at, || {
                 Say::new(format!(
-                    "`context` is `inline` or `fork`, not `{}`",
+                    "`context` must be `inline` or `fork`, not `{}`",
                     word.escape_debug()
                 ))
             });
@@ -115,13 +115,13 @@ fn read_effort(node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
     let known = ["low", "medium", "high", "xhigh", "max"];
     if !known.contains(&&*word) {
         report.add(Code::UnknownWord, node.at, || {
-            Say::new(format!("`effort` is one of {}", known.join(", ")))
+            Say::new(format!("`effort` must be one of {}", known.join(", ")))
         });
     }
     Some(word)
 }
 
-/// A hint is text; `[date] [reason]` reads as a list to YAML, and means text all the same.
+/// A hint is text; YAML reads `[date] [reason]` as a list, but text is meant.
 fn read_hint(node: &Node<'_>) -> Option<Box<str>> {
     match &node.value {
         Value::Text(text, _) => Some(text.trim().into()),

@@ -1,7 +1,7 @@
-//! `implementation.limits`: how much code may use up.
+//! `implementation.limits`: the resource limits of code.
 //!
-//! People write it in many ways (`memory_mb: 64`, `MemoryLimitMB: 64`, `memory: 64MB`, `timeout: 5s`); all of them are read. What
-//! is no number is passed over, and what is more than there is becomes the most that there is; both are told.
+//! Many spellings are accepted (`memory_mb: 64`, `MemoryLimitMB: 64`, `memory: 64MB`, `timeout: 5s`). A value that is
+//! not a number is ignored, and one above the maximum becomes the maximum; both are reported.
 
 use std::time::Duration;
 
@@ -57,7 +57,7 @@ fn one(limits: &mut Limits, pair: &Pair<'_>, report: &mut Report<'_>) {
     }
 }
 
-/// A value that can be understood and is more than nothing.
+/// A valid value that is greater than zero.
 fn value<T: PartialOrd + Default>(
     pair: &Pair<'_>,
     wanted: &str,
@@ -71,7 +71,7 @@ fn value<T: PartialOrd + Default>(
         report.add(Code::FieldForm, pair.node.at, || {
             let key = pair.key.escape_debug();
             Say::new(format!(
-                "`implementation.limits.{key}` should be {wanted}; it was not read"
+                "`implementation.limits.{key}` must be {wanted}; it was ignored"
             ))
         });
     }
@@ -92,13 +92,13 @@ fn clamped<T: PartialOrd>(
     report.add(Code::FieldForm, pair.node.at, || {
         let key = pair.key.escape_debug();
         Say::new(format!(
-            "`implementation.limits.{key}` is more than there is: it is taken for {shown}"
+            "`implementation.limits.{key}` exceeds the maximum; {shown} is used"
         ))
     });
     Some(most)
 }
 
-/// `1000000`, `1_000_000`.
+/// An integer such as `1000000` or `1_000_000`.
 fn number(text: &str) -> Option<u64> {
     text.replace('_', "").parse().ok()
 }

@@ -1,8 +1,8 @@
-//! From text to manifest: never an error, never a panic, always as much as can be had.
+//! From text to manifest: never an error, never a panic, and as much as can be read.
 //!
-//! Each field belongs to one room of this folder: [`identity`], [`requirements`], [`invocation`],
-//! [`contract`], [`code`]. A room takes a key that is its own and answers `true`; a key that no
-//! room takes is reported with the nearest one that exists.
+//! Each field belongs to one module of this folder: [`identity`], [`requirements`], [`invocation`], [`contract`],
+//! [`code`]. A module that accepts a key returns `true`; a key that no module accepts is reported with the most
+//! similar one.
 
 mod code;
 mod contract;
@@ -35,7 +35,7 @@ pub const STANDARD_FIELDS: &[&str] = &[
     "allowed-tools",
 ];
 
-/// Fields that mean the same below `metadata`, as text.
+/// Fields that have the same meaning below `metadata`, as text.
 const READ_BELOW_METADATA: &[&str] = &[
     "version",
     "emoji",
@@ -48,31 +48,31 @@ const READ_BELOW_METADATA: &[&str] = &[
 /// A file of a skill: its name in the folder and its text (at least up to the end of the frontmatter).
 #[derive(Clone, Copy, Debug)]
 pub struct FileText<'a> {
-    /// As it is spelled in the folder.
+    /// The name as spelled in the folder.
     pub name: &'a str,
-    /// Its text.
+    /// The content, at least up to the end of the frontmatter.
     pub text: &'a str,
 }
 
-/// The files that make a manifest.
+/// The files that form a manifest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Files<'a> {
-    /// The name of the folder; `None` when there is none to compare with.
+    /// The name of the folder; `None` if there is none to compare with.
     pub folder: Option<&'a str>,
-    /// SKILL.md.
+    /// The file SKILL.md, if it exists.
     pub skill_md: Option<FileText<'a>>,
-    /// SKILL.yaml; when it is there, it is the manifest and SKILL.md the body.
+    /// SKILL.yaml; if it exists, it is the manifest and SKILL.md the body.
     pub skill_yaml: Option<FileText<'a>>,
-    /// `agents/openai.yaml`.
+    /// The file `agents/openai.yaml`, if it exists.
     pub sidecar: Option<FileText<'a>>,
 }
 
-/// What reading gave: a manifest if there is a usable one, and everything that is wrong.
+/// The result of reading: a manifest if it is valid, and all diagnostics.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The manifest; `None` exactly when a diagnostic is an error.
     pub manifest: Option<Manifest>,
-    /// Everything that is odd or wrong.
+    /// All problems that were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -82,14 +82,14 @@ pub fn parse(files: &Files<'_>, mode: Mode) -> Parsed {
     parse_with(files, mode, Reader::Fast)
 }
 
-/// Which YAML reader goes first.
+/// The YAML reader to try first.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reader {
     Fast,
     Thorough,
 }
 
-/// The same through the full reader only; the differential test compares the two.
+/// The same with the full reader only, for the differential test.
 #[doc(hidden)]
 #[must_use]
 pub fn parse_thoroughly(files: &Files<'_>, mode: Mode) -> Parsed {
@@ -110,7 +110,7 @@ fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
     }
 }
 
-/// Reads all files into a draft and, if nothing is an error, makes of it what is wanted.
+/// Reads all files into a draft and, if there is no error, converts it.
 fn read_files<T>(
     files: &Files<'_>,
     mode: Mode,
@@ -135,7 +135,7 @@ fn read_files<T>(
         (Format::SkillYaml, None, Mode::Lenient) => {}
         (Format::SkillYaml, None, Mode::Strict) => {
             report.add(DiagnosticCode::SkillFileMissing, 0, || {
-                Say::new("there is no SKILL.md, which the specification asks for")
+                Say::new("there is no SKILL.md, which the specification requires")
                     .hint("add a SKILL.md with the same name and a description")
             });
             diagnostics.append(&mut report.list);
@@ -162,7 +162,7 @@ fn read_files<T>(
     (found, diagnostics)
 }
 
-/// What a HOOK.md says, as far as it is what a SKILL.md says too; and all of its fields.
+/// The fields of a HOOK.md that a SKILL.md has too, and all of its fields.
 pub(crate) struct HookFields<'a> {
     pub(crate) name: Option<Box<str>>,
     pub(crate) requirements: Vec<crate::Requirement>,
@@ -170,7 +170,7 @@ pub(crate) struct HookFields<'a> {
     pub(crate) pairs: Vec<Pair<'a>>,
 }
 
-/// Reads the frontmatter of a HOOK.md, in every dialect that a SKILL.md may have.
+/// Reads the frontmatter of a HOOK.md, in every dialect that a SKILL.md can have.
 pub(crate) fn hook<'a>(text: &'a str, report: &mut Report<'_>) -> Option<HookFields<'a>> {
     let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, report)?;
     let mut draft = Draft::new(Format::SkillMd, false);
@@ -188,7 +188,7 @@ pub(crate) fn hook<'a>(text: &'a str, report: &mut Report<'_>) -> Option<HookFie
     })
 }
 
-/// The fields of a manifest, without a word about what is wrong with them: that is told by whoever reads them all.
+/// The fields of a manifest without diagnostics: the full reading reports those.
 pub(crate) fn fields<'a>(name: &str, text: &'a str) -> Option<Vec<Pair<'a>>> {
     let mut silent = Report::new(Mode::Lenient, name, text);
     let format = match name.to_ascii_lowercase().ends_with(".yaml") {
@@ -233,7 +233,7 @@ fn read_pairs<'a>(
     }
 }
 
-/// SKILL.md beside a SKILL.yaml is the body; if it names itself, it must be the same name.
+/// A SKILL.md beside a SKILL.yaml is the body; if it has a name, it must be the same.
 fn compare_names(
     name: Option<&str>,
     body: FileText<'_>,
@@ -248,7 +248,7 @@ fn compare_names(
     let mut report = Report::new(mode, body.name, body.text);
     let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
     let is_unreadable = report.has(DiagnosticCode::NameUnusable);
-    // Whatever else is wrong with its fields: they are not read. Two names are another matter.
+    // Other problems of its fields don't matter, since they are not read. Different names do.
     report
         .list
         .retain(|diagnostic| diagnostic.code == DiagnosticCode::DuplicateIdentity);
@@ -260,17 +260,19 @@ fn compare_names(
                 .is_some_and(|other| other.trim() != name))
     {
         report.add(DiagnosticCode::NamesDisagree, other.key_at, || {
-            Say::new(format!("SKILL.yaml is named `{name}`, this file is not"))
-                .hint(format!("write `name: {name}` here, or leave the name out"))
+            Say::new(format!(
+                "the name in SKILL.yaml is `{name}`, but this file has another one"
+            ))
+            .hint(format!("write `name: {name}` here, or remove the name"))
         });
     }
     diagnostics.append(&mut report.list);
 }
 
-/// A manifest in the making.
+/// A manifest under construction.
 struct Draft {
     format: Format,
-    /// Whether more than the card is wanted.
+    /// Whether more than the card is needed.
     details: bool,
     name: Option<Box<str>>,
     name_at: u32,
@@ -355,7 +357,7 @@ impl Draft {
                         if moves {
                             "move it below `metadata:`"
                         } else {
-                            "leave it out, or keep it for the agents that read it and validate without `--strict`"
+                            "remove it, or keep it for the agents that read it and validate without `--strict`"
                         },
                     )
                 });
@@ -396,7 +398,7 @@ impl Draft {
         })
     }
 
-    /// The card; taken out of the draft, for a draft is too large to be moved about.
+    /// The card, moved out of the draft, which is too large to be moved itself.
     fn take_card(&mut self) -> Option<Card> {
         let card = std::mem::take(&mut self.card);
         Some(Card {
@@ -430,7 +432,7 @@ fn example(field: &str) -> &'static str {
     }
 }
 
-/// Every key that some room takes, for "did you mean".
+/// Every known key, for "did you mean".
 const KNOWN_FIELDS: &[&str] = &[
     "name",
     "description",
@@ -487,7 +489,7 @@ const KNOWN_FIELDS: &[&str] = &[
     "command-arg-mode",
 ];
 
-/// One diagnostic for all unknown fields of a file: most of them are somebody's own, and say little.
+/// One diagnostic for all unknown fields of a file: most of them are private fields of the author.
 fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
     let Some(first) = unknown.first() else { return };
     report.add(DiagnosticCode::UnknownField, first.key_at, || {
@@ -506,7 +508,7 @@ fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
             names.push(format!("and {} more", unknown.len() - SHOWN));
         }
         let say = Say::new(format!(
-            "nobody knows the field{} {}",
+            "unknown field{} {}",
             if names.len() == 1 { "" } else { "s" },
             names.join(", ")
         ));
@@ -519,13 +521,13 @@ fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
                 "did you mean `{known}` by `{}`?",
                 key.escape_debug()
             )),
-            None => say.hint("move what is yours below `metadata:`, where every key is allowed"),
+            None => say.hint("move your own fields below `metadata:`, where every key is allowed"),
         }
     });
 }
 
-/// The known field that was probably meant. Only words of about the same length are compared: most
-/// unknown fields are nobody's misspelling, and ten thousand skills have thousands of them.
+/// The known field that was probably meant. Only words of similar length are compared: most unknown fields are not
+/// misspellings, and ten thousand skills have thousands of them.
 fn nearest(key: &str) -> Option<&'static str> {
     let most = 1 + key.len() / 5;
     let close = KNOWN_FIELDS
@@ -538,12 +540,12 @@ fn nearest(key: &str) -> Option<&'static str> {
         .map(|(_, known)| known)
 }
 
-/// A misspelling keeps the first letter, nearly always.
+/// A misspelling almost always keeps the first letter.
 fn shares_letters(a: &str, b: &str) -> bool {
     a.bytes().next() == b.bytes().next()
 }
 
-/// The `skills:` list of an agent's own file. Such a file needs no frontmatter at all.
+/// The `skills:` list of an AGENT.md. Such a file needs no frontmatter.
 pub(crate) fn agent_skills(text: &str) -> Vec<Box<str>> {
     let mut report = Report::new(Mode::Lenient, "AGENT.md", text);
     let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, &mut report).unwrap_or_default();

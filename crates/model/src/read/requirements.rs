@@ -1,4 +1,4 @@
-//! What must be there before a skill can be used: the vendor blocks and their top-level twins.
+//! Requirements of a skill: the vendor blocks and the equivalent top-level fields.
 
 use super::{Draft, Format, shape};
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     yaml::node::{Node, Pair, Value, get},
 };
 
-/// Blocks below `metadata`, ours first: the first one that is there is read.
+/// Vendor blocks below `metadata`, metier's first: the first existing one is read.
 const VENDORS: [&str; 5] = ["metier", "wundr", "clawdis", "clawdbot", "openclaw"];
 
 const INSTALLERS: &[&str] = &[
@@ -89,7 +89,7 @@ impl Draft {
             }
             _ => {
                 report.add(Code::UnknownWord, pair.key_at, || {
-                    Say::new(format!("`requires.{}` is not known", key.escape_debug()))
+                    Say::new(format!("unknown field `requires.{}`", key.escape_debug()))
                         .hint("use bins, anyBins, env or config")
                 });
                 return;
@@ -100,7 +100,8 @@ impl Draft {
         }
     }
 
-    /// `compatibility: {metier: ">=1.2", platforms: [linux]}`. In a SKILL.md, words that are no systems mean something else.
+    /// `compatibility: {metier: ">=1.2", platforms: [linux]}`. In a SKILL.md, values that are not systems mean
+    /// something else.
     pub(super) fn read_platforms(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
         if let Some(node) = get(pairs, "metier")
             && let Some(range) = shape::text("metier", node, report)
@@ -108,8 +109,11 @@ impl Draft {
             match semver::VersionReq::parse(&range) {
                 Ok(_) => self.need(Need::Metier(range), node.at, report),
                 Err(_) => report.add(Code::VersionForm, node.at, || {
-                    Say::new(format!("`{}` is not a range of versions", visible(&range)))
-                        .hint("write it as `>=1.2`")
+                    Say::new(format!(
+                        "`{}` is not a valid version range",
+                        visible(&range)
+                    ))
+                    .hint("write it as `>=1.2`")
                 }),
             }
         }
@@ -149,11 +153,8 @@ impl Draft {
             .unwrap_or_default();
         if !INSTALLERS.contains(&&*kind) {
             report.add(Code::UnknownWord, node.at, || {
-                Say::new(format!(
-                    "`{}` is not a kind of installer",
-                    kind.escape_debug()
-                ))
-                .hint(format!("use one of {}", INSTALLERS.join(", ")))
+                Say::new(format!("unknown installer kind `{}`", kind.escape_debug()))
+                    .hint(format!("use one of {}", INSTALLERS.join(", ")))
             });
         }
         let package = ["formula", "cask", "package", "module", "url"]
@@ -178,7 +179,7 @@ impl Draft {
         });
     }
 
-    /// The systems of an installer; one that nobody knows is no system at all.
+    /// The systems of an installer; an unknown one matches no system.
     fn systems(&self, words: &[Box<str>], at: u32, report: &mut Report<'_>) -> Vec<Os> {
         let mut systems = Vec::new();
         for word in words {
@@ -225,8 +226,8 @@ impl Draft {
                 }
                 _ => {
                     report.add(Code::FieldForm, item.at, || {
-                        Say::new("`dependencies` names other skills, as `{name: …, version: …}`; this entry was not read")
-                            .hint("write packages into the body or into `requires`")
+                        Say::new("`dependencies` lists other skills, as `{name: …, version: …}`; this entry was ignored")
+                            .hint("mention packages in the body or in `requires`")
                     });
                     return;
                 }
@@ -245,7 +246,7 @@ impl Draft {
         {
             report.add(Code::VersionForm, node.at, || {
                 Say::new(format!(
-                    "`{}` is not a range of versions",
+                    "`{}` is not a valid version range",
                     range.escape_debug()
                 ))
                 .hint("write it as `^1.2`")
@@ -267,7 +268,7 @@ impl Draft {
     }
 }
 
-/// `tools` names tools that must exist (a list of words), or defines some (a list of maps).
+/// `tools` lists required tools (a list of words), or defines tools (a list of maps).
 pub(super) fn names_tools(node: &Node<'_>) -> bool {
     match &node.value {
         Value::List(items) => !items.iter().any(|item| item.as_map().is_some()),

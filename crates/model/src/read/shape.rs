@@ -1,4 +1,4 @@
-//! Reading one value in the shape a field wants, and saying so when it has another.
+//! Reads one value in the form that a field requires, and reports any other form.
 
 use crate::{
     diagnostic::Code,
@@ -8,18 +8,18 @@ use crate::{
     yaml::node::{Node, Pair, Value},
 };
 
-/// Says that a field has another shape than it should.
+/// Reports that a field has the wrong form.
 pub(super) fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
     report.add(Code::FieldForm, node.at, || {
         Say::new(format!(
-            "`{}` is {}, but should be {wanted}; it was not read",
+            "`{}` must be {wanted}, not {}; it was ignored",
             key.escape_debug(),
             node.kind()
         ))
     });
 }
 
-/// A text; nothing at all is `None` without complaint.
+/// A text; an empty value is `None` without a diagnostic.
 pub(super) fn text(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
     match &node.value {
         Value::Text(text, _) => Some(text.trim())
@@ -33,7 +33,7 @@ pub(super) fn text(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Optio
     }
 }
 
-/// A yes or no.
+/// A boolean.
 pub(super) fn flag(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<bool> {
     let flag = node.as_bool();
     if flag.is_none() && node.value != Value::Null {
@@ -50,7 +50,7 @@ pub(super) fn texts(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
         .collect()
 }
 
-/// A list of texts with the place of each.
+/// A list of texts, each with its position.
 pub(super) fn located(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<(Box<str>, u32)> {
     match &node.value {
         Value::Null => Vec::new(),
@@ -84,11 +84,11 @@ fn split_at(text: &str, separator: char, at: u32) -> Vec<(Box<str>, u32)> {
         .collect()
 }
 
-/// No skill needs more tools than this, and whoever puts skills together compares them all.
+/// No skill needs more tools than this, and composing skills compares all of them.
 const MAX_TOOLS: usize = 1000;
 
-/// Tool names: a list, or one text with commas or blanks between them. Entries that are no tools are
-/// kept as they stand, and reported: they allow nothing.
+/// Tool names: a list, or one text separated by commas or spaces. Entries that are not tool patterns are kept as
+/// written, and reported: they allow nothing.
 pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
     let items = match &node.value {
         Value::Text(text, _) => vec![(text.trim().into(), node.at)],
@@ -113,14 +113,14 @@ pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
         for entry in tools::split(item) {
             if found.len() >= MAX_TOOLS {
                 report.add(Code::TooManyValues, *at, || {
-                    Say::new(format!("`{key}` names more than {MAX_TOOLS} tools"))
+                    Say::new(format!("`{key}` lists more than {MAX_TOOLS} tools"))
                 });
                 return found;
             }
             if let Err(error) = entry.parse::<ToolPattern>() {
                 report.add(Code::ToolForm, *at, || {
                     Say::new(format!(
-                        "`{}` in `{key}` is not a tool: {error}",
+                        "`{}` in `{key}` is not a tool pattern: {error}",
                         visible(entry)
                     ))
                     .hint("write `Read`, `Bash(git:*)` or `mcp__server__tool`")
@@ -132,7 +132,7 @@ pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
     found
 }
 
-/// `- WebFetch(domain: example.org)` is a map to YAML, and one tool to its author.
+/// YAML reads `- WebFetch(domain: example.org)` as a map, but one tool is meant.
 fn scoped(item: &Node<'_>) -> Option<Box<str>> {
     let [pair] = item.as_map()? else { return None };
     let scope = pair.node.as_text()?;

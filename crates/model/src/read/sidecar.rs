@@ -10,8 +10,8 @@ use crate::{
     },
 };
 
-/// Reads the interface, the policy and the tool dependencies. Whatever is wrong with the sidecar
-/// is a warning: the skill itself is not to blame.
+/// Reads the interface, the policy and the tool dependencies. Problems of the sidecar file are warnings: they don't
+/// make the skill invalid.
 pub(super) fn read(
     file: FileText<'_>,
     mode: Mode,
@@ -25,9 +25,9 @@ pub(super) fn read(
     report.list.clear();
     if unread || repaired {
         let what = if unread {
-            "is not a YAML map and was not read"
+            "is not a YAML map and was ignored"
         } else {
-            "is not quite YAML and was read in part"
+            "is not valid YAML and was read in part"
         };
         report.add(Code::SidecarUnread, 0, || {
             Say::new(format!("the file {what}")).hint("check it with a YAML linter")

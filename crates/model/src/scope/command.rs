@@ -1,24 +1,24 @@
-//! Commands: `git log *`, `scripts/*.sh`, or a whole line with pipes that is allowed exactly as it stands.
+//! Commands: `git log *`, `scripts/*.sh`, or a whole line with pipes that is allowed exactly as written.
 
 use std::fmt;
 
 use super::{NotAScope, glob};
 
-/// What may be run.
+/// A pattern of commands.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CommandPattern {
-    /// Word by word.
+    /// A pattern of words.
     Words {
-        /// The program, then its arguments; `*` stands for letters of one word.
+        /// The program, then its arguments; `*` matches any characters within a word.
         words: Vec<Box<str>>,
-        /// Whether any further words may follow (a last `*`).
+        /// Whether further words may follow (a last `*`).
         open: bool,
     },
-    /// Exactly this line of a shell, as its author wrote it.
+    /// Exactly this shell command line, as its author wrote it.
     Line(Box<str>),
 }
 
-/// Signs that mean something to a shell, or would be taken for something else by a reader.
+/// Characters that have a meaning for a shell, or could be misread.
 const SHELL_SIGNS: &[char] = &[
     ';', '|', '&', '<', '>', '$', '`', '"', '\'', '(', ')', '{', '}', '[', ']', '\\', '!', '#',
     '~', '?', '\n',
@@ -35,20 +35,20 @@ impl CommandPattern {
             words.pop();
         }
         let Some(program) = words.first() else {
-            return Err(NotAScope("leave the brackets out to ask for every command"));
+            return Err(NotAScope("omit the parentheses to request every command"));
         };
         if program.split('/').any(|name| name == "..") {
-            return Err(NotAScope("a program's path has no `..`"));
+            return Err(NotAScope("a program's path can't contain `..`"));
         }
         if glob::is_pattern(program) && !program.contains('/') {
-            return Err(NotAScope("name the program, as in `shell:exec(git *)`"));
+            return Err(NotAScope("specify the program, as in `shell:exec(git *)`"));
         }
-        // A file of the skill is named with any arguments: they are the user's, not its own.
+        // A file of the skill is written with any arguments: they come from the user, not from the skill.
         let open = open || is_file(&words);
         Ok(Self::Words { words, open })
     }
 
-    /// A line exactly as it stands in a body; one of plain words is the same as those words.
+    /// A line exactly as written in a body; a line of plain words is the same as those words.
     #[must_use]
     pub fn line(text: &str) -> Self {
         let plain = !text.contains(SHELL_SIGNS) && !text.contains(['*', '\t']);
@@ -69,7 +69,7 @@ impl CommandPattern {
         }
     }
 
-    /// Whether a command, word by word, is in it; `None` is a word that only the shell will know.
+    /// Whether a command, word by word, matches; `None` is a word that is known only at run time.
     #[must_use]
     pub fn matches(&self, command: &[Option<&str>]) -> bool {
         let Self::Words { words, open } = self else {
@@ -93,7 +93,7 @@ impl CommandPattern {
     pub fn is_line(&self, text: &str) -> bool {
         match self {
             Self::Line(line) => **line == *text,
-            // One of plain words is written as those words.
+            // A line of plain words is stored as those words.
             Self::Words { words, open } => {
                 let exact = !open && !words.iter().any(|word| glob::is_pattern(word));
                 let plain = !text.contains(SHELL_SIGNS) && !text.contains('*');
@@ -143,7 +143,7 @@ impl fmt::Display for CommandPattern {
                     .replace('\\', "\\\\")
                     .replace('\n', "\\n")
                     .replace('\t', "\\t");
-                // Without any sign of the shell in it, it would read back as words.
+                // Without any shell character it would be parsed as words.
                 let mark = if escaped.contains(SHELL_SIGNS) {
                     ""
                 } else {
@@ -159,7 +159,7 @@ fn is_file(words: &[Box<str>]) -> bool {
     matches!(words, [file] if file.contains('/'))
 }
 
-/// `\n`, `\t` and `\\`; a leading `\-` only says "a line".
+/// Replaces `\n`, `\t` and `\\`; a leading `\-` only marks a line.
 fn unescape(text: &str) -> Result<String, NotAScope> {
     let mut out = String::new();
     let mut chars = text.strip_prefix("\\-").unwrap_or(text).chars();

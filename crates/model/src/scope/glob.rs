@@ -1,11 +1,11 @@
-//! `*` and `?` in one word: linear, without a regular expression.
+//! `*` and `?` in one word: linear time, without a regular expression.
 
-/// Whether a word matches a pattern in which `*` is any letters and `?` is one.
+/// Whether a word matches a pattern in which `*` matches any characters and `?` one.
 pub(super) fn matches(pattern: &str, word: &str) -> bool {
     let (pattern, word): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), word.chars().collect());
     let (mut p, mut w) = (0, 0);
-    // Where the last star stood, and how much of the word it has taken.
+    // The position of the last star, and how much of the word it covers.
     let mut star: Option<(usize, usize)> = None;
     while w < word.len() {
         match pattern.get(p) {
@@ -30,7 +30,7 @@ pub(super) fn matches(pattern: &str, word: &str) -> bool {
     pattern[p..].iter().all(|c| *c == '*')
 }
 
-/// Whether a word is a pattern at all.
+/// Whether a word contains a wildcard.
 pub(super) fn is_pattern(word: &str) -> bool {
     word.contains(['*', '?'])
 }

@@ -1,13 +1,14 @@
 //! Hosts: `api.github.com`, `*.example.com:8443`, `127.0.0.1`, `[::1]:8080`.
 //!
-//! This is the only reader of a host scope: policy asks it before a request is made, and the network asks it again with the
-//! address that is dialled. An approval is read narrowly and a denial widely:
+//! This is the only parser of host scopes: policy uses it before a request is made, and the network uses it again
+//! with the address that is dialled. An approval is interpreted narrowly and a denial widely:
 //!
 //! | scope | as an approval | as a denial |
 //! |---|---|---|
 //! | a host, `*.…` | that name, on the named port, else 80 and 443 | that name, on the named port, else all |
-//! | an address | that address | that address in every form (IPv4 in IPv6), for every name that leads to it |
-//! | `localhost`, or an address of this machine | `localhost`: 127.0.0.0/8 and ::1 | all of this machine: a server on one of its loopback addresses mostly listens on all |
+//! | an address | that address | that address in every form (IPv4 in IPv6), for every name that resolves to it |
+//! | `localhost`, or an address of this machine | `localhost`: 127.0.0.0/8 and ::1 | all of this machine: a server on
+//! one of its loopback addresses usually listens on all |
 
 use std::{
     fmt,
@@ -25,27 +26,31 @@ pub struct HostPattern {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Host {
-    /// In lower case, without a dot at its end.
+    /// In lower case, without a trailing dot.
     Name(Box<str>),
     /// `*.name`: any name below it.
     Below(Box<str>),
-    /// An address, written out.
+    /// An IP address, written out.
     Address(IpAddr),
 }
 
-/// The ports of http and https: what a host means when no port is named.
+/// The ports of http and https: the default of a host without a port.
 const USUAL_PORTS: [u16; 2] = [80, 443];
 
 impl HostPattern {
     pub(super) fn parse(text: &str) -> Result<Self, NotAScope> {
         if text.contains("://") || text.contains(['/', '@', '?', '#', '\\', '%']) {
             return Err(NotAScope(
-                "name a host, not a URL, as in `net:fetch(api.github.com)`",
+                "write a host, not a URL, as in `net:fetch(api.github.com)`",
             ));
         }
         let (host, port) = match text.strip_prefix('[').map(|rest| rest.split_once(']')) {
             Some(Some((host, rest))) => (host, rest),
-            Some(None) => return Err(NotAScope("an address in `[` ends with `]`")),
+            Some(None) => {
+                return Err(NotAScope(
+                    "an address that starts with `[` must end with `]`",
+                ));
+            }
             None => match text.split_once(':') {
                 Some((host, _)) => (host, &text[host.len()..]),
                 None => (text, ""),
@@ -58,32 +63,32 @@ impl HostPattern {
                 .ok()
                 .filter(|port| *port > 0)
                 .map(Some)
-                .ok_or(NotAScope("a port is a number from 1 to 65535"))?,
-            _ => return Err(NotAScope("a port is a number from 1 to 65535")),
+                .ok_or(NotAScope("a port must be a number from 1 to 65535"))?,
+            _ => return Err(NotAScope("a port must be a number from 1 to 65535")),
         };
         let bracketed = text.starts_with('[');
         let host = match host.parse::<IpAddr>() {
             Ok(address) if address.is_ipv6() == bracketed => Host::Address(address),
-            Ok(_) => return Err(NotAScope("an IPv6 address is written in `[` and `]`")),
-            Err(_) if bracketed => return Err(NotAScope("that is no IPv6 address")),
+            Ok(_) => return Err(NotAScope("write an IPv6 address in `[` and `]`")),
+            Err(_) if bracketed => return Err(NotAScope("not a valid IPv6 address")),
             Err(_) => named(host)?,
         };
         Ok(Self { host, port })
     }
 
-    /// Reads a pattern; `None` if it is none.
+    /// Parses a pattern; `None` if it is invalid.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         Self::parse(text).ok()
     }
 
-    /// Whether a host, as a URL parser gives it, and a port are approved by it.
+    /// Whether it approves a host, as returned by a URL parser, and a port.
     #[must_use]
     pub fn matches(&self, host: &str, port: u16) -> bool {
         self.is_host(host) && self.has_port(port)
     }
 
-    /// Whether it names this host, on whichever port.
+    /// Whether it matches this host, on any port.
     #[must_use]
     pub fn is_host(&self, host: &str) -> bool {
         match read_host(host) {
@@ -96,7 +101,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether it names this very address, or `localhost` for one of this machine.
+    /// Whether it is exactly this address, or `localhost` for an address of this machine.
     #[must_use]
     pub fn is_address(&self, address: IpAddr) -> bool {
         match &self.host {
@@ -106,7 +111,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether a denial of it covers this host and port, as far as can be told before the host is looked up.
+    /// Whether a denial covers this host and port, judged before the host is resolved.
     #[must_use]
     pub fn denies(&self, host: &str, port: u16) -> bool {
         match read_host(host) {
@@ -118,7 +123,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether a denial of it covers this address, which some host turned out to have.
+    /// Whether a denial covers this address, which a host was resolved to.
     #[must_use]
     pub fn denies_address(&self, address: IpAddr, port: u16) -> bool {
         let same = match &self.host {
@@ -134,7 +139,7 @@ impl HostPattern {
         same && self.port.is_none_or(|own| own == port)
     }
 
-    /// Whether it names this machine: `localhost`, a loopback address, or one that systems take for it.
+    /// Whether it refers to this machine: `localhost`, a loopback address, or one that systems treat as such.
     fn is_this_machine(&self) -> bool {
         match &self.host {
             Host::Address(own) => leads_to(*own).iter().any(is_local),
@@ -156,7 +161,7 @@ impl HostPattern {
         }
     }
 
-    /// Whether it names an address, or this machine, literally; then any port is meant unless one is named.
+    /// Whether it is an address, or refers to this machine, literally; then any port is meant unless one is given.
     #[must_use]
     pub fn is_literal(&self) -> bool {
         match &self.host {
@@ -183,7 +188,7 @@ impl HostPattern {
 
 const LOCALHOST: &str = "localhost";
 
-/// An address, or a name in lower case without a dot at its end.
+/// An address, or a name in lower case without a trailing dot.
 fn read_host(host: &str) -> Result<IpAddr, String> {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     let name = bare.strip_suffix('.').unwrap_or(bare);
@@ -191,17 +196,17 @@ fn read_host(host: &str) -> Result<IpAddr, String> {
     address.map_err(|_| name.to_ascii_lowercase())
 }
 
-/// `localhost` and names below it, which resolvers answer by themselves.
+/// `localhost` and names below it, which resolvers answer themselves.
 fn is_local_name(name: &str) -> bool {
     name == LOCALHOST || below(name, LOCALHOST)
 }
 
-/// Loopback, or no address at all, which systems take for this machine.
+/// Loopback, or the unspecified address, which systems treat as this machine.
 fn is_local(address: &IpAddr) -> bool {
     address.is_loopback() || address.is_unspecified()
 }
 
-/// Every address that a packet to this one may end at: itself, and an IPv4 address that it carries.
+/// Every address that a packet to this one can reach: itself, and an IPv4 address embedded in it.
 fn leads_to(address: IpAddr) -> Vec<IpAddr> {
     let mut all = vec![address];
     if let IpAddr::V6(address) = address {
@@ -210,11 +215,11 @@ fn leads_to(address: IpAddr) -> Vec<IpAddr> {
     all
 }
 
-/// The IPv4 addresses in an IPv6 address, by every way to put one in.
+/// The IPv4 addresses embedded in an IPv6 address, in every known form.
 fn carried(address: Ipv6Addr) -> Vec<Ipv4Addr> {
     let join = |high: u16, low: u16| Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low));
     match address.segments() {
-        // Not addresses of IPv4, though they look like compatible ones.
+        // Not IPv4 addresses, though they look like compatible ones.
         [0, 0, 0, 0, 0, 0, 0, 0 | 1] => Vec::new(),
         // IPv4-compatible, IPv4-mapped, IPv4-translated, NAT64
         [0, 0, 0, 0, 0, 0 | 0xffff, a, b]
@@ -239,8 +244,9 @@ fn below(host: &str, name: &str) -> bool {
 }
 
 fn named(text: &str) -> Result<Host, NotAScope> {
-    let wrong =
-        NotAScope("a host has letters, digits, `-` and dots; write other scripts as `xn--…`");
+    let wrong = NotAScope(
+        "a host consists of letters, digits, `-` and dots; write other scripts as `xn--…`",
+    );
     let (name, is_below) = match text.strip_prefix("*.") {
         Some(name) => (name, true),
         None => (text, false),
@@ -261,7 +267,7 @@ fn named(text: &str) -> Result<Host, NotAScope> {
     }
     if is_below && !name.contains('.') {
         return Err(NotAScope(
-            "`*.` stands before a domain, not before a whole top-level domain",
+            "`*.` must be followed by a domain, not by a top-level domain",
         ));
     }
     Ok(if is_below {

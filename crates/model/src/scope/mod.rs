@@ -1,7 +1,7 @@
-//! Scopes: what stands in the brackets of `shell:exec(git *)`.
+//! Scopes: the text in the parentheses of `shell:exec(git *)`.
 //!
-//! A scope can only narrow. The grammar is closed and differs by permission, so that whatever is not understood is a
-//! mistake that somebody hears of, and never "all".
+//! A scope can only narrow. The grammar is closed and differs by permission, so a text that can't be parsed is a
+//! reported mistake, and never "all".
 //!
 //! ```text
 //! file:read(./src/**)   file:write(~/notes/*.md)   git:read(.)      paths: project, home or absolute; `*`, `?`, `**`
@@ -28,20 +28,20 @@ pub use command::CommandPattern;
 pub use host::HostPattern;
 pub use path::{Anchor, PathPattern, Reach};
 
-/// How far a permission reaches.
+/// The scope of a permission.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scope {
-    /// No brackets: as far as it ever reaches.
+    /// No parentheses: no limit.
     All,
-    /// Files and repositories.
+    /// A pattern of files and repositories.
     Paths(PathPattern),
-    /// Commands.
+    /// A pattern of commands.
     Command(CommandPattern),
     /// A host on the network.
     Host(HostPattern),
-    /// An environment variable.
+    /// The name of an environment variable.
     Variable(Box<str>),
-    /// A model or a skill; `*` stands for any letters.
+    /// A model or a skill; `*` matches any characters.
     Name(Box<str>),
 }
 
@@ -57,25 +57,25 @@ impl fmt::Display for NotAScope {
 
 impl std::error::Error for NotAScope {}
 
-/// Longer than any real one; a dialog must be able to show it.
+/// Longer than any real scope; a dialog must be able to show it.
 const MAX_LENGTH: usize = 4096;
 
 impl Scope {
-    /// Reads what stands in the brackets.
+    /// Parses the text in the parentheses.
     ///
     /// # Errors
-    /// When the text is not in the grammar of that permission.
+    /// If the text is not in the grammar of that permission.
     pub fn parse(permission: Permission, text: &str) -> Result<Self, NotAScope> {
         if text.len() > MAX_LENGTH {
-            return Err(NotAScope("a scope is at most 4096 bytes long"));
+            return Err(NotAScope("a scope can have at most 4096 bytes"));
         }
         if text.trim() != text || text.is_empty() {
             return Err(NotAScope(
-                "a scope has no blanks at its ends and is not empty",
+                "a scope must not be empty or start or end with spaces",
             ));
         }
         if text.chars().any(char::is_control) {
-            return Err(NotAScope("a scope has no control characters"));
+            return Err(NotAScope("a scope must not contain control characters"));
         }
         match permission {
             Permission::FileRead
@@ -89,7 +89,7 @@ impl Scope {
         }
     }
 
-    /// Whether everything in `other` is in this one. Says no where it is not sure.
+    /// Whether this covers everything in `other`. False if that is uncertain.
     #[must_use]
     pub fn covers(&self, other: &Self) -> bool {
         match (self, other) {
@@ -131,7 +131,7 @@ fn variable(text: &str) -> Result<Box<str>, NotAScope> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if text.starts_with(|c: char| c.is_ascii_digit()) || !text.chars().all(fits) {
         return Err(NotAScope(
-            "name one variable, as in `env:read(GITHUB_TOKEN)`; there is no pattern for several",
+            "write one variable, as in `env:read(GITHUB_TOKEN)`; patterns are not supported",
         ));
     }
     Ok(text.into())
@@ -141,11 +141,11 @@ fn name(text: &str) -> Result<Box<str>, NotAScope> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "-_./:*".contains(c);
     if !text.chars().all(fits) {
         return Err(NotAScope(
-            "a name has letters, digits and `-_./:`, and `*` for any of them",
+            "a name consists of letters, digits and `-_./:`, and `*` for any characters",
         ));
     }
     if text.chars().all(|c| c == '*') {
-        return Err(NotAScope("leave the brackets out to ask for all of them"));
+        return Err(NotAScope("omit the parentheses to request all of them"));
     }
     Ok(text.into())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{NotAScope, glob};
 
-/// Where a path starts.
+/// The folder that a path starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Anchor {
     /// `./x` and `x`: the project's folder.
@@ -15,7 +15,7 @@ pub enum Anchor {
     Root,
 }
 
-/// A path in which `*` and `?` stand for letters of one name, and a name `**` for any names.
+/// A path in which `*` and `?` match characters of one name, and a name `**` matches any names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathPattern {
     anchor: Anchor,
@@ -24,9 +24,9 @@ pub struct PathPattern {
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Segment {
-    /// `**`
+    /// A name `**`, which matches any names.
     Deep,
-    /// A name, perhaps with `*` and `?`.
+    /// A name, which can contain `*` and `?`.
     Name(Box<str>),
 }
 
@@ -57,7 +57,7 @@ impl PathPattern {
     pub(super) fn parse(text: &str) -> Result<Self, NotAScope> {
         if text.contains(['\\', '$', '{', '}', '[', ']', '\u{0}']) {
             return Err(NotAScope(
-                "a path has no backslash, variable, braces or brackets: write it out",
+                "a path can't contain backslashes, variables, braces or brackets: write it out",
             ));
         }
         let (anchor, rest) = match text {
@@ -75,13 +75,13 @@ impl PathPattern {
         Ok(Self { anchor, segments })
     }
 
-    /// Where it starts.
+    /// The folder that it starts from.
     #[must_use]
     pub fn anchor(&self) -> Anchor {
         self.anchor
     }
 
-    /// The names up to the first pattern, and what follows them.
+    /// The names before the first wildcard, and what follows them.
     #[must_use]
     pub fn fixed(&self) -> (Vec<&str>, Reach) {
         let literal = self.segments.iter().map_while(|segment| match segment {
@@ -97,10 +97,10 @@ impl PathPattern {
         (fixed, reach)
     }
 
-    /// Whether the names of a path, counted from the anchor, are in it.
+    /// Whether the names of a path, relative to the anchor, match.
     #[must_use]
     pub fn matches(&self, names: &[&str]) -> bool {
-        // Which segments could be next, one name after the other: linear in both.
+        // The segments that can match next, one name after the other: linear in both.
         let mut open = vec![false; self.segments.len() + 1];
         open[0] = true;
         self.skip_deep(&mut open);
@@ -118,7 +118,7 @@ impl PathPattern {
         open.last().copied().unwrap_or(false)
     }
 
-    /// `**` may stand for no name at all.
+    /// `**` can match no name at all.
     fn skip_deep(&self, open: &mut [bool]) {
         for at in 0..self.segments.len() {
             if open[at] && self.segments[at] == Segment::Deep {
@@ -152,11 +152,11 @@ impl PathPattern {
 /// What follows the fixed part of a pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// Nothing: that very file or folder.
+    /// Nothing: exactly that file or folder.
     Exactly,
-    /// Everything below.
+    /// Everything below that folder.
     Everything,
-    /// Something that must be matched name by name.
+    /// Names that must be matched one by one.
     Some,
 }
 
@@ -183,10 +183,8 @@ impl fmt::Display for PathPattern {
 fn segment(name: &str) -> Result<Segment, NotAScope> {
     match name {
         "**" => Ok(Segment::Deep),
-        "" | "." | ".." => Err(NotAScope(
-            "a path has no empty name, no `.` and no `..` in it",
-        )),
-        _ if name.contains("**") => Err(NotAScope("`**` is a name of its own, as in `./src/**`")),
+        "" | "." | ".." => Err(NotAScope("a path can't contain an empty name, `.` or `..`")),
+        _ if name.contains("**") => Err(NotAScope("`**` must be a whole name, as in `./src/**`")),
         _ => Ok(Segment::Name(name.into())),
     }
 }

@@ -1,4 +1,4 @@
-//! The grammar of scopes, from both sides.
+//! The grammar of scopes: what is accepted and what is rejected.
 
 use proptest::prelude::*;
 

@@ -1,21 +1,24 @@
-//! Lines that are known to take values as data.
+//! Command lines that are known to treat values as data.
 //!
-//! **Problem.** `sqlite3 db "$ARGUMENTS"` runs a shell for the argument `.shell id`, and so do hundreds of other programs in ways
-//! of their own. A list of those that do can't be complete, and neither can a list of the options that do: `find -$1`,
-//! `npm --git=$1`, `cargo --manifest-path $1`. A value can also take a detour: into a file, and from there into a program.
+//! **Problem.** `sqlite3 db "$ARGUMENTS"` runs a shell for the argument `.shell id`, and hundreds of other programs
+//! do so in their own ways. A list of those programs can't be complete, and neither can a list of such options: `find
+//! -$1`, `npm --git=$1`, `cargo --manifest-path $1`. A value can also take a detour: into a file, and from there into
+//! a program.
 //!
-//! **Decision.** The lists here are positive. A line into which a value is put is *listed* if every command in it is: then
-//! an approval of its commands (`gh *`) covers it. Any other line is covered only by an approval of that very line.
+//! **Decision.** The lists here are positive. A line that contains a value is *listed* if every command in it is:
+//! then an approval of its commands (`gh *`) covers it. Any other line is covered only by an approval of that exact
+//! line.
 //!
-//! In a listed line a value never becomes an option, a program, program text or a file that a program obeys:
+//! In a listed line a value never becomes an option, a program, program text or a file that configures a program:
 //!
-//! - the program is named in `listed_programs.rs`, with one of its subcommands and none but its options, or it is a file
-//!   below the skill's folder, which is where the line runs and which it can't write;
-//! - an option is the author's up to its `=`. A value that would begin one is refused when it is put in
+//! - the program is in `listed_programs.rs`, with one of its subcommands and only its listed options, or it is a file
+//!   below the skill's folder, where the line runs and which it can't write;
+//! - an option is the author's text up to its `=`. A value that would start one is refused when it is inserted
 //!   ([`crate::template::Slot::option_risk`]);
-//! - nothing is written but to `/dev/null` and to descriptors. So no command reads a file that another one filled.
+//! - it writes only to `/dev/null` and to descriptors. So no command reads a file that another one wrote.
 //!
-//! What a substitution or a variable of the shell yields may begin with `-`, which only programs without any dangerous option take.
+//! The result of a substitution or a shell variable can start with `-`, so it is accepted only for programs without
+//! any dangerous option.
 
 use super::listed_programs::{
     ANYTHING, FILE_RUNNERS, LISTED, ListedProgram, Operands, PASSER_OPTIONS, PASSERS, SHELLS,
@@ -24,14 +27,15 @@ use super::listed_programs::{
 use super::programs::{base, runs};
 use super::{Part, REFERENCE, Redirect, Runs, Simple, Word};
 
-/// Folders of programs that a skill can't write.
+/// Folders of programs that a skill can't write to.
 const SYSTEM_FOLDERS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/"];
 
 fn has(names: &str, name: &str) -> bool {
     names.split_ascii_whitespace().any(|other| other == name)
 }
 
-/// The first command of a line that is not known to take values as data, by its program or its redirect; `None` if all of them do.
+/// The first command of a line that is not known to treat values as data, by its program or its redirect; `None` if
+/// all do.
 pub(crate) fn unlisted(commands: &[Simple]) -> Option<String> {
     commands.iter().find_map(|command| {
         if let Some(redirect) = command.redirects.iter().find(|one| !one.is_harmless()) {
@@ -51,7 +55,7 @@ pub(crate) fn unlisted(commands: &[Simple]) -> Option<String> {
 }
 
 impl Redirect {
-    /// Whether it writes no file: it reads, it copies a descriptor, or it throws away or shows what is written.
+    /// Whether it writes no file: it reads, copies a descriptor, or writes to a null or standard device.
     #[must_use]
     pub fn is_harmless(&self) -> bool {
         const SHOWN: &[&str] = &["/dev/null", "/dev/stderr", "/dev/stdout"];
@@ -95,7 +99,7 @@ fn is_listed(words: &[Word], depth: usize) -> bool {
     }
 }
 
-/// The name of a program that is found on the search path or in a folder of the system, exactly as the tables have it.
+/// The name of a program that is found on the search path or in a system folder, exactly as in the tables.
 fn named_program(text: &str) -> Option<&str> {
     let name = match text.rsplit_once('/') {
         None => text,
@@ -107,14 +111,14 @@ fn named_program(text: &str) -> Option<&str> {
     (base(name) == name).then_some(name)
 }
 
-/// Whether something other than the author's text stands in the name of an option: `-$1`, `--$1=x`, `-e"$1"`, `''-$1`.
+/// Whether the name of an option contains anything other than the author's text: `-$1`, `--$1=x`, `-e"$1"`, `''-$1`.
 fn glues_an_option(word: &Word) -> bool {
     let start = literal_start(word);
-    // `echo "- $1"` shows a list.
+    // `echo "- $1"` prints a list item.
     word.literal().is_none() && start.starts_with(['-', '+']) && !start.contains(['=', ' '])
 }
 
-/// The text of a word in front of whatever is no text.
+/// The literal text at the start of a word.
 fn literal_start(word: &Word) -> String {
     let texts = word.parts().iter().map_while(|part| match part {
         Part::Literal { text, .. } => Some(text.as_str()),
@@ -127,13 +131,13 @@ fn stem(program: &str) -> &str {
     program.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.')
 }
 
-/// `./x`, `scripts/x`: a path that stays below the skill's folder, in which the line runs.
+/// `./x`, `scripts/x`: a path that stays below the skill's folder, where the line runs.
 fn is_own_file(path: &str) -> bool {
     let mut names = path.split('/');
     !path.starts_with(['/', '~', '-']) && names.all(|name| name != "..")
 }
 
-/// Whether the words in front of a command are options that only say how it runs, and their values.
+/// Whether the words before a command are options that only affect how it runs, and their values.
 fn passes(program: &str, words: &[Word]) -> bool {
     let harmless = |word: &Word| {
         let text = word.literal()?;
@@ -147,7 +151,7 @@ fn passes(program: &str, words: &[Word]) -> bool {
     has(PASSERS, program) && words.iter().all(|word| harmless(word) == Some(true))
 }
 
-/// Whether an interpreter is given a file of the skill, with no option that makes it read anything else.
+/// Whether an interpreter gets a file of the skill, without options that make it read anything else.
 fn is_own_script(program: &str, words: &[Word], at: usize) -> bool {
     let Some(file) = words
         .get(at)
@@ -164,12 +168,12 @@ fn is_own_script(program: &str, words: &[Word], at: usize) -> bool {
         return false;
     };
     let mut front = words[1..at].iter();
-    // A name without either may be a subcommand, such as in `node inspect x`.
+    // A name without either can be a subcommand, as in `node inspect x`.
     file.contains(['/', '.'])
         && front.all(|word| word.literal().is_some_and(|text| has(options, text)))
 }
 
-/// Whether program text in a line is known to take its own arguments as data.
+/// Whether program text in a line is known to treat its arguments as data.
 fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -> bool {
     let Some(code) = words.get(until).and_then(Word::literal) else {
         return false;
@@ -191,7 +195,7 @@ fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -
     let Some((_, options)) = TEXT_RUNNERS.iter().find(|(known, _)| *known == name) else {
         return false;
     };
-    // Behind the text, only sed takes options.
+    // Only sed accepts options after the text.
     let is_option =
         |word: &Word| literal_start(word).starts_with('-') && word.literal() != Some("-");
     let more = words.get(until + 1..).unwrap_or_default();
@@ -199,14 +203,14 @@ fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -
         && !more.iter().any(is_option)
         && match name.ends_with("sed") {
             true => is_plain_sed(code),
-            // `>` compares and writes.
+            // `>` both compares and writes.
             false => !["system", "|", "getline", "@", "ENVIRON", ">"]
                 .iter()
                 .any(|sign| code.contains(sign)),
         }
 }
 
-/// Whether the words in front of a program text are options of this list, with at most one of them announcing the text.
+/// Whether the words before a program text are listed options, with at most one of them introducing the text.
 fn is_introduced(words: &[Word], options: &str) -> bool {
     let mut at = 0;
     while let Some(word) = words.get(at) {
@@ -264,7 +268,7 @@ fn is_plain_sed(code: &str) -> bool {
     sign != '\\' && parts.len() == 4 && flags(parts[3]) && !code.contains(['\\', '\n'])
 }
 
-/// Whether a program of the table has its subcommand, and no option but its own.
+/// Whether a program of the table has a listed subcommand, and only listed options.
 fn is_right(program: &str, words: &[Word]) -> bool {
     let Some(entry) = LISTED.iter().find(|entry| entry.name == program) else {
         return false;
@@ -280,7 +284,7 @@ fn is_right(program: &str, words: &[Word]) -> bool {
 }
 
 impl ListedProgram {
-    /// Where the arguments of a named subcommand begin.
+    /// The position of the arguments of a listed subcommand.
     fn behind_subcommand(&self, words: &[Word]) -> Option<usize> {
         let mut at = 1;
         if self.name == "git" {
@@ -301,7 +305,7 @@ impl ListedProgram {
         self.subcommands.split(',').find_map(fits)
     }
 
-    /// Whether a word is an operand, or an option of the list.
+    /// Whether a word is an operand, or a listed option.
     fn takes(&self, word: &Word) -> bool {
         let start = literal_start(word);
         if !start.starts_with(['-', '+']) || start == "-" {
@@ -317,7 +321,7 @@ impl ListedProgram {
         value.is_none() && word.literal().is_some() && self.has_letters(&name[1..])
     }
 
-    /// Whether letters behind one dash are options of the list; what follows one that takes a value is that value.
+    /// Whether letters after one dash are listed options; the rest after one that takes a value is that value.
     fn has_letters(&self, letters: &str) -> bool {
         for letter in letters.chars() {
             if has(self.options, &format!("-{letter}:")) {
@@ -332,8 +336,8 @@ impl ListedProgram {
     }
 }
 
-/// Whether a word may become others, or begin with `-`, by what the shell makes of it: a substitution, a variable, a pattern that
-/// file names fit, braces.
+/// Whether shell expansion can turn a word into several, or into one that starts with `-`: a substitution, a
+/// variable, a glob, braces.
 fn is_open(word: &Word) -> bool {
     let begins_with_pattern = matches!(word.parts().first(), Some(Part::Glob(_)));
     begins_with_pattern
@@ -344,7 +348,7 @@ fn is_open(word: &Word) -> bool {
         })
 }
 
-/// Whether the first operand is the author's text. Options that take two words are passed over.
+/// Whether the first operand is the author's text. Options that take two words are skipped.
 fn has_own_text(words: &[Word]) -> bool {
     let mut at = 0;
     while let Some(word) = words.get(at) {

@@ -1,4 +1,4 @@
-//! The tables of programs that take values as data. [`super::listed`] says what being in one of them means.
+//! The tables of programs that treat values as data. [`super::listed`] defines what that means.
 
 /// Programs that run nothing and write no file, whatever their arguments are.
 pub(super) const ANYTHING: &str = "\
@@ -11,23 +11,23 @@ pub(super) const ANYTHING: &str = "\
 /// A program that runs nothing and writes no file if its options are on this list.
 pub(super) struct ListedProgram {
     pub(super) name: &'static str,
-    /// One of these comes first, separated by commas; any if there are none.
+    /// The subcommands, separated by commas; any if empty.
     pub(super) subcommands: &'static str,
-    /// The options that it may have: `--long` with or without `=value`, `-x`, `-x:` if a value may be attached to the letter,
-    /// `-0` for a number, `--` if the program takes nothing behind that for an option.
+    /// The options that it can have: `--long` with or without `=value`, `-x`, `-x:` if a value can be attached to the
+    /// letter, `-0` for a number, `--` if the program reads nothing after it as an option.
     pub(super) options: &'static str,
-    /// What its operands may be.
+    /// What its operands can be.
     pub(super) operands: Operands,
 }
 
-/// What words that are no options may be.
+/// What words that are not options can be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Operands {
-    /// Any.
+    /// Operands are data.
     Data,
-    /// Any but the first, which is program text and must be the author's.
+    /// The first operand is program text and must be the author's; the others are data.
     TextFirst,
-    /// None: the second one would be written to.
+    /// No operands: the second one would be written to.
     Absent,
 }
 
@@ -186,18 +186,18 @@ pub(super) const LISTED: &[ListedProgram] = &[
     },
 ];
 
-/// Programs that run the command behind them, as it is.
+/// Programs that run the command after them, unchanged.
 pub(super) const PASSERS: &str =
     "builtin command env exec ionice nice nohup setsid stdbuf time timeout";
 
-/// The options that these may have: none that writes a file, reads a configuration or changes the folder.
+/// The options that these can have: none that writes a file, reads a configuration or changes the folder.
 pub(super) const PASSER_OPTIONS: &str = "-- --foreground --kill-after --preserve-status --signal -0 -c -e0 -eL -i -i0 -iL -k -n -o0 -oL -p -s -u";
 
-/// Shells, whose program text is read like the line that it stands in.
+/// Shells, whose program text is parsed like the line that contains it.
 pub(super) const SHELLS: &str = "ash bash dash ksh mksh sh zsh";
 
-/// Interpreters that are given a file by name, and the options that these may have: none that reads more code, from the input,
-/// from a start-up file or from a value.
+/// Interpreters that run a file, and the options that they can have: none that reads more code, from the input, from
+/// a start-up file or from a value.
 pub(super) const FILE_RUNNERS: &[(&str, &str)] = &[
     ("ash", "-e -u -x"),
     ("bash", "-e -u -x -eu"),
@@ -215,7 +215,7 @@ pub(super) const FILE_RUNNERS: &[(&str, &str)] = &[
     ("zsh", "-e -u -x"),
 ];
 
-/// Programs whose text is judged by itself, and the options that may stand in front of it; `-x:` takes a value.
+/// Programs whose text is checked separately, and the options that can precede it; `-x:` takes a value.
 pub(super) const TEXT_RUNNERS: &[(&str, &str)] = &[
     ("awk", "-F: -v:"),
     ("gawk", "-F: -v:"),

@@ -1,4 +1,4 @@
-//! Which programs take values as data: the table as people review it, and lines that must not be on it.
+//! Programs that treat values as data: the table for review, and lines that must not be listed.
 
 use super::listed::unlisted;
 use super::listed_programs::{ANYTHING, FILE_RUNNERS, LISTED, Operands, PASSERS, TEXT_RUNNERS};
@@ -9,7 +9,7 @@ fn is_listed(line: &str) -> bool {
     unlisted(&parsed.commands).is_none()
 }
 
-/// How a command with a placeholder in it is covered: by an approval of its commands, or only by one of the very line.
+/// How a command with a placeholder is covered: by an approval of its commands, or only by one of the exact line.
 fn verdict(line: &str) -> &'static str {
     let placeholders = Placeholders {
         names: &[],
@@ -70,7 +70,7 @@ fn a_value_does_not_become_code_on_its_way_through_a_line() {
         "rg --pre x \"$ARGUMENTS\"",
         "npx cat \"$ARGUMENTS\"",
         "wget -e \"$ARGUMENTS\" x",
-        // What a command finds in its input, in a file that the line filled, or in a start-up file.
+        // What a command reads from its input, from a file that the line wrote, or from a start-up file.
         "echo \"$ARGUMENTS\" | python3 /dev/stdin",
         "echo \"$ARGUMENTS\" | python3 /dev/fd/0",
         "echo \"$ARGUMENTS\" | perl /proc/self/fd/0",
@@ -109,7 +109,7 @@ fn a_value_does_not_become_code_on_its_way_through_a_line() {
     }
 }
 
-/// Every program of the tables with what must stand behind it, so that it is listed with a value as its operand.
+/// Every program of the tables with the words that it needs, so that it is listed with a value as its operand.
 fn samples() -> Vec<String> {
     let mut samples: Vec<String> = ANYTHING
         .split_ascii_whitespace()
@@ -158,7 +158,7 @@ fn no_value_becomes_an_option_of_a_listed_program() {
             let line = format!("{sample} {glued}");
             assert_ne!(verdict(&format!("!`{line}`")), "its commands", "{line}");
         }
-        // What is put in as a word is refused when it begins with a dash.
+        // A value that is inserted as a word is refused if it starts with a dash.
         let pieces = format!("!`{line}`");
         let pieces = crate::template::parse(
             &pieces,
@@ -187,14 +187,14 @@ fn no_value_becomes_an_option_of_a_listed_program() {
     }
 }
 
-/// Options that name a program, code, a configuration or a file to write, of one program or another.
+/// Options of various programs that name a program, code, a configuration or a file to write.
 const HARMFUL: &str = "--config --globalconfig --userconfig --git --node-options --prefix --python --manifest-path --runtime --root \
     --kubeconfig --exec --exec-path --git-dir --work-tree --ext-diff --output --output-document --engine --netrc-file \
     --compress-program --files0-from --pre --pre-glob --hostname-bin --editor --web --from-file --library-path --magic-file \
     --require --import --rcfile --init-file --chdir --in-place --file --load --exec-batch -exec -execdir -ok -okdir -fprint \
     -fprintf -fls -delete -K -Z -O -x -X";
 
-/// Whether a program has an option of that name, or that letter, for something else.
+/// Whether a program uses an option of that name, or that letter, for something else.
 fn means_something_else(program: &str, option: &str) -> bool {
     match option {
         // A format, and whether early releases count.
@@ -215,11 +215,11 @@ fn no_option_that_is_not_on_a_list_is_in_a_listed_line() {
     let is_in = |names: &str, name: &str| names.split_ascii_whitespace().any(|one| one == name);
     for sample in samples() {
         let program = sample.split(' ').next().unwrap_or_default();
-        // These have no option that runs, obeys or writes anything.
+        // These have no option that runs, configures or writes anything.
         if is_in(ANYTHING, program) || program == "./scripts/x" {
             continue;
         }
-        // What stands behind the file or the command is theirs to judge.
+        // The file or the command interprets what follows it.
         let only_in_front =
             FILE_RUNNERS.iter().any(|(name, _)| *name == program) || is_in(PASSERS, program);
         let options = HARMFUL.split_ascii_whitespace();
@@ -281,7 +281,7 @@ fn everyday_lines_take_values() {
     }
 }
 
-/// The tables, a program a line: the diff of this is what to review.
+/// The tables, one program per line: review the diff of this.
 #[test]
 fn the_table_of_programs() {
     let mut table = String::new();

@@ -1,11 +1,11 @@
-//! Command lines, read by a closed grammar: what would run, or an admission that we can't tell.
+//! Command lines, parsed by a closed grammar: every command that would run, or an error.
 //!
-//! **Problem.** Whoever allows `git *` must know what `git log; rm -rf ~` runs, or `git log $(rm -rf ~)`, before
-//! any shell sees it. A reader that skips what it does not know calls such a line "git".
+//! **Problem.** Allowing `git *` requires knowing what `git log; rm -rf ~` or `git log $(rm -rf ~)` runs, before any
+//! shell sees it. A parser that skips what it does not know would call such a line "git".
 //!
-//! **Decision.** [`parse`] lists *every* simple command of a text, those in substitutions included, or answers
-//! [`NotUnderstood`]. What `sh` and `bash` read differently is not understood either. The grammar is closed: only
-//! what is written here is accepted, and "not understood" is never "fine".
+//! **Decision.** [`parse`] lists *every* simple command of a text, including those in substitutions, or returns
+//! [`NotUnderstood`]. That includes everything that `sh` and `bash` interpret differently. The grammar is closed:
+//! only what is written here is accepted, and "not understood" never means "harmless".
 //!
 //! **Worked example.**
 //!
@@ -14,7 +14,7 @@
 //! f() { rm x; }                       →  NotUnderstood { what: Parenthesis, at: 1 }
 //! ```
 //!
-//! Commands come in the order in which they start to run: those of a substitution before the command that uses it.
+//! Commands are in the order in which they start to run: those of a substitution before the command that uses it.
 //!
 //! **Start reading at** `parser.rs` for commands, then `word.rs` for quoting, then `programs.rs`.
 
@@ -38,62 +38,62 @@ pub(crate) use listed::unlisted;
 pub use programs::Runs;
 pub(crate) use programs::runs;
 
-/// The longest text that is read.
+/// The maximum length of a text.
 pub const MAX_TEXT: usize = 64 * 1024;
 
-/// The deepest nesting that is read.
+/// The maximum depth of nesting.
 pub const MAX_DEPTH: usize = 32;
 
-/// A command line that was understood completely.
+/// A completely parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Every simple command, substitutions before the command that uses them.
     pub commands: Vec<Simple>,
-    /// Places where a value can't be put without becoming code, or nothing at all.
+    /// Positions where an inserted value would become code, or be lost.
     pub(crate) zones: Vec<(Range<usize>, Zone)>,
 }
 
 /// A simple command: assignments, words and redirects.
 ///
-/// Redirects of a compound command (`{ a; b; } >out`) stand as a command without words behind it, and so does
-/// `for x in a b`, as two assignments: both change the world like one.
+/// Redirects of a compound command (`{ a; b; } >out`) are a command without words after it, and `for x in a b` is two
+/// assignments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Simple {
-    /// Where it starts; inside backticks, where those start.
+    /// Its position; inside backticks, the position of those.
     pub at: usize,
     /// `NAME=value` in front of the command.
     pub assignments: Vec<Assignment>,
     /// The program and its arguments.
     pub words: Vec<Word>,
-    /// Its redirects.
+    /// Its input and output redirects.
     pub redirects: Vec<Redirect>,
 }
 
-/// `NAME=value`.
+/// An assignment `NAME=value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// The variable.
+    /// The name of the variable.
     pub name: String,
-    /// What it gets; for `NAME+=value`, what is added.
+    /// The value; for `NAME+=value`, what is appended.
     pub value: Word,
 }
 
 /// A variable that a command sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SetVariable<'a> {
-    /// Its name; `None` if only the shell will know it.
+    /// Its name; `None` if it is known only at run time.
     pub name: Option<&'a str>,
-    /// What it is set to, if that is known.
+    /// Its value, if known.
     pub value: Option<&'a str>,
-    /// Whether programs see it. What is assigned without a command, read, or counted through by `for` is the shell's own, unless
-    /// the name was exported before.
+    /// Whether programs see it. A variable that is assigned without a command, by `read` or by `for` belongs to the
+    /// shell, unless the name was exported before.
     pub exported: bool,
 }
 
 /// A redirect, such as `2>file`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Redirect {
-    /// What kind it is.
+    /// The operator of the redirect.
     pub op: RedirectOp,
     /// The file or descriptor; for heredocs and here-strings, the text.
     pub target: Word,
@@ -102,32 +102,32 @@ pub struct Redirect {
 /// The operator of a redirect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedirectOp {
-    /// `<`
+    /// The operator `<`.
     Read,
-    /// `>`
+    /// The operator `>`.
     Write,
-    /// `>|`
+    /// The operator `>|`.
     Clobber,
-    /// `>>`
+    /// The operator `>>`.
     Append,
-    /// `<>`
+    /// The operator `<>`.
     ReadWrite,
-    /// `<&`
+    /// The operator `<&`.
     DuplicateIn,
     /// `>&`: a descriptor, or (in bash) a file.
     DuplicateOut,
-    /// `&>`
+    /// The operator `&>`.
     Both,
-    /// `&>>`
+    /// The operator `&>>`.
     AppendBoth,
-    /// `<<` and `<<-`
+    /// The operators `<<` and `<<-`.
     HereDocument,
-    /// `<<<`
+    /// The operator `<<<`.
     HereString,
 }
 
 impl RedirectOp {
-    /// Whether the target may be a file that gets written.
+    /// Whether the target can be a file that is written.
     #[must_use]
     pub fn writes(self) -> bool {
         matches!(
@@ -156,40 +156,40 @@ pub struct Word {
 pub enum Part {
     /// Text, without its quotes.
     Literal {
-        /// The text.
+        /// The text without quotes and escapes.
         text: String,
         /// Whether it was quoted or escaped.
         quoted: bool,
     },
-    /// `$name`, `${name}`, `${name:-word}`, `$1`, `$@` and the like.
+    /// `$name`, `${name}`, `${name:-word}`, `$1`, `$@` and similar.
     Parameter {
-        /// The parameter.
+        /// The name or number of the parameter.
         name: String,
-        /// Whether it stands in double quotes.
+        /// Whether it is in double quotes.
         quoted: bool,
-        /// Whether it is the mere value, without `:-word`, `#pattern` and such.
+        /// Whether it is only the value, without `:-word`, `#pattern` and similar.
         plain: bool,
     },
     /// `$(…)` or backticks; the commands are in the line.
     Command {
-        /// Whether it stands in double quotes.
+        /// Whether it is in double quotes.
         quoted: bool,
     },
     /// `<(…)` or `>(…)`; the commands are in the line.
     Process,
-    /// `$((…))` of numbers.
+    /// `$((…))` that contains only numbers.
     Arithmetic,
     /// `*`, `?` or `[`.
     Glob(char),
-    /// `{a,b}` or `{1..9}`.
+    /// Brace expansion, `{a,b}` or `{1..9}`.
     Brace,
-    /// `~`.
+    /// A leading `~`, which expands to a home.
     Tilde,
-    /// `$'…'` or `$"…"`, which not every shell knows.
+    /// `$'…'` or `$"…"`, which not every shell supports.
     Dollar,
 }
 
-/// Places whose bytes are no part of a word, or a part with rules of its own.
+/// Positions whose bytes are not part of a word, or have special rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Zone {
     SingleQuotes,
@@ -201,53 +201,53 @@ pub(crate) enum Zone {
     Test,
 }
 
-/// Why a text was not understood.
+/// Why a text can't be parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUnderstood {
-    /// What it was that is not in the grammar.
+    /// The construct that is not in the grammar.
     pub what: Oddity,
-    /// Where, in bytes; inside backticks, where those start.
+    /// Its position in bytes; inside backticks, the position of those.
     pub at: usize,
 }
 
-/// What is outside of the grammar.
+/// A construct outside the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Oddity {
     /// The text is longer than [`MAX_TEXT`].
     TooLong,
     /// The nesting is deeper than [`MAX_DEPTH`].
     TooDeep,
-    /// A control character, or a blank that only some shells take for one.
+    /// A control character, or a space that only some shells treat as one.
     Character,
-    /// A quote, bracket, heredoc or compound command that does not end.
+    /// A quote, bracket, heredoc or compound command without an end.
     Unterminated,
-    /// An operator or keyword where a command should be.
+    /// An operator or keyword in place of a command.
     MissingCommand,
     /// A redirect without a target.
     MissingTarget,
-    /// Something else than the end of a command.
+    /// Text after the end of a command.
     Unexpected,
-    /// `(` in or behind a word: a function, an array or a pattern.
+    /// `(` in or after a word: a function, an array or a pattern.
     Parenthesis,
-    /// `function`, `select`, `coproc`, and keywords in odd places.
+    /// `function`, `select`, `coproc`, and keywords in unusual places.
     Keyword,
-    /// `((…))`, `$[…]`, `$((…))` with names in it, or a builtin that evaluates names: they may run commands.
+    /// `((…))`, `$[…]`, `$((…))` with names, or a builtin that evaluates names: they can run commands.
     Arithmetic,
     /// A `${…}` that assigns, is indirect or is not POSIX.
     Expansion,
     /// A `!` inside a word.
     History,
-    /// `alias`, `hash`, `enable`, `shopt`, `set -x`: other words mean something else from there on.
+    /// `alias`, `hash`, `enable`, `shopt`, `set -x`: they change the meaning of later commands.
     Alias,
-    /// `a[0]=x`, `{fd}>x`.
+    /// Assignments such as `a[0]=x` and `{fd}>x`.
     BashAssignment,
-    /// A `[[ … ]]` with operators or arithmetic in it, a `[ … ]` whose operator may come out of a value.
+    /// A `[[ … ]]` with operators or arithmetic, or a `[ … ]` whose operator can come from a value.
     Test,
-    /// A comment, a heredoc or a bare `case` pattern inside of `$(…)`.
+    /// A comment, a heredoc or an open `case` pattern inside `$(…)`.
     Substitution,
-    /// A heredoc that shells read differently.
+    /// A heredoc that shells interpret differently.
     HereDocument,
-    /// A backslash that shells read differently.
+    /// A backslash that shells interpret differently.
     Backslash,
 }
 
@@ -256,22 +256,22 @@ impl fmt::Display for Oddity {
         f.write_str(match self {
             Self::TooLong => "it is longer than 64 KiB",
             Self::TooDeep => "it is nested too deeply",
-            Self::Character => "it holds a control character or an unusual blank",
-            Self::Unterminated => "something is opened and not closed",
+            Self::Character => "it contains a control character or an unusual space",
+            Self::Unterminated => "a quote or bracket is not closed",
             Self::MissingCommand => "a command is missing",
             Self::MissingTarget => "a redirect has no target",
             Self::Unexpected => "a command does not end where it should",
-            Self::Parenthesis => "it holds a function, an array or a pattern with `(`",
-            Self::Keyword => "it holds a keyword that is not read here",
-            Self::Arithmetic => "it holds arithmetic with more than numbers",
-            Self::Expansion => "it holds a `${…}` that is not plain",
-            Self::History => "it holds a `!` inside a word",
+            Self::Parenthesis => "it contains a function, an array or a pattern with `(`",
+            Self::Keyword => "it contains an unsupported keyword",
+            Self::Arithmetic => "it contains arithmetic with more than numbers",
+            Self::Expansion => "it contains a complex `${…}`",
+            Self::History => "it contains a `!` inside a word",
             Self::Alias => "it changes what other commands mean",
-            Self::BashAssignment => "it holds an assignment that only bash knows",
-            Self::Test => "it holds a test that is not plain",
-            Self::Substitution => "it holds a comment, a heredoc or a pattern inside of `$(…)`",
-            Self::HereDocument => "it holds a heredoc that is not plain",
-            Self::Backslash => "it holds a backslash that shells read differently",
+            Self::BashAssignment => "it contains an assignment that only bash supports",
+            Self::Test => "it contains a complex test",
+            Self::Substitution => "it contains a comment, a heredoc or a pattern inside `$(…)`",
+            Self::HereDocument => "it contains a complex heredoc",
+            Self::Backslash => "it contains a backslash that shells interpret differently",
         })
     }
 }
@@ -280,7 +280,7 @@ impl fmt::Display for NotUnderstood {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the command is not understood: {} (at byte {})",
+            "the command can't be analysed: {} (at byte {})",
             self.what, self.at
         )
     }
@@ -288,18 +288,18 @@ impl fmt::Display for NotUnderstood {
 
 impl std::error::Error for NotUnderstood {}
 
-/// Reads a command line.
+/// Parses a command line.
 ///
 /// # Errors
-/// When any part of it is outside of the grammar: nothing is known about such a line.
+/// If any part of it is outside the grammar: nothing is known about such a line.
 pub fn parse(text: &str) -> Result<Line, NotUnderstood> {
     parser::parse(text, false)
 }
 
-/// What variables of our own start with.
+/// The prefix of metier's variables.
 pub(crate) const REFERENCE: &str = "__metier_";
 
-/// Reads a command line in which variables of our own stand for values that will be quoted.
+/// Parses a command line in which metier's variables stand for values that will be quoted.
 pub(crate) fn parse_references(text: &str) -> Result<Line, NotUnderstood> {
     parser::parse(text, true)
 }
@@ -317,7 +317,7 @@ impl Word {
         &self.parts
     }
 
-    /// Whether any of it was quoted or escaped: `"if"` is no keyword.
+    /// Whether any part was quoted or escaped: `"if"` is not a keyword.
     fn is_quoted(&self) -> bool {
         self.parts
             .iter()
@@ -326,33 +326,33 @@ impl Word {
 }
 
 impl Simple {
-    /// The program, if it is known: the first word, when that is literal.
+    /// The program, if the first word is literal.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
         self.words.first()?.literal()
     }
 
-    /// Whether the program runs (some of) its arguments, so that its name says little: `env`, `sh -c`, `xargs`.
-    /// True as well when the program is not known.
+    /// Whether the program runs (some of) its arguments, so that its name says little: `env`, `sh -c`, `xargs`. Also
+    /// true if the program is not known.
     #[must_use]
     pub fn runs_arguments(&self) -> bool {
         self.runs() != Runs::Nothing
     }
 
-    /// Which of its arguments the program runs.
+    /// The arguments that the program runs.
     #[must_use]
     pub fn runs(&self) -> Runs {
         runs(&self.words)
     }
 
-    /// Every variable that it sets or exports, whichever way: in front of the command, alone, by `env`, by a builtin.
+    /// Every variable that it sets or exports, in any way: before the command, alone, by `env`, by a builtin.
     #[must_use]
     pub fn sets(&self) -> Vec<SetVariable<'_>> {
         programs::sets(self)
     }
 
-    /// Whether it may change what later commands mean or where they find things: `export PATH=…`, `set`, `cd`,
-    /// or assignments without a command.
+    /// Whether it can change the meaning of later commands or where they find files: `export PATH=…`, `set`, `cd`, or
+    /// assignments without a command.
     #[must_use]
     pub fn changes_shell(&self) -> bool {
         programs::changes_shell(self)

@@ -9,10 +9,10 @@ use super::{
 
 pub(super) type Read<T> = Result<T, NotUnderstood>;
 
-/// Keywords that end a list, for whoever started it to check.
+/// Keywords that end a list; the caller checks which one.
 const CLOSERS: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
 
-/// All keywords: what they are in the place of a command.
+/// All keywords that are recognized in place of a command.
 const KEYWORDS: &[&str] = &[
     "if", "then", "else", "elif", "fi", "do", "done", "esac", "}", "{", "!", "while", "until",
     "for", "case", "in", "function", "select", "coproc",
@@ -21,29 +21,29 @@ const KEYWORDS: &[&str] = &[
 pub(super) struct Parser<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
-    /// Where reading ends: the text, or the heredoc that is being read.
+    /// The end of the text, or of the heredoc that is being parsed.
     pub(super) end: usize,
     pub(super) depth: usize,
-    /// How many `$(…)` are open. Shells before bash 5.2 look for their end without reading them as commands, and
+    /// The number of open `$(…)`. Shells before bash 5.2 search for their end without parsing them as commands, and
     /// are misled by comments, heredocs and patterns.
     inside: usize,
-    /// Whether variables of our own are references that will be quoted.
+    /// Whether metier's variables are references that will be quoted.
     pub(super) references: bool,
-    /// Inside backticks: where those are, for all positions.
+    /// Inside backticks: their position, for all errors.
     pub(super) place: Option<usize>,
     pub(super) commands: Vec<Simple>,
     pub(super) zones: Vec<(Range<usize>, Zone)>,
     pub(super) pending: Vec<Pending>,
 }
 
-/// A heredoc whose text has not come yet.
+/// A heredoc whose text has not been reached yet.
 pub(super) struct Pending {
-    /// Where its operator stands.
+    /// The position of its operator.
     at: usize,
     delimiter: String,
     expands: bool,
     strips_tabs: bool,
-    /// The command and the redirect that wait for it.
+    /// The command and the redirect that it belongs to.
     command: usize,
     redirect: usize,
 }
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A keyword at the current place, unquoted and a word of its own.
+    /// An unquoted keyword that is a separate word at the current position.
     fn keyword(&self) -> Option<&'static str> {
         let rest = self.rest();
         KEYWORDS.iter().copied().find(|word| {
@@ -153,7 +153,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Blanks and continued lines.
+    /// Skips spaces and continued lines.
     pub(super) fn blanks(&mut self) {
         loop {
             match self.peek() {
@@ -164,7 +164,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Blanks, comments and ends of lines, with the heredocs behind those.
+    /// Skips spaces, comments and line ends, and reads heredocs after those.
     fn lines(&mut self) -> Read<()> {
         loop {
             self.blanks();
@@ -187,7 +187,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Refuses what is no good in a substitution.
+    /// Rejects constructs that are not supported in a substitution.
     fn outside(&self) -> Read<()> {
         if self.inside > 0 {
             return self.fail(Oddity::Substitution);
@@ -195,7 +195,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Commands up to whatever closes them; how many.
+    /// Parses commands up to a closing keyword or bracket; returns how many.
     fn list(&mut self) -> Read<usize> {
         let mut count = 0;
         loop {
@@ -300,14 +300,14 @@ impl<'a> Parser<'a> {
         self.expect_keyword("fi")
     }
 
-    /// `do …; done`.
+    /// Parses `do …; done`.
     fn looped(&mut self) -> Read<()> {
         self.expect_keyword("do")?;
         self.body()?;
         self.expect_keyword("done")
     }
 
-    /// `for name in words; do …; done`; the words are assignments of their own.
+    /// Parses `for name in words; do …; done`; each word is an assignment.
     fn each(&mut self) -> Read<()> {
         let at = self.here();
         self.at += "for".len();
@@ -391,7 +391,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The redirects behind a compound command.
+    /// Parses the redirects after a compound command.
     fn compound_redirects(&mut self, at: usize) -> Read<()> {
         let mut command = Simple {
             at,
@@ -410,7 +410,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `[A-Za-z_][A-Za-z0-9_]*` at the current place; may be empty.
+    /// `[A-Za-z_][A-Za-z0-9_]*` at the current position; can be empty.
     pub(super) fn name(&self) -> &'a str {
         name_prefix(self.rest())
     }
@@ -451,7 +451,7 @@ impl<'a> Parser<'a> {
     fn argument(&mut self, command: &mut Simple) -> Read<()> {
         let both = |one: &Redirect| matches!(one.op, RedirectOp::Both | RedirectOp::AppendBoth);
         if command.redirects.iter().any(both) {
-            // For dash the `&` ended a command, and here starts the next.
+            // In dash the `&` ended a command, and the next one starts here.
             return self.fail(Oddity::Unexpected);
         }
         let start = self.at;
@@ -476,7 +476,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Refuses commands that are more than they look.
+    /// Rejects commands that change the meaning of others.
     fn judge(&mut self, command: &Simple, start: usize) -> Read<()> {
         let Some(first) = command.words.first() else {
             return Ok(());
@@ -505,7 +505,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// A redirect at the current place, if there is one.
+    /// Parses a redirect at the current position, if there is one.
     fn redirect(&mut self, command: &mut Simple) -> Read<bool> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         let rest = &self.rest()[digits..];
@@ -526,7 +526,7 @@ impl<'a> Parser<'a> {
             return Ok(false);
         }
         if digits > 1 {
-            // A descriptor for bash, and a word for dash.
+            // A descriptor in bash, and a word in dash.
             return self.fail(Oddity::Unexpected);
         }
         let start = self.at;
@@ -548,7 +548,7 @@ impl<'a> Parser<'a> {
         Ok(true)
     }
 
-    /// Notes a heredoc whose text starts behind the line.
+    /// Records a heredoc whose text starts after the line.
     fn announce(
         &mut self,
         delimiter: &Word,
@@ -575,7 +575,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// Tells the heredocs that were announced last whose they are.
+    /// Assigns the recorded heredocs to their command.
     fn claim(&mut self) {
         let last = self.commands.len() - 1;
         for pending in self.pending.iter_mut().rev() {
@@ -593,8 +593,8 @@ impl<'a> Parser<'a> {
         self.fail(Oddity::HereDocument)
     }
 
-    /// The texts of the heredocs of the line that just ended. Shells disagree about lines that end inside of
-    /// something else, so the line must be one.
+    /// Reads the texts of the heredocs of the line that just ended. Shells disagree about lines that end inside
+    /// another construct, so those are rejected.
     fn heredocs(&mut self) -> Read<()> {
         let pending = std::mem::take(&mut self.pending);
         if let Some(first) = pending.first()
@@ -661,7 +661,7 @@ impl<'a> Parser<'a> {
         Ok(word)
     }
 
-    /// What stands in `$(…)` or `<(…)`, from behind the bracket to behind its end.
+    /// Parses the content of `$(…)` or `<(…)`, from after the opening to after the closing bracket.
     pub(super) fn substitution(&mut self) -> Read<()> {
         self.no_pending()?;
         self.enter()?;
@@ -673,7 +673,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Spellings of redirects, the longest first.
+/// The operators of redirects, longest first.
 const OPERATORS: &[(&str, RedirectOp)] = &[
     ("&>>", RedirectOp::AppendBoth),
     ("&>", RedirectOp::Both),
@@ -698,7 +698,7 @@ fn name_prefix(text: &str) -> &str {
     &text[..length]
 }
 
-/// `NAME=value` or `NAME+=value`, with an unquoted name.
+/// Parses `NAME=value` or `NAME+=value`, with an unquoted name.
 fn assignment(word: &Word) -> Option<Assignment> {
     let Part::Literal {
         text,

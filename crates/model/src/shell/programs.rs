@@ -1,35 +1,35 @@
-//! What is known about programs: which run their arguments, and which change the shell.
+//! Tables of programs: which run their arguments, and which change the shell.
 //!
-//! Unlike the grammar these tables can't be complete: any program may run what it is told to. They hold those whose
-//! very purpose it is, and those that people reach for when `sh -c` is watched.
+//! Unlike the grammar these tables can't be complete: any program can run its arguments. They contain the programs
+//! whose purpose it is, and those that are commonly used to avoid `sh -c`.
 
 use super::{Oddity, Part, REFERENCE, SetVariable, Simple, Word};
 
-/// Which of its arguments a program runs.
+/// The arguments that a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
-    /// None that we know of.
+    /// None that are known.
     Nothing,
-    /// The words from `at` on are a command of their own: `env A=1 git log`, `timeout 5 git log`.
+    /// The words from `at` on are a separate command: `env A=1 git log`, `timeout 5 git log`.
     Command {
-        /// Where the inner program stands.
+        /// The position of the inner program.
         at: usize,
     },
-    /// Some of the words `1..=until` are program text: `sh -c '…'`, `awk '…'`. Those behind are its data.
+    /// Some of the words `1..=until` are program text: `sh -c '…'`, `awk '…'`. The words after them are its data.
     Code {
-        /// The last word that may be program text.
+        /// The last word that can be program text.
         until: usize,
     },
-    /// The word at `at` names a program text: `bash x.sh`, `. x.sh`, `python -m x`.
+    /// The word at `at` is the name of program text: `bash x.sh`, `. x.sh`, `python -m x`.
     File {
-        /// Where its name stands.
+        /// The position of the name.
         at: usize,
     },
-    /// Something, but which words it is can't be told.
+    /// Some words that can't be determined.
     Unclear,
 }
 
-/// A program whose arguments end in another command.
+/// A program whose arguments end with another command.
 struct Wrapper {
     name: &'static str,
     /// Options without and with a value.
@@ -37,9 +37,9 @@ struct Wrapper {
     values: &'static str,
     long_flags: &'static [&'static str],
     long_values: &'static [&'static str],
-    /// How many operands come before the command.
+    /// The number of operands before the command.
     operands: usize,
-    /// Whether `NAME=value` may come before it.
+    /// Whether `NAME=value` can precede it.
     assigns: bool,
 }
 
@@ -163,10 +163,10 @@ const fn interpreter(
     }
 }
 
-/// Programs that run any of their words, or hand them to a shell.
+/// Programs that run any of their words, or pass them to a shell.
 const ALL_CODE: &[&str] = &["eval", "trap", "ssh", "watch", "parallel", "su", "script"];
 
-/// Programs that run some of their words, with too many ways to tell which.
+/// Programs that run some of their words, with too many ways to determine which.
 const UNCLEAR: &[&str] = &[
     "at",
     "batch",
@@ -199,10 +199,10 @@ const UNCLEAR: &[&str] = &[
     "vim",
 ];
 
-/// Words with which containers run something.
+/// Subcommands with which containers run something.
 const CONTAINERS: &[&str] = &["exec", "run", "create", "build", "compose"];
 
-/// (program, words or beginnings of options): only with one of these does it run an argument.
+/// (program, words or prefixes of options): only with one of these does it run an argument.
 const SOMETIMES: &[(&str, &[&str])] = &[
     ("fd", &["-x", "-X", "--exec"]),
     ("fdfind", &["-x", "-X", "--exec"]),
@@ -328,7 +328,7 @@ pub(crate) fn runs(words: &[Word]) -> Runs {
     }
 }
 
-/// The name without its folder: `/usr/bin/env` is `env`, and so is `ENV` where file names have no case.
+/// The name without its folder: `/usr/bin/env` is `env`, and so is `ENV` on case-insensitive file systems.
 pub(super) fn base(program: &str) -> String {
     let name = program.rsplit('/').next().unwrap_or_default();
     let name = name.to_ascii_lowercase();
@@ -414,7 +414,7 @@ fn option(wrapper: &Wrapper, text: &str) -> Option<usize> {
     Some(1)
 }
 
-/// Whether a word is `NAME=…` for a program that takes such.
+/// Whether a word is `NAME=…` for a program that accepts such.
 fn assigns(word: &Word) -> bool {
     let Some(Part::Literal { text, .. }) = word.parts().first() else {
         return false;
@@ -424,7 +424,7 @@ fn assigns(word: &Word) -> bool {
     })
 }
 
-/// Options are looked for in all words: one too many is only stricter.
+/// Options are searched in all words: a false match is only stricter.
 fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
     let is_code = |word: &Word| {
         let Some(text) = word.literal() else {
@@ -470,7 +470,7 @@ fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
     }
 }
 
-/// `python --version` runs nothing; a mere `python` runs what comes in.
+/// `python --version` runs nothing; `python` alone runs its input.
 fn is_question(words: &[Word]) -> bool {
     let asks = |word: &Word| matches!(word.literal(), Some("--version" | "--help" | "-V"));
     words.len() > 1 && words[1..].iter().all(asks)
@@ -490,13 +490,13 @@ pub(super) fn changes_shell(command: &Simple) -> bool {
     CHANGES.contains(&program) || prints
 }
 
-/// Builtins that export names, or make them so that they may be exported.
+/// Builtins that export names, or create names that can be exported.
 const EXPORTERS: &[&str] = &["declare", "export", "local", "readonly", "typeset"];
 
-/// Builtins that put something into names.
+/// Builtins that assign values to names.
 const FILLERS: &[&str] = &["getopts", "mapfile", "read", "readarray", "unset"];
 
-/// Every variable that a command sets, whichever way.
+/// Every variable that a command sets, in any way.
 pub(super) fn sets(command: &Simple) -> Vec<SetVariable<'_>> {
     let alone = command.words.is_empty();
     let mut sets: Vec<SetVariable<'_>> = command
@@ -553,7 +553,7 @@ fn exported(word: &Word) -> SetVariable<'_> {
     let (name, value) = match word.literal() {
         Some(text) => match text.split_once('=') {
             Some((name, value)) => (Some(name), Some(value)),
-            // Whatever it was set to before.
+            // The value it was set to before.
             None => (Some(text), None),
         },
         None => (first.and_then(|text| Some(text.split_once('=')?.0)), None),
@@ -565,7 +565,7 @@ fn exported(word: &Word) -> SetVariable<'_> {
     }
 }
 
-/// `printf -v NAME`.
+/// The variable of `printf -v NAME`.
 fn printed(words: &[Word]) -> Option<SetVariable<'_>> {
     let first = words.first()?.literal()?;
     let name = match first.strip_prefix("-v")? {
@@ -579,10 +579,10 @@ fn printed(words: &[Word]) -> Option<SetVariable<'_>> {
     })
 }
 
-/// Builtins that change the meaning of words from there on.
+/// Builtins that change the meaning of later words.
 const ALIASES: &[&str] = &["alias", "unalias", "hash", "enable", "shopt"];
 
-/// Builtins of bash that read a name as `name[expression]`, where the expression may run commands.
+/// Builtins of bash that evaluate a name as `name[expression]`, where the expression can run commands.
 const NAME_READERS: &[&str] = &[
     "declare",
     "export",
@@ -596,7 +596,7 @@ const NAME_READERS: &[&str] = &[
     "unset",
 ];
 
-/// Whether a builtin would run code that does not look like any, such as `unset 'a[$(id)]'`.
+/// Whether a builtin would run code that does not look like code, such as `unset 'a[$(id)]'`.
 pub(super) fn hides_code(words: &[Word], references: bool) -> Option<Oddity> {
     let program = words.first().and_then(Word::literal)?;
     let rest = &words[1..];
@@ -639,7 +639,7 @@ fn starts_with_text(word: &Word) -> bool {
     matches!(word.parts().first(), Some(Part::Literal { text, .. }) if !text.is_empty())
 }
 
-/// A name or `name=value` without a subscript, or an option that does not ask for arithmetic.
+/// A name or `name=value` without a subscript, or an option that does not enable arithmetic.
 fn is_plain_name(word: &Word) -> bool {
     let Some(Part::Literal { text, .. }) = word.parts().first() else {
         return false;
@@ -652,7 +652,7 @@ fn is_plain_name(word: &Word) -> bool {
     !text.is_empty() && !name.contains('[')
 }
 
-/// `set -x` expands `PS4`, which may hold a command; `set -k` makes arguments assignments.
+/// `set -x` expands `PS4`, which can contain a command; `set -k` turns arguments into assignments.
 fn traces(words: &[Word]) -> bool {
     for word in words {
         match word.literal() {
@@ -666,7 +666,7 @@ fn traces(words: &[Word]) -> bool {
     false
 }
 
-/// `[ -v 'a[$(id)]' ]` runs `id`, so an operator must not come out of a value.
+/// `[ -v 'a[$(id)]' ]` runs `id`, so an operator must not come from a value.
 fn tests_oddly(words: &[Word], references: bool) -> bool {
     let operands = words
         .iter()

@@ -1,4 +1,4 @@
-//! The grammar against real shells: what we say a word is, it is; what runs, we listed.
+//! The grammar compared with real shells: words have the predicted values, and every command that runs was listed.
 #![cfg(unix)]
 
 use std::process::{Command, Stdio};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// The shells of this machine, as paths; `sh` is always there.
+/// The shells of this machine, as paths; `sh` always exists.
 fn shells() -> Vec<String> {
     let path = |shell: &str| {
         let found = output("sh", &format!("command -v {shell}"));
@@ -28,7 +28,7 @@ fn output(shell: &str, script: &str) -> Vec<u8> {
         .stdout
 }
 
-/// One way of many to quote a piece of text.
+/// One of many ways to quote a text.
 fn quoted(text: &str, way: u8) -> String {
     match way % 3 {
         0 => format!("'{}'", text.replace('\'', "'\\''")),
@@ -85,7 +85,7 @@ proptest! {
     }
 }
 
-/// A generator that needs no seed: the same texts in each run.
+/// A generator with a fixed seed: the same texts in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -173,7 +173,7 @@ const TOKENS: &[&str] = &[
     "else ",
 ];
 
-/// Texts at random; the second and later of the numbers in them are arguments of `p`.
+/// Random texts; the numbers in them are arguments of `p`.
 fn random_text(dice: &mut Dice) -> String {
     let length = 3 + dice.roll(14);
     (0..length)
@@ -181,7 +181,7 @@ fn random_text(dice: &mut Dice) -> String {
         .collect()
 }
 
-/// Whether `p id` is among the commands, or may be: an unknown program may be any.
+/// Whether `p id` is among the commands, or can be: an unknown program can be any.
 fn is_listed(line: &Line, id: &str) -> bool {
     line.commands.iter().any(|simple| {
         let fits = |word: &Word| word.literal().is_none_or(|text| text == id);
@@ -192,8 +192,8 @@ fn is_listed(line: &Line, id: &str) -> bool {
     })
 }
 
-/// A program `p` writes down its first argument. Of random texts that we understand, whatever a real shell runs
-/// must be in our list. Commands in the background may write late, so each run has its own file, read at the end.
+/// A program `p` records its first argument. For random texts that can be parsed, everything that a real shell runs
+/// must be in the list. Commands in the background can write late, so each run has its own file, read at the end.
 #[test]
 fn nothing_runs_that_was_not_listed() {
     let folder = std::env::temp_dir().join(format!("metier-shell-{}", std::process::id()));

@@ -1,11 +1,11 @@
-//! What is understood, as what, and what is not.
+//! What is parsed, with which result, and what is rejected.
 
 use metier_testkit::patience::grows_linearly;
 use proptest::prelude::*;
 
 use super::*;
 
-/// A line as text: words in `‹›`, dynamic ones as `*`, assignments with `=`, redirects behind.
+/// A line as text: words in `‹›`, dynamic ones as `*`, assignments with `=`, redirects at the end.
 fn show(text: &str) -> String {
     let line = parse(text).unwrap_or_else(|error| panic!("{text:?}: {error}"));
     let commands: Vec<String> = line.commands.iter().map(show_simple).collect();

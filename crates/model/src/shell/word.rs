@@ -15,7 +15,7 @@ impl Word {
         Self { literal, parts }
     }
 
-    /// Puts quoted text in the place of parameters whose value is known after all.
+    /// Replaces parameters whose value is known by quoted text.
     pub(crate) fn fill(&mut self, value: impl Fn(&str) -> Option<String>) {
         for part in &mut self.parts {
             let Part::Parameter {
@@ -40,11 +40,11 @@ impl Word {
     }
 }
 
-/// A word in the making: neighbours of one kind become one part.
+/// A word under construction: adjacent text of one kind becomes one part.
 #[derive(Default)]
 struct Builder {
     parts: Vec<Part>,
-    /// Whether an unquoted `{` came already.
+    /// Whether an unquoted `{` was seen.
     brace: bool,
 }
 
@@ -63,7 +63,7 @@ impl Builder {
     }
 
     fn finish(mut self) -> Word {
-        // `[` and `[[` are programs, and no patterns when they stand alone.
+        // `[` and `[[` are programs, not patterns, when they are a whole word.
         if self.parts.iter().all(|part| *part == Part::Glob('[')) && self.parts.len() <= 2 {
             let text = "[".repeat(self.parts.len());
             self.parts = vec![Part::Literal {
@@ -107,7 +107,7 @@ impl Parser<'_> {
         Ok(word.finish())
     }
 
-    /// One unquoted character.
+    /// Reads one unquoted character.
     fn bare(&mut self, word: &mut Builder, start: usize) -> Read<()> {
         let rest = self.rest();
         let Some(char) = rest.chars().next() else {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Whether the byte before is text in which a `~` is one, too: `HEAD~1`, `file~`.
+    /// Whether the byte before is text, so that a `~` is literal: `HEAD~1`, `file~`.
     fn inside_text(&self) -> bool {
         let before = self.text.as_bytes().get(self.at.wrapping_sub(1));
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"/._-@^~".contains(byte))
@@ -177,7 +177,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A heredoc that expands, up to the end of what may be read.
+    /// A heredoc that expands, up to its end.
     pub(super) fn heredoc_word(&mut self, strips_tabs: bool) -> Read<Word> {
         let mut word = Builder::default();
         word.push("", true);
@@ -194,8 +194,8 @@ impl Parser<'_> {
         Ok(word.finish())
     }
 
-    /// A run of text in double quotes or a heredoc, or one thing that expands there. `escapable` may follow a
-    /// backslash that then vanishes, `special` ends a run.
+    /// Text in double quotes or a heredoc, or one expansion in it. `escapable` can follow a backslash that is then
+    /// removed, `special` ends the text.
     fn soft(&mut self, word: &mut Builder, escapable: &[u8], special: &[u8]) -> Read<()> {
         match self.peek() {
             Some(b'$') => self.dollar(word, true),
@@ -290,7 +290,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `$'…'`. A shell that does not know it takes an escaped quote in it for its end.
+    /// `$'…'`. A shell that does not support it reads an escaped quote in it as its end.
     fn dollar_quotes(&mut self) -> Read<()> {
         let start = self.at;
         let Some(length) = self.rest()[2..].find('\'') else {
@@ -304,7 +304,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `$((…))` of numbers only: a name's value is read as an expression again, and may run commands.
+    /// `$((…))` with numbers only: the value of a name is evaluated as an expression again, and can run commands.
     fn arithmetic(&mut self) -> Read<()> {
         let mut open = 0_usize;
         self.at += "$((".len();
@@ -325,7 +325,7 @@ impl Parser<'_> {
         self.fail(Oddity::Unterminated)
     }
 
-    /// `${…}`: the name, and whether that is all.
+    /// `${…}`: the name, and whether it has no operator.
     fn expansion(&mut self, quoted: bool) -> Read<(String, bool)> {
         let start = self.at;
         self.at += 2;
@@ -364,8 +364,7 @@ impl Parser<'_> {
         Ok((name, false))
     }
 
-    /// The word behind `:-` and such, to behind the closing brace. Quotes inside of quotes are read differently by
-    /// different shells.
+    /// The word after `:-` and similar, through the closing brace. Shells interpret quotes inside quotes differently.
     fn alternative(&mut self, quoted: bool) -> Read<()> {
         let mut ignored = Builder::default();
         loop {
@@ -392,7 +391,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Backticks: the text in them, with one level of backslashes taken off, is a command line of its own.
+    /// Backticks: their text, with one level of backslashes removed, is a separate command line.
     fn backticks(&mut self, quoted: bool) -> Read<()> {
         self.no_pending()?;
         let start = self.at;
@@ -437,7 +436,7 @@ fn ends_word(byte: Option<u8>) -> bool {
     byte.is_none_or(|byte| b" \t\n;&|()<>".contains(&byte))
 }
 
-/// What somebody may see as a blank, or not see at all.
+/// Whether a character looks like a space, or is invisible.
 fn is_blank(char: char) -> bool {
     char.is_whitespace()
         || matches!(char, '\u{ad}' | '\u{115f}' | '\u{1160}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{ffa0}')

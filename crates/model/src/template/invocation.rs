@@ -1,8 +1,8 @@
-//! Values put beside a script: what is handed to a shell.
+//! Passes values beside a script: the call of a shell.
 //!
-//! `sh -c SCRIPT metier P1 P2 …`. The first line of the script moves our parameters into variables of our own and
-//! clears them, so that the author's `$1`, `$@`, `$#` and `shift` see none of them. Only the *number* of words decides
-//! about the text; no byte of a value is in it.
+//! `sh -c SCRIPT metier P1 P2 …`. The first line of the script moves metier's parameters into its own variables and
+//! clears them, so that the author's `$1`, `$@`, `$#` and `shift` see none of them. The text depends only on the
+//! *number* of words; it contains no byte of a value.
 //!
 //! ```text
 //! __metier_0_0="${1}" __metier_0_1="${2}"; set --
@@ -14,64 +14,64 @@ use std::fmt;
 use super::Variable;
 use super::script::{Carries, Fragment, Recipe, Slot, variable_name};
 
-/// The longest parameter: what Linux takes, with the NUL behind it.
+/// The maximum length of a parameter: Linux's limit, without the terminating NUL.
 pub const MAX_ARGUMENT: usize = 128 * 1024 - 1;
 
-/// The most bytes of all parameters together; systems take between one and two megabytes with the environment.
+/// The maximum length of all parameters; systems accept one to two megabytes including the environment.
 pub const MAX_PARAMETERS: usize = 512 * 1024;
 
-/// The most words of arguments that are passed one by one.
+/// The maximum number of argument words that are passed one by one.
 const MAX_WORDS: usize = 1000;
 
-/// What is put in the places of placeholders.
+/// The values of placeholders.
 #[derive(Clone, Copy, Debug)]
 pub struct Values<'a> {
     /// The arguments as one text.
     pub text: &'a str,
     /// The arguments as words.
     pub words: &'a [String],
-    /// The skill's folder.
+    /// The absolute path of the skill's folder.
     pub skill_dir: &'a str,
-    /// The project's folder.
+    /// The absolute path of the project's folder.
     pub project_dir: &'a str,
     /// The session's id; empty if there is none.
     pub session_id: &'a str,
 }
 
-/// What is handed to a shell: `sh -c SCRIPT metier PARAMETERS…`.
+/// The call of a shell: `sh -c SCRIPT metier PARAMETERS…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invocation {
-    /// The text, which holds no value.
+    /// The text, which contains no values.
     pub script: String,
-    /// The values, to follow the script and a name for `$0`.
+    /// The values, passed after the script and a name for `$0`.
     pub parameters: Vec<String>,
 }
 
-/// Why values can't be put beside a script.
+/// Why values can't be passed to a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// A value holds a NUL, which no program can be given.
+    /// A value contains a NUL, which can't be passed to a program.
     Nul {
-        /// The placeholder.
+        /// The placeholder as written.
         placeholder: String,
     },
-    /// A value, or all of them, or the script with all its references, is too long.
+    /// A value, all values, or the script with all its references, is too long.
     TooLong {
-        /// The placeholder.
+        /// The placeholder as written.
         placeholder: String,
     },
     /// There is no word with this index.
     Missing {
-        /// The placeholder.
+        /// The placeholder as written.
         placeholder: String,
-        /// How many words there are.
+        /// The number of words that were given.
         given: usize,
     },
-    /// A value would be taken for an option.
+    /// A value would be read as an option.
     LooksLikeOption {
-        /// The placeholder.
+        /// The placeholder as written.
         placeholder: String,
-        /// The value.
+        /// The value that starts with `-`.
         value: String,
     },
 }
@@ -81,7 +81,7 @@ impl fmt::Display for Refusal {
         match self {
             Self::Nul { placeholder } => write!(
                 f,
-                "the value of `{placeholder}` holds a NUL, which no program can be given"
+                "the value of `{placeholder}` contains a NUL, which can't be passed to a program"
             ),
             Self::TooLong { placeholder } => write!(
                 f,
@@ -99,7 +99,7 @@ impl fmt::Display for Refusal {
             ),
             Self::LooksLikeOption { placeholder, value } => write!(
                 f,
-                "the argument `{}` would be taken for an option: the command may say `-- {placeholder}` to rule that out",
+                "the argument `{}` would be read as an option: write `-- {placeholder}` in the command to prevent that",
                 short(value)
             ),
         }
@@ -108,7 +108,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// A value as it may be shown.
+/// A value for display.
 fn short(value: &str) -> String {
     let visible = crate::text::visible(value);
     let mut cut: String = visible.chars().take(40).collect();
@@ -122,7 +122,7 @@ impl Recipe {
     /// The script and its parameters.
     ///
     /// # Errors
-    /// When a value is missing, too long, holds a NUL, or would be taken for an option.
+    /// If a value is missing, too long, contains a NUL, or would be read as an option.
     pub fn instantiate(&self, values: &Values<'_>) -> Result<Invocation, Refusal> {
         let mut parameters = Vec::new();
         let mut prologue = String::new();
@@ -211,7 +211,7 @@ fn admit(slot: &Slot, value: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// References to the variables of one slot, as its place needs them.
+/// The references to the variables of one slot, in the form that its position requires.
 fn reference(slot: &Slot, number: usize, count: usize, script: &mut String) {
     if slot.carries != Carries::All {
         let name = variable_name(number, None);
@@ -220,7 +220,7 @@ fn reference(slot: &Slot, number: usize, count: usize, script: &mut String) {
         return;
     }
     if count == 0 && !slot.alone {
-        // What stands around it must stay one word, and not become a comment or a descriptor.
+        // The text around it must stay one word, and not become a comment or a descriptor.
         script.push_str("\"\"");
     }
     for word in 0..count {

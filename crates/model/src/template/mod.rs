@@ -1,8 +1,7 @@
 //! A body as a template: prose, arguments, variables, commands and files to read, in order.
 //!
-//! Parsing decides *once*, on the author's text, what is a placeholder and what is a command.
-//! Whoever renders the pieces puts values in their places and never looks at them again, so an
-//! argument that says `!rm` or `$ARGUMENTS` stays the text it is.
+//! Parsing decides *once*, on the author's text, what is a placeholder and what is a command. Rendering inserts
+//! values and never parses them, so an argument such as `!rm` or `$ARGUMENTS` stays text.
 //!
 //! ```text
 //! Review $ARGUMENTS.          →  Prose("Review "), Arguments, Prose(".\n")
@@ -31,9 +30,9 @@ pub use script::{Carries, Command, Reason, Recipe, Refused, Script, Slot, Unlist
 /// One piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Piece<'a> {
-    /// Text as it is.
+    /// Literal text.
     Prose(&'a str),
-    /// `$ARGUMENTS`: all of them, as typed.
+    /// `$ARGUMENTS`: all arguments, as typed.
     Arguments,
     /// `$ARGUMENTS[N]` or `$N`, counted from zero; the source text is kept for a missing one.
     Argument(usize, &'a str),
@@ -41,25 +40,25 @@ pub enum Piece<'a> {
     Named(usize),
     /// `${METIER_SKILL_DIR}` and its aliases, `{baseDir}`.
     Variable(Variable),
-    /// A shell command.
+    /// A shell command to run.
     Command(Command<'a>),
-    /// `!read path`.
+    /// A line `!read path`.
     Read {
         /// A path below the skill's folder: text, arguments and variables, in order.
         path: Vec<Piece<'a>>,
-        /// How it stands in the body.
+        /// The source text in the body.
         source: &'a str,
     },
 }
 
-/// What the host knows.
+/// A variable of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Variable {
-    /// The skill's folder.
+    /// The absolute path of the skill's folder.
     SkillDir,
-    /// The project's folder.
+    /// The absolute path of the project's folder.
     ProjectDir,
-    /// The session's id.
+    /// The id of the session.
     SessionId,
 }
 
@@ -74,18 +73,18 @@ const VARIABLES: &[(&str, Variable)] = &[
     ("${CLAUDE_SESSION_ID}", Variable::SessionId),
 ];
 
-/// Which placeholders a body has.
+/// The placeholders that a body can have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Placeholders<'a> {
-    /// Names of positional arguments.
+    /// The names of positional arguments.
     pub names: &'a [Box<str>],
-    /// Whether the skill declares arguments; only then (or where `$ARGUMENTS` is used) is a bare
-    /// `$1` a placeholder, and not shell code in an example.
+    /// Whether the skill declares arguments; only then (or if `$ARGUMENTS` is used) is a bare `$1` a placeholder, and
+    /// not shell code in an example.
     pub declared: bool,
 }
 
-/// What in a command might run the value of a placeholder; `None` if every program in it is known to take values as data, or
-/// if there is no placeholder.
+/// The program that might run the value of a placeholder; `None` if every program in the command is known to treat
+/// values as data, or if there is no placeholder.
 #[must_use]
 pub fn might_run_a_value(command: &str, placeholders: Placeholders<'_>) -> Option<UnlistedProgram> {
     match prepared(command, placeholders) {
@@ -94,8 +93,8 @@ pub fn might_run_a_value(command: &str, placeholders: Placeholders<'_>) -> Optio
     }
 }
 
-/// Whether every program in a command is known to take the values of these placeholders as data, or there is none in it. False as
-/// well for a command that is refused because of one.
+/// Whether every program in a command is known to treat the values of these placeholders as data, or it has no
+/// placeholder. Also false for a command that is refused because of one.
 #[must_use]
 pub fn takes_values_as_data(command: &str, placeholders: Placeholders<'_>) -> bool {
     match prepared(command, placeholders) {
@@ -114,7 +113,7 @@ fn prepared(command: &str, placeholders: Placeholders<'_>) -> Script {
     Script::prepare(command, spellings)
 }
 
-/// Cuts a body into pieces.
+/// Splits a body into pieces.
 #[must_use]
 pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>> {
     let mut parser = Parser {
@@ -137,9 +136,9 @@ struct Parser<'a, 'n> {
     body: &'a str,
     spellings: Spellings<'n>,
     pieces: Vec<Piece<'a>>,
-    /// Where the prose that is not yet a piece starts.
+    /// The start of the prose that is not yet a piece.
     prose: usize,
-    /// Fences that are not closed anywhere below, so that nobody looks for their end again.
+    /// Fences that are not closed anywhere below, so that their end is not searched again.
     unclosed: Vec<&'a str>,
 }
 
@@ -203,7 +202,7 @@ impl<'a> Parser<'a, '_> {
         self.pieces.push(piece);
     }
 
-    /// A line outside of fences: a command line, or text with inline commands.
+    /// A line outside fences: a command line, or text with inline commands.
     fn line(&mut self, start: usize, end: usize) -> usize {
         let text = self.body[start..end].trim_end_matches(['\n', '\r']);
         let stop = start + text.len();
@@ -235,7 +234,7 @@ impl<'a> Parser<'a, '_> {
         parser.pieces
     }
 
-    /// Text that may hold `` !`cmd` ``; the `!` must start the line or follow a blank.
+    /// Text that can contain `` !`cmd` ``; the `!` must start the line or follow a space.
     fn inline(&mut self, start: usize, end: usize) -> usize {
         let mut from = start;
         let mut search = start;
@@ -300,7 +299,7 @@ impl<'a> Parser<'a, '_> {
         end
     }
 
-    /// A placeholder at `index`, or one byte of text; the offset behind it.
+    /// A placeholder at `index`, or one byte of text; returns the offset after it.
     fn placeholder(&mut self, index: usize, start: usize, end: usize) -> usize {
         match self.spellings.at(self.body, start, index, end) {
             Spelt::Text => index + 1,
@@ -316,7 +315,7 @@ impl<'a> Parser<'a, '_> {
     }
 }
 
-/// What counts as a placeholder in one body, in prose as in commands.
+/// The recognized placeholders of one body, in prose and in commands.
 #[derive(Clone, Copy, Debug)]
 struct Spellings<'n> {
     names: &'n [Box<str>],
@@ -327,17 +326,17 @@ struct Spellings<'n> {
     dash_ends: bool,
 }
 
-/// What stands at a `$` or `{`.
+/// The result of parsing at a `$` or `{`.
 enum Spelt<'a> {
     Text,
-    /// An argument that a backslash made text; its length.
+    /// An argument that a backslash made literal; its length.
     Escaped(usize),
     /// A placeholder and its length.
     Piece(Piece<'a>, usize),
 }
 
 impl Spellings<'_> {
-    /// What stands at `index` of `text`, where only `start..end` is looked at.
+    /// The placeholder at `index` of `text`, considering only `start..end`.
     fn at<'a>(self, text: &'a str, start: usize, index: usize, end: usize) -> Spelt<'a> {
         let rest = &text[index..end];
         if let Some((spelling, variable)) = VARIABLES
@@ -417,8 +416,8 @@ fn unquoted(path: &str) -> &str {
     inner.unwrap_or(path)
 }
 
-/// Lines that look like commands and are text, because no program's name follows the `!`. Whoever wants a command writes it between
-/// backticks.
+/// Lines that look like commands and are text, because no program name follows the `!`. A command has to be written
+/// in backticks.
 #[must_use]
 pub fn lines_taken_for_text(body: &str) -> Vec<&str> {
     let (mut fence, mut found) = (None, Vec::new());
@@ -433,7 +432,7 @@ pub fn lines_taken_for_text(body: &str) -> Vec<&str> {
     found
 }
 
-/// A group, a quoted or computed program, or a blank before the program.
+/// A group, a quoted or computed program, or a space before the program.
 fn looks_like_command(line: &str) -> bool {
     let Some(text) = line.strip_prefix('!') else {
         return false;
@@ -445,7 +444,8 @@ fn looks_like_command(line: &str) -> bool {
     group('(', ')') || group('{', '}') || computed || spaced
 }
 
-/// A command starts with a word that could be a program: `![image]` and `!important,` don't. Variables may be set before it.
+/// Whether text starts with a word that could be a program: `![image]` and `!important,` don't. Variables can be set
+/// before it.
 fn is_command(text: &str) -> bool {
     if let Some((word, rest)) = text.split_once([' ', '\t'])
         && let Some((name, _)) = word.split_once('=')
@@ -463,7 +463,7 @@ fn is_command(text: &str) -> bool {
         && word.chars().all(fits)
 }
 
-/// Splits arguments the way a shell would: blanks separate, quotes and backslashes keep together.
+/// Splits arguments as a shell would: spaces separate, quotes and backslashes keep together.
 #[must_use]
 pub fn split_arguments(text: &str) -> Vec<String> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);

@@ -1,4 +1,4 @@
-//! Commands with hostile values, run by real shells: the program sees the bytes of the value, and nothing else ran.
+//! Commands with hostile values, run by real shells: the program gets the bytes of the value, and nothing else runs.
 #![cfg(unix)]
 
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Each would leave a file behind if any of it ran.
+/// Each would create a file if any part of it ran.
 const HOSTILE: &[&str] = &[
     "123; >pwned; rm -rf ~",
     "123\n!id\n>pwned",
@@ -43,7 +43,7 @@ const HOSTILE: &[&str] = &[
     "%s%n\\0",
 ];
 
-/// A folder of its own with the programs `gh` and `p`, which print their arguments.
+/// A separate folder with the programs `gh` and `p`, which print their arguments.
 struct Room(PathBuf);
 
 impl Room {
@@ -62,7 +62,7 @@ impl Room {
         Self(folder)
     }
 
-    /// Runs a command as a host would; what it printed, with nothing to complain about.
+    /// Runs a command as a host would; returns its output, and fails on any error output.
     fn run(&self, shell: &Path, invocation: &Invocation) -> String {
         let output = self.start(shell, invocation);
         assert_eq!(
@@ -73,7 +73,7 @@ impl Room {
         String::from_utf8(output.stdout).expect("what went in")
     }
 
-    /// Runs a command, and looks whether a value did, too.
+    /// Runs a command, and checks that no value was run.
     fn start(&self, shell: &Path, invocation: &Invocation) -> Output {
         let output = Process::new(shell)
             .arg("-c")
@@ -247,7 +247,7 @@ fn the_longest_value_still_fits() {
         project_dir: "",
         session_id: "",
     };
-    // `p` is a program, whose other arguments count as well; a builtin shows the length alone.
+    // `p` is a program, whose other arguments count as well; a builtin prints only the length.
     let invocation = recipe("printf '%s' \"$0\"")
         .instantiate(&values)
         .expect("fits");
@@ -308,13 +308,13 @@ fn the_lines_of_review_pr() {
     );
 }
 
-/// Breaks out of any quoting, if there is any to break out of.
+/// Breaks out of any quoting.
 const POLYGLOT: &str = "x';>pwned;'\";>pwned;\"\n>pwned\nE\n>pwned\n$(>pwned)`>pwned`\\`>pwned\\`)>pwned;}>pwned;]]&&>pwned #";
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(600))]
 
-    /// Commands that nobody would write, as long as they are accepted: a value stays a value in each.
+    /// Unusual commands that are accepted: a value stays a value in each.
     // case 73, 74
     #[test]
     fn no_accepted_command_lets_a_value_run(

@@ -1,12 +1,12 @@
-//! A command with its placeholders, made ready to run without a value ever becoming shell text.
+//! A command with its placeholders, prepared to run without a value ever becoming shell text.
 //!
 //! **Problem.** `gh pr view $ARGUMENTS` with the argument `1; rm -rf ~` must look up a strange pull request, and
-//! nothing else; `gh pr view 'no $ARGUMENTS'` can't be served at all, since a shell puts nothing into single quotes.
+//! nothing else; `gh pr view 'no $ARGUMENTS'` can't work, since a shell expands nothing in single quotes.
 //!
-//! **Decision.** Each placeholder becomes a reference to a variable of our own, `${__metier_0}`, and the text is read
-//! by [`crate::shell`]. Only a reference that the grammar found as a plain part of an argument is accepted, bare or
-//! in double quotes; everything else is [`Refused`], with the reason and what to write instead. So a placeholder
-//! in a place nobody thought of is refused, not run.
+//! **Decision.** Each placeholder becomes a reference to a variable of metier, `${__metier_0}`, and the text is
+//! parsed by [`crate::shell`]. Only a reference that the grammar found as a plain part of an argument is accepted,
+//! bare or in double quotes; everything else is [`Refused`], with the reason and an alternative. So a placeholder in
+//! an unforeseen position is refused, not run.
 //!
 //! ```text
 //! gh pr view $ARGUMENTS       →  gh pr view "${__metier_0_0}" "${__metier_0_1}"    each word of the user a word
@@ -14,9 +14,9 @@
 //! echo "$(gh pr view $0)"     →  echo "$(gh pr view "${__metier_0}")"              the inner context counts
 //! ```
 //!
-//! Arguments may not be a program, the value of a variable, the target of a redirect, or program text for another
-//! interpreter (`sh -c "… $ARGUMENTS"`). Folders and the session id come from the host: they may be part of a program's
-//! path, a value or a target, but are quoted all the same.
+//! Arguments can't be a program, the value of a variable, the target of a redirect, or program text for another
+//! interpreter (`sh -c "… $ARGUMENTS"`). Folders and the session id come from the host: they can be part of a
+//! program's path, a value or a target, but are quoted too.
 
 use std::fmt;
 
@@ -25,30 +25,30 @@ use crate::shell::{
     self, Line, NotUnderstood, Part, REFERENCE as PREFIX, Runs, Simple, Word, Zone,
 };
 
-/// So many placeholders in one command are no mistake but an attack.
+/// More placeholders in one command are not a mistake but an attack.
 const MAX_PLACEHOLDERS: usize = 64;
 
 /// A command of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command<'a> {
-    /// How it stands in the body.
+    /// The source text in the body.
     pub source: &'a str,
-    /// What the author wants to run, placeholders included.
+    /// The command as written, including placeholders.
     pub text: &'a str,
-    /// The same, ready to run or refused.
+    /// The same command, ready to run or refused.
     pub script: Script,
 }
 
-/// What became of a command's text.
+/// The result of preparing a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Script {
     /// Every placeholder has a reference.
     Ready(Recipe),
-    /// A placeholder stands where no value can be put safely.
+    /// A placeholder is in a position where no value can be inserted safely.
     Refused(Refused),
 }
 
-/// A command whose values are still missing; [`Recipe::instantiate`] puts them beside it.
+/// A command without its values; [`Recipe::instantiate`] adds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
     pub(super) parts: Vec<Fragment>,
@@ -57,44 +57,44 @@ pub struct Recipe {
     unlisted: Option<UnlistedProgram>,
 }
 
-/// A program that is not known to take values as data, in a command into which a value is put.
+/// A program in a command with a value that is not known to treat values as data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnlistedProgram {
     /// The first placeholder, as written.
     pub placeholder: String,
-    /// The program.
+    /// The program as written.
     pub program: String,
 }
 
-/// A stretch of script.
+/// A part of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fragment {
-    /// The author's text.
+    /// Text of the author.
     Text(String),
     /// The slot with this number.
     Slot(usize),
 }
 
-/// One placeholder in a script, and what is known about its place.
+/// One placeholder in a script, and what is known about its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// What is put there.
+    /// The value that is inserted.
     pub carries: Carries,
-    /// Whether a value that starts with `-` would be taken for an option: the word starts with it, and no `--`
-    /// stands before.
+    /// Whether a value that starts with `-` would be read as an option: the word starts with it, and no `--` precedes
+    /// it.
     pub option_risk: bool,
     /// The placeholder as written.
     pub placeholder: String,
-    /// Whether it stands in double quotes.
+    /// Whether it is in double quotes.
     pub(super) quoted: bool,
     /// Whether it is the whole word, so that no value means no word.
     pub(super) alone: bool,
 }
 
-/// What a slot carries.
+/// The value of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Carries {
-    /// All words, each as a word of its own.
+    /// All words, each as a separate word.
     All,
     /// The whole argument text as one string.
     Text,
@@ -102,51 +102,51 @@ pub enum Carries {
     Word(usize),
     /// The named argument at this position. A missing one is empty.
     Named(usize),
-    /// What the host knows.
+    /// A variable of the host.
     Variable(Variable),
 }
 
-/// A placeholder that can't be served.
+/// A placeholder that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// The placeholder as written.
     pub placeholder: String,
-    /// Why.
+    /// Why it is refused.
     pub reason: Reason,
 }
 
-/// Why a placeholder can't be served.
+/// Why a placeholder is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// In `'…'`.
+    /// It is in single quotes.
     SingleQuotes,
-    /// In `$'…'`.
+    /// It is in `$'…'` quotes.
     DollarQuotes,
-    /// In a heredoc, whose reader may take it for code.
+    /// It is in a heredoc, whose reader might treat it as code.
     HereDocument,
-    /// In a comment.
+    /// It is in a comment.
     Comment,
-    /// In backticks, which take backslashes off.
+    /// It is in backticks, which remove backslashes.
     Backticks,
-    /// In `${…}`.
+    /// It is inside `${…}`.
     Expansion,
-    /// In `[[ … ]]`, where it may be a pattern.
+    /// It is in `[[ … ]]`, where it might be a pattern.
     Test,
-    /// As (part of) a program's name.
+    /// It is (part of) a program's name.
     Program,
-    /// As the value of a variable.
+    /// It is the value of a variable.
     Assignment,
-    /// As the target of a redirect.
+    /// It is the target of a redirect.
     Redirect,
-    /// As program text, or where it might become some: `sh -c "… $ARGUMENTS"`, `env $ARGUMENTS`.
+    /// It is program text, or might become some: `sh -c "… $ARGUMENTS"`, `env $ARGUMENTS`.
     Code,
-    /// Somewhere else than in an argument.
+    /// It is not in an argument.
     Elsewhere,
-    /// The command uses the names that references have.
+    /// The command uses the names of references.
     Reserved,
     /// There are too many placeholders.
     TooMany,
-    /// The command is not understood.
+    /// The command can't be parsed.
     NotUnderstood(NotUnderstood),
 }
 
@@ -157,7 +157,7 @@ impl fmt::Display for Refused {
             Reason::SingleQuotes | Reason::DollarQuotes => {
                 write!(
                     f,
-                    "`{name}` stands in single quotes, into which a shell puts nothing: use double quotes"
+                    "`{name}` is in single quotes, where a shell expands nothing: use double quotes"
                 )?;
                 if name.starts_with('$') && !name.starts_with("${") {
                     write!(f, ", or write `\\{name}` to leave it to the command")?;
@@ -166,25 +166,22 @@ impl fmt::Display for Refused {
             }
             Reason::HereDocument => write!(
                 f,
-                "`{name}` stands in a heredoc, whose reader might run it: pass it as an argument, as in \
+                "`{name}` is in a heredoc, whose reader might run it: pass it as an argument, as in \
                  `python3 - \"{name}\" <<'EOF'`"
             ),
-            Reason::Comment => write!(f, "`{name}` stands in a comment: remove it"),
-            Reason::Backticks => write!(
-                f,
-                "`{name}` stands in backticks: write `$(…)` in their place"
-            ),
+            Reason::Comment => write!(f, "`{name}` is in a comment: remove it"),
+            Reason::Backticks => write!(f, "`{name}` is in backticks: write `$(…)` instead"),
             Reason::Expansion => write!(
                 f,
-                "`{name}` stands inside of `${{…}}`: use it as a word of its own, `\"{name}\"`"
+                "`{name}` is inside `${{…}}`: use it as a separate word, `\"{name}\"`"
             ),
             Reason::Test => write!(
                 f,
-                "`{name}` stands in `[[ … ]]`, where it might be a pattern: use `[ … \"{name}\" … ]`"
+                "`{name}` is in `[[ … ]]`, where it might be a pattern: use `[ … \"{name}\" … ]`"
             ),
             Reason::Program => write!(
                 f,
-                "`{name}` stands in the place of a program: name the program, and give it `{name}` as an argument"
+                "`{name}` is in the place of a program: write the program, and pass it `{name}` as an argument"
             ),
             Reason::Assignment => write!(
                 f,
@@ -192,28 +189,28 @@ impl fmt::Display for Refused {
             ),
             Reason::Redirect => write!(
                 f,
-                "`{name}` is the target of a redirect: give it to a program as an argument, as in `cat -- \"{name}\"`"
+                "`{name}` is the target of a redirect: pass it to a program as an argument, as in `cat -- \"{name}\"`"
             ),
             Reason::Code => write!(
                 f,
-                "`{name}` might be run as a program: pass it as an argument to program text that does not hold it, as \
+                "`{name}` might be run as a program: pass it as an argument to program text that does not contain it, as \
                  in `sh -c 'echo \"$@\"' sh \"{name}\"`"
             ),
             Reason::Elsewhere => write!(
                 f,
-                "`{name}` stands where it is not an argument of a command: use it as a word of its own, `\"{name}\"`"
+                "`{name}` is not an argument of a command here: use it as a separate word, `\"{name}\"`"
             ),
             Reason::Reserved => write!(
                 f,
-                "the command holds `{PREFIX}`, which is what `{name}` becomes: use another name"
+                "the command contains `{PREFIX}`, which `{name}` is replaced by: use another name"
             ),
             Reason::TooMany => write!(
                 f,
-                "the command holds more than {MAX_PLACEHOLDERS} placeholders, `{name}` among them: write a script"
+                "the command contains more than {MAX_PLACEHOLDERS} placeholders, `{name}` among them: write a script"
             ),
             Reason::NotUnderstood(error) => write!(
                 f,
-                "it is not clear where `{name}` stands, since {error}: write a script, and give it `\"{name}\"` as an \
+                "the position of `{name}` is unclear, since {error}: write a script, and pass it `\"{name}\"` as an \
                  argument"
             ),
         }
@@ -222,16 +219,16 @@ impl fmt::Display for Refused {
 
 impl std::error::Error for Refused {}
 
-/// A placeholder on its way to a slot.
+/// A placeholder that has no slot yet.
 struct Found<'a> {
     source: &'a str,
     carries: Carries,
-    /// Where its reference starts in the text.
+    /// The position of its reference in the text.
     at: usize,
 }
 
 impl Script {
-    /// Finds the placeholders of a command, and a reference for each.
+    /// Finds the placeholders of a command, and creates a reference for each.
     pub(super) fn prepare(text: &str, spellings: Spellings<'_>) -> Self {
         match recipe(text, spellings) {
             Ok(recipe) => Self::Ready(recipe),
@@ -241,7 +238,7 @@ impl Script {
 }
 
 impl Command<'_> {
-    /// Whether an argument is put beside it: then it was taken, and need not be told again.
+    /// Whether it uses arguments: then they need not be appended to the text.
     #[must_use]
     pub fn takes_arguments(&self) -> bool {
         match &self.script {
@@ -255,7 +252,7 @@ impl Command<'_> {
 }
 
 impl Recipe {
-    /// The script with one reference for each placeholder, not yet quoted; [`Recipe::line`] reads it.
+    /// The script with one reference for each placeholder, not yet quoted; [`Recipe::line`] parses it.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
@@ -267,17 +264,18 @@ impl Recipe {
         &self.slots
     }
 
-    /// What in it might run a value. Then an approval of its commands is not enough: it takes one of this very line.
+    /// The program in it that might run a value. Then an approval of its commands is not enough: it requires an
+    /// approval of this exact line.
     #[must_use]
     pub fn unlisted(&self) -> Option<&UnlistedProgram> {
         self.unlisted.as_ref()
     }
 
-    /// Every command that the script would run, with the host's values in their places and arguments left
-    /// open: `bash ${METIER_SKILL_DIR}/x.sh $ARGUMENTS` is `bash /skills/a/x.sh` with a dynamic word.
+    /// Every command that the script would run, with the host's values inserted and arguments left open: `bash
+    /// ${METIER_SKILL_DIR}/x.sh $ARGUMENTS` is `bash /skills/a/x.sh` with a dynamic word.
     ///
     /// # Errors
-    /// When the script is not understood, which only happens to one without placeholders.
+    /// If the script can't be parsed, which only happens to one without placeholders.
     pub fn line(&self, variable: impl Fn(Variable) -> String) -> Result<Line, NotUnderstood> {
         let mut line = if self.slots.is_empty() {
             shell::parse(&self.text)?
@@ -339,7 +337,7 @@ fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, Refused> {
         shell::parse_references(text).map_err(|error| refused(first, Reason::NotUnderstood(error)))
     };
     let line = understand(&draft.text)?;
-    // `awk '{ print $1 }'`: where arguments are not declared, that is no placeholder.
+    // `awk '{ print $1 }'`: if arguments are not declared, this is not a placeholder.
     let spares: Vec<bool> = draft
         .found
         .iter()
@@ -362,14 +360,14 @@ fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, Refused> {
     second.placed(&line)
 }
 
-/// A text with references in it, not yet judged.
+/// A text with references, not yet checked.
 struct Draft<'a> {
     parts: Vec<Fragment>,
     text: String,
     found: Vec<Found<'a>>,
 }
 
-/// Replaces the placeholders for which `kept` holds by references.
+/// Replaces the placeholders for which `kept` is true by references.
 fn draft<'a>(text: &'a str, kept: impl Fn(usize) -> bool, spellings: Spellings<'_>) -> Draft<'a> {
     let mut draft = Draft {
         parts: Vec::new(),
@@ -443,7 +441,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Gives every reference its slot, or refuses.
+    /// Assigns a slot to every reference, or refuses.
     fn placed(self, line: &Line) -> Result<Recipe, Refused> {
         let mut slots: Vec<Slot> = self
             .found
@@ -457,7 +455,7 @@ impl<'a> Draft<'a> {
             })
             .collect();
         let mut judged = line.clone();
-        // Where the host's folders are does not matter here, only that they are no options.
+        // The location of the host's folders does not matter here, only that they are not options.
         fill_variables(&mut judged, &slots, |_| "/".to_owned());
         let places = places(line, slots.len());
         for (number, (found, slot)) in self.found.iter().zip(&mut slots).enumerate() {
@@ -470,7 +468,7 @@ impl<'a> Draft<'a> {
         let value = slots
             .iter()
             .find(|slot| !matches!(slot.carries, Carries::Variable(_)));
-        // Commands run in the skill's folder, and what is named from there is the author's.
+        // Commands run in the skill's folder, and relative paths are the author's.
         let mut named = line.clone();
         fill_variables(&mut named, &slots, |variable| match variable {
             Variable::SkillDir => ".".to_owned(),
@@ -491,7 +489,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// Where the grammar found a reference.
+/// The position in which the grammar found a reference.
 #[derive(Clone, Copy)]
 struct Place {
     command: usize,
@@ -547,7 +545,7 @@ fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
     places
 }
 
-/// The innermost zone around a place.
+/// The innermost zone around a position.
 fn zone(line: &Line, at: usize) -> Option<Zone> {
     line.zones
         .iter()
@@ -602,7 +600,7 @@ fn settle(
     Ok(())
 }
 
-/// The word behind which everything is data for a program, given that the word at `index` may be anything.
+/// The position after which all words are data for a program, given that the word at `index` can be anything.
 fn arguments_start(command: &Simple, index: usize, trusted: bool) -> Result<usize, Reason> {
     let words: &[Word] = &command.words;
     let mut from = 0;

@@ -1,4 +1,4 @@
-//! Placeholders in commands: what becomes of each, in each place.
+//! Placeholders in commands: the result for each position.
 
 use proptest::prelude::*;
 
@@ -258,12 +258,12 @@ fn places_without_a_safe_reference_are_refused() {
 fn a_refusal_says_what_to_write() {
     assert_eq!(
         refused("echo '$ARGUMENTS'").to_string(),
-        "`$ARGUMENTS` stands in single quotes, into which a shell puts nothing: use double quotes, or write \
+        "`$ARGUMENTS` is in single quotes, where a shell expands nothing: use double quotes, or write \
          `\\$ARGUMENTS` to leave it to the command"
     );
     assert_eq!(
         refused("echo '{baseDir}'").to_string(),
-        "`{baseDir}` stands in single quotes, into which a shell puts nothing: use double quotes"
+        "`{baseDir}` is in single quotes, where a shell expands nothing: use double quotes"
     );
 }
 

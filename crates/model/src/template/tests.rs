@@ -82,7 +82,7 @@ fn a_single_backslash_escapes() {
     );
 }
 
-/// The commands of a body: how they stand there, and their text.
+/// The commands of a body: their source, and their text.
 fn commands(body: &str) -> Vec<(&str, &str)> {
     let pieces = check(body, false);
     pieces

@@ -1,8 +1,8 @@
-//! The full reader: every YAML document, through the event parser, under budgets.
+//! The full reader: every YAML document, through the event parser, within limits.
 //!
-//! The parser's events are turned into a tree with an explicit stack, so that neither depth nor
-//! aliases can cost more than the limits below. What is legal YAML but has no place in a manifest
-//! (tags, merge keys, a second document) is reported here and nowhere else.
+//! The parser's events are turned into a tree with an explicit stack, so that neither depth nor aliases can exceed
+//! the limits below. Valid YAML that is not allowed in a manifest (tags, merge keys, a second document) is reported
+//! here and nowhere else.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ const MAX_NODES: usize = 5_000;
 const MAX_ALIASES: usize = 64;
 const MAX_ALIAS_NODES: usize = 2_000;
 
-/// Why a text is not a document. `Syntax` can be repaired line by line; a broken budget can't.
+/// Why a text is not a document. `Syntax` can be repaired line by line; an exceeded limit can't.
 pub(crate) enum Failure {
     Syntax { at: u32, message: String },
     Refused,
@@ -32,7 +32,7 @@ pub(crate) fn read<'a>(
     report: &mut Report<'_>,
 ) -> Result<Node<'a>, Failure> {
     if let Some(mark) = inner_mark(text) {
-        let message = "a byte order mark stands inside of the text".to_owned();
+        let message = "there is a byte order mark inside the text".to_owned();
         let at = base.saturating_add(mark);
         return Err(Failure::Syntax { at, message });
     }
@@ -66,8 +66,7 @@ pub(crate) fn read<'a>(
     }))
 }
 
-/// The offset of a byte order mark at the start of a line: the event parser takes the first one for
-/// that of a stream.
+/// The offset of a byte order mark at the start of a line: the event parser treats it as the start of a stream.
 fn inner_mark(text: &str) -> Option<u32> {
     let breaks = |byte: u8| matches!(byte, b'\n' | b'\r' | 0xbf);
     let starts_line = |at: &usize| *at == 0 || breaks(text.as_bytes()[at - 1]);
@@ -220,7 +219,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    /// A finished node goes to its parent, as an item, a key or a value.
+    /// Adds a finished node to its parent, as an item, a key or a value.
     fn close(
         &mut self,
         node: Node<'a>,
@@ -264,7 +263,7 @@ impl<'a> Builder<'a> {
         self.alias_nodes += size;
         if self.aliases > MAX_ALIASES || self.alias_nodes > MAX_ALIAS_NODES || target.is_none() {
             report.add(Code::AliasBudget, at, || {
-                Say::new("aliases (`*x`) expand to more than a manifest may hold")
+                Say::new("aliases (`*x`) expand to more values than a manifest can have")
                     .hint("write the values out")
             });
             return Err(Failure::Refused);
@@ -325,7 +324,7 @@ pub(crate) fn push_pair<'a>(
     } else if first.key == pair.key {
         report.add(Code::DuplicateKey, pair.key_at, || {
             Say::new(format!(
-                "`{}` stands twice; the first one counts",
+                "`{}` is given twice; the first one counts",
                 pair.key.escape_debug()
             ))
             .hint("remove this one")

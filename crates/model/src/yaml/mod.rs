@@ -1,8 +1,8 @@
-//! YAML as manifests use it: one tree, three readers.
+//! YAML of manifests: one tree, three readers.
 //!
-//! [`plain`] is the fast path for what nearly all skills write; it gives up on the first thing it
-//! is not sure of. [`full`] reads every YAML document. [`repair`] reads what is not YAML, entry by
-//! entry. The first two agree wherever the first one answers: `tests/differential.rs` shows it.
+//! [`plain`] is the fast path for the YAML that nearly all skills use; it gives up on anything that it is not sure
+//! of. [`full`] reads every YAML document. [`repair`] reads text that is not YAML, entry by entry. The first two
+//! agree wherever the first one returns a result: `tests/differential.rs` checks that.
 
 pub(crate) mod full;
 pub(crate) mod node;
@@ -17,7 +17,7 @@ use crate::{
 use full::Failure;
 use node::{Node, Pair, Value};
 
-/// Reads a mapping, tolerantly. `None` when nothing usable is there; the report says why.
+/// Reads a mapping, tolerantly. `None` if nothing is usable; the report contains the reason.
 pub(crate) fn read_mapping<'a>(
     text: &'a str,
     base: u32,
@@ -29,7 +29,7 @@ pub(crate) fn read_mapping<'a>(
     read_thoroughly(text, base, report)
 }
 
-/// Reads a file that is no manifest: rules, cases. What is wrong with it comes with its line; 0 is all of it.
+/// Reads a file that is not a manifest: rules, cases. An error has its line; 0 stands for the whole file.
 pub(crate) fn read_file(text: &str) -> Result<Node<'_>, (u32, String)> {
     let mut report = Report::new(Mode::Lenient, "", text);
     full::read(text, 0, &mut report).map_err(|failure| match failure {
@@ -37,7 +37,10 @@ pub(crate) fn read_file(text: &str) -> Result<Node<'_>, (u32, String)> {
         Failure::Refused => {
             let last = report.list.last();
             let message = last.map(|last| last.message.to_string());
-            (0, message.unwrap_or_else(|| "it can't be read".to_owned()))
+            (
+                0,
+                message.unwrap_or_else(|| "the file can't be read".to_owned()),
+            )
         }
     })
 }
@@ -56,7 +59,7 @@ pub(crate) fn read_thoroughly<'a>(
     report: &mut Report<'_>,
 ) -> Option<Vec<Pair<'a>>> {
     let before = report.list.len();
-    let (at, message) = match full::read(text, base, report) {
+    let (code, at, message) = match full::read(text, base, report) {
         Ok(Node {
             value: Value::Map(pairs),
             ..
@@ -65,6 +68,7 @@ pub(crate) fn read_thoroughly<'a>(
             value: Value::Null, ..
         }) => return Some(Vec::new()),
         Ok(node) => (
+            Code::FrontmatterNotMapping,
             node.at,
             format!(
                 "the frontmatter is {}, not a list of `key: value` pairs",
@@ -72,7 +76,7 @@ pub(crate) fn read_thoroughly<'a>(
             ),
         ),
         Err(Failure::Refused) => return None,
-        Err(Failure::Syntax { at, message }) => (at, message),
+        Err(Failure::Syntax { at, message }) => (Code::YamlSyntax, at, message),
     };
     report.list.truncate(before);
     match repair::read(text, base, report) {
@@ -84,11 +88,6 @@ pub(crate) fn read_thoroughly<'a>(
         _ => {}
     }
     report.list.truncate(before);
-    let code = if message.starts_with("the frontmatter is") {
-        Code::FrontmatterNotMapping
-    } else {
-        Code::YamlSyntax
-    };
     report.add(code, at, || {
         Say::new(message).hint("write one `key: value` on each line between the `---` lines")
     });

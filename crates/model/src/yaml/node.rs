@@ -1,46 +1,46 @@
-//! The tree that both YAML readers build: text stays text, and every value knows where it stands.
+//! The tree that both YAML readers build: text stays text, and every value has a position.
 
 use std::borrow::Cow;
 
-/// How a text was written: only an unquoted one can also be a number or a boolean.
+/// How a text was written: only unquoted text can also be a number or a boolean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// Unquoted.
+    /// Without quotes, on one or several lines.
     Plain,
     /// In quotes or as a block.
     Quoted,
 }
 
-/// A value and its place.
+/// A value and its position.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node<'a> {
-    /// The value.
+    /// The parsed value.
     pub(crate) value: Value<'a>,
     /// Byte offset in the file.
     pub(crate) at: u32,
 }
 
-/// What YAML can say, as far as a manifest needs it. Scalars keep their source spelling.
+/// The YAML values that a manifest needs. Scalars keep their source spelling.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value<'a> {
-    /// Nothing, `~` or `null`.
+    /// No value, `~` or `null`.
     Null,
-    /// Any scalar.
+    /// Any other scalar, and how it was written.
     Text(Cow<'a, str>, Style),
-    /// A sequence.
+    /// A sequence of nodes.
     List(Vec<Node<'a>>),
     /// A mapping, in source order.
     Map(Vec<Pair<'a>>),
 }
 
-/// One `key: value`.
+/// One `key: value` of a mapping.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Pair<'a> {
-    /// The key.
+    /// The key as text.
     pub(crate) key: Cow<'a, str>,
     /// Byte offset of the key in the file.
     pub(crate) key_at: u32,
-    /// The value.
+    /// The value and its position.
     pub(crate) node: Node<'a>,
 }
 
@@ -74,10 +74,10 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// What kind of value this is, in words.
+    /// The kind of value, for a message.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
-            Value::Null => "nothing",
+            Value::Null => "null",
             Value::Text(..) => "text",
             Value::List(_) => "a list",
             Value::Map(_) => "a map",
@@ -105,7 +105,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// A node that a JSON value stands for; all of it at one place.
+    /// A node for a JSON value; all of it has one position.
     pub(crate) fn from_json(json: serde_json::Value, at: u32) -> Node<'static> {
         use serde_json::Value as Json;
         let value = match json {

@@ -1,9 +1,9 @@
-//! The fast path: the small part of YAML that nearly all frontmatters are written in.
+//! The fast path: the small part of YAML that nearly all frontmatters use.
 //!
-//! Block maps with bare keys, one-line and folded plain text, one-line quoted text, `|` and `>`
-//! blocks, lists of scalars, and JSON-like flow values. On anything else — also on anything that
-//! would deserve a diagnostic — it answers `None`, and the full reader has the word. It must never
-//! answer differently from the full reader; when in doubt, it gives up.
+//! Block maps with bare keys, one-line and folded plain text, one-line quoted text, `|` and `>` blocks, lists of
+//! scalars, and JSON-like flow values. For anything else, including anything that deserves a diagnostic, it returns
+//! `None`, and the full reader is used. It must never return a result different from the full reader's; in doubt, it
+//! gives up.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use super::node::{Node, Pair, Style, Value};
 
 const MAX_DEPTH: usize = 16;
 
-/// A longer text could hold more values than the full reader allows.
+/// A longer text could contain more values than the full reader allows.
 const MAX_TEXT: usize = 16 * 1024;
 
-/// The longest key that YAML allows without a question mark.
+/// The maximum length of a key without a question mark in YAML.
 const MAX_KEY: usize = 1024;
 
-/// The top-level pairs, or `None` for "ask the full reader".
+/// The top-level pairs, or `None` to use the full reader.
 pub(crate) fn read(text: &str, base: u32) -> Option<Vec<Pair<'_>>> {
     if text.len() > MAX_TEXT || !text.ends_with('\n') || has_unusual_bytes(text.as_bytes()) {
         return None;
@@ -32,10 +32,10 @@ pub(crate) fn read(text: &str, base: u32) -> Option<Vec<Pair<'_>>> {
     (reader.position == text.len() && !pairs.is_empty()).then_some(pairs)
 }
 
-/// Tabs, control characters, exotic line breaks, byte order marks.
+/// Whether there are tabs, control characters, unusual line breaks or byte order marks.
 fn has_unusual_bytes(bytes: &[u8]) -> bool {
     let control = |byte: u8| (byte < b' ' && !matches!(byte, b'\n' | b'\r')) || byte == 0x7f;
-    // Without an early exit the compiler looks at sixteen bytes at a time.
+    // Without an early exit the compiler processes sixteen bytes at a time.
     if bytes.iter().fold(false, |any, byte| any | control(*byte)) {
         return true;
     }
@@ -53,12 +53,12 @@ fn has_unusual_bytes(bytes: &[u8]) -> bool {
 struct Reader<'a> {
     text: &'a str,
     bytes: &'a [u8],
-    /// Always the start of a line, except inside a value.
+    /// The start of a line, except inside a value.
     position: usize,
     base: u32,
 }
 
-/// A line: where its text starts and ends (blanks and line break left out), where the next starts.
+/// A line: where its text starts and ends (without spaces and line break), where the next starts.
 #[derive(Clone, Copy)]
 struct Line {
     indent: usize,
@@ -83,7 +83,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// `start..next` without the line break and the blanks before it.
+    /// `start..next` without the line break and the spaces before it.
     fn trim(&self, start: usize, next: usize) -> (usize, usize) {
         let mut end = next;
         while end > start && matches!(self.bytes[end - 1], b' ' | b'\n' | b'\r') {
@@ -92,7 +92,7 @@ impl<'a> Reader<'a> {
         (start.min(end), end)
     }
 
-    /// The next line with content; comments and blank lines before it are passed over.
+    /// The next line with content; skips comments and blank lines.
     fn content_line(&mut self) -> Option<Line> {
         while let Some(line) = self.line(self.position) {
             if line.start < line.end && self.bytes[line.start] != b'#' {
@@ -165,7 +165,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The value of a key with nothing behind its colon.
+    /// The value of a key with nothing after its colon.
     fn nested(&mut self, from: usize, indent: usize, depth: usize) -> Option<Node<'a>> {
         let nothing = Node {
             value: Value::Null,
@@ -274,13 +274,13 @@ impl<'a> Reader<'a> {
         Some(plain_value(text))
     }
 
-    /// Whether nothing deeper than `indent` follows behind blank lines.
+    /// Whether nothing deeper than `indent` follows after blank lines.
     fn ends_here(&mut self, from: usize, indent: usize) -> bool {
         self.position = from;
         self.content_line().is_none_or(|line| line.indent <= indent)
     }
 
-    /// Quoted text on one line, and the offset behind its closing quote.
+    /// Quoted text on one line, and the offset after its closing quote.
     fn quoted(&self, start: usize, end: usize) -> Option<(Cow<'a, str>, usize)> {
         let quote = self.bytes[start];
         let inner = &self.bytes[start + 1..end];
@@ -296,7 +296,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Quoted text over several lines: a line break is a blank, a blank line a line break.
+    /// Quoted text over several lines: a line break becomes a space, a blank line a line break.
     fn folded_quote(&mut self, start: usize, line: Line) -> Option<Value<'a>> {
         let quote = self.bytes[start];
         let plain = |bytes: &[u8]| !bytes.contains(&quote) && !bytes.contains(&b'\\');
@@ -404,7 +404,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// The end of a line of a block: its trailing blanks are content.
+    /// The end of a line of a block: trailing spaces are content.
     fn line_text_end(&self, line: Line) -> usize {
         let end = line.next - 1;
         if self.bytes[end - 1] == b'\r' {
@@ -414,7 +414,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A flow value that fills the rest of its line or lines.
+    /// A flow value that takes the rest of its line or lines.
     fn flow_value(&mut self, start: usize) -> Option<Node<'a>> {
         let (node, end) = self.flow(start, 0)?;
         let rest = &self.bytes[end..];
@@ -494,7 +494,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Blanks and line breaks; the offset of the first byte behind them.
+    /// Skips spaces and line breaks; returns the offset of the next byte.
     fn blanks(&self, from: usize) -> Option<usize> {
         let skipped = self.bytes[from..]
             .iter()
@@ -503,7 +503,7 @@ impl<'a> Reader<'a> {
         (from + skipped < self.bytes.len()).then_some(from + skipped)
     }
 
-    /// Behind a comma, or at the closing bracket.
+    /// The offset after a comma, or at the closing bracket.
     fn separator(&self, from: usize, close: u8) -> Option<usize> {
         let index = self.blanks(from)?;
         match self.bytes[index] {
@@ -513,7 +513,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Unquoted words inside a flow value.
+    /// The end of unquoted words inside a flow value.
     fn flow_word(&self, start: usize) -> Option<usize> {
         let word = |byte: &u8| {
             byte.is_ascii_alphanumeric()
@@ -556,7 +556,7 @@ fn starts_plain(byte: u8) -> bool {
         || matches!(byte, b'(' | b'/' | b'.' | b'_' | b'$' | b'<' | b'+' | b'~')
 }
 
-/// No `: `, no ` #`, no colon at the end.
+/// Whether there is no `: `, no ` #` and no colon at the end.
 fn is_plain(bytes: &[u8]) -> bool {
     memchr::memchr2_iter(b':', b'#', bytes).all(|index| match bytes[index] {
         b':' => !matches!(bytes.get(index + 1), None | Some(b' ')),

@@ -1,9 +1,8 @@
-//! The second try: a text that is not YAML is read entry by entry.
+//! The second attempt: a text that is not YAML is read entry by entry.
 //!
-//! One unquoted colon spoils a whole document for a YAML reader. Here the text is cut at its
-//! top-level `key:` lines; every entry that is YAML by itself is read as such, and only the broken
-//! ones are taken as what their author meant: text, or JSON5 where they start with a bracket.
-//! Nothing is repaired in silence.
+//! One unquoted colon breaks a whole document for a YAML reader. Here the text is split at its top-level `key:`
+//! lines; every entry that is valid YAML is read as such, and only the broken ones are read as their author meant
+//! them: text, or JSON5 if they start with a bracket. Every repair is reported.
 
 use super::{
     full::{self, Failure},
@@ -16,7 +15,7 @@ use crate::{
     text::visible,
 };
 
-/// Reads what can be read. `None` when there is not a single entry.
+/// Reads what can be read. `None` if there is not a single entry.
 pub(crate) fn read<'a>(
     text: &'a str,
     base: u32,
@@ -54,7 +53,7 @@ pub(crate) fn read<'a>(
 /// More fields than any manifest has.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Behind the end of a document only another one can follow.
+/// Only another document can follow the end of a document.
 fn second_document(rest: &str, at: u32, report: &mut Report<'_>) {
     if !rest.trim().is_empty() {
         report.add(Code::SecondDocument, at, || {
@@ -64,18 +63,18 @@ fn second_document(rest: &str, at: u32, report: &mut Report<'_>) {
     }
 }
 
-/// Fields whose value is a sentence: text in the first column below one of them can only be the rest of it.
+/// Fields whose value is a sentence: text in the first column below one of them can only be its continuation.
 const PROSE: &[&str] = &["description", "when_to_use", "compatibility"];
 
-/// How far the end of a quote is looked for.
+/// How far the end of a quote is searched.
 const MAX_QUOTE: usize = 64 * 1024;
 
-/// One top-level entry with its continuation lines, or one line that belongs nowhere.
+/// One top-level entry with its continuation lines, or one line that belongs to no entry.
 struct Chunk<'a> {
     key: Option<&'a str>,
     start: usize,
     text: &'a str,
-    /// How much of `text` is an entry by its form; what follows stands in the first column without a key.
+    /// How much of `text` has the form of an entry; the rest is in the first column without a key.
     formed: usize,
 }
 
@@ -122,7 +121,7 @@ fn chunks(text: &str) -> Vec<Chunk<'_>> {
 }
 
 impl<'a> Chunk<'a> {
-    /// Whether some line behind the first starts in the first column.
+    /// Whether a line after the first starts in the first column.
     fn is_flush(&self) -> bool {
         let flush = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
         self.text.lines().skip(1).any(flush)
@@ -135,7 +134,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// Whether a line in the first column is the rest of this entry's sentence.
+    /// Whether a line in the first column continues this entry's sentence.
     fn goes_on_with(&self, line: &str) -> bool {
         self.key.is_some_and(|key| PROSE.contains(&key)) && !is_mark(line)
     }
@@ -148,14 +147,15 @@ fn continues(line: &str, entry: &str) -> bool {
         || (line.starts_with(['{', '[']) && is_bare())
 }
 
-/// Marks of an unfinished merge, of a directive and of the end of a document.
+/// Markers of an unfinished merge, of a directive and of the end of a document.
 fn is_mark(line: &str) -> bool {
     ["<<<<<<<", "=======", ">>>>>>>", "%YAML", "%TAG", "..."]
         .iter()
         .any(|mark| line.starts_with(mark))
 }
 
-/// The offset behind the quote that closes the value of the entry at `start`, if that is on a later line with nothing behind it.
+/// The offset after the quote that closes the value of the entry at `start`, if that is on a later line with nothing
+/// after it.
 fn quote_end(text: &str, start: usize) -> Option<usize> {
     let entry = &text[start..];
     let behind = entry.find(':')? + 1;
@@ -172,7 +172,7 @@ fn quote_end(text: &str, start: usize) -> Option<usize> {
     (ends && entry[open..close].contains('\n')).then_some(start + close)
 }
 
-/// Where the quote that opened before `bytes` is closed.
+/// The position where the quote that opened before `bytes` is closed.
 fn closing_quote(bytes: &[u8], quote: u8) -> Option<usize> {
     let mut index = 0;
     while index < bytes.len().min(MAX_QUOTE) {
@@ -206,7 +206,7 @@ fn stray(line: &str, at: u32, report: &mut Report<'_>) {
     report.add(Code::StrayLine, at, || {
         let conflict = line.starts_with(['<', '=', '>']) && is_mark(line);
         let say = Say::new(format!(
-            "the line `{}` belongs to no field and was passed over",
+            "the line `{}` belongs to no field and was ignored",
             shown.escape_debug()
         ));
         say.hint(if conflict {
@@ -217,7 +217,7 @@ fn stray(line: &str, at: u32, report: &mut Report<'_>) {
     });
 }
 
-/// The pairs of an entry that is YAML by itself.
+/// The pairs of an entry that is valid YAML.
 fn read_entry<'a>(
     text: &'a str,
     at: u32,
@@ -233,7 +233,7 @@ fn read_entry<'a>(
     }
 }
 
-/// The pairs of one entry: as YAML, then with its lines indented, then as what its author meant.
+/// The pairs of one entry: as YAML, then with its lines indented, then as its author meant it.
 fn read_chunk<'a>(
     chunk: &Chunk<'a>,
     key: &str,
@@ -260,9 +260,9 @@ fn read_chunk<'a>(
             };
             report.add(Code::YamlRepaired, node.at, || {
                 Say::new(format!(
-                    "`{key}` continues in the first column; all of it was read"
+                    "the value of `{key}` continues in the first column; all of it was read"
                 ))
-                .hint("indent the lines below it by two blanks")
+                .hint("indent the following lines by two spaces")
             });
             node
         }
@@ -275,7 +275,7 @@ fn read_chunk<'a>(
     }])
 }
 
-/// The text of an entry that is YAML once its lines don't start in the first column.
+/// The text of an entry that is YAML once its lines are indented.
 fn indented(chunk: &Chunk<'_>, report: &mut Report<'_>) -> Option<Value<'static>> {
     if !chunk.is_flush() {
         return None;
@@ -305,7 +305,7 @@ fn stray_lines(lines: &str, at: u32, report: &mut Report<'_>) {
     }
 }
 
-/// The offset of the value behind the colon of an entry at `at`.
+/// The offset of the value after the colon of an entry at `at`.
 fn value_at(text: &str, at: u32) -> u32 {
     let behind = text.find(':').map_or("", |colon| &text[colon + 1..]);
     at + offset(text.len() - behind.trim_start().len())
@@ -324,7 +324,7 @@ fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> 
         }
         if key == "metadata" {
             report.add(Code::MetadataForm, at_value, || {
-                Say::new("`metadata` is neither YAML nor JSON and was not read")
+                Say::new("`metadata` is neither YAML nor JSON and was ignored")
                     .hint("check its brackets and quotes")
             });
             return Node {
@@ -362,10 +362,10 @@ fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> 
     }
 }
 
-/// More brackets than a manifest needs, and few enough for a reader that calls itself for each.
+/// More brackets than a manifest needs, and few enough for a recursive reader.
 const MAX_BRACKETS: usize = 256;
 
-/// JSON5, also when only closing brackets are missing at the end.
+/// Parses JSON5, even if closing brackets are missing at the end.
 pub(crate) fn json5_value(text: &str) -> Option<serde_json::Value> {
     if memchr::memchr2_iter(b'[', b'{', text.as_bytes()).count() > MAX_BRACKETS {
         return None;
@@ -410,7 +410,7 @@ fn unwrap(value: &str) -> String {
     without_quotes(&lines.join(" "))
 }
 
-/// `>- text` and `|2 text` on one line: a block sign has nothing behind it but its two indicators.
+/// Removes the block sign of `>- text` and `|2 text` on one line, which is not valid YAML.
 fn without_block_sign(value: &str) -> &str {
     let Some(rest) = value.strip_prefix(['|', '>']) else {
         return value;
@@ -426,7 +426,7 @@ fn without_block_sign(value: &str) -> &str {
     text.trim()
 }
 
-/// Quotes around the text, around its start, or only before it, are not part of it. Quotes around words inside of it are.
+/// Removes quotes around the text, around its start, or only before it. Quotes around words inside it are kept.
 fn without_quotes(text: &str) -> String {
     let Some(quote @ ('"' | '\'')) = text.chars().next() else {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! Aliases, depth and size: what would cost too much is refused in time.
+//! Aliases, depth and size: expensive input is rejected in time.
 
 use metier_model::{FileText, Files, MAX_FRONTMATTER, Mode, Severity};
 
@@ -122,7 +122,7 @@ fn deep_nesting_through_aliases_stays_on_a_small_stack() {
     });
 }
 
-/// Brackets inside of strings must not make the nesting look flat.
+/// Brackets inside strings must not make the nesting look flat.
 // case 43
 #[test]
 fn nesting_that_hides_behind_brackets_in_strings_ends_no_process() {
@@ -180,7 +180,7 @@ fn more_values_than_anybody_needs_are_refused_in_time() {
     });
 }
 
-/// Texts that have thousands of things wrong with them.
+/// Texts with thousands of problems.
 fn thousands_of_mistakes() -> [(&'static str, String); 3] {
     let strays = "stray\n".repeat(20_000);
     let entries: String = (0..15_000).map(|key| format!("k{key}: a: b\n")).collect();

@@ -1,8 +1,8 @@
-//! A hint never breaks a skill: each one that asks for a change of the file is followed here.
+//! A hint never breaks a skill: each one that requests a change of the file is followed here.
 
 use metier_model::{Code, FileText, Files, Mode, Parsed, parse};
 
-/// A skill before and after somebody followed the hint of this code.
+/// A skill before and after the hint of this code was followed.
 struct Followed {
     code: Code,
     before: &'static str,
@@ -42,7 +42,7 @@ const FOLLOWED: &[Followed] = &[
         Code::DelimiterText,
         "---\nname: x\ndescription: d\n---# H\n",
         "---\nname: x\ndescription: d\n---\n# H\n",
-        "a line of its own",
+        "on its own line",
     ),
     row(
         Code::SecondDocument,
@@ -66,7 +66,7 @@ const FOLLOWED: &[Followed] = &[
         Code::FrontmatterUnclosed,
         "---\nname: x\ndescription: d\n",
         "---\nname: x\ndescription: d\n---\n",
-        "behind the last field",
+        "after the last field",
     ),
     row(
         Code::FrontmatterNotMapping,
@@ -328,7 +328,8 @@ const FOLLOWED: &[Followed] = &[
     ),
 ];
 
-/// Codes whose hints ask for no change of a SKILL.md, or that have none; those of SKILL.yaml are followed in `spec/validation.md`.
+/// Codes whose hints request no change of a SKILL.md, or that have none; those of SKILL.yaml are followed in
+/// `spec/validation.md`.
 const NOTHING_TO_FOLLOW: &[Code] = &[
     Code::SkillFileMissing,
     Code::FileUnreadable,
@@ -428,7 +429,7 @@ fn following_a_hint_never_breaks_a_skill() {
         );
         let new = new.unwrap_or_else(|| panic!("{code}: the skill does not load any more"));
         let Some(mut old) = old else { continue };
-        // What the hint is about may become better; everything else reads the same.
+        // The subject of the hint can improve; everything else is read as before.
         old.metadata = new.metadata.clone();
         old.unknown = new.unknown.clone();
         match code {

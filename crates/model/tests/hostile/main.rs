@@ -1,4 +1,4 @@
-//! What careless and hostile frontmatter does: it loads as what it says, or it is refused in time.
+//! Careless and hostile frontmatter: it loads with the values as written, or it is rejected in time.
 //!
 //! Each table goes through one [`check`], in both modes and through both YAML readers.
 #![expect(clippy::unwrap_used, reason = "a broken fixture is a broken test")]
@@ -17,10 +17,10 @@ use std::{process::Command, time::Duration};
 use metier_model::{FileText, Files, Manifest, Mode, Parsed, Severity, parse, parse_thoroughly};
 use metier_testkit::patience::within_processor_time;
 
-/// What one mode makes of a text.
+/// The result of one mode for a text.
 #[derive(Clone, Copy, Debug)]
 enum Outcome {
-    /// It loads, and nothing but notes is said about it.
+    /// It loads, with at most informational diagnostics.
     Fine,
     /// It loads, with a warning of this code.
     Warns(&'static str),
@@ -68,7 +68,7 @@ fn checked(files: &Files<'_>, mode: Mode) -> Parsed {
     found
 }
 
-/// A few words about a result that may be large.
+/// A short form of a result that can be large.
 fn summary(parsed: &Parsed) -> String {
     let mut text = format!("{parsed:?}");
     let end = text
@@ -118,7 +118,7 @@ fn is(outcome: Outcome, text: &str, mode: Mode) {
     }
 }
 
-/// One file, and what lenient and strict reading make of it.
+/// One file, and the results of lenient and strict reading.
 fn check(text: &str, lenient: Outcome, strict: Outcome) {
     is(lenient, text, Mode::Lenient);
     is(strict, text, Mode::Strict);
@@ -136,8 +136,8 @@ fn loaded(text: &str) -> Manifest {
         .unwrap_or_else(|| panic!("{:?}\n{shown}", found.diagnostics))
 }
 
-/// Runs `work` and fails when it took unreasonably long; the limit is for a slow machine without
-/// optimisation, and still far below what quadratic work would need.
+/// Runs `work` and fails if it took unreasonably long; the limit is for a slow machine without optimisation, and
+/// still far below what quadratic work would need.
 fn in_time<T>(what: &str, work: impl FnOnce() -> T) -> T {
     within_processor_time(what, Duration::from_secs(4), work)
 }
@@ -153,7 +153,7 @@ fn on_a_small_stack<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     })
 }
 
-/// Runs one test, by its full name, in a process of its own: what it tests could end the process.
+/// Runs one test, by its full name, in a separate process: what it tests could end the process.
 fn survives_in_a_process(name: &str, work: impl FnOnce()) {
     if std::env::var_os("METIER_TEST_INNER").is_some() {
         return work();

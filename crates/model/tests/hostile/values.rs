@@ -1,4 +1,4 @@
-//! Keys, tags and values: what stands there is what is read.
+//! Keys, tags and values: they are read as written.
 
 use metier_model::{Json, Mode};
 

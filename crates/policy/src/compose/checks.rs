@@ -1,4 +1,5 @@
-//! What can be checked while a set works, and what can't: tools that may write, orders that show nothing, promises in prose.
+//! What can be checked while a set runs, and what can't: tools that can write, orders that nothing shows, conditions
+//! in prose.
 
 use metier_model::{Condition, Manifest, Permission, ToolPattern};
 
@@ -7,7 +8,7 @@ use super::{
     tools::{CORE_TOOLS, SESSION_TOOLS, ToolPolicy, allows, brings_own_tools},
 };
 
-/// Tools of the program that change nothing and start nothing.
+/// metier's tools that change nothing and start nothing.
 const READING: &[&str] = &[
     "read",
     "glob",
@@ -25,7 +26,7 @@ const WRITING: [Permission; 4] = [
     Permission::SkillInvoke,
 ];
 
-/// Whether a tool of the program only reads, by any spelling of its name.
+/// Whether a tool of metier only reads, by any spelling of its name.
 #[must_use]
 pub fn reads_only(tool: &str) -> bool {
     tool.parse().is_ok_and(|tool| is_reading(&tool))
@@ -36,7 +37,7 @@ fn is_reading(pattern: &ToolPattern) -> bool {
     reading.any(|tool: ToolPattern| tool.covers(pattern))
 }
 
-/// Whether a skill asks for a permission by which its own tools may change or run something.
+/// Whether a skill requests a permission by which its own tools can change or run something.
 #[must_use]
 pub fn writes(skill: &Manifest) -> bool {
     let mut wants = skill.wants.iter();
@@ -51,14 +52,14 @@ pub(super) fn can_write(set: &Set<'_>, tools: &ToolPolicy) -> bool {
     writing.any(|tool| tools.offers(tool)) || set.skills.iter().any(by_code)
 }
 
-/// Something that a skill expects or promises in prose: the model is asked to keep it, and no program looks.
+/// A condition of a skill in prose: the model is told to keep it, and no program checks it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unchecked {
-    /// The skill.
+    /// The name of the skill with the condition.
     pub skill: String,
-    /// The field that holds it.
+    /// The field that contains it.
     pub field: &'static str,
-    /// Its words.
+    /// The condition as written.
     pub text: String,
 }
 
@@ -85,7 +86,8 @@ pub(super) fn unchecked(set: &Set<'_>) -> Vec<Unchecked> {
     set.skills.iter().flat_map(of).collect()
 }
 
-/// An order that nothing shows: the first skill has no tool that could have been called, and no result that could be compared.
+/// Reports an order that nothing shows: the first skill has no tool that could have been called, and no output that
+/// could be checked.
 pub(super) fn order(set: &Set<'_>, waits: &[(String, String)], faults: &mut Faults) {
     for (first, second) in waits {
         let mut skills = set.skills.iter();
@@ -99,7 +101,7 @@ pub(super) fn order(set: &Set<'_>, waits: &[(String, String)], faults: &mut Faul
             .is_some_and(|contract| !contract.is_string());
         if !has_contract && allows(skill).is_empty() {
             let message = format!(
-                "`{second}` works after `{first}`, and nothing shows when `{first}` is done: it allows no tool and has no `output_contract`"
+                "`{second}` runs after `{first}`, but nothing shows when `{first}` is done: it allows no tool and has no `output_contract`"
             );
             faults.warning(
                 Fault::new(FaultCode::UncheckedOrder, [&**first, &**second], message)
@@ -109,7 +111,7 @@ pub(super) fn order(set: &Set<'_>, waits: &[(String, String)], faults: &mut Faul
     }
 }
 
-/// Conditions that are meant to be checked and can't be.
+/// Reports conditions that look checkable and can't be checked.
 pub(super) fn conditions(set: &Set<'_>, faults: &mut Faults) {
     for skill in &set.skills {
         let contract = &skill.contract;
@@ -129,7 +131,8 @@ pub(super) fn conditions(set: &Set<'_>, faults: &mut Faults) {
     }
 }
 
-/// Tools by which a skill beside the coding pipeline could write: they wait until the implementer has run.
+/// Reports tools by which a skill beside the coding pipeline could write: they are held back until the implementer
+/// has run.
 pub(super) fn held(set: &Set<'_>, tools: &ToolPolicy, faults: &mut Faults) {
     let [_, implementer] = CODING_PIPELINE;
     for skill in &set.skills {
@@ -152,7 +155,7 @@ pub(super) fn held(set: &Set<'_>, tools: &ToolPolicy, faults: &mut Faults) {
             continue;
         };
         let message = format!(
-            "`{name}` can write with {what}: such calls are refused until `{implementer}` has run, and so is a report after one that changed a file"
+            "`{name}` can write with {what}: such calls are refused until `{implementer}` has run, and so is a report after a call that changed a file"
         );
         faults.warning(Fault::new(FaultCode::HeldTool, [name], message));
     }

@@ -1,4 +1,4 @@
-//! In which order the skills of a set work.
+//! The order in which the skills of a set run.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use metier_model::{Need, SkillOrder};
 use super::{CODING_PIPELINE, Fault, FaultCode, Faults, Options, Set, list};
 use crate::dependencies::circles;
 
-/// A topological order over what skills say about each other, ties by name; nothing if some wait for each other.
+/// A topological order over the rules of the skills, ties by name; empty if it is circular.
 pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> Vec<String> {
     let names = set.names();
     let edges = edges(set, &names, options);
@@ -32,15 +32,12 @@ pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> V
     for circle in circles(&edges) {
         let circle: Vec<&str> = circle.into_iter().map(|skill| names[skill]).collect();
         let message = match circle.as_slice() {
-            [one] => format!("`{one}` is to work before itself"),
-            [first, ..] => format!(
-                "these skills wait for each other: `{}` → `{first}`",
-                circle.join("` → `")
-            ),
+            [one] => format!("`{one}` must run before itself"),
+            [first, ..] => format!("circular order: `{}` → `{first}`", circle.join("` → `")),
             [] => continue,
         };
         let hint = format!(
-            "take one `order` or dependency out of {}",
+            "remove one `order` or dependency from {}",
             list(&circle, "or")
         );
         faults.error(Fault::new(FaultCode::PipelineOrder, circle, message).hint(hint));
@@ -48,8 +45,8 @@ pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> V
     Vec::new()
 }
 
-/// Which skill has to be done before which begins, by name: what `order` says, and the two of a coding task whatever they say. A dependency is
-/// a skill that another one builds on; it comes first, and nothing waits for it.
+/// Pairs of names: the first has to be done before the second starts. From `order`, and for the two skills of a
+/// coding task in any case. A dependency is sorted first, but nothing has to wait for it.
 pub(super) fn waits(set: &Set<'_>, options: Options) -> Vec<(String, String)> {
     let names = set.names();
     let named = |name: &str| names.binary_search(&name).is_ok();
@@ -72,7 +69,7 @@ pub(super) fn waits(set: &Set<'_>, options: Options) -> Vec<(String, String)> {
     pairs.into_iter().map(owned).collect()
 }
 
-/// Who works before whom, as positions in the list of names.
+/// Pairs of positions in the list of names: the first runs before the second.
 fn edges(set: &Set<'_>, names: &[&str], options: Options) -> BTreeMap<usize, Vec<usize>> {
     let position = |name: &str| names.binary_search(&name).ok();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();

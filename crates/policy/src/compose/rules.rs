@@ -1,4 +1,4 @@
-//! What skills say about each other: who needs whom, and who can't be with whom.
+//! Rules between skills: which require each other, and which conflict.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +14,7 @@ pub(super) fn check(set: &Set<'_>, options: Options, faults: &mut Faults) {
     redundant(set, faults);
 }
 
-/// Skills that others need, and the two that a coding task needs.
+/// Skills that others require, and the two that a coding task requires.
 fn partners(set: &Set<'_>, options: Options, faults: &mut Faults) {
     let mut missing: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     let absent = |name: &str| !set.asked.contains(name);
@@ -31,7 +31,7 @@ fn partners(set: &Set<'_>, options: Options, faults: &mut Faults) {
             {
                 missing
                     .entry((own, &dependency.name))
-                    .or_insert("builds on");
+                    .or_insert("depends on");
             }
         }
     }
@@ -55,7 +55,7 @@ fn partners(set: &Set<'_>, options: Options, faults: &mut Faults) {
     }
 }
 
-/// A coding task goes through a specification and an implementer.
+/// A coding task requires a specification and an implementer.
 fn pipeline(set: &Set<'_>, faults: &mut Faults) {
     let missing: Vec<&str> = CODING_PIPELINE
         .into_iter()
@@ -69,7 +69,7 @@ fn pipeline(set: &Set<'_>, faults: &mut Faults) {
         _ => "neither is".to_owned(),
     };
     let message = format!(
-        "a coding task goes through {}, and {which} in the set",
+        "a coding task requires {}, and {which} in the set",
         list(&CODING_PIPELINE, "and"),
     );
     let hint = format!("add {} to the set", list(&missing, "and"));
@@ -81,7 +81,7 @@ fn pipeline(set: &Set<'_>, faults: &mut Faults) {
     faults.missing.extend(missing);
 }
 
-/// Dependencies that are in the set, in a version that won't do.
+/// Dependencies in the set with an unsuitable version.
 fn versions(set: &Set<'_>, faults: &mut Faults) {
     for skill in &set.skills {
         let own = skill.card.name.as_str();
@@ -96,7 +96,7 @@ fn versions(set: &Set<'_>, faults: &mut Faults) {
             for other in others.filter(|other| !version_fits(dependency, &other.card)) {
                 let range = dependency.version.as_deref().unwrap_or_default();
                 let message = format!(
-                    "`{own}` builds on `{}` {}, and {} is in the set",
+                    "`{own}` depends on `{}` {}, but {} is in the set",
                     other.card.name,
                     visible(range),
                     version(&other.card)
@@ -123,7 +123,7 @@ fn version(card: &Card) -> String {
     )
 }
 
-/// Pairs that don't go together, each once with all reasons.
+/// Pairs that conflict, each once with all reasons.
 fn incompatible(set: &Set<'_>, faults: &mut Faults) {
     let mut pairs: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
     for skill in &set.skills {
@@ -140,24 +140,21 @@ fn incompatible(set: &Set<'_>, faults: &mut Faults) {
     }
     for ((one, other), reasons) in pairs {
         let reasons: Vec<String> = reasons.into_iter().collect();
-        let message = format!(
-            "`{one}` and `{other}` don't go together: {}",
-            reasons.join("; ")
-        );
+        let message = format!("`{one}` and `{other}` conflict: {}", reasons.join("; "));
         faults.error(
             Fault::new(FaultCode::Incompatible, [one, other], message)
-                .hint(format!("leave `{one}` or `{other}` out")),
+                .hint(format!("remove `{one}` or `{other}`")),
         );
     }
 }
 
-/// What a skill has against another one.
+/// The reasons of a skill against another one.
 fn objections(skill: &Manifest, other: &Manifest) -> Vec<String> {
     let (own, name) = (&skill.card.name, other.card.name.as_str());
     let mut found = Vec::new();
     let conflicts = &skill.contract.conflicts_with;
     if conflicts.iter().any(|conflict| &**conflict == name) {
-        found.push(format!("`{own}` says so in `conflicts_with`"));
+        found.push(format!("`conflicts_with` of `{own}`"));
     }
     let rules = skill.contract.compatibility_rules.iter();
     let rules: Vec<_> = rules.filter(|rule| &*rule.with == name).collect();
@@ -165,7 +162,7 @@ fn objections(skill: &Manifest, other: &Manifest) -> Vec<String> {
         if fits(rule.version.as_deref(), &other.card) != Some(false) {
             found.push(match rule.reason.as_deref() {
                 Some(reason) => visible(reason).trim_end_matches('.').to_owned(),
-                None => format!("`{own}` says so in `compatibility_rules`"),
+                None => format!("`compatibility_rules` of `{own}`"),
             });
         }
     }
@@ -177,7 +174,7 @@ fn objections(skill: &Manifest, other: &Manifest) -> Vec<String> {
     let named = ranges.peek().is_some();
     if named && !ranges.any(|rule| fits(rule.version.as_deref(), &other.card) == Some(true)) {
         found.push(format!(
-            "`{own}` works with `{name}` {}, and {} is in the set",
+            "`{own}` works only with `{name}` {}, but {} is in the set",
             visible(&wanted.join(" or ")),
             version(&other.card)
         ));
@@ -185,7 +182,7 @@ fn objections(skill: &Manifest, other: &Manifest) -> Vec<String> {
     found
 }
 
-/// Whether a skill is in a range of versions; `None` when that can't be told.
+/// Whether a skill is in a version range; `None` if that is unknown.
 fn fits(range: Option<&str>, card: &Card) -> Option<bool> {
     let Some(range) = range else {
         return Some(true);
@@ -195,8 +192,8 @@ fn fits(range: Option<&str>, card: &Card) -> Option<bool> {
     Some(range.matches(version))
 }
 
-/// Skills that declare nothing which another one doesn't. A skill that declares nothing at all is a text, and
-/// texts aren't compared; one that somebody needs is not redundant.
+/// Skills that declare nothing beyond another one. A skill that declares nothing at all is only text, and texts
+/// aren't compared; a skill that another one requires is not redundant.
 fn redundant(set: &Set<'_>, faults: &mut Faults) {
     let needed: BTreeSet<&str> = set.skills.iter().flat_map(|skill| needs(skill)).collect();
     let declared: Vec<Declared<'_>> = set.skills.iter().map(|skill| Declared::of(skill)).collect();
@@ -207,16 +204,17 @@ fn redundant(set: &Set<'_>, faults: &mut Faults) {
         }
         let beside = declared.iter().enumerate().find(|(place, other)| {
             let name = other.manifest.card.name.as_str();
-            // Of two that declare the same, the first stays.
+            // Of two that declare the same, the first is kept.
             name != own && one.is_within(other) && (*place < position || !other.is_within(one))
         });
         if let Some((_, other)) = beside {
             let name = other.manifest.card.name.as_str();
-            let message =
-                format!("`{own}` declares no tool, step or promise that `{name}` does not");
+            let message = format!(
+                "`{own}` declares no tool, step or contract that `{name}` does not declare"
+            );
             faults.warning(
                 Fault::new(FaultCode::Redundant, [own, name], message)
-                    .hint(format!("leave `{own}` out, unless its text is needed")),
+                    .hint(format!("remove `{own}`, unless its text is needed")),
             );
         }
     }

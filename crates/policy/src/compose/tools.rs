@@ -1,4 +1,4 @@
-//! Which tools the agent of a set may use.
+//! The tools that the agent of a set may use.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::decision::Decision;
 /// The tools of the skill `core-tools`.
 pub const CORE_TOOLS: &[&str] = &["read", "write", "edit", "glob", "grep", "shell"];
 
-/// The tools by which a session works with skills: no skill may call one of its own tools so.
+/// The tools that a session uses for skills: no skill can give one of its own tools such a name.
 pub const SESSION_TOOLS: &[&str] = &[
     "list_skills",
     "search_skills",
@@ -19,64 +19,47 @@ pub const SESSION_TOOLS: &[&str] = &[
     "sessions_spawn",
 ];
 
-/// What a skill without any list of tools brings, beside its own tools.
+/// The tools that a skill without any list allows, beside its own.
 const IMPLIED: [&str; 3] = ["glob", "grep", "read"];
 
-/// The tools that a coding task leaves to its implementer.
+/// The tools that only the implementer of a coding task may use.
 const DIRECT: [&str; 2] = ["edit", "write"];
 
-/// The tools that keep their short name outside of the skill that has them, and that skill.
+/// The tools that keep their short name outside their skill, and that skill.
 const RESERVED: [(&str, &str); 2] = [
     (super::CODING_PIPELINE[0], "specKit"),
     (super::CODING_PIPELINE[1], "opencode"),
 ];
 
-/// Whether a skill, wherever it comes from, gives a tool this name for others: the two of the coding pipeline, which a user's own skill of the
-/// same name may replace.
+/// Whether a skill, from any source, provides a tool under this name for others: the two of the coding pipeline,
+/// which a user's skill of the same name can replace.
 #[must_use]
 pub fn gives_tools(skill: &str, tool: &str) -> bool {
     RESERVED.contains(&(skill, tool))
 }
 
-/// Which tools may be used: those that are allowed and not forbidden, and no others.
+/// The tools that may be used: those that are allowed and not forbidden, and no others.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct ToolPolicy {
-    /// What some skill allows and none forbids, sorted.
+    /// What at least one skill allows and none forbids, sorted.
     pub allowed: Vec<ToolPattern>,
-    /// What some skill forbids, sorted.
+    /// What at least one skill forbids, sorted.
     pub forbidden: Vec<ToolPattern>,
     /// The skills whose own tools are all allowed because they have no list, by name.
     pub own: Vec<String>,
 }
 
 impl ToolPolicy {
-    /// Whether all that a text stands for may be used: a tool (`Bash`), or some of its uses (`Bash(git log)`). What
-    /// can't be read is denied. What only a `*` allows is asked for: a permission names what it permits.
+    /// Whether everything that a pattern covers may be used: a tool (`Bash`), or some of its uses (`Bash(git log)`).
+    /// An invalid pattern is denied. If only a `*` allows it, the user is asked: a permission names what it permits.
     #[must_use]
     pub fn decide(&self, tool: &str) -> Decision {
-        tool.parse()
-            .map_or(Decision::Deny, |pattern| self.judge(&pattern))
-    }
-
-    /// The same for one call: the tool, and what it is called with.
-    #[must_use]
-    pub fn decide_call(&self, tool: &str, argument: &str) -> Decision {
-        ToolPattern::call(tool, argument).map_or(Decision::Deny, |pattern| self.judge(&pattern))
-    }
-
-    /// Whether there may be calls of this tool that aren't denied: whether an agent needs to know of it at all.
-    #[must_use]
-    pub fn offers(&self, tool: &str) -> bool {
-        tool.parse().is_ok_and(|pattern: ToolPattern| {
-            let forbidden = self.forbidden.iter().any(|rule| rule.covers(&pattern));
-            !forbidden && self.allowed.iter().any(|rule| rule.overlaps(&pattern))
-        })
-    }
-
-    fn judge(&self, pattern: &ToolPattern) -> Decision {
+        let Ok(pattern) = tool.parse::<ToolPattern>() else {
+            return Decision::Deny;
+        };
         let named = |rule: &&ToolPattern| !rule.names_no_tool();
-        let covers = |rule: &ToolPattern| rule.covers(pattern);
-        if self.forbidden.iter().any(|rule| rule.overlaps(pattern)) {
+        let covers = |rule: &ToolPattern| rule.covers(&pattern);
+        if self.forbidden.iter().any(|rule| rule.overlaps(&pattern)) {
             Decision::Deny
         } else if self.allowed.iter().filter(named).any(covers) {
             Decision::Allow
@@ -86,9 +69,18 @@ impl ToolPolicy {
             Decision::Deny
         }
     }
+
+    /// Whether any call of this tool may be allowed, so that the agent needs to know the tool.
+    #[must_use]
+    pub fn offers(&self, tool: &str) -> bool {
+        tool.parse().is_ok_and(|pattern: ToolPattern| {
+            let forbidden = self.forbidden.iter().any(|rule| rule.covers(&pattern));
+            !forbidden && self.allowed.iter().any(|rule| rule.overlaps(&pattern))
+        })
+    }
 }
 
-/// What a skill allows, in either list; without one, what every skill brings.
+/// What a skill allows, in either list; without a list, the implied tools.
 #[must_use]
 pub fn allows(skill: &Manifest) -> Vec<ToolPattern> {
     if brings_own_tools(skill) {
@@ -101,7 +93,7 @@ pub fn allows(skill: &Manifest) -> Vec<ToolPattern> {
     entries.filter_map(|entry| entry.parse().ok()).collect()
 }
 
-/// Whether a skill has no list of tools, neither of allowed nor of forbidden ones: then all of its own tools are allowed, too.
+/// Whether a skill has no list of tools, neither allowed nor forbidden: then all of its own tools are allowed, too.
 #[must_use]
 pub fn brings_own_tools(skill: &Manifest) -> bool {
     let has_any = allowing(skill).next().is_some() || forbidding(skill).next().is_some();
@@ -129,10 +121,10 @@ fn forbidding(skill: &Manifest) -> impl Iterator<Item = (&'static str, &str)> {
         .chain(disallow.map(|entry| ("disallowed-tools", &**entry)))
 }
 
-/// A rule and who made it; nobody, if it comes with the task.
+/// A rule and the skill that has it; `None` if it comes with the task.
 type Rule<'a> = (ToolPattern, Option<&'a str>);
 
-/// Unions first, then the difference: no sequence can change it.
+/// Unions first, then the difference: the result does not depend on the order.
 pub(super) fn gather(set: &Set<'_>, options: Options, faults: &mut Faults) -> ToolPolicy {
     let (mut allowing, mut forbids): (Vec<Rule<'_>>, Vec<Rule<'_>>) = (Vec::new(), Vec::new());
     for skill in &set.skills {
@@ -161,8 +153,9 @@ pub(super) fn gather(set: &Set<'_>, options: Options, faults: &mut Faults) -> To
     }
 }
 
-/// Entries of a list that name no tool which the program or a skill of the set has. A list that names nothing else leaves its skill without
-/// any tool. What code registers is known when it runs, so a skill with code is believed.
+/// Entries that name a tool that neither metier nor a skill of the set provides. A list without any other entry
+/// leaves its skill without tools. Tools of code are known only when it runs, so entries of a skill with code are
+/// accepted.
 fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
     let name = skill.card.name.as_str();
     let entries = allowing(skill).map(|(_, entry)| entry);
@@ -186,14 +179,14 @@ fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
     }
     let has_none = missing.len() == patterns.len();
     let end = if has_none {
-        ": it would have no tool"
+        ": it would have no tools"
     } else {
         ""
     };
     let shown = list(&missing, "and");
     let message = format!("`{name}` allows {shown}, which nothing provides{end}");
     let fault = Fault::new(FaultCode::NoSuchTool, [name], message).hint(format!(
-        "the tools of the program are {}; every other tool comes from a skill with code in the set",
+        "metier's own tools are {}; other tools come from skills with code in the set",
         list(CORE_TOOLS, "and")
     ));
     if has_none {
@@ -203,7 +196,7 @@ fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
     }
 }
 
-/// Whether a tool of this name may come from a skill's code.
+/// Whether a tool of this name can come from a skill's code.
 fn gives(skill: &Manifest, pattern: &ToolPattern) -> bool {
     let name = skill.card.name.as_str();
     let written = pattern.as_str();
@@ -231,13 +224,14 @@ fn is_same(one: &ToolPattern, other: &ToolPattern) -> bool {
     one.covers(other) && other.covers(one)
 }
 
-/// Entries that are no tools. They were reported where the skill was read; here they explain what is not allowed.
+/// Entries that are not tool patterns. They were reported when the skill was read; here they explain what is not
+/// allowed.
 fn unreadable(skill: &Manifest, faults: &mut Faults) {
     let name = skill.card.name.as_str();
     let unread = |entry: &str| entry.parse::<ToolPattern>().is_err();
     let mut say = |key: &str, entry: &str, effect: String| {
         let message = format!(
-            "`{}` in `{key}` of `{name}` is not a tool; it {effect}",
+            "`{}` in `{key}` of `{name}` is not a tool pattern; it {effect}",
             visible(entry)
         );
         faults.warning(
@@ -259,7 +253,7 @@ fn unreadable(skill: &Manifest, faults: &mut Faults) {
     }
 }
 
-/// One skill allows what another one, or the task, forbids.
+/// Reports that one skill allows what another one, or the task, forbids.
 fn conflict(
     rule: &ToolPattern,
     allows: &[Rule<'_>],
@@ -272,7 +266,7 @@ fn conflict(
         .filter(|(other, _)| is_same(other, rule))
         .map(|(_, who)| *who)
         .collect();
-    // A skill that takes a part out of what it allows does not contradict itself.
+    // A skill that excludes a part of what it allows does not contradict itself.
     let own_cut =
         |tool: &ToolPattern, who: &Option<&str>| forbidders.contains(who) && !rule.covers(tool);
     let overlapping: Vec<&Rule<'_>> = allows
@@ -309,7 +303,7 @@ fn conflict(
     match options.on_conflict {
         OnConflict::Restrict => faults.warning(fault),
         OnConflict::Reject => faults.error(fault.hint(format!(
-            "leave {} out, or let the stricter one win: metier config skills.security.on_conflict restrict",
+            "remove {}, or let the stricter rule apply: metier config skills.security.on_conflict restrict",
             list(&allowers, "or")
         ))),
     }

@@ -1,7 +1,7 @@
-//! A task, cut into clauses, and each clause into words with what they can mean.
+//! Splits a task into clauses, and each clause into words with their possible meanings.
 //!
-//! A request has one verb, so each clause is read alone: "explain it, then fix it" asks for two things. What stands in quotation marks is
-//! somebody's words and says nothing about what is asked; what stands in backticks is code.
+//! A request has one verb, so each clause is read separately: "explain it, then fix it" requests two things. Text in
+//! quotation marks is a quotation and is not part of the request; text in backticks is code.
 
 use super::{
     thing::{Shape, shape},
@@ -9,27 +9,27 @@ use super::{
 };
 use crate::mention::mentions;
 
-/// As much of a task as is read. A longer one has said by then what it wants.
+/// The maximum number of characters that are read. The request of a longer task is within them.
 pub(super) const MAX_CHARACTERS: usize = 20_000;
 
-/// Languages whose names are common words: only with a capital, and behind a word like *in* or *to*.
+/// Languages whose names are common words: recognized only with a capital, after a word such as *in* or *to*.
 const SHORT: &[&str] = &["Go", "C", "R", "D"];
 
 /// One word, or several that mean one thing.
 #[derive(Clone, Debug)]
 pub(super) struct Word<'a> {
-    /// As it stands in the task, without the punctuation around it.
+    /// The text in the task, without the punctuation around it.
     pub(super) text: &'a str,
     pub(super) plain: String,
     pub(super) sense: Sense,
     pub(super) shape: Option<Shape>,
 }
 
-/// A stretch of a task with at most one request.
+/// A part of a task with at most one request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clause<'a> {
     pub(super) words: Vec<Word<'a>>,
-    /// It ends in a question mark.
+    /// It ends with a question mark.
     pub(super) asks: bool,
 }
 
@@ -38,7 +38,7 @@ impl Word<'_> {
         self.shape.is_none() && self.sense.is(role)
     }
 
-    /// Whether it is code or the name of something that code is written with.
+    /// Whether it is code or the name of a language, framework or tool.
     pub(super) fn is_code(&self) -> bool {
         match self.shape {
             Some(shape) => shape.is_code(),
@@ -50,7 +50,7 @@ impl Word<'_> {
     }
 }
 
-/// The clauses of a task, in their order, none of them empty; and whether there is more than was read.
+/// The clauses of a task, in order, none of them empty; and whether the task is longer than what was read.
 pub(super) fn clauses(task: &str) -> (Vec<Clause<'_>>, bool) {
     let words = Words::get();
     let mut out = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn clauses(task: &str) -> (Vec<Clause<'_>>, bool) {
     };
     let mut tokens = Tokens { rest: task }.peekable();
     while let Some(token) = tokens.next() {
-        // The name of a skill says who does it, not what is done.
+        // The name of a skill states who does it, not what is done.
         if !token.code && !mentions(token.text).is_empty() && !token.ends {
             continue;
         }
@@ -94,13 +94,13 @@ fn close<'a>(clause: &mut Clause<'a>, out: &mut Vec<Clause<'a>>, words: &Words) 
     }
 }
 
-/// A word as it stands in the task.
+/// A word of the task.
 #[derive(Clone, Copy)]
 struct Token<'a> {
     text: &'a str,
     quoted: bool,
     code: bool,
-    /// A clause ends behind it.
+    /// A clause ends after it.
     ends: bool,
     asks: bool,
 }
@@ -126,7 +126,7 @@ fn read<'a>(token: Token<'a>, words: &Words) -> Word<'a> {
     }
 }
 
-/// What a word means; of `Python-Skript` what its last part does.
+/// The meaning of a word; of `Python-Skript` the meaning of its last part.
 fn sense(plain: &str, words: &Words) -> Sense {
     let whole = words.sense(plain);
     let part = || {
@@ -136,7 +136,7 @@ fn sense(plain: &str, words: &Words) -> Sense {
     whole.or_else(part).unwrap_or_default()
 }
 
-/// Makes one word of those that mean one thing together: `pull request`, `dark mode`.
+/// Merges words that mean one thing together: `pull request`, `dark mode`.
 fn merge<'a>(mut words: &[Word<'a>], known: &Words) -> Vec<Word<'a>> {
     let mut out: Vec<Word<'a>> = Vec::with_capacity(words.len());
     while let Some(first) = words.first() {
@@ -160,12 +160,12 @@ fn merge<'a>(mut words: &[Word<'a>], known: &Words) -> Vec<Word<'a>> {
     out
 }
 
-/// Takes a text apart.
+/// Splits a text into words.
 struct Tokens<'a> {
     rest: &'a str,
 }
 
-/// Quotation marks, and those that close them.
+/// Pairs of quotation marks.
 const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
 
 impl<'a> Iterator for Tokens<'a> {
@@ -193,7 +193,7 @@ impl<'a> Iterator for Tokens<'a> {
                 return Some(token);
             }
         }
-        // A backtick that nobody closes is no mark.
+        // A backtick without a closing one is not a mark.
         self.rest = self.rest.trim_start_matches('`');
         let end = self.rest.find(|c: char| c.is_whitespace() || c == '`');
         let (raw, rest) = self.rest.split_at_checked(end.unwrap_or(self.rest.len()))?;
@@ -212,7 +212,7 @@ impl<'a> Iterator for Tokens<'a> {
 }
 
 impl<'a> Tokens<'a> {
-    /// Something between two marks, if the second is there.
+    /// The text between two marks, if the second one exists.
     fn enclosed(&mut self, open: &str, close: &str, code: bool) -> Option<Token<'a>> {
         let inner = self.rest.strip_prefix(open)?;
         let (text, rest) = inner.split_once(close)?;

@@ -1,15 +1,16 @@
 //! Whether a task is coding: **one whose result is changed or new program code**.
 //!
-//! Tests, queries, patterns, build files, pipelines and configuration that a machine reads are code. Prose about code is not, nor is
-//! reading, reviewing, running, deploying or planning it. A task that does both is coding.
+//! Tests, queries, patterns, build files, pipelines and machine-readable configuration are code. Prose about code is
+//! not, nor is reading, reviewing, running, deploying or planning it. A task that does both is coding.
 //!
-//! **Decision.** No model, no single pattern: a small grammar over tables. A task is cut into clauses; in each the verb is looked for, and then
-//! what it acts on. *Verbs of craft* (refactor) mean code unless their object says otherwise; *verbs of change* (write, fix, add) mean it when
-//! their object does; all others leave code as it is. What a thing is *about* does not count: a post about Rust is a post. The best clause
-//! decides, and whoever says that no code is to be changed is believed.
+//! **Decision.** No model and no single pattern, but a small grammar over tables. A task is split into clauses; each
+//! is searched for its verb, and then for its object. *Verbs of craft* (refactor) mean code unless their object says
+//! otherwise; *verbs of change* (write, fix, add) mean it when their object does; all others leave code unchanged.
+//! The *topic* of a thing does not count: a post about Rust is a post. The best clause decides, and a statement that
+//! no code is to be changed overrides it.
 //!
-//! **Worked example.** "Explain the parser, then fix the bug in `next()`." `explain` leaves code as it is; `fix` changes, and `bug` is code:
-//! 0.9, so it is coding.
+//! **Worked example.** "Explain the parser, then fix the bug in `next()`." `explain` leaves code unchanged; `fix`
+//! changes, and `bug` is code: 0.9, so it is coding.
 
 use super::{
     clause::{Clause, MAX_CHARACTERS, Word, clauses},
@@ -18,43 +19,43 @@ use super::{
     words::{Role, Words},
 };
 
-/// What is half as sure is not done unasked: two more skills would join the task.
+/// The minimum score: a wrong result adds two skills to the task.
 const THRESHOLD: f64 = 0.5;
 
-/// Whether a task is coding, and how we know.
+/// Whether a task is coding, and the evidence.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Coding {
-    /// Whether it is.
+    /// Whether the task is coding.
     pub is: bool,
-    /// How sure that is, between 0 (certainly not) and 1.
+    /// The confidence, between 0 (certainly not) and 1.
     pub score: f64,
-    /// What speaks for and against it, in the order of the task.
+    /// The evidence for and against it, in the order of the task.
     pub evidence: Vec<Evidence>,
 }
 
-/// Something that tells whether a task is coding.
+/// One piece of evidence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evidence {
-    /// What kind of thing.
+    /// The kind of evidence.
     pub sign: Sign,
-    /// In words.
+    /// The evidence in one sentence.
     pub detail: String,
-    /// What it counts for coding, between 0 and 1.
+    /// How much it counts for coding, between 0 and 1.
     pub weight: f64,
 }
 
 /// The kinds of evidence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
-    /// Somebody said so.
+    /// The caller specified it.
     Told,
     /// A request to change code.
     Change,
-    /// A sentence that says how code ought to behave.
+    /// A statement of how code should behave.
     Wish,
-    /// A request that leaves code as it is, or is about something else.
+    /// A request that leaves code unchanged, or is about something else.
     Leave,
-    /// Words that forbid a change.
+    /// A statement that forbids a change.
     Denied,
     /// The task is longer than what was read.
     Unread,
@@ -75,22 +76,22 @@ impl Sign {
     }
 }
 
-/// What somebody named beside the task.
+/// What was specified beside the task.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Named<'a> {
-    /// Files that the task is about.
+    /// The files of the task.
     pub files: &'a [&'a str],
-    /// Languages that it is about.
+    /// The languages of the task.
     pub languages: &'a [&'a str],
 }
 
 impl Coding {
-    /// The answer of somebody who was not asked: a flag.
+    /// The result that a flag specifies.
     #[must_use]
     pub fn told(is: bool) -> Self {
         let (score, detail) = match is {
-            true => (1.0, "it was said that it is coding"),
-            false => (0.0, "it was said that it is not coding"),
+            true => (1.0, "it was specified to be coding"),
+            false => (0.0, "it was specified not to be coding"),
         };
         Self {
             is,
@@ -103,13 +104,13 @@ impl Coding {
         }
     }
 
-    /// Whether something in it asks for a change of code, also where other words forbid one.
+    /// Whether part of it requests a change of code, even if another part forbids one.
     #[must_use]
     pub fn asks_for_a_change(&self) -> bool {
         self.evidence.iter().any(|found| found.weight >= THRESHOLD)
     }
 
-    /// What speaks for it most, in words.
+    /// The strongest evidence, in one sentence.
     #[must_use]
     pub fn because(&self) -> &str {
         let mut evidence = self.evidence.iter();
@@ -118,7 +119,7 @@ impl Coding {
     }
 }
 
-/// Finds out whether a task is coding.
+/// Determines whether a task is coding.
 #[must_use]
 pub fn coding(task: &str, named: Named<'_>) -> Coding {
     let (clauses, more) = clauses(task);
@@ -145,7 +146,7 @@ pub fn coding(task: &str, named: Named<'_>) -> Coding {
             Found::Statement => wishes.extend(wish(clause, &context)),
         }
     }
-    // How things ought to be is a request where nobody says what to do about it.
+    // A statement of how things should be is a request if nothing else is requested.
     if evidence.iter().all(|found| found.sign == Sign::Denied) {
         evidence.extend(wishes);
     } else {
@@ -171,17 +172,17 @@ pub fn coding(task: &str, named: Named<'_>) -> Coding {
     }
 }
 
-/// What the whole task is about: that is what `it` means.
+/// The subject of the whole task, which `it` refers to.
 pub(super) struct Context {
-    /// The first code of the task, in words.
+    /// The first code in the task, as a phrase.
     pub(super) code: Option<String>,
-    /// What was named beside it, in words.
+    /// What was specified beside the task, as a phrase.
     pub(super) named: Option<String>,
 }
 
 impl Context {
     fn new(read: &[(&Clause<'_>, Found<'_, '_>)], named: Named<'_>) -> Self {
-        // `fix` is a request where it is the verb, and code where it is not.
+        // `fix` is a request if it is the verb, and otherwise code.
         let mut nouns = read.iter().flat_map(|(clause, found)| {
             let words = clause.words.iter();
             words.filter(|word| !found.is_verb(word))
@@ -199,18 +200,21 @@ impl Context {
     }
 }
 
-/// A sentence that says how code ought to behave.
+/// A statement of how code should behave.
 fn wish(clause: &Clause<'_>, context: &Context) -> Option<Evidence> {
     let wish = clause.words.iter().find(|word| word.is(Role::Wish))?;
     let code = context.code.as_ref()?;
     Some(Evidence {
         sign: Sign::Wish,
-        detail: format!("`{}` says how it ought to be, and {code}", shown(wish.text)),
+        detail: format!(
+            "`{}` states the expected behaviour, and {code}",
+            shown(wish.text)
+        ),
         weight: 0.6,
     })
 }
 
-/// How a word tells that code is meant.
+/// How a word shows that code is meant.
 pub(super) fn said(word: &Word<'_>) -> String {
     let text = shown(word.text);
     match word.shape {
@@ -219,7 +223,7 @@ pub(super) fn said(word: &Word<'_>) -> String {
     }
 }
 
-/// Somebody's word, as it is quoted.
+/// A word of the task for display.
 pub(super) fn shown(text: &str) -> String {
     crate::wanted::shown(text.split('\n').next().unwrap_or_default())
 }

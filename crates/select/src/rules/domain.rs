@@ -1,4 +1,4 @@
-//! The field that a task is in, against the words that skills use for theirs.
+//! The domain of a task, compared with the domains of skills.
 
 use super::Subject;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     wanted::shown,
 };
 
-/// Whether a word for a field is one of a skill's. `data` is in `data engineering`, and not in `database`.
+/// Whether a domain is one of a skill's. `data` matches `data engineering`, and not `database`.
 pub(super) fn matches(domain: &str, subject: &Subject<'_>) -> Option<Match> {
     let wanted = fold(domain);
     let mut domains = subject.domains.iter();

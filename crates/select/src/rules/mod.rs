@@ -1,16 +1,17 @@
-//! What a task needs whatever skills say about themselves: coding, risk, domain.
+//! What a task requires, independent of triggers: coding, risk, domain.
 //!
-//! **Problem.** Triggers are what the author of a skill thought of. Some things are not for authors to decide: that code is specified before it is
-//! written, and that nothing which writes or runs commands joins a risky task unasked.
+//! **Problem.** Triggers are what the author of a skill thought of. Some decisions are not the author's: that code is
+//! specified before it is written, and that no skill that writes or runs commands joins a risky task unasked.
 //!
-//! **Decision.** Three rules, each a sentence that names itself in the reasons.
-//! - *Coding:* a coding task goes through [`CODING_PIPELINE`], both of it. When one of the two can't be used the pipeline is [`Incomplete`]: an
-//!   error that says which and what to do, and the other one is not picked either.
-//! - *Risk:* a skill that may write or run commands is marked when the risk is medium; when it is high, it is held back unless somebody names it.
-//! - *Domain:* a word that somebody gives for the domain speaks for skills whose category, tags or `metadata.domain` say it.
+//! **Decision.** Three rules, each of which states its name in the reasons.
+//! - *Coding:* a coding task requires both skills of [`CODING_PIPELINE`]. If one of them can't be used, the pipeline
+//!   is [`Incomplete`]: an error that states which one and what to do, and the other one is not selected either.
+//! - *Risk:* a skill that can write or run commands is marked if the risk is medium; if it is high, it is held back
+//!   unless the user names it.
+//! - *Domain:* a given domain matches skills whose category, tags or `metadata.domain` contain it.
 //!
-//! **Worked example.** "Refatorar API e melhorar performance": `refatorar` is a verb of the craft, `api` is code, so it is coding, and
-//! `specification-engine` and `opencode-implementer` are required.
+//! **Worked example.** "Refatorar API e melhorar performance": `refatorar` is a verb of craft, `api` is code, so it
+//! is coding, and `specification-engine` and `opencode-implementer` are required.
 //!
 //! **In → out.** task → [`Coding`]; [`Rules`] + [`Subject`] → [`Match`]es; manifest → [`powers`].
 //!
@@ -32,37 +33,37 @@ pub use risk::{Consent, Risk, Runs, powers};
 
 use crate::triggers::{Match, Signal};
 
-/// What is known of a task beside its situation.
+/// What is known about a task besides its situation.
 #[derive(Clone, Debug, Default)]
 pub struct Rules<'a> {
     /// Whether it is coding.
     pub coding: Coding,
     /// How much can go wrong.
     pub risk: Risk,
-    /// What field it is in, in a word.
+    /// The domain of the task.
     pub domain: Option<&'a str>,
 }
 
-/// A skill, as far as rules are concerned.
+/// The properties of a skill that rules use.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Subject<'a> {
-    /// Its name.
+    /// The name of the skill.
     pub name: &'a str,
-    /// Words for its field, and where they stand: `category`, `tags`, `metadata.domain`.
+    /// The words for its domain, and their fields: `category`, `tags`, `metadata.domain`.
     pub domains: &'a [(&'static str, String)],
-    /// What it may change or run, in words; see [`powers`].
+    /// What it can change or run, as phrases; see [`powers`].
     pub powers: &'a [String],
 }
 
 impl Rules<'_> {
-    /// Where a skill stands in what the task requires, if it does.
+    /// The position of a skill among those that the task requires, if it is one.
     #[must_use]
     pub fn requires(&self, name: &str) -> Option<usize> {
         let mut pipeline = CODING_PIPELINE.iter();
         pipeline.position(|member| self.coding.is && *member == name)
     }
 
-    /// What the rules say for a skill.
+    /// The matches of a skill by rules.
     #[must_use]
     pub fn matches(&self, subject: &Subject<'_>) -> Vec<Match> {
         let required = self.requires(subject.name).map(|_| Match {
@@ -77,7 +78,7 @@ impl Rules<'_> {
         required.into_iter().chain(domain).collect()
     }
 
-    /// What must be said before a skill is taken.
+    /// The condition for selecting a skill, if there is one.
     #[must_use]
     pub fn consent(&self, subject: &Subject<'_>, named: bool) -> Option<Consent> {
         risk::consent(self.risk, subject, named)

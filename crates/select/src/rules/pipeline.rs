@@ -1,24 +1,24 @@
-//! What a coding task lacks.
+//! The missing skills of a coding task.
 
 use std::fmt;
 
 use super::CODING_PIPELINE;
 
-/// A coding task whose skills can't all be used.
+/// A coding task for which not all required skills can be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Incomplete {
-    /// What is missing, in the order of the pipeline; at least one.
+    /// The unusable skills, in the order of the pipeline; at least one.
     pub lacks: Vec<Lack>,
 }
 
-/// A skill that is needed and can't be used.
+/// A required skill that can't be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lack {
-    /// Its name.
+    /// The name of the skill.
     pub name: &'static str,
     /// Why it can't be used.
     pub why: String,
-    /// What to do about it.
+    /// What the user can do about it.
     pub hint: Option<String>,
 }
 
@@ -26,7 +26,7 @@ impl Incomplete {
     /// The stable word used in JSON.
     pub const CODE: &'static str = "incomplete-pipeline";
 
-    /// Asks for each skill of the pipeline what is wrong with it.
+    /// Checks each skill of the pipeline.
     #[must_use]
     pub fn check(mut wrong: impl FnMut(&'static str) -> Option<Lack>) -> Option<Self> {
         let lacks: Vec<Lack> = CODING_PIPELINE
@@ -36,7 +36,7 @@ impl Incomplete {
         (!lacks.is_empty()).then_some(Self { lacks })
     }
 
-    /// What is missing, for the other half.
+    /// The reason against the other skill: what is missing.
     #[must_use]
     pub fn without(&self) -> String {
         let names = self.lacks.iter().map(|lack| format!("`{}`", lack.name));
@@ -47,7 +47,7 @@ impl Incomplete {
         )
     }
 
-    /// What to do about it: the first way out.
+    /// The first hint of the missing skills.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.lacks.iter().find_map(|lack| lack.hint.as_deref())
@@ -57,7 +57,7 @@ impl Incomplete {
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [first, second] = CODING_PIPELINE;
-        write!(f, "a coding task goes through `{first}` and `{second}`")?;
+        write!(f, "a coding task requires `{first}` and `{second}`")?;
         for (position, lack) in self.lacks.iter().enumerate() {
             let before = if position == 0 { ", and" } else { ";" };
             write!(f, "{before} `{}` can't be used: {}", lack.name, lack.why)?;

@@ -1,4 +1,4 @@
-//! One clause: what it asks for, and what that is done to.
+//! One clause: its request, and the object of the request.
 
 use super::{
     clause::{Clause, Word},
@@ -6,7 +6,7 @@ use super::{
     words::{Class, Head, Noun, Role, Verb},
 };
 
-/// What a clause is.
+/// The type of a clause.
 pub(super) enum Found<'c, 'a> {
     Request(Request<'c, 'a>),
     Question(&'c Word<'a>),
@@ -24,7 +24,7 @@ impl Found<'_, '_> {
     }
 }
 
-/// Something that is to be done, or is not to be.
+/// Something that is requested, or forbidden.
 pub(super) struct Request<'c, 'a> {
     word: &'c Word<'a>,
     verb: Verb,
@@ -32,18 +32,18 @@ pub(super) struct Request<'c, 'a> {
     object: Object<'c, 'a>,
 }
 
-/// What a verb acts on.
+/// The object of a verb.
 struct Object<'c, 'a> {
     words: &'c [Word<'a>],
-    /// What it is, by the noun that says so.
+    /// The noun that determines what it is.
     head: Option<(Noun, &'c Word<'a>)>,
-    /// What it is in, or comes from, or becomes.
+    /// Where it is, what it comes from, or what it becomes.
     place: Option<(Noun, &'c Word<'a>)>,
-    /// It was named before, or not at all.
+    /// It was mentioned before, or not at all.
     pronoun: bool,
 }
 
-/// Reads a clause.
+/// Finds the request of a clause.
 pub(super) fn find<'c, 'a>(clause: &'c Clause<'a>) -> Found<'c, 'a> {
     if is_story(clause) {
         return Found::Story;
@@ -60,7 +60,7 @@ pub(super) fn find<'c, 'a>(clause: &'c Clause<'a>) -> Found<'c, 'a> {
     request.map_or(Found::Statement, Found::Request)
 }
 
-/// A verb behind the words that begin a request.
+/// A verb after the words that introduce a request.
 fn at_start<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
     let mut denied = None;
     let mut asked = None;
@@ -83,7 +83,7 @@ fn at_start<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
     }
     let (position, verb) = asked?;
     let rest = words.get(position + 1..).unwrap_or_default();
-    // `I need to decide`: a verb that nobody knows.
+    // `I need to decide`: an unknown verb.
     if rest.first().is_some_and(|next| next.plain == "to") {
         return None;
     }
@@ -96,7 +96,7 @@ fn may_follow_denial(word: &Word<'_>) -> bool {
     word.sense.verb.is_some() || word.is(Role::Lead)
 }
 
-/// A verb at the end, as German has it.
+/// A verb at the end, as in German.
 fn at_end<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
     let (word, before) = words.split_last()?;
     let verb = word.sense.verb.filter(|verb| verb.last)?;
@@ -110,7 +110,7 @@ impl<'c, 'a> Request<'c, 'a> {
         denied: Option<&'c Word<'a>>,
         rest: &'c [Word<'a>],
     ) -> Self {
-        // `Ändere keinen Code` denies behind its verb.
+        // `Ändere keinen Code`: the negation follows the verb.
         let behind = rest.first().filter(|word| word.is(Role::Deny));
         let behind = behind.filter(|_| verb.head == Head::Last);
         Self {
@@ -121,7 +121,7 @@ impl<'c, 'a> Request<'c, 'a> {
         }
     }
 
-    /// What the request says about coding.
+    /// The evidence of the request.
     pub(super) fn judge(&self, context: &Context) -> Evidence {
         if let Some(denied) = self.denied {
             return self.deny(denied);
@@ -134,7 +134,7 @@ impl<'c, 'a> Request<'c, 'a> {
         };
         let changes = |weight: f64, what: String| Evidence {
             sign: Sign::Change,
-            detail: format!("`{verb}` asks for a change, and {what}"),
+            detail: format!("`{verb}` requests a change, and {what}"),
             weight,
         };
         if self.verb.class == Class::Leave {
@@ -153,14 +153,17 @@ impl<'c, 'a> Request<'c, 'a> {
         match (self.object.head, place) {
             (Some((Noun::Other, word)), Some((_, place))) if craft => {
                 let other = shown(&word.plain);
-                changes(0.7, format!("though `{other}` is no code, {}", said(place)))
+                changes(
+                    0.7,
+                    format!("although `{other}` is not code, {}", said(place)),
+                )
             }
             (Some((Noun::Other, word)), _) => against(format!(
-                "`{verb}` acts on `{}`, which is no code",
+                "`{verb}` applies to `{}`, which is not code",
                 shown(&word.plain)
             )),
             (Some((Noun::Name, word)), _) if self.word.is(Role::Ask) => against(format!(
-                "`{}` is wanted, and nothing made of it",
+                "`{}` is requested, and no change",
                 shown(&word.plain)
             )),
             (Some((Noun::Name, word)), _) => changes(if craft { 0.9 } else { 0.7 }, said(word)),
@@ -169,13 +172,13 @@ impl<'c, 'a> Request<'c, 'a> {
             (None, None) => match (&context.code, &context.named) {
                 (Some(code), _) if self.object.pronoun => changes(0.65, code.clone()),
                 (_, Some(named)) => changes(0.65, named.clone()),
-                _ if craft => changes(0.75, "it is a word of the craft".to_owned()),
-                _ => against(format!("`{verb}` names no code")),
+                _ if craft => changes(0.75, "it is a programming term".to_owned()),
+                _ => against(format!("`{verb}` refers to no code")),
             },
         }
     }
 
-    /// Whoever forbids to change code, and does not say which, wants none changed.
+    /// A clause that forbids changing code, without saying which, forbids all changes.
     fn deny(&self, denied: &Word<'_>) -> Evidence {
         let mut words = self.object.words.iter().filter(|word| !word.is(Role::Deny));
         let position = words.position(|word| word.is(Role::Everything));
@@ -183,7 +186,7 @@ impl<'c, 'a> Request<'c, 'a> {
         let all = all && self.verb.class != Class::Leave;
         let (sign, what) = match all {
             true => (Sign::Denied, "no code is to be changed"),
-            false => (Sign::Leave, "that is not to be done"),
+            false => (Sign::Leave, "this is not requested"),
         };
         let (denied, verb) = (shown(denied.text), shown(self.word.text));
         Evidence {
@@ -238,12 +241,12 @@ impl<'c, 'a> Object<'c, 'a> {
     }
 }
 
-/// `tweets announcing …`: what they announce is what they are about.
+/// `tweets announcing …`: what they announce is their topic.
 fn starts_topic(word: &Word<'_>, head: Option<(Noun, &Word<'_>)>) -> bool {
     word.plain.ends_with("ing") && head.is_some_and(|(noun, _)| noun == Noun::Other)
 }
 
-/// Whether a noun says what a thing is, where another one may have said it before.
+/// Whether a noun determines what a thing is, even after another noun.
 fn decides(known: Option<(Noun, &Word<'_>)>, noun: Noun, head: Head) -> bool {
     match known {
         None => true,
@@ -252,7 +255,7 @@ fn decides(known: Option<(Noun, &Word<'_>)>, noun: Noun, head: Head) -> bool {
     }
 }
 
-/// Where in an object we are.
+/// The current part of an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum At {
     Head,
@@ -261,7 +264,7 @@ enum At {
 }
 
 impl At {
-    /// A word before a part of the object. Before the first, it belongs to the verb: `get rid of`.
+    /// A word before a part of the object. Before the first part, it belongs to the verb: `get rid of`.
     fn next(self, word: &Word<'_>, begun: bool) -> Self {
         match self {
             Self::Head if !begun => Self::Head,
@@ -272,7 +275,7 @@ impl At {
     }
 }
 
-/// What a word is, as an object.
+/// The type of a word as an object.
 fn noun(word: &Word<'_>, stage: bool) -> Option<Noun> {
     match word.shape {
         Some(shape) if shape.is_code() => Some(Noun::Code),
@@ -290,7 +293,7 @@ fn is_name(word: &Word<'_>) -> bool {
     word.shape.is_none() && word.sense.noun == Some(Noun::Name)
 }
 
-/// A word that names nothing.
+/// Whether a word has no meaning by itself.
 fn is_small(word: &Word<'_>) -> bool {
     let roles = [
         Role::Pronoun,

@@ -1,7 +1,8 @@
-//! How much can go wrong with a task, and which skills are held back because of it.
+//! The risk of a task, and which skills are held back because of it.
 //!
-//! A skill that only tells a model something is harmless to pick. One that may write files or run commands is not, however well it fits: when the
-//! risk is medium its powers are shown beside it, when it is high it waits until somebody names it.
+//! A skill that is only text is harmless to select. A skill that can write files or run commands is not, however well
+//! it fits: if the risk is medium, its powers are shown with it; if it is high, it is held back until the user names
+//! it.
 
 use std::{fmt, str::FromStr};
 
@@ -14,17 +15,17 @@ use crate::wanted::shown;
 /// How much can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Risk {
-    /// Nothing that matters.
+    /// Mistakes are cheap.
     #[default]
     Low,
-    /// Something: what skills may do is said.
+    /// Mistakes matter: what skills can do is shown.
     Medium,
-    /// A lot: what may write or run commands has to be named.
+    /// Mistakes are costly: skills that can write or run commands have to be named.
     High,
 }
 
 impl Risk {
-    /// All of them.
+    /// All levels, lowest first.
     pub const ALL: [Self; 3] = [Self::Low, Self::Medium, Self::High];
 
     /// The stable word used in JSON.
@@ -56,23 +57,23 @@ impl FromStr for Risk {
     }
 }
 
-/// What must be said of a skill because of the risk.
+/// The consequence of the risk for a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Consent {
-    /// In words.
+    /// The reason in one sentence.
     pub reason: String,
-    /// Whether it is held back until somebody names it.
+    /// Whether it is held back until the user names it.
     pub held: bool,
 }
 
-/// What must be said before a skill is taken.
+/// The consequence of the risk for a skill, if there is one.
 pub(super) fn consent(risk: Risk, subject: &Subject<'_>, named: bool) -> Option<Consent> {
     if risk == Risk::Low || subject.powers.is_empty() {
         return None;
     }
     Some(Consent {
         reason: format!(
-            "the risk is {risk}, and it asks for {}",
+            "the risk is {risk}, and it requests {}",
             list(subject.powers)
         ),
         held: risk == Risk::High && !named,
@@ -89,22 +90,22 @@ fn list(powers: &[String]) -> String {
     text
 }
 
-/// Tools that write or run commands, however they are spelt.
+/// Tools that write or run commands, in canonical spelling.
 const TOOLS: [&str; 3] = ["bash", "write", "edit"];
 
-/// What a skill would run besides the code that its manifest names.
+/// What a skill would run besides the code of its manifest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Runs<'a> {
     /// The commands in its body.
     pub commands: &'a [&'a str],
     /// The commands of its hooks.
     pub hooks: &'a [&'a str],
-    /// Whether it has anything in `scripts/`.
+    /// Whether it has files in `scripts/`.
     pub scripts: bool,
 }
 
-/// What a skill asks for that changes something or runs commands, each once: permissions, and tools that it wants or brings for
-/// its agent.
+/// What a skill requests that changes something or runs commands, each once: permissions, and tools that it requests
+/// or provides.
 #[must_use]
 pub fn powers(manifest: &Manifest, runs: Runs<'_>) -> Vec<String> {
     let mut purposes = vec![Purpose::Code(runs.hooks), Purpose::Render(runs.commands)];
@@ -146,7 +147,7 @@ fn is_power(permission: Permission) -> bool {
     }
 }
 
-/// Whether an entry of a list of tools may mean one that writes or runs commands. What is no tool allows nothing.
+/// Whether an entry of a list of tools can mean one that writes or runs commands. An invalid entry allows nothing.
 fn is_tool(entry: &str) -> bool {
     let Ok(pattern) = entry.parse::<ToolPattern>() else {
         return false;

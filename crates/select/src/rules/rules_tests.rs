@@ -21,19 +21,19 @@ fn a_verb_and_what_it_acts_on_decide() {
     check(
         "Refatorar API e melhorar performance",
         true,
-        "`refatorar` asks for a change",
+        "`refatorar` requests a change",
     );
     check(
         "refactor our hiring process",
         false,
-        "`process`, which is no code",
+        "`process`, which is not code",
     );
     check("write unit tests", true, "`unit tests` is code");
-    check("write a test plan", false, "`test plan`, which is no code");
+    check("write a test plan", false, "`test plan`, which is not code");
     check(
         "escrever um plano de testes",
         false,
-        "`plano de testes`, which is no code",
+        "`plano de testes`, which is not code",
     );
     check(
         "explain what this function does",
@@ -43,7 +43,7 @@ fn a_verb_and_what_it_acts_on_decide() {
     check(
         "write a script for a short video",
         false,
-        "`script`, which is no code",
+        "`script`, which is not code",
     );
     check(
         "write a Python script for a short video",
@@ -51,7 +51,7 @@ fn a_verb_and_what_it_acts_on_decide() {
         "`python script` is code",
     );
     check("Den Parser umschreiben", true, "`parser` is code");
-    check("rename my photos", false, "`photos`, which is no code");
+    check("rename my photos", false, "`photos`, which is not code");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn the_best_request_decides_and_a_denial_ends_it() {
     check(
         "don't touch the docs, just fix the bug",
         true,
-        "that is not to be done",
+        "this is not requested",
     );
     check(
         "fix the crash but don't change the code of the parser",
@@ -124,22 +124,22 @@ fn what_stands_before_says_what_it_is() {
     check(
         "The tap drips. Can you fix it?",
         false,
-        "`fix` names no code",
+        "`fix` refers to no code",
     );
     check(
         "main.rs has a problem, fix it",
         true,
-        "`main.rs` is a file of code",
+        "`main.rs` is a source file",
     );
     check(
         "notes.md has a problem, fix it",
         false,
-        "`fix` names no code",
+        "`fix` refers to no code",
     );
     check(
         "`next` must not skip lines",
         true,
-        "says how it ought to be",
+        "states the expected behaviour",
     );
     check(
         "As a user I want to reset my password",
@@ -149,7 +149,7 @@ fn what_stands_before_says_what_it_is() {
     check(
         "Fix \"the bug in the API\" as a title",
         false,
-        "`fix` names no code",
+        "`fix` refers to no code",
     );
 }
 
@@ -225,7 +225,7 @@ fn a_pipeline_that_lacks_something_says_what_and_what_to_do() {
     let half = Incomplete::check(|name| (name == CODING_PIPELINE[0]).then(|| lack(name))).unwrap();
     assert_eq!(
         half.to_string(),
-        "a coding task goes through `specification-engine` and `opencode-implementer`, and `specification-engine` can't be used: it is off"
+        "a coding task requires `specification-engine` and `opencode-implementer`, and `specification-engine` can't be used: it is off"
     );
     assert_eq!(half.hint(), Some("switch it on"));
     assert_eq!(

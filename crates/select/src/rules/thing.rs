@@ -1,56 +1,56 @@
-//! What a word is by the way it is written: the name of a file, an identifier, an option of a command.
+//! Classifies a word by its form: the name of a file, an identifier, a command-line option.
 
 use crate::languages::of_file;
 
-/// Something that is no word of a language.
+/// A form that is not a word of a natural language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
-    /// What stands between backticks.
+    /// Text in backticks.
     Code,
-    /// Somebody's words, in quotation marks.
+    /// A quotation.
     Quote,
-    /// A file that a machine reads.
+    /// A file for machines.
     Source,
-    /// A file that people read.
+    /// A file for people.
     Prose,
-    /// `snake_case`, `camelCase`, `call()`, `a::b`.
+    /// An identifier: `snake_case`, `camelCase`, `call()`, `a::b`.
     Identifier,
-    /// `--verbose`.
+    /// A command-line option such as `--verbose`.
     Option,
-    /// `0.38.31`.
+    /// A version such as `0.38.31`.
     Version,
 }
 
 impl Shape {
-    /// Whether it stands for code.
+    /// Whether it means code.
     pub(super) fn is_code(self) -> bool {
         !matches!(self, Self::Quote | Self::Prose)
     }
 
-    /// In words.
+    /// A predicate for a sentence about the word.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
-            Self::Code => "stands in backticks",
+            Self::Code => "is in backticks",
             Self::Quote => "is a quotation",
-            Self::Source => "is a file of code",
-            Self::Prose => "is a text",
+            Self::Source => "is a source file",
+            Self::Prose => "is a text file",
             Self::Identifier => "is written like an identifier",
-            Self::Option => "is an option of a command",
+            Self::Option => "is a command-line option",
             Self::Version => "is a version",
         }
     }
 }
 
-/// Languages in which people write for people.
+/// Markup languages for prose.
 const PROSE: &[&str] = &["markdown", "mdx", "restructuredtext", "latex", "typst"];
 
-/// Endings of files that hold neither code nor prose about it.
+/// Extensions of files that contain neither code nor prose about it.
 const MATTER: &[&str] = &[
     "txt", "pdf", "doc", "docx", "odt", "csv", "tsv", "xls", "xlsx", "ppt", "pptx", "png", "jpg",
     "jpeg", "gif", "svg", "mp3", "mp4", "log", "eml",
 ];
 
-/// Endings of configuration that is no language of its own.
+/// Extensions of configuration files that are not in a programming language.
 const SETTINGS: &[&str] = &[
     "conf",
     "cfg",
@@ -63,7 +63,7 @@ const SETTINGS: &[&str] = &[
     "gitignore",
 ];
 
-/// The shape of a word, if it has one.
+/// The form of a word, if it has a special one.
 pub(super) fn shape(text: &str) -> Option<Shape> {
     let is_option = text.starts_with("--") && text.chars().nth(2).is_some_and(char::is_alphabetic);
     if is_option {
@@ -78,7 +78,7 @@ pub(super) fn shape(text: &str) -> Option<Shape> {
     file(text).or_else(|| is_identifier(text).then_some(Shape::Identifier))
 }
 
-/// Whether a name is one of a file, and which kind.
+/// Whether a name is that of a file, and which kind.
 pub(super) fn file(text: &str) -> Option<Shape> {
     let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
     if let Some((stem, ending)) = name.rsplit_once('.') {
@@ -106,7 +106,7 @@ pub(super) fn file(text: &str) -> Option<Shape> {
     })
 }
 
-/// Three numbers, or two behind a `v`: with fewer it may be a price.
+/// Three numbers, or two after a `v`: fewer can be a price.
 fn is_version(text: &str) -> bool {
     let numbers = text.strip_prefix('v').unwrap_or(text);
     let mut parts = numbers.split('.');
@@ -128,7 +128,7 @@ fn is_identifier(text: &str) -> bool {
     call || snake || hump && !BRANDS.contains(&text)
 }
 
-/// Names that are written like `getUser`, and are none of code.
+/// Names that are written like `getUser` but are not code.
 const BRANDS: &[&str] = &[
     "GitHub",
     "GitLab",

@@ -1,10 +1,10 @@
 //! The words that the detector knows: one table for each language, all in one dictionary.
 //!
-//! A table holds words as a dictionary would list them. Forms are made here, with the few endings that requests have: people ask
-//! in the imperative and in the infinitive. Accents are taken away on both sides, because half of those who type them don't.
+//! A table contains the base forms of words. Inflected forms are generated here, with the few endings that requests
+//! have: imperative and infinitive. Accents are removed on both sides, because many people don't type them.
 //!
-//! Words of several languages may be spelt alike (`no` denies in Spanish and means *in the* in Portuguese). Such a word has both
-//! senses, and the reader decides by what stands beside it.
+//! Words of several languages can have the same spelling (`no` denies in Spanish and means *in the* in Portuguese).
+//! Such a word has both meanings, and the words around it decide.
 
 mod english;
 mod german;
@@ -16,7 +16,7 @@ use std::{collections::HashMap, sync::OnceLock};
 
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-/// One language. Words are between commas.
+/// One natural language. Words are separated by commas.
 pub(super) struct Tongue {
     forms: Forms,
     head: Head,
@@ -24,43 +24,43 @@ pub(super) struct Tongue {
     craft: &'static str,
     /// Verbs that mean code when their object does: *write*.
     change: &'static str,
-    /// Verbs that mean code when it goes from one programming language to another.
+    /// Verbs that mean code when they convert it from one programming language to another.
     translate: &'static str,
-    /// Verbs that leave code as it is: *explain*, *deploy*.
+    /// Verbs that leave code unchanged: *explain*, *deploy*.
     leave: &'static str,
-    /// Things that are code or made of it.
+    /// Things that are code or consist of it.
     code: &'static str,
-    /// Things that are not.
+    /// Things that are not code.
     other: &'static str,
-    /// What makes a [`double`](Self::double) word mean the other thing: a *script* for a *video*.
+    /// Words that give a [`double`](Self::double) word its other meaning: a *script* for a *video*.
     stage: &'static str,
     /// Code that has a second meaning.
     double: &'static str,
-    /// Words before what something is about.
+    /// Words before a topic.
     topic: &'static str,
-    /// Words before where something is, or what it does.
+    /// Words before a place or a purpose.
     place: &'static str,
     /// Words between two requests.
     join: &'static str,
     /// Words before the verb of a request.
     lead: &'static str,
-    /// Verbs that only say that somebody wants something; what, is behind them.
+    /// Verbs that only express a wish; the request follows them.
     ask: &'static str,
     /// Words that begin a question.
     question: &'static str,
-    /// Words that deny.
+    /// Words that negate.
     deny: &'static str,
-    /// What is denied by whoever wants nothing changed.
+    /// Objects of a negation that forbids all changes.
     everything: &'static str,
-    /// Words for what was named before.
+    /// Words for something mentioned before.
     pronoun: &'static str,
-    /// Words that say how things ought to be.
+    /// Words that state how things should be.
     wish: &'static str,
-    /// How a user story begins, and what follows in it.
+    /// How a user story starts, and what follows in it.
     story: &'static [(&'static str, &'static str)],
 }
 
-/// Every language that is read.
+/// Every supported language.
 const TONGUES: [&Tongue; 4] = [
     &english::ENGLISH,
     &portuguese::PORTUGUESE,
@@ -68,7 +68,7 @@ const TONGUES: [&Tongue; 4] = [
     &german::GERMAN,
 ];
 
-/// How verbs change.
+/// How verbs are inflected.
 #[derive(Clone, Copy)]
 enum Forms {
     English,
@@ -76,7 +76,7 @@ enum Forms {
     German,
 }
 
-/// Which noun of several says what the thing is: a *test plan* is a plan, a *plano de testes* too.
+/// Which noun of several determines the thing: a *test plan* is a plan, a *plano de testes* too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Head {
     First,
@@ -92,14 +92,14 @@ pub(super) enum Class {
     Leave,
 }
 
-/// A verb.
+/// The meaning of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verb {
     pub(super) class: Class,
     pub(super) head: Head,
-    /// It can stand at the end of its clause.
+    /// It can be at the end of its clause.
     pub(super) last: bool,
-    /// *changing*: no request by itself.
+    /// *changing*: not a request by itself.
     pub(super) gerund: bool,
 }
 
@@ -107,14 +107,14 @@ pub(super) struct Verb {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Noun {
     Code,
-    /// Code, unless a word of the stage is near.
+    /// Code, unless a word of the stage is close.
     Double,
     /// The name of a language, a framework or a tool.
     Name,
     Other,
 }
 
-/// All that a word can mean.
+/// All meanings of a word.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sense {
     pub(super) verb: Option<Verb>,
@@ -122,7 +122,7 @@ pub(super) struct Sense {
     flags: u16,
 }
 
-/// What a word does in a sentence.
+/// The role of a word in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
 pub(super) enum Role {
@@ -144,7 +144,7 @@ impl Sense {
         self.flags & role as u16 != 0
     }
 
-    /// What it means as a part of a longer word.
+    /// The meaning as a part of a longer word.
     pub(super) fn as_part(self) -> Self {
         Self {
             noun: self.noun,
@@ -152,7 +152,7 @@ impl Sense {
         }
     }
 
-    /// A name.
+    /// The meaning of a proper name.
     pub(super) fn name() -> Self {
         Self {
             noun: Some(Noun::Name),
@@ -161,28 +161,28 @@ impl Sense {
     }
 }
 
-/// The dictionary.
+/// The dictionary of all languages.
 pub(super) struct Words {
     senses: HashMap<String, Sense>,
-    /// The first words of entries that have two or three.
+    /// The first words of entries that have two or three, with their length.
     longer: HashMap<String, usize>,
-    /// How user stories begin, and what follows.
+    /// How user stories start, and what follows.
     pub(super) stories: Vec<(String, String)>,
 }
 
 impl Words {
-    /// The dictionary, made when it is first asked for.
+    /// The dictionary, built on first use.
     pub(super) fn get() -> &'static Self {
         static WORDS: OnceLock<Words> = OnceLock::new();
         WORDS.get_or_init(Self::new)
     }
 
-    /// What an entry means: words as [`plain`] has them, one blank between two.
+    /// The meaning of an entry: words as returned by [`plain`], separated by single spaces.
     pub(super) fn sense(&self, entry: &str) -> Option<Sense> {
         self.senses.get(entry).copied()
     }
 
-    /// How many words the longest entry has that begins with this one.
+    /// The number of words of the longest entry that starts with this one.
     pub(super) fn longest(&self, first: &str) -> usize {
         self.longer.get(first).copied().unwrap_or(1)
     }
@@ -220,7 +220,7 @@ impl Words {
                         last,
                         gerund,
                     };
-                    // What is a verb in an earlier language stays it: the tables are in the order of their importance.
+                    // A verb of an earlier language stays a verb: the tables are in order of importance.
                     self.entry(&form).verb.get_or_insert(verb);
                 }
             }
@@ -284,7 +284,7 @@ impl Words {
 }
 
 impl Forms {
-    /// The forms of a verb: the form, whether it is a gerund, whether it may stand last.
+    /// The forms of a verb: the form, whether it is a gerund, whether it can be last.
     fn of(self, verb: &str) -> Vec<(String, bool, bool)> {
         let mut forms = vec![(verb.to_owned(), false, matches!(self, Self::German))];
         let mut add = |form: String, gerund| forms.push((form, gerund, false));
@@ -350,7 +350,7 @@ fn plurals(word: &str) -> Vec<String> {
     forms
 }
 
-/// A word as it is looked up: lower case, without accents, one kind of apostrophe.
+/// A word as it is looked up: lower case, without accents, with one kind of apostrophe.
 pub(super) fn plain(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();

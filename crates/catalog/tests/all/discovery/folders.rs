@@ -120,7 +120,7 @@ fn other_file_systems_are_not_entered() {
     );
 }
 
-/// Root can read everything, so this runs as nobody.
+/// Root can read everything, so this runs as the user `nobody`.
 #[test]
 fn what_can_not_be_read_is_reported_and_hides_nothing_else() {
     const NAME: &str =

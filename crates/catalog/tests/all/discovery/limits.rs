@@ -1,4 +1,4 @@
-//! Limits: what is beyond is said.
+//! Limits: exceeding one is reported.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use metier_model::Mode;
 
 use crate::{LIMITS, World, codes, found, look, options, skill_md};
 
-/// Ten skills in one root, seen through these limits.
+/// Ten skills in one root, searched with these limits.
 fn ten(limits: Limits) -> Catalog {
     let world = World::new();
     for number in 0..10 {

@@ -131,7 +131,7 @@ fn folders_outside_that_link_to_each_other_end_and_are_found_once() {
     });
 }
 
-/// Each of eight folders links to all others: a walk that forgets where it has been never ends.
+/// Each of eight folders links to all others: a walk that does not track its targets never ends.
 // case 12
 #[test]
 fn folders_outside_that_all_link_to_each_other_end_in_time() {

@@ -171,7 +171,7 @@ fn names_that_only_resemble_a_manifest_are_none() {
     assert!(world.look().entries.is_empty());
 }
 
-/// Both files are in one folder, so nobody can say which one is meant.
+/// Both files are in one folder, so it is ambiguous which one is meant.
 #[track_caller]
 fn ambiguous(names: [&str; 2]) {
     let world = World::new();

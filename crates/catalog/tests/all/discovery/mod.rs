@@ -1,4 +1,4 @@
-//! Every skill is found or reported, once, in time, whatever lies beside it.
+//! Every skill is found or reported, once, in time, whatever else is in the folder.
 
 mod files;
 mod folders;
@@ -11,8 +11,8 @@ use metier_model::Mode;
 
 use crate::{World, codes, errors, found, named, only};
 
-/// A folder beside a good skill: the good one is found all the same, and the other one is listed
-/// as invalid for this reason.
+/// A folder beside a valid skill: the valid one is still found, and the other one is listed as invalid for this
+/// reason.
 #[track_caller]
 fn invalid(world: &World, code: &str) {
     world.skill("root/good");
@@ -31,7 +31,7 @@ fn invalid(world: &World, code: &str) {
     }
 }
 
-/// The skill `s` loads with a warning in lenient mode and is refused in strict mode.
+/// The skill `s` loads with a warning in lenient mode and is rejected in strict mode.
 #[track_caller]
 fn odd(world: &World, code: &str) {
     let entry = only(&world.look()).clone();

@@ -78,8 +78,7 @@ fn a_folder_that_is_two_roots_is_searched_once() {
     }
 }
 
-/// Whoever names a folder on the command line means it, also when it belongs to a project that
-/// nobody trusts.
+/// A folder named on the command line is searched, even if it belongs to an untrusted project.
 #[test]
 fn a_folder_that_is_two_roots_counts_for_the_greater_source() {
     let world = World::new();
@@ -130,7 +129,7 @@ fn built_in_skills_conform_and_load() {
     }
 }
 
-/// What discovery says of a skill is what loading it says.
+/// Discovery and loading report the same about a skill.
 #[track_caller]
 pub(crate) fn loads_as_listed(entry: &Entry, mode: Mode) {
     let Ok((parsed, _)) = entry.load(mode, LIMITS.max_skill_bytes) else {

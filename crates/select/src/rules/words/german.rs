@@ -1,4 +1,4 @@
-//! German, as far as it comes for little. Its verb may stand at the end of the clause.
+//! German, in a basic form. Its verb can be at the end of the clause.
 
 use super::{Forms, Head, Tongue};
 

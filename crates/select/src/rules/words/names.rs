@@ -1,9 +1,9 @@
-//! Names that are the same in every language: what code is written in and with.
+//! Names that are the same in every language: programming languages, frameworks and tools.
 //!
-//! Languages whose name is a common word (`go`, `c`, `r`, `d`) are not here; they count where the text has them with a capital and
-//! a word like *in* or *to* before it.
+//! Languages whose name is a common word (`go`, `c`, `r`, `d`) are not included; they are recognized with a capital
+//! after a word such as *in* or *to*.
 
-/// Languages, frameworks and tools. They say what a task is about, and not yet that something is to be written.
+/// Languages, frameworks and tools. They are the topic of a task, but don't show that something is to be written.
 pub(super) const NAMES: &str = "\
     .net, angular, ansible, apps script, arduino, asyncio, awk, axios, babel, bash, c#, c++, cargo, clojure, \
     cmake, crud, css, cuda, cve, cypress, dart, date-fns, deno, django, docker, dockerfile, dotnet, \

@@ -1,4 +1,4 @@
-//! Spanish, as far as it comes for little: what it shares with Portuguese is there.
+//! Spanish, in a basic form: words that it shares with Portuguese are there.
 
 use super::{Forms, Head, Tongue};
 
