@@ -1,9 +1,8 @@
-//! What was typed, applied to this machine: the workspace, and how this run talks.
+//! One run of the program: the workspace that the arguments open, and its output.
 
 use std::{ops::Deref, sync::Arc};
 
-use metier::{Settings, Workspace, machine::Machine};
-use metier_policy::{Approver, Headless};
+use metier::{Approver, Headless, Machine, Settings, Workspace};
 
 use crate::{approver::Terminal, cli::Global, failure::Failure, output::Output};
 
@@ -25,7 +24,21 @@ impl Session {
         Self::with(global, machine, output, Workspace::open)
     }
 
-    /// The same for commands that are there to fix the configuration.
+    /// The same for completions: mistakes in the configuration don't matter, and nothing on the disk changes.
+    pub(crate) fn open_to_read(
+        global: &Global,
+        machine: &Machine,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        Self::with(global, machine, output, |settings| {
+            Workspace::open_anyway(Settings {
+                keep_leftovers: true,
+                ..settings
+            })
+        })
+    }
+
+    /// The same for commands that fix the configuration.
     pub(crate) fn open_anyway(
         global: &Global,
         machine: &Machine,

@@ -34,9 +34,14 @@
 #[doc(hidden)]
 pub mod active;
 mod approvals;
+pub mod composition;
+pub mod configuration;
+pub mod dependencies;
+pub mod diagnosis;
 mod error;
 #[doc(hidden)]
 pub mod explain;
+pub mod inspection;
 #[doc(hidden)]
 pub mod leftovers;
 mod live_session;
@@ -47,14 +52,22 @@ mod notices;
 pub mod office;
 #[doc(hidden)]
 pub mod opinions;
+pub mod permissions;
+pub mod prompts;
+pub mod receipts;
 #[doc(hidden)]
 pub mod rendering;
+pub mod scans;
 #[doc(hidden)]
 pub mod screening;
+pub mod scripts;
+pub mod selection;
 mod settings;
+pub mod skill;
 mod skills;
-#[doc(hidden)]
 pub mod text;
+pub mod trusting;
+pub mod validating;
 #[doc(hidden)]
 pub mod wording;
 pub mod worker;
@@ -63,7 +76,8 @@ mod workspace;
 pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
 pub use live_session::{Session, SessionOptions};
-pub use metier_catalog::Resource;
+pub use machine::Machine;
+pub use metier_catalog::{Resource, read_named};
 pub use metier_model::Source;
 pub use metier_policy::{ApprovalQuestion, Approver, Headless, Reply};
 pub use metier_runtime::{
@@ -71,7 +85,7 @@ pub use metier_runtime::{
     live::{Called, Model, Tool},
 };
 pub use notices::{Logged, NoticeLevel, Notices};
-pub use rendering::{ShowOptions, Shown};
+pub use rendering::{ShowOptions, Shown, SkillFile};
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
 pub use workspace::Workspace;

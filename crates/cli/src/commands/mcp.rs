@@ -122,7 +122,7 @@ impl Skills for Served {
             let inventory = session.inventory()?;
             let entry = for_models(session, &inventory, name)?;
             let resource = session.resource(&inventory, entry, path)?;
-            let document = read::document(entry, path, &resource);
+            let document = read::document(entry.name().into_owned(), path, &resource);
             let text = match &resource {
                 Resource::Text(text) => text.clone(),
                 Resource::Binary(bytes) => format!(

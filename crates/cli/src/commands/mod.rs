@@ -33,25 +33,22 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-pub(crate) use metier::explain::{
-    find, find_usable, not_ready, pin_problem, usable, warn_of_version,
-};
+pub(crate) use metier::explain::{find_usable, not_ready, usable, warn_of_version};
+
+use metier::Machine;
 
 use crate::{
     cli::{Cli, Command},
-    failure::Failure,
-    machine::Machine,
+    failure::{Exit, Failure},
     output::Output,
     session::Session,
 };
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
-    // Before anything is obeyed that a skill may have left behind.
-    crate::leftovers::tidy_up(machine, output)?;
     let open = || Session::open(&cli.global, machine, output);
     let open_anyway = || Session::open_anyway(&cli.global, machine, output);
-    match &cli.command {
+    let exit: Exit = match &cli.command {
         None => overview::run(&open()?),
         Some(Command::List(args)) => list::run(&open()?, args),
         Some(Command::Info(args)) => info::run(&open()?, args),
@@ -64,22 +61,23 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Why(args)) => why::run(&open()?, args),
         Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
-        Some(Command::Run(args)) => run::run(&open()?, args),
-        Some(Command::Agent(args)) => agent::run(&open()?, args),
-        Some(Command::Chat(args)) => chat::run(&open()?, args),
-        Some(Command::Spawn(args)) => spawn::run(&open()?, args),
-        Some(Command::Tools(args)) => tools::run(&open()?, args),
-        Some(Command::Test(args)) => test::run(&open()?, args),
-        Some(Command::Call(args)) => call::run(&open()?, args),
+        Some(Command::Run(args)) => return run::run(&open()?, args),
+        Some(Command::Agent(args)) => return agent::run(&open()?, args),
+        Some(Command::Chat(args)) => return chat::run(&open()?, args),
+        Some(Command::Spawn(args)) => return spawn::run(&open()?, args),
+        Some(Command::Tools(args)) => return tools::run(&open()?, args),
+        Some(Command::Test(args)) => return test::run(&open()?, args),
+        Some(Command::Call(args)) => return call::run(&open()?, args),
         Some(Command::Deps(args)) => deps::run(&open()?, args),
         Some(Command::Exec(args)) => exec::run(&open()?, args),
         Some(Command::Permissions(args)) => permissions::run(&open()?, args),
         Some(Command::Log(args)) => log::run(&open()?, args),
         Some(Command::New(args)) => new::run(args, machine, output),
-        Some(Command::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
+        Some(Command::Mcp(args)) => return mcp::run(&cli.global, machine, output, args),
         Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),
         Some(Command::Completions(args)) => completions::run(args, output),
         Some(Command::Man(args)) => man::run(args, output),
-    }
+    }?;
+    Ok(exit.into())
 }

@@ -79,7 +79,12 @@ fn skills(
 ) -> Result<Vec<String>, Failure> {
     let named = &session.global.skills;
     if args.select {
-        return select::names(session, inventory, &args.task, is_coding);
+        return select::names(
+            session,
+            &Arc::clone(inventory).into(),
+            &args.task,
+            is_coding,
+        );
     }
     if named.is_empty() && is_coding {
         let pair = CODING_PIPELINE.join(" and ");
