@@ -1,7 +1,7 @@
-//! What the Tab key offers: commands, options, their values, names of skills and agents, keys and values of the configuration.
+//! Completions for the Tab key: commands, options, their values, names of skills and agents, keys and values of the configuration.
 //!
-//! The scripts of `metier completions` know nothing themselves: they ask `metier __complete POSITION WORD…`, which answers with a line
-//! for each candidate, its value and what it is, with a tab between them. `FILES` alone says that the shell completes names of files.
+//! The scripts of `metier completions` call `metier __complete POSITION WORD…`, which prints a line
+//! for each candidate: its value, a tab and its description. `FILES` alone makes the shell complete names of files.
 
 use std::ffi::OsString;
 
@@ -52,7 +52,7 @@ pub(crate) fn main(arguments: &[OsString]) -> Exit {
             all.iter().filter(fits).map(line).collect()
         }
     };
-    // A shell that went away wants no answer.
+    // A closed pipe is the shell's choice.
     Output::json().text(&text).ok();
     Exit::Ok
 }
@@ -92,9 +92,9 @@ struct Line<'c> {
     command: Option<&'c Command>,
     /// The words that are neither a command nor an option.
     given: Vec<&'c str>,
-    /// The option whose value comes next.
+    /// The option whose value is next.
     expects: Option<&'c Arg>,
-    /// Options that say where to look for skills, with their values.
+    /// Options that decide where skills are searched, with their values.
     places: Vec<String>,
 }
 
@@ -199,7 +199,7 @@ fn values(arg: &Arg, line: &Line<'_>, partial: &str) -> Offered {
     })
 }
 
-/// Candidates for the last part of `a,b`, with what stands before it.
+/// Candidates for the last part of `a,b`, with the parts before it.
 fn in_list(partial: &str, all: Vec<Candidate>) -> Vec<Candidate> {
     let head = partial.rfind(',').map_or("", |comma| &partial[..=comma]);
     let whole = |(name, about): Candidate| (format!("{head}{name}"), about);

@@ -1,4 +1,4 @@
-//! How an error is shown, and which exit code it has. Exit codes are chosen here and nowhere else.
+//! How an error is printed, and how a run ends. Exit codes are chosen here and nowhere else.
 
 use std::{borrow::Cow, process::ExitCode};
 
@@ -83,7 +83,7 @@ pub(crate) fn document(failure: &Failure) -> ErrorDocument<'_> {
     ErrorDocument { error }
 }
 
-/// For people and models; `paint` colours the words that begin a line.
+/// For people and models; `paint` colours the first word of a line.
 pub(crate) fn lines(failure: &Failure, paint: impl Fn(&str, Tone) -> String) -> Vec<String> {
     let mut lines = vec![format!(
         "{} {}",

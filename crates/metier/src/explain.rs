@@ -1,4 +1,4 @@
-//! Errors about skills, in the same words at every door.
+//! Errors about skills, in the same words for every interface.
 
 use metier_catalog::Entry;
 use metier_host::{child::ChildError, sandbox::SurveyError, world::WorldError};
@@ -37,7 +37,7 @@ pub fn find<'a>(
     })
 }
 
-/// Why a skill that lacks something is not used, in the same words at every door.
+/// The error for a skill that is not ready.
 pub fn not_ready(skill: &Skill, name: &str) -> Error {
     let failure = Error::unmet("not-ready", format!("skill `{name}` is not ready"));
     let reasons = skill.reasons.iter().map(|one| one.message.to_string());
@@ -48,13 +48,13 @@ pub fn not_ready(skill: &Skill, name: &str) -> Error {
     }
 }
 
-/// That a skill is not of the version that the configuration asks for.
+/// The diagnostic about a skill that has another version than the configuration asks for.
 pub fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
     diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
 }
 
-/// Says that a skill is used in another version than the configuration asks for.
+/// Warns that a skill has another version than the configuration asks for.
 pub fn warn_of_version(workspace: &Workspace, entry: &Entry) {
     if let Some(problem) = pin_problem(entry) {
         workspace.warn_once(&one_line(&problem.message));
@@ -135,7 +135,7 @@ pub fn usable<'a>(
     }
 }
 
-/// What to say when an act was not done.
+/// The error for an act that was not done.
 pub fn act_failed(skill: &str, error: Failed) -> Error {
     let word = shell_word(skill).into_owned();
     match error {
@@ -169,10 +169,10 @@ pub fn act_failed(skill: &str, error: Failed) -> Error {
                 Error::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
             match error {
                 WorldError::Child(ChildError::NoSandbox { .. }) => {
-                    failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
+                    failure.hint("metier doctor shows what is missing; --unsandboxed runs it without a sandbox, and the receipt records it")
                 }
                 WorldError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
-                    "metier permissions {word} --revoke takes `file:write` for this folder back; then approve a smaller one, \
+                    "metier permissions {word} --revoke revokes `file:write` for this folder; then approve a smaller one, \
                      as in: metier permissions {word} --approve 'file:write(./src/**)'"
                 )),
                 WorldError::NoCopy(_) => failure.hint(format!(

@@ -1,4 +1,4 @@
-//! What a run that was killed has left: put back and written down before this one begins.
+//! Puts back what killed runs left in protected places, with receipts, before this run starts.
 
 use std::path::{Path, PathBuf};
 
@@ -30,7 +30,7 @@ pub fn tidy_up(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
     }
     let database = machine.database.as_ref();
     let database =
-        database.ok_or_else(|| Error::broken("store", "there is no place for receipts"))?;
+        database.ok_or_else(|| Error::broken("store", "there is no home directory for receipts"))?;
     let store = Store::open(database)?;
     for leftovers in found {
         let receipt = receipt(&leftovers);
@@ -60,7 +60,7 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
     }
     if let failed @ [_, ..] = leftovers.failed() {
         reasons.push(format!(
-            "its run was killed, and protected files can't be looked for or put back: {}; look there before you continue",
+            "its run was killed, and protected files can't be checked or put back: {}; check them before you continue",
             failures(failed)
         ));
     }

@@ -136,7 +136,7 @@ impl Machine {
     }
 }
 
-/// Where configuration, data and cache are: below `METIER_HOME` if that is set, else where XDG says.
+/// Where configuration, data and cache are: below `METIER_HOME` if that is set, else in the XDG folders.
 struct Folders {
     home: Option<PathBuf>,
     config: Option<PathBuf>,

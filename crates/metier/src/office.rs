@@ -1,4 +1,4 @@
-//! Where permission is asked for and acts are done in this run: the desk, and what surrounds a skill here.
+//! How permission is asked for and acts are done in this run.
 
 use std::{
     ffi::OsString,
@@ -18,7 +18,7 @@ use metier_store::{SharedStore, Store};
 
 use crate::{Error, NoticeLevel, leftovers, text::one_line, wording, workspace::Workspace};
 
-/// Where, below the cache, folders are made that stand for projects in tests of skills.
+/// The folder below the cache for the projects of skill tests.
 pub const TEST_PROJECTS: &str = "tests";
 
 /// Variables that any child may see.
@@ -40,7 +40,7 @@ const COMMON: &[&str] = &[
     "LINES",
 ];
 
-/// What decides and acts in this run.
+/// Permissions, receipts and the host environment of this run.
 pub struct Office {
     workspace: Workspace,
     store: SharedStore,
@@ -57,16 +57,16 @@ pub struct Office {
 }
 
 impl Office {
-    /// Opens the database; without one nothing is done, because nothing could be written down.
+    /// Opens the database; without one nothing is done, because no receipt could be written.
     pub fn open(workspace: &Workspace) -> Result<Self, Error> {
         Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
 
-    /// The same with somebody else to ask.
+    /// The same with another approver.
     pub fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
         let machine = &workspace.machine;
         let nowhere = |what: &str| {
-            Error::broken("store", format!("there is no place for {what}"))
+            Error::broken("store", format!("there is no home directory for {what}"))
                 .hint("set METIER_HOME to a folder")
         };
         let database = machine
@@ -77,12 +77,12 @@ impl Office {
             .cache
             .as_ref()
             .ok_or_else(|| nowhere("temporary files"))?;
-        // A folder that is there is fenced in. One that isn't could be made by a skill, and would count until the skill ends.
+        // A folder that exists is protected. One that doesn't could be made by a skill, and would count until the skill ends.
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
             std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
-            Error::broken("program", format!("the program can't find itself: {error}"))
+            Error::broken("program", format!("can't determine the path of the executable: {error}"))
                 .hint("start metier by its full path")
         })?;
         let config = machine
@@ -133,7 +133,7 @@ impl Office {
         }
     }
 
-    /// What is at hand when a skill works. `stop` ends what it waits for; `project` stands in for the user's own.
+    /// The environment in which a skill acts. `stop` ends its waits; `project` replaces the user's own.
     pub fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
         let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
@@ -177,13 +177,13 @@ impl Office {
     }
 }
 
-/// A name that no session had before.
+/// A random name for a session.
 pub fn fresh_id() -> Result<String, Error> {
     let number = getrandom::u64().map_err(std::io::Error::from)?;
     Ok(format!("{number:016x}"))
 }
 
-/// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.
+/// A folder for the user alone. It must exist before a skill could make it: its content will be run.
 pub fn private(folder: PathBuf) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
@@ -208,7 +208,7 @@ fn now() -> SystemTime {
     crate::machine::now()
 }
 
-/// What holds for every grant of this run.
+/// The terms of every grant of this run.
 pub fn terms(workspace: &Workspace) -> Terms {
     let limits = &workspace.config.limits;
     let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
@@ -228,7 +228,7 @@ pub fn terms(workspace: &Workspace) -> Terms {
     }
 }
 
-/// What to say when there is no grant.
+/// The error for a missing grant.
 pub fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
     let word = metier_model::text::shell_word(&name);
@@ -247,7 +247,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
         } => {
             let failure = Error::unmet(
                 "not-approved",
-                format!("skill `{name}` needs permission, and nobody was there to give it"),
+                format!("skill `{name}` needs permissions that are not approved, and there is no terminal to ask at"),
             )
             .skill(name.as_ref());
             let failure = asked.iter().fold(failure, |failure, asked| {
@@ -260,7 +260,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
                 true => failure.detail(meant_by_name(entry)),
                 false => failure,
             };
-            failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
+            failure.hint(format!("allow it for this run with --approve-skills {word}, or permanently with: metier permissions {word} --approve"))
         }
     }
 }
@@ -272,7 +272,7 @@ fn denied(name: &str, asked: &[Asked]) -> Error {
     })
 }
 
-/// What a bare name in the configuration does not approve, and what would.
+/// That a bare name in the configuration does not approve this skill, and what would.
 pub fn meant_by_name(entry: &Entry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(

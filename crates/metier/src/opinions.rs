@@ -1,5 +1,5 @@
-//! What skills of the type `security-rule` say about a scanned skill: their scanners look at its files, and their hooks see what was
-//! found. They add; nothing that was found goes away.
+//! Findings of skills of the type `security-rule` about a scanned skill: their scanners read its files, and their hooks see the
+//! findings. They only add findings.
 
 use std::sync::Arc;
 
@@ -30,17 +30,17 @@ pub struct ScannedSkill<'a> {
     pub report: &'a Report,
 }
 
-/// Whether any skill here has something to say: a quick look, without activating any.
-pub fn anybody(usual: &Catalog) -> bool {
-    usual.entries.iter().any(speaks)
+/// Whether any skill scans others; none is activated.
+pub fn is_any(usual: &Catalog) -> bool {
+    usual.entries.iter().any(scans_others)
 }
 
-fn speaks(entry: &Entry) -> bool {
+fn scans_others(entry: &Entry) -> bool {
     let card = entry.card.as_ref();
     card.is_some_and(|card| card.types.contains(SkillType::SecurityRule) && card.backend.is_some())
 }
 
-/// What others found, for each of the scanned skills in turn. A skill that can't be activated is named and left out.
+/// What others found, for each of the scanned skills in turn. A skill that can't be activated is reported and left out.
 pub fn of(workspace: &Workspace, scanned: &[ScannedSkill<'_>]) -> Result<Vec<Vec<Finding>>, Error> {
     let inventory = Arc::new(workspace.inventory()?);
     active::on(workspace, &inventory, &[], Stage::default(), |runtime| {
@@ -53,7 +53,7 @@ pub fn of(workspace: &Workspace, scanned: &[ScannedSkill<'_>]) -> Result<Vec<Vec
 fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
-        if skill.status != Status::Ready || !speaks(entry) {
+        if skill.status != Status::Ready || !scans_others(entry) {
             continue;
         }
         let place = entry.place.path().to_string_lossy().into_owned();
@@ -61,7 +61,7 @@ fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
             workspace.notices.notice(
                 NoticeLevel::Note,
                 &format!(
-                    "skill `{}` does not look at this: {}",
+                    "skill `{}` does not scan this: {}",
                     one_line(&entry.name()),
                     one_line(failure.message())
                 ),

@@ -1,4 +1,4 @@
-//! What a model is told about the skills: a catalog with the texts of active skills, or whole bodies.
+//! The system prompt about skills: a catalog with the texts of active skills, or whole bodies.
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
@@ -52,7 +52,7 @@ pub struct Prompt {
     pub tokens: usize,
     /// How many skills could not be scanned in time, and so are named without a location.
     pub unscanned: usize,
-    /// Whether the text is more than the catalog: it begins with a base text or contains texts of skills.
+    /// Whether the text is more than the catalog: it starts with a base text or contains texts of skills.
     pub has_more: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::{
     screening::refused,
 };
 
-/// The largest file of a skill that is given out.
+/// The largest file that is given out.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
 /// A skill, ready for a model.
@@ -24,11 +24,11 @@ pub struct Shown {
     pub name: String,
     /// The digest of its bytes.
     pub digest: String,
-    /// What the model gets.
+    /// The text for the model.
     pub content: String,
     /// Its folder.
     pub directory: String,
-    /// Files that lie beside it.
+    /// Files beside it.
     pub resources: Vec<String>,
     /// The commands that ran for it.
     pub commands: Vec<Ran>,
@@ -46,17 +46,17 @@ pub struct SkillFile {
 /// How a skill is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShowOptions {
-    /// Only the body, without the frame that says where it comes from.
+    /// Only the body, without the frame with its name and folder.
     pub raw: bool,
     /// Leave commands as they are written: nothing runs.
     pub no_exec: bool,
 }
 
 impl Workspace {
-    /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they may.
+    /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they are permitted.
     ///
     /// # Errors
-    /// When there is no such skill, when it may not be used, when the scanner blocks it, or when it needs a permission that it does not have.
+    /// When there is no such skill, when it can't be used, when the scanner blocks it, or when it needs a permission that it does not have.
     pub fn render<A: Into<String>>(
         &self,
         name: &str,
@@ -149,7 +149,7 @@ impl Workspace {
         entry: &Entry,
         path: &str,
     ) -> Result<Resource, Error> {
-        // What can't be given out anyway is refused for that.
+        // A path that is refused anyway is refused before the scan.
         let refuse = |error: &ReadError| not_read(&entry.name(), error);
         let looked = entry.place.resource(path, MAX_RESOURCE);
         looked.map_err(|error| refuse(&error))?;
@@ -159,7 +159,7 @@ impl Workspace {
     }
 }
 
-/// A skill as a model gets it; its commands run if they may, or stay as they are.
+/// A skill as a model gets it; its commands run if they are permitted, or stay as they are.
 fn activate(
     workspace: &Workspace,
     loaded: &Loaded,
@@ -191,7 +191,7 @@ fn activate(
         .map_err(|error| stopped(entry, error))
 }
 
-/// What to say when a skill can't be activated.
+/// The error for a skill that can't be rendered with its commands.
 fn stopped(entry: &Entry, error: ActivationError) -> Error {
     let name = entry.name();
     let word = shell_word(&name).into_owned();
@@ -220,7 +220,7 @@ fn stopped(entry: &Entry, error: ActivationError) -> Error {
     }
 }
 
-/// What to say when a body can't be rendered.
+/// The error for a body that can't be rendered.
 pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
     let failure = Error::unmet(
         "unreadable",
@@ -240,7 +240,7 @@ pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
     }
 }
 
-/// What to say when a file of a skill is not given out.
+/// The error for a file of a skill that is not given out.
 pub fn not_read(skill: &str, error: &ReadError) -> Error {
     let code = match error {
         ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",

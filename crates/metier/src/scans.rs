@@ -104,7 +104,7 @@ impl ScannedSkill {
     }
 }
 
-/// What one scan gave.
+/// The result of one scan.
 #[derive(Default)]
 struct Found {
     report: Report,
@@ -226,7 +226,7 @@ impl Workspace {
         Ok(scans)
     }
 
-    /// Takes back the acceptance of skills as they are now: each name, and whether it was accepted.
+    /// Revokes the acceptance of skills as they are now: each name, and whether it was accepted.
     ///
     /// # Errors
     /// When more skills are found than were named, when one can't be read, or when the database can't be written.
@@ -315,7 +315,7 @@ impl Workspace {
         entries: &[Entry],
         options: ScanOptions,
     ) -> Result<Vec<ScannedSkill>, Error> {
-        let others_scan = opinions::anybody(usual);
+        let others_scan = opinions::is_any(usual);
         let is_large = entries.len() > options.cached_over;
         let least = options.cached_up_to.filter(|_| is_large && !others_scan);
         let all: Vec<&Entry> = entries.iter().collect();
@@ -330,7 +330,7 @@ impl Workspace {
         Ok(scans)
     }
 
-    /// Adds what skills of the type `security-rule` find, and remembers the verdict that follows from it.
+    /// Adds the findings of skills of the type `security-rule`, and keeps the verdict that follows.
     fn hear_others(
         &self,
         screening: &Screening,
@@ -366,7 +366,7 @@ impl Workspace {
     }
 }
 
-/// What a scan gave; the bytes are kept only if others scan them too.
+/// The result of a scan; the bytes are kept only if other skills scan them too.
 fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -> Found {
     match scanned {
         Ok(Either::Scanned(scanned)) => Found {

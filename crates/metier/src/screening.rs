@@ -1,4 +1,4 @@
-//! What the scanner says about skills here: from the cache where it can, by a scan where it must, and with the user's last word.
+//! Verdicts on skills: from the cache if the bytes are known, else by a scan; the user's acceptance overrides them.
 
 use std::{
     collections::BTreeMap,
@@ -32,7 +32,7 @@ pub struct Screening {
     accepted: OnceLock<BTreeMap<String, Accepted>>,
 }
 
-/// Why the content of a skill is not given out.
+/// Why the content of a skill is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum ScreeningRefusal {
     /// It can't be read.
@@ -60,7 +60,7 @@ pub struct Noticed<'e> {
     pub fresh: bool,
 }
 
-/// A skill that was looked at just now: which bytes, and what is to be said about them.
+/// A skill that was inspected just now: its bytes and the verdict on them.
 pub struct Looked {
     pub digest: Option<Digest>,
     /// The state of the files that have this digest.
@@ -90,7 +90,7 @@ impl Screening {
         }
     }
 
-    /// The user's own rules must be right before anything is vouched for; those of a skill are only told about.
+    /// Mistakes in the user's own rules are errors; those of a skill's rules are warnings.
     pub fn check_rules(&self) -> Result<(), Error> {
         for problem in &self.problems {
             if problem.own {
@@ -114,7 +114,7 @@ impl Screening {
         &self.problems
     }
 
-    /// What the user accepted about these bytes. The database is opened only when somebody asks; one that can't be read has
+    /// What the user accepted about these bytes. The database is opened only if it is needed; one that can't be read has
     /// accepted nothing.
     pub fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.accepted.get_or_init(|| {
@@ -129,7 +129,7 @@ impl Screening {
         all.get(&digest.to_string())
     }
 
-    /// What follows from a verdict, with the user's last word.
+    /// What follows from a verdict, with the user's acceptance.
     pub fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
         known.judged(&self.workspace.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
@@ -165,7 +165,7 @@ impl Screening {
         })
     }
 
-    /// Scans bytes that were read before, where there is room for deep programs.
+    /// Scans bytes that were read before, on a thread with a large stack.
     pub fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let scanner = &self.scanner;
         let done = AtomicUsize::new(0);
@@ -176,12 +176,12 @@ impl Screening {
         scanned.into_iter().next().unwrap_or_else(failed)
     }
 
-    /// All files of a skill, as far as there is room for them.
+    /// All files of a skill, up to the memory limit.
     pub fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
         self.scanner.snapshot(entry)
     }
 
-    /// What is to be said about a report on these bytes.
+    /// What follows from a report on these bytes.
     pub fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
         self.judged(Known::of(report), digest)
     }
@@ -192,7 +192,7 @@ impl Screening {
         })
     }
 
-    /// Scans with a number that grows, for a person who waits.
+    /// Scans with a progress counter.
     fn progressing<T>(
         &self,
         skills: usize,
@@ -205,8 +205,8 @@ impl Screening {
         scan(threads.min(8), &done)
     }
 
-    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose scan did not end before `end` has no
-    /// answer.
+    /// Inspects skills as they are now; only those that are not in the cache are scanned. A skill whose scan did not end before `end` has no
+    /// verdict.
     fn look_until(&self, entries: &[&Entry], end: Option<Instant>) -> Vec<Option<Looked>> {
         let looked = match end {
             None => {
@@ -231,7 +231,7 @@ impl Screening {
         judged.collect()
     }
 
-    /// Looks at the skills of an inventory that could be used, and lets it know.
+    /// Inspects the skills of an inventory that could be used, and updates it.
     pub fn look_at_all(&self, inventory: &mut Inventory) {
         let wanted: Vec<usize> = inventory
             .skills
@@ -242,7 +242,7 @@ impl Screening {
         self.look_at(inventory, wanted, None);
     }
 
-    /// The same for some of them, for at most this long; how many were not looked at. A scan that takes longer is not waited for.
+    /// The same for some of them, for at most this long; how many were not inspected. A scan that takes longer is abandoned.
     pub fn look_at(
         &self,
         inventory: &mut Inventory,
@@ -279,7 +279,7 @@ impl Screening {
         left
     }
 
-    /// Writes down what was found out, for later lists and loads.
+    /// Keeps verdicts and digests for later lists and loads.
     pub fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
         let Some(index) = self.workspace.index() else {
             return;
@@ -299,13 +299,13 @@ impl Screening {
             }
         }
         if !verdicts.is_empty() {
-            // A cache that can't be written costs time, nothing else.
+            // A cache that can't be written only costs time.
             Verdicts::add(&index, verdicts, self.workspace.machine.now).ok();
         }
         self.workspace.remember_digests(&catalog.roots, &digests);
     }
 
-    /// The bytes of a skill, if they may be given out: scanned before, or now, unless the user doesn't want that.
+    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
     pub fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, ScreeningRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
@@ -382,7 +382,7 @@ impl Screen for Screening {
     }
 }
 
-/// A skill that can't be read has not been read.
+/// The report on a skill that can't be read.
 pub fn unreadable(error: &ReadError) -> Report {
     unread(error.to_string())
 }
@@ -397,7 +397,7 @@ fn unread(why: String) -> Report {
     }
 }
 
-/// What to say when a skill is not given out.
+/// The error for a skill that is not given out.
 pub fn refused(entry: &Entry, refusal: &ScreeningRefusal) -> Error {
     let name = entry.name();
     match refusal {

@@ -1,4 +1,4 @@
-//! What a workspace is opened with.
+//! The settings that a workspace is opened with.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -18,13 +18,13 @@ pub struct Settings {
     pub machine: Arc<Machine>,
     /// Look here and nowhere else; empty for the usual places.
     pub roots: Vec<NamedRoot>,
-    /// Skills, or folders of skills, that win over all others.
+    /// Skills, or folders of skills, that shadow all others.
     pub skill_dirs: Vec<PathBuf>,
     /// Skills that were asked for by name.
     pub skills: Vec<String>,
     /// Skills whose requests are approved for this run.
     pub approve_skills: Vec<String>,
-    /// Whether programs of skills run without a sandbox. The receipts say so.
+    /// Whether programs of skills run without a sandbox. The receipts record it.
     pub unsandboxed: bool,
     /// Whether every skill is read again instead of trusting the index.
     pub no_index: bool,
@@ -34,22 +34,22 @@ pub struct Settings {
     pub keep_leftovers: bool,
     /// Who is asked for permission.
     pub approver: Arc<dyn Approver>,
-    /// Who hears what is worth knowing.
+    /// Receives warnings and progress.
     pub notices: Arc<dyn Notices>,
 }
 
-/// A folder of skills, and what it counts as.
+/// A folder of skills, and the source that they get.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRoot {
-    /// What it counts as.
+    /// The source of its skills: `user`, `project` and so on.
     pub source: Source,
-    /// The folder.
+    /// The folder to search.
     pub path: PathBuf,
 }
 
 impl Settings {
-    /// This user in the current folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. What needs a
-    /// permission that was not given before is refused, and notices go to the log.
+    /// The current user and folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. What needs a
+    /// permission that was not approved before is refused, and notices go to the log.
     ///
     /// # Errors
     /// When the current folder can't be used.
@@ -57,7 +57,7 @@ impl Settings {
         Ok(Self::of(Arc::new(Machine::look(None, None)?)))
     }
 
-    /// Settings for a machine that the caller describes, without a look at the environment.
+    /// Settings for a machine that the caller describes, without reading the environment.
     #[must_use]
     pub fn of(machine: Arc<Machine>) -> Self {
         Self {

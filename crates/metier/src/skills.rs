@@ -1,4 +1,4 @@
-//! The skills of a workspace, as they were when it was asked.
+//! The skills of a workspace at one moment.
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
@@ -14,7 +14,7 @@ pub struct Skills {
     pub(crate) inventory: Arc<Inventory>,
 }
 
-/// One skill.
+/// One of the [`Skills`].
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
     inventory: &'a Inventory,
@@ -37,7 +37,7 @@ impl Skills {
         inventory.skills.retain(|_| is_kept.next().unwrap_or(true));
     }
 
-    /// All of them, also those that can't be used.
+    /// All of them, including those that can't be used.
     pub fn all(&self) -> impl Iterator<Item = Skill<'_>> {
         let inventory = &*self.inventory;
         let skills = inventory.skills.iter();
@@ -51,7 +51,7 @@ impl Skills {
 }
 
 impl<'a> Skill<'a> {
-    /// Its name.
+    /// The name in its manifest, or of its folder if it can't be read.
     #[must_use]
     pub fn name(&self) -> Cow<'a, str> {
         self.inventory.entry(self.skill).name()
@@ -64,7 +64,7 @@ impl<'a> Skill<'a> {
         card.map_or("", |card| &card.description)
     }
 
-    /// Where it comes from.
+    /// Whose it is: built in, the user's, a project's, or named on the command line.
     #[must_use]
     pub fn source(&self) -> Source {
         self.inventory.entry(self.skill).source
@@ -117,7 +117,7 @@ impl From<Arc<Inventory>> for Skills {
 }
 
 impl Workspace {
-    /// The skills of this workspace, judged: trusted or not, ready or not. Nothing is scanned for it; what was scanned before is known.
+    /// The skills of this workspace, judged: trusted or not, ready or not. Nothing is scanned; the verdicts of earlier scans count.
     ///
     /// # Errors
     /// When the trusted folders can't be read from the database.

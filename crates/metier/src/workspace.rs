@@ -25,10 +25,10 @@ use crate::{
     Error, NoticeLevel, Notices, Settings, leftovers, machine::Machine, screening::Screening,
 };
 
-/// How long ago a skill was changed that somebody is still working on.
+/// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
 
-/// With more unknown skills than this, nobody is waiting for one of them.
+/// With more unknown skills than this, none of them is hashed for a list.
 const MAX_NEW: usize = 64;
 
 /// The largest new skill that is hashed for a list.
@@ -38,7 +38,7 @@ const MAX_NEW_FILES: usize = 1_000;
 /// Up to so many skills of a folder have their bodies read when the folder is examined.
 const MAX_EXAMINED: usize = 500;
 
-/// The skills of a machine, and everything that may be done with them. Cheap to clone; clones are the same workspace.
+/// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
 #[derive(Clone)]
 pub struct Workspace {
     #[doc(hidden)]
@@ -158,7 +158,7 @@ impl Workspace {
         }
     }
 
-    /// Everything that is there, judged.
+    /// Every skill, judged.
     pub fn inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
@@ -178,7 +178,7 @@ impl Workspace {
         Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
     }
 
-    /// Looks into the given roots only, at every file again, and closer at a skill that was named itself than at the thousands in a
+    /// Reads the given roots only, every file again, and examines a skill that was named itself more closely than the thousands in a
     /// folder.
     #[doc(hidden)]
     #[must_use]
@@ -186,7 +186,7 @@ impl Workspace {
         self.examine_counting(roots, mode).0
     }
 
-    /// The same, with how many skills were not looked at closer.
+    /// The same, with how many skills were not examined closely.
     #[doc(hidden)]
     #[must_use]
     pub fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
@@ -213,7 +213,7 @@ impl Workspace {
         (self.judge(catalog, mode, &[], None), left)
     }
 
-    /// Where the warm index is, unless nobody wants it.
+    /// Where the warm index is, unless the settings disable it.
     pub fn index(&self) -> Option<IndexHome> {
         let cache = self.machine.cache.as_ref()?;
         let home = IndexHome {
@@ -223,7 +223,7 @@ impl Workspace {
         (!self.settings.no_index).then_some(home)
     }
 
-    /// Lets later lists show digests that were worked out just now.
+    /// Keeps digests for later lists.
     pub fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest, Fingerprint)]) {
         let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
             return;
@@ -261,7 +261,7 @@ impl Workspace {
         Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
     }
 
-    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is looked at.
+    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is read.
     pub fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
         let (roots, _) = self.roots(&AgentFiles::read(self))?;
         let listed = roots
@@ -308,9 +308,9 @@ impl Workspace {
         discover(roots, &options)
     }
 
-    /// The digests of skills that were changed just now. The index can't vouch for those yet, and somebody who wrote a
-    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, only a few small skills are
-    /// hashed, and none that is not trusted: what a stranger put there must not take time before anybody looked at it.
+    /// Adds the digests of skills that were changed just now. The index doesn't know those yet, and an author who scans a new
+    /// skill and lists it expects to see the verdict. Nothing is scanned, only a few small skills are
+    /// hashed, and none that is not trusted: an untrusted skill must not take time.
     fn digest_newest(&self, catalog: &mut Catalog) {
         let since = self.machine.now.checked_sub(JUST_NOW);
         let is_new = |entry: &Entry| {
@@ -362,7 +362,7 @@ impl Workspace {
         if !verdicts.is_empty() {
             self.digest_newest(&mut catalog);
         }
-        // Without verdicts there is nothing to look up, and nobody reads a rule for it.
+        // Without verdicts there is nothing to look up, and no rule needs to be read.
         let screening = (!verdicts.is_empty()).then(|| Screening::new(self, &catalog, verdicts));
         let screen: &dyn Screen = match &screening {
             Some(screening) => screening,
@@ -448,8 +448,8 @@ impl Workspace {
         }
     }
 
-    /// Says of each root that a project brings, those that its AGENT.md names included, whether the user trusted it. The
-    /// database is opened only when there is something to ask it about.
+    /// Marks each root of a project, including those that its AGENT.md names, as trusted or not. The
+    /// database is opened only if there is such a root.
     fn judge_trust(&self, roots: &mut [Root]) -> Result<(), Error> {
         let of_project = |root: &&mut Root| matches!(root.source, Source::Project | Source::Inline);
         let brought = roots.iter_mut().filter(of_project);
@@ -502,7 +502,7 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were looked at.
+/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were inspected.
 pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
     let (mut roots, all) = metier_catalog::roots_below(project);
     let named = AgentFiles::of(project).folders.into_iter();
@@ -592,7 +592,7 @@ fn unread_project(file: PathBuf, error: &std::io::Error) -> Problem {
 
 const PROJECT_CONFIG: &str = ".metier/config.toml";
 
-/// The largest file of a project that is read before anybody has trusted it.
+/// The largest file of a project that is read before the project is trusted.
 const MAX_PROJECT_FILE: u64 = 1 << 20;
 
 /// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
@@ -630,7 +630,7 @@ impl AgentFiles {
             };
             for skill in metier_model::agent_skills(&text) {
                 if skill.contains('/') || skill.starts_with('.') {
-                    // What a project brings lies in the project.
+                    // Skills that a project names are in the project.
                     let folder: PathBuf = project.join(&*skill).components().collect();
                     let outside = folder.components().any(|part| part == Component::ParentDir);
                     if real(&folder).starts_with(real(project)) && !outside {

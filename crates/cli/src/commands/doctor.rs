@@ -21,7 +21,7 @@ use crate::{
 #[derive(clap::Args)]
 pub(crate) struct Args {}
 
-/// How the names of checks of backends begin.
+/// The prefix of the names of backend checks.
 const BACKEND: &str = "backend ";
 
 pub(crate) fn run(session: &Session, _args: &Args) -> Result<Exit, Failure> {

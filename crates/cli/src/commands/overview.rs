@@ -242,13 +242,13 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
     {
         next.push((
             format!("metier show {} --no-exec", shell_word(&entry.name())),
-            "see what a model gets",
+            "see the text for a model",
         ));
     }
     next.push(("metier list".to_owned(), "see every skill"));
     next.push((
         "metier prompt".to_owned(),
-        "see what a model is told about them",
+        "see the prompt about them",
     ));
     next
 }

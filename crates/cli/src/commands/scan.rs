@@ -128,7 +128,7 @@ impl Args {
     }
 }
 
-/// Whether a skill is blocked, unless the user said otherwise.
+/// Whether a skill is blocked and not accepted.
 fn is_bad(scan: &ScannedSkill) -> bool {
     let verdict = scan.verdict();
     matches!(verdict, Verdict::Critical | Verdict::Incomplete) && scan.acceptance.is_none()

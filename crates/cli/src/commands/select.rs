@@ -118,7 +118,7 @@ pub(crate) enum Mode {
     /// A person is at the keyboard
     #[default]
     Interactive,
-    /// No person is there to answer
+    /// There is no person to ask
     Headless,
     /// To write the wiki of a project
     Wiki,

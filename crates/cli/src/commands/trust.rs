@@ -75,7 +75,7 @@ fn agree(session: &Session, args: &Args, preview: &TrustPreview) -> Result<(), F
     let refused = |code, message: String| {
         Err(Failure::unmet(code, message)
             .path(folder)
-            .hint("look at them, then: metier trust --yes"))
+            .hint("review them, then: metier trust --yes"))
     };
     let seen = io::stdin().is_terminal() && io::stderr().is_terminal();
     if output.is_json() || !output.is_attended() || !seen {

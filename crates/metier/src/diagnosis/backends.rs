@@ -114,7 +114,7 @@ fn deno(workspace: &Workspace, confined: bool) -> HealthCheck {
         None => HealthCheck::new(
             NAME,
             CheckStatus::Fail,
-            format!("{shown} does not print its version"),
+            format!("could not determine the version of {shown}"),
             Some(format!("{shown} --version")),
         ),
     }

@@ -47,7 +47,7 @@ const SHOWN: &[&str] = &[
     "unknown",
 ];
 
-/// Everything that a manifest says besides.
+/// The rest of a manifest.
 pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
     let (tools, contract, code, triggers) = (
         &manifest.tools,
@@ -112,7 +112,7 @@ pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
 }
 
 impl Page<'_> {
-    /// A field that has no line of its own, as a person would write it down: its parts are on lines below.
+    /// A field without a line of its own: its parts are on the lines below.
     fn value(&mut self, name: &str, value: &Value) {
         match inline_value(value) {
             Some(text) => self.field(name, &text),
