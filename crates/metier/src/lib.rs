@@ -92,6 +92,9 @@ pub use workspace::Workspace;
 #[doc(hidden)]
 pub use workspace::{problem_failure, roots_to_trust};
 
+#[cfg(test)]
+mod verb_tests;
+
 const _: () = {
     const fn is_shareable<T: Send + Sync + Clone>() {}
     const fn is_sendable<T: Send>() {}
