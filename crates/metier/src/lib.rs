@@ -1,10 +1,9 @@
 //! # metier — the skill system for LLM agents, as a library
 //!
 //! **Problem.** A program that gives skills to a model has to find them, read them, scan them, ask for permission, run their code in a sandbox and
-//! write down what it did. Each of these can be forgotten, and then the others are worth nothing.
+//! record what it did. Each step can be forgotten, and then the others are worth nothing.
 //!
-//! **Decision.** A [`Workspace`] is the one way in. What it gives out was trusted and scanned; what it runs was permitted and is
-//! written down.
+//! **Decision.** A [`Workspace`] is the one way in. It gives out only what was trusted and scanned, runs only what was permitted, and records it.
 //!
 //! ```no_run
 //! use metier::{Settings, Workspace};
@@ -26,10 +25,23 @@
 //! # }
 //! ```
 //!
-//! **Invariants.** this crate and the program alone look at the environment and the clock · bytes of a skill come from a snapshot that was scanned ·
+//! | to | call | and see |
+//! |---|---|---|
+//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`] | [`skill`], [`inspection`] |
+//! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`] | [`validating`], [`scans`] |
+//! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
+//! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
+//! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |
+//! | decide what they may do | [`Workspace::trust`], [`Workspace::permissions`], [`ApprovalQueue`] | [`trusting`], [`permissions`] |
+//! | see what they did | [`Workspace::receipts`] | [`receipts`] |
+//! | set the machine up | [`Workspace::diagnose`], [`Workspace::dependencies`], [`Workspace::set_config`] | [`diagnosis`], [`dependencies`], [`configuration`] |
+//!
+//! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`.
+//!
+//! **Invariants.** only this crate and the program read the environment and the clock · bytes of a skill are read once, scanned, and then used ·
 //! a [`Workspace`] is `Send + Sync` and cheap to clone.
 //!
-//! **Start reading at** `workspace.rs`, then `active.rs`.
+//! **Start reading at** `workspace.rs`, then `rendering.rs`, then `active.rs`.
 
 #[doc(hidden)]
 pub mod active;
