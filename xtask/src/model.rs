@@ -23,7 +23,14 @@ const TEST: &str = "real_model::a_small_model_holds_a_conversation";
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     prepare(&workspace::root(), &workspace::target()?)?;
     let status = workspace::cargo()
-        .args(["test", "--locked", "--package", "metier-cli", "--test", "all"])
+        .args([
+            "test",
+            "--locked",
+            "--package",
+            "metier-cli",
+            "--test",
+            "all",
+        ])
         .args(arguments)
         .args(["--", "--ignored", "--exact", "--nocapture", TEST])
         .status()?;

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use metier_agent::Cancel;
+use metier::agent::Cancel;
 use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Reply};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
@@ -36,7 +36,6 @@ pub(crate) struct Terminal {
 struct Within {
     cancel: Cancel,
     screen: Arc<Screen>,
-    by_subagent: bool,
 }
 
 impl Terminal {
@@ -49,14 +48,10 @@ impl Terminal {
         }
     }
 
-    /// The same within a session: nobody else writes while a question stands, and Ctrl-C is a no.
-    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>, by_subagent: bool) -> Self {
+    /// The same within a conversation: nothing else is written while a question is open, and Ctrl-C is a no.
+    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>) -> Self {
         Self {
-            within: Some(Within {
-                cancel,
-                screen,
-                by_subagent,
-            }),
+            within: Some(Within { cancel, screen }),
             ..self
         }
     }
@@ -67,7 +62,7 @@ impl Terminal {
         let by_subagent = self
             .within
             .as_ref()
-            .is_some_and(|within| within.by_subagent);
+            .is_some_and(|within| within.screen.is_subagent(&question.session));
         let paint = |text: &str, tone: Tone| self.output.paint_talk(text, tone);
         let text = wording::question(question, by_subagent, &paint);
         talk.write_all(self.output.wrapped_talk(&text).as_bytes())?;

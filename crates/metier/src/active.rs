@@ -9,7 +9,7 @@ use std::{
 use metier_catalog::Entry;
 use metier_host::backend::SessionError;
 use metier_model::text::shell_word;
-use metier_policy::{Approver, SessionAnswers};
+use metier_policy::Approver;
 use metier_runtime::{
     Inventory,
     live::{ActivateError, CallError, Model, Patience, PromptError, Runtime, WARNING},
@@ -44,8 +44,6 @@ pub struct Stage<'a> {
     pub describes: bool,
     /// Set when the results of skills are no longer wanted.
     pub stop: Option<Arc<AtomicBool>>,
-    /// What was answered in this session so far.
-    pub answers: Option<Arc<SessionAnswers>>,
 }
 
 /// Activates skills, the ones of `--skills` first, and does some work with them.
@@ -103,9 +101,6 @@ pub fn open(
     };
     if let Some(id) = stage.id {
         office = office.named(id);
-    }
-    if let Some(answers) = stage.answers {
-        office = office.sharing(answers);
     }
     let known = Arc::clone(inventory);
     let judge = move |entry: &Entry| {

@@ -33,6 +33,8 @@
 
 #[doc(hidden)]
 pub mod active;
+#[cfg(feature = "agent")]
+pub mod agent;
 mod approvals;
 mod error;
 #[doc(hidden)]
@@ -49,12 +51,15 @@ pub mod office;
 pub mod opinions;
 #[doc(hidden)]
 pub mod rendering;
+mod running;
 #[doc(hidden)]
 pub mod screening;
 mod settings;
 mod skills;
+mod testing;
 #[doc(hidden)]
 pub mod text;
+mod tool_list;
 #[doc(hidden)]
 pub mod wording;
 pub mod worker;
@@ -68,12 +73,16 @@ pub use metier_model::Source;
 pub use metier_policy::{ApprovalQuestion, Approver, Headless, Reply};
 pub use metier_runtime::{
     Status,
-    live::{Called, Model, Tool},
+    live::{Called, Dispatched, Fragment, Model, Tool, workflow_input},
 };
+pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
 pub use rendering::{ShowOptions, Shown};
+pub use running::Runnable;
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
+pub use testing::TestResult;
+pub use tool_list::ToolList;
 pub use workspace::Workspace;
 #[doc(hidden)]
 pub use workspace::{problem_failure, roots_to_trust};

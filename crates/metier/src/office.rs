@@ -9,7 +9,7 @@ use std::{
 
 use metier_catalog::Entry;
 use metier_host::{sandbox::NamedByVariables, world::HostEnvironment};
-use metier_policy::{Approver, Asked, Changes, Meter, Rates, SessionAnswers, Terms};
+use metier_policy::{Approver, Asked, Changes, Meter, Rates, Terms};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
@@ -53,7 +53,6 @@ pub struct Office {
     compiled: PathBuf,
     shim: PathBuf,
     id: String,
-    answers: Arc<SessionAnswers>,
 }
 
 impl Office {
@@ -116,13 +115,7 @@ impl Office {
             compiled: private(cache.join("wasm"))?,
             shim,
             id: fresh_id()?,
-            answers: Arc::default(),
         })
-    }
-
-    /// The same with what was answered in this session so far.
-    pub fn sharing(self, answers: Arc<SessionAnswers>) -> Self {
-        Self { answers, ..self }
     }
 
     /// The same for a session that has a name already.
@@ -172,7 +165,7 @@ impl Office {
             warn: Arc::clone(&self.warn),
             meter: Meter::default(),
             session: self.id.clone(),
-            asking: Asking::sharing(Arc::clone(&self.answers)),
+            asking: Asking::default(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
+use metier_catalog::Entry;
 use metier_model::Source;
 use metier_runtime::{Inventory, Status};
 
@@ -16,11 +17,17 @@ pub struct Skills {
 /// One skill.
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
-    inventory: &'a Inventory,
-    skill: &'a metier_runtime::Skill,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) skill: &'a metier_runtime::Skill,
 }
 
 impl Skills {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn inventory(&self) -> &Arc<Inventory> {
+        &self.inventory
+    }
+
     /// All of them, also those that can't be used.
     pub fn all(&self) -> impl Iterator<Item = Skill<'_>> {
         let inventory = &*self.inventory;
@@ -35,6 +42,13 @@ impl Skills {
 }
 
 impl<'a> Skill<'a> {
+    /// The entry in the catalog.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn entry(&self) -> &'a Entry {
+        self.inventory.entry(self.skill)
+    }
+
     /// Its name.
     #[must_use]
     pub fn name(&self) -> Cow<'a, str> {

@@ -131,7 +131,8 @@ impl Workspace {
     }
 
     /// The same for our own agent, which knows its tools: a skill that needs another one is not ready.
-    pub fn agent_inventory(&self) -> Result<Inventory, Error> {
+    #[cfg(feature = "agent")]
+    pub(crate) fn agent_inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         let mode = self.mode();
@@ -453,6 +454,7 @@ impl Workspace {
 }
 
 /// The tools of our own agent: the program's, and those that skills ask for by the name of a skill that is there (`kubernetes__apply`).
+#[cfg(feature = "agent")]
 fn agent_tools(catalog: &Catalog) -> Vec<String> {
     let cards = || catalog.entries.iter().filter_map(|one| one.card.as_ref());
     let is_there = |skill: &str| cards().any(|card| *card.name == *skill);

@@ -1,12 +1,12 @@
 //! `metier call`
 
-use std::{io::Read, process::ExitCode, sync::Arc};
+use std::{io::Read, process::ExitCode};
 
-use metier_runtime::live::{CallError, Called};
+use metier::{Called, SessionOptions};
 use metier_wire::CallDocument;
 use serde_json::Value;
 
-use crate::{active, failure::Failure, session::Session};
+use crate::{failure::Failure, session::Session};
 
 /// How much is read from standard input.
 const MAX_INPUT: u64 = 4 << 20;
@@ -29,13 +29,14 @@ pub(crate) struct Args {
 
 pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let input = input(&args.input)?;
-    let inventory = Arc::new(session.inventory()?);
-    let skill = super::find_usable(session, &inventory, &args.name)?;
-    let name = inventory.entry(skill).name().into_owned();
-    let called = active::with(session, &inventory, &[&args.name], |runtime| {
-        let called = runtime.call(&name, &args.tool, &input);
-        told(session, called)
-    })?;
+    let skills = session.skills()?;
+    session.find(&skills, &args.name)?;
+    let mut live = session.session(&skills, SessionOptions::default())?;
+    for name in session.global.skills.iter().chain([&args.name]) {
+        live.activate(name)?;
+    }
+    let called = live.call_tool(&args.name, &args.tool, &input)?;
+    live.end()?;
     print(session, &called)
 }
 
@@ -61,17 +62,7 @@ fn input(text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Prints what skills logged during a call, before they log about their end.
-pub(super) fn told(
-    session: &Session,
-    called: Result<Called, CallError>,
-) -> Result<Called, Failure> {
-    let mut called = called.map_err(|error| active::failed(&error))?;
-    active::tell(session, std::mem::take(&mut called.said));
-    Ok(called)
-}
-
-/// What came of a tool or a workflow: a text as it is, anything else as JSON.
+/// Prints the output of a tool or a workflow: text as it is, anything else as JSON.
 pub(super) fn print(session: &Session, called: &Called) -> Result<ExitCode, Failure> {
     let output = &session.output;
     if output.is_json() {

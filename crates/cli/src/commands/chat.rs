@@ -2,13 +2,17 @@
 
 use std::process::ExitCode;
 
+use metier::{
+    agent::{KeptConversation, KeptConversations},
+    machine,
+};
 use metier_wire::{ConversationRow, ConversationsDocument};
 
 use super::agent::{How, InMode};
 use crate::{
     chat,
-    conversations::{self, Conversations},
     failure::Failure,
+    output::{Output, count, one_line},
     session::Session,
 };
 
@@ -36,25 +40,25 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let kept = Conversations::open(session)?;
+    let kept = session.conversations()?;
     if args.list {
         return list(session, &kept);
     }
     if session.output.is_json() {
-        let message = "a chat has no one document to print at its end";
+        let message = "`chat` does not support --json";
         return Err(Failure::broken("usage", message)
             .hint("metier chat --format jsonl prints each event as a line of JSON"));
     }
     let resumed = match &args.resume {
         None => None,
         Some(None) => Some(kept.newest()?),
-        Some(Some(id)) => Some(kept.named(id)?),
+        Some(Some(id)) => Some(kept.find(id)?),
     };
     let mode = args.situation.mode(session);
     chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &Session, kept: &Conversations) -> Result<ExitCode, Failure> {
+fn list(session: &Session, kept: &KeptConversations) -> Result<ExitCode, Failure> {
     let all = kept.list()?;
     if session.output.is_json() {
         session.output.document(&ConversationsDocument {
@@ -62,12 +66,23 @@ fn list(session: &Session, kept: &Conversations) -> Result<ExitCode, Failure> {
         })?;
         return Ok(ExitCode::SUCCESS);
     }
-    let lines = all
-        .iter()
-        .map(|one| conversations::line(&session.output, one));
+    let lines = all.iter().map(|one| line(&session.output, one));
     session.output.report(&lines.collect::<String>())?;
     if all.is_empty() {
         session.output.note("no conversations in this project yet");
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// A conversation in one line.
+fn line(output: &Output, one: &KeptConversation) -> String {
+    let lines = usize::try_from(one.lines).unwrap_or(usize::MAX);
+    let head = format!(
+        "{}  {:<11}  {:>9}  ",
+        one.id,
+        machine::ago(machine::now(), &one.last_at),
+        count(lines, "line")
+    );
+    let title = output.fitted(&one_line(&one.title), head.len());
+    format!("{head}{title}\n")
 }

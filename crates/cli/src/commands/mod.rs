@@ -33,9 +33,7 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-pub(crate) use metier::explain::{
-    find, find_usable, not_ready, pin_problem, usable, warn_of_version,
-};
+pub(crate) use metier::explain::{find, find_usable, not_ready, pin_problem, warn_of_version};
 
 use crate::{
     cli::{Cli, Command},
