@@ -117,7 +117,7 @@ impl Entry {
 }
 
 /// Everything that was found.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// Where was looked.
     pub roots: Vec<Root>,

@@ -16,14 +16,13 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use metier::{NoticeLevel, Notices};
+use metier::{Machine, NoticeLevel, Notices};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{
     cli::{Color, Global},
     failure::Failure,
-    machine::Machine,
     talk::MarkdownStyle,
     wrap::wrapped,
 };

@@ -31,14 +31,18 @@
 //!
 //! **Start reading at** `workspace.rs`, then `active.rs`.
 
-#[doc(hidden)]
-pub mod active;
+mod active;
 #[cfg(feature = "agent")]
 pub mod agent;
 mod approvals;
+pub mod composition;
+pub mod configuration;
+pub mod dependencies;
+pub mod diagnosis;
 mod error;
 #[doc(hidden)]
 pub mod explain;
+pub mod inspection;
 #[doc(hidden)]
 pub mod leftovers;
 mod live_session;
@@ -49,17 +53,26 @@ mod notices;
 pub mod office;
 #[doc(hidden)]
 pub mod opinions;
+pub mod permissions;
+pub mod prompts;
+pub mod receipts;
 #[doc(hidden)]
 pub mod rendering;
 mod running;
+pub mod scans;
 #[doc(hidden)]
 pub mod screening;
+pub mod scripts;
+pub mod selection;
+mod serving;
 mod settings;
+pub mod skill;
 mod skills;
 mod testing;
-#[doc(hidden)]
 pub mod text;
 mod tool_list;
+pub mod trusting;
+pub mod validating;
 #[doc(hidden)]
 pub mod wording;
 pub mod worker;
@@ -68,8 +81,11 @@ mod workspace;
 pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
 pub use live_session::{Session, SessionOptions};
-pub use metier_catalog::Resource;
+pub use machine::Machine;
+pub use metier_catalog::{Resource, read_named};
 pub use metier_model::Source;
+#[doc(hidden)]
+pub use metier_model::model_text;
 pub use metier_policy::{ApprovalQuestion, Approver, Headless, Reply};
 pub use metier_runtime::{
     Status,
@@ -77,7 +93,7 @@ pub use metier_runtime::{
 };
 pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
-pub use rendering::{ShowOptions, Shown};
+pub use rendering::{ShowOptions, Shown, SkillFile};
 pub use running::Runnable;
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};

@@ -34,6 +34,15 @@ pub struct Shown {
     pub commands: Vec<Ran>,
 }
 
+/// A file of a skill.
+#[derive(Clone, Debug)]
+pub struct SkillFile {
+    /// The name of the skill.
+    pub skill: String,
+    /// The content of the file.
+    pub content: Resource,
+}
+
 /// How a skill is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShowOptions {
@@ -53,21 +62,36 @@ impl Workspace {
         name: &str,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<Shown, Error> {
+        self.render_with(name, arguments, ShowOptions::default())
+    }
+
+    /// [`Workspace::render`] with options.
+    ///
+    /// # Errors
+    /// As for [`Workspace::render`].
+    pub fn render_with<A: Into<String>>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = A>,
+        how: ShowOptions,
+    ) -> Result<Shown, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         let words: Vec<String> = arguments.into_iter().map(Into::into).collect();
-        let arguments = Arguments::from_words(&words);
-        self.show(&inventory, entry, &arguments, ShowOptions::default())
+        self.show(&inventory, entry, &Arguments::from_words(&words), how)
     }
 
     /// A file that came with a skill, by its path below the skill's folder.
     ///
     /// # Errors
     /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
-    pub fn read(&self, name: &str, path: &str) -> Result<Resource, Error> {
+    pub fn read(&self, name: &str, path: &str) -> Result<SkillFile, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
-        self.resource(&inventory, entry, path)
+        Ok(SkillFile {
+            skill: entry.name().into_owned(),
+            content: self.resource(&inventory, entry, path)?,
+        })
     }
 
     /// The bytes of a skill, scanned, if they may be given out.

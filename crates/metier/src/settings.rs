@@ -15,7 +15,6 @@ use crate::{
 #[derive(Clone)]
 pub struct Settings {
     /// The machine as the caller sees it.
-    #[doc(hidden)]
     pub machine: Arc<Machine>,
     /// Look here and nowhere else; empty for the usual places.
     pub roots: Vec<NamedRoot>,
@@ -31,6 +30,8 @@ pub struct Settings {
     pub no_index: bool,
     /// Whether the caller named the file of the configuration: then it must be there.
     pub is_config_named: bool,
+    /// Whether opening the workspace leaves what killed runs left behind: then opening changes nothing on the disk.
+    pub keep_leftovers: bool,
     /// Who is asked for permission.
     pub approver: Arc<dyn Approver>,
     /// Who hears what is worth knowing.
@@ -56,7 +57,7 @@ impl Settings {
         Ok(Self::of(Arc::new(Machine::look(None, None)?)))
     }
 
-    #[doc(hidden)]
+    /// Settings for a machine that the caller describes, without a look at the environment.
     #[must_use]
     pub fn of(machine: Arc<Machine>) -> Self {
         Self {
@@ -68,6 +69,7 @@ impl Settings {
             unsandboxed: false,
             no_index: false,
             is_config_named: false,
+            keep_leftovers: false,
             approver: Arc::new(Headless),
             notices: Arc::new(Logged),
         }

@@ -22,10 +22,19 @@ pub struct Skill<'a> {
 }
 
 impl Skills {
-    #[doc(hidden)]
+    /// Everything that is known about them.
     #[must_use]
-    pub fn inventory(&self) -> &Arc<Inventory> {
+    pub fn inventory(&self) -> &Inventory {
         &self.inventory
+    }
+
+    /// Keeps only some of them. Clones of these skills stay as they are.
+    pub fn retain(&mut self, mut keep: impl FnMut(Skill<'_>) -> bool) {
+        let mut is_kept = Vec::with_capacity(self.inventory.skills.len());
+        is_kept.extend(self.all().map(&mut keep));
+        let mut is_kept = is_kept.into_iter();
+        let inventory = Arc::make_mut(&mut self.inventory);
+        inventory.skills.retain(|_| is_kept.next().unwrap_or(true));
     }
 
     /// All of them, also those that can't be used.
@@ -42,13 +51,6 @@ impl Skills {
 }
 
 impl<'a> Skill<'a> {
-    /// The entry in the catalog.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn entry(&self) -> &'a Entry {
-        self.inventory.entry(self.skill)
-    }
-
     /// Its name.
     #[must_use]
     pub fn name(&self) -> Cow<'a, str> {
@@ -81,10 +83,36 @@ impl<'a> Skill<'a> {
         reasons.map(|reason| reason.message.to_string()).collect()
     }
 
+    /// The agent in whose folder it is, such as `claude-code`.
+    #[must_use]
+    pub fn agent(&self) -> Option<&'static str> {
+        let root = self.inventory.entry(self.skill).root?;
+        let root = self.inventory.catalog.roots.get(usize::from(root))?;
+        root.agent
+    }
+
+    /// Where and how it was found.
+    #[must_use]
+    pub fn entry(&self) -> &'a Entry {
+        self.inventory.entry(self.skill)
+    }
+
+    /// How it was judged.
+    #[must_use]
+    pub fn judged(&self) -> &'a metier_runtime::Skill {
+        self.skill
+    }
+
     /// Its folder, or `builtin:NAME`.
     #[must_use]
     pub fn path(&self) -> PathBuf {
         self.inventory.entry(self.skill).place.path().into_owned()
+    }
+}
+
+impl From<Arc<Inventory>> for Skills {
+    fn from(inventory: Arc<Inventory>) -> Self {
+        Self { inventory }
     }
 }
 
@@ -96,6 +124,30 @@ impl Workspace {
     pub fn skills(&self) -> Result<Skills, Error> {
         let inventory = Arc::new(self.inventory()?);
         Ok(Skills { inventory })
+    }
+
+    /// The same, with every skill scanned first that could be used, unless the verdict on its exact bytes is known.
+    ///
+    /// # Errors
+    /// When the trusted folders can't be read from the database, or when a rule of the user's own for the scanner is wrong.
+    pub fn scanned_skills(&self) -> Result<Skills, Error> {
+        let mut inventory = self.inventory()?;
+        let screening = self.screening(&inventory.catalog);
+        screening.check_rules()?;
+        screening.look_at_all(&mut inventory);
+        Ok(Skills {
+            inventory: Arc::new(inventory),
+        })
+    }
+
+    /// The skill of a name, `source:name` or path, whatever its status.
+    ///
+    /// # Errors
+    /// When there is none, with the nearest names.
+    pub fn lookup<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
+        let inventory = &*skills.inventory;
+        let skill = explain::find(self, inventory, name)?;
+        Ok(Skill { inventory, skill })
     }
 
     /// The skill of a name, `source:name` or path, if its content may be shown once it was scanned.

@@ -9,8 +9,8 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
-    discover, read_named, read_small,
+    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Root, Verdicts, discover,
+    read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Need, Source};
@@ -21,7 +21,9 @@ use metier_runtime::{
 };
 use metier_store::{Store, TrustedRoot};
 
-use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, screening::Screening};
+use crate::{
+    Error, NoticeLevel, Notices, Settings, leftovers, machine::Machine, screening::Screening,
+};
 
 /// How long ago a skill was changed that somebody is still working on.
 const JUST_NOW: Duration = Duration::from_secs(600);
@@ -54,8 +56,16 @@ pub struct Workspace {
 }
 
 impl Workspace {
-    /// Loads the configuration. The user's own mistakes are errors; a project's are only noticed:
-    /// a mistake in a repository must not stop the program. (It may switch skills off: that tightens.)
+    /// Loads the configuration, after what killed runs left in protected places was put back. Mistakes in the user's own configuration are
+    /// errors; those of a project are notices: a mistake in a repository must not stop the program. (A project can disable skills: that tightens.)
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// println!("{} skills", workspace.skills()?.all().count());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the user's configuration can't be read or is wrong.
@@ -75,12 +85,20 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The same for those who are there to fix the configuration.
+    /// The same with a configuration that has mistakes, for programs that show or fix it.
     ///
     /// # Errors
-    /// When it can't be read at all.
+    /// When the user's configuration can't be read at all.
     pub fn open_anyway(settings: Settings) -> Result<Self, Error> {
-        let Loaded { config, problems } = metier_config::load(layers(&settings)?);
+        if !settings.keep_leftovers {
+            leftovers::tidy_up(&settings.machine, &*settings.notices)?;
+        }
+        let (layers, unread) = layers(&settings)?;
+        let Loaded {
+            config,
+            mut problems,
+        } = metier_config::load(layers);
+        problems.extend(unread);
         Ok(Self {
             machine: Arc::clone(&settings.machine),
             notices: Arc::clone(&settings.notices),
@@ -89,6 +107,23 @@ impl Workspace {
             problems: Arc::new(problems),
             warned: Arc::default(),
         })
+    }
+
+    /// The database, if there is one already.
+    pub(crate) fn existing_store(&self) -> Result<Option<Store>, Error> {
+        let database = self.machine.database.as_ref();
+        let store = database.map(|database| Store::open_existing(database));
+        Ok(store.transpose()?.flatten())
+    }
+
+    /// The database, made if there is none.
+    pub(crate) fn store(&self) -> Result<Store, Error> {
+        let database = self.machine.database.as_ref();
+        let database = database.ok_or_else(|| {
+            Error::broken("store", "there is no home directory for the database")
+                .hint("set METIER_HOME to a folder")
+        })?;
+        Ok(Store::open(database)?)
     }
 
     /// A warning that one workspace gives once, however often it finds the cause.
@@ -348,7 +383,12 @@ impl Workspace {
                 .iter()
                 .map(|path| self.expand(path))
                 .collect();
-            metier_catalog::usual(&self.places(), &extra, self.config.load.agents, true)
+            metier_catalog::usual(
+                &self.machine.places(),
+                &extra,
+                self.config.load.agents,
+                true,
+            )
         } else {
             self.settings
                 .roots
@@ -379,7 +419,7 @@ impl Workspace {
         let machine = &*self.machine;
         let extra = self.config.load.extra_dirs.iter();
         let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
-        let usual = metier_catalog::usual(&self.places(), &extra, true, true);
+        let usual = metier_catalog::usual(&self.machine.places(), &extra, true, true);
         let given = self.settings.roots.iter().map(|root| &root.path);
         let given = given.chain(&self.settings.skill_dirs);
         let given = given.map(|path| machine.work.join(path));
@@ -391,18 +431,6 @@ impl Workspace {
             .chain(AgentFiles::read(self).folders)
             .chain(config.map(|file| machine.work.join(file)))
             .collect()
-    }
-
-    #[doc(hidden)]
-    #[must_use]
-    pub fn places(&self) -> Places<'_> {
-        let machine = &*self.machine;
-        Places {
-            home: machine.home.as_deref(),
-            own: machine.own_skills.as_deref(),
-            work: &machine.work,
-            project: &machine.project,
-        }
     }
 
     /// `~/x` and paths relative to the folder of the configuration file.
@@ -435,9 +463,7 @@ impl Workspace {
         if there.is_empty() {
             return Ok(());
         }
-        let database = self.machine.database.as_ref();
-        let store = database.map(|database| Store::open_existing(database));
-        let store = store.transpose()?.flatten();
+        let store = self.existing_store()?;
         let project = real(&self.machine.project);
         for root in &mut there {
             let below = root.path.strip_prefix(&self.machine.project);
@@ -512,10 +538,11 @@ pub fn problem_failure(problem: &Problem) -> Error {
     )
 }
 
-/// The configuration, layer by layer.
-fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
+/// The configuration, layer by layer; and the project's file, if it is there and can't be read.
+fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<Problem>), Error> {
     let machine = &settings.machine;
     let mut layers = Vec::new();
+    let mut unread = None;
     // With named roots the same skills are the answer on every machine: of the user's file only the models count then, unless it is
     // named too.
     let whole = settings.roots.is_empty() || settings.is_config_named;
@@ -538,13 +565,11 @@ fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
         }
     }
     if settings.roots.is_empty() {
-        let text = match read_small(&machine.project, PROJECT_CONFIG, MAX_PROJECT_FILE) {
-            Ok(text) => text,
-            // What can't be read can't tighten anything; say so where every other mistake is said.
-            Err(error) => Some(format!("= {error}")),
-        };
         let file = machine.project.join(PROJECT_CONFIG);
-        layers.extend(text.map(|text| Layer::project(file, text)));
+        match read_small(&machine.project, PROJECT_CONFIG, MAX_PROJECT_FILE) {
+            Ok(text) => layers.extend(text.map(|text| Layer::project(file, text))),
+            Err(error) => unread = Some(unread_project(file, &error)),
+        }
     }
     layers.extend(
         machine
@@ -552,7 +577,19 @@ fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
             .iter()
             .map(|(name, value)| Layer::env(name, value)),
     );
-    Ok(layers)
+    Ok((layers, unread))
+}
+
+/// A project's configuration that can't be read tightens nothing.
+fn unread_project(file: PathBuf, error: &std::io::Error) -> Problem {
+    Problem {
+        severity: metier_config::Severity::Error,
+        message: format!("the project's configuration can't be read and has no effect: {error}"),
+        origin: Origin::Project(file),
+        line: None,
+        column: None,
+        hint: Some("check the file and its permissions".to_owned()),
+    }
 }
 
 const PROJECT_CONFIG: &str = ".metier/config.toml";

@@ -137,6 +137,7 @@ pub struct Counts {
 }
 
 /// Everything that is there, and what can be used.
+#[derive(Clone)]
 pub struct Inventory {
     /// What was found.
     pub catalog: Catalog,

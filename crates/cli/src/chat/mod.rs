@@ -8,7 +8,7 @@ mod editor;
 mod lines;
 mod words;
 
-use std::{io::IsTerminal, process::ExitCode, sync::Arc};
+use std::{io::IsTerminal, sync::Arc};
 
 use metier::{
     ErrorKind,
@@ -21,7 +21,7 @@ use metier_runtime::{Inventory, Status};
 
 use crate::{
     commands::agent::{AgentTerminal, How, role},
-    failure::Failure,
+    failure::{Exit, Failure},
     office,
     output::{Tone, one_line},
     session::Session,
@@ -58,7 +58,7 @@ pub(crate) fn hold(
     resumed: Option<KeptConversation>,
     (orchestrate, mode): (bool, Mode),
     how: &How,
-) -> Result<ExitCode, Failure> {
+) -> Result<Exit, Failure> {
     let skills = session.agent_skills()?;
     let inventory = skills.inventory();
     let terminal = AgentTerminal::open(session, how.format)?;
@@ -124,7 +124,7 @@ impl Chat<'_> {
         &mut self,
         conversation: &mut Conversation,
         first: Option<String>,
-    ) -> Result<ExitCode, Failure> {
+    ) -> Result<Exit, Failure> {
         let id = conversation.id().to_owned();
         if first.is_none() && conversation.is_unanswered() {
             let line = "the last message was never answered: asking the model again";
@@ -315,9 +315,9 @@ impl Chat<'_> {
     }
 
     /// A program wants to know how the last turn went; a person has seen it.
-    fn code(&self) -> ExitCode {
+    fn code(&self) -> Exit {
         let failed = !self.went_well && matches!(self.input, Input::Pipe(_));
-        ExitCode::from(u8::from(failed))
+        Exit::unmet_if(failed)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `metier agent`
 
-use std::{process::ExitCode, sync::Arc};
+use std::sync::Arc;
 
 use metier::{
     ErrorKind, Skills,
@@ -11,7 +11,7 @@ use metier_wire::{AnswerDocument, UsageRow};
 use super::select::Mode;
 use crate::{
     approver::Terminal,
-    failure::Failure,
+    failure::{Exit, Failure},
     interrupt,
     session::Session,
     talk::{Format, Talk},
@@ -101,7 +101,7 @@ impl AgentTerminal {
     }
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let terminal = AgentTerminal::open(session, args.how.format)?;
     let task = args.task.join(" ");
     let options = ConversationOptions {
@@ -128,7 +128,7 @@ pub(super) fn work(
     skills: &Skills,
     options: ConversationOptions,
     task: &str,
-) -> Result<ExitCode, Failure> {
+) -> Result<Exit, Failure> {
     let talk = &terminal.talk;
     if session.output.is_json() && !talk.is_for_people() {
         return Err(Failure::broken(
@@ -165,5 +165,5 @@ pub(super) fn work(
             },
         })?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

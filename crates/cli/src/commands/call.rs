@@ -1,12 +1,15 @@
 //! `metier call`
 
-use std::{io::Read, process::ExitCode};
+use std::io::Read;
 
 use metier::{Called, SessionOptions};
 use metier_wire::CallDocument;
 use serde_json::Value;
 
-use crate::{failure::Failure, session::Session};
+use crate::{
+    failure::{Exit, Failure},
+    session::Session,
+};
 
 /// How much is read from standard input.
 const MAX_INPUT: u64 = 4 << 20;
@@ -27,7 +30,7 @@ pub(crate) struct Args {
     input: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let input = input(&args.input)?;
     let skills = session.skills()?;
     session.find(&skills, &args.name)?;
@@ -63,7 +66,7 @@ fn input(text: &str) -> Result<Value, Failure> {
 }
 
 /// Prints the output of a tool or a workflow: text as it is, anything else as JSON.
-pub(super) fn print(session: &Session, called: &Called) -> Result<ExitCode, Failure> {
+pub(super) fn print(session: &Session, called: &Called) -> Result<Exit, Failure> {
     let output = &session.output;
     if output.is_json() {
         output.document(&CallDocument::from(called))?;
@@ -79,5 +82,5 @@ pub(super) fn print(session: &Session, called: &Called) -> Result<ExitCode, Fail
             other => output.content(&format!("{other:#}\n"))?,
         }
     }
-    Ok(ExitCode::from(u8::from(called.is_error)))
+    Ok(Exit::unmet_if(called.is_error))
 }

@@ -1,7 +1,5 @@
 //! `metier chat`
 
-use std::process::ExitCode;
-
 use metier::{
     agent::{KeptConversation, KeptConversations},
     machine,
@@ -11,7 +9,7 @@ use metier_wire::{ConversationRow, ConversationsDocument};
 use super::agent::{How, InMode};
 use crate::{
     chat,
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, count, one_line},
     session::Session,
 };
@@ -39,7 +37,7 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let kept = session.conversations()?;
     if args.list {
         return list(session, &kept);
@@ -58,20 +56,20 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &Session, kept: &KeptConversations) -> Result<ExitCode, Failure> {
+fn list(session: &Session, kept: &KeptConversations) -> Result<Exit, Failure> {
     let all = kept.list()?;
     if session.output.is_json() {
         session.output.document(&ConversationsDocument {
             conversations: all.iter().map(ConversationRow::from).collect(),
         })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
     let lines = all.iter().map(|one| line(&session.output, one));
     session.output.report(&lines.collect::<String>())?;
     if all.is_empty() {
         session.output.note("no conversations in this project yet");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
 /// A conversation in one line.

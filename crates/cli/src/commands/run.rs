@@ -1,6 +1,6 @@
 //! `metier run`
 
-use std::{process::ExitCode, sync::Arc};
+use std::sync::Arc;
 
 use metier::{
     Runnable, SessionOptions, ShowOptions, Skill, Skills,
@@ -9,13 +9,14 @@ use metier::{
 };
 use metier_model::text::shell_word;
 use metier_runtime::render::Arguments;
+use metier_wire::ShowDocument;
 
 use crate::{
     commands::{
         agent::{self, AgentTerminal},
-        call, show, warn_of_version,
+        call, warn_of_version,
     },
-    failure::Failure,
+    failure::{Exit, Failure},
     session::Session,
 };
 
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     how: agent::How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let skills = session.agent_skills()?;
     let found = session.find_runnable(&skills, &args.name)?;
     if args.dry_run {
@@ -71,7 +72,7 @@ fn run_workflow(
     skills: &Skills,
     found: &Runnable<'_>,
     args: &Args,
-) -> Result<ExitCode, Failure> {
+) -> Result<Exit, Failure> {
     let (talk, cancel) = (&terminal.talk, &terminal.cancel);
     let name = found.skill.name().into_owned();
     if !talk.is_for_people() {
@@ -115,16 +116,16 @@ fn print(
     skills: &Skills,
     skill: Skill<'_>,
     args: &Args,
-) -> Result<ExitCode, Failure> {
+) -> Result<Exit, Failure> {
     warn_of_version(session, skill.entry());
     let arguments = Arguments::from_words(&args.arguments);
     let how = ShowOptions::default();
     let shown = session.show(skills.inventory(), skill.entry(), &arguments, how)?;
-    let document = show::document(shown);
+    let document = ShowDocument::from(shown);
     if session.output.is_json() {
         session.output.document(&document)?;
     } else {
         session.output.content(&document.content)?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

@@ -1,7 +1,5 @@
 //! `metier spawn`
 
-use std::process::ExitCode;
-
 use metier::{
     Skills,
     agent::{AgentRole, CODING_PIPELINE, ConversationOptions, is_coding},
@@ -11,7 +9,10 @@ use super::{
     agent::{AgentTerminal, How, work},
     select,
 };
-use crate::{failure::Failure, session::Session};
+use crate::{
+    failure::{Exit, Failure},
+    session::Session,
+};
 
 /// Start a sub-agent with exactly a set of skills
 ///
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let available = session.agent_skills()?;
     let terminal = AgentTerminal::open(session, args.how.format)?;
     let is_coding = match (args.coding, args.no_coding) {
@@ -70,7 +71,7 @@ fn skills(
 ) -> Result<Vec<String>, Failure> {
     let named = &session.global.skills;
     if args.select {
-        return select::names(session, available.inventory(), &args.task, is_coding);
+        return select::names(session, available, &args.task, is_coding);
     }
     if named.is_empty() && is_coding {
         let pair = CODING_PIPELINE.join(" and ");

@@ -1,12 +1,10 @@
 //! `metier test`
 
-use std::process::ExitCode;
-
 use metier::TestResult;
 use metier_wire::{TestDocument, TestRow};
 
 use crate::{
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Tone, one_line},
     session::Session,
 };
@@ -24,7 +22,7 @@ pub(crate) struct Args {
     path: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let output = &session.output;
     let (mut rows, mut written) = (Vec::new(), Ok(()));
     session.test(&args.path, &mut |result| {
@@ -59,7 +57,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
             (_, _) => output.say(&format!("{bad}, {good}")),
         }
     }
-    Ok(ExitCode::from(u8::from(failed > 0)))
+    Ok(Exit::unmet_if(failed > 0))
 }
 
 fn row(result: TestResult) -> TestRow {

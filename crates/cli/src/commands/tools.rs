@@ -1,13 +1,11 @@
 //! `metier tools`
 
-use std::process::ExitCode;
-
 use metier::ToolList;
 use metier_model::text::shell_word;
 use metier_wire::{ToolRow, ToolsDocument};
 
 use crate::{
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Tone, count, one_line},
     session::Session,
 };
@@ -22,7 +20,7 @@ pub(crate) struct Args {
     name: Option<String>,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let skills = session.skills()?;
     let ToolList { tools, not_started } = match &args.name {
         Some(name) => ToolList {
@@ -35,7 +33,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
     let output = &session.output;
     if output.is_json() {
         output.document(&ToolsDocument { tools })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
     let mut page = String::new();
     for tool in &tools {
@@ -60,5 +58,5 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
             shell_word(first)
         ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

@@ -4,7 +4,7 @@
 
 pub(crate) mod sdk;
 
-use metier_model::SkillType;
+use metier::skill::SkillType;
 
 /// What somebody wants to have.
 pub(crate) struct Wish<'a> {

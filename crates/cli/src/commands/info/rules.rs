@@ -1,6 +1,6 @@
-//! What a manifest says besides: rules about tools, triggers, and every field that has no line of its own.
+//! The rest of a manifest: rules about tools, triggers, and every field without a line of its own.
 
-use metier_model::Manifest;
+use metier::skill::Manifest;
 use serde_json::Value;
 
 use super::Page;
