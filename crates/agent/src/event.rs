@@ -11,6 +11,11 @@ use serde_json::Value;
 pub trait Listener: Send + Sync {
     /// Something happened.
     fn hear(&self, told: &Told);
+
+    /// Sends a request to a model and waits for the answer. A terminal shows meanwhile that it waits.
+    fn while_waiting(&self, request: &mut dyn FnMut()) {
+        request();
+    }
 }
 
 /// An event, and whose it is.

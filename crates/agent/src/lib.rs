@@ -39,7 +39,7 @@
 //! assert_eq!(conversation.messages(), [Message::User("hello\n\nanybody?".into())]);
 //! ```
 //!
-//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; what somebody says → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a [`ModelError`].
+//! **In → out.** [`Plan`] + [`AgentContext`] → [`Session`]; what somebody says → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no error, no `Debug`
 //! and no other host's request · after a piece was told, a request is never sent again · a record is written before it is true ·
@@ -49,10 +49,10 @@
 
 mod budget;
 mod cancel;
+mod context;
 mod conversation;
 mod error;
 mod event;
-mod ground;
 mod model;
 mod own;
 mod pipeline;
@@ -70,10 +70,10 @@ mod voice;
 
 pub use budget::{Budget, Limits as BudgetLimits, Spent};
 pub use cancel::Cancel;
+pub use context::{AgentContext, Chosen};
 pub use conversation::{Conversation, OpenCall, Record, SkillText};
 pub use error::{ModelError, Wait};
 pub use event::{Event, KeptSkill, Listener, Told};
-pub use ground::{Chosen, Ground};
 pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
     ToolSpec, Usage,

@@ -5,15 +5,12 @@ use std::{
     sync::Arc,
 };
 
-use metier_agent::Cancel;
-use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Reply};
+use metier::{ApprovalQuestion, ApprovalSubject, Approver, Reply, agent::Cancel, wording};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     termios::QueueSelector,
 };
-
-use metier::wording;
 
 use crate::{
     output::{Output, Tone},
@@ -36,7 +33,6 @@ pub(crate) struct Terminal {
 struct Within {
     cancel: Cancel,
     screen: Arc<Screen>,
-    by_subagent: bool,
 }
 
 impl Terminal {
@@ -49,14 +45,10 @@ impl Terminal {
         }
     }
 
-    /// The same within a session: nobody else writes while a question stands, and Ctrl-C is a no.
-    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>, by_subagent: bool) -> Self {
+    /// The same within a conversation: nothing else is written while a question is open, and Ctrl-C is a no.
+    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>) -> Self {
         Self {
-            within: Some(Within {
-                cancel,
-                screen,
-                by_subagent,
-            }),
+            within: Some(Within { cancel, screen }),
             ..self
         }
     }
@@ -67,7 +59,7 @@ impl Terminal {
         let by_subagent = self
             .within
             .as_ref()
-            .is_some_and(|within| within.by_subagent);
+            .is_some_and(|within| within.screen.is_subagent(&question.session));
         let paint = |text: &str, tone: Tone| self.output.paint_talk(text, tone);
         let text = wording::question(question, by_subagent, &paint);
         talk.write_all(self.output.wrapped_talk(&text).as_bytes())?;

@@ -1,8 +1,8 @@
 //! How an error is printed, and how a run ends. Exit codes are chosen here and nowhere else.
 
-use std::{borrow::Cow, process::ExitCode};
+use std::process::ExitCode;
 
-use metier_wire::{ErrorBody, ErrorDocument};
+use metier_wire::ErrorDocument;
 
 use crate::output::{Output, Tone, one_line};
 
@@ -52,7 +52,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) fn report(failure: &Failure, output: &Output) -> Exit {
     if output.is_json() {
         // The exit code is right even when stdout is closed.
-        output.document(&document(failure)).ok();
+        output.document(&ErrorDocument::from(failure)).ok();
     } else {
         let lines = lines(failure, |word, tone| output.paint_talk(word, tone));
         lines.iter().for_each(|line| output.say(line));
@@ -62,25 +62,6 @@ pub(crate) fn report(failure: &Failure, output: &Output) -> Exit {
         ErrorKind::Broken => Exit::Broken,
         ErrorKind::Interrupted => Exit::Interrupted,
     }
-}
-
-/// For programs.
-pub(crate) fn document(failure: &Failure) -> ErrorDocument<'_> {
-    let mut message = failure.message().to_owned();
-    for detail in failure.details() {
-        message.push_str("; ");
-        message.push_str(detail);
-    }
-    let place = failure.place();
-    let error = ErrorBody {
-        code: failure.code(),
-        message: Cow::Owned(message),
-        hint: failure.advice(),
-        skill: failure.about_skill(),
-        path: place.map(|(path, _)| path),
-        line: place.and_then(|(_, line)| line),
-    };
-    ErrorDocument { error }
 }
 
 /// For people and models; `paint` colours the first word of a line.

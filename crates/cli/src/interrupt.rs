@@ -8,7 +8,7 @@
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use metier_agent::Cancel;
+use metier::agent::Cancel;
 use signal_hook::{consts::SIGINT, flag};
 
 use crate::failure::{Failure, INTERRUPTED};

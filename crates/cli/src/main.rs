@@ -11,13 +11,11 @@
 //!
 //! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
 
-mod agents;
 mod approver;
 mod chat;
 mod cli;
 mod commands;
 mod complete;
-mod conversations;
 mod failure;
 mod help;
 mod interrupt;
@@ -29,8 +27,6 @@ mod templates;
 mod wrap;
 
 use std::{ffi::OsString, process::ExitCode};
-
-use metier::{active, machine, office};
 
 use clap::{
     Parser,

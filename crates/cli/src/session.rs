@@ -54,27 +54,31 @@ impl Session {
         open: impl FnOnce(Settings) -> Result<Workspace, Failure>,
     ) -> Result<Self, Failure> {
         let output = Arc::new(output.clone());
-        let approver: Arc<dyn Approver> = match output.is_attended() {
-            true => Arc::new(Terminal::new(&output)),
-            false => Arc::new(Headless),
-        };
-        let settings = Settings {
-            roots: global.root.clone(),
-            skill_dirs: global.skill_dir.clone(),
-            skills: global.skills.clone(),
-            approve_skills: global.approve_skills.clone(),
-            unsandboxed: global.unsandboxed,
-            no_index: global.no_index,
-            is_config_named: global.config.is_some(),
-            approver,
-            notices: Arc::clone(&output) as _,
-            ..Settings::of(Arc::new(machine.clone()))
-        };
         Ok(Self {
             global: Arc::new(global.clone()),
+            workspace: open(settings(global, machine, &output))?,
             output,
-            workspace: open(settings)?,
         })
+    }
+}
+
+/// What the arguments of the program decide.
+pub(crate) fn settings(global: &Global, machine: &Machine, output: &Arc<Output>) -> Settings {
+    let approver: Arc<dyn Approver> = match output.is_attended() {
+        true => Arc::new(Terminal::new(output)),
+        false => Arc::new(Headless),
+    };
+    Settings {
+        roots: global.root.clone(),
+        skill_dirs: global.skill_dir.clone(),
+        skills: global.skills.clone(),
+        approve_skills: global.approve_skills.clone(),
+        unsandboxed: global.unsandboxed,
+        no_index: global.no_index,
+        is_config_named: global.config.is_some(),
+        approver,
+        notices: Arc::clone(output) as _,
+        ..Settings::of(Arc::new(machine.clone()))
     }
 }
 

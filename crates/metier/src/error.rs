@@ -86,24 +86,6 @@ impl Error {
         all.collect::<Vec<_>>().join("\n")
     }
 
-    /// The same as the report of an agent.
-    #[must_use]
-    pub fn to_report(&self) -> metier_agent::Report {
-        let inside = &self.0;
-        let details: String = inside
-            .details
-            .iter()
-            .map(|detail| format!("; {detail}"))
-            .collect();
-        metier_agent::Report {
-            code: inside.code,
-            message: format!("{}{details}", inside.message),
-            skill: inside.skill.clone(),
-            hint: inside.hint.clone(),
-            is_broken: matches!(inside.kind, ErrorKind::Broken),
-        }
-    }
-
     /// Whether a permission is missing.
     #[must_use]
     pub fn is_about_permission(&self) -> bool {

@@ -9,7 +9,7 @@ use metier_runtime::{Inventory, Skill, Status, worker::Failed};
 use crate::{Error, Workspace, text::one_line};
 
 /// The skill of a name, or an error with the nearest names.
-pub fn find<'a>(
+pub(crate) fn find<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
@@ -38,7 +38,7 @@ pub fn find<'a>(
 }
 
 /// The error for a skill that is not ready.
-pub fn not_ready(skill: &Skill, name: &str) -> Error {
+pub(crate) fn not_ready(skill: &Skill, name: &str) -> Error {
     let failure = Error::unmet("not-ready", format!("skill `{name}` is not ready"));
     let reasons = skill.reasons.iter().map(|one| one.message.to_string());
     let failure = reasons.fold(failure.skill(name), Error::detail);
@@ -49,13 +49,13 @@ pub fn not_ready(skill: &Skill, name: &str) -> Error {
 }
 
 /// The diagnostic about a skill that has another version than the configuration asks for.
-pub fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
+pub(crate) fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
     diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
 }
 
 /// Warns that a skill has another version than the configuration asks for.
-pub fn warn_of_version(workspace: &Workspace, entry: &Entry) {
+pub(crate) fn warn_of_version(workspace: &Workspace, entry: &Entry) {
     if let Some(problem) = pin_problem(entry) {
         workspace.warn_once(&one_line(&problem.message));
     }
@@ -63,7 +63,7 @@ pub fn warn_of_version(workspace: &Workspace, entry: &Entry) {
 
 /// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons. One of
 /// another version than the configuration asks for is used with a warning.
-pub fn find_usable<'a>(
+pub(crate) fn find_usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
@@ -74,7 +74,7 @@ pub fn find_usable<'a>(
 }
 
 /// The same without the warning, for a conversation that has its own.
-pub fn usable<'a>(
+pub(crate) fn usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
@@ -136,7 +136,7 @@ pub fn usable<'a>(
 }
 
 /// The error for an act that was not done.
-pub fn act_failed(skill: &str, error: Failed) -> Error {
+pub(crate) fn act_failed(skill: &str, error: Failed) -> Error {
     let word = shell_word(skill).into_owned();
     match error {
         Failed::Store(error) => error.into(),

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use metier_catalog::{Entry, FileEntry};
-use metier_model::{Manifest, hooks::Hooks};
+use metier_model::Manifest;
 use metier_runtime::{Inventory, Skill, Status, hooks, live::State, render::Loaded};
 use metier_scan::Report;
-use metier_store::SkillState;
+
+pub use metier_model::hooks::Hooks;
+pub use metier_store::SkillState;
 
 use crate::{
     Error, Workspace, explain,

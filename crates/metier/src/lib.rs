@@ -43,69 +43,68 @@
 //!
 //! **Start reading at** `workspace.rs`, then `rendering.rs`, then `active.rs`.
 
-#[doc(hidden)]
-pub mod active;
+mod active;
+#[cfg(feature = "agent")]
+pub mod agent;
 mod approvals;
 pub mod composition;
 pub mod configuration;
 pub mod dependencies;
 pub mod diagnosis;
 mod error;
-#[doc(hidden)]
-pub mod explain;
+mod explain;
 pub mod inspection;
-#[doc(hidden)]
-pub mod leftovers;
+mod leftovers;
 mod live_session;
-#[doc(hidden)]
-pub mod machine;
+mod machine;
 mod notices;
-#[doc(hidden)]
-pub mod office;
-#[doc(hidden)]
-pub mod opinions;
+mod office;
+mod opinions;
 pub mod permissions;
 pub mod prompts;
 pub mod receipts;
-#[doc(hidden)]
-pub mod rendering;
+mod rendering;
+mod running;
 pub mod scans;
-#[doc(hidden)]
-pub mod screening;
+mod screening;
 pub mod scripts;
 pub mod selection;
+mod serving;
 mod settings;
 pub mod skill;
 mod skills;
+mod testing;
 pub mod text;
+mod tool_list;
 pub mod trusting;
 pub mod validating;
-#[doc(hidden)]
 pub mod wording;
 pub mod worker;
 mod workspace;
 
 pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
+pub use leftovers::tidy_up;
 pub use live_session::{Session, SessionOptions};
 pub use machine::Machine;
 pub use metier_catalog::{Resource, read_named};
 pub use metier_model::Source;
-pub use metier_policy::{ApprovalQuestion, Approver, Headless, Reply};
+#[doc(hidden)]
+pub use metier_model::model_text;
+pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
 pub use metier_runtime::{
     Status,
-    live::{Called, Model, Tool},
+    live::{Called, Dispatched, Fragment, Model, Tool, workflow_input},
 };
+pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
 pub use rendering::{ShowOptions, Shown, SkillFile};
+pub use running::Runnable;
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
+pub use testing::TestResult;
+pub use tool_list::ToolList;
 pub use workspace::Workspace;
-#[doc(hidden)]
-pub use workspace::{problem_failure, roots_to_trust};
-
-#[cfg(test)]
-mod verb_tests;
 
 const _: () = {
     const fn is_shareable<T: Send + Sync + Clone>() {}

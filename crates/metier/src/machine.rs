@@ -181,7 +181,7 @@ fn project_root(work: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// The time; tests set it with `METIER_NOW`, as `2026-01-02T03:04:05Z`.
-pub fn now() -> SystemTime {
+pub(crate) fn now() -> SystemTime {
     env::var("METIER_NOW")
         .ok()
         .and_then(|text| humantime::parse_rfc3339(&text).ok())

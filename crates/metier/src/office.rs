@@ -9,7 +9,7 @@ use std::{
 
 use metier_catalog::Entry;
 use metier_host::{sandbox::NamedByVariables, world::HostEnvironment};
-use metier_policy::{Approver, Asked, Changes, Meter, Rates, SessionAnswers, Terms};
+use metier_policy::{Approver, Asked, Changes, Meter, Rates, Terms};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
@@ -19,7 +19,7 @@ use metier_store::{SharedStore, Store};
 use crate::{Error, NoticeLevel, leftovers, text::one_line, wording, workspace::Workspace};
 
 /// The folder below the cache for the projects of skill tests.
-pub const TEST_PROJECTS: &str = "tests";
+pub(crate) const TEST_PROJECTS: &str = "tests";
 
 /// Variables that any child may see.
 const COMMON: &[&str] = &[
@@ -41,7 +41,7 @@ const COMMON: &[&str] = &[
 ];
 
 /// Permissions, receipts and the host environment of this run.
-pub struct Office {
+pub(crate) struct Office {
     workspace: Workspace,
     store: SharedStore,
     approver: Arc<dyn Approver>,
@@ -53,17 +53,16 @@ pub struct Office {
     compiled: PathBuf,
     shim: PathBuf,
     id: String,
-    answers: Arc<SessionAnswers>,
 }
 
 impl Office {
     /// Opens the database; without one nothing is done, because no receipt could be written.
-    pub fn open(workspace: &Workspace) -> Result<Self, Error> {
+    pub(crate) fn open(workspace: &Workspace) -> Result<Self, Error> {
         Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
 
     /// The same with another approver.
-    pub fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
+    pub(crate) fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
         let machine = &workspace.machine;
         let nowhere = |what: &str| {
             Error::broken("store", format!("there is no home directory for {what}"))
@@ -82,8 +81,11 @@ impl Office {
             std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
-            Error::broken("program", format!("can't determine the path of the executable: {error}"))
-                .hint("start metier by its full path")
+            Error::broken(
+                "program",
+                format!("can't determine the path of the executable: {error}"),
+            )
+            .hint("start metier by its full path")
         })?;
         let config = machine
             .config_file
@@ -116,17 +118,11 @@ impl Office {
             compiled: private(cache.join("wasm"))?,
             shim,
             id: fresh_id()?,
-            answers: Arc::default(),
         })
     }
 
-    /// The same with what was answered in this session so far.
-    pub fn sharing(self, answers: Arc<SessionAnswers>) -> Self {
-        Self { answers, ..self }
-    }
-
     /// The same for a session that has a name already.
-    pub fn named(self, id: &str) -> Self {
+    pub(crate) fn named(self, id: &str) -> Self {
         Self {
             id: id.to_owned(),
             ..self
@@ -134,7 +130,11 @@ impl Office {
     }
 
     /// The environment in which a skill acts. `stop` ends its waits; `project` replaces the user's own.
-    pub fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
+    pub(crate) fn premises(
+        self,
+        stop: Option<Arc<AtomicBool>>,
+        project: Option<&Path>,
+    ) -> Premises {
         let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
         if let Some(project) = project {
@@ -161,7 +161,7 @@ impl Office {
     }
 
     /// Who decides.
-    pub fn desk(&self) -> Desk {
+    pub(crate) fn desk(&self) -> Desk {
         Desk {
             store: self.store.clone(),
             approver: Arc::clone(&self.approver),
@@ -172,19 +172,19 @@ impl Office {
             warn: Arc::clone(&self.warn),
             meter: Meter::default(),
             session: self.id.clone(),
-            asking: Asking::sharing(Arc::clone(&self.answers)),
+            asking: Asking::default(),
         }
     }
 }
 
 /// A random name for a session.
-pub fn fresh_id() -> Result<String, Error> {
+pub(crate) fn fresh_id() -> Result<String, Error> {
     let number = getrandom::u64().map_err(std::io::Error::from)?;
     Ok(format!("{number:016x}"))
 }
 
 /// A folder for the user alone. It must exist before a skill could make it: its content will be run.
-pub fn private(folder: PathBuf) -> Result<PathBuf, Error> {
+pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -209,7 +209,7 @@ fn now() -> SystemTime {
 }
 
 /// The terms of every grant of this run.
-pub fn terms(workspace: &Workspace) -> Terms {
+pub(crate) fn terms(workspace: &Workspace) -> Terms {
     let limits = &workspace.config.limits;
     let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
     let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
@@ -229,7 +229,7 @@ pub fn terms(workspace: &Workspace) -> Terms {
 }
 
 /// The error for a missing grant.
-pub fn refused(entry: &Entry, refused: Refused) -> Error {
+pub(crate) fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
     let word = metier_model::text::shell_word(&name);
     match refused {
@@ -273,7 +273,7 @@ fn denied(name: &str, asked: &[Asked]) -> Error {
 }
 
 /// That a bare name in the configuration does not approve this skill, and what would.
-pub fn meant_by_name(entry: &Entry) -> String {
+pub(crate) fn meant_by_name(entry: &Entry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(
         "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \

@@ -24,14 +24,14 @@ const MAX_FILE: usize = 1 << 20;
 const MAX_FOUND: usize = 200;
 
 /// One skill that was scanned: its files as they were, and what was found.
-pub struct ScannedSkill<'a> {
-    pub entry: &'a Entry,
-    pub snapshot: &'a Snapshot,
-    pub report: &'a Report,
+pub(crate) struct HeldScan<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) report: &'a Report,
 }
 
 /// Whether any skill scans others; none is activated.
-pub fn is_any(usual: &Catalog) -> bool {
+pub(crate) fn is_any(usual: &Catalog) -> bool {
     usual.entries.iter().any(scans_others)
 }
 
@@ -41,7 +41,10 @@ fn scans_others(entry: &Entry) -> bool {
 }
 
 /// What others found, for each of the scanned skills in turn. A skill that can't be activated is reported and left out.
-pub fn of(workspace: &Workspace, scanned: &[ScannedSkill<'_>]) -> Result<Vec<Vec<Finding>>, Error> {
+pub(crate) fn of(
+    workspace: &Workspace,
+    scanned: &[HeldScan<'_>],
+) -> Result<Vec<Vec<Finding>>, Error> {
     let inventory = Arc::new(workspace.inventory()?);
     active::on(workspace, &inventory, &[], Stage::default(), |runtime| {
         activate(workspace, &inventory, runtime);
@@ -73,7 +76,7 @@ fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
 fn look(
     workspace: &Workspace,
     runtime: &Runtime,
-    scanned: &ScannedSkill<'_>,
+    scanned: &HeldScan<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let name = scanned.entry.name();
     let (files, left_out) = files(scanned.snapshot);

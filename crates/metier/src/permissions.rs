@@ -18,7 +18,7 @@ use crate::{
 
 /// What one skill asks for, in exactly the bytes that it has now.
 #[derive(Clone, Debug)]
-pub struct SkillPermissions {
+pub struct PermissionReport {
     /// The skill, its source and its digest.
     pub identity: Identity,
     /// What it asks for, each with the answer so far.
@@ -51,7 +51,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When the skill can't be used or the scanner blocks it.
-    pub fn permissions(&self, name: &str) -> Result<SkillPermissions, Error> {
+    pub fn permissions(&self, name: &str) -> Result<PermissionReport, Error> {
         self.answered(name, None)
     }
 
@@ -75,7 +75,7 @@ impl Workspace {
         name: &str,
         permissions: &[impl AsRef<str>],
         answer: Answer,
-    ) -> Result<SkillPermissions, Error> {
+    ) -> Result<PermissionReport, Error> {
         let named: Result<Vec<Asked>, Error> = permissions
             .iter()
             .map(|permission| named(permission.as_ref()))
@@ -119,7 +119,7 @@ impl Workspace {
         &self,
         name: &str,
         answer: Option<(Vec<Asked>, Answer)>,
-    ) -> Result<SkillPermissions, Error> {
+    ) -> Result<PermissionReport, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         let loaded = self.load(&inventory, entry)?;
@@ -144,7 +144,7 @@ impl Workspace {
             self.notices.notice(NoticeLevel::Note, &line);
         }
         let permissions = self.permission_states(&identity, &request)?;
-        Ok(SkillPermissions {
+        Ok(PermissionReport {
             identity,
             permissions,
         })

@@ -37,7 +37,7 @@ pub struct PromptOptions {
 
 /// A prompt about skills.
 #[derive(Clone, Debug, Default)]
-pub struct Prompt {
+pub struct SkillPrompt {
     /// The whole text.
     pub text: String,
     /// The skills that it names.
@@ -67,7 +67,7 @@ pub struct PromptedSkill {
     pub location: Option<String>,
 }
 
-impl Prompt {
+impl SkillPrompt {
     /// How long [`Workspace::prompt`] scans skills that were never scanned.
     pub const SCAN_TIME: Duration = SCAN_TIME;
     /// How many bodies [`Workspace::full_prompt`] contains by default.
@@ -107,7 +107,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When a skill of the settings can't be used, or when a rule of the user's own for the scanner is wrong.
-    pub fn prompt(&self, options: &PromptOptions) -> Result<Prompt, Error> {
+    pub fn prompt(&self, options: &PromptOptions) -> Result<SkillPrompt, Error> {
         let mut inventory = self.inventory()?;
         let unscanned = self.scan_offered(options, &mut inventory)?;
         let skills = Skills {
@@ -125,11 +125,11 @@ impl Workspace {
             text.push('\n');
             text.push_str(body);
         }
-        Ok(Prompt {
+        Ok(SkillPrompt {
             text,
             unscanned,
             has_more: !options.base.is_empty() || !active.is_empty(),
-            ..Prompt::listed(&listing)
+            ..SkillPrompt::listed(&listing)
         })
     }
 
@@ -137,11 +137,15 @@ impl Workspace {
     ///
     /// # Errors
     /// When a rule of the user's own for the scanner is wrong.
-    pub fn full_prompt(&self, options: &PromptOptions, separator: &str) -> Result<Prompt, Error> {
+    pub fn full_prompt(
+        &self,
+        options: &PromptOptions,
+        separator: &str,
+    ) -> Result<SkillPrompt, Error> {
         let inventory = self.inventory()?;
         let how = FullOptions {
             base: &options.base,
-            max_skills: options.max_skills.unwrap_or(Prompt::FULL_SKILLS),
+            max_skills: options.max_skills.unwrap_or(SkillPrompt::FULL_SKILLS),
             separator,
             include_disabled: options.include_not_ready,
             mode: self.mode(),
@@ -169,12 +173,12 @@ impl Workspace {
         };
         let mut listing = prompt::listing(&inventory, &catalog);
         listing.lines.retain(|line| !left_out.contains(line.name));
-        Ok(Prompt {
+        Ok(SkillPrompt {
             tokens: metier_runtime::count_tokens(&text),
             text,
             bodies_left_out: omitted,
             has_more: true,
-            ..Prompt::listed(&listing)
+            ..SkillPrompt::listed(&listing)
         })
     }
 

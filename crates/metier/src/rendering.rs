@@ -95,8 +95,7 @@ impl Workspace {
     }
 
     /// The bytes of a skill, scanned, if they may be given out.
-    #[doc(hidden)]
-    pub fn admit(&self, inventory: &Inventory, entry: &Entry) -> Result<Snapshot, Error> {
+    pub(crate) fn admit(&self, inventory: &Inventory, entry: &Entry) -> Result<Snapshot, Error> {
         let screening = self.screening(&inventory.catalog);
         screening.check_rules()?;
         let admitted = screening.admit(&inventory.catalog, entry);
@@ -104,19 +103,16 @@ impl Workspace {
     }
 
     /// A skill whose bytes were scanned and may be given out.
-    #[doc(hidden)]
-    pub fn load(&self, inventory: &Inventory, entry: &Entry) -> Result<Loaded, Error> {
+    pub(crate) fn load(&self, inventory: &Inventory, entry: &Entry) -> Result<Loaded, Error> {
         self.loaded(entry, self.admit(inventory, entry)?)
     }
 
-    #[doc(hidden)]
-    pub fn loaded(&self, entry: &Entry, held: Snapshot) -> Result<Loaded, Error> {
+    pub(crate) fn loaded(&self, entry: &Entry, held: Snapshot) -> Result<Loaded, Error> {
         let limit = self.config.limits.max_skill_bytes;
         Loaded::new(entry, held, limit).map_err(|error| not_rendered(entry, &error))
     }
 
-    #[doc(hidden)]
-    pub fn show(
+    pub(crate) fn show(
         &self,
         inventory: &Inventory,
         entry: &Entry,
@@ -142,8 +138,7 @@ impl Workspace {
         })
     }
 
-    #[doc(hidden)]
-    pub fn resource(
+    pub(crate) fn resource(
         &self,
         inventory: &Inventory,
         entry: &Entry,
@@ -221,7 +216,7 @@ fn stopped(entry: &Entry, error: ActivationError) -> Error {
 }
 
 /// The error for a body that can't be rendered.
-pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
+pub(crate) fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
     let failure = Error::unmet(
         "unreadable",
         format!("skill `{}` can't be shown: {error}", entry.name()),
@@ -241,7 +236,7 @@ pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
 }
 
 /// The error for a file of a skill that is not given out.
-pub fn not_read(skill: &str, error: &ReadError) -> Error {
+pub(crate) fn not_read(skill: &str, error: &ReadError) -> Error {
     let code = match error {
         ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",
         ReadError::NotFound(_) => "not-found",

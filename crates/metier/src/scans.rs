@@ -78,7 +78,7 @@ impl ScannedSkill {
         self.frames.retain(|_| is_kept.next().unwrap_or(true));
     }
 
-    fn of(screening: &Screening, entry: &Entry, found: Found) -> Self {
+    fn of(screening: &Screening, entry: &Entry, found: ScanOutcome) -> Self {
         let digest = found.digest.map(|(digest, _)| digest);
         let is_cached = found.cached.is_some();
         let known = match found.cached {
@@ -106,7 +106,7 @@ impl ScannedSkill {
 
 /// The result of one scan.
 #[derive(Default)]
-struct Found {
+struct ScanOutcome {
     report: Report,
     digest: Option<(Digest, Option<Fingerprint>)>,
     frames: Vec<Option<Frame>>,
@@ -338,13 +338,13 @@ impl Workspace {
         scans: &mut [ScannedSkill],
     ) -> Result<(), Error> {
         let readable = scans.iter().filter_map(|scan| {
-            Some(opinions::ScannedSkill {
+            Some(opinions::HeldScan {
                 entry: &scan.entry,
                 snapshot: scan.snapshot.as_ref()?,
                 report: &scan.report,
             })
         });
-        let readable: Vec<opinions::ScannedSkill<'_>> = readable.collect();
+        let readable: Vec<opinions::HeldScan<'_>> = readable.collect();
         let mut found = opinions::of(self, &readable)?.into_iter();
         for scan in scans.iter_mut() {
             let Some(snapshot) = scan.snapshot.take() else {
@@ -367,9 +367,9 @@ impl Workspace {
 }
 
 /// The result of a scan; the bytes are kept only if other skills scan them too.
-fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -> Found {
+fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -> ScanOutcome {
     match scanned {
-        Ok(Either::Scanned(scanned)) => Found {
+        Ok(Either::Scanned(scanned)) => ScanOutcome {
             frames: frames(&scanned.report, &scanned.snapshot),
             digest: Some((scanned.snapshot.digest, scanned.snapshot.fingerprint)),
             report: scanned.report,
@@ -377,14 +377,14 @@ fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -
             cached: None,
             snapshot: keep_bytes.then_some(scanned.snapshot),
         },
-        Ok(Either::Cached(snapshot, known)) => Found {
+        Ok(Either::Cached(snapshot, known)) => ScanOutcome {
             digest: Some((snapshot.digest, snapshot.fingerprint)),
             cached: Some(known),
-            ..Found::default()
+            ..ScanOutcome::default()
         },
-        Err(error) => Found {
+        Err(error) => ScanOutcome {
             report: unreadable(&error),
-            ..Found::default()
+            ..ScanOutcome::default()
         },
     }
 }

@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How skills are scanned in this run, and what is known from earlier ones.
-pub struct Screening {
+pub(crate) struct Screening {
     workspace: Workspace,
     scanner: Arc<Scanner>,
     problems: Vec<RuleProblem>,
@@ -34,7 +34,7 @@ pub struct Screening {
 
 /// Why the content of a skill is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum ScreeningRefusal {
+pub(crate) enum ScreeningRefusal {
     /// It can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -44,35 +44,35 @@ pub enum ScreeningRefusal {
 }
 
 /// A skill that was scanned just now, or whose exact bytes were scanned before.
-pub enum Either {
+pub(crate) enum Either {
     Scanned(Scanned),
     Cached(Snapshot, Known),
 }
 
 /// What was found out about a skill, to be remembered.
-pub struct Noticed<'e> {
-    pub entry: &'e Entry,
-    pub digest: Digest,
+pub(crate) struct Noticed<'e> {
+    pub(crate) entry: &'e Entry,
+    pub(crate) digest: Digest,
     /// The state of the files that have this digest; `None` for a built-in skill.
-    pub state: Option<Fingerprint>,
-    pub known: &'e Known,
+    pub(crate) state: Option<Fingerprint>,
+    pub(crate) known: &'e Known,
     /// Whether it was scanned, and not found in the cache.
-    pub fresh: bool,
+    pub(crate) fresh: bool,
 }
 
 /// A skill that was inspected just now: its bytes and the verdict on them.
-pub struct Looked {
-    pub digest: Option<Digest>,
+pub(crate) struct Looked {
+    pub(crate) digest: Option<Digest>,
     /// The state of the files that have this digest.
     state: Option<Fingerprint>,
-    pub known: Known,
+    pub(crate) known: Known,
     /// Whether it was scanned, and not found in the cache.
     fresh: bool,
 }
 
 impl Screening {
     /// With the rules that the skills of a catalog bring.
-    pub fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
+    pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = workspace.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| workspace.expand(folder));
         let Rulebook { patterns, problems } =
@@ -91,7 +91,7 @@ impl Screening {
     }
 
     /// Mistakes in the user's own rules are errors; those of a skill's rules are warnings.
-    pub fn check_rules(&self) -> Result<(), Error> {
+    pub(crate) fn check_rules(&self) -> Result<(), Error> {
         for problem in &self.problems {
             if problem.own {
                 return Err(Error::broken("rule", problem.message.clone())
@@ -110,13 +110,13 @@ impl Screening {
         Ok(())
     }
 
-    pub fn problems(&self) -> &[RuleProblem] {
+    pub(crate) fn problems(&self) -> &[RuleProblem] {
         &self.problems
     }
 
     /// What the user accepted about these bytes. The database is opened only if it is needed; one that can't be read has
     /// accepted nothing.
-    pub fn accepted(&self, digest: Digest) -> Option<&Accepted> {
+    pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.accepted.get_or_init(|| {
             let store = self.workspace.machine.database.as_ref();
             let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
@@ -130,7 +130,7 @@ impl Screening {
     }
 
     /// What follows from a verdict, with the user's acceptance.
-    pub fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
+    pub(crate) fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
         known.judged(&self.workspace.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
         })
@@ -145,7 +145,7 @@ impl Screening {
 
     /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
     /// verdict that is not over it is not scanned again.
-    pub fn scan<T: Send>(
+    pub(crate) fn scan<T: Send>(
         &self,
         entries: &[&Entry],
         least: Option<Verdict>,
@@ -166,7 +166,7 @@ impl Screening {
     }
 
     /// Scans bytes that were read before, on a thread with a large stack.
-    pub fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
+    pub(crate) fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let scanner = &self.scanner;
         let done = AtomicUsize::new(0);
         let scanned = scanning::in_parallel(&[snapshot], 1, &done, |snapshot| {
@@ -177,12 +177,12 @@ impl Screening {
     }
 
     /// All files of a skill, up to the memory limit.
-    pub fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
+    pub(crate) fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
         self.scanner.snapshot(entry)
     }
 
     /// What follows from a report on these bytes.
-    pub fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
+    pub(crate) fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
         self.judged(Known::of(report), digest)
     }
 
@@ -232,7 +232,7 @@ impl Screening {
     }
 
     /// Inspects the skills of an inventory that could be used, and updates it.
-    pub fn look_at_all(&self, inventory: &mut Inventory) {
+    pub(crate) fn look_at_all(&self, inventory: &mut Inventory) {
         let wanted: Vec<usize> = inventory
             .skills
             .iter()
@@ -243,7 +243,7 @@ impl Screening {
     }
 
     /// The same for some of them, for at most this long; how many were not inspected. A scan that takes longer is abandoned.
-    pub fn look_at(
+    pub(crate) fn look_at(
         &self,
         inventory: &mut Inventory,
         wanted: Vec<usize>,
@@ -280,7 +280,7 @@ impl Screening {
     }
 
     /// Keeps verdicts and digests for later lists and loads.
-    pub fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
+    pub(crate) fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
         let Some(index) = self.workspace.index() else {
             return;
         };
@@ -306,7 +306,11 @@ impl Screening {
     }
 
     /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
-    pub fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, ScreeningRefusal> {
+    pub(crate) fn admit(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+    ) -> Result<Snapshot, ScreeningRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
         let remember = |known: &Known, fresh| {
@@ -383,7 +387,7 @@ impl Screen for Screening {
 }
 
 /// The report on a skill that can't be read.
-pub fn unreadable(error: &ReadError) -> Report {
+pub(crate) fn unreadable(error: &ReadError) -> Report {
     unread(error.to_string())
 }
 
@@ -398,7 +402,7 @@ fn unread(why: String) -> Report {
 }
 
 /// The error for a skill that is not given out.
-pub fn refused(entry: &Entry, refusal: &ScreeningRefusal) -> Error {
+pub(crate) fn refused(entry: &Entry, refusal: &ScreeningRefusal) -> Error {
     let name = entry.name();
     match refusal {
         ScreeningRefusal::Blocked(why) => {

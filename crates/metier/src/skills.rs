@@ -17,8 +17,8 @@ pub struct Skills {
 /// One of the [`Skills`].
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
-    inventory: &'a Inventory,
-    skill: &'a metier_runtime::Skill,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) skill: &'a metier_runtime::Skill,
 }
 
 impl Skills {

@@ -9,13 +9,13 @@ use metier_runtime::{Inventory, Skill, Status, hooks, promises};
 use crate::{Error, Workspace, explain};
 
 /// The result of [`Workspace::validate`]: every skill that was found, with its diagnostics.
-pub struct Validation {
+pub struct ValidationReport {
     inventory: Inventory,
     /// Skills of a large folder whose bodies were not read. Name a skill to have its body read.
     pub bodies_not_read: usize,
 }
 
-impl Validation {
+impl ValidationReport {
     /// The skills, in the order in which they were found.
     #[must_use]
     pub fn inventory(&self) -> &Inventory {
@@ -66,7 +66,11 @@ impl Workspace {
     ///
     /// # Errors
     /// When there is no skill there, when no skill has the name, or when a built-in skill is named.
-    pub fn validate(&self, what: &[impl AsRef<str>], strict: bool) -> Result<Validation, Error> {
+    pub fn validate(
+        &self,
+        what: &[impl AsRef<str>],
+        strict: bool,
+    ) -> Result<ValidationReport, Error> {
         let mode = match strict {
             true => Mode::Strict,
             false => self.mode(),
@@ -87,7 +91,7 @@ impl Workspace {
             let problem = inventory.diagnostics.iter().find(|one| is_error(one));
             return Err(no_skills(what, problem));
         }
-        Ok(Validation {
+        Ok(ValidationReport {
             inventory,
             bodies_not_read,
         })

@@ -41,16 +41,11 @@ const MAX_EXAMINED: usize = 500;
 /// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
 #[derive(Clone)]
 pub struct Workspace {
-    #[doc(hidden)]
-    pub settings: Arc<Settings>,
-    #[doc(hidden)]
-    pub machine: Arc<Machine>,
-    #[doc(hidden)]
-    pub config: Arc<Config>,
-    #[doc(hidden)]
-    pub problems: Arc<Vec<Problem>>,
-    #[doc(hidden)]
-    pub notices: Arc<dyn Notices>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) problems: Arc<Vec<Problem>>,
+    pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
     warned: Arc<Mutex<BTreeSet<String>>>,
 }
@@ -109,6 +104,12 @@ impl Workspace {
         })
     }
 
+    /// The machine that it was opened on.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
     /// The database, if there is one already.
     pub(crate) fn existing_store(&self) -> Result<Option<Store>, Error> {
         let database = self.machine.database.as_ref();
@@ -135,18 +136,16 @@ impl Workspace {
     }
 
     /// Lenient or strict.
-    #[doc(hidden)]
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         match self.config.validation {
             Validation::Lenient => Mode::Lenient,
             Validation::Strict => Mode::Strict,
         }
     }
 
-    #[doc(hidden)]
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let limits = &self.config.limits;
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         Limits {
@@ -159,14 +158,15 @@ impl Workspace {
     }
 
     /// Every skill, judged.
-    pub fn inventory(&self) -> Result<Inventory, Error> {
+    pub(crate) fn inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
     }
 
     /// The same for our own agent, which knows its tools: a skill that needs another one is not ready.
-    pub fn agent_inventory(&self) -> Result<Inventory, Error> {
+    #[cfg(feature = "agent")]
+    pub(crate) fn agent_inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         let mode = self.mode();
@@ -180,16 +180,14 @@ impl Workspace {
 
     /// Reads the given roots only, every file again, and examines a skill that was named itself more closely than the thousands in a
     /// folder.
-    #[doc(hidden)]
     #[must_use]
-    pub fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
         self.examine_counting(roots, mode).0
     }
 
     /// The same, with how many skills were not examined closely.
-    #[doc(hidden)]
     #[must_use]
-    pub fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
+    pub(crate) fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
@@ -214,7 +212,7 @@ impl Workspace {
     }
 
     /// Where the warm index is, unless the settings disable it.
-    pub fn index(&self) -> Option<IndexHome> {
+    pub(crate) fn index(&self) -> Option<IndexHome> {
         let cache = self.machine.cache.as_ref()?;
         let home = IndexHome {
             folder: cache.join("catalog"),
@@ -224,7 +222,11 @@ impl Workspace {
     }
 
     /// Keeps digests for later lists.
-    pub fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest, Fingerprint)]) {
+    pub(crate) fn remember_digests(
+        &self,
+        roots: &[Root],
+        digests: &[(PathBuf, Digest, Fingerprint)],
+    ) {
         let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
             return;
         };
@@ -250,19 +252,19 @@ impl Workspace {
     }
 
     /// How skills are scanned here, with the rules that the skills of a catalog bring.
-    pub fn screening(&self, catalog: &Catalog) -> Screening {
+    pub(crate) fn screening(&self, catalog: &Catalog) -> Screening {
         Screening::new(self, catalog, self.verdicts())
     }
 
     /// The skills of the usual places, not judged.
-    pub fn catalog(&self) -> Result<Catalog, Error> {
+    pub(crate) fn catalog(&self) -> Result<Catalog, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
     }
 
     /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is read.
-    pub fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
+    pub(crate) fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
         let (roots, _) = self.roots(&AgentFiles::read(self))?;
         let listed = roots
             .iter()
@@ -414,7 +416,7 @@ impl Workspace {
     }
 
     /// Every place that skills and settings are read from, in this run or another: no skill writes there.
-    pub fn obeyed(&self) -> Vec<PathBuf> {
+    pub(crate) fn obeyed(&self) -> Vec<PathBuf> {
         let machine = &*self.machine;
         let extra = self.config.load.extra_dirs.iter();
         let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
@@ -433,7 +435,7 @@ impl Workspace {
     }
 
     /// `~/x` and paths relative to the folder of the configuration file.
-    pub fn expand(&self, path: &Path) -> PathBuf {
+    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.machine.home) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => {
@@ -479,6 +481,7 @@ impl Workspace {
 }
 
 /// The tools of our own agent: the program's, and those that skills ask for by the name of a skill that is there (`kubernetes__apply`).
+#[cfg(feature = "agent")]
 fn agent_tools(catalog: &Catalog) -> Vec<String> {
     let cards = || catalog.entries.iter().filter_map(|one| one.card.as_ref());
     let is_there = |skill: &str| cards().any(|card| *card.name == *skill);
@@ -503,7 +506,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were inspected.
-pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
+pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
     let (mut roots, all) = metier_catalog::roots_below(project);
     let named = AgentFiles::of(project).folders.into_iter();
     roots.extend(named.filter_map(|folder| {
@@ -521,7 +524,7 @@ pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
 
 /// A problem of the configuration as an error.
 #[must_use]
-pub fn problem_failure(problem: &Problem) -> Error {
+pub(crate) fn problem_failure(problem: &Problem) -> Error {
     let failure = Error::broken("config", problem.message.clone())
         .line(problem.line.and_then(|line| u32::try_from(line).ok()));
     let failure = match (problem.path(), &problem.origin) {

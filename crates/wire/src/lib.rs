@@ -17,6 +17,7 @@ mod baseline;
 mod compose;
 mod conversation;
 mod documents;
+mod facade;
 mod info;
 mod json;
 mod list;

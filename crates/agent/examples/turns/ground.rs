@@ -14,7 +14,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use metier_agent::{Chosen, Ground, Report};
+use metier_agent::{AgentContext, Chosen, Report};
 use metier_catalog::{Entry, Limits, Options, Root, discover};
 use metier_config::Config;
 use metier_model::{Mode, Os, Source};
@@ -30,6 +30,9 @@ use metier_runtime::{
 use metier_store::Store;
 
 use crate::Error;
+
+/// The time of everything that is written.
+pub(crate) const NOW: &str = "2026-01-02T03:04:05.678Z";
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -164,16 +167,27 @@ impl Disk {
     }
 }
 
-impl Ground for Disk {
-    fn inventory(&self) -> &Arc<Inventory> {
-        &self.inventory
+impl Disk {
+    /// What a session and its sub-agents have in common.
+    pub(crate) fn context(&self) -> AgentContext {
+        let chosen = self.chosen.clone();
+        AgentContext::new(
+            Arc::clone(&self.inventory),
+            Arc::clone(&self.config),
+            move |_| Ok(chosen.clone()),
+            || {
+                Err(Report::new(
+                    "sub-agent",
+                    "these sessions start no sub-agents",
+                ))
+            },
+            || NOW.to_owned(),
+        )
     }
 
-    fn config(&self) -> &Config {
-        &self.config
-    }
-
-    fn open(&self, id: &str, voice: Arc<dyn live::Model>) -> Result<Runtime, Report> {
+    /// A runtime for the next session.
+    pub(crate) fn runtime(&self) -> Result<Runtime, Report> {
+        let id = self.fresh_id();
         let (temporary, project) = (self.folder.join("runs"), self.folder.join("project"));
         let desk = Desk {
             store: self.store()?.into(),
@@ -183,7 +197,7 @@ impl Ground for Disk {
             terms: self.terms(),
             clock: Arc::new(SystemTime::now),
             meter: Meter::default(),
-            session: id.to_owned(),
+            session: id,
             warn: Arc::new(|_| {}),
             asking: Asking::default(),
         };
@@ -214,20 +228,12 @@ impl Ground for Disk {
         };
         let inventory = Arc::clone(&self.inventory);
         let judge = judge(Arc::clone(&self.config));
-        Ok(Runtime::new(premises, inventory, judge, patience).with_model(voice))
+        Ok(Runtime::new(premises, inventory, judge, patience))
     }
 
-    fn model(&self, _: Option<&str>) -> Result<Chosen, Report> {
-        Ok(self.chosen.clone())
-    }
-
-    fn now(&self) -> String {
-        "2026-01-02T03:04:05.678Z".to_owned()
-    }
-
-    fn fresh_id(&self) -> Result<String, Report> {
+    fn fresh_id(&self) -> String {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed);
-        Ok(format!("{number:016x}"))
+        format!("{number:016x}")
     }
 }
 

@@ -124,14 +124,6 @@ fn has_words(entry: &Entry, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word))
 }
 
-/// Only the skills of a source.
-pub(super) fn keep(inventory: &mut Inventory, source: Source) {
-    let Inventory {
-        catalog, skills, ..
-    } = inventory;
-    skills.retain(|skill| catalog.entries[skill.entry].source == source);
-}
-
 /// Whether a list without `--all` shows a skill.
 pub(crate) fn is_shown(skill: &Skill) -> bool {
     matches!(

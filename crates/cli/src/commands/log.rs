@@ -104,7 +104,7 @@ fn line(session: &Session, row: &ReceiptRow) -> String {
     };
     let at = match output.is_verbose() {
         true => row.at.clone(),
-        false => ago(session.machine.now, &row.at),
+        false => ago(session.machine().now, &row.at),
     };
     format!(
         "{} {mark}{times} {} {} {} ({}{note}{sandbox}){reason}\n",
@@ -140,7 +140,7 @@ fn time(session: &Session, text: &str) -> Result<SystemTime, Failure> {
         .or_else(|| {
             humantime::parse_duration(text)
                 .ok()
-                .and_then(|ago| session.machine.now.checked_sub(ago))
+                .and_then(|ago| session.machine().now.checked_sub(ago))
         });
     moment.ok_or_else(|| {
         Failure::broken("usage", format!("`{}` is not a time", one_line(text)))

@@ -33,8 +33,6 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-pub(crate) use metier::explain::{find_usable, not_ready, usable, warn_of_version};
-
 use metier::Machine;
 
 use crate::{
@@ -61,19 +59,19 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Why(args)) => why::run(&open()?, args),
         Some(Command::Compose(args)) => compose::run(&open()?, args),
         Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
-        Some(Command::Run(args)) => return run::run(&open()?, args),
-        Some(Command::Agent(args)) => return agent::run(&open()?, args),
-        Some(Command::Chat(args)) => return chat::run(&open()?, args),
-        Some(Command::Spawn(args)) => return spawn::run(&open()?, args),
-        Some(Command::Tools(args)) => return tools::run(&open()?, args),
-        Some(Command::Test(args)) => return test::run(&open()?, args),
-        Some(Command::Call(args)) => return call::run(&open()?, args),
+        Some(Command::Run(args)) => run::run(&open()?, args),
+        Some(Command::Agent(args)) => agent::run(&open()?, args),
+        Some(Command::Chat(args)) => chat::run(&open()?, args),
+        Some(Command::Spawn(args)) => spawn::run(&open()?, args),
+        Some(Command::Tools(args)) => tools::run(&open()?, args),
+        Some(Command::Test(args)) => test::run(&open()?, args),
+        Some(Command::Call(args)) => call::run(&open()?, args),
         Some(Command::Deps(args)) => deps::run(&open()?, args),
         Some(Command::Exec(args)) => exec::run(&open()?, args),
         Some(Command::Permissions(args)) => permissions::run(&open()?, args),
         Some(Command::Log(args)) => log::run(&open()?, args),
         Some(Command::New(args)) => new::run(args, machine, output),
-        Some(Command::Mcp(args)) => return mcp::run(&cli.global, machine, output, args),
+        Some(Command::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
         Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),
         Some(Command::Completions(args)) => completions::run(args, output),

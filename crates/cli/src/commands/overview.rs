@@ -246,9 +246,6 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
         ));
     }
     next.push(("metier list".to_owned(), "see every skill"));
-    next.push((
-        "metier prompt".to_owned(),
-        "see the prompt about them",
-    ));
+    next.push(("metier prompt".to_owned(), "see the prompt about them"));
     next
 }

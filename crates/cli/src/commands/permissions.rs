@@ -1,7 +1,7 @@
 //! `metier permissions`
 
 use metier::{
-    permissions::{Answer, PermissionDecision, PermissionState, SkillPermissions as Asked},
+    permissions::{Answer, PermissionDecision, PermissionReport, PermissionState},
     text::shell_word,
 };
 use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
@@ -79,7 +79,7 @@ pub(super) fn rows(permissions: &[PermissionState]) -> Vec<PermissionRow> {
     permissions.iter().map(row).collect()
 }
 
-fn show(session: &Session, asked: &Asked) -> Result<Exit, Failure> {
+fn show(session: &Session, asked: &PermissionReport) -> Result<Exit, Failure> {
     let (rows, identity) = (rows(&asked.permissions), &asked.identity);
     let output = &session.output;
     if output.is_json() {

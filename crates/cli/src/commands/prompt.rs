@@ -7,7 +7,7 @@ use std::{
 
 use clap::ValueEnum;
 use metier::{
-    prompts::{Prompt, PromptFormat, PromptOptions, PromptedSkill},
+    prompts::{PromptFormat, PromptOptions, PromptedSkill, SkillPrompt},
     read_named,
 };
 use metier_wire::{PromptDocument, PromptSkill};
@@ -122,7 +122,7 @@ fn read_base(session: &Session, file: &Path) -> Result<String, Failure> {
         let mut stdin = std::io::stdin().lock().take(MAX_BASE);
         stdin.read_to_string(&mut text).map(|_| text)
     } else {
-        read_named(&session.machine.work.join(file), MAX_BASE)
+        read_named(&session.machine().work.join(file), MAX_BASE)
     };
     text.map_err(|error| {
         Failure::broken("base", format!("the base text can't be read: {error}"))
@@ -131,7 +131,7 @@ fn read_base(session: &Session, file: &Path) -> Result<String, Failure> {
     })
 }
 
-fn document(prompt: &Prompt) -> PromptDocument<'_> {
+fn document(prompt: &SkillPrompt) -> PromptDocument<'_> {
     fn row(skill: &PromptedSkill) -> PromptSkill<'_> {
         PromptSkill {
             name: &skill.name,
@@ -153,7 +153,7 @@ fn note(session: &Session, line: &str) {
     session.output.note(&format!("{word} {line}"));
 }
 
-fn remarks(session: &Session, prompt: &Prompt) {
+fn remarks(session: &Session, prompt: &SkillPrompt) {
     if prompt.omitted + prompt.shortened > 0 {
         let line = format!(
             "{} left out, {} shortened; about {} tokens",
@@ -167,18 +167,18 @@ fn remarks(session: &Session, prompt: &Prompt) {
         let line = format!(
             "{} not scanned within {} s, named without a location: metier list --scan",
             count(prompt.unscanned, "skill"),
-            Prompt::SCAN_TIME.as_secs(),
+            SkillPrompt::SCAN_TIME.as_secs(),
         );
         note(session, &line);
     }
 }
 
-fn remark_bodies(session: &Session, args: &Args, prompt: &Prompt) {
+fn remark_bodies(session: &Session, args: &Args, prompt: &SkillPrompt) {
     if prompt.bodies_left_out > 0 {
         let line = format!(
             "{} left out: --max-skills is {}, and 0 is no limit",
             count(prompt.bodies_left_out, "skill"),
-            args.max_skills.unwrap_or(Prompt::FULL_SKILLS)
+            args.max_skills.unwrap_or(SkillPrompt::FULL_SKILLS)
         );
         note(session, &line);
     }

@@ -23,7 +23,7 @@ pub(crate) struct Args {
 pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let file = session.read(&args.name, &args.path)?;
     if session.output.is_json() {
-        let document = document(file.skill, &args.path, &file.content);
+        let document = ReadDocument::of(&file, &args.path);
         session.output.document(&document)?;
         return Ok(Exit::Ok);
     }
@@ -40,23 +40,4 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
         Resource::Binary(bytes) => session.output.bytes(&bytes)?,
     }
     Ok(Exit::Ok)
-}
-
-/// The document about a file.
-pub(super) fn document<'a>(
-    skill: String,
-    path: &'a str,
-    resource: &'a Resource,
-) -> ReadDocument<'a> {
-    let (text, size, binary) = match resource {
-        Resource::Text(text) => (Some(text.as_str()), text.len(), false),
-        Resource::Binary(bytes) => (None, bytes.len(), true),
-    };
-    ReadDocument {
-        name: skill,
-        path,
-        text,
-        size,
-        binary,
-    }
 }

@@ -11,7 +11,7 @@ use metier::{
     read_named,
     scans::{ScanOptions, ScannedSkill, Stance, Verdict, suggested},
 };
-use metier_wire::{AcceptanceRow, Baseline, ScanDocument, ScannedRow, sarif};
+use metier_wire::{Baseline, ScanDocument, ScannedRow, sarif};
 
 use self::page::{SHOWN, report, suggestions, total};
 use crate::{
@@ -175,13 +175,6 @@ fn fails(scan: &ScannedSkill, fail_on: FailOn) -> bool {
     }
 }
 
-/// One skill of the usual places, by its name and never by a path: the document, and the same as text.
-pub(super) fn named(session: &Session, name: &str) -> Result<(ScanDocument, String), Failure> {
-    let scans = [session.scan_named(name)?];
-    let page = report(&scans, &total(&scans), false, &session.output);
-    Ok((document(&scans, false), page))
-}
-
 fn revoke(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let mut lines = String::new();
     for (name, was_accepted) in session.revoke_acceptance(&args.what)? {
@@ -205,7 +198,7 @@ fn apply_baseline(
     file: &Path,
     scans: &mut [ScannedSkill],
 ) -> Result<(), Failure> {
-    let path = session.machine.work.join(file);
+    let path = session.machine().work.join(file);
     let wrong = |why: String| {
         Failure::broken("baseline", format!("the baseline can't be used: {why}"))
             .path(&path)
@@ -244,19 +237,8 @@ fn apply_baseline(
 
 fn document(scans: &[ScannedSkill], suggest: bool) -> ScanDocument {
     let row = |scan: &ScannedSkill| ScannedRow {
-        suppressed: scan.suppressed,
-        baselined: scan.left_out,
-        acceptance: scan.acceptance.as_ref().map(|accepted| AcceptanceRow {
-            reason: accepted.reason.clone(),
-            at: accepted.at.clone(),
-        }),
         suggested_permissions: suggest.then(|| suggested(&scan.report.capabilities)),
-        ..ScannedRow::of(
-            scan.entry.place.path().to_string_lossy().into_owned(),
-            scan.entry.name().into_owned(),
-            scan.digest.map(|digest| digest.to_string()),
-            &scan.report,
-        )
+        ..ScannedRow::from(scan)
     };
     ScanDocument {
         skills: scans.iter().map(row).collect(),

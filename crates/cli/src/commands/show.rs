@@ -1,7 +1,7 @@
 //! `metier show`
 
-use metier::{ShowOptions, Shown};
-use metier_wire::{CommandRow, ShowDocument};
+use metier::ShowOptions;
+use metier_wire::ShowDocument;
 
 use crate::{
     failure::{Exit, Failure},
@@ -32,23 +32,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
         no_exec: args.no_exec,
     };
     let shown = session.render_with(&args.name, args.arguments.iter().cloned(), how)?;
-    let document = document(shown);
+    let document = ShowDocument::from(shown);
     if session.output.is_json() {
         session.output.document(&document)?;
     } else {
         session.output.content(&document.content)?;
     }
     Ok(Exit::Ok)
-}
-
-/// A skill as a model gets it, if it may be given out: for every door.
-pub(super) fn document(shown: Shown) -> ShowDocument {
-    ShowDocument {
-        name: shown.name,
-        digest: shown.digest,
-        content: shown.content,
-        directory: shown.directory,
-        resources: shown.resources,
-        commands: shown.commands.iter().map(CommandRow::from).collect(),
-    }
 }

@@ -127,7 +127,7 @@ fn answer(session: &Session, action: &'static str, folder: Option<&Path>) -> Res
             out.push_str(&format!(
                 "{}  trusted {}\n",
                 trusted.folder.display(),
-                ago(session.machine.now, &trusted.at)
+                ago(session.machine().now, &trusted.at)
             ));
         }),
     }

@@ -2,7 +2,7 @@
 
 use metier::{
     skill::{Diagnostic, Entry, Severity},
-    validating::Validation,
+    validating::ValidationReport,
 };
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
 
@@ -45,7 +45,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(!checked.is_valid()))
 }
 
-fn document(checked: &Validation) -> ValidateDocument<'_> {
+fn document(checked: &ValidationReport) -> ValidateDocument<'_> {
     let inventory = checked.inventory();
     let skills = inventory.skills.iter().map(|skill| {
         let entry = inventory.entry(skill);
@@ -66,7 +66,7 @@ fn document(checked: &Validation) -> ValidateDocument<'_> {
     }
 }
 
-fn report(checked: &Validation, output: &Output) -> String {
+fn report(checked: &ValidationReport, output: &Output) -> String {
     let inventory = checked.inventory();
     let mut out = String::new();
     let mut warnings = 0;

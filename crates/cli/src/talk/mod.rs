@@ -10,8 +10,8 @@ use std::{
 };
 
 use clap::ValueEnum;
-use metier_agent::{Event, Listener, Told};
-use metier_model::text::{duration, with_blanks_shown};
+use metier::agent::{Event, Listener, Told};
+use metier::text::{duration, with_blanks_shown};
 use serde_json::Value;
 
 use crate::output::{Output, Tone, one_line};
@@ -274,15 +274,22 @@ fn input_shown(input: &Value) -> String {
 
 impl Listener for Talk {
     fn hear(&self, told: &Told) {
+        if matches!(told.event, Event::SessionStarted { .. }) {
+            self.screen.started(&told.session);
+        }
         match self.format {
             Format::Text => self.show(told),
             Format::Jsonl => {
                 let mut out = io::stdout().lock();
-                // Whoever reads the lines went away: the exit code tells how the work ended.
+                // If the reader is gone, the exit code still reports how the work ended.
                 if serde_json::to_writer(&mut out, told).is_ok() {
                     out.write_all(b"\n").and_then(|()| out.flush()).ok();
                 }
             }
         }
+    }
+
+    fn while_waiting(&self, request: &mut dyn FnMut()) {
+        self.screen.while_waiting(request);
     }
 }

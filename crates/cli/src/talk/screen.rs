@@ -6,7 +6,7 @@
 
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -29,6 +29,8 @@ const ERASE_REST: &str = "\x1b[K";
 pub(crate) struct Screen {
     output: Output,
     shows_waiting: bool,
+    /// The session that the user talks to.
+    primary: OnceLock<String>,
     state: Mutex<State>,
 }
 
@@ -57,6 +59,7 @@ impl Screen {
         Self {
             output: output.clone(),
             shows_waiting: is_text && output.shows_progress(),
+            primary: OnceLock::new(),
             state: Mutex::new(State {
                 is_open: false,
                 is_thinking: false,
@@ -67,6 +70,16 @@ impl Screen {
                 markdown: style.map(MarkdownStream::new),
             }),
         }
+    }
+
+    /// A session of this run has started; the first one is the user's.
+    pub(crate) fn started(&self, session: &str) {
+        self.primary.get_or_init(|| session.to_owned());
+    }
+
+    /// Whether a session is that of a sub-agent.
+    pub(crate) fn is_subagent(&self, session: &str) -> bool {
+        self.primary.get().is_some_and(|primary| primary != session)
     }
 
     /// A line that a quiet run leaves out.
@@ -122,7 +135,7 @@ impl Screen {
     }
 
     /// Does something during which the model is waited for. While nothing else happens on the screen, a sign shows that.
-    pub(crate) fn while_waiting<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn while_waiting(&self, work: &mut dyn FnMut()) {
         if !self.shows_waiting {
             return work();
         }
@@ -135,11 +148,10 @@ impl Screen {
                     self.show_sign(&is_over);
                 }
             });
-            let result = work();
+            work();
             self.end_waiting(&is_over);
             ticking.thread().unpark();
-            result
-        })
+        });
     }
 
     /// Ends the line that is being written.

@@ -78,3 +78,4 @@ mod terminal;
 mod tokens;
 mod unscanned;
 mod validating;
+mod verbs;
