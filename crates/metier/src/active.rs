@@ -29,25 +29,25 @@ const END: Duration = Duration::from_secs(3);
 
 /// Where skills are active, other than where the user is.
 #[derive(Default)]
-pub struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     /// The folder that is the project.
-    pub project: Option<&'a Path>,
+    pub(crate) project: Option<&'a Path>,
     /// Who is asked for permission.
-    pub approver: Option<Arc<dyn Approver>>,
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     /// A file of tests that runs in place of the entrypoint.
-    pub tests: Option<&'a str>,
+    pub(crate) tests: Option<&'a str>,
     /// The name of the session; a fresh one if there is none.
-    pub id: Option<&'a str>,
+    pub(crate) id: Option<&'a str>,
     /// The model that skills may ask.
-    pub model: Option<Arc<dyn Model>>,
+    pub(crate) model: Option<Arc<dyn Model>>,
     /// Whether skills are started only to learn what they contribute, without a question.
-    pub describes: bool,
+    pub(crate) describes: bool,
     /// Set when the results of skills are no longer wanted.
-    pub stop: Option<Arc<AtomicBool>>,
+    pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
 /// Activates skills, the ones of `--skills` first, and does some work with them.
-pub fn with<T>(
+pub(crate) fn with<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     names: &[&str],
@@ -64,7 +64,7 @@ pub fn with<T>(
 }
 
 /// The same on a stage of the caller's, and with no skills but these.
-pub fn on<T>(
+pub(crate) fn on<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     names: &[&str],
@@ -88,7 +88,7 @@ pub fn on<T>(
 }
 
 /// A session in which nothing is active yet. What it activates is scanned, asked about and written down.
-pub fn open(
+pub(crate) fn open(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     stage: Stage<'_>,
@@ -129,7 +129,7 @@ pub fn open(
 }
 
 /// What skills wrote to their logs.
-pub fn tell(workspace: &Workspace, said: Vec<(String, String)>) {
+pub(crate) fn tell(workspace: &Workspace, said: Vec<(String, String)>) {
     for (skill, line) in said {
         let line = one_line(&line);
         match line.strip_prefix(WARNING) {
@@ -145,7 +145,7 @@ pub fn tell(workspace: &Workspace, said: Vec<(String, String)>) {
 }
 
 /// Activates one skill.
-pub fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<(), Error> {
+pub(crate) fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<(), Error> {
     let inventory = runtime.inventory();
     let skill = explain::find_usable(workspace, inventory, name)?;
     let entry = inventory.entry(skill);
@@ -207,7 +207,7 @@ fn last_words(error: &SessionError) -> Vec<String> {
 }
 
 /// What to say when there is no prompt.
-pub fn no_prompt(error: PromptError) -> Error {
+pub(crate) fn no_prompt(error: PromptError) -> Error {
     match error {
         PromptError::Store(error) => error.into(),
         PromptError::Blocked { ref by, .. } => Error::unmet("blocked", error.to_string())
@@ -220,7 +220,7 @@ pub fn no_prompt(error: PromptError) -> Error {
 }
 
 /// What to say when a call has no answer.
-pub fn failed(error: &CallError) -> Error {
+pub(crate) fn failed(error: &CallError) -> Error {
     let message = error.to_string();
     match error {
         CallError::NotActive(skill) => Error::unmet("not-active", message)

@@ -73,6 +73,7 @@ pub mod text;
 mod tool_list;
 pub mod trusting;
 pub mod validating;
+mod watch;
 #[doc(hidden)]
 pub mod wording;
 pub mod worker;
@@ -99,6 +100,7 @@ pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
 pub use testing::TestResult;
 pub use tool_list::ToolList;
+pub use watch::{SkillChanges, Watch, WatchedSkill};
 pub use workspace::Workspace;
 #[doc(hidden)]
 pub use workspace::{problem_failure, roots_to_trust};
