@@ -27,7 +27,7 @@
 //!
 //! | to | call | and see |
 //! |---|---|---|
-//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`] | [`skill`], [`inspection`] |
+//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`] | [`validating`], [`scans`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
@@ -78,6 +78,7 @@ pub mod text;
 mod tool_list;
 pub mod trusting;
 pub mod validating;
+mod watch;
 pub mod wording;
 pub mod worker;
 mod workspace;
@@ -104,6 +105,7 @@ pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
 pub use testing::TestResult;
 pub use tool_list::ToolList;
+pub use watch::{SkillChanges, Watch, WatchedSkill};
 pub use workspace::Workspace;
 
 const _: () = {

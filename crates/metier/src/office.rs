@@ -14,7 +14,7 @@ use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
 };
-use metier_store::{SharedStore, Store};
+use metier_store::SharedStore;
 
 use crate::{Error, NoticeLevel, leftovers, text::one_line, wording, workspace::Workspace};
 
@@ -98,12 +98,11 @@ impl Office {
         let mut obeyed = workspace.obeyed();
         obeyed.extend(named.obeyed);
         obeyed.push(cache.join(TEST_PROJECTS));
-        let store = Store::open(database)?;
-        store.close_abandoned(&crate::machine::timestamp(now()))?;
+        let store = workspace.shared_store(&crate::machine::timestamp(now()))?;
         let notices = Arc::clone(&workspace.notices);
         Ok(Self {
             workspace: workspace.clone(),
-            store: store.into(),
+            store,
             approver,
             warn: Arc::new(move |line| notices.notice(NoticeLevel::Alert, &one_line(line))),
             common: common.collect(),

@@ -19,7 +19,7 @@ use metier_runtime::{
     scanning::{Screen, Unscreened},
     survey,
 };
-use metier_store::{Store, TrustedRoot};
+use metier_store::{SharedStore, Store, TrustedRoot};
 
 use crate::{
     Error, NoticeLevel, Notices, Settings, leftovers, machine::Machine, screening::Screening,
@@ -48,6 +48,8 @@ pub struct Workspace {
     pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
     warned: Arc<Mutex<BTreeSet<String>>>,
+    /// The database of all sessions, once one was opened.
+    shared_store: Arc<Mutex<Option<SharedStore>>>,
 }
 
 impl Workspace {
@@ -101,6 +103,7 @@ impl Workspace {
             config: Arc::new(config),
             problems: Arc::new(problems),
             warned: Arc::default(),
+            shared_store: Arc::default(),
         })
     }
 
@@ -115,6 +118,20 @@ impl Workspace {
         let database = self.machine.database.as_ref();
         let store = database.map(|database| Store::open_existing(database));
         Ok(store.transpose()?.flatten())
+    }
+
+    /// The connection that all sessions of this workspace share. What was left open by runs that were killed is closed when it is opened.
+    pub(crate) fn shared_store(&self, now: &str) -> Result<SharedStore, Error> {
+        let mut shared = self
+            .shared_store
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = &*shared {
+            return Ok(store.clone());
+        }
+        let store = self.store()?;
+        store.close_abandoned(now)?;
+        Ok(shared.insert(store.into()).clone())
     }
 
     /// The database, made if there is none.
