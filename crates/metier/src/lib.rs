@@ -90,7 +90,8 @@ pub use live_session::{Session, SessionOptions};
 pub use machine::Machine;
 pub use metier_catalog::{Resource, read_named};
 pub use metier_model::Source;
-#[doc(hidden)]
+/// How text of skills is framed for a model, so that it can't pretend to be the user's.
+#[doc(inline)]
 pub use metier_model::model_text;
 pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
 pub use metier_runtime::{
