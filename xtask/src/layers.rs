@@ -37,6 +37,9 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-cli", 12),
 ];
 
+/// Crates that know these of ours and no others: what is below the library is reached through it.
+const ONLY: &[(&str, &[&str])] = &[("metier-server", &["metier", "metier-wire"])];
+
 /// For tests and chores: nothing that ships may need them.
 const DEV: &[&str] = &["metier-testkit", "xtask"];
 
@@ -131,6 +134,7 @@ fn problems(packages: &[Package]) -> Vec<String> {
         };
         for need in &package.needs {
             problems.extend(edge(name, own, need, &layers));
+            problems.extend(beside_library(name, need));
         }
         if PURE.contains(&name) && !package.library.as_deref().is_some_and(bans_the_world) {
             problems.push(format!(
@@ -150,6 +154,16 @@ fn edge(from: &str, own: u8, to: &str, layers: &BTreeMap<&str, u8>) -> Option<St
     let other = *layers.get(to)?; // an unknown package is reported where it is listed
     (other >= own).then(|| {
         format!("`{from}` (layer {own}) must not know `{to}` (layer {other}): edges point down")
+    })
+}
+
+fn beside_library(from: &str, to: &str) -> Option<String> {
+    let (_, known) = ONLY.iter().find(|(name, _)| *name == from)?;
+    (!known.contains(&to)).then(|| {
+        format!(
+            "`{from}` must not know `{to}`: of our crates it uses {} only",
+            known.join(" and ")
+        )
     })
 }
 

@@ -56,6 +56,14 @@ fn sabotage_neighbours_do_not_know_each_other() {
 }
 
 #[test]
+fn sabotage_the_server_does_not_reach_below_the_library() {
+    caught(
+        package("metier-server", &["metier", "metier-model"]),
+        "must not know `metier-model`",
+    );
+}
+
+#[test]
 fn sabotage_test_crates_do_not_ship() {
     caught(package("metier", &["metier-testkit"]), "dev-dependency");
 }

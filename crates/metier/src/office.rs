@@ -1,4 +1,4 @@
-//! Where permission is asked for and acts are done in this run: the desk, and what surrounds a skill here.
+//! The permission context of a run: approver, database, and the environment of a skill.
 
 use std::{
     ffi::OsString,
@@ -40,7 +40,7 @@ const COMMON: &[&str] = &[
     "LINES",
 ];
 
-/// What decides and acts in this run.
+/// The approver, the database and the environment of this run.
 pub struct Office {
     workspace: Workspace,
     store: SharedStore,
@@ -56,16 +56,16 @@ pub struct Office {
 }
 
 impl Office {
-    /// Opens the database; without one nothing is done, because nothing could be written down.
+    /// Opens the database: without receipts nothing is done.
     pub fn open(workspace: &Workspace) -> Result<Self, Error> {
         Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
 
-    /// The same with somebody else to ask.
+    /// The same with another approver.
     pub fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
         let machine = &workspace.machine;
         let nowhere = |what: &str| {
-            Error::broken("store", format!("there is no place for {what}"))
+            Error::broken("store", format!("there is no folder for {what}"))
                 .hint("set METIER_HOME to a folder")
         };
         let database = machine
@@ -76,13 +76,16 @@ impl Office {
             .cache
             .as_ref()
             .ok_or_else(|| nowhere("temporary files"))?;
-        // A folder that is there is fenced in. One that isn't could be made by a skill, and would count until the skill ends.
+        // The sandbox protects a folder that exists. One that does not could be created by a skill, and would count until the skill ends.
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
             std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
-            Error::broken("program", format!("the program can't find itself: {error}"))
-                .hint("start metier by its full path")
+            Error::broken(
+                "program",
+                format!("cannot determine the path of the metier executable: {error}"),
+            )
+            .hint("start metier by its full path")
         })?;
         let config = machine
             .config_file
@@ -117,7 +120,7 @@ impl Office {
         })
     }
 
-    /// The same for a session that has a name already.
+    /// The same for a session that already has an id.
     pub fn named(self, id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -125,7 +128,7 @@ impl Office {
         }
     }
 
-    /// What is at hand when a skill works. `stop` ends what it waits for; `project` stands in for the user's own.
+    /// Everything that a skill needs to run. `stop` cancels what it waits for; `project` is used in place of the user's.
     pub fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
         let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
@@ -152,7 +155,7 @@ impl Office {
         }
     }
 
-    /// Who decides.
+    /// Grants permissions and writes receipts.
     pub fn desk(&self) -> Desk {
         Desk {
             store: self.store.clone(),
@@ -169,13 +172,13 @@ impl Office {
     }
 }
 
-/// A name that no session had before.
+/// A new session id.
 pub fn fresh_id() -> Result<String, Error> {
     let number = getrandom::u64().map_err(std::io::Error::from)?;
     Ok(format!("{number:016x}"))
 }
 
-/// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.
+/// Creates a folder that only the user can read and write, before a skill can create it: its content is run later.
 pub fn private(folder: PathBuf) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
@@ -200,7 +203,7 @@ fn now() -> SystemTime {
     crate::machine::now()
 }
 
-/// What holds for every grant of this run.
+/// The terms of every grant of this run.
 pub fn terms(workspace: &Workspace) -> Terms {
     let limits = &workspace.config.limits;
     let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
@@ -220,7 +223,7 @@ pub fn terms(workspace: &Workspace) -> Terms {
     }
 }
 
-/// What to say when there is no grant.
+/// The error for a request that was not granted.
 pub fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
     let word = metier_model::text::shell_word(&name);
@@ -239,7 +242,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
         } => {
             let failure = Error::unmet(
                 "not-approved",
-                format!("skill `{name}` needs permission, and nobody was there to give it"),
+                format!("skill `{name}` needs permissions that are not approved, and there is no terminal to ask on"),
             )
             .skill(name.as_ref());
             let failure = asked.iter().fold(failure, |failure, asked| {
@@ -252,7 +255,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
                 true => failure.detail(meant_by_name(entry)),
                 false => failure,
             };
-            failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
+            failure.hint(format!("allow it for this run with --approve-skills {word}, or permanently with: metier permissions {word} --approve"))
         }
     }
 }
@@ -264,18 +267,18 @@ fn denied(name: &str, asked: &[Asked]) -> Error {
     })
 }
 
-/// What a bare name in the configuration does not approve, and what would.
+/// Why a bare name in the configuration does not approve this skill, and the name that does.
 pub fn meant_by_name(entry: &Entry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(
         "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
-         `{source}:{name}` would mean it"
+         use `{source}:{name}`"
     )
 }
 
 fn changed(failure: Error, changes: &Changes) -> Error {
     let failure = failure.detail(format!(
-        "it is not what was approved on {}:",
+        "it has changed since it was approved on {}:",
         one_line(&changes.since)
     ));
     wording::difference(changes)
