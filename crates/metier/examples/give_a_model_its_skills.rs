@@ -1,5 +1,4 @@
-//! An agent of your own in one loop, against an OpenAI-compatible server (`OPENAI_BASE_URL`, `OPENAI_API_KEY`). It takes skills and a task:
-//! `cargo run -p metier --example give_a_model_its_skills -- greeter 'Greet Ada.'`
+//! An agent of your own in one loop, against an OpenAI-compatible server (`OPENAI_BASE_URL`, `OPENAI_API_KEY`): `cargo run -p metier --example give_a_model_its_skills -- greeter 'Greet Ada.'`
 
 use std::{env, error::Error, process::ExitCode};
 
@@ -28,9 +27,10 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         json!({ "type": "function", "function": { "name": name, "description": spec.description, "parameters": spec.input_schema } })
     };
     let tools: Vec<Value> = session.tools().iter().map(declared).collect();
-    let (system, user) = (("system", system.as_str()), ("user", task.as_str()));
-    let message = |(role, text): (&str, &str)| json!({ "role": role, "content": text });
-    let mut messages = vec![message(system), message(user)];
+    let mut messages = vec![
+        json!({ "role": "system", "content": system }),
+        json!({ "role": "user", "content": task }),
+    ];
     loop {
         let message = ask(&json!({ "model": "any", "messages": messages, "tools": tools }))?;
         messages.push(message.clone());
@@ -41,10 +41,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
         for call in calls {
             let function = &call["function"];
             let input = serde_json::from_str(function["arguments"].as_str().unwrap_or("{}"))?;
-            // The model should know about a refusal.
             let called = session.call(function["name"].as_str().unwrap_or(""), &input);
-            let output =
-                called.map_or_else(|error| error.to_string(), |done| done.output.to_string());
+            let output = called.map(|done| done.output.to_string());
+            let output = output.unwrap_or_else(|error| error.to_string());
             messages.push(json!({ "role": "tool", "tool_call_id": call["id"], "content": output }));
         }
     }
@@ -53,12 +52,9 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
 fn ask(request: &Value) -> Result<Value, Box<dyn Error>> {
     let url = format!("{}/chat/completions", env::var("OPENAI_BASE_URL")?);
     let key = format!("Bearer {}", env::var("OPENAI_API_KEY")?);
-    let post = ureq::post(url)
-        .header("authorization", key)
-        .content_type("application/json");
-    let answer = post
-        .send(request.to_string())?
-        .into_body()
-        .read_to_string()?;
-    Ok(serde_json::from_str::<Value>(&answer)?["choices"][0]["message"].clone())
+    let post = ureq::post(url).header("authorization", key);
+    let post = post.content_type("application/json");
+    let mut answer = post.send(request.to_string())?.into_body();
+    let answer: Value = serde_json::from_str(&answer.read_to_string()?)?;
+    Ok(answer["choices"][0]["message"].clone())
 }
