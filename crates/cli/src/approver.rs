@@ -1,4 +1,4 @@
-//! The person at the terminal, asked in a way that no skill can talk into.
+//! Requests for permission at the terminal, in a form that no skill can influence.
 
 use std::{
     io::{self, BufRead, IsTerminal, StdinLock, Write},
@@ -17,13 +17,13 @@ use crate::{
     talk::Screen,
 };
 
-/// How often a question is asked when the answer is none of those that are offered.
+/// How often a question is repeated after an answer that is not offered.
 const MAX_TRIES: usize = 3;
 
 /// Asks at the terminal, if there is one.
 pub(crate) struct Terminal {
     output: Output,
-    /// Whether somebody is there to answer.
+    /// Whether there is a terminal to ask on.
     pub(crate) present: bool,
     /// The session in which it is asked.
     within: Option<Within>,
@@ -75,7 +75,7 @@ impl Terminal {
                 return Ok(Reply::Deny);
             }
             let mut line = String::new();
-            // The end of the input, too, is no answer.
+            // The end of the input is not an answer either.
             if keyboard.read_line(&mut line)? == 0 {
                 return Ok(Reply::Deny);
             }
@@ -89,21 +89,21 @@ impl Terminal {
                     talk.write_all(wording::all_wants(asked).as_bytes())?;
                 }
                 _ if tries + 1 == MAX_TRIES => {
-                    talk.write_all(b"\nnone of the answers above: this counts as a no\n")?;
+                    talk.write_all(b"\nnot one of the answers above: this counts as a no\n")?;
                     return Ok(Reply::Deny);
                 }
                 _ => {
                     tries += 1;
-                    // What was typed before the question stands here again is no answer to it.
+                    // What was typed before the question is shown again does not answer it.
                     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
-                    talk.write_all(b"\nthat is none of these answers:\n")?;
+                    talk.write_all(b"\nchoose one of these answers:\n")?;
                 }
             }
         }
     }
 }
 
-/// What a line says.
+/// A parsed answer.
 #[derive(Debug, PartialEq, Eq)]
 enum Read {
     Reply(Reply),
@@ -133,12 +133,12 @@ impl Approver for Terminal {
             Some(within) => within.screen.hold(|| self.put(question)),
             None => self.put(question),
         };
-        // Whoever can't see the question hasn't answered it.
+        // A question that could not be shown was not answered.
         asked.unwrap_or(Reply::Deny)
     }
 }
 
-/// The keyboard, for a question that is about to be asked: what was typed or pasted before is no answer to it.
+/// The keyboard, for a question that is about to be asked: what was typed or pasted before does not answer it.
 fn keyboard() -> io::Result<StdinLock<'static>> {
     let keyboard = io::stdin().lock();
     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
@@ -159,7 +159,7 @@ pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
     ))
 }
 
-/// Waits for a line; whether there is one, and nobody pressed Ctrl-C instead.
+/// Waits for a line; returns false if the user pressed Ctrl-C instead.
 fn is_answered(keyboard: &StdinLock<'_>, cancel: &Cancel) -> io::Result<bool> {
     let glance = Timespec {
         tv_sec: 0,

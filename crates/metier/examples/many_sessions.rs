@@ -1,16 +1,8 @@
-//! Sessions on 32 threads of one workspace: each activates a skill, calls each of its tools and ends, again and again for SECONDS.
-//!
-//! ```text
-//! cargo run -p metier --example many_sessions -- 3 greeter
-//! ```
+//! Sessions on 32 threads of one workspace: each activates a skill, calls each of its tools and ends, again and again for SECONDS:
+//! `cargo run -p metier --example many_sessions -- 3 greeter`
 
-use std::{
-    env,
-    error::Error,
-    process::ExitCode,
-    thread,
-    time::{Duration, Instant},
-};
+use std::time::{Duration, Instant};
+use std::{env, error::Error, process::ExitCode, thread};
 
 use metier::{SessionOptions, Settings, Skills, Workspace};
 use serde_json::json;
@@ -29,26 +21,31 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     let end = Instant::now() + Duration::from_secs(seconds.parse()?);
     let workspace = Workspace::open(Settings::from_env()?)?;
     let skills = workspace.skills()?;
-    let done: Vec<Result<usize, metier::Error>> = thread::scope(|scope| {
-        let work = |thread: usize| {
-            let (workspace, skills) = (workspace.clone(), skills.clone());
-            scope.spawn(move || {
-                let mut sessions = 0;
-                for name in names.iter().cycle().skip(thread) {
-                    if Instant::now() >= end && sessions > 0 {
-                        break;
-                    }
-                    use_once(&workspace, &skills, name)?;
-                    sessions += 1;
-                }
-                Ok(sessions)
+    let work = |thread: usize| {
+        let mut sessions = 0;
+        for name in names.iter().cycle().skip(thread) {
+            if Instant::now() >= end && sessions > 0 {
+                break;
+            }
+            use_once(&workspace, &skills, name)?;
+            sessions += 1;
+        }
+        Ok::<usize, metier::Error>(sessions)
+    };
+    let mut sessions = 0;
+    thread::scope(|scope| {
+        let start = |thread| {
+            scope.spawn({
+                let work = &work;
+                move || work(thread)
             })
         };
-        let threads: Vec<_> = (0..THREADS).map(work).collect();
-        let joined = threads.into_iter().filter_map(|thread| thread.join().ok());
-        joined.collect()
-    });
-    let sessions: usize = done.into_iter().sum::<Result<usize, _>>()?;
+        let threads: Vec<_> = (0..THREADS).map(start).collect();
+        for thread in threads {
+            sessions += thread.join().map_err(|_| "a thread panicked")??;
+        }
+        Ok::<(), Box<dyn Error>>(())
+    })?;
     println!("{sessions}");
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! A session with active skills: opened, used, and closed again, whatever happens in between.
+//! Sessions with active skills: opened, used, and always closed again.
 
 use std::{
     path::Path,
@@ -27,26 +27,26 @@ const START: Duration = Duration::from_secs(10);
 /// How long a skill may take to shut down, while the caller waits.
 const END: Duration = Duration::from_secs(3);
 
-/// Where skills are active, other than where the user is.
+/// How a session is opened, where that differs from the defaults.
 #[derive(Default)]
 pub(crate) struct Stage<'a> {
     /// The folder that is the project.
     pub(crate) project: Option<&'a Path>,
-    /// Who is asked for permission.
+    /// Answers requests for permission.
     pub(crate) approver: Option<Arc<dyn Approver>>,
     /// A file of tests that runs in place of the entrypoint.
     pub(crate) tests: Option<&'a str>,
-    /// The name of the session; a fresh one if there is none.
+    /// The id of the session; a new one if there is none.
     pub(crate) id: Option<&'a str>,
-    /// The model that skills may ask.
+    /// The model that skills can ask.
     pub(crate) model: Option<Arc<dyn Model>>,
-    /// Whether skills are started only to learn what they contribute, without a question.
+    /// Whether skills are started only to learn what they contribute, without requests for permission.
     pub(crate) describes: bool,
-    /// Set when the results of skills are no longer wanted.
+    /// Set to cancel what skills are doing.
     pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
-/// Activates skills, the ones of `--skills` first, and does some work with them.
+/// Activates skills, those of the settings first, and calls `work` with them.
 pub(crate) fn with<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
@@ -63,7 +63,7 @@ pub(crate) fn with<T>(
     on(workspace, inventory, &all, Stage::default(), work)
 }
 
-/// The same on a stage of the caller's, and with no skills but these.
+/// The same with options, and with these skills only.
 pub(crate) fn on<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
@@ -71,7 +71,7 @@ pub(crate) fn on<T>(
     stage: Stage<'_>,
     work: impl FnOnce(&Runtime) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    // Of a test, what came of it is said; an error that it expects is none.
+    // The result of a test is reported, not its log: an error can be expected.
     let is_test = stage.project.is_some();
     let runtime = open(workspace, inventory, stage)?;
     let activated = names
@@ -87,7 +87,7 @@ pub(crate) fn on<T>(
     Ok(done)
 }
 
-/// A session in which nothing is active yet. What it activates is scanned, asked about and written down.
+/// A session in which nothing is active yet. What it activates is scanned, permitted and written down.
 pub(crate) fn open(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
@@ -128,7 +128,7 @@ pub(crate) fn open(
     Ok(runtime)
 }
 
-/// What skills wrote to their logs.
+/// Passes on what skills logged.
 pub(crate) fn tell(workspace: &Workspace, said: Vec<(String, String)>) {
     for (skill, line) in said {
         let line = one_line(&line);
@@ -163,12 +163,12 @@ pub(crate) fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> 
                 unmet("unusable", &error).hint(format!("metier info {word}"))
             }
             ActivateError::NoDeno(_) => unmet("deno", &error).hint(
-                "install Deno, or let the embedded engine do it: metier config skills.hooks.engine auto",
+                "install Deno, or use the embedded engine: metier config skills.hooks.engine auto",
             ),
             ActivateError::Entrypoint(_) => {
                 unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))
             }
-            // The message itself says what to change in the code or in the manifest.
+            // The message names what to change in the code or in the manifest.
             ActivateError::Contribution(_) => unmet("contribution", &error),
             ActivateError::Session(ref inner) => {
                 let failure = unmet("not-started", &error);
@@ -180,12 +180,12 @@ pub(crate) fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> 
     })
 }
 
-/// How many lines are shown of what a program wrote before it ended.
+/// How many of the last lines of a program are shown.
 const LAST_WORDS: usize = 8;
 const OLD_NODE: &str =
-    "Node is too old to run TypeScript: it takes Node 22.18 or newer (see node --version)";
+    "Node is too old to run TypeScript: it needs Node 22.18 or newer (see node --version)";
 
-/// What the code of a skill wrote last before it ended.
+/// The last lines that the code of a skill wrote before it ended.
 fn last_words(error: &SessionError) -> Vec<String> {
     match error {
         SessionError::Ended { stderr, .. } => {
@@ -194,7 +194,7 @@ fn last_words(error: &SessionError) -> Vec<String> {
             }
             let lines: Vec<&str> = stderr.lines().collect();
             let first = lines.len().saturating_sub(LAST_WORDS);
-            // Of a long trace the line with the error says more than any line of the stack.
+            // The line with the error matters more than any line of the stack.
             let cause = lines
                 .iter()
                 .take(first)
@@ -206,7 +206,7 @@ fn last_words(error: &SessionError) -> Vec<String> {
     }
 }
 
-/// What to say when there is no prompt.
+/// The error when there is no prompt.
 pub(crate) fn no_prompt(error: PromptError) -> Error {
     match error {
         PromptError::Store(error) => error.into(),
@@ -219,7 +219,7 @@ pub(crate) fn no_prompt(error: PromptError) -> Error {
     }
 }
 
-/// What to say when a call has no answer.
+/// The error when a call has no answer.
 pub(crate) fn failed(error: &CallError) -> Error {
     let message = error.to_string();
     match error {
@@ -277,7 +277,7 @@ pub(crate) fn failed(error: &CallError) -> Error {
         }
         CallError::Answer { skill, .. } => Error::unmet("protocol", message)
             .skill(skill.as_str())
-            .hint("docs/writing-skills.md says what a skill answers"),
+            .hint("docs/writing-skills.md describes the protocol"),
         CallError::Store(_) => Error::broken("store", message),
     }
 }

@@ -1,4 +1,4 @@
-//! How permission is asked for and acts are done in this run.
+//! The permission context of a run: approver, database, and the environment of a skill.
 
 use std::{
     ffi::OsString,
@@ -40,7 +40,7 @@ const COMMON: &[&str] = &[
     "LINES",
 ];
 
-/// Permissions, receipts and the host environment of this run.
+/// The approver, the database and the environment of this run.
 pub(crate) struct Office {
     workspace: Workspace,
     store: SharedStore,
@@ -56,7 +56,7 @@ pub(crate) struct Office {
 }
 
 impl Office {
-    /// Opens the database; without one nothing is done, because no receipt could be written.
+    /// Opens the database: without receipts nothing is done.
     pub(crate) fn open(workspace: &Workspace) -> Result<Self, Error> {
         Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
@@ -65,7 +65,7 @@ impl Office {
     pub(crate) fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
         let machine = &workspace.machine;
         let nowhere = |what: &str| {
-            Error::broken("store", format!("there is no home directory for {what}"))
+            Error::broken("store", format!("there is no folder for {what}"))
                 .hint("set METIER_HOME to a folder")
         };
         let database = machine
@@ -76,14 +76,14 @@ impl Office {
             .cache
             .as_ref()
             .ok_or_else(|| nowhere("temporary files"))?;
-        // A folder that exists is protected. One that doesn't could be made by a skill, and would count until the skill ends.
+        // The sandbox protects a folder that exists. One that does not could be created by a skill, and would count until the skill ends.
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
             std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
             Error::broken(
                 "program",
-                format!("can't determine the path of the executable: {error}"),
+                format!("cannot determine the path of the metier executable: {error}"),
             )
             .hint("start metier by its full path")
         })?;
@@ -120,7 +120,7 @@ impl Office {
         })
     }
 
-    /// The same for a session that has a name already.
+    /// The same for a session that already has an id.
     pub(crate) fn named(self, id: &str) -> Self {
         Self {
             id: id.to_owned(),
@@ -128,12 +128,8 @@ impl Office {
         }
     }
 
-    /// The environment in which a skill acts. `stop` ends its waits; `project` replaces the user's own.
-    pub(crate) fn premises(
-        self,
-        stop: Option<Arc<AtomicBool>>,
-        project: Option<&Path>,
-    ) -> Premises {
+    /// Everything that a skill needs to run. `stop` cancels what it waits for; `project` is used in place of the user's.
+    pub(crate) fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
         let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
         if let Some(project) = project {
@@ -159,7 +155,7 @@ impl Office {
         }
     }
 
-    /// Who decides.
+    /// Grants permissions and writes receipts.
     pub(crate) fn desk(&self) -> Desk {
         Desk {
             store: self.store.clone(),
@@ -176,13 +172,13 @@ impl Office {
     }
 }
 
-/// A random name for a session.
+/// A new session id.
 pub(crate) fn fresh_id() -> Result<String, Error> {
     let number = getrandom::u64().map_err(std::io::Error::from)?;
     Ok(format!("{number:016x}"))
 }
 
-/// A folder for the user alone. It must exist before a skill could make it: its content will be run.
+/// Creates a folder that only the user can read and write, before a skill can create it: its content is run later.
 pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
@@ -227,7 +223,7 @@ pub(crate) fn terms(workspace: &Workspace) -> Terms {
     }
 }
 
-/// The error for a missing grant.
+/// The error for a request that was not granted.
 pub(crate) fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
     let word = metier_model::text::shell_word(&name);
@@ -246,7 +242,7 @@ pub(crate) fn refused(entry: &Entry, refused: Refused) -> Error {
         } => {
             let failure = Error::unmet(
                 "not-approved",
-                format!("skill `{name}` needs permissions that are not approved, and there is no terminal to ask at"),
+                format!("skill `{name}` needs permissions that are not approved, and there is no terminal to ask on"),
             )
             .skill(name.as_ref());
             let failure = asked.iter().fold(failure, |failure, asked| {
@@ -271,18 +267,18 @@ fn denied(name: &str, asked: &[Asked]) -> Error {
     })
 }
 
-/// That a bare name in the configuration does not approve this skill, and what would.
+/// Why a bare name in the configuration does not approve this skill, and the name that does.
 pub(crate) fn meant_by_name(entry: &Entry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(
         "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
-         `{source}:{name}` would mean it"
+         use `{source}:{name}`"
     )
 }
 
 fn changed(failure: Error, changes: &Changes) -> Error {
     let failure = failure.detail(format!(
-        "it is not what was approved on {}:",
+        "it has changed since it was approved on {}:",
         one_line(&changes.since)
     ));
     wording::difference(changes)

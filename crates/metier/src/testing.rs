@@ -407,7 +407,7 @@ struct Project(PathBuf);
 impl Project {
     fn new(workspace: &Workspace, files: &[(String, String)]) -> Result<Self, Error> {
         let cache = workspace.machine.cache.as_ref().ok_or_else(|| {
-            Error::broken("store", "there is no place for temporary files")
+            Error::broken("store", "there is no folder for temporary files")
                 .hint("set METIER_HOME to a folder")
         })?;
         fs::create_dir_all(cache)?;

@@ -1,7 +1,7 @@
 //! MCP on stdin and stdout, for agents that start us: tools, and instructions that hold the catalog.
 //!
 //! Two eras of the protocol are spoken, because clients of both exist: the one that begins with `initialize` (2024-11-05 to
-//! 2025-11-25), and the one in which each request stands alone (2026-07-28). The SDK tells them apart; we answer the same in both.
+//! 2025-11-25), and the one in which each request is independent (2026-07-28). The SDK distinguishes them; the answers are the same.
 //!
 //! One thread reads and writes. Questions are answered on others, so that a ping gets its answer while a skill is scanned.
 
@@ -45,7 +45,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How many questions are worked on at a time; the others wait, for each may use all cores.
 const AT_ONCE: usize = 4;
 
-/// How long the end waits for work that nobody wants any more.
+/// How long the end waits for work whose result is no longer needed.
 const GRACE: Duration = Duration::from_millis(200);
 
 /// Why the server did not start, or ended.
@@ -86,7 +86,7 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
         let server = McpServer::new(Workspaces(settings));
         let discovered = Arc::clone(&server.discovered);
         match server.serve((input, output)).await {
-            // How it ended is the client's choice; there is nobody left to tell.
+            // How it ended is the client's choice; there is no client left to report it to.
             Ok(running) => drop(running.waiting().await),
             // A client that asks what we are and goes has had its answer.
             Err(ServerInitializeError::ConnectionClosed(_))

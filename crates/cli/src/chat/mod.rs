@@ -1,8 +1,8 @@
-//! A conversation at the command line: lines in, answers out, until somebody leaves.
+//! A conversation at the command line: lines in, answers out, until the user leaves.
 //!
 //! A terminal and a pipe differ in where lines come from and in what Ctrl-C means there; what a line means is the same
-//! (`words.rs`). The conversation itself begins with the first line for the model, which is also its title: whoever only looks
-//! around leaves nothing behind.
+//! (`words.rs`). The conversation itself begins with the first line for the model, which is also its title: without one,
+//! nothing is written.
 
 mod editor;
 mod lines;
@@ -30,7 +30,7 @@ use editor::{Heard, Keyboard, Word};
 use lines::Lines;
 use words::{COMMANDS, Said};
 
-/// How much of the last exchange is shown when a conversation goes on.
+/// How many lines of the last exchange are shown when a conversation is resumed.
 const MAX_SHOWN: usize = 6;
 
 /// Where lines come from.
@@ -136,7 +136,7 @@ impl Chat<'_> {
             self.talk.screen().line(line);
             self.turn(|| conversation.resume().map(drop));
         }
-        // Somebody had enough while the session was opened, and was asked for permission.
+        // The user pressed Ctrl-C while the conversation was opened.
         let mut next = first.filter(|_| !self.was_stopped());
         loop {
             let line = match next.take() {
@@ -147,7 +147,7 @@ impl Chat<'_> {
                 },
             };
             let stopped = self.turn(|| conversation.send(&line).map(drop));
-            // At a terminal somebody is there to say what comes instead.
+            // At a terminal the user types what to do instead.
             if stopped && matches!(self.input, Input::Pipe(_)) {
                 return Err(Failure::interrupted("stopped by Ctrl-C")
                     .hint(format!("resume it with: metier chat --resume {id}")));
@@ -158,7 +158,7 @@ impl Chat<'_> {
         Ok(self.code())
     }
 
-    /// The next line for the model. Everything else is dealt with on the way.
+    /// The next line for the model. Commands are handled here.
     fn next(
         &mut self,
         mut conversation: Option<&mut Conversation>,
@@ -209,7 +209,7 @@ impl Chat<'_> {
         false
     }
 
-    /// Whether Ctrl-C was pressed before anything was under way.
+    /// Whether Ctrl-C was pressed before a message was sent.
     fn was_stopped(&mut self) -> bool {
         let stopped = self.cancel.is_cancelled();
         if stopped {
@@ -319,7 +319,7 @@ impl Chat<'_> {
         self.talk.screen().line(&line);
     }
 
-    /// A program wants to know how the last turn went; a person has seen it.
+    /// Programs need to know how the last turn ended; a user has seen it.
     fn code(&self) -> Exit {
         let failed = !self.went_well && matches!(self.input, Input::Pipe(_));
         Exit::unmet_if(failed)

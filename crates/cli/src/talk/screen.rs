@@ -2,7 +2,7 @@
 //!
 //! **Problem.** The model's words come in pieces on stdout; everything else is lines on stderr, from several threads; a sign shows that
 //! the model is working; and now and then a question needs an answer. All of it is on one screen. **Decision.** Every writer
-//! takes the lock, and finds and leaves the cursor at the begin of a line. While a question stands no other thread writes.
+//! takes the lock, and finds and leaves the cursor at the beginning of a line. While a question is open no other thread writes.
 
 use std::{
     sync::{
@@ -20,7 +20,7 @@ use crate::output::{Output, Tone, inert};
 const SILENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(120);
 const FRAMES: [&str; 8] = ["⣾", "⣽", "⣻", "⢿", "⡿", "⣟", "⣯", "⣷"];
-/// Back to the begin of the line, and nothing on it.
+/// Back to the beginning of the line, and clears it.
 const ERASE: &str = "\r\x1b[2K";
 /// Erases what is left of a longer line.
 const ERASE_REST: &str = "\x1b[K";
@@ -193,7 +193,7 @@ impl Screen {
     }
 
     fn show_sign(&self, is_over: &AtomicBool) {
-        // Whoever has the lock is writing, or asks: there is no silence.
+        // If the lock is taken, something is being written or asked: there is no silence.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };
