@@ -38,6 +38,15 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-cli", 12),
 ];
 
+/// The only packages of ours that a door may know: what it needs besides is a verb of the library.
+const DOORS: &[(&str, &[&str])] = &[
+    ("metier-server", &["metier", "metier-wire", "metier-sdk"]),
+    (
+        "metier-cli",
+        &["metier", "metier-wire", "metier-server", "metier-sdk"],
+    ),
+];
+
 /// For tests and chores: nothing that ships may need them.
 const DEV: &[&str] = &["metier-testkit", "xtask"];
 
@@ -151,6 +160,12 @@ fn edge(from: &str, own: u8, to: &str, layers: &BTreeMap<&str, u8>) -> Option<St
         ));
     }
     let other = *layers.get(to)?; // an unknown package is reported where it is listed
+    let door = DOORS.iter().find(|(door, _)| *door == from);
+    if door.is_some_and(|(_, known)| !known.contains(&to)) {
+        return Some(format!(
+            "`{from}` must not know `{to}`: a door calls the library; add a verb or a type to `crates/metier`"
+        ));
+    }
     (other >= own).then(|| {
         format!("`{from}` (layer {own}) must not know `{to}` (layer {other}): edges point down")
     })

@@ -33,7 +33,7 @@ fn the_workspace_keeps_its_layers() {
 fn good_edges_are_fine() {
     let good = [
         package("metier-policy", &["metier-model", "metier-sdk"]),
-        package("metier-cli", &["metier-wire", "metier-catalog"]),
+        package("metier-cli", &["metier", "metier-wire", "metier-server"]),
         package("metier-testkit", &["metier-model"]),
     ];
     assert!(problems(&good).is_empty());
@@ -52,6 +52,19 @@ fn sabotage_neighbours_do_not_know_each_other() {
     caught(
         package("metier-catalog", &["metier-store"]),
         "must not know `metier-store`",
+    );
+}
+
+#[test]
+fn sabotage_a_door_does_not_reach_below_the_library() {
+    for below in ["metier-runtime", "metier-store", "metier-model"] {
+        let refusal = format!("must not know `{below}`: a door calls the library");
+        caught(package("metier-cli", &["metier", below]), &refusal);
+        caught(package("metier-server", &[below]), &refusal);
+    }
+    caught(
+        package("metier-server", &["metier-cli"]),
+        "must not know `metier-cli`",
     );
 }
 

@@ -28,6 +28,7 @@ mod guests;
 mod layers;
 mod model;
 mod packages;
+mod soak;
 mod test;
 mod tidy;
 mod wasi;
@@ -44,6 +45,7 @@ usage: cargo xtask COMMAND
   test             install what the tests need and run them all
   test --with-model
                    install a small model and talk to it; not part of the other tests
+  soak             sessions on 32 threads for 30 seconds: receipts, leftovers
   demo             make the picture of the README from a real run
   guests           build the skills that are WebAssembly, after getting what that takes
   attack [--list] [CASE …]
@@ -81,6 +83,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     match command {
         "test" if rest.first().is_some_and(|word| word == "--with-model") => model::run(&rest[1..]),
         "test" => test::run(rest),
+        "soak" => soak::run(),
         "guests" => guests::run(rest),
         "demo" => demo::run(),
         "attack" => attack::run(rest),

@@ -11,6 +11,11 @@ use crate::stored::KeptSkill;
 pub trait Listener: Send + Sync {
     /// Receives one event.
     fn hear(&self, told: &Told);
+
+    /// Sends a request to a model and waits for the answer. A terminal shows meanwhile that it waits.
+    fn while_waiting(&self, request: &mut dyn FnMut()) {
+        request();
+    }
 }
 
 /// An event, and the session that it belongs to.

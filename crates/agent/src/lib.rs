@@ -39,7 +39,7 @@
 //! assert_eq!(conversation.messages(), [Message::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`Plan`] + [`Ground`] → [`Session`]; a user message → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a
+//! **In → out.** [`Plan`] + [`AgentContext`] → [`Session`]; a user message → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a
 //! [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
@@ -50,10 +50,10 @@
 
 mod budget;
 mod cancel;
+mod context;
 mod conversation;
 mod error;
 mod event;
-mod ground;
 mod model;
 mod own;
 mod pipeline;
@@ -72,10 +72,10 @@ mod voice;
 
 pub use budget::{Budget, Limits as BudgetLimits, Spent};
 pub use cancel::Cancel;
+pub use context::{AgentContext, Chosen};
 pub use conversation::{Conversation, OpenCall};
 pub use error::{ModelError, Wait};
 pub use event::{ActivatedBy, Event, Listener, SubagentKind, Told};
-pub use ground::{Chosen, Ground};
 pub use model::{
     Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
     ToolSpec, Usage,

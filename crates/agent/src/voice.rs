@@ -4,13 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use metier_runtime::{live, worker::DelegateError};
 
-use crate::ground::model_beside;
+use crate::context::model_beside;
 use crate::tally::Tally;
-use crate::{Budget, Cancel, Chosen, Ground, Message, Request};
+use crate::{AgentContext, Budget, Cancel, Chosen, Message, Request};
 
 /// Answers the questions of skills, with the session's model or another one that they name.
 pub struct Voice {
-    ground: Arc<dyn Ground>,
+    context: Arc<AgentContext>,
     chosen: Option<Chosen>,
     budget: Arc<Budget>,
     cancel: Cancel,
@@ -21,13 +21,13 @@ impl Voice {
     /// For a session with this model, or without one: then the configured one is resolved at the first question.
     #[must_use]
     pub fn new(
-        ground: &Arc<dyn Ground>,
+        context: &Arc<AgentContext>,
         chosen: Option<Chosen>,
         budget: Arc<Budget>,
         cancel: Cancel,
     ) -> Self {
         Self {
-            ground: Arc::clone(ground),
+            context: Arc::clone(context),
             chosen,
             budget,
             cancel,
@@ -55,8 +55,8 @@ impl live::Model for Voice {
         let chosen = match (&self.chosen, model) {
             (Some(chosen), None) => chosen.clone(),
             (chosen, model) => match (chosen, model) {
-                (Some(session), Some(name)) => model_beside(&*self.ground, name, &session.name),
-                _ => self.ground.model(model),
+                (Some(session), Some(name)) => model_beside(&self.context, name, &session.name),
+                _ => self.context.model(model),
             }
             .map_err(|report| {
                 let hint = report.hint.map(|hint| format!("; {hint}"));
@@ -72,7 +72,7 @@ impl live::Model for Voice {
             system: system.unwrap_or_default().into(),
             messages: vec![Message::User(prompt.to_owned())],
             tools: Arc::default(),
-            max_tokens: max_tokens(&*self.ground),
+            max_tokens: max_tokens(&self.context),
             effort: chosen.effort,
             temperature: None,
         };
@@ -86,6 +86,6 @@ impl live::Model for Voice {
 }
 
 /// Maximum length of an answer, in tokens.
-pub(crate) fn max_tokens(ground: &dyn Ground) -> u32 {
-    u32::try_from(ground.config().agent.max_tokens).unwrap_or(u32::MAX)
+pub(crate) fn max_tokens(context: &AgentContext) -> u32 {
+    u32::try_from(context.config().agent.max_tokens).unwrap_or(u32::MAX)
 }

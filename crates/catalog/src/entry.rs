@@ -117,7 +117,7 @@ impl Entry {
 }
 
 /// The result of searching all roots.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Catalog {
     /// The roots that were searched.
     pub roots: Vec<Root>,

@@ -1,32 +1,29 @@
-//! The person at the terminal, asked in a way that no skill can talk into.
+//! Requests for permission at the terminal, in a form that no skill can influence.
 
 use std::{
     io::{self, BufRead, IsTerminal, StdinLock, Write},
     sync::Arc,
 };
 
-use metier_agent::Cancel;
-use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Reply};
+use metier::{ApprovalQuestion, ApprovalSubject, Approver, Reply, agent::Cancel, wording};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     termios::QueueSelector,
 };
 
-use metier::wording;
-
 use crate::{
     output::{Output, Tone},
     talk::Screen,
 };
 
-/// How often a question is asked when the answer is none of those that are offered.
+/// How often a question is repeated after an answer that is not offered.
 const MAX_TRIES: usize = 3;
 
 /// Asks at the terminal, if there is one.
 pub(crate) struct Terminal {
     output: Output,
-    /// Whether somebody is there to answer.
+    /// Whether there is a terminal to ask on.
     pub(crate) present: bool,
     /// The session in which it is asked.
     within: Option<Within>,
@@ -36,7 +33,6 @@ pub(crate) struct Terminal {
 struct Within {
     cancel: Cancel,
     screen: Arc<Screen>,
-    by_subagent: bool,
 }
 
 impl Terminal {
@@ -49,14 +45,10 @@ impl Terminal {
         }
     }
 
-    /// The same within a session: nobody else writes while a question stands, and Ctrl-C is a no.
-    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>, by_subagent: bool) -> Self {
+    /// The same within a conversation: nothing else is written while a question is open, and Ctrl-C is a no.
+    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>) -> Self {
         Self {
-            within: Some(Within {
-                cancel,
-                screen,
-                by_subagent,
-            }),
+            within: Some(Within { cancel, screen }),
             ..self
         }
     }
@@ -67,7 +59,7 @@ impl Terminal {
         let by_subagent = self
             .within
             .as_ref()
-            .is_some_and(|within| within.by_subagent);
+            .is_some_and(|within| within.screen.is_subagent(&question.session));
         let paint = |text: &str, tone: Tone| self.output.paint_talk(text, tone);
         let text = wording::question(question, by_subagent, &paint);
         talk.write_all(self.output.wrapped_talk(&text).as_bytes())?;
@@ -83,7 +75,7 @@ impl Terminal {
                 return Ok(Reply::Deny);
             }
             let mut line = String::new();
-            // The end of the input, too, is no answer.
+            // The end of the input is not an answer either.
             if keyboard.read_line(&mut line)? == 0 {
                 return Ok(Reply::Deny);
             }
@@ -97,21 +89,21 @@ impl Terminal {
                     talk.write_all(wording::all_wants(asked).as_bytes())?;
                 }
                 _ if tries + 1 == MAX_TRIES => {
-                    talk.write_all(b"\nnone of the answers above: this counts as a no\n")?;
+                    talk.write_all(b"\nnot one of the answers above: this counts as a no\n")?;
                     return Ok(Reply::Deny);
                 }
                 _ => {
                     tries += 1;
-                    // What was typed before the question stands here again is no answer to it.
+                    // What was typed before the question is shown again does not answer it.
                     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
-                    talk.write_all(b"\nthat is none of these answers:\n")?;
+                    talk.write_all(b"\nchoose one of these answers:\n")?;
                 }
             }
         }
     }
 }
 
-/// What a line says.
+/// A parsed answer.
 #[derive(Debug, PartialEq, Eq)]
 enum Read {
     Reply(Reply),
@@ -141,12 +133,12 @@ impl Approver for Terminal {
             Some(within) => within.screen.hold(|| self.put(question)),
             None => self.put(question),
         };
-        // Whoever can't see the question hasn't answered it.
+        // A question that could not be shown was not answered.
         asked.unwrap_or(Reply::Deny)
     }
 }
 
-/// The keyboard, for a question that is about to be asked: what was typed or pasted before is no answer to it.
+/// The keyboard, for a question that is about to be asked: what was typed or pasted before does not answer it.
 fn keyboard() -> io::Result<StdinLock<'static>> {
     let keyboard = io::stdin().lock();
     rustix::termios::tcflush(&keyboard, QueueSelector::IFlush)?;
@@ -167,7 +159,7 @@ pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
     ))
 }
 
-/// Waits for a line; whether there is one, and nobody pressed Ctrl-C instead.
+/// Waits for a line; returns false if the user pressed Ctrl-C instead.
 fn is_answered(keyboard: &StdinLock<'_>, cancel: &Cancel) -> io::Result<bool> {
     let glance = Timespec {
         tv_sec: 0,

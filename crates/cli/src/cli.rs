@@ -21,7 +21,7 @@ const STYLES: styling::Styles = styling::Styles::styled()
 /// Find, check and use the skills of every agent on this machine.
 ///
 /// A skill is a folder with a SKILL.md or SKILL.yaml. metier finds them where Claude Code, Codex,
-/// OpenClaw and sixty other agents keep them, says what is wrong with each and how to fix it, scans
+/// OpenClaw and sixty other agents keep them, reports what is wrong with each and how to fix it, scans
 /// them, runs their code in a sandbox and serves them to a model. Without a command it prints an overview.
 #[derive(Parser)]
 #[command(name = "metier", version, styles = STYLES, max_term_width = 100)]
@@ -47,13 +47,13 @@ pub(crate) struct Global {
     /// Select skills by name
     #[arg(long, value_name = "A,B", global = true, value_delimiter = ',')]
     pub(crate) skills: Vec<String>,
-    /// Add a skill, or a folder of skills, for this run; it wins over all others
+    /// Add a skill, or a folder of skills, for this run; it shadows all others
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) skill_dir: Vec<PathBuf>,
     /// Approve what these skills ask for, for this run
     #[arg(long, value_name = "A,B", global = true, value_delimiter = ',')]
     pub(crate) approve_skills: Vec<String>,
-    /// Run programs of skills without a sandbox; the receipts will say so
+    /// Run programs of skills without a sandbox; the receipts record it
     #[arg(long, global = true)]
     pub(crate) unsandboxed: bool,
     /// Print one JSON document and nothing else
@@ -83,7 +83,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// A word before `=` is a source; a path may hold a `=` of its own.
+/// A word before `=` is a source; a path can contain a `=`.
 fn parse_root(text: &str) -> Result<NamedRoot, String> {
     if text.is_empty() {
         return Err("the folder is missing".into());
@@ -92,14 +92,14 @@ fn parse_root(text: &str) -> Result<NamedRoot, String> {
         Some((word, path)) if !word.contains(['/', '.']) => {
             let source = word
                 .parse()
-                .map_err(|error: metier_model::UnknownWord| error.to_string())?;
+                .map_err(|error: metier::skill::UnknownWord| error.to_string())?;
             Ok(NamedRoot {
                 source,
                 path: path.into(),
             })
         }
         _ => Ok(NamedRoot {
-            source: metier_model::Source::Project,
+            source: metier::Source::Project,
             path: text.into(),
         }),
     }

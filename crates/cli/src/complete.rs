@@ -1,42 +1,45 @@
-//! What the Tab key offers: commands, options, their values, names of skills and agents, keys and values of the configuration.
+//! Completions for the Tab key: commands, options, their values, names of skills and agents, keys and values of the configuration.
 //!
-//! The scripts of `metier completions` know nothing themselves: they ask `metier __complete POSITION WORD…`, which answers with a line
-//! for each candidate, its value and what it is, with a tab between them. `FILES` alone says that the shell completes names of files.
+//! The scripts of `metier completions` call `metier __complete POSITION WORD…`, which prints a line
+//! for each candidate: its value, a tab and its description. `FILES` alone makes the shell complete names of files.
 
-use std::{ffi::OsString, process::ExitCode};
+use std::ffi::OsString;
 
 use clap::{Arg, Command, CommandFactory, Parser};
-use metier_config::{KEYS, Kind};
-use metier_runtime::Inventory;
+use metier::{
+    Machine,
+    configuration::{KEYS, Kind},
+    skill::{Inventory, known_agents},
+};
 
 use crate::{
     cli::{Cli, without_seed_spelling},
     commands::list,
-    machine::Machine,
+    failure::Exit,
     output::{Output, one_line},
     session::Session,
 };
 
-/// Says that the shell completes the name of a file.
+/// The shell completes the name of a file.
 const FILES: &str = "__files";
 
-/// A value, and what it is.
+/// A value and its description.
 type Candidate = (String, String);
 
-/// What could stand at a position.
+/// The completions at a position.
 enum Offered {
     These(Vec<Candidate>),
     Files,
 }
 
 /// Answers a shell: the position of the word, then all words.
-pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
+pub(crate) fn main(arguments: &[OsString]) -> Exit {
     let words: Vec<String> = arguments
         .iter()
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let Some((position, words)) = words.split_first() else {
-        return ExitCode::FAILURE;
+        return Exit::Unmet;
     };
     let position = position.parse().unwrap_or(words.len());
     let partial = words.get(position).map_or("", String::as_str);
@@ -49,9 +52,9 @@ pub(crate) fn main(arguments: &[OsString]) -> ExitCode {
             all.iter().filter(fits).map(line).collect()
         }
     };
-    // A shell that went away wants no answer.
+    // A closed pipe is the shell's choice.
     Output::json().text(&text).ok();
-    ExitCode::SUCCESS
+    Exit::Ok
 }
 
 fn offered(before: &[String], partial: &str) -> Offered {
@@ -89,9 +92,9 @@ struct Line<'c> {
     command: Option<&'c Command>,
     /// The words that are neither a command nor an option.
     given: Vec<&'c str>,
-    /// The option whose value comes next.
+    /// The option whose value is next.
     expects: Option<&'c Arg>,
-    /// Options that say where to look for skills, with their values.
+    /// Options that decide where skills are searched, with their values.
     places: Vec<String>,
 }
 
@@ -174,7 +177,7 @@ fn values(arg: &Arg, line: &Line<'_>, partial: &str) -> Offered {
         ("config", "key") => keys(),
         ("config", "value") => values_of_key(line.given.first().copied().unwrap_or_default()),
         ("list", "agent") => {
-            let agents = metier_catalog::known_agents().into_iter();
+            let agents = known_agents().into_iter();
             agents
                 .map(|agent| (agent.to_owned(), String::new()))
                 .collect()
@@ -196,7 +199,7 @@ fn values(arg: &Arg, line: &Line<'_>, partial: &str) -> Offered {
     })
 }
 
-/// Candidates for the last part of `a,b`, with what stands before it.
+/// Candidates for the last part of `a,b`, with the parts before it.
 fn in_list(partial: &str, all: Vec<Candidate>) -> Vec<Candidate> {
     let head = partial.rfind(',').map_or("", |comma| &partial[..=comma]);
     let whole = |(name, about): Candidate| (format!("{head}{name}"), about);
@@ -236,9 +239,9 @@ fn with_inventory<T: Default>(line: &Line<'_>, use_it: impl FnOnce(&Inventory) -
     ) else {
         return T::default();
     };
-    let session = Session::open_anyway(&cli.global, &machine, &output);
-    let inventory = session.and_then(|session| session.inventory());
-    inventory.map_or_else(|_| T::default(), |inventory| use_it(&inventory))
+    let session = Session::open_to_read(&cli.global, &machine, &output);
+    let skills = session.and_then(|session| session.skills());
+    skills.map_or_else(|_| T::default(), |skills| use_it(skills.inventory()))
 }
 
 fn skills(line: &Line<'_>) -> Vec<Candidate> {

@@ -1,52 +1,70 @@
-//! How an error is shown, and which exit code it has. Exit codes are chosen here and nowhere else.
+//! How an error is printed, and how a run ends. Exit codes are chosen here and nowhere else.
 
-use std::{borrow::Cow, process::ExitCode};
+use std::process::ExitCode;
 
-use metier_wire::{ErrorBody, ErrorDocument};
+use metier_wire::ErrorDocument;
 
 use crate::output::{Output, Tone, one_line};
 
 pub(crate) use metier::{Error as Failure, ErrorKind};
 
-/// What shells say of a program that ended by Ctrl-C: 128 and the number of the signal.
+/// How a run of the program ended. Nothing else becomes an exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// The request was met.
+    Ok,
+    /// It could not be met, or the answer is a list of problems.
+    Unmet,
+    /// Wrong usage, or a broken environment.
+    Broken,
+    /// The user pressed Ctrl-C.
+    Interrupted,
+    /// The code of a script that ran.
+    Script(u8),
+}
+
+impl Exit {
+    /// `Unmet` if it is so.
+    pub(crate) fn unmet_if(is_unmet: bool) -> Self {
+        match is_unmet {
+            true => Self::Unmet,
+            false => Self::Ok,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(match exit {
+            Exit::Ok => 0,
+            Exit::Unmet => 1,
+            Exit::Broken => 2,
+            Exit::Interrupted => INTERRUPTED,
+            Exit::Script(code) => code,
+        })
+    }
+}
+
+/// What shells report of a program that Ctrl-C ended: 128 and the number of the signal.
 pub(crate) const INTERRUPTED: u8 = 130;
 
-/// Says it and gives the exit code.
-pub(crate) fn report(failure: &Failure, output: &Output) -> ExitCode {
+/// Prints it; with how the run ended.
+pub(crate) fn report(failure: &Failure, output: &Output) -> Exit {
     if output.is_json() {
-        // The exit code still tells when stdout is gone.
-        output.document(&document(failure)).ok();
+        // The exit code is right even when stdout is closed.
+        output.document(&ErrorDocument::from(failure)).ok();
     } else {
         let lines = lines(failure, |word, tone| output.paint_talk(word, tone));
         lines.iter().for_each(|line| output.say(line));
     }
-    ExitCode::from(match failure.kind() {
-        ErrorKind::Unmet => 1,
-        ErrorKind::Broken => 2,
-        ErrorKind::Interrupted => INTERRUPTED,
-    })
-}
-
-/// For programs.
-pub(crate) fn document(failure: &Failure) -> ErrorDocument<'_> {
-    let mut message = failure.message().to_owned();
-    for detail in failure.details() {
-        message.push_str("; ");
-        message.push_str(detail);
+    match failure.kind() {
+        ErrorKind::Unmet => Exit::Unmet,
+        ErrorKind::Broken => Exit::Broken,
+        ErrorKind::Interrupted => Exit::Interrupted,
     }
-    let place = failure.place();
-    let error = ErrorBody {
-        code: failure.code(),
-        message: Cow::Owned(message),
-        hint: failure.advice(),
-        skill: failure.about_skill(),
-        path: place.map(|(path, _)| path),
-        line: place.and_then(|(_, line)| line),
-    };
-    ErrorDocument { error }
 }
 
-/// For people and models; `paint` colours the words that begin a line.
+/// For people and models; `paint` colours the first word of a line.
 pub(crate) fn lines(failure: &Failure, paint: impl Fn(&str, Tone) -> String) -> Vec<String> {
     let mut lines = vec![format!(
         "{} {}",

@@ -1,7 +1,7 @@
 //! Help: commands in groups, an example for each, and the options that all commands share in one place.
 //!
-//! A run that asks for no help pays nothing for it: the command line is read without any of this, and read again with it when
-//! clap answers with a page of help.
+//! Other runs don't pay for it: the command line is parsed without any of this, and parsed again with it when
+//! clap returns a page of help.
 
 use std::fmt::Write as _;
 
@@ -159,7 +159,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What people look for and this version doesn't have, with what to do instead.
+/// Commands of other tools that this version doesn't have, with what to do instead.
 const PLANNED: &[(&[&str], &str, &str)] = &[
     (
         &["install", "add", "get"],
@@ -184,7 +184,7 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
     (
         &["sync", "link", "export"],
         "metier can't copy skills to other agents yet",
-        "metier mcp serves all of them to any agent that speaks MCP: metier help mcp",
+        "metier mcp serves all of them to any agent that supports MCP: metier help mcp",
     ),
     (
         &["enable", "disable"],
@@ -193,23 +193,23 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
     ),
     (
         &["ui", "tui", "web", "serve"],
-        "this version has no screen and no web page of its own",
+        "this version has no terminal UI and no web page",
         "metier shows the overview; metier chat is a conversation with a model",
     ),
     (
         &["self", "self-update"],
         "metier can't update itself yet",
-        "in its repository: git pull && cargo install --locked --path crates/metier",
+        "in its repository: git pull && cargo install --locked --path crates/cli",
     ),
     (&["version"], "the version is an option", "metier --version"),
     (
         &["init", "setup"],
         "metier needs no setup",
-        "metier shows what it found; metier new NAME makes a skill",
+        "metier shows what it found; metier new NAME writes a skill",
     ),
 ];
 
-/// What to say about a command that does not exist yet.
+/// The message and the hint about a command that does not exist yet.
 pub(crate) fn planned(word: &str) -> Option<(&'static str, &'static str)> {
     let row = PLANNED.iter().find(|(words, _, _)| words.contains(&word))?;
     Some((row.1, row.2))

@@ -1,14 +1,14 @@
-//! Ctrl-C: ends what is under way, and not the program.
+//! Ctrl-C: stops the current work, not the program.
 //!
-//! **Problem.** A signal may come at any moment, so its handler may do next to nothing. **Decision.** It sets the flag that every wait of a
-//! session looks at. If that flag is still set when the next Ctrl-C comes, then what was under way has not ended, somebody has lost
-//! patience, and the program ends at once: nothing that was acknowledged is lost by that, and what was started ends with it.
+//! **Problem.** A signal can arrive at any moment, so its handler can do next to nothing. **Decision.** It sets the flag that every wait of a
+//! session checks. If that flag is still set at the next Ctrl-C, the work has not ended and the program exits at once: nothing that was
+//! acknowledged is lost, and everything that was started ends with it.
 //!
 //! The terminal sends the signal to the program alone: children of skills have groups or sessions of their own.
 
 use std::sync::{Arc, atomic::AtomicBool};
 
-use metier_agent::Cancel;
+use metier::agent::Cancel;
 use signal_hook::{consts::SIGINT, flag};
 
 use crate::failure::{Failure, INTERRUPTED};

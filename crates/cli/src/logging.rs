@@ -1,6 +1,6 @@
 //! The log: what the libraries report while they work, on stderr, when `METIER_LOG` asks for it.
 //!
-//! It is for finding out what happened inside of a run. What users must see is output, what skills did is a receipt.
+//! It shows what happened inside a run. What users must see is output, what skills did is a receipt.
 
 use std::{env, io};
 
@@ -15,7 +15,7 @@ const FILTER: &str = "METIER_LOG";
 /// `json` for one object a line.
 const FORMAT: &str = "METIER_LOG_FORMAT";
 
-/// Starts the log if it is asked for. A value that can't be read is said and switches nothing on.
+/// Starts the log if it is asked for. A value that can't be read is reported, and nothing is logged.
 pub(crate) fn start(output: &Output) {
     let Some(written) = env::var_os(FILTER).filter(|written| !written.is_empty()) else {
         return;
@@ -23,7 +23,7 @@ pub(crate) fn start(output: &Output) {
     let written = written.to_string_lossy();
     let Ok(filter) = written.parse::<Targets>() else {
         output.warn(&format!(
-            "{FILTER} is `{written}`, which is no log filter: nothing is logged; write {FILTER}=info, or \
+            "{FILTER} is `{written}`, which is not a log filter: nothing is logged; write {FILTER}=info, or \
              {FILTER}=warn,metier_runtime=debug"
         ));
         return;

@@ -1,23 +1,21 @@
 //! # metier — the skill system for LLM agents, at the command line
 //!
-//! **Problem.** Somebody types a command and wants an answer: data on stdout, talk on stderr, one
-//! exit code, and, when it went wrong, what to type next.
+//! **Problem.** A command gets an answer: data on stdout, messages on stderr, one
+//! exit code, and after a failure what to type next.
 //!
-//! **In → out.** arguments → `cli::Cli` (what was typed) → `session::Session` (what it means here) →
+//! **In → out.** arguments → `cli::Cli` (parsed) → `session::Session` (the workspace and the output) →
 //! one command → text or JSON.
 //!
-//! **Invariants.** this crate alone looks at the environment, the clock and the terminal · a command
-//! parses, asks the runtime once and prints · exit codes are chosen in `failure.rs`.
+//! **Invariants.** only this crate reads the terminal · a command
+//! parses, calls one verb of the library and prints · exit codes are chosen in `failure.rs`.
 //!
 //! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
 
-mod agents;
 mod approver;
 mod chat;
 mod cli;
 mod commands;
 mod complete;
-mod conversations;
 mod failure;
 mod help;
 mod interrupt;
@@ -30,25 +28,23 @@ mod wrap;
 
 use std::{ffi::OsString, process::ExitCode};
 
-use metier::{active, leftovers, machine, office, opinions, screening};
-
 use clap::{
     Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
 use cli::Cli;
-use failure::Failure;
-use machine::Machine;
+use failure::{Exit, Failure};
+use metier::Machine;
 use output::Output;
 
-/// It asks for memory in pieces of megabytes, and lets the kernel answer with huge pages: thousands of
-/// small ones were an eighth of what a list costs.
+/// It requests memory in pieces of megabytes, which the kernel backs with huge pages: thousands of
+/// small ones were an eighth of the cost of a list.
 #[global_allocator]
 static MEMORY: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Before anything else, and with nothing else: this is how the code of skills is started.
+    // First, and alone: this is how the code of skills is started.
     if let Some(code) = metier::worker::run_if_worker() {
         return code;
     }
@@ -56,12 +52,12 @@ fn main() -> ExitCode {
     let word = first.as_deref().and_then(|word| word.to_str());
     if word == Some("__complete") {
         let words: Vec<OsString> = std::env::args_os().skip(2).collect();
-        return complete::main(&words);
+        return complete::main(&words).into();
     }
     let arguments = cli::without_seed_spelling(std::env::args_os().collect());
     let cli = match Cli::try_parse_from(&arguments) {
         Ok(cli) => cli,
-        Err(error) => return misused(&arguments, &error),
+        Err(error) => return misused(&arguments, &error).into(),
     };
     let mut output = Output::new(&cli.global);
     logging::start(&output);
@@ -75,12 +71,12 @@ fn main() -> ExitCode {
     });
     match done {
         Ok(code) => code,
-        Err(failure) => failure::report(&failure, &output),
+        Err(failure) => failure::report(&failure, &output).into(),
     }
 }
 
-/// Help and version are answers; everything else that clap says is wrong usage.
-fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
+/// Help and version are answers; every other message of clap is about wrong usage.
+fn misused(arguments: &[OsString], error: &clap::Error) -> Exit {
     let is_json = arguments.iter().any(|argument| argument == "--json");
     if !error.use_stderr() {
         // The page is made only now: no other run needs it. A closed pipe is the reader's choice.
@@ -88,7 +84,7 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
         let page = is_page.then(|| help::command().try_get_matches_from(arguments).err());
         let page = page.flatten();
         page.as_ref().unwrap_or(error).print().ok();
-        return ExitCode::SUCCESS;
+        return Exit::Ok;
     }
     let unknown = error.get(ContextKind::InvalidSubcommand);
     let unknown = unknown.or_else(|| error.get(ContextKind::InvalidArg));
@@ -105,18 +101,47 @@ fn misused(arguments: &[OsString], error: &clap::Error) -> ExitCode {
     if !is_json {
         // There is nowhere left to report to if even this fails.
         error.print().ok();
-        return ExitCode::from(2);
+        return Exit::Broken;
     }
-    let text = error.to_string();
-    let before_usage = text.split("\n\nUsage:").next().unwrap_or_default();
-    let words: Vec<&str> = before_usage
-        .trim_start_matches("error: ")
-        .split_whitespace()
-        .collect();
-    let words = words.join(" ");
-    let (message, hint) = words
-        .split_once(" tip: ")
-        .unwrap_or((&words, "metier --help"));
-    let failure = Failure::broken("usage", message).hint(hint);
-    failure::report(&failure, &Output::json())
+    failure::report(&usage(error), &Output::json())
+}
+
+/// Wrong usage as a failure: the message of clap without its suggestions, which are the hint.
+fn usage(error: &clap::Error) -> Failure {
+    let is_hint = |kind: &ContextKind| {
+        matches!(
+            kind,
+            ContextKind::Suggested
+                | ContextKind::SuggestedArg
+                | ContextKind::SuggestedSubcommand
+                | ContextKind::SuggestedValue
+                | ContextKind::Usage
+        )
+    };
+    let mut plain: clap::Error = clap::Error::new(error.kind());
+    for (kind, value) in error.context().filter(|(kind, _)| !is_hint(kind)) {
+        plain.insert(kind, value.clone());
+    }
+    let text = plain.to_string();
+    let words = text.trim_start_matches("error: ").split_whitespace();
+    let mut message = words.collect::<Vec<_>>().join(" ");
+    if let Some(source) = std::error::Error::source(error) {
+        message = format!("{message}: {source}");
+    }
+    let suggested = [
+        ContextKind::SuggestedSubcommand,
+        ContextKind::SuggestedArg,
+        ContextKind::SuggestedValue,
+    ];
+    let suggested = suggested.into_iter().find_map(|kind| error.get(kind));
+    let suggested = match (suggested, error.get(ContextKind::Suggested)) {
+        (Some(ContextValue::String(word)), _) => Some(format!("did you mean `{word}`?")),
+        (Some(ContextValue::Strings(words)), _) if !words.is_empty() => {
+            Some(format!("did you mean `{}`?", words.join("` or `")))
+        }
+        (_, Some(ContextValue::StyledStrs(tips))) => tips.first().map(ToString::to_string),
+        _ => None,
+    };
+    let hint = suggested.unwrap_or_else(|| "metier --help".to_owned());
+    Failure::broken("usage", message).hint(hint)
 }

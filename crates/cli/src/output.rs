@@ -1,4 +1,4 @@
-//! The two streams: data on stdout, talk on stderr; colour and width only on a terminal.
+//! The two streams: data on stdout, messages on stderr; colour and width only on a terminal.
 
 use std::{
     borrow::Cow,
@@ -16,14 +16,13 @@ use std::{
 };
 
 use anstyle::{AnsiColor, Style};
-use metier::{NoticeLevel, Notices};
+use metier::{Machine, NoticeLevel, Notices};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{
     cli::{Color, Global},
     failure::Failure,
-    machine::Machine,
     talk::MarkdownStyle,
     wrap::wrapped,
 };
@@ -33,7 +32,7 @@ pub(crate) use metier::text::{Tone, count, one_line};
 /// The fewest columns that text is wrapped at.
 const NARROWEST: usize = 20;
 
-/// How this run talks.
+/// How this run prints.
 #[derive(Clone)]
 pub(crate) struct Output {
     json: bool,
@@ -111,7 +110,7 @@ impl Output {
         }
     }
 
-    /// For a program that is served: stdout is not ours, nobody watches, and nobody can be asked.
+    /// For a server: stdout belongs to the protocol, and there is no user to watch or to ask.
     pub(crate) fn unattended(global: &Global) -> Self {
         Self {
             json: false,
@@ -130,17 +129,17 @@ impl Output {
         self.verbose
     }
 
-    /// Whether stdin and stderr belong to somebody who can be asked.
+    /// Whether a user can be asked: stdin and stderr are a terminal.
     pub(crate) fn is_attended(&self) -> bool {
         self.attended
     }
 
-    /// Whether somebody watches stderr and wants to see progress.
+    /// Whether progress is shown on stderr.
     pub(crate) fn shows_progress(&self) -> bool {
         self.attended && !self.quiet && !self.json && io::stderr().is_terminal()
     }
 
-    /// How the model's Markdown is shown on stdout; none if that is no terminal, which gets it as it is.
+    /// How the model's Markdown is shown on stdout; none if that is not a terminal, which gets it unchanged.
     pub(crate) fn markdown(&self) -> Option<MarkdownStyle> {
         let width = self.width?;
         Some(MarkdownStyle {
@@ -181,7 +180,7 @@ impl Output {
         self.bytes(text.as_bytes())
     }
 
-    /// Text that somebody else wrote. A program gets it as it is; on a terminal it can't do more than
+    /// Text of a skill or a file. A program gets it as it is; on a terminal it can't do more than
     /// be read.
     pub(crate) fn content(&self, text: &str) -> Result<(), Failure> {
         if io::stdout().is_terminal() {
@@ -201,8 +200,8 @@ impl Output {
         self.murmur(&shown);
     }
 
-    /// Bytes of a program that still runs. On a terminal they can't do more than be read; `begun` keeps the begin of a letter until its
-    /// end comes.
+    /// Bytes of a program that still runs. On a terminal they can't do more than be read; `begun` keeps the first bytes of a character until the
+    /// rest arrives.
     pub(crate) fn passed<S: Write + IsTerminal>(
         &self,
         mut to: S,
@@ -243,7 +242,7 @@ impl Output {
     /// A line for stderr.
     pub(crate) fn say(&self, line: &str) {
         let line = self.as_typed(line);
-        // A reader that closed stderr wants no more of it.
+        // A closed stderr is the reader's choice.
         writeln!(io::stderr(), "{}", wrapped(&line, self.talk_width)).ok();
     }
 
@@ -334,7 +333,7 @@ fn columns_of(stream: impl AsFd) -> Option<usize> {
     Some(usize::from(width.0).max(NARROWEST))
 }
 
-/// The text with what lies below a folder written shorter.
+/// The text with paths below a folder shortened.
 fn shorter(text: &str, folder: &str, typed: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut rest = text;
@@ -343,7 +342,7 @@ fn shorter(text: &str, folder: &str, typed: &str) -> String {
         let begins = begins_word(if before.is_empty() { &shown } else { before });
         match after.strip_prefix('/') {
             Some(below) if begins && below.starts_with(|c: char| !c.is_whitespace()) => {
-                // A word that begins with a hyphen would be read as an option.
+                // A word that starts with a hyphen would be read as an option.
                 let dot = typed.is_empty() && below.starts_with('-');
                 shown.push_str(if dot { "./" } else { typed });
                 rest = below;
@@ -358,7 +357,7 @@ fn shorter(text: &str, folder: &str, typed: &str) -> String {
     shown
 }
 
-/// Whether a path could begin behind this text, colours aside.
+/// Whether a path could start after this text, colours aside.
 fn begins_word(before: &str) -> bool {
     let plain = match before.rfind('\u{1b}') {
         Some(escape)
@@ -428,7 +427,7 @@ impl Notices for Output {
     }
 }
 
-/// A line that says how far some work is, if it takes longer than a moment. Gone when it is dropped.
+/// A progress line for work that takes longer than a moment. It disappears when it is dropped.
 struct ProgressLine {
     is_over: Arc<AtomicBool>,
     shower: Option<JoinHandle<()>>,

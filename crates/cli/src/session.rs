@@ -1,9 +1,8 @@
-//! What was typed, applied to this machine: the workspace, and how this run talks.
+//! One run of the program: the workspace that the arguments open, and its output.
 
 use std::{ops::Deref, sync::Arc};
 
-use metier::{Settings, Workspace, machine::Machine};
-use metier_policy::{Approver, Headless};
+use metier::{Approver, Headless, Machine, Settings, Workspace};
 
 use crate::{approver::Terminal, cli::Global, failure::Failure, output::Output};
 
@@ -25,7 +24,21 @@ impl Session {
         Self::with(global, machine, output, Workspace::open)
     }
 
-    /// The same for commands that are there to fix the configuration.
+    /// The same for completions: mistakes in the configuration don't matter, and nothing on the disk changes.
+    pub(crate) fn open_to_read(
+        global: &Global,
+        machine: &Machine,
+        output: &Output,
+    ) -> Result<Self, Failure> {
+        Self::with(global, machine, output, |settings| {
+            Workspace::open_anyway(Settings {
+                keep_leftovers: true,
+                ..settings
+            })
+        })
+    }
+
+    /// The same for commands that fix the configuration.
     pub(crate) fn open_anyway(
         global: &Global,
         machine: &Machine,
@@ -41,27 +54,31 @@ impl Session {
         open: impl FnOnce(Settings) -> Result<Workspace, Failure>,
     ) -> Result<Self, Failure> {
         let output = Arc::new(output.clone());
-        let approver: Arc<dyn Approver> = match output.is_attended() {
-            true => Arc::new(Terminal::new(&output)),
-            false => Arc::new(Headless),
-        };
-        let settings = Settings {
-            roots: global.root.clone(),
-            skill_dirs: global.skill_dir.clone(),
-            skills: global.skills.clone(),
-            approve_skills: global.approve_skills.clone(),
-            unsandboxed: global.unsandboxed,
-            no_index: global.no_index,
-            is_config_named: global.config.is_some(),
-            approver,
-            notices: Arc::clone(&output) as _,
-            ..Settings::of(Arc::new(machine.clone()))
-        };
         Ok(Self {
             global: Arc::new(global.clone()),
+            workspace: open(settings(global, machine, &output))?,
             output,
-            workspace: open(settings)?,
         })
+    }
+}
+
+/// What the arguments of the program decide.
+pub(crate) fn settings(global: &Global, machine: &Machine, output: &Arc<Output>) -> Settings {
+    let approver: Arc<dyn Approver> = match output.is_attended() {
+        true => Arc::new(Terminal::new(output)),
+        false => Arc::new(Headless),
+    };
+    Settings {
+        roots: global.root.clone(),
+        skill_dirs: global.skill_dir.clone(),
+        skills: global.skills.clone(),
+        approve_skills: global.approve_skills.clone(),
+        unsandboxed: global.unsandboxed,
+        no_index: global.no_index,
+        is_config_named: global.config.is_some(),
+        approver,
+        notices: Arc::clone(output) as _,
+        ..Settings::of(Arc::new(machine.clone()))
     }
 }
 

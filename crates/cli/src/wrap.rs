@@ -1,11 +1,11 @@
-//! Lines for a terminal: broken between words, and never inside of one.
+//! Lines for a terminal: broken between words, never inside one.
 //!
-//! A word that is wider than the terminal stays whole, so that a path or an address can be copied. What continues a line stands two
-//! columns to the right of its begin. Colours take no room.
+//! A word that is wider than the terminal stays whole, so that a path or an address can be copied. A continued line is indented by two
+//! columns. Colours take no space.
 
 use unicode_width::UnicodeWidthChar;
 
-/// The text with lines that fit into so many columns; as it is without a terminal.
+/// The text with lines that fit into this many columns; unchanged without a terminal.
 pub(crate) fn wrapped(text: &str, width: Option<usize>) -> String {
     let Some(width) = width else {
         return text.to_owned();

@@ -1,4 +1,4 @@
-//! A session with active skills: opened, used, and closed again, whatever happens in between.
+//! Sessions with active skills: opened, used, and always closed again.
 
 use std::{
     path::Path,
@@ -9,7 +9,7 @@ use std::{
 use metier_catalog::Entry;
 use metier_host::backend::SessionError;
 use metier_model::text::shell_word;
-use metier_policy::{Approver, SessionAnswers};
+use metier_policy::Approver;
 use metier_runtime::{
     Inventory,
     live::{ActivateError, CallError, Model, Patience, PromptError, Runtime, SkillLine},
@@ -27,29 +27,27 @@ const START: Duration = Duration::from_secs(10);
 /// How long a skill may take to shut down, while the caller waits.
 const END: Duration = Duration::from_secs(3);
 
-/// Where skills are active, other than where the user is.
+/// How a session is opened, where that differs from the defaults.
 #[derive(Default)]
-pub struct Stage<'a> {
+pub(crate) struct Stage<'a> {
     /// The folder that is the project.
-    pub project: Option<&'a Path>,
-    /// Who is asked for permission.
-    pub approver: Option<Arc<dyn Approver>>,
+    pub(crate) project: Option<&'a Path>,
+    /// Answers requests for permission.
+    pub(crate) approver: Option<Arc<dyn Approver>>,
     /// A file of tests that runs in place of the entrypoint.
-    pub tests: Option<&'a str>,
-    /// The name of the session; a fresh one if there is none.
-    pub id: Option<&'a str>,
-    /// The model that skills may ask.
-    pub model: Option<Arc<dyn Model>>,
-    /// Whether skills are started only to learn what they contribute, without a question.
-    pub describes: bool,
-    /// Set when the results of skills are no longer wanted.
-    pub stop: Option<Arc<AtomicBool>>,
-    /// What was answered in this session so far.
-    pub answers: Option<Arc<SessionAnswers>>,
+    pub(crate) tests: Option<&'a str>,
+    /// The id of the session; a new one if there is none.
+    pub(crate) id: Option<&'a str>,
+    /// The model that skills can ask.
+    pub(crate) model: Option<Arc<dyn Model>>,
+    /// Whether skills are started only to learn what they contribute, without requests for permission.
+    pub(crate) describes: bool,
+    /// Set to cancel what skills are doing.
+    pub(crate) stop: Option<Arc<AtomicBool>>,
 }
 
-/// Activates skills, the ones of `--skills` first, and does some work with them.
-pub fn with<T>(
+/// Activates skills, those of the settings first, and calls `work` with them.
+pub(crate) fn with<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     names: &[&str],
@@ -65,15 +63,15 @@ pub fn with<T>(
     on(workspace, inventory, &all, Stage::default(), work)
 }
 
-/// The same on a stage of the caller's, and with no skills but these.
-pub fn on<T>(
+/// The same with options, and with these skills only.
+pub(crate) fn on<T>(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     names: &[&str],
     stage: Stage<'_>,
     work: impl FnOnce(&Runtime) -> Result<T, Error>,
 ) -> Result<T, Error> {
-    // Of a test, what came of it is said; an error that it expects is none.
+    // The result of a test is reported, not its log: an error can be expected.
     let is_test = stage.project.is_some();
     let runtime = open(workspace, inventory, stage)?;
     let activated = names
@@ -89,8 +87,8 @@ pub fn on<T>(
     Ok(done)
 }
 
-/// A session in which nothing is active yet. What it activates is scanned, asked about and written down.
-pub fn open(
+/// A session in which nothing is active yet. What it activates is scanned, permitted and written down.
+pub(crate) fn open(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     stage: Stage<'_>,
@@ -103,9 +101,6 @@ pub fn open(
     };
     if let Some(id) = stage.id {
         office = office.named(id);
-    }
-    if let Some(answers) = stage.answers {
-        office = office.sharing(answers);
     }
     let known = Arc::clone(inventory);
     let judge = move |entry: &Entry| {
@@ -133,8 +128,8 @@ pub fn open(
     Ok(runtime)
 }
 
-/// What skills wrote to their logs.
-pub fn tell(workspace: &Workspace, said: Vec<SkillLine>) {
+/// Passes on what skills logged.
+pub(crate) fn tell(workspace: &Workspace, said: Vec<SkillLine>) {
     for line in said {
         let (skill, text) = (one_line(&line.skill), one_line(&line.text));
         if line.is_warning {
@@ -150,7 +145,7 @@ pub fn tell(workspace: &Workspace, said: Vec<SkillLine>) {
 }
 
 /// Activates one skill.
-pub fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<(), Error> {
+pub(crate) fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<(), Error> {
     let inventory = runtime.inventory();
     let skill = explain::find_usable(workspace, inventory, name)?;
     let entry = inventory.entry(skill);
@@ -168,12 +163,12 @@ pub fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<
                 unmet("unusable", &error).hint(format!("metier info {word}"))
             }
             ActivateError::NoDeno(_) => unmet("deno", &error).hint(
-                "install Deno, or let the embedded engine do it: metier config skills.hooks.engine auto",
+                "install Deno, or use the embedded engine: metier config skills.hooks.engine auto",
             ),
             ActivateError::Entrypoint(_) => {
                 unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))
             }
-            // The message itself says what to change in the code or in the manifest.
+            // The message names what to change in the code or in the manifest.
             ActivateError::Contribution(_) => unmet("contribution", &error),
             ActivateError::Session(ref inner) => {
                 let failure = unmet("not-started", &error);
@@ -185,12 +180,12 @@ pub fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> Result<
     })
 }
 
-/// How many lines are shown of what a program wrote before it ended.
+/// How many of the last lines of a program are shown.
 const LAST_WORDS: usize = 8;
 const OLD_NODE: &str =
-    "Node is too old to run TypeScript: it takes Node 22.18 or newer (see node --version)";
+    "Node is too old to run TypeScript: it needs Node 22.18 or newer (see node --version)";
 
-/// What the code of a skill wrote last before it ended.
+/// The last lines that the code of a skill wrote before it ended.
 fn last_words(error: &SessionError) -> Vec<String> {
     match error {
         SessionError::Ended { stderr, .. } => {
@@ -199,7 +194,7 @@ fn last_words(error: &SessionError) -> Vec<String> {
             }
             let lines: Vec<&str> = stderr.lines().collect();
             let first = lines.len().saturating_sub(LAST_WORDS);
-            // Of a long trace the line with the error says more than any line of the stack.
+            // The line with the error matters more than any line of the stack.
             let cause = lines
                 .iter()
                 .take(first)
@@ -211,8 +206,8 @@ fn last_words(error: &SessionError) -> Vec<String> {
     }
 }
 
-/// What to say when there is no prompt.
-pub fn no_prompt(error: PromptError) -> Error {
+/// The error when there is no prompt.
+pub(crate) fn no_prompt(error: PromptError) -> Error {
     match error {
         PromptError::Store(error) => error.into(),
         PromptError::Blocked { ref by, .. } => Error::unmet("blocked", error.to_string())
@@ -224,8 +219,8 @@ pub fn no_prompt(error: PromptError) -> Error {
     }
 }
 
-/// What to say when a call has no answer.
-pub fn failed(error: &CallError) -> Error {
+/// The error when a call has no answer.
+pub(crate) fn failed(error: &CallError) -> Error {
     let message = error.to_string();
     match error {
         CallError::NotActive(skill) => Error::unmet("not-active", message)
@@ -282,7 +277,7 @@ pub fn failed(error: &CallError) -> Error {
         }
         CallError::Answer { skill, .. } => Error::unmet("protocol", message)
             .skill(skill.as_str())
-            .hint("docs/writing-skills.md says what a skill answers"),
+            .hint("docs/writing-skills.md describes the protocol"),
         CallError::Store(_) => Error::broken("store", message),
     }
 }

@@ -1,4 +1,4 @@
-//! Questions that are answered elsewhere: by a page, a client, another thread, later.
+//! Requests for permission that are answered elsewhere: on a page, by a client, on another thread, later.
 
 use std::{
     sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError},
@@ -7,10 +7,10 @@ use std::{
 
 use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Changes, Reply};
 
-/// Collects the questions of sessions until they are answered.
+/// Collects requests for permission until they are answered.
 ///
-/// A session that needs an answer waits on its own thread; the queue itself never blocks. A question that is not answered in time is a no: the
-/// act is refused, and the receipt says so.
+/// A session that needs an answer waits on its own thread; the queue itself never blocks. A request that is not answered in time is denied: the
+/// act is refused, with a receipt.
 ///
 /// ```
 /// use metier::{ApprovalQueue, Reply};

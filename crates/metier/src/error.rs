@@ -1,11 +1,17 @@
-//! What went wrong: a code, a sentence, the skill and file it is about, and what to type next.
+//! Errors: a code, a sentence, the skill and file concerned, and what to type next.
 
 #[cfg(feature = "agent")]
 mod report;
 
 use std::{fmt, path::Path};
 
-/// Why something was not done. Behind a pointer, because most results are not errors.
+/// Why something was not done: a code, a sentence, the skill and file concerned, and what to type next.
+///
+/// ```
+/// let error = metier::Error::unmet("not-found", "there is no such file").hint("metier info pdf");
+/// assert_eq!(error.code(), "not-found");
+/// assert_eq!(error.advice(), Some("metier info pdf"));
+/// ```
 pub struct Error(Box<Inside>);
 
 struct Inside {
@@ -19,7 +25,7 @@ struct Inside {
     line: Option<u32>,
 }
 
-/// Whose fault an error is.
+/// What kind of failure an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request could not be met.
@@ -49,13 +55,13 @@ impl Error {
         Self::new(ErrorKind::Interrupted, "interrupted", message.into())
     }
 
-    /// A folder or file of metier's own that can't be written: a disk that is full or read-only, or another user's.
+    /// A folder or file of metier's own can't be written: the disk is full or read-only, or it belongs to another user.
     #[must_use]
     pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
         let message = format!("a folder of metier's own can't be written: {error}");
         Self::broken("not-written", message)
             .path(path)
-            .hint("make room there or check its permissions, or set METIER_HOME to a folder that can be written")
+            .hint("free space there or check its permissions, or set METIER_HOME to a folder that can be written")
     }
 
     fn new(kind: ErrorKind, code: &'static str, message: String) -> Self {
@@ -71,7 +77,7 @@ impl Error {
         }))
     }
 
-    /// What happened, with the details and what to type.
+    /// The message with the details and the hint.
     #[must_use]
     pub fn in_full(&self) -> String {
         let inside = &self.0;
@@ -89,13 +95,13 @@ impl Error {
         matches!(self.0.code, "denied" | "not-approved" | "not-permitted")
     }
 
-    /// What happened, without the rest.
+    /// The message, without details and hint.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Whose fault it is.
+    /// What kind of failure it is.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -113,7 +119,7 @@ impl Error {
         &self.0.details
     }
 
-    /// What to do about it.
+    /// The hint: what to type next.
     #[must_use]
     pub fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
@@ -131,7 +137,7 @@ impl Error {
         self.0.path.as_deref().map(|path| (path, self.0.line))
     }
 
-    /// With what to do about it.
+    /// With a hint: what to type next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
@@ -186,7 +192,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// The same as for people: a `main` that returns an error prints it so.
+/// The same as `Display`: a `main` that returns an error prints it this way.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,4 +1,4 @@
-//! Errors about skills, in the same words at every door.
+//! Errors about skills, in the same words for every interface.
 
 #[cfg(feature = "run")]
 mod acts;
@@ -11,10 +11,10 @@ use metier_runtime::{Inventory, Skill, Status};
 use crate::{Error, Workspace, text::one_line};
 
 #[cfg(feature = "run")]
-pub use acts::act_failed;
+pub(crate) use acts::act_failed;
 
 /// The skill of a name, or an error with the nearest names.
-pub fn find<'a>(
+pub(crate) fn find<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
@@ -42,8 +42,8 @@ pub fn find<'a>(
     })
 }
 
-/// Why a skill that lacks something is not used, in the same words at every door.
-pub fn not_ready(skill: &Skill, name: &str) -> Error {
+/// The error for a skill that is not ready.
+pub(crate) fn not_ready(skill: &Skill, name: &str) -> Error {
     let failure = Error::unmet("not-ready", format!("skill `{name}` is not ready"));
     let reasons = skill.reasons.iter().map(|one| one.message.to_string());
     let failure = reasons.fold(failure.skill(name), Error::detail);
@@ -53,14 +53,14 @@ pub fn not_ready(skill: &Skill, name: &str) -> Error {
     }
 }
 
-/// That a skill is not of the version that the configuration asks for.
-pub fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
+/// The diagnostic about a skill that has another version than the configuration asks for.
+pub(crate) fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
     diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
 }
 
-/// Says that a skill is used in another version than the configuration asks for.
-pub fn warn_of_version(workspace: &Workspace, entry: &Entry) {
+/// Warns that a skill has another version than the configuration asks for.
+pub(crate) fn warn_of_version(workspace: &Workspace, entry: &Entry) {
     if let Some(problem) = pin_problem(entry) {
         workspace.warn_once(&one_line(&problem.message));
     }
@@ -68,7 +68,7 @@ pub fn warn_of_version(workspace: &Workspace, entry: &Entry) {
 
 /// A skill whose content may be shown once it was screened: an invalid, untrusted or disabled one is refused with its reasons. One of
 /// another version than the configuration asks for is used with a warning.
-pub fn find_usable<'a>(
+pub(crate) fn find_usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
@@ -79,7 +79,7 @@ pub fn find_usable<'a>(
 }
 
 /// The same without the warning, for a conversation that has its own.
-pub fn usable<'a>(
+pub(crate) fn usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,

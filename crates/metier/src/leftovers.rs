@@ -1,4 +1,4 @@
-//! What a run that was killed has left: put back and written down before this one begins.
+//! Puts back what killed runs left in protected places, with receipts, before this run starts.
 
 use std::path::{Path, PathBuf};
 
@@ -15,11 +15,15 @@ use crate::{
 };
 
 /// Where folders for temporary files are made.
-pub fn temporary(cache: &Path) -> PathBuf {
+pub(crate) fn temporary(cache: &Path) -> PathBuf {
     cache.join("runs")
 }
 
-/// Puts back what skills of dead runs have made in protected places, with a receipt each, and removes their temporary files.
+/// Puts back what skills of killed runs made in protected places, with a receipt each, and removes their temporary files.
+/// [`Workspace::open`](crate::Workspace::open) does so first.
+///
+/// # Errors
+/// When a receipt can't be written.
 pub fn tidy_up(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
     let Some(cache) = &machine.cache else {
         return Ok(());
@@ -29,8 +33,8 @@ pub fn tidy_up(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
         return Ok(());
     }
     let database = machine.database.as_ref();
-    let database =
-        database.ok_or_else(|| Error::broken("store", "there is no place for receipts"))?;
+    let database = database
+        .ok_or_else(|| Error::broken("store", "there is no home directory for receipts"))?;
     let store = Store::open(database)?;
     for leftovers in found {
         let receipt = receipt(&leftovers);
@@ -60,7 +64,7 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
     }
     if let failed @ [_, ..] = leftovers.failed() {
         reasons.push(format!(
-            "its run was killed, and protected files can't be looked for or put back: {}; look there before you continue",
+            "its run was killed, and protected files can't be checked or put back: {}; check them before you continue",
             failures(failed)
         ));
     }

@@ -1,10 +1,9 @@
 //! # metier — the skill system for LLM agents, as a library
 //!
 //! **Problem.** A program that gives skills to a model has to find them, read them, scan them, ask for permission, run their code in a sandbox and
-//! write down what it did. Each of these can be forgotten, and then the others are worth nothing.
+//! record what it did. Each step can be forgotten, and then the others are worth nothing.
 //!
-//! **Decision.** A [`Workspace`] is the one way in. What it gives out was trusted and scanned; what it runs was permitted and is
-//! written down.
+//! **Decision.** A [`Workspace`] is the one way in. It gives out only what was trusted and scanned, runs only what was permitted, and records it.
 //!
 //! ```no_run
 //! use metier::{Settings, Workspace};
@@ -26,7 +25,20 @@
 //! # }
 //! ```
 //!
-//! **Invariants.** this crate and the program alone look at the environment and the clock · bytes of a skill come from a snapshot that was scanned ·
+//! | to | call | and see |
+//! |---|---|---|
+//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
+//! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`] | [`validating`], [`scans`] |
+//! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
+//! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
+//! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |
+//! | decide what they may do | [`Workspace::trust`], [`Workspace::permissions`], [`ApprovalQueue`] | [`trusting`], [`permissions`] |
+//! | see what they did | [`Workspace::receipts`] | [`receipts`] |
+//! | set the machine up | [`Workspace::diagnose`], [`Workspace::dependencies`], [`Workspace::set_config`] | [`diagnosis`], [`dependencies`], [`configuration`] |
+//!
+//! A program that runs code of skills is its own worker: call [`worker::run_if_worker`] first in `main`.
+//!
+//! **Invariants.** only this crate and the program read the environment and the clock · bytes of a skill are read once, scanned, and then used ·
 //! a [`Workspace`] is `Send + Sync` and cheap to clone.
 //!
 //! **Features.** All are on by default. Without any, the library finds, validates, scans, selects and renders skills and runs nothing.
@@ -38,38 +50,51 @@
 //! | `starlark`, `js`, `wasm`, `native` | skills written for these backends, and `run` |
 //! | `agent` | conversations with a model, and `run` |
 //!
-//! **Start reading at** `workspace.rs`, then `active.rs`.
+//! **Start reading at** `workspace.rs`, then `rendering.rs`, then `active.rs`.
 
 #[cfg(feature = "run")]
-#[doc(hidden)]
-pub mod active;
+mod active;
+#[cfg(feature = "agent")]
+pub mod agent;
 mod approvals;
+pub mod composition;
+pub mod configuration;
+pub mod dependencies;
+pub mod diagnosis;
 mod error;
-#[doc(hidden)]
-pub mod explain;
+mod explain;
+pub mod inspection;
 #[cfg(feature = "run")]
-#[doc(hidden)]
-pub mod leftovers;
+mod leftovers;
 #[cfg(feature = "run")]
 mod live_session;
-#[doc(hidden)]
-pub mod machine;
+mod machine;
 mod notices;
 #[cfg(feature = "run")]
-#[doc(hidden)]
-pub mod office;
+mod office;
 #[cfg(feature = "run")]
-#[doc(hidden)]
-pub mod opinions;
-#[doc(hidden)]
-pub mod rendering;
-#[doc(hidden)]
-pub mod screening;
+mod opinions;
+pub mod permissions;
+pub mod prompts;
+pub mod receipts;
+mod rendering;
+#[cfg(feature = "run")]
+mod running;
+pub mod scans;
+mod screening;
+#[cfg(feature = "run")]
+pub mod scripts;
+pub mod selection;
+mod serving;
 mod settings;
+pub mod skill;
 mod skills;
-#[doc(hidden)]
+mod testing;
 pub mod text;
-#[doc(hidden)]
+mod tool_list;
+pub mod trusting;
+pub mod validating;
+mod watch;
 pub mod wording;
 #[cfg(feature = "run")]
 pub mod worker;
@@ -78,20 +103,29 @@ mod workspace;
 pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "run")]
+pub use leftovers::tidy_up;
+#[cfg(feature = "run")]
 pub use live_session::{Session, SessionOptions};
-pub use metier_catalog::Resource;
+pub use machine::Machine;
+pub use metier_catalog::{Resource, read_named};
 pub use metier_model::Source;
-pub use metier_policy::{ApprovalQuestion, Approver, Headless, Reply};
+/// How text of skills is framed for a model, so that it can't pretend to be the user's.
+#[doc(inline)]
+pub use metier_model::model_text;
+pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
 pub use metier_runtime::Status;
 #[cfg(feature = "run")]
-pub use metier_runtime::live::{Called, Model, Tool};
+pub use metier_runtime::live::{Called, Dispatched, Fragment, Model, Tool, workflow_input};
+pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
-pub use rendering::{ShowOptions, Shown};
+pub use rendering::{ShowOptions, Shown, SkillFile};
+pub use running::Runnable;
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
+pub use testing::TestResult;
+pub use tool_list::ToolList;
+pub use watch::{SkillChanges, Watch, WatchedSkill};
 pub use workspace::Workspace;
-#[doc(hidden)]
-pub use workspace::{problem_failure, roots_to_trust};
 
 const _: () = {
     const fn is_shareable<T: Send + Sync + Clone>() {}

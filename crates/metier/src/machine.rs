@@ -1,4 +1,4 @@
-//! The machine as this run sees it: environment, folders, clock. Nobody else looks.
+//! The machine: environment, folders, clock. No other module reads them.
 
 use std::{
     collections::BTreeSet,
@@ -10,31 +10,52 @@ use std::{
 };
 
 use etcetera::BaseStrategy;
+use metier_catalog::{Places, Root};
 
 use crate::Error;
 
-/// Values that everything else is given.
+/// The machine as a workspace sees it: folders, variables, time.
 #[derive(Clone)]
 pub struct Machine {
+    /// The home directory.
     pub home: Option<PathBuf>,
+    /// The working directory.
     pub work: PathBuf,
     /// The repository's root, or the working directory.
     pub project: PathBuf,
+    /// The user's configuration.
     pub config_file: Option<PathBuf>,
+    /// The folder of metier's own skills of the user.
     pub own_skills: Option<PathBuf>,
+    /// The database: trust, approvals, receipts, conversations.
     pub database: Option<PathBuf>,
+    /// Files that can be made again: the index, verdicts, compiled code.
     pub cache: Option<PathBuf>,
+    /// `PATH`.
     pub path: Option<OsString>,
     /// Names of the variables that are set and not empty.
     pub variables: BTreeSet<String>,
     /// `METIER_…` variables, for the configuration.
     pub settings: Vec<(String, String)>,
+    /// The time.
     pub now: SystemTime,
     /// A number that changes with the program.
     pub stamp: u64,
 }
 
 impl Machine {
+    /// The machine of this process, in this directory and with this configuration if they are named.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let machine = metier::Machine::look(None, None)?;
+    /// assert!(machine.work.is_absolute());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the directory can't be used.
     pub fn look(directory: Option<&Path>, config: Option<&Path>) -> Result<Self, Error> {
         let start = env::current_dir().map_err(|error| {
             Error::broken(
@@ -84,12 +105,29 @@ impl Machine {
         })
     }
 
-    /// Where the lines are kept that were typed in chats: what people say to a model is no skill's business.
+    /// The file with the lines that were typed in chats. No skill can read it.
+    #[must_use]
     pub fn history(&self) -> Option<PathBuf> {
         Some(self.database.as_ref()?.with_file_name("chat-history"))
     }
 
-    /// The same machine at this moment, for a run that answers many questions.
+    /// The folders in which agents look for skills here, whether they exist or not.
+    #[must_use]
+    pub fn skill_roots(&self) -> Vec<Root> {
+        metier_catalog::usual(&self.places(), &[], true, true)
+    }
+
+    pub(crate) fn places(&self) -> Places<'_> {
+        Places {
+            home: self.home.as_deref(),
+            own: self.own_skills.as_deref(),
+            work: &self.work,
+            project: &self.project,
+        }
+    }
+
+    /// The same machine at this moment, for a program that runs for long.
+    #[must_use]
     pub fn now(&self) -> Self {
         Self {
             now: now(),
@@ -98,7 +136,7 @@ impl Machine {
     }
 }
 
-/// Where configuration, data and cache are: below `METIER_HOME` if that is set, else where XDG says.
+/// Where configuration, data and cache are: below `METIER_HOME` if that is set, else in the XDG folders.
 struct Folders {
     home: Option<PathBuf>,
     config: Option<PathBuf>,
@@ -143,14 +181,14 @@ fn project_root(work: &Path, home: Option<&Path>) -> PathBuf {
 }
 
 /// The time; tests set it with `METIER_NOW`, as `2026-01-02T03:04:05Z`.
-pub fn now() -> SystemTime {
+pub(crate) fn now() -> SystemTime {
     env::var("METIER_NOW")
         .ok()
         .and_then(|text| humantime::parse_rfc3339(&text).ok())
         .unwrap_or_else(SystemTime::now)
 }
 
-/// Size and time of the program file: another build must not believe this one's index.
+/// Size and time of the program file: another build must not use this one's index.
 fn stamp() -> u64 {
     let file = env::current_exe().and_then(fs::metadata);
     let modified = file
@@ -162,7 +200,8 @@ fn stamp() -> u64 {
     modified.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(0)) ^ size.rotate_left(32)
 }
 
-/// How long before `now` a time in RFC 3339 was; as it is if it can't be read.
+/// The age of a time in RFC 3339 at `now`; the text itself if it is not one.
+#[must_use]
 pub fn ago(now: SystemTime, at: &str) -> String {
     match humantime::parse_rfc3339(at) {
         Ok(time) => metier_model::text::ago(now.duration_since(time).unwrap_or_default()),
@@ -171,6 +210,7 @@ pub fn ago(now: SystemTime, at: &str) -> String {
 }
 
 /// A time as `YYYY-MM-DDTHH:MM:SSZ`.
+#[must_use]
 pub fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
 }

@@ -1,4 +1,4 @@
-//! What a door shows while something is done.
+//! Warnings and progress, for the interface that shows them.
 
 use std::sync::{Arc, atomic::AtomicUsize};
 
@@ -7,24 +7,36 @@ use std::sync::{Arc, atomic::AtomicUsize};
 pub enum NoticeLevel {
     /// Shown always.
     Alert,
-    /// A warning; a quiet door leaves it out.
+    /// A warning; a quiet interface leaves it out.
     Warning,
-    /// A remark; a quiet door leaves it out.
+    /// A remark; a quiet interface leaves it out.
     Note,
 }
 
-/// Hears what is worth knowing and is no error: a rule that is not used, a skill that is used in spite of findings.
+/// Receives messages that are not errors: a rule that is not used, a skill that is used despite its findings.
+///
+/// ```
+/// use metier::{NoticeLevel, Notices};
+///
+/// struct Stderr;
+/// impl Notices for Stderr {
+///     fn notice(&self, level: NoticeLevel, line: &str) {
+///         eprintln!("{level:?}: {line}");
+///     }
+/// }
+/// Stderr.notice(NoticeLevel::Note, "scanned");
+/// ```
 pub trait Notices: Send + Sync {
-    /// One line of text that skills may have had a part in. It holds no control characters.
+    /// One line of text, which can quote skills. It contains no control characters.
     fn notice(&self, level: NoticeLevel, line: &str);
 
-    /// Work begins that may take its time; `done` counts up. It is over when what is returned is dropped.
+    /// Long work starts; `done` counts up. It ends when the returned value is dropped.
     fn progress(&self, what: &str, done: &Arc<AtomicUsize>) -> Option<Box<dyn Send>> {
         let _ = (what, done);
         None
     }
 
-    /// Whether it is said how the code of skills is started.
+    /// Whether notices explain how the code of skills is started.
     fn explains(&self) -> bool {
         false
     }

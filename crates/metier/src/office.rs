@@ -1,4 +1,4 @@
-//! Where permission is asked for and acts are done in this run: the desk, and what surrounds a skill here.
+//! The permission context of a run: approver, database, and the environment of a skill.
 
 use std::{
     ffi::OsString,
@@ -9,17 +9,17 @@ use std::{
 
 use metier_catalog::Entry;
 use metier_host::{sandbox::NamedByVariables, world::HostEnvironment};
-use metier_policy::{Approver, Asked, Changes, Meter, Rates, SessionAnswers, Terms};
+use metier_policy::{Approver, Asked, Changes, Meter, Rates, Terms};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
 };
-use metier_store::{SharedStore, Store};
+use metier_store::SharedStore;
 
 use crate::{Error, NoticeLevel, leftovers, text::one_line, wording, workspace::Workspace};
 
-/// Where, below the cache, folders are made that stand for projects in tests of skills.
-pub const TEST_PROJECTS: &str = "tests";
+/// The folder below the cache for the projects of skill tests.
+pub(crate) const TEST_PROJECTS: &str = "tests";
 
 /// Variables that any child may see.
 const COMMON: &[&str] = &[
@@ -40,8 +40,8 @@ const COMMON: &[&str] = &[
     "LINES",
 ];
 
-/// What decides and acts in this run.
-pub struct Office {
+/// The approver, the database and the environment of this run.
+pub(crate) struct Office {
     workspace: Workspace,
     store: SharedStore,
     approver: Arc<dyn Approver>,
@@ -53,20 +53,19 @@ pub struct Office {
     compiled: PathBuf,
     shim: PathBuf,
     id: String,
-    answers: Arc<SessionAnswers>,
 }
 
 impl Office {
-    /// Opens the database; without one nothing is done, because nothing could be written down.
-    pub fn open(workspace: &Workspace) -> Result<Self, Error> {
+    /// Opens the database: without receipts nothing is done.
+    pub(crate) fn open(workspace: &Workspace) -> Result<Self, Error> {
         Self::with(workspace, Arc::clone(&workspace.settings.approver))
     }
 
-    /// The same with somebody else to ask.
-    pub fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
+    /// The same with another approver.
+    pub(crate) fn with(workspace: &Workspace, approver: Arc<dyn Approver>) -> Result<Self, Error> {
         let machine = &workspace.machine;
         let nowhere = |what: &str| {
-            Error::broken("store", format!("there is no place for {what}"))
+            Error::broken("store", format!("there is no folder for {what}"))
                 .hint("set METIER_HOME to a folder")
         };
         let database = machine
@@ -77,13 +76,16 @@ impl Office {
             .cache
             .as_ref()
             .ok_or_else(|| nowhere("temporary files"))?;
-        // A folder that is there is fenced in. One that isn't could be made by a skill, and would count until the skill ends.
+        // The sandbox protects a folder that exists. One that does not could be created by a skill, and would count until the skill ends.
         if let Some(folder) = machine.own_skills.as_deref().and_then(Path::parent) {
             std::fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let shim = std::env::current_exe().map_err(|error| {
-            Error::broken("program", format!("the program can't find itself: {error}"))
-                .hint("start metier by its full path")
+            Error::broken(
+                "program",
+                format!("cannot determine the path of the metier executable: {error}"),
+            )
+            .hint("start metier by its full path")
         })?;
         let config = machine
             .config_file
@@ -96,12 +98,11 @@ impl Office {
         let mut obeyed = workspace.obeyed();
         obeyed.extend(named.obeyed);
         obeyed.push(cache.join(TEST_PROJECTS));
-        let store = Store::open(database)?;
-        store.close_abandoned(&crate::machine::timestamp(now()))?;
+        let store = workspace.shared_store(&crate::machine::timestamp(now()))?;
         let notices = Arc::clone(&workspace.notices);
         Ok(Self {
             workspace: workspace.clone(),
-            store: store.into(),
+            store,
             approver,
             warn: Arc::new(move |line| notices.notice(NoticeLevel::Alert, &one_line(line))),
             common: common.collect(),
@@ -116,25 +117,19 @@ impl Office {
             compiled: private(cache.join("wasm"))?,
             shim,
             id: fresh_id()?,
-            answers: Arc::default(),
         })
     }
 
-    /// The same with what was answered in this session so far.
-    pub fn sharing(self, answers: Arc<SessionAnswers>) -> Self {
-        Self { answers, ..self }
-    }
-
-    /// The same for a session that has a name already.
-    pub fn named(self, id: &str) -> Self {
+    /// The same for a session that already has an id.
+    pub(crate) fn named(self, id: &str) -> Self {
         Self {
             id: id.to_owned(),
             ..self
         }
     }
 
-    /// What is at hand when a skill works. `stop` ends what it waits for; `project` stands in for the user's own.
-    pub fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
+    /// Everything that a skill needs to run. `stop` cancels what it waits for; `project` is used in place of the user's.
+    pub(crate) fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
         let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
         if let Some(project) = project {
@@ -160,8 +155,8 @@ impl Office {
         }
     }
 
-    /// Who decides.
-    pub fn desk(&self) -> Desk {
+    /// Grants permissions and writes receipts.
+    pub(crate) fn desk(&self) -> Desk {
         Desk {
             store: self.store.clone(),
             approver: Arc::clone(&self.approver),
@@ -172,19 +167,19 @@ impl Office {
             warn: Arc::clone(&self.warn),
             meter: Meter::default(),
             session: self.id.clone(),
-            asking: Asking::sharing(Arc::clone(&self.answers)),
+            asking: Asking::default(),
         }
     }
 }
 
-/// A name that no session had before.
-pub fn fresh_id() -> Result<String, Error> {
+/// A new session id.
+pub(crate) fn fresh_id() -> Result<String, Error> {
     let number = getrandom::u64().map_err(std::io::Error::from)?;
     Ok(format!("{number:016x}"))
 }
 
-/// A folder for the user alone. It must be there before a skill could make it: what is in it will be run.
-pub fn private(folder: PathBuf) -> Result<PathBuf, Error> {
+/// Creates a folder that only the user can read and write, before a skill can create it: its content is run later.
+pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Error> {
     use std::os::unix::fs::DirBuilderExt;
     std::fs::DirBuilder::new()
         .recursive(true)
@@ -208,8 +203,8 @@ fn now() -> SystemTime {
     crate::machine::now()
 }
 
-/// What holds for every grant of this run.
-pub fn terms(workspace: &Workspace) -> Terms {
+/// The terms of every grant of this run.
+pub(crate) fn terms(workspace: &Workspace) -> Terms {
     let limits = &workspace.config.limits;
     let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
     let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
@@ -228,8 +223,8 @@ pub fn terms(workspace: &Workspace) -> Terms {
     }
 }
 
-/// What to say when there is no grant.
-pub fn refused(entry: &Entry, refused: Refused) -> Error {
+/// The error for a request that was not granted.
+pub(crate) fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
     let word = metier_model::text::shell_word(&name);
     match refused {
@@ -247,7 +242,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
         } => {
             let failure = Error::unmet(
                 "not-approved",
-                format!("skill `{name}` needs permission, and nobody was there to give it"),
+                format!("skill `{name}` needs permissions that are not approved, and there is no terminal to ask on"),
             )
             .skill(name.as_ref());
             let failure = asked.iter().fold(failure, |failure, asked| {
@@ -260,7 +255,7 @@ pub fn refused(entry: &Entry, refused: Refused) -> Error {
                 true => failure.detail(meant_by_name(entry)),
                 false => failure,
             };
-            failure.hint(format!("allow it for this run with --approve-skills {word}, or for good with: metier permissions {word} --approve"))
+            failure.hint(format!("allow it for this run with --approve-skills {word}, or permanently with: metier permissions {word} --approve"))
         }
     }
 }
@@ -272,18 +267,18 @@ fn denied(name: &str, asked: &[Asked]) -> Error {
     })
 }
 
-/// What a bare name in the configuration does not approve, and what would.
-pub fn meant_by_name(entry: &Entry) -> String {
+/// Why a bare name in the configuration does not approve this skill, and the name that does.
+pub(crate) fn meant_by_name(entry: &Entry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(
         "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
-         `{source}:{name}` would mean it"
+         use `{source}:{name}`"
     )
 }
 
 fn changed(failure: Error, changes: &Changes) -> Error {
     let failure = failure.detail(format!(
-        "it is not what was approved on {}:",
+        "it has changed since it was approved on {}:",
         one_line(&changes.since)
     ));
     wording::difference(changes)

@@ -1,5 +1,5 @@
-//! What skills of the type `security-rule` say about a scanned skill: their scanners look at its files, and their hooks see what was
-//! found. They add; nothing that was found goes away.
+//! Findings of skills of the type `security-rule` about a scanned skill: their scanners read its files, and their hooks see the
+//! findings. They only add findings.
 
 use std::sync::Arc;
 
@@ -24,24 +24,27 @@ const MAX_FILE: usize = 1 << 20;
 const MAX_FOUND: usize = 200;
 
 /// One skill that was scanned: its files as they were, and what was found.
-pub struct ScannedSkill<'a> {
-    pub entry: &'a Entry,
-    pub snapshot: &'a Snapshot,
-    pub report: &'a Report,
+pub(crate) struct HeldScan<'a> {
+    pub(crate) entry: &'a Entry,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) report: &'a Report,
 }
 
-/// Whether any skill here has something to say: a quick look, without activating any.
-pub fn anybody(usual: &Catalog) -> bool {
-    usual.entries.iter().any(speaks)
+/// Whether any skill scans others; none is activated.
+pub(crate) fn is_any(usual: &Catalog) -> bool {
+    usual.entries.iter().any(scans_others)
 }
 
-fn speaks(entry: &Entry) -> bool {
+fn scans_others(entry: &Entry) -> bool {
     let card = entry.card.as_ref();
     card.is_some_and(|card| card.types.contains(SkillType::SecurityRule) && card.backend.is_some())
 }
 
-/// What others found, for each of the scanned skills in turn. A skill that can't be activated is named and left out.
-pub fn of(workspace: &Workspace, scanned: &[ScannedSkill<'_>]) -> Result<Vec<Vec<Finding>>, Error> {
+/// What others found, for each of the scanned skills in turn. A skill that can't be activated is reported and left out.
+pub(crate) fn of(
+    workspace: &Workspace,
+    scanned: &[HeldScan<'_>],
+) -> Result<Vec<Vec<Finding>>, Error> {
     let inventory = Arc::new(workspace.inventory()?);
     active::on(workspace, &inventory, &[], Stage::default(), |runtime| {
         activate(workspace, &inventory, runtime);
@@ -53,7 +56,7 @@ pub fn of(workspace: &Workspace, scanned: &[ScannedSkill<'_>]) -> Result<Vec<Vec
 fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
-        if skill.status != Status::Ready || !speaks(entry) {
+        if skill.status != Status::Ready || !scans_others(entry) {
             continue;
         }
         let place = entry.place.path().to_string_lossy().into_owned();
@@ -61,7 +64,7 @@ fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
             workspace.notices.notice(
                 NoticeLevel::Note,
                 &format!(
-                    "skill `{}` does not look at this: {}",
+                    "skill `{}` does not scan this: {}",
                     one_line(&entry.name()),
                     one_line(failure.message())
                 ),
@@ -73,7 +76,7 @@ fn activate(workspace: &Workspace, inventory: &Inventory, runtime: &Runtime) {
 fn look(
     workspace: &Workspace,
     runtime: &Runtime,
-    scanned: &ScannedSkill<'_>,
+    scanned: &HeldScan<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let name = scanned.entry.name();
     let (files, left_out) = files(scanned.snapshot);

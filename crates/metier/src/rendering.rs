@@ -15,7 +15,7 @@ use metier_runtime::{
 
 use crate::{Error, Workspace, explain, screening::refused};
 
-/// The largest file of a skill that is given out.
+/// The largest file that is given out.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
 /// A skill, ready for a model.
@@ -25,55 +25,78 @@ pub struct Shown {
     pub name: String,
     /// The digest of its bytes.
     pub digest: String,
-    /// What the model gets.
+    /// The text for the model.
     pub content: String,
     /// Its folder.
     pub directory: String,
-    /// Files that lie beside it.
+    /// Files beside it.
     pub resources: Vec<String>,
     /// The commands that ran for it.
     pub commands: Vec<Ran>,
 }
 
+/// A file of a skill.
+#[derive(Clone, Debug)]
+pub struct SkillFile {
+    /// The name of the skill.
+    pub skill: String,
+    /// The content of the file.
+    pub content: Resource,
+}
+
 /// How a skill is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShowOptions {
-    /// Only the body, without the frame that says where it comes from.
+    /// Only the body, without the frame with its name and folder.
     pub raw: bool,
     /// Leave commands as they are written: nothing runs.
     pub no_exec: bool,
 }
 
 impl Workspace {
-    /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they may.
+    /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they are permitted.
     ///
     /// # Errors
-    /// When there is no such skill, when it may not be used, when the scanner blocks it, or when it needs a permission that it does not have.
+    /// When there is no such skill, when it can't be used, when the scanner blocks it, or when it needs a permission that it does not have.
     pub fn render<A: Into<String>>(
         &self,
         name: &str,
         arguments: impl IntoIterator<Item = A>,
     ) -> Result<Shown, Error> {
+        self.render_with(name, arguments, ShowOptions::default())
+    }
+
+    /// [`Workspace::render`] with options.
+    ///
+    /// # Errors
+    /// As for [`Workspace::render`].
+    pub fn render_with<A: Into<String>>(
+        &self,
+        name: &str,
+        arguments: impl IntoIterator<Item = A>,
+        how: ShowOptions,
+    ) -> Result<Shown, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         let words: Vec<String> = arguments.into_iter().map(Into::into).collect();
-        let arguments = Arguments::from_words(&words);
-        self.show(&inventory, entry, &arguments, ShowOptions::default())
+        self.show(&inventory, entry, &Arguments::from_words(&words), how)
     }
 
     /// A file that came with a skill, by its path below the skill's folder.
     ///
     /// # Errors
     /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
-    pub fn read(&self, name: &str, path: &str) -> Result<Resource, Error> {
+    pub fn read(&self, name: &str, path: &str) -> Result<SkillFile, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
-        self.resource(&inventory, entry, path)
+        Ok(SkillFile {
+            skill: entry.name().into_owned(),
+            content: self.resource(&inventory, entry, path)?,
+        })
     }
 
     /// The bytes of a skill, scanned, if they may be given out.
-    #[doc(hidden)]
-    pub fn admit(&self, inventory: &Inventory, entry: &Entry) -> Result<Snapshot, Error> {
+    pub(crate) fn admit(&self, inventory: &Inventory, entry: &Entry) -> Result<Snapshot, Error> {
         let screening = self.screening(&inventory.catalog);
         screening.check_rules()?;
         let admitted = screening.admit(&inventory.catalog, entry);
@@ -81,19 +104,16 @@ impl Workspace {
     }
 
     /// A skill whose bytes were scanned and may be given out.
-    #[doc(hidden)]
-    pub fn load(&self, inventory: &Inventory, entry: &Entry) -> Result<Loaded, Error> {
+    pub(crate) fn load(&self, inventory: &Inventory, entry: &Entry) -> Result<Loaded, Error> {
         self.loaded(entry, self.admit(inventory, entry)?)
     }
 
-    #[doc(hidden)]
-    pub fn loaded(&self, entry: &Entry, held: Snapshot) -> Result<Loaded, Error> {
+    pub(crate) fn loaded(&self, entry: &Entry, held: Snapshot) -> Result<Loaded, Error> {
         let limit = self.config.limits.max_skill_bytes;
         Loaded::new(entry, held, limit).map_err(|error| not_rendered(entry, &error))
     }
 
-    #[doc(hidden)]
-    pub fn show(
+    pub(crate) fn show(
         &self,
         inventory: &Inventory,
         entry: &Entry,
@@ -142,14 +162,13 @@ impl Workspace {
         Ok((rendered, Vec::new()))
     }
 
-    #[doc(hidden)]
-    pub fn resource(
+    pub(crate) fn resource(
         &self,
         inventory: &Inventory,
         entry: &Entry,
         path: &str,
     ) -> Result<Resource, Error> {
-        // What can't be given out anyway is refused for that.
+        // A path that is refused anyway is refused before the scan.
         let refuse = |error: &ReadError| not_read(&entry.name(), error);
         let looked = entry.place.resource(path, MAX_RESOURCE);
         looked.map_err(|error| refuse(&error))?;
@@ -159,8 +178,8 @@ impl Workspace {
     }
 }
 
-/// What to say when a body can't be rendered.
-pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
+/// The error for a body that can't be rendered.
+pub(crate) fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
     let failure = Error::unmet(
         "unreadable",
         format!("skill `{}` can't be shown: {error}", entry.name()),
@@ -179,8 +198,8 @@ pub fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
     }
 }
 
-/// What to say when a file of a skill is not given out.
-pub fn not_read(skill: &str, error: &ReadError) -> Error {
+/// The error for a file of a skill that is not given out.
+pub(crate) fn not_read(skill: &str, error: &ReadError) -> Error {
     let code = match error {
         ReadError::BadPath { .. } | ReadError::HardLink(_) => "path-refused",
         ReadError::NotFound(_) => "not-found",

@@ -1,4 +1,4 @@
-//! What the scanner says about skills here: from the cache where it can, by a scan where it must, and with the user's last word.
+//! Verdicts on skills: from the cache if the bytes are known, else by a scan; the user's acceptance overrides them.
 
 use std::{
     collections::BTreeMap,
@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// How skills are scanned in this run, and what is known from earlier ones.
-pub struct Screening {
+pub(crate) struct Screening {
     workspace: Workspace,
     scanner: Arc<Scanner>,
     problems: Vec<RuleProblem>,
@@ -32,9 +32,9 @@ pub struct Screening {
     accepted: OnceLock<BTreeMap<String, Accepted>>,
 }
 
-/// Why the content of a skill is not given out.
+/// Why the content of a skill is refused.
 #[derive(Debug, thiserror::Error)]
-pub enum ScreeningRefusal {
+pub(crate) enum ScreeningRefusal {
     /// It can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
@@ -44,35 +44,35 @@ pub enum ScreeningRefusal {
 }
 
 /// A skill that was scanned just now, or whose exact bytes were scanned before.
-pub enum Either {
+pub(crate) enum Either {
     Scanned(Scanned),
     Cached(Snapshot, Known),
 }
 
 /// What was found out about a skill, to be remembered.
-pub struct Noticed<'e> {
-    pub entry: &'e Entry,
-    pub digest: Digest,
+pub(crate) struct Noticed<'e> {
+    pub(crate) entry: &'e Entry,
+    pub(crate) digest: Digest,
     /// The state of the files that have this digest; `None` for a built-in skill.
-    pub state: Option<Fingerprint>,
-    pub known: &'e Known,
+    pub(crate) state: Option<Fingerprint>,
+    pub(crate) known: &'e Known,
     /// Whether it was scanned, and not found in the cache.
-    pub fresh: bool,
+    pub(crate) fresh: bool,
 }
 
-/// A skill that was looked at just now: which bytes, and what is to be said about them.
-pub struct Looked {
-    pub digest: Option<Digest>,
+/// A skill that was inspected just now: its bytes and the verdict on them.
+pub(crate) struct Looked {
+    pub(crate) digest: Option<Digest>,
     /// The state of the files that have this digest.
     state: Option<Fingerprint>,
-    pub known: Known,
+    pub(crate) known: Known,
     /// Whether it was scanned, and not found in the cache.
     fresh: bool,
 }
 
 impl Screening {
     /// With the rules that the skills of a catalog bring.
-    pub fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
+    pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = workspace.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| workspace.expand(folder));
         let Rulebook { patterns, problems } =
@@ -90,8 +90,8 @@ impl Screening {
         }
     }
 
-    /// The user's own rules must be right before anything is vouched for; those of a skill are only told about.
-    pub fn check_rules(&self) -> Result<(), Error> {
+    /// Mistakes in the user's own rules are errors; those of a skill's rules are warnings.
+    pub(crate) fn check_rules(&self) -> Result<(), Error> {
         for problem in &self.problems {
             if problem.own {
                 return Err(Error::broken("rule", problem.message.clone())
@@ -110,13 +110,13 @@ impl Screening {
         Ok(())
     }
 
-    pub fn problems(&self) -> &[RuleProblem] {
+    pub(crate) fn problems(&self) -> &[RuleProblem] {
         &self.problems
     }
 
-    /// What the user accepted about these bytes. The database is opened only when somebody asks; one that can't be read has
+    /// What the user accepted about these bytes. The database is opened only if it is needed; one that can't be read has
     /// accepted nothing.
-    pub fn accepted(&self, digest: Digest) -> Option<&Accepted> {
+    pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.accepted.get_or_init(|| {
             let store = self.workspace.machine.database.as_ref();
             let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
@@ -129,8 +129,8 @@ impl Screening {
         all.get(&digest.to_string())
     }
 
-    /// What follows from a verdict, with the user's last word.
-    pub fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
+    /// What follows from a verdict, with the user's acceptance.
+    pub(crate) fn judged(&self, known: Known, digest: Option<Digest>) -> Known {
         known.judged(&self.workspace.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
         })
@@ -145,7 +145,7 @@ impl Screening {
 
     /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
     /// verdict that is not over it is not scanned again.
-    pub fn scan<T: Send>(
+    pub(crate) fn scan<T: Send>(
         &self,
         entries: &[&Entry],
         least: Option<Verdict>,
@@ -165,8 +165,8 @@ impl Screening {
         })
     }
 
-    /// Scans bytes that were read before, where there is room for deep programs.
-    pub fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
+    /// Scans bytes that were read before, on a thread with a large stack.
+    pub(crate) fn scan_held(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
         let scanner = &self.scanner;
         let done = AtomicUsize::new(0);
         let scanned = scanning::in_parallel(&[snapshot], 1, &done, |snapshot| {
@@ -176,13 +176,13 @@ impl Screening {
         scanned.into_iter().next().unwrap_or_else(failed)
     }
 
-    /// All files of a skill, as far as there is room for them.
-    pub fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
+    /// All files of a skill, up to the memory limit.
+    pub(crate) fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
         self.scanner.snapshot(entry)
     }
 
-    /// What is to be said about a report on these bytes.
-    pub fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
+    /// What follows from a report on these bytes.
+    pub(crate) fn known(&self, report: &Report, digest: Option<Digest>) -> Known {
         self.judged(Known::of(report), digest)
     }
 
@@ -192,7 +192,7 @@ impl Screening {
         })
     }
 
-    /// Scans with a number that grows, for a person who waits.
+    /// Scans with a progress counter.
     fn progressing<T>(
         &self,
         skills: usize,
@@ -205,8 +205,8 @@ impl Screening {
         scan(threads.min(8), &done)
     }
 
-    /// Looks at skills as they are now; only what is not in the cache is scanned. A skill whose scan did not end before `end` has no
-    /// answer.
+    /// Inspects skills as they are now; only those that are not in the cache are scanned. A skill whose scan did not end before `end` has no
+    /// verdict.
     fn look_until(&self, entries: &[&Entry], end: Option<Instant>) -> Vec<Option<Looked>> {
         let looked = match end {
             None => {
@@ -231,8 +231,8 @@ impl Screening {
         judged.collect()
     }
 
-    /// Looks at the skills of an inventory that could be used, and lets it know.
-    pub fn look_at_all(&self, inventory: &mut Inventory) {
+    /// Inspects the skills of an inventory that could be used, and updates it.
+    pub(crate) fn look_at_all(&self, inventory: &mut Inventory) {
         let wanted: Vec<usize> = inventory
             .skills
             .iter()
@@ -242,8 +242,8 @@ impl Screening {
         self.look_at(inventory, wanted, None);
     }
 
-    /// The same for some of them, for at most this long; how many were not looked at. A scan that takes longer is not waited for.
-    pub fn look_at(
+    /// The same for some of them, for at most this long; how many were not inspected. A scan that takes longer is abandoned.
+    pub(crate) fn look_at(
         &self,
         inventory: &mut Inventory,
         wanted: Vec<usize>,
@@ -279,8 +279,8 @@ impl Screening {
         left
     }
 
-    /// Writes down what was found out, for later lists and loads.
-    pub fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
+    /// Keeps verdicts and digests for later lists and loads.
+    pub(crate) fn remember<'e>(&self, catalog: &Catalog, found: impl Iterator<Item = Noticed<'e>>) {
         let Some(index) = self.workspace.index() else {
             return;
         };
@@ -299,14 +299,18 @@ impl Screening {
             }
         }
         if !verdicts.is_empty() {
-            // A cache that can't be written costs time, nothing else.
+            // A cache that can't be written only costs time.
             Verdicts::add(&index, verdicts, self.workspace.machine.now).ok();
         }
         self.workspace.remember_digests(&catalog.roots, &digests);
     }
 
-    /// The bytes of a skill, if they may be given out: scanned before, or now, unless the user doesn't want that.
-    pub fn admit(&self, catalog: &Catalog, entry: &Entry) -> Result<Snapshot, ScreeningRefusal> {
+    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
+    pub(crate) fn admit(
+        &self,
+        catalog: &Catalog,
+        entry: &Entry,
+    ) -> Result<Snapshot, ScreeningRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
         let remember = |known: &Known, fresh| {
@@ -382,8 +386,8 @@ impl Screen for Screening {
     }
 }
 
-/// A skill that can't be read has not been read.
-pub fn unreadable(error: &ReadError) -> Report {
+/// The report on a skill that can't be read.
+pub(crate) fn unreadable(error: &ReadError) -> Report {
     unread(error.to_string())
 }
 
@@ -397,8 +401,8 @@ fn unread(why: String) -> Report {
     }
 }
 
-/// What to say when a skill is not given out.
-pub fn refused(entry: &Entry, refusal: &ScreeningRefusal) -> Error {
+/// The error for a skill that is not given out.
+pub(crate) fn refused(entry: &Entry, refusal: &ScreeningRefusal) -> Error {
     let name = entry.name();
     match refusal {
         ScreeningRefusal::Blocked(why) => {

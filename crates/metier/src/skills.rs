@@ -1,7 +1,8 @@
-//! The skills of a workspace, as they were when it was asked.
+//! The skills of a workspace at one moment.
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
+use metier_catalog::Entry;
 use metier_model::Source;
 use metier_runtime::{Inventory, Status};
 
@@ -13,15 +14,30 @@ pub struct Skills {
     pub(crate) inventory: Arc<Inventory>,
 }
 
-/// One skill.
+/// One of the [`Skills`].
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
-    inventory: &'a Inventory,
-    skill: &'a metier_runtime::Skill,
+    pub(crate) inventory: &'a Inventory,
+    pub(crate) skill: &'a metier_runtime::Skill,
 }
 
 impl Skills {
-    /// All of them, also those that can't be used.
+    /// Everything that is known about them.
+    #[must_use]
+    pub fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// Keeps only some of them. Clones of these skills stay as they are.
+    pub fn retain(&mut self, mut keep: impl FnMut(Skill<'_>) -> bool) {
+        let mut is_kept = Vec::with_capacity(self.inventory.skills.len());
+        is_kept.extend(self.all().map(&mut keep));
+        let mut is_kept = is_kept.into_iter();
+        let inventory = Arc::make_mut(&mut self.inventory);
+        inventory.skills.retain(|_| is_kept.next().unwrap_or(true));
+    }
+
+    /// All of them, including those that can't be used.
     pub fn all(&self) -> impl Iterator<Item = Skill<'_>> {
         let inventory = &*self.inventory;
         let skills = inventory.skills.iter();
@@ -35,7 +51,7 @@ impl Skills {
 }
 
 impl<'a> Skill<'a> {
-    /// Its name.
+    /// The name in its manifest, or of its folder if it can't be read.
     #[must_use]
     pub fn name(&self) -> Cow<'a, str> {
         self.inventory.entry(self.skill).name()
@@ -48,7 +64,7 @@ impl<'a> Skill<'a> {
         card.map_or("", |card| &card.description)
     }
 
-    /// Where it comes from.
+    /// Whose it is: built in, the user's, a project's, or named on the command line.
     #[must_use]
     pub fn source(&self) -> Source {
         self.inventory.entry(self.skill).source
@@ -67,6 +83,26 @@ impl<'a> Skill<'a> {
         reasons.map(|reason| reason.message.to_string()).collect()
     }
 
+    /// The agent in whose folder it is, such as `claude-code`.
+    #[must_use]
+    pub fn agent(&self) -> Option<&'static str> {
+        let root = self.inventory.entry(self.skill).root?;
+        let root = self.inventory.catalog.roots.get(usize::from(root))?;
+        root.agent
+    }
+
+    /// Where and how it was found.
+    #[must_use]
+    pub fn entry(&self) -> &'a Entry {
+        self.inventory.entry(self.skill)
+    }
+
+    /// How it was judged.
+    #[must_use]
+    pub fn judged(&self) -> &'a metier_runtime::Skill {
+        self.skill
+    }
+
     /// Its folder, or `builtin:NAME`.
     #[must_use]
     pub fn path(&self) -> PathBuf {
@@ -74,14 +110,44 @@ impl<'a> Skill<'a> {
     }
 }
 
+impl From<Arc<Inventory>> for Skills {
+    fn from(inventory: Arc<Inventory>) -> Self {
+        Self { inventory }
+    }
+}
+
 impl Workspace {
-    /// The skills of this workspace, judged: trusted or not, ready or not. Nothing is scanned for it; what was scanned before is known.
+    /// The skills of this workspace, judged: trusted or not, ready or not. Nothing is scanned; the verdicts of earlier scans count.
     ///
     /// # Errors
     /// When the trusted folders can't be read from the database.
     pub fn skills(&self) -> Result<Skills, Error> {
         let inventory = Arc::new(self.inventory()?);
         Ok(Skills { inventory })
+    }
+
+    /// The same, with every skill scanned first that could be used, unless the verdict on its exact bytes is known.
+    ///
+    /// # Errors
+    /// When the trusted folders can't be read from the database, or when a rule of the user's own for the scanner is wrong.
+    pub fn scanned_skills(&self) -> Result<Skills, Error> {
+        let mut inventory = self.inventory()?;
+        let screening = self.screening(&inventory.catalog);
+        screening.check_rules()?;
+        screening.look_at_all(&mut inventory);
+        Ok(Skills {
+            inventory: Arc::new(inventory),
+        })
+    }
+
+    /// The skill of a name, `source:name` or path, whatever its status.
+    ///
+    /// # Errors
+    /// When there is none, with the nearest names.
+    pub fn lookup<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
+        let inventory = &*skills.inventory;
+        let skill = explain::find(self, inventory, name)?;
+        Ok(Skill { inventory, skill })
     }
 
     /// The skill of a name, `source:name` or path, if its content may be shown once it was scanned.

@@ -1,24 +1,42 @@
-//! Small things about text for people.
+//! Text for people: safe on a terminal, quoted for a shell, counted.
 
-/// What a colour stands for; the words beside it always say the same.
+pub use crate::machine::{ago, timestamp};
+pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
+
+/// The meaning of a colour; the words beside it always say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
+    /// Something is in order.
     Good,
+    /// Something failed or is dangerous.
     Bad,
+    /// Something needs attention.
     Warn,
+    /// A hint or a remark.
     Note,
+    /// A name or a heading.
     Strong,
+    /// Less important than the rest.
     Faint,
 }
 
 /// Visible characters on one line: no text of a skill can move the cursor or hide itself.
+///
+/// ```
+/// assert_eq!(metier::text::one_line("a\n\u{1b}[2Jb"), "a \\u{1b}[2Jb");
+/// ```
 #[must_use]
 pub fn one_line(text: &str) -> String {
-    let visible = metier_model::text::visible(text);
+    let visible = visible(text);
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// `1 skill`, `2 skills`.
+/// A number with its noun.
+///
+/// ```
+/// assert_eq!(metier::text::count(1, "skill"), "1 skill");
+/// assert_eq!(metier::text::count(2, "skill"), "2 skills");
+/// ```
 #[must_use]
 pub fn count(number: usize, noun: &str) -> String {
     format!("{number} {noun}{}", if number == 1 { "" } else { "s" })

@@ -1,4 +1,4 @@
-//! The words of a question: who asks, for what, and what each answer covers.
+//! The text of an approval question: who asks, for what, and what each answer covers.
 
 use metier_model::{
     Scope, Want,
@@ -23,7 +23,7 @@ const MAX_WANTS: usize = 20;
 const MAX_SHOWN: usize = 400;
 const SHOWN_END: usize = 100;
 
-/// The question. Texts of skills and models stand on lines of their own, behind our words, with everything that a terminal would obey
+/// The question. Texts of skills and models are on separate lines, after our words, with everything that a terminal would obey
 /// spelled out.
 pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>) -> String {
     match &question.subject {

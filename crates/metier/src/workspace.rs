@@ -12,8 +12,8 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Places, Root, Verdicts,
-    discover, read_named, read_small,
+    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Root, Verdicts, discover,
+    read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
 use metier_model::{Digest, Mode, Source};
@@ -22,14 +22,16 @@ use metier_runtime::{
     scanning::{Screen, Unscreened},
     survey,
 };
-use metier_store::{Store, TrustedRoot};
+use metier_store::{SharedStore, Store, TrustedRoot};
 
-use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, screening::Screening};
+use crate::{
+    Error, NoticeLevel, Notices, Settings, leftovers, machine::Machine, screening::Screening,
+};
 
-/// How long ago a skill was changed that somebody is still working on.
+/// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
 
-/// With more unknown skills than this, nobody is waiting for one of them.
+/// With more unknown skills than this, none of them is hashed for a list.
 const MAX_NEW: usize = 64;
 
 /// The largest new skill that is hashed for a list.
@@ -39,26 +41,31 @@ const MAX_NEW_FILES: usize = 1_000;
 /// Up to so many skills of a folder have their bodies read when the folder is examined.
 const MAX_EXAMINED: usize = 500;
 
-/// The skills of a machine, and everything that may be done with them. Cheap to clone; clones are the same workspace.
+/// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
 #[derive(Clone)]
 pub struct Workspace {
-    #[doc(hidden)]
-    pub settings: Arc<Settings>,
-    #[doc(hidden)]
-    pub machine: Arc<Machine>,
-    #[doc(hidden)]
-    pub config: Arc<Config>,
-    #[doc(hidden)]
-    pub problems: Arc<Vec<Problem>>,
-    #[doc(hidden)]
-    pub notices: Arc<dyn Notices>,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) machine: Arc<Machine>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) problems: Arc<Vec<Problem>>,
+    pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
     warned: Arc<Mutex<BTreeSet<String>>>,
+    /// The database of all sessions, once one was opened.
+    shared_store: Arc<Mutex<Option<SharedStore>>>,
 }
 
 impl Workspace {
-    /// Loads the configuration. The user's own mistakes are errors; a project's are only noticed:
-    /// a mistake in a repository must not stop the program. (It may switch skills off: that tightens.)
+    /// Loads the configuration, after what killed runs left in protected places was put back. Mistakes in the user's own configuration are
+    /// errors; those of a project are notices: a mistake in a repository must not stop the program. (A project can disable skills: that tightens.)
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// println!("{} skills", workspace.skills()?.all().count());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the user's configuration can't be read or is wrong.
@@ -78,12 +85,20 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The same for those who are there to fix the configuration.
+    /// The same with a configuration that has mistakes, for programs that show or fix it.
     ///
     /// # Errors
-    /// When it can't be read at all.
+    /// When the user's configuration can't be read at all.
     pub fn open_anyway(settings: Settings) -> Result<Self, Error> {
-        let Loaded { config, problems } = metier_config::load(layers(&settings)?);
+        if !settings.keep_leftovers {
+            leftovers::tidy_up(&settings.machine, &*settings.notices)?;
+        }
+        let (layers, unread) = layers(&settings)?;
+        let Loaded {
+            config,
+            mut problems,
+        } = metier_config::load(layers);
+        problems.extend(unread);
         Ok(Self {
             machine: Arc::clone(&settings.machine),
             notices: Arc::clone(&settings.notices),
@@ -91,7 +106,45 @@ impl Workspace {
             config: Arc::new(config),
             problems: Arc::new(problems),
             warned: Arc::default(),
+            shared_store: Arc::default(),
         })
+    }
+
+    /// The machine that it was opened on.
+    #[must_use]
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    /// The database, if there is one already.
+    pub(crate) fn existing_store(&self) -> Result<Option<Store>, Error> {
+        let database = self.machine.database.as_ref();
+        let store = database.map(|database| Store::open_existing(database));
+        Ok(store.transpose()?.flatten())
+    }
+
+    /// The connection that all sessions of this workspace share. What was left open by runs that were killed is closed when it is opened.
+    pub(crate) fn shared_store(&self, now: &str) -> Result<SharedStore, Error> {
+        let mut shared = self
+            .shared_store
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = &*shared {
+            return Ok(store.clone());
+        }
+        let store = self.store()?;
+        store.close_abandoned(now)?;
+        Ok(shared.insert(store.into()).clone())
+    }
+
+    /// The database, made if there is none.
+    pub(crate) fn store(&self) -> Result<Store, Error> {
+        let database = self.machine.database.as_ref();
+        let database = database.ok_or_else(|| {
+            Error::broken("store", "there is no home directory for the database")
+                .hint("set METIER_HOME to a folder")
+        })?;
+        Ok(Store::open(database)?)
     }
 
     /// A warning that one workspace gives once, however often it finds the cause.
@@ -103,18 +156,16 @@ impl Workspace {
     }
 
     /// Lenient or strict.
-    #[doc(hidden)]
     #[must_use]
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         match self.config.validation {
             Validation::Lenient => Mode::Lenient,
             Validation::Strict => Mode::Strict,
         }
     }
 
-    #[doc(hidden)]
     #[must_use]
-    pub fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> Limits {
         let limits = &self.config.limits;
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         Limits {
@@ -126,25 +177,23 @@ impl Workspace {
         }
     }
 
-    /// Everything that is there, judged.
-    pub fn inventory(&self) -> Result<Inventory, Error> {
+    /// Every skill, judged.
+    pub(crate) fn inventory(&self) -> Result<Inventory, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
     }
 
-    /// Looks into the given roots only, at every file again, and closer at a skill that was named itself than at the thousands in a
+    /// Reads the given roots only, every file again, and examines a skill that was named itself more closely than the thousands in a
     /// folder.
-    #[doc(hidden)]
     #[must_use]
-    pub fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
         self.examine_counting(roots, mode).0
     }
 
-    /// The same, with how many skills were not looked at closer.
-    #[doc(hidden)]
+    /// The same, with how many skills were not examined closely.
     #[must_use]
-    pub fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
+    pub(crate) fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
@@ -168,8 +217,8 @@ impl Workspace {
         (self.judge(catalog, mode, &[], None), left)
     }
 
-    /// Where the warm index is, unless nobody wants it.
-    pub fn index(&self) -> Option<IndexHome> {
+    /// Where the warm index is, unless the settings disable it.
+    pub(crate) fn index(&self) -> Option<IndexHome> {
         let cache = self.machine.cache.as_ref()?;
         let home = IndexHome {
             folder: cache.join("catalog"),
@@ -178,8 +227,12 @@ impl Workspace {
         (!self.settings.no_index).then_some(home)
     }
 
-    /// Lets later lists show digests that were worked out just now.
-    pub fn remember_digests(&self, roots: &[Root], digests: &[(PathBuf, Digest, Fingerprint)]) {
+    /// Keeps digests for later lists.
+    pub(crate) fn remember_digests(
+        &self,
+        roots: &[Root],
+        digests: &[(PathBuf, Digest, Fingerprint)],
+    ) {
         let Some(index) = self.index().filter(|_| !digests.is_empty()) else {
             return;
         };
@@ -205,19 +258,19 @@ impl Workspace {
     }
 
     /// How skills are scanned here, with the rules that the skills of a catalog bring.
-    pub fn screening(&self, catalog: &Catalog) -> Screening {
+    pub(crate) fn screening(&self, catalog: &Catalog) -> Screening {
         Screening::new(self, catalog, self.verdicts())
     }
 
     /// The skills of the usual places, not judged.
-    pub fn catalog(&self) -> Result<Catalog, Error> {
+    pub(crate) fn catalog(&self) -> Result<Catalog, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
     }
 
-    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is looked at.
-    pub fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
+    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is read.
+    pub(crate) fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
         let (roots, _) = self.roots(&AgentFiles::read(self))?;
         let listed = roots
             .iter()
@@ -263,9 +316,9 @@ impl Workspace {
         discover(roots, &options)
     }
 
-    /// The digests of skills that were changed just now. The index can't vouch for those yet, and somebody who wrote a
-    /// skill, scanned it and lists it wants to see what the scan said. Nothing is scanned, only a few small skills are
-    /// hashed, and none that is not trusted: what a stranger put there must not take time before anybody looked at it.
+    /// Adds the digests of skills that were changed just now. The index doesn't know those yet, and an author who scans a new
+    /// skill and lists it expects to see the verdict. Nothing is scanned, only a few small skills are
+    /// hashed, and none that is not trusted: an untrusted skill must not take time.
     fn digest_newest(&self, catalog: &mut Catalog) {
         let since = self.machine.now.checked_sub(JUST_NOW);
         let is_new = |entry: &Entry| {
@@ -317,7 +370,7 @@ impl Workspace {
         if !verdicts.is_empty() {
             self.digest_newest(&mut catalog);
         }
-        // Without verdicts there is nothing to look up, and nobody reads a rule for it.
+        // Without verdicts there is nothing to look up, and no rule needs to be read.
         let screening = (!verdicts.is_empty()).then(|| Screening::new(self, &catalog, verdicts));
         let screen: &dyn Screen = match &screening {
             Some(screening) => screening,
@@ -337,7 +390,12 @@ impl Workspace {
                 .iter()
                 .map(|path| self.expand(path))
                 .collect();
-            metier_catalog::usual(&self.places(), &extra, self.config.load.agents, true)
+            metier_catalog::usual(
+                &self.machine.places(),
+                &extra,
+                self.config.load.agents,
+                true,
+            )
         } else {
             self.settings
                 .roots
@@ -364,11 +422,11 @@ impl Workspace {
     }
 
     /// Every place that skills and settings are read from, in this run or another: no skill writes there.
-    pub fn obeyed(&self) -> Vec<PathBuf> {
+    pub(crate) fn obeyed(&self) -> Vec<PathBuf> {
         let machine = &*self.machine;
         let extra = self.config.load.extra_dirs.iter();
         let extra: Vec<PathBuf> = extra.map(|path| self.expand(path)).collect();
-        let usual = metier_catalog::usual(&self.places(), &extra, true, true);
+        let usual = metier_catalog::usual(&self.machine.places(), &extra, true, true);
         let given = self.settings.roots.iter().map(|root| &root.path);
         let given = given.chain(&self.settings.skill_dirs);
         let given = given.map(|path| machine.work.join(path));
@@ -382,20 +440,8 @@ impl Workspace {
             .collect()
     }
 
-    #[doc(hidden)]
-    #[must_use]
-    pub fn places(&self) -> Places<'_> {
-        let machine = &*self.machine;
-        Places {
-            home: machine.home.as_deref(),
-            own: machine.own_skills.as_deref(),
-            work: &machine.work,
-            project: &machine.project,
-        }
-    }
-
     /// `~/x` and paths relative to the folder of the configuration file.
-    pub fn expand(&self, path: &Path) -> PathBuf {
+    pub(crate) fn expand(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), &self.machine.home) {
             (Ok(rest), Some(home)) => home.join(rest),
             _ => {
@@ -410,8 +456,8 @@ impl Workspace {
         }
     }
 
-    /// Says of each root that a project brings, those that its AGENT.md names included, whether the user trusted it. The
-    /// database is opened only when there is something to ask it about.
+    /// Marks each root of a project, including those that its AGENT.md names, as trusted or not. The
+    /// database is opened only if there is such a root.
     fn judge_trust(&self, roots: &mut [Root]) -> Result<(), Error> {
         let of_project = |root: &&mut Root| matches!(root.source, Source::Project | Source::Inline);
         let brought = roots.iter_mut().filter(of_project);
@@ -424,9 +470,7 @@ impl Workspace {
         if there.is_empty() {
             return Ok(());
         }
-        let database = self.machine.database.as_ref();
-        let store = database.map(|database| Store::open_existing(database));
-        let store = store.transpose()?.flatten();
+        let store = self.existing_store()?;
         let project = real(&self.machine.project);
         for root in &mut there {
             let below = root.path.strip_prefix(&self.machine.project);
@@ -447,8 +491,8 @@ fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were looked at.
-pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
+/// The roots of skills in a project as they are now, for the user to trust; and whether all of its folders were inspected.
+pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
     let (mut roots, all) = metier_catalog::roots_below(project);
     let named = AgentFiles::of(project).folders.into_iter();
     roots.extend(named.filter_map(|folder| {
@@ -466,7 +510,7 @@ pub fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
 
 /// A problem of the configuration as an error.
 #[must_use]
-pub fn problem_failure(problem: &Problem) -> Error {
+pub(crate) fn problem_failure(problem: &Problem) -> Error {
     let failure = Error::broken("config", problem.message.clone())
         .line(problem.line.and_then(|line| u32::try_from(line).ok()));
     let failure = match (problem.path(), &problem.origin) {
@@ -481,10 +525,11 @@ pub fn problem_failure(problem: &Problem) -> Error {
     )
 }
 
-/// The configuration, layer by layer.
-fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
+/// The configuration, layer by layer; and the project's file, if it is there and can't be read.
+fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<Problem>), Error> {
     let machine = &settings.machine;
     let mut layers = Vec::new();
+    let mut unread = None;
     // With named roots the same skills are the answer on every machine: of the user's file only the models count then, unless it is
     // named too.
     let whole = settings.roots.is_empty() || settings.is_config_named;
@@ -507,13 +552,11 @@ fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
         }
     }
     if settings.roots.is_empty() {
-        let text = match read_small(&machine.project, PROJECT_CONFIG, MAX_PROJECT_FILE) {
-            Ok(text) => text,
-            // What can't be read can't tighten anything; say so where every other mistake is said.
-            Err(error) => Some(format!("= {error}")),
-        };
         let file = machine.project.join(PROJECT_CONFIG);
-        layers.extend(text.map(|text| Layer::project(file, text)));
+        match read_small(&machine.project, PROJECT_CONFIG, MAX_PROJECT_FILE) {
+            Ok(text) => layers.extend(text.map(|text| Layer::project(file, text))),
+            Err(error) => unread = Some(unread_project(file, &error)),
+        }
     }
     layers.extend(
         machine
@@ -521,12 +564,24 @@ fn layers(settings: &Settings) -> Result<Vec<Layer>, Error> {
             .iter()
             .map(|(name, value)| Layer::env(name, value)),
     );
-    Ok(layers)
+    Ok((layers, unread))
+}
+
+/// A project's configuration that can't be read tightens nothing.
+fn unread_project(file: PathBuf, error: &std::io::Error) -> Problem {
+    Problem {
+        severity: metier_config::Severity::Error,
+        message: format!("the project's configuration can't be read and has no effect: {error}"),
+        origin: Origin::Project(file),
+        line: None,
+        column: None,
+        hint: Some("check the file and its permissions".to_owned()),
+    }
 }
 
 const PROJECT_CONFIG: &str = ".metier/config.toml";
 
-/// The largest file of a project that is read before anybody has trusted it.
+/// The largest file of a project that is read before the project is trusted.
 const MAX_PROJECT_FILE: u64 = 1 << 20;
 
 /// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
@@ -564,7 +619,7 @@ impl AgentFiles {
             };
             for skill in metier_model::agent_skills(&text) {
                 if skill.contains('/') || skill.starts_with('.') {
-                    // What a project brings lies in the project.
+                    // Skills that a project names are in the project.
                     let folder: PathBuf = project.join(&*skill).components().collect();
                     let outside = folder.components().any(|part| part == Component::ParentDir);
                     if real(&folder).starts_with(real(project)) && !outside {

@@ -129,9 +129,9 @@ impl Installer {
         })
     }
 
-    /// The command to type, if the package is a plain word: a manifest never gets to write a command line.
+    /// The program and its arguments, if the package is a plain word: a manifest never writes a command line itself.
     #[must_use]
-    pub fn command(&self) -> Option<String> {
+    pub fn words(&self) -> Option<Vec<String>> {
         let package = &*self.package;
         let word = |c: char| c.is_ascii_alphanumeric() || "@+._/-[]=<>!~,:".contains(c);
         if package.is_empty()
@@ -141,26 +141,31 @@ impl Installer {
         {
             return None;
         }
-        let shell_safe = |text: &str| {
-            if text.contains(['<', '>', '!', '[', '~']) {
-                format!("'{text}'")
-            } else {
-                text.to_owned()
-            }
-        };
-        Some(match &*self.kind {
-            "brew" => format!("brew install {}", shell_safe(package)),
-            "apt" => format!("sudo apt install {}", shell_safe(package)),
-            "npm" | "node" => format!("npm install -g {}", shell_safe(package)),
-            "go" => format!(
-                "go install {}{}",
-                shell_safe(package),
-                if package.contains('@') { "" } else { "@latest" }
-            ),
-            "uv" => format!("uv tool install {}", shell_safe(package)),
-            "pip" => format!("pip install {}", shell_safe(package)),
-            "cargo" => format!("cargo install {}", shell_safe(package)),
+        let program: &[&str] = match &*self.kind {
+            "brew" => &["brew", "install"],
+            "apt" => &["sudo", "apt", "install"],
+            "npm" | "node" => &["npm", "install", "-g"],
+            "go" => &["go", "install"],
+            "uv" => &["uv", "tool", "install"],
+            "pip" => &["pip", "install"],
+            "cargo" => &["cargo", "install"],
             _ => return None,
-        })
+        };
+        let is_unversioned = &*self.kind == "go" && !package.contains('@');
+        let version = if is_unversioned { "@latest" } else { "" };
+        let mut words: Vec<String> = program.iter().map(|word| (*word).to_owned()).collect();
+        words.push(format!("{package}{version}"));
+        Some(words)
+    }
+
+    /// [`Installer::words`] as a person would type them into a shell.
+    #[must_use]
+    pub fn command(&self) -> Option<String> {
+        let quoted = |word: String| match word.contains(['<', '>', '!', '[', '~']) {
+            true => format!("'{word}'"),
+            false => word,
+        };
+        let words: Vec<String> = self.words()?.into_iter().map(quoted).collect();
+        Some(words.join(" "))
     }
 }

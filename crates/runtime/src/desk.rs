@@ -266,6 +266,22 @@ pub(crate) fn completion(at: String, went: Went) -> Completion {
 }
 
 impl Desk {
+    /// The same for another session of this run: it shares the answers and has rate limits of its own.
+    pub(crate) fn beside(&self, session: &str) -> Self {
+        Self {
+            store: self.store.clone(),
+            approver: Arc::clone(&self.approver),
+            approved_now: self.approved_now.clone(),
+            approved: self.approved.clone(),
+            terms: self.terms.clone(),
+            clock: Arc::clone(&self.clock),
+            warn: Arc::clone(&self.warn),
+            meter: Meter::default(),
+            session: session.to_owned(),
+            asking: Asking::sharing(Arc::clone(&self.asking.answers)),
+        }
+    }
+
     /// What this skill is allowed to do, asking if necessary. Every refusal leaves a receipt.
     ///
     /// # Errors

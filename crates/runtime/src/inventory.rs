@@ -137,6 +137,7 @@ pub struct Counts {
 }
 
 /// All skills, and which of them can be used.
+#[derive(Clone)]
 pub struct Inventory {
     /// The catalog that was surveyed.
     pub catalog: Catalog,

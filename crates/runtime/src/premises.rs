@@ -38,6 +38,17 @@ pub struct Premises {
 }
 
 impl Premises {
+    /// The same for another session of this run: it shares the answers and has rate limits of its own.
+    pub(crate) fn beside(&self, session: &str) -> Self {
+        Self {
+            desk: Arc::new(self.desk.beside(session)),
+            config: Arc::clone(&self.config),
+            variable: Arc::clone(&self.variable),
+            host: Arc::clone(&self.host),
+            compiled: self.compiled.clone(),
+        }
+    }
+
     /// Requests the permissions of a skill for this purpose, and creates its worker.
     ///
     /// # Errors

@@ -1,24 +1,23 @@
-//! # metier-server — the doors for programs
+//! # metier-server — the interfaces for programs
 //!
-//! **Problem.** An agent is not at a terminal. It speaks a protocol, asks several things at once, and has to be told what went wrong
-//! in a way that a model understands.
+//! **Problem.** An agent is not at a terminal. It uses a protocol, sends several requests at once, and needs errors that a model
+//! understands.
 //!
 //! **Goals.**
-//! * the same answers as the command line: a door calls the port [`Skills`] and has no opinion of its own;
-//! * nothing that goes wrong with a skill is a failure of the protocol;
-//! * the door stays responsive while a skill is scanned or activated.
+//! * the same answers as the command line: each request calls one verb of the library;
+//! * an error about a skill is an answer, not a failure of the protocol;
+//! * the server stays responsive while a skill is scanned or activated.
 //!
-//! **In → out.** JSON-RPC lines on stdin → [`Skills`] → JSON-RPC lines on stdout.
+//! **In → out.** JSON-RPC lines on stdin → [`Workspace`](metier::Workspace) → JSON-RPC lines on stdout.
 //!
-//! **Invariants.** this crate knows no skill, no file and no configuration: it is given [`Skills`] · documents are those of
-//! `--json`, text is for the model · nobody is asked anything, because nobody is there.
+//! **Invariants.** of our crates, this one knows `metier` and `metier-wire` · documents are those of `--json`, text is for the model ·
+//! each request opens the workspace again, so that changes count at once · no question is asked, since there is no user.
 //!
-//! **Start reading at** `port.rs`, then `mcp.rs`, then `tools.rs`.
+//! **Start reading at** `mcp.rs`, then `tools.rs`, then `answers.rs`.
 
+mod answers;
 mod lines;
 mod mcp;
-mod port;
 mod tools;
 
 pub use mcp::{ServeError, serve};
-pub use port::{Answer, Refusal, Reply, Skills, Wanted};

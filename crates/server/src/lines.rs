@@ -20,7 +20,7 @@ const MAX_LINE: usize = 4 << 20;
 const MAX_DEPTH: usize = 120;
 /// How many values one may have: each takes far more room than its letters.
 const MAX_VALUES: usize = 100_000;
-/// How much is kept of what stands at the top of a message, in bytes.
+/// How many bytes of the top level of a message are kept.
 const MAX_TOP: usize = 4 << 10;
 /// How much is read at once.
 const CHUNK: usize = 64 << 10;
@@ -86,7 +86,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
 #[derive(Default)]
 struct Line {
     bytes: Vec<u8>,
-    /// What stands outside of all brackets but the first.
+    /// The text at the top level of the message.
     top: Vec<u8>,
     depth: usize,
     values: usize,

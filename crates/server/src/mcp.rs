@@ -1,7 +1,7 @@
 //! MCP on stdin and stdout, for agents that start us: tools, and instructions that hold the catalog.
 //!
 //! Two eras of the protocol are spoken, because clients of both exist: the one that begins with `initialize` (2024-11-05 to
-//! 2025-11-25), and the one in which each request stands alone (2026-07-28). The SDK tells them apart; we answer the same in both.
+//! 2025-11-25), and the one in which each request is independent (2026-07-28). The SDK distinguishes them; the answers are the same.
 //!
 //! One thread reads and writes. Questions are answered on others, so that a ping gets its answer while a skill is scanned.
 
@@ -15,6 +15,7 @@ use std::{
     time::Duration,
 };
 
+use metier::Settings;
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceExt,
     model::{
@@ -28,8 +29,8 @@ use rmcp::{
 use tokio::{runtime, sync::Semaphore, task, time};
 
 use crate::{
+    answers::{self, ToolReply},
     lines::BoundedLines,
-    port::{Answer, Refusal, Reply, Skills},
     tools::{self, Call},
 };
 
@@ -44,37 +45,37 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// How many questions are worked on at a time; the others wait, for each may use all cores.
 const AT_ONCE: usize = 4;
 
-/// How long the end waits for work that nobody wants any more.
+/// How long the end waits for work whose result is no longer needed.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Why the door did not open, or fell shut.
+/// Why the server did not start, or ended.
 #[derive(Debug)]
 pub enum ServeError {
-    /// The system doesn't let us.
+    /// The system does not permit it.
     Os(std::io::Error),
-    /// Nobody spoke before the input ended.
-    Nobody,
-    /// Somebody spoke, but not MCP.
-    Stranger(String),
+    /// The input ended before a client sent a request.
+    NoClient,
+    /// A client sent something other than MCP.
+    NotMcp(String),
 }
 
 impl fmt::Display for ServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Os(error) => error.fmt(f),
-            Self::Nobody => f.write_str("the input ended before a client said anything"),
-            Self::Stranger(what) => f.write_str(what),
+            Self::NoClient => f.write_str("the input ended before a client sent a request"),
+            Self::NotMcp(what) => f.write_str(what),
         }
     }
 }
 
 impl std::error::Error for ServeError {}
 
-/// Serves one client on stdin and stdout until it goes away.
+/// Serves one client on stdin and stdout until it disconnects. Each request opens the workspace of these settings again.
 ///
 /// # Errors
-/// When no conversation came about. What goes wrong later is told to the client.
-pub fn serve(skills: impl Skills) -> Result<(), ServeError> {
+/// When no client connects. Later errors are reported to the client.
+pub fn serve(settings: Settings) -> Result<(), ServeError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -82,15 +83,15 @@ pub fn serve(skills: impl Skills) -> Result<(), ServeError> {
     let ended = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let input = BoundedLines::new(input);
-        let door = Door::new(skills);
-        let discovered = Arc::clone(&door.discovered);
-        match door.serve((input, output)).await {
-            // How it ended is the client's choice; there is nobody left to tell.
+        let server = McpServer::new(Workspaces(settings));
+        let discovered = Arc::clone(&server.discovered);
+        match server.serve((input, output)).await {
+            // How it ended is the client's choice; there is no client left to report it to.
             Ok(running) => drop(running.waiting().await),
             // A client that asks what we are and goes has had its answer.
             Err(ServerInitializeError::ConnectionClosed(_))
                 if discovered.load(Ordering::Relaxed) => {}
-            Err(error) => return Err(stranger(error)),
+            Err(error) => return Err(not_served(error)),
         }
         Ok(())
     });
@@ -98,56 +99,75 @@ pub fn serve(skills: impl Skills) -> Result<(), ServeError> {
     ended
 }
 
-fn stranger(error: ServerInitializeError) -> ServeError {
+fn not_served(error: ServerInitializeError) -> ServeError {
     match error {
-        ServerInitializeError::ConnectionClosed(_) => ServeError::Nobody,
+        ServerInitializeError::ConnectionClosed(_) => ServeError::NoClient,
         ServerInitializeError::ExpectedInitializeRequest(_) => {
-            ServeError::Stranger("the client did not begin with `initialize`".to_owned())
+            ServeError::NotMcp("the client did not begin with `initialize`".to_owned())
         }
-        other => ServeError::Stranger(other.to_string()),
+        other => ServeError::NotMcp(other.to_string()),
+    }
+}
+
+/// Answers requests, from several threads at once; an answer can take as long as a scan.
+trait Answers: Send + Sync + 'static {
+    fn catalog(&self) -> Option<String>;
+    fn answer(&self, call: &Call) -> ToolReply;
+}
+
+/// Opens the workspace of these settings for each request.
+struct Workspaces(Settings);
+
+impl Answers for Workspaces {
+    fn catalog(&self) -> Option<String> {
+        answers::catalog(&self.0)
+    }
+
+    fn answer(&self, call: &Call) -> ToolReply {
+        answers::answer(&self.0, call)
     }
 }
 
 /// The service.
-struct Door<S> {
-    skills: Arc<S>,
+struct McpServer<A> {
+    answers: Arc<A>,
     tools: Vec<Tool>,
-    room: Arc<Semaphore>,
-    /// Whether a client asked what we are, without a handshake.
+    permits: Arc<Semaphore>,
+    /// Whether a client sent `server/discover` without a handshake.
     discovered: Arc<AtomicBool>,
 }
 
-impl<S: Skills> Door<S> {
-    fn new(skills: S) -> Self {
+impl<A: Answers> McpServer<A> {
+    fn new(answers: A) -> Self {
         Self {
-            skills: Arc::new(skills),
+            answers: Arc::new(answers),
             tools: tools::all(),
-            room: Arc::new(Semaphore::new(AT_ONCE)),
+            permits: Arc::new(Semaphore::new(AT_ONCE)),
             discovered: Arc::default(),
         }
     }
 
-    /// Does blocking work elsewhere; `None` if it panicked.
+    /// Does blocking work on another thread; `None` if it panicked.
     fn elsewhere<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&S) -> T + Send + 'static,
+        work: impl FnOnce(&A) -> T + Send + 'static,
     ) -> impl Future<Output = Option<T>> + Send + 'static {
-        let (skills, room) = (Arc::clone(&self.skills), Arc::clone(&self.room));
+        let (answers, permits) = (Arc::clone(&self.answers), Arc::clone(&self.permits));
         async move {
-            // Held until the work is done, even if nobody waits for it any more. It is never closed.
-            let place = room.acquire_owned().await.ok()?;
+            // Held until the work is done, even if the request was cancelled. The semaphore is never closed.
+            let permit = permits.acquire_owned().await.ok()?;
             let done = task::spawn_blocking(move || {
-                let _place = place;
-                work(&skills)
+                let _permit = permit;
+                work(&answers)
             });
             done.await.ok()
         }
     }
 
-    /// Who we are, with the catalog in the instructions if it is there in time.
+    /// Name and version, with the catalog in the instructions if it is ready in time.
     async fn introduction(&self) -> ServerConfig {
         let mut info = self.get_info();
-        let catalog = self.elsewhere(Skills::catalog);
+        let catalog = self.elsewhere(A::catalog);
         if let Ok(Some(Some(catalog))) = time::timeout(PATIENCE, catalog).await {
             info.instructions = Some(format!("{INSTRUCTIONS}\n\n{catalog}"));
         }
@@ -155,7 +175,7 @@ impl<S: Skills> Door<S> {
     }
 }
 
-impl<S: Skills> ServerHandler for Door<S> {
+impl<A: Answers> ServerHandler for McpServer<A> {
     fn get_info(&self) -> ServerConfig {
         let program = Implementation::new("metier", env!("CARGO_PKG_VERSION"))
             .with_title("metier")
@@ -204,38 +224,34 @@ impl<S: Skills> ServerHandler for Door<S> {
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name;
         let Some(call) = Call::parse(&tool, request.arguments.unwrap_or_default()) else {
-            // The protocol wants this one as an error of its own.
+            // The protocol requires an error of its own for this.
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`", tool.escape_debug()),
                 None,
             ));
         };
         let answer = match call {
-            Ok(call) => self.elsewhere(move |skills| call.ask(skills)).await,
-            Err(refusal) => Some(Err(refusal)),
+            Ok(call) => self.elsewhere(move |answers| answers.answer(&call)).await,
+            Err(refusal) => Some(refusal),
         };
-        Ok(result(answer.unwrap_or_else(|| Err(bug(&tool)))).into())
+        Ok(result(answer.unwrap_or_else(|| bug(&tool))).into())
     }
 }
 
-fn bug(tool: &str) -> Refusal {
-    let message = format!("`{tool}` stopped halfway: this is a bug of metier");
-    let hint = "what metier wrote to stderr says where; the other skills can still be used";
-    Refusal::own("bug", message, Some(hint))
+fn bug(tool: &str) -> ToolReply {
+    let message = format!("`{tool}` failed: this is a bug in metier");
+    let hint = "metier wrote to stderr where it failed; other skills can still be used";
+    ToolReply::refused("bug", message, Some(hint))
 }
 
-fn result(answer: Answer) -> CallToolResult {
-    let (document, text, failed) = match answer {
-        Ok(Reply { document, text }) => (document, text, false),
-        Err(Refusal { document, text }) => (document, text, true),
-    };
-    let content = vec![ContentBlock::text(text)];
-    let mut result = if failed {
+fn result(reply: ToolReply) -> CallToolResult {
+    let content = vec![ContentBlock::text(reply.text)];
+    let mut result = if reply.is_error {
         CallToolResult::error(content)
     } else {
         CallToolResult::success(content)
     };
-    result.structured_content = Some(document);
+    result.structured_content = Some(reply.document);
     result
 }
 

@@ -1,4 +1,4 @@
-//! The door without the program: what it does when the work is slow, fails or panics.
+//! The server without skills: what it does when the work is slow, fails or panics.
 
 use std::{
     sync::{
@@ -14,42 +14,34 @@ use tokio::io::{
 };
 
 use super::*;
-use crate::port::Wanted;
 
 /// Skills that do as they are told by their name: `slow` waits to be let go, `panic` panics.
 struct Fake {
     slow: Mutex<Receiver<()>>,
 }
 
-impl Skills for Fake {
+impl Answers for Fake {
     fn catalog(&self) -> Option<String> {
         Some("THE CATALOG".to_owned())
     }
 
-    fn list(&self, _wanted: &Wanted) -> Answer {
-        Ok(Reply::new(&json!({"skills": []}), "no skills\n"))
-    }
-
-    fn activate(&self, name: &str, arguments: &str) -> Answer {
+    fn answer(&self, call: &Call) -> ToolReply {
+        let Call::Activate(wanted) = call else {
+            return match call {
+                Call::Read(_) => {
+                    ToolReply::refused("not-found", "there is no such file".to_owned(), None)
+                }
+                _ => ToolReply::new(&json!({"skills": []}), "no skills\n"),
+            };
+        };
+        let name = wanted.name.as_str();
         match name {
             "slow" => drop(self.slow.lock().unwrap().recv()),
             "panic" => panic!("as it was told"),
             _ => {}
         }
-        let text = format!("{name} with {arguments}");
-        Ok(Reply::new(&json!({"name": name}), &text))
-    }
-
-    fn read(&self, _name: &str, _path: &str) -> Answer {
-        Err(Refusal::own(
-            "not-found",
-            "there is no such file".to_owned(),
-            None,
-        ))
-    }
-
-    fn scan(&self, _name: &str) -> Answer {
-        Ok(Reply::written(b"{\"skills\":[]}", ""))
+        let text = format!("{name} with {}", wanted.arguments);
+        ToolReply::new(&json!({"name": name}), &text)
     }
 }
 
@@ -84,7 +76,7 @@ fn talk<F: Future<Output = ()>>(conversation: impl FnOnce(Client, Value, Sender<
         let (ours, theirs) = tokio::io::duplex(1 << 20);
         let (go, slow) = channel();
         let slow = Mutex::new(slow);
-        let serving = task::spawn(Door::new(Fake { slow }).serve(theirs));
+        let serving = task::spawn(McpServer::new(Fake { slow }).serve(theirs));
         let (read, write) = tokio::io::split(ours);
         let read = BufReader::new(read).lines();
         let mut client = Client { write, read };
@@ -147,7 +139,7 @@ fn a_ping_is_answered_while_a_skill_works() {
 }
 
 #[test]
-fn what_was_cancelled_gets_no_answer_and_hinders_nobody() {
+fn what_was_cancelled_gets_no_answer_and_hinders_no_other_request() {
     talk(async |mut client, _, go| {
         client
             .call(1, "activate_skill", json!({"name": "slow"}))
@@ -165,7 +157,7 @@ fn what_was_cancelled_gets_no_answer_and_hinders_nobody() {
 }
 
 #[test]
-fn a_panic_is_an_answer_and_the_door_stays_open() {
+fn a_panic_is_an_answer_and_the_server_continues() {
     talk(async |mut client, _, _| {
         client
             .call(1, "activate_skill", json!({"name": "panic"}))

@@ -10,9 +10,9 @@ use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use crate::port::{Answer, Refusal, Skills, Wanted};
+use crate::answers::ToolReply;
 
-/// A question that was understood.
+/// A parsed tool call.
 #[derive(Debug)]
 pub(crate) enum Call {
     List(Wanted),
@@ -21,33 +21,42 @@ pub(crate) enum Call {
     Scan(Scan),
 }
 
+/// Which skills to list.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wanted {
+    pub(crate) source: Option<String>,
+    #[serde(default)]
+    pub(crate) all: bool,
+}
+
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Activate {
-    name: String,
+    pub(crate) name: String,
     #[serde(default)]
-    arguments: String,
+    pub(crate) arguments: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Read {
-    name: String,
-    path: String,
+    pub(crate) name: String,
+    pub(crate) path: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Scan {
-    name: String,
+    pub(crate) name: String,
 }
 
 impl Call {
-    /// What is meant by a tool's name and arguments; `None` if there is no such tool.
+    /// Parses a tool's name and arguments; `None` if there is no such tool.
     ///
     /// # Errors
-    /// When the arguments don't fit. That is for the model to mend, so it is an answer and not a failure of the protocol.
-    pub(crate) fn parse(tool: &str, arguments: JsonObject) -> Option<Result<Self, Refusal>> {
+    /// When the arguments don't fit. A model can correct that, so it is an answer and not an error of the protocol.
+    pub(crate) fn parse(tool: &str, arguments: JsonObject) -> Option<Result<Self, ToolReply>> {
         Some(match tool {
             "list_skills" => arguments_of(tool, arguments).map(Self::List),
             "activate_skill" => arguments_of(tool, arguments).map(Self::Activate),
@@ -56,26 +65,12 @@ impl Call {
             _ => return None,
         })
     }
-
-    /// Asks.
-    pub(crate) fn ask(&self, skills: &impl Skills) -> Answer {
-        match self {
-            Self::List(wanted) => skills.list(wanted),
-            Self::Activate(Activate { name, arguments }) => skills.activate(name, arguments),
-            Self::Read(Read { name, path }) => skills.read(name, path),
-            Self::Scan(Scan { name }) => skills.scan(name),
-        }
-    }
 }
 
-fn arguments_of<T: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<T, Refusal> {
+fn arguments_of<T: DeserializeOwned>(tool: &str, arguments: JsonObject) -> Result<T, ToolReply> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| {
-        let message = format!("the arguments of `{tool}` are not right: {error}");
-        Refusal::own(
-            "usage",
-            message,
-            Some("its input schema says what it takes"),
-        )
+        let message = format!("the arguments of `{tool}` are invalid: {error}");
+        ToolReply::refused("usage", message, Some("see the input schema of the tool"))
     })
 }
 
@@ -90,7 +85,7 @@ pub(crate) fn all() -> Vec<Tool> {
         tool(
             "list_skills",
             "List skills",
-            "List the skills of this machine with their descriptions, whether each can be used here, and if not, why and what would mend it. \
+            "List the skills of this machine with their descriptions, whether each can be used here, and if not, why and how to fix that. \
              A skill is a folder of instructions, scripts and references for a particular kind of task. Call this when a task might be covered \
              by a skill and you don't know which ones there are.",
             json!({
@@ -101,7 +96,7 @@ pub(crate) fn all() -> Vec<Tool> {
                 },
                 "all": {
                     "type": "boolean",
-                    "description": "Also skills that you can't use: shadowed, switched off, invalid, or reserved for people."
+                    "description": "Also skills that you can't use: shadowed, disabled, invalid, or reserved for people."
                 }
             }),
             &[],
@@ -118,7 +113,7 @@ pub(crate) fn all() -> Vec<Tool> {
                 "name": name,
                 "arguments": {
                     "type": "string",
-                    "description": "What the user gave the skill, as one text; blanks separate its words, quotes keep them together."
+                    "description": "What the user gave the skill, as one text; spaces separate its words, quotes keep them together."
                 }
             }),
             &["name"],

@@ -19,6 +19,7 @@ mod conversation;
 mod documents;
 #[cfg(feature = "agent")]
 mod event;
+mod facade;
 mod info;
 mod json;
 mod list;

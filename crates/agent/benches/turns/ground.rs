@@ -8,15 +8,15 @@ use std::{
     },
 };
 
-use metier_agent::{Chosen, Ground, Report};
+use metier_agent::{AgentContext, Chosen, Report};
 use metier_config::Config;
-use metier_runtime::{
-    Inventory, Status,
-    live::{self, Runtime},
-};
+use metier_runtime::{Status, live::Runtime};
 use metier_store::Store;
 
 use crate::stage::{Error, Judging, Stage};
+
+/// The time of everything that is written.
+pub(crate) const NOW: &str = "2026-01-02T03:04:05.678Z";
 
 /// Skills and a store on a disk.
 pub(crate) struct Disk {
@@ -70,36 +70,33 @@ impl Disk {
     }
 }
 
-impl Ground for Disk {
-    fn inventory(&self) -> &Arc<Inventory> {
-        &self.stage.inventory
+impl Disk {
+    /// What a session and its sub-agents share.
+    pub(crate) fn context(&self) -> AgentContext {
+        let chosen = self.chosen.clone();
+        AgentContext::new(
+            Arc::clone(&self.stage.inventory),
+            Arc::clone(&self.stage.config),
+            move |_| Ok(chosen.clone()),
+            || {
+                Err(Report::new(
+                    "sub-agent",
+                    "these sessions start no sub-agents",
+                ))
+            },
+            || NOW.to_owned(),
+        )
     }
 
-    fn config(&self) -> &Config {
-        &self.stage.config
-    }
-
-    fn open(&self, id: &str, voice: Arc<dyn live::Model>) -> Result<Runtime, Report> {
-        // Each session scans what it uses.
+    /// A runtime for the next session. Each session scans what it uses.
+    pub(crate) fn runtime(&self) -> Result<Runtime, Report> {
+        let number = self.sessions.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{number:016x}");
         let judging = Judging::new(&self.stage.config);
         let approved = self.approved.clone();
         let store = self.store()?;
-        let runtime = self
+        Ok(self
             .stage
-            .open(store, &self.database, approved, id, judging);
-        Ok(runtime.with_model(voice))
-    }
-
-    fn model(&self, _: Option<&str>) -> Result<Chosen, Report> {
-        Ok(self.chosen.clone())
-    }
-
-    fn now(&self) -> String {
-        "2026-01-02T03:04:05.678Z".to_owned()
-    }
-
-    fn fresh_id(&self) -> Result<String, Report> {
-        let number = self.sessions.fetch_add(1, Ordering::Relaxed);
-        Ok(format!("{number:016x}"))
+            .open(store, &self.database, approved, &id, judging))
     }
 }

@@ -20,12 +20,11 @@ use std::{
 };
 
 use metier_agent::{
-    Budget, BudgetLimits, Cancel, Event, Ground, Listener, Plan, Report, Session, Shared, Told,
-    open,
+    Budget, BudgetLimits, Cancel, Event, Listener, Plan, Report, Session, Shared, Told, open,
 };
 use metier_store::NewConversation;
 
-use ground::Disk;
+use ground::{Disk, NOW};
 use ready::{Ready, behind_http, chosen, words};
 use stage::{Error, Outcome, tell};
 
@@ -97,10 +96,10 @@ fn write_greeter(folder: &Path) -> Outcome {
 /// What every turn needs at least: a question and an answer in the store.
 fn lines(ground: &Disk) -> Outcome {
     let store = ground.store()?;
-    let (id, at) = ("00000000000000ff", ground.now());
+    let (id, at) = ("00000000000000ff", NOW);
     store.begin_conversation(&NewConversation {
         id,
-        at: &at,
+        at,
         folder: "/",
         model: "openai/ready",
         title: "",
@@ -111,8 +110,8 @@ fn lines(ground: &Disk) -> Outcome {
     let mut times = Times::default();
     for _ in 0..1_000 {
         times.take(|| {
-            after = store.append_lines(id, after, &at, &[&question])?;
-            after = store.append_lines(id, after, &at, &[&answer])?;
+            after = store.append_lines(id, after, at, &[&question])?;
+            after = store.append_lines(id, after, at, &[&answer])?;
             Ok::<(), Error>(())
         })?;
     }
@@ -214,9 +213,14 @@ fn session(
         skills: vec!["greeter".to_owned()],
         ..Plan::default()
     };
-    let ground: Arc<dyn Ground> = Arc::clone(ground) as _;
     let in_words = |report: Report| Error::from(report.to_string());
-    let mut session = open(&ground, shared, plan).map_err(in_words)?;
+    let mut session = open(
+        &Arc::new(ground.context()),
+        ground.runtime().map_err(in_words)?,
+        shared,
+        plan,
+    )
+    .map_err(in_words)?;
     work(&mut session)?;
     session.end().map_err(in_words)
 }

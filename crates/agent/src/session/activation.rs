@@ -13,8 +13,9 @@ use metier_sdk::HookPhase;
 use metier_select::{Mention, mentions};
 
 use super::{Role, Session, SkillSet, effort, subagent::Child, triggers::Triggered};
+use crate::context::model_beside;
 use crate::event::{ActivatedBy, Event};
-use crate::ground::model_beside;
+
 use crate::pipeline::Pipeline;
 use crate::rules::Wanted;
 use crate::stored::SkillText;
@@ -195,7 +196,7 @@ impl Session {
             self.conversation.skill_text(&name) == Some(&text) || self.system.holds(&text);
         self.enliven(skill)?;
         self.choose_model(&skill.manifest);
-        self.runtime.ledger().keep(&name, text.clone());
+        self.runtime.keep_text(&name, text.clone());
         self.tell(Event::SkillActivated {
             skill: name.clone(),
             by,
@@ -213,7 +214,7 @@ impl Session {
         let skill = self.read(name, ActivatedBy::Plan)?;
         self.enliven(&skill)?;
         if let Some(text) = self.conversation.skill_text(name) {
-            self.runtime.ledger().keep(name, text.to_owned());
+            self.runtime.keep_text(name, text.to_owned());
             self.runtime.note_instructed(name);
         }
         Ok(())
@@ -249,7 +250,7 @@ impl Session {
         let members: Vec<Loaded> = places
             .map(|place| self.read(place, ActivatedBy::Plan))
             .collect::<Result<_, Report>>()?;
-        if set.is_still(&members, self.ground.config()) {
+        if set.is_still(&members, self.context.config()) {
             return Ok(members);
         }
         let names = set.composition().order.join(", ");
@@ -338,7 +339,7 @@ impl Session {
         let mut chosen = self.answering().clone();
         if let Some(name) = named {
             // A name that means nothing here is the author's wish for a model that the user does not have.
-            match model_beside(&*self.ground, name, &self.chosen.name) {
+            match model_beside(&self.context, name, &self.chosen.name) {
                 Ok(other) => chosen = other,
                 Err(report) => self.note(format!(
                     "skill `{}` requires the model `{name}`, which is not available ({report}); using `{}`",

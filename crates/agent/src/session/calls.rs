@@ -467,7 +467,7 @@ impl Session {
     }
 
     fn run_own(&mut self, own: Own, input: Map<String, Value>) -> Outcome {
-        let inventory = self.ground.inventory();
+        let inventory = self.context.inventory();
         let done = match own {
             Own::ListSkills => Ok(Outcome::well(own::list(inventory))),
             Own::SearchSkills => own::read(input)

@@ -64,7 +64,7 @@ impl Session {
 
     /// Maximum number of tokens of a conversation.
     pub(super) fn window(&self) -> usize {
-        usize::try_from(self.ground.config().agent.context_tokens).unwrap_or(usize::MAX)
+        usize::try_from(self.context.config().agent.context_tokens).unwrap_or(usize::MAX)
     }
 
     /// Puts a summary in place of so many of the oldest items.
@@ -102,11 +102,10 @@ impl Session {
     fn attached(&self, items: usize) -> (Vec<SkillText>, Vec<KeptSkill>, Vec<String>) {
         let active = self.conversation.active();
         let names = self.runtime.names();
-        let mut ledger = self.runtime.ledger();
         // What is active without a text in the conversation has it in the prompt, or has none.
         for name in names {
             if !active.contains(&name) {
-                ledger.strip(&name);
+                self.runtime.forget_text(&name);
             }
         }
         let goes = |skill: &str| {
@@ -114,7 +113,7 @@ impl Session {
                 && !self.conversation.holds_beyond(items, skill)
         };
         let (mut texts, mut kept) = (Vec::new(), Vec::new());
-        for one in ledger.attach() {
+        for one in self.runtime.attached_texts() {
             if !goes(&one.skill) || (one.cut && count_tokens(&one.text) < FEWEST) {
                 continue;
             }
@@ -161,7 +160,7 @@ impl Session {
                 told.replace("</conversation", "&lt;/conversation")
             ))],
             tools: Arc::default(),
-            max_tokens: max_tokens(&*self.ground).min(most).max(1),
+            max_tokens: max_tokens(&self.context).min(most).max(1),
             effort: None,
             temperature: None,
         };

@@ -35,9 +35,9 @@ use metier_sdk::HookPhase;
 pub use opening::{Plan, Role, Shared, open};
 pub use set::{Rejected, SkillSet, is_coding, judge_set};
 
+use crate::context::{AgentContext, Chosen};
 use crate::conversation::Conversation;
 use crate::event::{Event, Told};
-use crate::ground::{Chosen, Ground};
 use crate::pipeline::Pipeline;
 use crate::rules::Rules;
 use crate::session::taken::Taken;
@@ -55,7 +55,7 @@ const MAX_SENT_BACK: usize = 8;
 
 /// A conversation with a model, with its skills and rules.
 pub struct Session {
-    ground: Arc<dyn Ground>,
+    context: Arc<AgentContext>,
     runtime: Runtime,
     shared: Shared,
     id: String,
@@ -182,7 +182,7 @@ impl Session {
     fn deactivate(&mut self, skill: &str) -> Result<(), Report> {
         self.rules.widen(skill);
         self.pipeline.leave(skill);
-        self.runtime.ledger().strip(skill);
+        self.runtime.forget_text(skill);
         if self.runtime.names().iter().any(|name| name == skill) {
             let ended = self.runtime.deactivate(skill);
             ended.map_err(|error| Report::new("not-ended", error.to_string()).skill(skill))?;
@@ -418,7 +418,7 @@ impl Session {
             system,
             messages: self.conversation.messages(),
             tools: self.toolbox.specs(),
-            max_tokens: max_tokens(&*self.ground),
+            max_tokens: max_tokens(&self.context),
             effort: chosen.effort,
             temperature: None,
         })
@@ -460,7 +460,7 @@ impl Session {
 
     /// Something happened: it is written down, and then it is so.
     fn record(&mut self, record: Record) -> Result<(), Report> {
-        self.transcript.write(&self.ground.now(), &[&record])?;
+        self.transcript.write(&self.context.now(), &[&record])?;
         self.conversation.apply(record);
         Ok(())
     }

@@ -7,9 +7,9 @@ use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
 use super::{Session, SkillSet};
+use crate::context::{AgentContext, Chosen};
 use crate::conversation::Conversation;
 use crate::event::{ActivatedBy, Event, Listener};
-use crate::ground::{Chosen, Ground};
 use crate::own::{self, Own};
 use crate::pipeline::Pipeline;
 use crate::rules::{Rules, Wanted};
@@ -49,8 +49,8 @@ pub struct Plan {
     pub title: String,
     /// How the program is used.
     pub mode: metier_select::Mode,
-    /// The conversation to resume.
-    pub resume: Option<String>,
+    /// Whether it continues the conversation whose id is that of the runtime's session.
+    pub resumes: bool,
     /// The session that started it.
     pub parent: Option<String>,
     /// How deep it is nested.
@@ -92,42 +92,43 @@ pub enum Role {
     },
 }
 
-/// Opens a session for a plan.
+/// Opens a session on a runtime in which nothing is active. Its id is that of the runtime's session, also when it resumes a conversation.
 ///
 /// # Errors
-/// When there is no model, or when it can't be opened.
-pub fn open(ground: &Arc<dyn Ground>, shared: Shared, plan: Plan) -> Result<Session, Report> {
-    let chosen = ground.model(plan.model.as_deref())?;
+/// When there is no model, or when the conversation can't be read or written.
+pub fn open(
+    context: &Arc<AgentContext>,
+    runtime: Runtime,
+    shared: Shared,
+    plan: Plan,
+) -> Result<Session, Report> {
+    let chosen = context.model(plan.model.as_deref())?;
     let budget = Arc::clone(&shared.budget);
-    let voice = Voice::new(ground, Some(chosen.clone()), budget, shared.cancel.clone());
+    let voice = Voice::new(context, Some(chosen.clone()), budget, shared.cancel.clone());
     let voice = Arc::new(voice);
-    let id = match &plan.resume {
-        Some(id) => id.clone(),
-        None => ground.fresh_id()?,
-    };
-    let runtime = ground.open(&id, Arc::clone(&voice) as _)?;
-    Session::begin(ground, runtime, shared, &id, chosen, voice, plan)
+    let runtime = runtime.with_model(Arc::clone(&voice) as _);
+    Session::begin(context, runtime, shared, chosen, voice, plan)
 }
 
 impl Session {
     fn begin(
-        ground: &Arc<dyn Ground>,
+        context: &Arc<AgentContext>,
         runtime: Runtime,
         shared: Shared,
-        id: &str,
         chosen: Chosen,
         voice: Arc<Voice>,
         plan: Plan,
     ) -> Result<Self, Report> {
         let model = chosen.name.to_string();
-        let resumed = plan.resume.is_some();
+        let id = runtime.premises().desk.session.clone();
+        let resumed = plan.resumes;
         let (transcript, records) = if resumed {
-            Transcript::resume(runtime.store(), id)?
+            Transcript::resume(runtime.store(), &id)?
         } else {
             let folder = runtime.premises().desk.terms.project.to_string_lossy();
             let new = NewConversation {
-                id,
-                at: &ground.now(),
+                id: &id,
+                at: &context.now(),
                 folder: &folder,
                 model: &model,
                 title: &plan.title,
@@ -136,10 +137,10 @@ impl Session {
             (Transcript::begin(runtime.store(), &new)?, Vec::new())
         };
         let mut session = Self {
-            ground: Arc::clone(ground),
+            context: Arc::clone(context),
             runtime,
             shared,
-            id: id.to_owned(),
+            id,
             depth: plan.depth,
             role: plan.role,
             configured: chosen.clone(),
@@ -184,8 +185,8 @@ impl Session {
             Role::Set(_) | Role::Helper | Role::Fork { .. } => Who::Subagent,
         };
         let chooses = !matches!(self.role, Role::Set(_));
-        let inventory = self.ground.inventory();
-        self.system = System::new(who, inventory, self.ground.config(), chooses);
+        let inventory = self.context.inventory();
+        self.system = System::new(who, inventory, self.context.config(), chooses);
         if let Role::Set(set) = self.role.clone() {
             self.inject(&set)?;
         }
@@ -202,7 +203,7 @@ impl Session {
             if let Some(text) = loaded.text {
                 self.system.add_skill(&text.text, "");
                 // It is in the prompt, which is never compacted.
-                self.runtime.ledger().strip(&text.skill);
+                self.runtime.forget_text(&text.skill);
             }
         }
         // A model that a skill of the opening requires is used for the whole session, not for one turn.
@@ -223,7 +224,7 @@ impl Session {
         };
         let wanted = self.role != Role::Orchestrator && CORE_TOOLS.iter().any(offers);
         let Some(skill) = self
-            .ground
+            .context
             .inventory()
             .find(CORE_SKILL)
             .ok()
@@ -244,7 +245,7 @@ impl Session {
             ));
         }
         // Its text is advice for agents with other tools; it is loaded on request.
-        self.runtime.ledger().strip(CORE_SKILL);
+        self.runtime.forget_text(CORE_SKILL);
     }
 
     /// Calls that were running when the session or its last turn ended are not repeated: they may have had an effect.
@@ -272,14 +273,14 @@ impl Session {
             if let Err(report) = revived {
                 self.note(format!("skill `{skill}` is no longer active: {report}"));
                 self.rules.widen(&skill);
-                self.runtime.ledger().strip(&skill);
+                self.runtime.forget_text(&skill);
                 self.record(Record::Unloaded {
                     skill: skill.clone(),
                 })?;
                 self.tell(Event::SkillUnloaded { skill });
             } else if self.conversation.skill_text(&skill).is_none() {
                 // It did not fit; the ledger keeps only what was in the conversation.
-                self.runtime.ledger().strip(&skill);
+                self.runtime.forget_text(&skill);
             }
         }
         Ok(())
@@ -287,7 +288,7 @@ impl Session {
 
     /// The program's own tools that the role has.
     pub(super) fn own_tools(&self) -> &'static [Own] {
-        let nothing_to_choose = own::offered(self.ground.inventory()).next().is_none();
+        let nothing_to_choose = own::offered(self.context.inventory()).next().is_none();
         let may_spawn = self.depth < self.max_depth();
         match self.role {
             _ if nothing_to_choose => &[],
@@ -299,7 +300,7 @@ impl Session {
     }
 
     pub(super) fn max_depth(&self) -> usize {
-        usize::try_from(self.ground.config().agent.max_depth).unwrap_or(usize::MAX)
+        usize::try_from(self.context.config().agent.max_depth).unwrap_or(usize::MAX)
     }
 }
 

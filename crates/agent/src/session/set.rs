@@ -10,7 +10,7 @@ use metier_runtime::{Inventory, render::Loaded};
 use metier_select::rules::{Named, Sign, coding};
 
 use crate::Report;
-use crate::ground::Ground;
+use crate::context::AgentContext;
 
 /// Skills that go together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,13 +104,13 @@ pub(super) fn is_unread(task: &str) -> bool {
 /// # Errors
 /// With everything that is wrong, when they don't.
 pub fn judge_set(
-    ground: &dyn Ground,
+    context: &AgentContext,
     skills: &[String],
     is_coding: bool,
 ) -> Result<SkillSet, Rejected> {
     let mode = metier_model::Mode::Lenient;
-    let inventory = ground.inventory();
-    let composition = inventory.compose(skills, ground.config(), mode, is_coding);
+    let inventory = context.inventory();
+    let composition = inventory.compose(skills, context.config(), mode, is_coding);
     if !composition.valid {
         return Err(Rejected {
             errors: composition.errors,

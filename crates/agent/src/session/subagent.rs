@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use metier_policy::CODING_PIPELINE;
-use metier_runtime::render::Loaded;
+use metier_runtime::{live::Runtime, render::Loaded};
 
 use super::{
     Plan, Role, Session, Shared, Turn,
@@ -17,14 +17,15 @@ use super::{
     set::{is_coding_of_model, is_unread},
 };
 use crate::budget::Budget;
+use crate::context::{AgentContext, model_beside};
 use crate::event::{ActivatedBy, Event, SubagentKind};
-use crate::ground::{Ground, model_beside};
 use crate::own::Spawn;
 use crate::{Record, Report};
 
 /// A session that is about to start.
 pub(super) struct Child {
-    ground: Arc<dyn Ground>,
+    context: Arc<AgentContext>,
+    runtime: Runtime,
     shared: Shared,
     plan: Plan,
     task: String,
@@ -39,12 +40,12 @@ impl Child {
         let role = match Self::named(parent, &spawn)? {
             None => Role::Helper,
             Some((skills, is_coding)) => {
-                let mut judged = judge_set(&*parent.ground, &skills, is_coding);
+                let mut judged = judge_set(&parent.context, &skills, is_coding);
                 if let Ok(set) = &judged
                     && set.composition().can_write
                     && parent.suspects_coding(&spawn.task)
                 {
-                    judged = judge_set(&*parent.ground, &skills, true);
+                    judged = judge_set(&parent.context, &skills, true);
                 }
                 Role::Set(Box::new(judged.map_err(|rejected| {
                     parent.tell(Event::SubagentRejected {
@@ -72,8 +73,8 @@ impl Child {
             return Err(needs_skills("an empty set of skills has no tools"));
         }
         for name in skills {
-            let card = parent.ground.inventory().find(name).ok();
-            let card = card.and_then(|skill| parent.ground.inventory().entry(skill).card.as_ref());
+            let card = parent.context.inventory().find(name).ok();
+            let card = card.and_then(|skill| parent.context.inventory().entry(skill).card.as_ref());
             if card.is_some_and(|card| !card.model_invocable) {
                 let message = format!(
                     "skill `{name}` can only be invoked by the user (`disable-model-invocation`)"
@@ -89,7 +90,7 @@ impl Child {
         // Its wish counts if it can be met.
         let wanted = wanted_model(&skill.manifest);
         let model = wanted.and_then(|name| {
-            let chosen = model_beside(&*parent.ground, name, &parent.chosen.name);
+            let chosen = model_beside(&parent.context, name, &parent.chosen.name);
             Some(chosen.ok()?.name.to_string())
         });
         let role = Role::Fork {
@@ -113,16 +114,18 @@ impl Child {
         }
         // Unless another one is named, it has its parent's model.
         let model = match model {
-            Some(name) => model_beside(&*parent.ground, &name, &parent.chosen.name)?.name,
+            Some(name) => model_beside(&parent.context, &name, &parent.chosen.name)?.name,
             None => parent.chosen.name.clone(),
         };
         let model = Some(model.to_string());
+        let id = parent.context.fresh_id()?;
         Ok(Self {
-            ground: Arc::clone(&parent.ground),
+            runtime: parent.runtime.beside(&id),
+            context: Arc::clone(&parent.context),
             shared: Shared {
                 budget: Arc::new(Budget::allowance(
                     &parent.shared.budget,
-                    parent.ground.config().agent.max_subagent_requests,
+                    parent.context.config().agent.max_subagent_requests,
                 )),
                 ..parent.shared.clone()
             },
@@ -141,14 +144,15 @@ impl Child {
     /// Its whole life: it starts, does its task, and reports.
     pub(super) fn run(self) -> Outcome {
         let task = self.task;
-        let done = open(&self.ground, self.shared, self.plan).and_then(|mut session| {
-            let turn = session.assign(&task);
-            let facts = session.pipeline.facts();
-            let ended = session.end();
-            let turn = turn?;
-            ended?;
-            Ok((turn.text, facts))
-        });
+        let done =
+            open(&self.context, self.runtime, self.shared, self.plan).and_then(|mut session| {
+                let turn = session.assign(&task);
+                let facts = session.pipeline.facts();
+                let ended = session.end();
+                let turn = turn?;
+                ended?;
+                Ok((turn.text, facts))
+            });
         // What the program observed of a coding task is added to the model's report.
         done.map_or_else(Outcome::from, |(text, facts)| match facts {
             None => Outcome::well(text),
@@ -174,9 +178,9 @@ impl Session {
     pub(super) fn announce(&self, child: &Child) {
         let (kind, skills) = match &child.plan.role {
             Role::Fork { skill, .. } => {
-                let name = self.ground.inventory().find(skill).ok();
+                let name = self.context.inventory().find(skill).ok();
                 let name =
-                    name.map(|skill| self.ground.inventory().entry(skill).name().into_owned());
+                    name.map(|skill| self.context.inventory().entry(skill).name().into_owned());
                 (SubagentKind::Fork, name.into_iter().collect())
             }
             Role::Set(set) => (SubagentKind::Spawn, set.composition().order.clone()),

@@ -24,8 +24,8 @@ use super::{
     activation::{Activated, has_code, place},
 };
 use crate::Report;
+use crate::context::AgentContext;
 use crate::event::{ActivatedBy, Event};
-use crate::ground::Ground;
 
 /// How many threads read manifests.
 const THREADS: usize = 4;
@@ -42,7 +42,7 @@ pub(super) struct Triggered {
 /// The triggers of all skills, and what they are matched against besides the message.
 pub(super) struct Triggers {
     candidates: Candidates,
-    ground: Arc<dyn Ground>,
+    context: Arc<AgentContext>,
 }
 
 /// What the triggers make of one message.
@@ -55,7 +55,7 @@ impl Triggers {
     /// The files of the project, if a trigger asks about them.
     fn files(&self) -> &[String] {
         match self.candidates.asks_about_files() {
-            true => self.ground.project_files(),
+            true => self.context.project_files(),
             false => &[],
         }
     }
@@ -106,7 +106,7 @@ impl Session {
             .into_iter()
             .filter(|pick| self.is_new(pick, named))
             .collect();
-        let max = usize::try_from(self.ground.config().agent.max_triggered).unwrap_or(usize::MAX);
+        let max = usize::try_from(self.context.config().agent.max_triggered).unwrap_or(usize::MAX);
         let room = max.saturating_sub(self.conversation.triggered().len());
         let (mut loaded, mut tried) = (Vec::new(), 0);
         let mut left_out = Vec::new();
@@ -139,38 +139,38 @@ impl Session {
     /// Only the agent that the user talks to is triggered: a set is exactly what was checked, and an orchestrator loads nothing.
     fn may_trigger(&self) -> bool {
         let asked = self.depth == 0 && self.role == Role::Primary;
-        asked && self.ground.config().agent.triggers
+        asked && self.context.config().agent.triggers
     }
 
     fn read_triggers(&mut self) -> Arc<Triggers> {
         if let Some(triggers) = &self.triggers {
             return Arc::clone(triggers);
         }
-        let ground = &self.ground;
+        let context = &self.context;
         let reading = Reading {
             mode: metier_model::Mode::Lenient,
-            max_bytes: ground.config().limits.max_skill_bytes,
+            max_bytes: context.config().limits.max_skill_bytes,
             threads: THREADS,
             everything: false,
             powers: false,
         };
-        let candidates = Candidates::read(ground.inventory(), reading);
+        let candidates = Candidates::read(context.inventory(), reading);
         let triggers = Arc::new(Triggers {
             candidates,
-            ground: Arc::clone(ground),
+            context: Arc::clone(context),
         });
         self.triggers = Some(Arc::clone(&triggers));
         triggers
     }
 
     fn name_of(&self, skill: &Skill) -> String {
-        let entry = self.ground.inventory().entry(skill);
+        let entry = self.context.inventory().entry(skill);
         entry.name().into_owned()
     }
 
     /// Whether a skill that fits is still to be loaded. One that the person unloaded stays unloaded.
     fn is_new(&self, pick: &Pick<'_>, named: &[String]) -> bool {
-        let inventory = self.ground.inventory();
+        let inventory = self.context.inventory();
         let entry = inventory.entry(pick.skill);
         let name = entry.name();
         let card = entry.card.as_ref();
@@ -190,7 +190,7 @@ impl Session {
         let entry = inventory.entry(found);
         let name = entry.name();
         let unscanned = found.scan.is_none() && entry.source != Source::Builtin;
-        if unscanned && !self.ground.config().security.scan_on_load {
+        if unscanned && !self.context.config().security.scan_on_load {
             let message = format!("skill `{name}` has not been scanned");
             let hint = format!("metier scan {}", shell_word(&name));
             return Err(Report::new("unscanned", message)
@@ -212,7 +212,7 @@ impl Session {
 
     /// Workflows whose triggers match a message are offered: the user or the model decides whether to run one.
     fn offer_workflows(&self, picks: &[Pick<'_>]) {
-        let inventory = self.ground.inventory();
+        let inventory = self.context.inventory();
         for pick in picks {
             let entry = inventory.entry(pick.skill);
             let by_word = pick
@@ -232,7 +232,7 @@ impl Session {
 
     /// Skills that AGENT.md names and that are not there, or can't be used.
     fn note_not_loaded(&self, refused: &[Refused<'_>]) {
-        let inventory = self.ground.inventory();
+        let inventory = self.context.inventory();
         let unknown = inventory.diagnostics.iter();
         for diagnostic in unknown.filter(|one| one.code == Code::SelectionUnknown) {
             self.note(diagnostic.message.to_string());

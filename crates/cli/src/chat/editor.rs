@@ -1,4 +1,4 @@
-//! The line that somebody is typing: history, several lines, and names that complete themselves.
+//! The line that the user types: history, several lines, and names that complete themselves.
 
 use std::{borrow::Cow, path::PathBuf};
 
@@ -20,7 +20,7 @@ use crate::{
 const PROMPT: &str = "> ";
 /// As many lines as are remembered.
 const MAX_HISTORY: usize = 1_000;
-/// How much of a description stands in a list of candidates.
+/// How much of a description is shown in a list of candidates.
 const MAX_ABOUT: usize = 60;
 
 /// What came from the keyboard.
@@ -100,7 +100,7 @@ impl Keyboard {
         }
     }
 
-    /// At once, because nobody knows how the program ends. A history that can't be written is done without.
+    /// At once, because the program can be killed. A history that can't be written is done without.
     fn remember(&mut self, line: &str) {
         let added = self.editor.add_history_entry(line);
         if !added.unwrap_or(false) {
@@ -114,7 +114,7 @@ impl Keyboard {
     }
 }
 
-/// A line that ends with `\` goes on with the next.
+/// A line that ends with `\` continues on the next.
 pub(super) fn joined(line: &str) -> String {
     line.replace("\\\n", "\n")
 }
@@ -124,7 +124,7 @@ fn broken(error: &ReadlineError) -> Failure {
         .hint("metier chat also takes its lines from a pipe")
 }
 
-/// What helps whoever types.
+/// Completion and hints.
 struct Typist {
     output: Output,
     words: Vec<Word>,

@@ -8,11 +8,11 @@ use crate::failure::Failure;
 /// The longest turn.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Standard input, when it is no terminal.
+/// Standard input that is not a terminal.
 pub(super) struct Lines;
 
 impl Lines {
-    /// The next line. As at a terminal, one that ends with `\` goes on with the next.
+    /// The next line. As at a terminal, one that ends with `\` continues on the next.
     pub(super) fn next(&mut self) -> Result<Heard, Failure> {
         let mut bytes = Vec::new();
         let mut input = io::stdin().lock().take(MAX_BYTES + 1);

@@ -1,25 +1,27 @@
-//! A conversation at the command line: lines in, answers out, until somebody leaves.
+//! A conversation at the command line: lines in, answers out, until the user leaves.
 //!
 //! A terminal and a pipe differ in where lines come from and in what Ctrl-C means there; what a line means is the same
-//! (`words.rs`). The conversation itself begins with the first line for the model, which is also its title: whoever only looks
-//! around leaves nothing behind.
+//! (`words.rs`). The conversation itself begins with the first line for the model, which is also its title: without one,
+//! nothing is written.
 
 mod editor;
 mod lines;
 mod words;
 
-use std::{io::IsTerminal, process::ExitCode, sync::Arc};
+use std::{io::IsTerminal, os::unix::fs::DirBuilderExt, path::Path, sync::Arc};
 
-use metier_agent::{Ground, Plan, Report, Session as Conversing, open};
-use metier_runtime::{Inventory, Status};
-use metier_store::Conversation;
+use metier::{
+    ErrorKind,
+    agent::{
+        Cancel, Conversation, ConversationOptions, KeptConversation, KeptConversations,
+        LastExchange, Mode,
+    },
+    skill::{Inventory, Status},
+};
 
 use crate::{
-    agents::{self, Agents},
-    commands::agent::{How, role},
-    conversations::{Conversations, Exchange},
-    failure::Failure,
-    interrupt, office,
+    commands::agent::{AgentTerminal, How, role},
+    failure::{Exit, Failure},
     output::{Tone, one_line},
     session::Session,
     talk::Talk,
@@ -28,7 +30,7 @@ use editor::{Heard, Keyboard, Word};
 use lines::Lines;
 use words::{COMMANDS, Said};
 
-/// How much of the last exchange is shown when a conversation goes on.
+/// How many lines of the last exchange are shown when a conversation is resumed.
 const MAX_SHOWN: usize = 6;
 
 /// Where lines come from.
@@ -41,38 +43,38 @@ enum Input {
 struct Chat<'c> {
     session: &'c Session,
     inventory: &'c Inventory,
-    agents: &'c Arc<Agents>,
+    cancel: &'c Cancel,
     talk: &'c Arc<Talk>,
     input: Input,
     /// Whether the last line came to a good end.
     went_well: bool,
 }
 
-/// Holds a conversation, a new one or one that goes on.
+/// Holds a new conversation, or continues an earlier one.
 pub(crate) fn hold(
     session: &Session,
-    kept: &Conversations,
-    resumed: Option<Conversation>,
-    (orchestrate, mode): (bool, metier_select::Mode),
+    kept: &KeptConversations,
+    resumed: Option<KeptConversation>,
+    (orchestrate, mode): (bool, Mode),
     how: &How,
-) -> Result<ExitCode, Failure> {
-    let inventory = Arc::new(session.agent_inventory()?);
-    let talk = Talk::new(&session.output, how.format);
-    let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
+) -> Result<Exit, Failure> {
+    let skills = session.agent_skills()?;
+    let inventory = skills.inventory();
+    let terminal = AgentTerminal::open(session, how.format)?;
     let own = resumed.as_ref().map(|one| one.model.clone());
     let model = how.model.clone().or(own);
-    // Better now than when somebody has written a page.
-    let chosen = agents.model(model.as_deref()).map_err(agents::failure)?;
-    let input = Input::open(session, &inventory)?;
+    // Better now than after the user has written a page.
+    let answers = session.model_name(model.as_deref())?;
+    let input = Input::open(session, inventory)?;
     let mut chat = Chat {
         session,
-        inventory: &inventory,
-        agents: &agents,
-        talk: &talk,
+        inventory,
+        cancel: &terminal.cancel,
+        talk: &terminal.talk,
         input,
         went_well: true,
     };
-    chat.greet(&chosen.name.to_string());
+    chat.greet(&answers);
     let first = match &resumed {
         Some(one) => {
             chat.recall(one, &kept.last_exchange(&one.id)?);
@@ -83,20 +85,24 @@ pub(crate) fn hold(
             None => return Ok(chat.code()),
         },
     };
-    let plan = Plan {
-        role: role(session, orchestrate),
+    let options = ConversationOptions {
+        role: role(orchestrate),
         model,
         skills: session.global.skills.clone(),
         mode,
         resume: resumed.map(|one| one.id),
-        ..first.as_deref().map(Plan::about).unwrap_or_default()
+        ..terminal.options(session, first.as_deref().unwrap_or_default())
     };
-    let shared = agents.shared(Arc::clone(&talk) as _);
-    let opened = open(&agents.ground(), shared, plan);
-    let mut conversing = opened.map_err(agents::failure)?;
-    let talked = chat.talk(&mut conversing, first);
-    conversing.end().map_err(agents::failure)?;
+    let mut conversation = session.conversation(&skills, options)?;
+    let talked = chat.talk(&mut conversation, first);
+    conversation.end()?;
     talked
+}
+
+/// Makes a folder that only its owner can read.
+fn private(folder: &Path) -> std::io::Result<()> {
+    let mut builder = std::fs::DirBuilder::new();
+    builder.recursive(true).mode(0o700).create(folder)
 }
 
 impl Input {
@@ -104,9 +110,9 @@ impl Input {
         if !std::io::stdin().is_terminal() {
             return Ok(Self::Pipe(Lines));
         }
-        let history = session.machine.history();
+        let history = session.machine().history();
         if let Some(folder) = history.as_deref().and_then(|file| file.parent()) {
-            office::private(folder.to_owned())?;
+            private(folder)?;
         }
         let commands = COMMANDS.iter();
         let commands = commands.map(|(name, about)| Word::new(name, about, true));
@@ -121,27 +127,27 @@ impl Chat<'_> {
     /// Line after line, until there are no more.
     fn talk(
         &mut self,
-        conversing: &mut Conversing,
+        conversation: &mut Conversation,
         first: Option<String>,
-    ) -> Result<ExitCode, Failure> {
-        let id = conversing.id().to_owned();
-        if first.is_none() && conversing.is_unanswered() {
-            let line = "the last turn was never answered: the model is asked again";
+    ) -> Result<Exit, Failure> {
+        let id = conversation.id().to_owned();
+        if first.is_none() && conversation.is_unanswered() {
+            let line = "the last message was never answered: asking the model again";
             self.talk.screen().line(line);
-            self.turn(|| conversing.go_on().map(drop));
+            self.turn(|| conversation.resume().map(drop));
         }
-        // Somebody had enough while the session was opened, and was asked for permission.
+        // The user pressed Ctrl-C while the conversation was opened.
         let mut next = first.filter(|_| !self.was_stopped());
         loop {
             let line = match next.take() {
                 Some(line) => line,
-                None => match self.next(Some(conversing))? {
+                None => match self.next(Some(conversation))? {
                     Some(line) => line,
                     None => break,
                 },
             };
-            let stopped = self.turn(|| conversing.turn(&line).map(drop));
-            // At a terminal somebody is there to say what comes instead.
+            let stopped = self.turn(|| conversation.send(&line).map(drop));
+            // At a terminal the user types what to do instead.
             if stopped && matches!(self.input, Input::Pipe(_)) {
                 return Err(Failure::interrupted("stopped by Ctrl-C")
                     .hint(format!("resume it with: metier chat --resume {id}")));
@@ -152,10 +158,13 @@ impl Chat<'_> {
         Ok(self.code())
     }
 
-    /// The next line for the model. Everything else is dealt with on the way.
-    fn next(&mut self, mut conversing: Option<&mut Conversing>) -> Result<Option<String>, Failure> {
+    /// The next line for the model. Commands are handled here.
+    fn next(
+        &mut self,
+        mut conversation: Option<&mut Conversation>,
+    ) -> Result<Option<String>, Failure> {
         loop {
-            let active = conversing.as_ref().map(|one| one.conversation().active());
+            let active = conversation.as_ref().map(|one| one.active());
             let heard = match &mut self.input {
                 Input::Terminal(keyboard) => keyboard.next(active.unwrap_or_default())?,
                 Input::Pipe(lines) => lines.next()?,
@@ -175,51 +184,48 @@ impl Chat<'_> {
                 Said::Help => self.help(),
                 Said::Skills => self.show_skills(active.unwrap_or_default()),
                 Said::Wrong(failure) => self.complain(&failure),
-                Said::Unload(name) => self.unload(conversing.as_deref_mut(), name),
-                Said::Compact => self.compact(conversing.as_deref_mut()),
+                Said::Unload(name) => self.unload(conversation.as_deref_mut(), name),
+                Said::Compact => self.compact(conversation.as_deref_mut()),
             }
         }
     }
 
-    /// Does something that Ctrl-C may stop, and says what went wrong; whether it was stopped.
-    fn turn(&mut self, work: impl FnOnce() -> Result<(), Report>) -> bool {
-        let cancel = self.agents.cancel();
-        cancel.clear();
-        let done = work();
-        let stopped = done.is_err() && cancel.is_cancelled();
-        cancel.clear();
-        match done {
+    /// Does something that Ctrl-C can stop, and prints an error; returns whether it was stopped.
+    fn turn(&mut self, work: impl FnOnce() -> Result<(), Failure>) -> bool {
+        self.cancel.clear();
+        match work() {
             Ok(()) => self.went_well = true,
-            Err(_) if stopped => {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {
                 self.went_well = false;
                 self.talk.screen().stopped();
                 let line = "stopped; what was done until then is kept";
                 self.talk.screen().line(line);
+                return true;
             }
-            // A program was told by an event.
+            // A program got an event about it.
             Err(_) if !self.talk.is_for_people() => self.went_well = false,
-            Err(report) => self.complain(&agents::failure(report)),
+            Err(error) => self.complain(&error),
         }
-        stopped
+        false
     }
 
-    /// Whether Ctrl-C was pressed before anything was under way.
+    /// Whether Ctrl-C was pressed before a message was sent.
     fn was_stopped(&mut self) -> bool {
-        let stopped = self.agents.cancel().is_cancelled();
+        let stopped = self.cancel.is_cancelled();
         if stopped {
-            self.agents.cancel().clear();
+            self.cancel.clear();
             self.went_well = false;
             self.talk
                 .screen()
-                .line("stopped; nothing was said to the model");
+                .line("stopped; nothing was sent to the model");
         }
         stopped
     }
 
-    fn unload(&mut self, conversing: Option<&mut Conversing>, name: &str) {
-        match conversing {
-            Some(conversing) => {
-                self.turn(|| conversing.unload(name));
+    fn unload(&mut self, conversation: Option<&mut Conversation>, name: &str) {
+        match conversation {
+            Some(conversation) => {
+                self.turn(|| conversation.unload(name));
             }
             None => self.complain(
                 &Failure::unmet("not-active", "no skill is active yet")
@@ -228,10 +234,10 @@ impl Chat<'_> {
         }
     }
 
-    fn compact(&mut self, conversing: Option<&mut Conversing>) {
+    fn compact(&mut self, conversation: Option<&mut Conversation>) {
         let mut shortened = false;
-        let stopped = conversing.is_some_and(|conversing| {
-            self.turn(|| conversing.compact_now().map(|done| shortened = done))
+        let stopped = conversation.is_some_and(|conversation| {
+            self.turn(|| conversation.compact().map(|done| shortened = done))
         });
         if !shortened && !stopped && self.went_well {
             self.talk.screen().say("there is nothing to leave out yet");
@@ -288,12 +294,12 @@ impl Chat<'_> {
     }
 
     /// Where the conversation stood.
-    fn recall(&self, one: &Conversation, last: &Exchange) {
+    fn recall(&self, one: &KeptConversation, last: &LastExchange) {
         if !self.talk.is_for_people() {
             return;
         }
         self.faint(&format!("{}  {}", one.last_at, one_line(&one.title)));
-        for (who, text) in [("> ", &last.said), ("", &last.answered)] {
+        for (who, text) in [("> ", &last.message), ("", &last.answer)] {
             let text = text.as_deref().unwrap_or_default();
             let lines = text.lines().filter(|line| !line.trim().is_empty());
             for line in lines.clone().take(MAX_SHOWN) {
@@ -313,10 +319,10 @@ impl Chat<'_> {
         self.talk.screen().line(&line);
     }
 
-    /// A program wants to know how the last turn went; a person has seen it.
-    fn code(&self) -> ExitCode {
+    /// Programs need to know how the last turn ended; a user has seen it.
+    fn code(&self) -> Exit {
         let failed = !self.went_well && matches!(self.input, Input::Pipe(_));
-        ExitCode::from(u8::from(failed))
+        Exit::unmet_if(failed)
     }
 }
 

@@ -1,7 +1,7 @@
-//! What a line in a chat means: a word to the program, or something for the model.
+//! What a line in a chat means: a command of the program, or a message to the model.
 
-use metier_runtime::Inventory;
-use metier_select::mentions;
+use metier::agent::mentions;
+use metier::skill::Inventory;
 
 use crate::{failure::Failure, output::one_line};
 
@@ -25,7 +25,7 @@ pub(super) enum Said<'l> {
     Quit,
     /// For the model.
     Turn(&'l str),
-    /// For nobody.
+    /// For neither: the user gets an error.
     Wrong(Failure),
 }
 
@@ -52,7 +52,7 @@ pub(super) fn read<'l>(line: &'l str, inventory: &Inventory) -> Said<'l> {
                 .hint("/skills shows which are active"),
         ),
         (known, _) if COMMANDS.iter().any(|(name, _)| *name == known) => Said::Wrong(
-            Failure::unmet("usage", format!("/{known} takes nothing"))
+            Failure::unmet("usage", format!("/{known} takes no arguments"))
                 .hint(format!("for a skill of that name, type ${known}")),
         ),
         _ => skill_or_text(line, inventory),
@@ -78,10 +78,10 @@ fn skill_or_text<'l>(line: &'l str, inventory: &Inventory) -> Said<'l> {
         format!("there is no skill or command `{shown}`"),
     );
     Said::Wrong(match near.as_slice() {
-        [] => failure.hint("/skills shows what there is; nothing was said to the model"),
+        [] => failure.hint("/skills lists the skills; nothing was sent to the model"),
         near => failure.hint(format!(
-            "near to it are: {}; nothing was said to the model",
-            near.join(", ")
+            "did you mean {}? nothing was sent to the model",
+            near.join(" or ")
         )),
     })
 }

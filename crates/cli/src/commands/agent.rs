@@ -1,14 +1,17 @@
 //! `metier agent`
 
-use std::{process::ExitCode, sync::Arc};
+use std::sync::Arc;
 
-use metier_agent::{Plan, Report, Role, Session as Conversing, Turn, open};
+use metier::{
+    ErrorKind, Skills,
+    agent::{AgentRole, Cancel, ConversationOptions},
+};
 use metier_wire::{AnswerDocument, UsageRow};
 
 use super::select::Mode;
 use crate::{
-    agents::{self, Agents},
-    failure::Failure,
+    approver::Terminal,
+    failure::{Exit, Failure},
     interrupt,
     session::Session,
     talk::{Format, Talk},
@@ -18,11 +21,11 @@ use crate::{
 ///
 /// The agent has the core tools (read, write, edit, glob, grep, shell), every skill that is ready, and sub-agents. `/name` and `$name` in the
 /// task load a skill at once, and so does --skills. A skill whose triggers match the task, the files of the project or the mode is loaded too
-/// (`metier config agent.triggers false` turns that off); others the agent loads when their description fits. Whatever a skill or a tool does needs
+/// (`metier config agent.triggers false` disables that); others the agent loads when their description fits. Whatever a skill or a tool does needs
 /// permission: reading in the project needs none; each write and each command is asked for at the terminal when it happens, or approved before
 /// (`--approve-skills core-tools`).
 ///
-/// The model is named with --model or for good with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
+/// The model is named with --model or permanently with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
 /// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that speaks one of their formats (`metier config agent.base_url`).
 /// The answer goes to stdout, what happens on the way to stderr. Ctrl-C stops the agent; the conversation is kept, and
 /// `metier chat --resume` continues it.
@@ -49,11 +52,11 @@ pub(crate) struct InMode {
 }
 
 impl InMode {
-    pub(crate) fn mode(&self, session: &Session) -> metier_select::Mode {
+    pub(crate) fn mode(&self, session: &Session) -> metier::agent::Mode {
         match (self.mode, session.output.is_attended()) {
             (Some(mode), _) => mode.into(),
-            (None, true) => metier_select::Mode::Interactive,
-            (None, false) => metier_select::Mode::Headless,
+            (None, true) => metier::agent::Mode::Interactive,
+            (None, false) => metier::agent::Mode::Headless,
         }
     }
 }
@@ -69,38 +72,64 @@ pub(crate) struct How {
     pub(crate) format: Format,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = Arc::new(session.agent_inventory()?);
-    let talk = Talk::new(&session.output, args.how.format);
-    let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
-    let task = args.task.join(" ");
-    let plan = Plan {
-        role: role(session, args.orchestrate),
-        model: args.how.model.clone(),
-        skills: session.global.skills.clone(),
-        mode: args.situation.mode(session),
-        ..Plan::about(&task)
-    };
-    work(session, &agents, &talk, plan, |session| session.turn(&task))
+/// The agent's terminal: where events go, and what Ctrl-C stops.
+pub(crate) struct AgentTerminal {
+    pub(crate) talk: Arc<Talk>,
+    pub(crate) cancel: Cancel,
 }
 
-/// Whether the agent that a person talks to may do something itself.
-pub(crate) fn role(session: &Session, orchestrate: bool) -> Role {
-    if orchestrate || session.config.agent.orchestrator {
-        Role::Orchestrator
-    } else {
-        Role::Primary
+impl AgentTerminal {
+    pub(crate) fn open(session: &Session, format: Format) -> Result<Self, Failure> {
+        Ok(Self {
+            talk: Talk::new(&session.output, format),
+            cancel: interrupt::listen()?,
+        })
+    }
+
+    /// Who hears a conversation, who answers its questions, and what stops it.
+    pub(crate) fn options(&self, session: &Session, task: &str) -> ConversationOptions {
+        let terminal = Terminal::new(&session.output);
+        let screen = Arc::clone(self.talk.screen());
+        let terminal = terminal.within(self.cancel.clone(), screen);
+        let is_attended = session.output.is_attended();
+        ConversationOptions {
+            listener: Arc::clone(&self.talk) as _,
+            approver: is_attended.then(|| Arc::new(terminal) as _),
+            cancel: self.cancel.clone(),
+            ..ConversationOptions::about(task)
+        }
     }
 }
 
-/// A session with one task, from its begin to its answer.
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let terminal = AgentTerminal::open(session, args.how.format)?;
+    let task = args.task.join(" ");
+    let options = ConversationOptions {
+        role: role(args.orchestrate),
+        model: args.how.model.clone(),
+        skills: session.global.skills.clone(),
+        mode: args.situation.mode(session),
+        ..terminal.options(session, &task)
+    };
+    work(session, &terminal, &session.agent_skills()?, options, &task)
+}
+
+pub(crate) fn role(orchestrate: bool) -> AgentRole {
+    match orchestrate {
+        true => AgentRole::Orchestrator,
+        false => AgentRole::Primary,
+    }
+}
+
+/// A conversation with one task, from its start to its answer.
 pub(super) fn work(
     session: &Session,
-    agents: &Arc<Agents>,
-    talk: &Arc<Talk>,
-    plan: Plan,
-    task: impl FnOnce(&mut Conversing) -> Result<Turn, Report>,
-) -> Result<ExitCode, Failure> {
+    terminal: &AgentTerminal,
+    skills: &Skills,
+    options: ConversationOptions,
+    task: &str,
+) -> Result<Exit, Failure> {
+    let talk = &terminal.talk;
     if session.output.is_json() && !talk.is_for_people() {
         return Err(Failure::broken(
             "usage",
@@ -108,30 +137,25 @@ pub(super) fn work(
         )
         .hint("leave one of them out"));
     }
-    let (mut id, mut stopped) = (String::new(), false);
-    let is_confined = matches!(plan.role, Role::Set(_));
-    let listener = Arc::clone(talk) as _;
-    let opened = open(&agents.ground(), agents.shared(listener), plan);
-    let done = opened.and_then(|mut session| {
-        session.id().clone_into(&mut id);
-        let turn = task(&mut session);
-        // What is active ends in order, whatever ended the turn.
-        stopped = turn.is_err() && agents.cancel().is_cancelled();
-        agents.cancel().clear();
-        let ended = session.end();
-        turn.and_then(|turn| ended.map(|()| turn))
-    });
-    if stopped {
-        talk.screen().stopped();
-        let failure = Failure::interrupted("stopped by Ctrl-C");
-        return Err(if is_confined {
-            failure
-        } else {
-            failure.hint(format!("resume it with: metier chat --resume {id}"))
-        });
-    }
-    let turn = done.map_err(agents::failure)?;
-    if session.output.is_json() && talk.is_for_people() {
+    let is_confined = matches!(options.role, AgentRole::SkillSet { .. });
+    let mut conversation = session.conversation(skills, options)?;
+    let id = conversation.id().to_owned();
+    let turn = conversation.send(task);
+    // What is active ends in order, whatever ended the turn.
+    let ended = conversation.end();
+    let turn = turn.map_err(|error| match error.kind() {
+        ErrorKind::Interrupted => {
+            talk.screen().stopped();
+            let failure = Failure::interrupted("stopped by Ctrl-C");
+            match is_confined {
+                true => failure,
+                false => failure.hint(format!("resume it with: metier chat --resume {id}")),
+            }
+        }
+        _ => error,
+    })?;
+    ended?;
+    if session.output.is_json() {
         session.output.document(&AnswerDocument {
             session: &id,
             text: &turn.text,
@@ -141,5 +165,5 @@ pub(super) fn work(
             },
         })?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

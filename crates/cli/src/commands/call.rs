@@ -1,12 +1,15 @@
 //! `metier call`
 
-use std::{io::Read, process::ExitCode, sync::Arc};
+use std::io::Read;
 
-use metier_runtime::live::{CallError, Called};
+use metier::{Called, SessionOptions};
 use metier_wire::CallDocument;
 use serde_json::Value;
 
-use crate::{active, failure::Failure, session::Session};
+use crate::{
+    failure::{Exit, Failure},
+    session::Session,
+};
 
 /// How much is read from standard input.
 const MAX_INPUT: u64 = 4 << 20;
@@ -27,15 +30,16 @@ pub(crate) struct Args {
     input: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let input = input(&args.input)?;
-    let inventory = Arc::new(session.inventory()?);
-    let skill = super::find_usable(session, &inventory, &args.name)?;
-    let name = inventory.entry(skill).name().into_owned();
-    let called = active::with(session, &inventory, &[&args.name], |runtime| {
-        let called = runtime.call(&name, &args.tool, &input);
-        told(session, called)
-    })?;
+    let skills = session.skills()?;
+    session.find(&skills, &args.name)?;
+    let mut live = session.session(&skills, SessionOptions::default())?;
+    for name in session.global.skills.iter().chain([&args.name]) {
+        live.activate(name)?;
+    }
+    let called = live.call_tool(&args.name, &args.tool, &input)?;
+    live.end()?;
     print(session, &called)
 }
 
@@ -61,18 +65,8 @@ fn input(text: &str) -> Result<Value, Failure> {
     }
 }
 
-/// Prints what skills logged during a call, before they log about their end.
-pub(super) fn told(
-    session: &Session,
-    called: Result<Called, CallError>,
-) -> Result<Called, Failure> {
-    let mut called = called.map_err(|error| active::failed(&error))?;
-    active::tell(session, std::mem::take(&mut called.said));
-    Ok(called)
-}
-
-/// What came of a tool or a workflow: a text as it is, anything else as JSON.
-pub(super) fn print(session: &Session, called: &Called) -> Result<ExitCode, Failure> {
+/// Prints the output of a tool or a workflow: text as it is, anything else as JSON.
+pub(super) fn print(session: &Session, called: &Called) -> Result<Exit, Failure> {
     let output = &session.output;
     if output.is_json() {
         output.document(&CallDocument::from(called))?;
@@ -88,5 +82,5 @@ pub(super) fn print(session: &Session, called: &Called) -> Result<ExitCode, Fail
             other => output.content(&format!("{other:#}\n"))?,
         }
     }
-    Ok(ExitCode::from(u8::from(called.is_error)))
+    Ok(Exit::unmet_if(called.is_error))
 }

@@ -2,9 +2,10 @@
 
 use std::{borrow::Cow, path::Path};
 
-use metier_model::text::shell_word;
-use metier_policy::{Reason, ReasonKind};
-use metier_runtime::{Inventory, Skill, Status};
+use metier::{
+    skill::{Inventory, JudgedSkill as Skill, Reason, ReasonKind, Status},
+    text::shell_word,
+};
 
 use super::list::remarks;
 use crate::output::{Output, count, one_line};

@@ -1,14 +1,16 @@
 //! `metier chat`
 
-use std::process::ExitCode;
-
+use metier::{
+    agent::{KeptConversation, KeptConversations},
+    text::ago,
+};
 use metier_wire::{ConversationRow, ConversationsDocument};
 
 use super::agent::{How, InMode};
 use crate::{
     chat,
-    conversations::{self, Conversations},
-    failure::Failure,
+    failure::{Exit, Failure},
+    output::{count, one_line},
     session::Session,
 };
 
@@ -35,39 +37,50 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let kept = Conversations::open(session)?;
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let kept = session.conversations()?;
     if args.list {
         return list(session, &kept);
     }
     if session.output.is_json() {
-        let message = "a chat has no one document to print at its end";
+        let message = "`chat` does not support --json";
         return Err(Failure::broken("usage", message)
             .hint("metier chat --format jsonl prints each event as a line of JSON"));
     }
     let resumed = match &args.resume {
         None => None,
         Some(None) => Some(kept.newest()?),
-        Some(Some(id)) => Some(kept.named(id)?),
+        Some(Some(id)) => Some(kept.find(id)?),
     };
     let mode = args.situation.mode(session);
     chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &Session, kept: &Conversations) -> Result<ExitCode, Failure> {
+fn list(session: &Session, kept: &KeptConversations) -> Result<Exit, Failure> {
     let all = kept.list()?;
     if session.output.is_json() {
         session.output.document(&ConversationsDocument {
             conversations: all.iter().map(ConversationRow::from).collect(),
         })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
-    let lines = all
-        .iter()
-        .map(|one| conversations::line(&session.output, one));
+    let lines = all.iter().map(|one| line(session, one));
     session.output.report(&lines.collect::<String>())?;
     if all.is_empty() {
         session.output.note("no conversations in this project yet");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
+}
+
+/// A conversation in one line.
+fn line(session: &Session, one: &KeptConversation) -> String {
+    let lines = usize::try_from(one.lines).unwrap_or(usize::MAX);
+    let head = format!(
+        "{}  {:<11}  {:>9}  ",
+        one.id,
+        ago(session.machine().now, &one.last_at),
+        count(lines, "line")
+    );
+    let title = session.output.fitted(&one_line(&one.title), head.len());
+    format!("{head}{title}\n")
 }

@@ -1,11 +1,13 @@
 //! `metier completions`
 
-use std::process::ExitCode;
-
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use crate::{cli::Cli, failure::Failure, output::Output};
+use crate::{
+    cli::Cli,
+    failure::{Exit, Failure},
+    output::Output,
+};
 
 /// Print completions for a shell
 ///
@@ -66,7 +68,7 @@ end
 complete --command metier --no-files --arguments '(__metier_complete)'
 "#;
 
-pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     match args.shell {
         Shell::Bash => script.extend(BASH.bytes()),
@@ -75,5 +77,5 @@ pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
         shell => clap_complete::generate(shell, &mut Cli::command(), "metier", &mut script),
     }
     output.page("script", &script)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

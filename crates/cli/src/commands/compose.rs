@@ -1,21 +1,21 @@
 //! `metier compose`
 
-use std::process::ExitCode;
-
-use metier_model::{ToolPattern, text::shell_word};
-use metier_policy::{Composition, Fault, FaultCode};
+use metier::{
+    composition::{Composition, Fault, FaultCode, ToolPattern},
+    text::shell_word,
+};
 use metier_wire::ComposeDocument;
 
 use crate::{
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
     session::Session,
 };
 
 /// Combine skills for one agent: its tools, their order, conflicts
 ///
-/// A tool is allowed when some skill of the set allows it and none forbids it; what no skill names is not
-/// allowed. A skill without any list of tools brings `read`, `glob`, `grep` and its own tools. The sequence in which skills are named doesn't matter. Exit code 1 when the set can't be used.
+/// A tool is allowed when a skill of the set allows it and none forbids it; a tool that no skill names is not
+/// allowed. A skill without a list of tools allows `read`, `glob`, `grep` and its own tools. The order in which skills are named doesn't matter. Exit code 1 when the set can't be used.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The skills: names, `source:name`, or folders
@@ -26,29 +26,14 @@ pub(crate) struct Args {
     coding: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    let names: Vec<String> = args
-        .names
-        .iter()
-        .map(|name| folder(session, name).unwrap_or_else(|| name.clone()))
-        .collect();
-    let set = inventory.compose(&names, &session.config, session.mode(), args.coding);
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let set = session.compose(&args.names, args.coding)?;
     if session.output.is_json() {
         session.output.document(&ComposeDocument::from(&set))?;
     } else {
         session.output.report(&page(&set, args, &session.output))?;
     }
-    Ok(ExitCode::from(u8::from(!set.valid)))
-}
-
-/// The folder that a path means, as the inventory spells it.
-fn folder(session: &Session, name: &str) -> Option<String> {
-    if !name.contains('/') {
-        return None;
-    }
-    let folder = session.machine.work.join(name).canonicalize().ok()?;
-    Some(folder.to_string_lossy().into_owned())
+    Ok(Exit::unmet_if(!set.valid))
 }
 
 fn page(set: &Composition, args: &Args, output: &Output) -> String {

@@ -1,26 +1,24 @@
 //! `metier config`
 
-use std::{fs, path::Path, process::ExitCode};
+use std::path::Path;
 
-use metier_catalog::read_named;
-use metier_config::{Value, edit};
-use metier_model::text::shell_word;
+use metier::{
+    configuration::{ConfigChange, Problem, Value, reference_markdown},
+    text::shell_word,
+};
 use metier_wire::{ConfigDocument, ConfigValue};
 use serde_json::json;
 
 use crate::{
-    failure::Failure,
-    output::{Tone, one_line},
+    failure::{Exit, Failure},
+    output::Tone,
     session::Session,
 };
-
-/// The largest configuration that is changed, in bytes.
-const MAX_CONFIG: u64 = 1 << 20;
 
 /// Show or change the configuration
 ///
 /// `metier config` shows everything, `metier config KEY` one value, `metier config KEY VALUE` writes it
-/// to the user's file and keeps the comments there. Values come from defaults, then the user's file, then
+/// to the user's file and keeps the comments there. Values are taken from defaults, then the user's file, then
 /// the project's `.metier/config.toml` (which may only tighten), then METIER_… variables. `config get KEY`, `config set KEY VALUE` and
 /// `config unset KEY` are other spellings; a section, such as `agent`, shows its keys.
 #[derive(clap::Args)]
@@ -40,18 +38,18 @@ pub(crate) struct Args {
     reference: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let (key, value, unsets) = wanted(args)?;
     match (key, value) {
         _ if args.reference => session
             .output
-            .page("reference", metier_config::reference_markdown().as_bytes())?,
-        (Some(key), Some(value)) => change(session, key, |text| edit::set(text, key, value))?,
-        (Some(key), None) if unsets => change(session, key, |text| edit::unset(text, key))?,
+            .page("reference", reference_markdown().as_bytes())?,
+        (Some(key), Some(value)) => changed(session, key, &session.set_config(key, value)?)?,
+        (Some(key), None) if unsets => changed(session, key, &session.unset_config(key)?)?,
         (Some(key), None) => show_one(session, key)?,
         (None, _) => show_all(session)?,
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
 /// The key, its new value, and whether it is to be removed: `get`, `set`, `unset` and `list` are words that other programs have.
@@ -77,19 +75,13 @@ fn wanted(args: &Args) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
 }
 
 fn show_one(session: &Session, key: &str) -> Result<(), Failure> {
-    let found = session.config.get(key);
+    let found = session.config_value(key);
     let below = format!("{key}.");
     let section = |value: &Value| value.key.starts_with(&below);
-    if found.is_err() && session.config.values().iter().any(section) {
+    if found.is_err() && session.config_values().iter().any(section) {
         return show(session, section);
     }
-    let value = found.map_err(|unknown| {
-        Failure::unmet(
-            "unknown-key",
-            format!("there is no key `{}`", one_line(&unknown.key)),
-        )
-        .hint(unknown.hint)
-    })?;
+    let value = found?;
     if session.output.is_json() {
         session.output.document(&row(value))?;
     } else {
@@ -111,10 +103,10 @@ fn show_all(session: &Session) -> Result<(), Failure> {
 
 /// The keys that are wanted, with their values.
 fn show(session: &Session, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Failure> {
-    let mut values = session.config.values();
+    let mut values = session.config_values();
     values.retain(is_wanted);
     if session.output.is_json() {
-        let problem = |problem: &metier_config::Problem| {
+        let problem = |problem: &Problem| {
             json!({
                 "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path().map(Path::to_string_lossy),
                 "line": problem.line, "column": problem.column, "hint": problem.hint,
@@ -123,12 +115,12 @@ fn show(session: &Session, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Fai
         let values = values.into_iter().map(row).collect();
         session.output.document(&ConfigDocument {
             values,
-            problems: session.problems.iter().map(problem).collect(),
+            problems: session.config_problems().iter().map(problem).collect(),
         })?;
         return Ok(());
     }
     session.output.text(&table(&values, session))?;
-    for problem in session.problems.iter() {
+    for problem in session.config_problems().iter() {
         let (word, tone) = if problem.is_error() {
             ("error:", Tone::Bad)
         } else {
@@ -187,75 +179,19 @@ fn row(value: Value) -> ConfigValue {
     }
 }
 
-/// Edits the user's file: read, change, write beside it, put in its place.
-fn change(
-    session: &Session,
-    key: &str,
-    edit: impl Fn(&str) -> Result<edit::Edited, edit::EditError>,
-) -> Result<(), Failure> {
-    let file = session
-        .machine
-        .config_file
-        .as_ref()
-        .map(|file| session.machine.work.join(file));
-    let file = file.ok_or_else(|| {
-        Failure::broken(
-            "config",
-            "there is no home directory to keep a configuration in",
-        )
-        .hint("set METIER_HOME to a folder")
-    })?;
-    let text = match read_named(&file, MAX_CONFIG) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(unwritable(&file, &error)),
-    };
-    let edited = edit(&text).map_err(|error| {
-        Failure::unmet("config", error.to_string())
-            .path(&file)
-            .hint(error.hint())
-    })?;
-    write_whole(&file, &edited.text).map_err(|error| unwritable(&file, &error))?;
-    if session.output.is_json() {
-        session
-            .output
-            .document(&json!({ "key": key, "old": edited.old, "path": file.to_string_lossy() }))?;
-    } else {
-        session.output.note(&format!("wrote {}", file.display()));
-        if let Some(old) = edited.old.filter(|old| !old.contains('…')) {
-            session.output.note(&format!(
-                "it was {old}; take it back with `metier config {key} {}`",
-                shell_word(&old)
-            ));
-        }
+fn changed(session: &Session, key: &str, change: &ConfigChange) -> Result<(), Failure> {
+    let (output, file) = (&session.output, &change.file);
+    if output.is_json() {
+        output
+            .document(&json!({ "key": key, "old": change.old, "path": file.to_string_lossy() }))?;
+        return Ok(());
+    }
+    output.note(&format!("wrote {}", file.display()));
+    if let Some(old) = change.old.as_ref().filter(|old| !old.contains('…')) {
+        output.note(&format!(
+            "it was {old}; undo with `metier config {key} {}`",
+            shell_word(old)
+        ));
     }
     Ok(())
-}
-
-fn unwritable(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::broken(
-        "config",
-        format!("the configuration can't be written: {error}"),
-    )
-    .path(file)
-    .hint("check the folder's permissions, or name another file with `--config`")
-}
-
-/// The configuration can hold keys: only its owner may read it.
-fn write_whole(file: &Path, text: &str) -> std::io::Result<()> {
-    use std::{io::Write, os::unix::fs::OpenOptionsExt};
-    if let Some(folder) = file.parent() {
-        fs::create_dir_all(folder)?;
-    }
-    let file = file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let temporary = file.with_extension(format!("toml.{}", std::process::id()));
-    let mut out = fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(0o600)
-        .open(&temporary)?;
-    out.write_all(text.as_bytes())?;
-    out.sync_all()?;
-    fs::rename(&temporary, &file)
 }

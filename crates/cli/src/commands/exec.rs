@@ -4,34 +4,25 @@ use std::{
     cell::{Cell, RefCell},
     io::{self, IsTerminal},
     os::fd::{AsFd, OwnedFd},
-    process::ExitCode,
 };
 
-use metier::rendering::not_read;
-use metier_host::{
-    child::{Exit, Relay, Stream},
-    world::{Done, WorldError},
+use metier::{
+    scripts::{Exit as Ended, Relay, Stream},
+    text::shell_word,
 };
-use metier_model::text::shell_word;
-use metier_policy::{Act, Purpose};
-use metier_runtime::premises::Stopped;
 use metier_wire::{ExecDocument, ReceiptRow};
 
-pub(crate) use metier::explain::act_failed as failed;
-
 use crate::{
-    commands::find_usable,
-    failure::Failure,
-    office::{self, Office},
+    failure::{Exit, Failure},
     output::Output,
     session::Session,
 };
 
-/// Run a script of a skill inside the sandbox of its permissions
+/// Run a script of a skill in the sandbox of its permissions
 ///
 /// The script sees its own folder, the system's programs and what was approved, and nothing else: no network, no keys, no
-/// variables. It starts where you are. What it prints appears at once, its input is passed on unless that is the terminal, and its exit
-/// code is that of metier. Every run leaves a receipt (`metier log`).
+/// variables. It starts in the working directory. Its output appears at once, standard input is passed on unless that is the terminal, and metier
+/// exits with its exit code. Every run leaves a receipt (`metier log`).
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// The skill
@@ -43,100 +34,73 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    let skill = find_usable(session, &inventory, &args.name)?;
-    let entry = inventory.entry(skill);
-    let name = entry.name();
-    let held = session.admit(&inventory, entry)?;
-    let script = args.script.strip_prefix("./").unwrap_or(&args.script);
-    held.read(script, u64::MAX)
-        .map_err(|error| not_read(&args.name, &error))?;
-    let loaded = session.loaded(entry, held)?;
-    let premises = Office::open(session)?.premises(None, None);
-    let act = Act::Script {
-        path: script.into(),
-        arguments: args.arguments.clone(),
-    };
-    let worker =
-        premises
-            .worker(&loaded, Purpose::Script(script))
-            .map_err(|stopped| match stopped {
-                Stopped::Refused(error) => office::refused(entry, error),
-                Stopped::Failed(error) => failed(&name, error),
-            })?;
-    let relay = Passed::new(&session.output, worker.has_secrets());
-    let ended = match worker.act_relayed(&act, Some(&relay)) {
-        Ok(Done::Child(ended, _)) => ended,
-        Ok(_) => return Err(failed(&name, WorldError::Elsewhere("a script").into())),
-        Err(error) => return Err(failed(&name, error)),
-    };
-    let (stdout, stderr) = (worker.clean(&ended.stdout), worker.clean(&ended.stderr));
-    let receipts = worker.receipts().iter().map(ReceiptRow::from).collect();
-    let code = match ended.exit {
-        Exit::Code(code) => Some(code),
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let output = &session.output;
+    let relay = Passed::new(output);
+    let run = session.exec(&args.name, &args.script, &args.arguments, &relay)?;
+    let code = match run.exit {
+        Ended::Code(code) => Some(code),
         _ => None,
     };
-    if session.output.is_json() {
-        session.output.document(&ExecDocument {
-            name: &name,
-            script,
+    let exit = code.map_or(Exit::Unmet, |code| match u8::try_from(code) {
+        Ok(code) => Exit::Script(code),
+        Err(_) => Exit::Unmet,
+    });
+    if output.is_json() {
+        output.document(&ExecDocument {
+            name: &run.skill,
+            script: &run.script,
             exit: code,
-            ended: ended.exit.to_string(),
-            stdout,
-            stderr,
-            truncated: ended.truncated,
-            ms: ended.ms,
-            receipts,
-            receipts_left_out: worker.receipts_left_out(),
+            ended: run.exit.to_string(),
+            stdout: run.stdout,
+            stderr: run.stderr,
+            truncated: run.is_truncated,
+            ms: run.ms,
+            receipts: run.receipts.iter().map(ReceiptRow::from).collect(),
+            receipts_left_out: run.receipts_left_out,
         })?;
-    } else {
-        if !relay.is_shown {
-            session.output.content(&stdout)?;
-            session.output.content_of_error(&stderr);
-        }
-        if !relay.is_shown && ended.truncated {
-            session
-                .output
-                .note("the output was longer than 64 KB and is cut");
-        }
-        // The script was ended because its reader went away, and that is the reader's choice.
-        if relay.is_unread.get() {
-            return Ok(ExitCode::SUCCESS);
-        }
-        if code.is_none() {
-            return Err(Failure::unmet(
-                "exec",
-                format!("`{script}` of skill `{name}`: {}", ended.exit),
-            )
-            .skill(name.as_ref())
-            .hint(format!(
-                "metier log {} shows how it ended; skills.limits.shell_exec_timeout is how long it may take",
-                shell_word(&name)
-            )));
+        return Ok(exit);
+    }
+    if !run.was_relayed {
+        output.content(&run.stdout)?;
+        output.content_of_error(&run.stderr);
+        if run.is_truncated {
+            output.note("the output was longer than 64 KB and is cut");
         }
     }
-    Ok(ExitCode::from(
-        code.map_or(1, |code| u8::try_from(code).unwrap_or(1)),
-    ))
+    // The script was stopped because its reader closed the pipe, and that is the reader's choice.
+    if relay.is_unread.get() {
+        return Ok(Exit::Ok);
+    }
+    match code {
+        Some(_) => Ok(exit),
+        None => Err(Failure::unmet(
+            "exec",
+            format!("`{}` of skill `{}`: {}", run.script, run.skill, run.exit),
+        )
+        .skill(&run.skill)
+        .hint(format!(
+            "metier log {} shows how it ended; skills.limits.shell_exec_timeout is the limit",
+            shell_word(&run.skill)
+        ))),
+    }
 }
 
-/// What the script prints, shown while it runs. Where it was given secrets, they must be taken out of its output, which is then shown
-/// when it is whole.
+/// The output of the script, shown while it runs.
 struct Passed<'o> {
     output: &'o Output,
     is_shown: bool,
-    /// Whether its reader went away.
+    /// Whether its reader closed the pipe.
     is_unread: Cell<bool>,
-    /// The begin of a letter whose end has not come yet, of each stream.
+    /// The first bytes of a character whose last ones have not arrived, for each stream.
     begun: [RefCell<Vec<u8>>; 2],
 }
 
 impl<'o> Passed<'o> {
-    fn new(output: &'o Output, has_secrets: bool) -> Self {
+    fn new(output: &'o Output) -> Self {
         Self {
             output,
-            is_shown: !output.is_json() && !has_secrets,
+            is_shown: !output.is_json(),
             is_unread: Cell::new(false),
             begun: [RefCell::default(), RefCell::default()],
         }

@@ -2,24 +2,20 @@
 
 mod rules;
 
-use std::{process::ExitCode, sync::Arc};
-
-use metier_catalog::{Entry, FileEntry};
-use metier_model::{Code, Manifest, Need, Severity};
-use metier_policy::ReasonKind;
-use metier_runtime::{
-    Inventory, Skill, Status, hooks, live::State, permissions as asked, premises, render::Loaded,
-    scanning::Stance,
+use metier::{
+    inspection::Inspection,
+    scans::{Report, Severity as FindingSeverity, Stance},
+    skill::{
+        Code, Context, FileEntry, Inventory, JudgedSkill as Skill, Manifest, Need, ReasonKind,
+        Severity, Status,
+    },
 };
-use metier_scan::Report;
-use metier_store::{SkillState, Store};
 use metier_wire::{HookRow, Info, PermissionRow};
 
 use crate::{
-    commands::{find, list::mark},
-    failure::Failure,
+    commands::{list::mark, permissions},
+    failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    screening::{Noticed, unreadable},
     session::Session,
 };
 
@@ -32,128 +28,36 @@ pub(crate) struct Args {
     name: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let mut inventory = session.inventory()?;
-    let position = find(session, &inventory, &args.name)?.entry;
-    inventory.catalog.entries[position]
-        .examine(session.mode(), session.config.limits.max_skill_bytes);
-    let brought = hooks::in_place(&inventory.catalog.entries[position]);
-    let entry = &mut inventory.catalog.entries[position];
-    entry
-        .diagnostics
-        .extend(brought.diagnostics.iter().cloned());
-    let entry = &inventory.catalog.entries[position];
-    let files = entry.place.files().unwrap_or_default();
-    let manifest = entry
-        .load(session.mode(), session.config.limits.max_skill_bytes)
-        .ok()
-        .and_then(|(parsed, _)| parsed.manifest);
-    let screening = session.screening(&inventory.catalog);
-    screening.check_rules()?;
-    let mut permissions = Vec::new();
-    let (report, digest, state) = match screening.snapshot(entry) {
-        Ok(held) => {
-            let held = Arc::new(held);
-            let limit = session.config.limits.max_skill_bytes;
-            if let Ok(loaded) = Loaded::new(entry, Arc::clone(&held), limit) {
-                let request = asked::everything(&loaded, &session.config);
-                permissions =
-                    super::permissions::rows(session, &premises::identity(&loaded), &request)?;
-            }
-            let report = screening.scan_held(entry, &held).0;
-            (report, Some(held.digest), held.fingerprint)
-        }
-        Err(error) => (unreadable(&error), None, None),
-    };
-    let known = screening.known(&report, digest);
-    if let Some(digest) = digest {
-        let noticed = Noticed {
-            entry,
-            digest,
-            state,
-            known: &known,
-            fresh: true,
-        };
-        screening.remember(&inventory.catalog, std::iter::once(noticed));
-    }
-    inventory.learn(position, digest, known);
-    if inventory.catalog.entries[position].card.is_none() {
-        inventory
-            .skills
-            .iter_mut()
-            .filter(|skill| skill.entry == position)
-            .for_each(|skill| skill.status = Status::Invalid);
-    }
-    let Some(skill) = inventory
-        .skills
-        .iter()
-        .find(|skill| skill.entry == position)
-    else {
-        return Ok(ExitCode::FAILURE);
-    };
-    if session.output.is_json() {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let about = session.inspect(&args.name)?;
+    let output = &session.output;
+    if output.is_json() {
         let info = Info::new(
-            &inventory,
-            skill,
-            manifest.as_ref(),
-            &files,
-            &report,
-            permissions,
-            &brought,
+            about.inventory(),
+            about.skill(),
+            about.manifest.as_ref(),
+            &about.files,
+            &about.report,
+            permissions::rows(&about.permissions),
+            &about.hooks,
         );
-        let info = match last_state(session, inventory.entry(skill)) {
+        let info = match about.last_state.clone() {
             Some(state) => info.left_in(state.state, state.since, state.detail),
             None => info,
         };
-        session.output.stream(|out| info.write(out))?;
+        output.stream(|out| info.write(out))?;
     } else {
-        let about = page(
-            &inventory,
-            skill,
-            manifest.as_ref(),
-            &files,
-            &permissions,
-            &HookRow::of(&brought),
-            &session.output,
-        );
-        session.output.report(&about)?;
-        session.output.report(&findings(&report, &session.output))?;
-        if let Some(state) = left_in(session, &inventory.catalog.entries[position]) {
-            session.output.note(&state);
+        output.report(&page(&about, output))?;
+        output.report(&findings(&about.report, output))?;
+        if let Some(failure) = about.last_failure() {
+            output.note(&failure);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
-/// How its last activation went, if it failed.
-pub(crate) fn left_in(session: &Session, entry: &Entry) -> Option<String> {
-    let state = last_state(session, entry)?;
-    let happened = match state.state == State::Active.as_str() {
-        true => "its hooks did not all work when it was activated",
-        false => "it could not be activated",
-    };
-    Some(format!(
-        "{happened} on {}: {}",
-        one_line(&state.since),
-        one_line(state.detail.as_deref().unwrap_or_default())
-    ))
-}
-
-fn last_state(session: &Session, entry: &Entry) -> Option<SkillState> {
-    let database = session.machine.database.as_ref()?;
-    let store = Store::open_existing(database).ok()??;
-    store.state(&entry.name(), entry.source.as_str()).ok()?
-}
-
-fn page(
-    inventory: &Inventory,
-    skill: &Skill,
-    manifest: Option<&Manifest>,
-    files: &[FileEntry],
-    permissions: &[PermissionRow],
-    hooks: &[HookRow],
-    output: &Output,
-) -> String {
+fn page(about: &Inspection, output: &Output) -> String {
+    let (inventory, skill) = (about.inventory(), about.skill());
     let entry = inventory.entry(skill);
     let mut page = Page {
         output,
@@ -199,19 +103,19 @@ fn page(
                 .to_string_lossy(),
         );
     }
-    if let Some(manifest) = manifest {
-        about(&mut page, manifest);
+    if let Some(manifest) = &about.manifest {
+        describe(&mut page, manifest);
         needs(&mut page, inventory, skill, manifest);
-        permitted(&mut page, permissions);
-        hooked(&mut page, hooks);
+        permitted(&mut page, &permissions::rows(&about.permissions));
+        hooked(&mut page, &HookRow::of(&about.hooks));
         rules::show(&mut page, manifest);
     }
-    page.files(files);
+    page.files(&about.files);
     page.diagnostics(inventory, skill);
     page.text
 }
 
-/// What the scanner found, shortly: `metier scan` shows the evidence.
+/// The findings of the scanner, in short: `metier scan` shows the evidence.
 fn findings(report: &Report, output: &Output) -> String {
     const SHOWN: usize = 10;
     let mut page = Page {
@@ -221,7 +125,7 @@ fn findings(report: &Report, output: &Output) -> String {
     let listed: Vec<_> = report
         .findings
         .iter()
-        .filter(|finding| finding.severity > metier_scan::Severity::Info || output.is_verbose())
+        .filter(|finding| finding.severity > FindingSeverity::Info || output.is_verbose())
         .collect();
     if listed.is_empty() && report.unread.is_empty() {
         return page.text;
@@ -341,7 +245,7 @@ impl Page<'_> {
     }
 }
 
-fn about(page: &mut Page<'_>, manifest: &Manifest) {
+fn describe(page: &mut Page<'_>, manifest: &Manifest) {
     let (card, about, invocation) = (&manifest.card, &manifest.about, &manifest.invocation);
     page.optional(
         "version",
@@ -368,13 +272,13 @@ fn about(page: &mut Page<'_>, manifest: &Manifest) {
         (true, true) => "you and models",
         (true, false) => "you only",
         (false, true) => "models only",
-        (false, false) => "nobody",
+        (false, false) => "neither",
     };
     page.field("called by", called);
     page.field(
         "runs",
-        if invocation.context == metier_model::Context::Fork {
-            "in a session of its own (fork)"
+        if invocation.context == Context::Fork {
+            "in a separate session (fork)"
         } else {
             "in the conversation (inline)"
         },
@@ -466,7 +370,7 @@ fn needs(page: &mut Page<'_>, inventory: &Inventory, skill: &Skill, manifest: &M
     }
 }
 
-/// Whether an optional dependency is not there, which is no reason against the skill.
+/// Whether an optional dependency is missing. The skill is ready without it.
 fn lacks(inventory: &Inventory, skill: &Skill, need: &Need) -> bool {
     let Need::Skill(dependency) = need else {
         return false;
@@ -480,7 +384,7 @@ fn lacks(inventory: &Inventory, skill: &Skill, need: &Need) -> bool {
     })
 }
 
-/// What it asks to be permitted, and what was answered.
+/// The permissions that it asks for, with the answers.
 fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
     if permissions.is_empty() {
         return;
@@ -496,7 +400,7 @@ fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
     }
 }
 
-/// The hooks that it brings along, and when they are asked here.
+/// Its hooks, and the phases in which they run.
 fn hooked(page: &mut Page<'_>, hooks: &[HookRow]) {
     if hooks.is_empty() {
         return;

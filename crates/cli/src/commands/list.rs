@@ -1,29 +1,33 @@
 //! `metier list`
 
-use std::{cmp::Reverse, mem::ManuallyDrop, process::ExitCode};
+use std::{cmp::Reverse, mem::ManuallyDrop};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use metier_catalog::Entry;
-use metier_model::{Code, Source};
-use metier_policy::{Reason, ReasonKind, scan_reason};
-use metier_runtime::{Inventory, Skill, Status, scanning::Stance};
+use metier::{
+    Skill as FoundSkill,
+    scans::Stance,
+    skill::{
+        Code, Diagnostic, Entry, Inventory, JudgedSkill as Skill, Presence, Reason, ReasonKind,
+        Severity, Source, Status, known_agents, scan_reason,
+    },
+};
 use metier_wire::List;
 use unicode_width::UnicodeWidthStr;
 
-use super::{causes::untrusted_root, pin_problem};
+use super::causes::untrusted_root;
 use crate::{
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
     session::Session,
 };
 
-/// List the skills of every agent, and what each lacks
+/// List the skills of every agent, with the reasons of those that can't be used
 ///
-/// One line for each skill, the strongest source first: ✓ ready, ? ready and not scanned yet, ✗ something is missing or forbids
-/// it. With `--json` every skill is in the document, whatever its status.
+/// One line for each skill, the strongest source first: ✓ ready, ? ready and not scanned yet, ✗ not ready or
+/// blocked. With `--json` every skill is in the document, whatever its status.
 #[derive(clap::Args)]
 pub(crate) struct Args {
-    /// Only skills with this word in their name or description; several words must all be there
+    /// Only skills with all of these words in their name or description
     words: Vec<String>,
     /// Only skills in the folders of this agent, such as claude-code, codex or openclaw
     #[arg(long, value_name = "AGENT")]
@@ -59,39 +63,39 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
     })
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let agent = args.agent.as_deref().map(agent).transpose()?;
-    // The process ends with the command: giving ten thousand skills back one by one only takes time.
-    let mut inventory = ManuallyDrop::new(session.inventory()?);
-    if args.scan {
-        let screening = session.screening(&inventory.catalog);
-        screening.check_rules()?;
-        screening.look_at_all(&mut inventory);
-    }
-    let before = inventory.skills.len();
-    filter(&mut inventory, args, agent);
+    // The process ends with the command: freeing ten thousand skills one by one only takes time.
+    let mut skills = ManuallyDrop::new(match args.scan {
+        true => session.scanned_skills()?,
+        false => session.skills()?,
+    });
+    let before = skills.inventory().skills.len();
+    let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
+    skills.retain(|skill| is_wanted(skill, args, agent, &words));
+    let inventory = skills.inventory();
     // A status that was asked for is shown, whatever it is.
     let all = args.all || args.status.is_some();
     if session.output.is_json() {
-        session.output.stream(|out| List(&inventory).write(out))?;
+        session.output.stream(|out| List(inventory).write(out))?;
     } else {
         session
             .output
-            .report(&table(&inventory, all, &session.output))?;
-        footer(&inventory, all, before, &session.output);
+            .report(&table(inventory, all, &session.output))?;
+        footer(inventory, all, before, &session.output);
     }
-    // A folder that somebody named and that can't be searched is a request that could not be met.
+    // A folder that was named and can't be searched is a request that could not be met.
     let unmet = inventory
         .diagnostics
         .iter()
         .any(|diagnostic| diagnostic.code == Code::RootUnreadable);
-    Ok(ExitCode::from(u8::from(unmet)))
+    Ok(Exit::unmet_if(unmet))
 }
 
-/// The agent that was meant: its name, or the begin of it.
+/// The agent of this name, or whose name starts with it.
 fn agent(word: &str) -> Result<&'static str, Failure> {
     let word = word.to_lowercase();
-    let agents = metier_catalog::known_agents();
+    let agents = known_agents();
     let begins = |agent: &&&str| agent.starts_with(&word) && !word.is_empty();
     let found = agents.iter().find(|agent| **agent == word);
     let found = found.or_else(|| agents.iter().find(begins));
@@ -101,23 +105,13 @@ fn agent(word: &str) -> Result<&'static str, Failure> {
     })
 }
 
-/// Leaves the skills that were asked for.
-fn filter(inventory: &mut Inventory, args: &Args, agent: Option<&str>) {
-    let words: Vec<String> = args.words.iter().map(|word| word.to_lowercase()).collect();
+/// Whether a skill was asked for.
+fn is_wanted(skill: FoundSkill<'_>, args: &Args, agent: Option<&str>, words: &[String]) -> bool {
     let status = args.status.or(args.ready.then_some(Status::Ready));
-    let Inventory {
-        catalog, skills, ..
-    } = inventory;
-    skills.retain(|skill| {
-        let entry = &catalog.entries[skill.entry];
-        let root = entry
-            .root
-            .and_then(|root| catalog.roots.get(usize::from(root)));
-        status.is_none_or(|status| skill.status == status)
-            && args.source.is_none_or(|source| entry.source == source)
-            && agent.is_none_or(|agent| root.and_then(|root| root.agent) == Some(agent))
-            && has_words(entry, &words)
-    });
+    status.is_none_or(|status| skill.status() == status)
+        && args.source.is_none_or(|source| skill.source() == source)
+        && agent.is_none_or(|agent| skill.agent() == Some(agent))
+        && has_words(skill.entry(), words)
 }
 
 /// Whether all words are in the name or the description of a skill.
@@ -130,15 +124,7 @@ fn has_words(entry: &Entry, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word))
 }
 
-/// Only the skills of a source.
-pub(super) fn keep(inventory: &mut Inventory, source: Source) {
-    let Inventory {
-        catalog, skills, ..
-    } = inventory;
-    skills.retain(|skill| catalog.entries[skill.entry].source == source);
-}
-
-/// Whether a list shows a skill to somebody who didn't ask for all.
+/// Whether a list without `--all` shows a skill.
 pub(crate) fn is_shown(skill: &Skill) -> bool {
     matches!(
         skill.status,
@@ -146,7 +132,7 @@ pub(crate) fn is_shown(skill: &Skill) -> bool {
     )
 }
 
-/// The skills with what each lacks, by source and folder.
+/// The skills with their reasons, by source and folder.
 pub(super) fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
     let mut out = String::new();
     let mut current = None;
@@ -176,7 +162,7 @@ fn heading(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
     let Some(root) = root.and_then(|root| inventory.catalog.roots.get(root)) else {
         return source;
     };
-    let place = match root.presence == metier_catalog::Presence::Required {
+    let place = match root.presence == Presence::Required {
         true => String::new(),
         false => format!("  {}", output.path(&root.path)),
     };
@@ -190,7 +176,7 @@ fn heading(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
     format!("{source}{place}{agent}{trust}")
 }
 
-/// The mark that a skill has in lists. One that was not scanned is not called good.
+/// The mark of a skill in lists. One that was not scanned is not marked as good.
 pub(super) fn mark(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
     match skill.status {
         Status::Ready if inventory.is_unscanned(skill) => output.paint("?", Tone::Warn),
@@ -225,7 +211,7 @@ fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) 
         mark(inventory, skill, output),
         output.paint(&name, Tone::Strong)
     ));
-    // That a folder is not trusted stands above its skills.
+    // The heading above its skills says that a folder is not trusted.
     let is_said = untrusted_root(inventory, skill).is_some();
     let counts = |reason: &Reason| !(is_said && reason.kind == ReasonKind::Untrusted);
     for line in remarks_with(inventory, skill, counts) {
@@ -275,7 +261,7 @@ fn remarks_with(
     let errors = entry
         .diagnostics
         .iter()
-        .filter(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+        .filter(|diagnostic| diagnostic.severity == Severity::Error);
     lines.extend(errors.map(|diagnostic| {
         let place = diagnostic.position.map_or_else(String::new, |position| {
             format!(":{}:{}", position.line, position.column)
@@ -289,7 +275,7 @@ fn remarks_with(
     lines
 }
 
-/// How many skills are ready, as far as that is known without a scan.
+/// How many ready skills were not scanned yet.
 pub(super) fn unscanned(inventory: &Inventory) -> usize {
     let ready = inventory
         .skills
@@ -298,7 +284,7 @@ pub(super) fn unscanned(inventory: &Inventory) -> usize {
     ready.filter(|skill| inventory.is_unscanned(skill)).count()
 }
 
-/// How many there are; `before` says how many there were before a filter.
+/// How many there are; `before` is their number without a filter.
 fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
     let counts = inventory.counts();
     let parts = [
@@ -344,14 +330,14 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
     }
     let of_all = inventory.diagnostics.iter().filter(|diagnostic| {
         output.is_verbose()
-            || diagnostic.severity == metier_model::Severity::Error
+            || diagnostic.severity == Severity::Error
             || matches!(
                 diagnostic.code,
                 Code::LimitReached | Code::SelectionUnknown | Code::RootMissing
             )
     });
     let skills = inventory.skills.iter();
-    let pins = skills.filter_map(|skill| pin_problem(inventory.entry(skill)));
+    let pins = skills.filter_map(|skill| version_problem(inventory.entry(skill)));
     for diagnostic in pins.chain(of_all) {
         let is_of_skill = diagnostic.code == Code::VersionNotFound;
         let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
@@ -372,4 +358,10 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
             one_line(&diagnostic.message)
         ));
     }
+}
+
+/// The diagnostic about a skill that has another version than the configuration asks for.
+fn version_problem(entry: &Entry) -> Option<&Diagnostic> {
+    let mut diagnostics = entry.diagnostics.iter();
+    diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
 }

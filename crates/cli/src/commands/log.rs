@@ -1,31 +1,32 @@
 //! `metier log`
 
-use std::{process::ExitCode, time::Duration};
+use std::time::{Duration, SystemTime};
 
-use metier_model::text::duration;
-use metier_store::{ReceiptFilter, Store, Verified};
+use metier::{
+    receipts::{ReceiptQuery, Verified},
+    text::{ago, duration},
+};
 use metier_wire::{LogDocument, ReceiptRow};
 
 use crate::{
-    failure::Failure,
-    machine,
+    failure::{Exit, Failure},
     output::{Tone, one_line},
     session::Session,
 };
 
 /// Show what skills did, and what was refused
 ///
-/// Every act of a skill leaves a receipt, allowed or not, with the exact bytes that did it. It is written before the act begins
-/// and completed when it is over; until then it is `begun`. --verbose shows exact times. Receipts are chained, so that a changed or missing one shows: --verify
-/// checks all of them, also older ones that were moved into files beside the database.
+/// Every act of a skill leaves a receipt, allowed or not, with the digest of the skill. It is written before the act starts
+/// and completed when it ends; until then it is `begun`. --verbose prints exact times. Receipts form a hash chain that reveals a changed or missing one: --verify
+/// checks all of them, including older ones in files beside the database.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// Only this skill
     name: Option<String>,
-    /// Only since then: `2026-01-31`, `2026-01-31T09:00:00Z`, or as long ago as `10m`, `3h`, `7d`
+    /// Only from this time on: `2026-01-31`, `2026-01-31T09:00:00Z`, or an age such as `10m`, `3h`, `7d`
     #[arg(long, value_name = "T")]
     since: Option<String>,
-    /// At most so many, the newest first; 0 shows all
+    /// At most this many, the newest first; 0 shows all
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: u32,
     /// Check that no receipt was changed or removed
@@ -33,35 +34,19 @@ pub(crate) struct Args {
     verify: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let since = args
         .since
         .as_deref()
         .map(|text| time(session, text))
         .transpose()?;
-    let store = match &session.machine.database {
-        Some(database) => Store::open_existing(database)?,
-        None => None,
-    };
-    // So that acts of a program that is gone don't look as if they went on. On a disk that can't be written they do.
-    if let Some(store) = &store {
-        store
-            .close_abandoned(&machine::timestamp(session.machine.now))
-            .ok();
-    }
-    let filter = ReceiptFilter {
-        skill: args.name.as_deref(),
-        since: since.as_deref(),
+    let query = ReceiptQuery {
+        skill: args.name.clone(),
+        since,
         limit: (args.limit > 0).then_some(args.limit),
     };
-    let receipts = match &store {
-        Some(store) => store.receipts(filter)?,
-        None => Vec::new(),
-    };
-    let verified = match &store {
-        Some(store) if args.verify => Some(store.verify()?),
-        _ => args.verify.then_some(Verified::Whole { count: 0 }),
-    };
+    let receipts = session.receipts(&query)?;
+    let verified = args.verify.then(|| session.verify_receipts()).transpose()?;
     let rows: Vec<ReceiptRow> = receipts.iter().map(ReceiptRow::from).collect();
     let whole = verified
         .as_ref()
@@ -80,7 +65,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
         match &verified {
             Some(Verified::Whole { count }) => session
                 .output
-                .say(&format!("all {count} receipts are as they were written")),
+                .say(&format!("all {count} receipts are unchanged")),
             Some(Verified::Broken { id, why }) => session.output.say(&format!(
                 "{} receipt {id}: {why}",
                 session.output.paint_talk("broken:", Tone::Bad)
@@ -88,11 +73,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
             None => {}
         }
     }
-    Ok(if whole == Some(false) {
-        ExitCode::FAILURE
-    } else {
-        ExitCode::SUCCESS
-    })
+    Ok(Exit::unmet_if(whole == Some(false)))
 }
 
 fn line(session: &Session, row: &ReceiptRow) -> String {
@@ -123,7 +104,7 @@ fn line(session: &Session, row: &ReceiptRow) -> String {
     };
     let at = match output.is_verbose() {
         true => row.at.clone(),
-        false => machine::ago(session.machine.now, &row.at),
+        false => ago(session.machine().now, &row.at),
     };
     format!(
         "{} {mark}{times} {} {} {} ({}{note}{sandbox}){reason}\n",
@@ -135,12 +116,11 @@ fn line(session: &Session, row: &ReceiptRow) -> String {
     )
 }
 
-/// Why nothing is shown: that a skill did nothing is said only of a skill that is there.
+/// Why nothing is shown. An unknown skill is an error: a typo must not look like a skill that did nothing.
 fn nothing(session: &Session, args: &Args) -> Result<(), Failure> {
     let since = args.since.as_ref().map_or("", |_| " since then");
     if let Some(name) = &args.name {
-        let inventory = session.inventory()?;
-        super::find(session, &inventory, name)?;
+        session.lookup(&session.skills()?, name)?;
         session
             .output
             .note(&format!("no receipts of `{}`{since}", one_line(name)));
@@ -152,18 +132,18 @@ fn nothing(session: &Session, args: &Args) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A time, a day, or how long ago.
-fn time(session: &Session, text: &str) -> Result<String, Failure> {
+/// A time, a day, or an age.
+fn time(session: &Session, text: &str) -> Result<SystemTime, Failure> {
     let moment = humantime::parse_rfc3339_weak(text)
         .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")))
         .ok()
         .or_else(|| {
             humantime::parse_duration(text)
                 .ok()
-                .and_then(|ago| session.machine.now.checked_sub(ago))
+                .and_then(|ago| session.machine().now.checked_sub(ago))
         });
-    moment.map(machine::timestamp).ok_or_else(|| {
+    moment.ok_or_else(|| {
         Failure::broken("usage", format!("`{}` is not a time", one_line(text)))
-            .hint("write 2026-01-31, 2026-01-31T09:00:00Z, or as long ago as 10m, 3h, 7d")
+            .hint("write 2026-01-31, 2026-01-31T09:00:00Z, or an age such as 10m, 3h, 7d")
     })
 }

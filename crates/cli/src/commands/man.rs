@@ -1,10 +1,14 @@
 //! `metier man`
 
-use std::{fs, path::PathBuf, process::ExitCode};
+use std::{fs, path::PathBuf};
 
 use clap::CommandFactory;
 
-use crate::{cli::Cli, failure::Failure, output::Output};
+use crate::{
+    cli::Cli,
+    failure::{Exit, Failure},
+    output::Output,
+};
 
 /// Print the manual page
 ///
@@ -16,7 +20,7 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
     let command = Cli::command();
     match &args.out {
         Some(folder) => {
@@ -38,5 +42,5 @@ pub(crate) fn run(args: &Args, output: &Output) -> Result<ExitCode, Failure> {
             output.page("page", &page)?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

@@ -33,25 +33,20 @@ pub(crate) mod why;
 
 use std::process::ExitCode;
 
-pub(crate) use metier::explain::{
-    find, find_usable, not_ready, pin_problem, usable, warn_of_version,
-};
+use metier::Machine;
 
 use crate::{
     cli::{Cli, Command},
-    failure::Failure,
-    machine::Machine,
+    failure::{Exit, Failure},
     output::Output,
     session::Session,
 };
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
-    // Before anything is obeyed that a skill may have left behind.
-    crate::leftovers::tidy_up(machine, output)?;
     let open = || Session::open(&cli.global, machine, output);
     let open_anyway = || Session::open_anyway(&cli.global, machine, output);
-    match &cli.command {
+    let exit: Exit = match &cli.command {
         None => overview::run(&open()?),
         Some(Command::List(args)) => list::run(&open()?, args),
         Some(Command::Info(args)) => info::run(&open()?, args),
@@ -81,5 +76,6 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(Command::Config(args)) => config::run(&open_anyway()?, args),
         Some(Command::Completions(args)) => completions::run(args, output),
         Some(Command::Man(args)) => man::run(args, output),
-    }
+    }?;
+    Ok(exit.into())
 }

@@ -3,25 +3,26 @@
 use std::{
     fs, io,
     path::{Path, PathBuf},
-    process::ExitCode,
 };
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use metier_catalog::Places;
-use metier_model::{SkillType, Source, name, text::shell_word};
+use metier::{
+    Machine,
+    skill::{MAX_NAME, SkillName, SkillType, Source, conforming, departures},
+    text::shell_word,
+};
 use serde_json::json;
 
 use crate::{
-    failure::Failure,
-    machine::Machine,
+    failure::{Exit, Failure},
     output::{Output, one_line},
     templates::{self, Form, Language, Made, Wish},
 };
 
 /// Make a new skill that works at once
 ///
-/// It makes a folder with a manifest, a text for the model, code, a README and tests, all of them small and meant to be changed. What
-/// comes out is valid, scans clean, and its tests pass.
+/// It writes a folder with a manifest, a text for the model, code, a README and tests, all of them small and meant to be changed. The
+/// skill is valid, scans clean, and its tests pass.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What to call it: lower-case letters, digits and hyphens
@@ -77,7 +78,7 @@ fn backends() -> PossibleValuesParser {
     PossibleValuesParser::new(words.map(value))
 }
 
-pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<Exit, Failure> {
     let name = valid_name(&args.name)?;
     let (language, form) = language(args)?;
     let wish = Wish {
@@ -107,7 +108,7 @@ pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<Exi
         Err(error) => return Err(unwritten(error)),
     }
     if let Err(error) = write(&folder, &files) {
-        // The folder is ours: it was not there a moment ago.
+        // The folder did not exist before.
         let _half_made = fs::remove_dir_all(&folder);
         return Err(unwritten(error));
     }
@@ -115,14 +116,14 @@ pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<Exi
         templates::sdk::write(&below.join(templates::sdk::FOLDER)).map_err(unwritten)?;
     }
     report(&wish, &folder, &files, machine, output)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
 /// A name that conforms, or the rule and the nearest name that does.
 fn valid_name(name: &str) -> Result<&str, Failure> {
-    let usable = metier_model::SkillName::new(name);
+    let usable = SkillName::new(name);
     let shown = one_line(name);
-    if usable.is_ok() && name::departures(name).next().is_none() {
+    if usable.is_ok() && departures(name).next().is_none() {
         return Ok(name);
     }
     let failure = Failure::unmet("name", format!("`{shown}` can't be the name of a skill"));
@@ -130,11 +131,11 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
         Err(error) => failure.detail(error.to_string()),
         Ok(_) => failure.detail(format!(
             "a name has lower-case letters, digits and single hyphens between them, at most {} characters",
-            name::MAX_NAME
+            MAX_NAME
         )),
     };
-    let near = name::conforming(name);
-    let fits = metier_model::SkillName::new(&near).is_ok();
+    let near = conforming(name);
+    let fits = SkillName::new(&near).is_ok();
     Err(match fits && near != name {
         true => failure.hint(format!("metier new {near}")),
         false => failure.hint("choose a name such as `word-counter`"),
@@ -184,7 +185,7 @@ fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
             ),
         ),
         (_, Some(language)) => wrong(
-            "a language can be chosen only for a program of its own",
+            "a language can be chosen only for `--backend process`",
             &format!(
                 "metier new NAME --backend process --language {}",
                 language.as_str()
@@ -259,13 +260,7 @@ fn report(
 
 /// How the skill reaches an agent from where it is.
 fn reach(word: &str, folder: &Path, machine: &Machine) -> String {
-    let places = Places {
-        home: machine.home.as_deref(),
-        own: machine.own_skills.as_deref(),
-        work: &machine.work,
-        project: &machine.project,
-    };
-    let roots = metier_catalog::usual(&places, &[], true, true);
+    let roots = machine.skill_roots();
     let root = roots
         .iter()
         .find(|root| folder.parent() == Some(&root.path));

@@ -1,9 +1,11 @@
-//! `metier` alone: what was found where, what is wrong, and the next thing to type.
+//! `metier` without a command: which skills were found where, what is wrong, and what to type next.
 
-use std::{path::Path, process::ExitCode};
+use std::path::Path;
 
-use metier_model::{Code, Severity, Source, text::shell_word};
-use metier_runtime::{Inventory, Status};
+use metier::{
+    skill::{Code, Inventory, ReasonKind, Severity, Source, Status},
+    text::shell_word,
+};
 use metier_wire::{Counts, RootRow};
 use serde_json::json;
 
@@ -12,26 +14,27 @@ use crate::{
         causes::causes,
         list::{self, mark_of},
     },
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Tone, count, one_line},
     session::Session,
 };
 
-/// The longest command whose reason stands in a column with those of the others.
+/// The longest command whose reason is aligned with those of the others.
 const WIDEST: usize = 36;
 /// How many problems the overview names.
 const SHOWN: usize = 8;
 
-pub(crate) fn run(session: &Session) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    let rows = rows(&inventory);
+pub(crate) fn run(session: &Session) -> Result<Exit, Failure> {
+    let skills = session.skills()?;
+    let inventory = skills.inventory();
+    let rows = rows(inventory);
     if session.output.is_json() {
-        session.output.document(&json!({ "roots": rows, "counts": Counts::from(inventory.counts()), "next": next_documents(&inventory) }))?;
-        return Ok(ExitCode::SUCCESS);
+        session.output.document(&json!({ "roots": rows, "counts": Counts::from(inventory.counts()), "next": next_documents(inventory) }))?;
+        return Ok(Exit::Ok);
     }
-    let mut out = headline(session, &inventory);
+    let mut out = headline(session, inventory);
     out.push_str(&places(session, &rows));
-    let unscanned = list::unscanned(&inventory);
+    let unscanned = list::unscanned(inventory);
     if unscanned > 0 {
         out.push_str(&format!(
             "\n{} {} not scanned yet: metier list --scan\n",
@@ -39,12 +42,12 @@ pub(crate) fn run(session: &Session) -> Result<ExitCode, Failure> {
             count(unscanned, "ready skill")
         ));
     }
-    out.push_str(&troubles(session, &inventory));
+    out.push_str(&troubles(session, inventory));
     out.push_str(&format!(
         "\n{}\n",
         session.output.paint("Next", Tone::Strong)
     ));
-    let next: Vec<(String, &str)> = next(&inventory)
+    let next: Vec<(String, &str)> = next(inventory)
         .into_iter()
         .map(|(command, why)| (session.output.as_typed(&command), why))
         .collect();
@@ -61,7 +64,7 @@ pub(crate) fn run(session: &Session) -> Result<ExitCode, Failure> {
         out.push_str(&format!("  {command}  {why}\n"));
     }
     session.output.report(&out)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
 /// One row for each root that holds skills, the strongest first.
@@ -215,14 +218,14 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
         skill
             .reasons
             .iter()
-            .any(|reason| reason.kind == metier_policy::ReasonKind::Untrusted)
+            .any(|reason| reason.kind == ReasonKind::Untrusted)
     }) {
         next.push(("metier trust".to_owned(), "use the skills of this project"));
     }
     if let Some(entry) = with(Status::NotReady) {
         next.push((
             format!("metier info {}", shell_word(&entry.name())),
-            "see what it lacks and how to get it",
+            "see what it requires and how to get it",
         ));
     }
     if let Some(entry) = with(Status::Invalid) {
@@ -239,13 +242,10 @@ fn next(inventory: &Inventory) -> Vec<(String, &'static str)> {
     {
         next.push((
             format!("metier show {} --no-exec", shell_word(&entry.name())),
-            "see what a model gets",
+            "see the text for a model",
         ));
     }
     next.push(("metier list".to_owned(), "see every skill"));
-    next.push((
-        "metier prompt".to_owned(),
-        "see what a model is told about them",
-    ));
+    next.push(("metier prompt".to_owned(), "see the prompt about them"));
     next
 }

@@ -1,27 +1,20 @@
 //! `metier permissions`
 
-use std::process::ExitCode;
-
-use metier_model::{Want, text::shell_word};
-use metier_policy::{Asked, Identity, Request, Why, plain};
-use metier_runtime::{
-    desk::{self, Subject},
-    permissions as asked, premises,
+use metier::{
+    permissions::{Answer, PermissionDecision, PermissionReport, PermissionState},
+    text::shell_word,
 };
-use metier_store::{Answer, Store};
 use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
 
 use crate::{
-    commands::find_usable,
-    failure::Failure,
-    office::{Office, meant_by_name, terms},
-    output::{Tone, one_line},
+    failure::{Exit, Failure},
+    output::{Tone, count, one_line},
     session::Session,
 };
 
-/// Show, give and take back what skills may do
+/// Show, approve and revoke the permissions of skills
 ///
-/// Without a name: everything that was ever answered. With one: what the skill asks for and what it was given, for exactly
+/// Without a name: every answer so far. With one: the permissions that the skill asks for, each with your answer, for exactly
 /// the bytes that it has now. An approval ends when the skill changes.
 #[derive(clap::Args)]
 pub(crate) struct Args {
@@ -33,121 +26,61 @@ pub(crate) struct Args {
     /// Never allow this; without a value, everything that it asks for
     #[arg(long, value_name = "P", num_args = 0.., requires = "name", conflicts_with = "revoke")]
     deny: Option<Vec<String>>,
-    /// Forget what was answered about this; without a value, all of it
+    /// Forget the answer about this; without a value, all answers
     #[arg(long, value_name = "P", num_args = 0.., requires = "name")]
     revoke: Option<Vec<String>>,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
         return list(session);
     };
-    let inventory = session.inventory()?;
-    if let Some(permissions) = &args.revoke {
-        return revoke(session, name, permissions);
-    }
-    let entry = inventory.entry(find_usable(session, &inventory, name)?);
-    let loaded = session.load(&inventory, entry)?;
-    let request = asked::everything(&loaded, &session.config);
-    let answer = match (&args.approve, &args.deny) {
-        (Some(permissions), _) => Some((permissions, Answer::Allowed)),
-        (_, Some(permissions)) => Some((permissions, Answer::Denied)),
-        _ => None,
+    let asked = match (&args.revoke, &args.approve, &args.deny) {
+        (Some(permissions), ..) => return revoke(session, name, permissions),
+        (_, Some(permissions), _) => {
+            session.answer_permissions(name, permissions, Answer::Allowed)?
+        }
+        (_, _, Some(permissions)) => {
+            session.answer_permissions(name, permissions, Answer::Denied)?
+        }
+        _ => session.permissions(name)?,
     };
-    let identity = premises::identity(&loaded);
-    if let Some((permissions, answer)) = answer {
-        let asked = chosen(&request, permissions)?;
-        let place = entry.place.path();
-        let subject = Subject {
-            identity: &identity,
-            place: &place.to_string_lossy(),
-            held: &loaded.held,
-        };
-        Office::open(session)?
-            .desk()
-            .remember(&subject, &asked, answer, "command")?;
-    }
-    if desk::is_approved_elsewhere(&identity, &session.config.approved) {
-        session.output.note(&meant_by_name(entry));
-    }
-    show(session, &identity, &request)
+    show(session, &asked)
 }
 
-/// What was named, or everything that is asked for.
-fn chosen(request: &Request, permissions: &[String]) -> Result<Vec<Asked>, Failure> {
-    if permissions.is_empty() {
-        return Ok(request.iter().cloned().collect());
-    }
-    let read = |text: &String| {
-        let want: Want = text.parse().map_err(|error: metier_model::WantError| {
-            Failure::broken("usage", error.to_string())
-                .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
-        })?;
-        Ok(Asked {
-            want,
-            why: Why::Declared,
-        })
-    };
-    permissions.iter().map(read).collect()
-}
-
-fn revoke(session: &Session, name: &str, permissions: &[String]) -> Result<ExitCode, Failure> {
-    let store = match &session.machine.database {
-        Some(database) => Store::open_existing(database)?,
-        None => None,
-    };
-    let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
-    let mut removed = 0;
-    if let Some(store) = &store {
-        if permissions.is_empty() {
-            removed += store.revoke_approvals(name, None)?;
-        }
-        for permission in permissions {
-            removed += store.revoke_approvals(name, Some(permission))?;
-        }
-    }
+fn revoke(session: &Session, name: &str, permissions: &[String]) -> Result<Exit, Failure> {
+    let removed = session.forget_answers(name, permissions)?;
     if session.output.is_json() {
         return list(session);
     }
     let text = match removed {
-        0 => format!("nothing was remembered about {}\n", one_line(name)),
+        0 => format!("there are no answers about {}\n", one_line(name)),
         _ => format!(
             "{} forgotten: {}\n",
             session.output.paint("✓", Tone::Good),
-            crate::output::count(removed, "answer")
+            count(removed, "answer")
         ),
     };
     session.output.report(&text)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
-/// The permissions of a skill with what was decided about each.
-pub(super) fn rows(
-    session: &Session,
-    identity: &Identity,
-    request: &Request,
-) -> Result<Vec<PermissionRow>, Failure> {
-    let store = match &session.machine.database {
-        Some(database) => Store::open_existing(database)?,
-        None => None,
-    };
-    let (now, approved) = (&session.global.approve_skills, &session.config.approved);
-    let terms = terms(session);
-    let standing = desk::standing(store.as_ref(), identity, request, &terms, now, approved)?;
-    let row = |(want, decision): (Want, metier_policy::Decision)| PermissionRow {
-        permission: want.to_string(),
-        state: match decision {
-            metier_policy::Decision::Allow => "allowed",
-            metier_policy::Decision::Ask => "ask",
-            metier_policy::Decision::Deny => "denied",
+/// The permissions of a skill with the decision about each.
+pub(super) fn rows(permissions: &[PermissionState]) -> Vec<PermissionRow> {
+    let row = |state: &PermissionState| PermissionRow {
+        permission: state.permission.clone(),
+        state: match state.decision {
+            PermissionDecision::Allow => "allowed",
+            PermissionDecision::Ask => "ask",
+            PermissionDecision::Deny => "denied",
         },
-        means: plain(&want),
+        means: state.meaning.clone(),
     };
-    Ok(standing.into_iter().map(row).collect())
+    permissions.iter().map(row).collect()
 }
 
-fn show(session: &Session, identity: &Identity, request: &Request) -> Result<ExitCode, Failure> {
-    let rows = rows(session, identity, request)?;
+fn show(session: &Session, asked: &PermissionReport) -> Result<Exit, Failure> {
+    let (rows, identity) = (rows(&asked.permissions), &asked.identity);
     let output = &session.output;
     if output.is_json() {
         output.document(&SkillPermissions {
@@ -156,7 +89,7 @@ fn show(session: &Session, identity: &Identity, request: &Request) -> Result<Exi
             digest: identity.digest.to_string(),
             permissions: rows,
         })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
     let mut text = String::new();
     for row in &rows {
@@ -180,20 +113,16 @@ fn show(session: &Session, identity: &Identity, request: &Request) -> Result<Exi
             "allow all of it with `metier permissions {word} --approve`"
         ));
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
-fn list(session: &Session) -> Result<ExitCode, Failure> {
-    let store = match &session.machine.database {
-        Some(database) => Store::open_existing(database)?,
-        None => None,
-    };
-    let approvals = store.map_or(Ok(Vec::new()), |store| store.all_approvals())?;
+fn list(session: &Session) -> Result<Exit, Failure> {
+    let approvals = session.answers()?;
     let output = &session.output;
     if output.is_json() {
         let approvals = approvals.into_iter().map(Into::into).collect();
         output.document(&AnswersDocument { approvals })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
     let mut text = String::new();
     for approval in &approvals {
@@ -215,7 +144,7 @@ fn list(session: &Session) -> Result<ExitCode, Failure> {
     }
     output.report(&text)?;
     if approvals.is_empty() {
-        output.note("nothing was approved or denied yet");
+        output.note("no permission was approved or denied yet");
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }

@@ -1,11 +1,12 @@
 //! `metier read`
 
-use std::process::ExitCode;
-
-use metier_catalog::{Entry, Resource};
+use metier::Resource;
 use metier_wire::ReadDocument;
 
-use crate::{commands::find_usable, failure::Failure, session::Session};
+use crate::{
+    failure::{Exit, Failure},
+    session::Session,
+};
 
 /// Print a file of a skill
 ///
@@ -19,16 +20,14 @@ pub(crate) struct Args {
     path: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
-    let resource = session.resource(&inventory, entry, &args.path)?;
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let file = session.read(&args.name, &args.path)?;
     if session.output.is_json() {
-        let document = document(entry, &args.path, &resource);
+        let document = ReadDocument::of(&file, &args.path);
         session.output.document(&document)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
-    match resource {
+    match file.content {
         Resource::Text(text) => session.output.content(&text)?,
         Resource::Binary(bytes) if std::io::IsTerminal::is_terminal(&std::io::stdout()) => {
             return Err(Failure::unmet(
@@ -40,24 +39,5 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
         }
         Resource::Binary(bytes) => session.output.bytes(&bytes)?,
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// What is said about it.
-pub(super) fn document<'a>(
-    entry: &Entry,
-    path: &'a str,
-    resource: &'a Resource,
-) -> ReadDocument<'a> {
-    let (text, size, binary) = match resource {
-        Resource::Text(text) => (Some(text.as_str()), text.len(), false),
-        Resource::Binary(bytes) => (None, bytes.len(), true),
-    };
-    ReadDocument {
-        name: entry.name().into_owned(),
-        path,
-        text,
-        size,
-        binary,
-    }
+    Ok(Exit::Ok)
 }

@@ -1,12 +1,12 @@
 //! `metier show`
 
-use std::process::ExitCode;
+use metier::ShowOptions;
+use metier_wire::ShowDocument;
 
-use metier::{ShowOptions, Shown};
-use metier_runtime::render::Arguments;
-use metier_wire::{CommandRow, ShowDocument};
-
-use crate::{commands::find_usable, failure::Failure, session::Session};
+use crate::{
+    failure::{Exit, Failure},
+    session::Session,
+};
 
 /// Show a skill as a model would get it when it is activated
 ///
@@ -26,31 +26,17 @@ pub(crate) struct Args {
     no_exec: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = session.inventory()?;
-    let entry = inventory.entry(find_usable(session, &inventory, &args.name)?);
-    let arguments = Arguments::from_words(&args.arguments);
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let how = ShowOptions {
         raw: args.raw,
         no_exec: args.no_exec,
     };
-    let document = document(session.show(&inventory, entry, &arguments, how)?);
+    let shown = session.render_with(&args.name, args.arguments.iter().cloned(), how)?;
+    let document = ShowDocument::from(shown);
     if session.output.is_json() {
         session.output.document(&document)?;
     } else {
         session.output.content(&document.content)?;
     }
-    Ok(ExitCode::SUCCESS)
-}
-
-/// A skill as a model gets it, if it may be given out: for every door.
-pub(super) fn document(shown: Shown) -> ShowDocument {
-    ShowDocument {
-        name: shown.name,
-        digest: shown.digest,
-        content: shown.content,
-        directory: shown.directory,
-        resources: shown.resources,
-        commands: shown.commands.iter().map(CommandRow::from).collect(),
-    }
+    Ok(Exit::Ok)
 }

@@ -1,17 +1,18 @@
 //! `metier spawn`
 
-use std::{process::ExitCode, sync::Arc};
-
-use metier_agent::{Plan, Rejected, Role, is_coding, judge_set};
-use metier_model::text::shell_word;
-use metier_policy::{CODING_PIPELINE, FaultCode};
-use metier_runtime::Inventory;
+use metier::{
+    Skills,
+    agent::{AgentRole, CODING_PIPELINE, ConversationOptions, is_coding},
+};
 
 use super::{
-    agent::{How, work},
+    agent::{AgentTerminal, How, work},
     select,
 };
-use crate::{agents::Agents, failure::Failure, interrupt, session::Session, talk::Talk};
+use crate::{
+    failure::{Exit, Failure},
+    session::Session,
+};
 
 /// Start a sub-agent with exactly a set of skills
 ///
@@ -27,59 +28,50 @@ pub(crate) struct Args {
     /// What is to be done
     #[arg(long, value_name = "TASK")]
     task: String,
-    /// Code is to be written: then the set must be able to. Found out from the task if it is not said
+    /// Code is to be written: then the set has to contain the coding pipeline [default: detected from the task]
     #[arg(long, conflicts_with = "no_coding")]
     coding: bool,
-    /// No code is to be written, whatever the task says
+    /// No code is to be written, whatever the task contains
     #[arg(long)]
     no_coding: bool,
-    /// Take the skills that fit the task, as `metier select` picks them, beside those of --skills
+    /// Add the skills that `metier select` picks for the task to those of --skills
     #[arg(long)]
     select: bool,
     #[command(flatten)]
     how: How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = Arc::new(session.agent_inventory()?);
-    let talk = Talk::new(&session.output, args.how.format);
-    let agents = Agents::new(session, &inventory, interrupt::listen()?, talk.screen());
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let available = session.agent_skills()?;
+    let terminal = AgentTerminal::open(session, args.how.format)?;
     let is_coding = match (args.coding, args.no_coding) {
         (true, _) => true,
         (_, true) => false,
         _ => is_coding(&args.task),
     };
-    let skills = skills(session, &inventory, args, is_coding)?;
-    let role = if skills.is_empty() {
-        Role::Helper
-    } else {
-        let judged = judge_set(&*agents, &skills, is_coding).map_err(|rejected| {
-            let failure = Failure::unmet("rejected", "the sub-agent was not started");
-            let failure = rejected.lines().into_iter().fold(failure, Failure::detail);
-            failure.hint(way_out(&skills, &rejected))
-        })?;
-        Role::Set(Box::new(judged))
+    let skills = skills(session, &available, args, is_coding)?;
+    let role = match skills.is_empty() {
+        true => AgentRole::SubAgent,
+        false => AgentRole::SkillSet { skills, is_coding },
     };
-    let plan = Plan {
+    let options = ConversationOptions {
         role,
         model: args.how.model.clone(),
-        ..Plan::about(&args.task)
+        ..terminal.options(session, &args.task)
     };
-    work(session, &agents, &talk, plan, |session| {
-        session.assign(&args.task)
-    })
+    work(session, &terminal, &available, options, &args.task)
 }
 
-/// The skills of the sub-agent: those that were named, those that fit, or those that a coding task goes through.
+/// The skills of the sub-agent: those that were named, those that fit, or those of the coding pipeline.
 fn skills(
     session: &Session,
-    inventory: &Arc<Inventory>,
+    available: &Skills,
     args: &Args,
     is_coding: bool,
 ) -> Result<Vec<String>, Failure> {
     let named = &session.global.skills;
     if args.select {
-        return select::names(session, inventory, &args.task, is_coding);
+        return select::names(session, available, &args.task, is_coding);
     }
     if named.is_empty() && is_coding {
         let pair = CODING_PIPELINE.join(" and ");
@@ -89,15 +81,4 @@ fn skills(
         return Ok(CODING_PIPELINE.map(str::to_owned).to_vec());
     }
     Ok(named.clone())
-}
-
-/// The command that judges the same without starting anything.
-fn way_out(skills: &[String], rejected: &Rejected) -> String {
-    let names: Vec<_> = skills.iter().map(|name| shell_word(name)).collect();
-    let mut errors = rejected.errors.iter();
-    let coding = match errors.any(|fault| fault.code == FaultCode::IncompleteCodingPipeline) {
-        true => " --coding",
-        false => "",
-    };
-    format!("metier compose {}{coding}", names.join(" "))
 }

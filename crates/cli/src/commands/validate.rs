@@ -1,21 +1,20 @@
 //! `metier validate`
 
-use std::{path::PathBuf, process::ExitCode};
-
-use metier_catalog::{Entry, Place, Root};
-use metier_model::{Code, Diagnostic, Mode, Severity, Source, text::shell_word};
-use metier_runtime::{Inventory, Skill, Status, hooks, promises};
+use metier::{
+    skill::{Diagnostic, Entry, Severity},
+    validating::ValidationReport,
+};
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
 
 use crate::{
-    failure::Failure,
+    failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
     session::Session,
 };
 
 /// Check skills against the specification
 ///
-/// Each mistake comes with its place and how to fix it.
+/// Each mistake is printed with its place and how to fix it.
 /// Without `--strict` a skill is valid when it can be loaded. With it, the skill must conform to the
 /// Agent Skills specification exactly. Exit code 1 when a skill is not valid.
 #[derive(clap::Args)]
@@ -28,94 +27,32 @@ pub(crate) struct Args {
     strict: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let mode = if args.strict {
-        Mode::Strict
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let checked = session.validate(&args.path, args.strict)?;
+    let output = &session.output;
+    if output.is_json() {
+        output.document(&document(&checked))?;
     } else {
-        session.mode()
-    };
-    let mut roots = Vec::new();
-    for path in &args.path {
-        roots.push(Root::explicit(Source::Inline, folder(session, path)?));
-    }
-    let (mut inventory, unread) = session.examine_counting(roots, mode);
-    let limit = session.config.limits.max_skill_bytes;
-    for entry in &mut inventory.catalog.entries {
-        let broken = promises::broken(entry, mode, limit);
-        entry.diagnostics.extend(broken);
-        let hooks = hooks::in_place(entry);
-        entry.diagnostics.extend(hooks.diagnostics);
-    }
-    let broken: Vec<&Diagnostic> = inventory
-        .diagnostics
-        .iter()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error)
-        .collect();
-    if let (true, Some(problem)) = (inventory.skills.is_empty(), broken.first()) {
-        return Err(Failure::unmet("not-found", problem.message.to_string())
-            .path(&*problem.file)
-            .hint("name a skill's folder, its SKILL.md, or a folder of skills"));
-    }
-    if inventory.skills.is_empty() {
-        return Err(Failure::unmet(
-            "skill-file-missing",
-            format!(
-                "there is no SKILL.md or SKILL.yaml in `{}`",
-                args.path.join("`, `")
-            ),
-        )
-        .hint("name a skill's folder, or a folder of skills"));
-    }
-    let mut skills = inventory.skills.iter();
-    let valid = skills.all(|skill| is_valid(&inventory, skill)) && broken.is_empty();
-    if session.output.is_json() {
-        session.output.document(&document(&inventory))?;
-    } else {
-        session
-            .output
-            .report(&report(&inventory, &session.output))?;
-        if unread > 0 {
-            session.output.note(&format!(
+        output.report(&report(&checked, output))?;
+        if checked.bodies_not_read > 0 {
+            output.note(&format!(
                 "{} the bodies of {} were not read; name a skill to have its body read",
-                session.output.paint_talk("note:", Tone::Note),
-                count(unread, "skill")
+                output.paint_talk("note:", Tone::Note),
+                count(checked.bodies_not_read, "skill")
             ));
         }
     }
-    Ok(ExitCode::from(u8::from(!valid)))
+    Ok(Exit::unmet_if(!checked.is_valid()))
 }
 
-/// The folder that is meant: a path, or where the skill of that name is.
-fn folder(session: &Session, what: &str) -> Result<PathBuf, Failure> {
-    let path = session.machine.work.join(what);
-    if what.contains('/') || path.exists() {
-        return Ok(path);
-    }
-    let inventory = session.inventory()?;
-    let entry = inventory.entry(super::find(session, &inventory, what)?);
-    match &entry.place {
-        Place::Folder(folder) => Ok(folder.clone()),
-        Place::Builtin(_) => Err(Failure::unmet(
-            "builtin-skill",
-            format!("skill `{what}` is part of metier and has no folder"),
-        )
-        .hint(format!("metier info {}", shell_word(what)))),
-    }
-}
-
-fn is_valid(inventory: &Inventory, skill: &Skill) -> bool {
-    let mut diagnostics = inventory.entry(skill).diagnostics.iter();
-    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
-    skill.status != Status::Invalid && !diagnostics.any(is_error)
-}
-
-fn document(inventory: &Inventory) -> ValidateDocument<'_> {
+fn document(checked: &ValidationReport) -> ValidateDocument<'_> {
+    let inventory = checked.inventory();
     let skills = inventory.skills.iter().map(|skill| {
         let entry = inventory.entry(skill);
         Validated {
             path: entry.place.path().to_string_lossy().into_owned(),
             name: entry.name().into_owned(),
-            valid: is_valid(inventory, skill),
+            valid: checked.is_skill_valid(skill),
             diagnostics: entry
                 .diagnostics
                 .iter()
@@ -125,25 +62,18 @@ fn document(inventory: &Inventory) -> ValidateDocument<'_> {
     });
     ValidateDocument {
         skills: skills.collect(),
-        diagnostics: folder_problems(inventory).map(DiagnosticRow::new).collect(),
+        diagnostics: checked.folder_problems().map(DiagnosticRow::new).collect(),
     }
 }
 
-/// What is wrong with folders. Which other skills are there, of the same name or as dependencies, is no mistake of a file.
-fn folder_problems(inventory: &Inventory) -> impl Iterator<Item = &Diagnostic> {
-    inventory
-        .diagnostics
-        .iter()
-        .filter(|diagnostic| !matches!(diagnostic.code, Code::Shadowed | Code::DependencyMissing))
-}
-
-fn report(inventory: &Inventory, output: &Output) -> String {
+fn report(checked: &ValidationReport, output: &Output) -> String {
+    let inventory = checked.inventory();
     let mut out = String::new();
     let mut warnings = 0;
     let mut invalid = 0;
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
-        invalid += usize::from(!is_valid(inventory, skill));
+        invalid += usize::from(!checked.is_skill_valid(skill));
         for diagnostic in entry
             .diagnostics
             .iter()
@@ -153,7 +83,7 @@ fn report(inventory: &Inventory, output: &Output) -> String {
             out.push_str(&lines(entry, diagnostic, output));
         }
     }
-    for diagnostic in folder_problems(inventory) {
+    for diagnostic in checked.folder_problems() {
         warnings += usize::from(diagnostic.severity == Severity::Warning);
         out.push_str(&format!(
             "{}: {}: {} [{}]\n",

@@ -1,29 +1,23 @@
 //! `metier why`
 
-use std::{process::ExitCode, sync::Arc};
-
-use metier_runtime::{
-    Inventory,
-    selecting::{Account, Candidates},
+use metier::{
+    selection::{Account, Coding},
+    skill::Inventory,
 };
-use metier_select::rules::Coding;
 use metier_wire::{AccountRow, CodingRow, LackRow, WhyDocument};
 
 use crate::{
-    commands::{
-        find,
-        select::{Around, Project, Ruled, line, note_incomplete, note_unknown, reading, signals},
-    },
-    failure::Failure,
+    commands::select::{Around, Ruled, line, note_incomplete, note_unknown, project, signals},
+    failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
     session::Session,
 };
 
 /// Explain why skills were picked for a task, and others not
 ///
-/// What speaks for a skill is a signal, what keeps it out is a gate: it lacks a program, is blocked, switched off, shadowed or
-/// invalid, or the task is too risky to pick it unasked. Without a name, skills for which something speaks are shown, and what speaks
-/// for and against coding; with one, also what that skill waits for.
+/// A signal is a reason to pick a skill, a gate keeps it out: it is not ready, blocked, disabled, shadowed or
+/// invalid, or the risk is too high to pick it unless the task names it. Without a name, skills with a signal are shown, and the evidence
+/// for and against coding; with one, also the triggers of that skill that don't match.
 #[derive(clap::Args)]
 pub(crate) struct Args {
     /// What is to be done, in quotes
@@ -37,51 +31,40 @@ pub(crate) struct Args {
     ruled: Ruled,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
-    let inventory = Arc::new(session.inventory()?);
-    note_unknown(&inventory, &session.output);
-    let name = args.name.as_deref();
-    let only = name
-        .map(|name| find(session, &inventory, name))
-        .transpose()?;
-    let mut reading = reading(session, true);
-    reading.powers = args.ruled.asks_about_powers();
-    let candidates = Candidates::read(&inventory, reading).with_text();
-    let project = Project::look(session, &args.around, &candidates);
-    let rules = args.ruled.rules(&args.task, &args.around);
-    let (mut accounts, incomplete) = project.with(&args.task, |situation| {
-        candidates.accounts(situation, &rules)
-    });
-    if let Some(only) = only {
-        accounts.retain(|account| account.skill.entry == only.entry);
-    }
+pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+    let skills = session.skills()?;
+    let inventory = skills.inventory();
+    note_unknown(inventory, &session.output);
+    let task = args.ruled.task(&args.task, &args.around);
+    let matches = session.why(&skills, task, args.name.as_deref())?;
+    let (accounts, incomplete) = matches.accounts();
     if session.output.is_json() {
         session.output.document(&WhyDocument {
             skills: accounts
                 .iter()
-                .map(|account| AccountRow::new(&inventory, account))
+                .map(|account| AccountRow::new(inventory, account))
                 .collect(),
-            considered: candidates.considered(),
-            coding: rules.coding.is,
-            coding_evidence: CodingRow::from(&rules.coding),
-            risk: rules.risk.as_str(),
+            considered: matches.considered(),
+            coding: matches.coding().is,
+            coding_evidence: CodingRow::from(matches.coding()),
+            risk: args.ruled.risk(),
             errors: incomplete.iter().map(LackRow::from).collect(),
-            project: project.row(),
+            project: project(&matches),
         })?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
     let output = &session.output;
-    if only.is_some() {
+    if args.name.is_some() {
         for account in &accounts {
-            output.report(&alone(&inventory, account, output))?;
+            output.report(&alone(inventory, account, output))?;
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(Exit::Ok);
     }
-    output.report(&coding(&rules.coding, output))?;
+    output.report(&coding(matches.coding(), output))?;
     let told =
         |account: &&Account<'_>| account.score > 0.0 || !account.considered.problems.is_empty();
     for account in accounts.iter().filter(told) {
-        output.report(&page(&inventory, account, output))?;
+        output.report(&page(inventory, account, output))?;
     }
     let rest: Vec<&Account<'_>> = accounts.iter().filter(|account| !told(account)).collect();
     if !rest.is_empty() {
@@ -93,9 +76,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<ExitCode, Failure> {
         ));
     }
     if let Some(incomplete) = &incomplete {
-        note_incomplete(incomplete, &rules.coding, output);
+        note_incomplete(incomplete, matches.coding(), output);
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(Exit::Ok)
 }
 
 /// Whether the task is coding, and how we know.
@@ -115,7 +98,7 @@ fn coding(coding: &Coding, output: &Output) -> String {
     page
 }
 
-/// A skill with what speaks for it and what stands in its way.
+/// A skill with its signals and gates.
 fn page(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String {
     let entry = inventory.entry(account.skill);
     let name = output.paint(&one_line(&entry.name()), Tone::Strong);
@@ -143,7 +126,7 @@ fn page(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String
     page
 }
 
-/// The same, with what the skill waits for.
+/// The same, with the triggers that don't match.
 fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> String {
     let mut page = page(inventory, account, output);
     for miss in &account.considered.misses {

@@ -1,4 +1,4 @@
-//! What a session tells, as a person or a program hears it.
+//! The events of a session, as text for people or as lines of JSON.
 
 mod markdown;
 mod screen;
@@ -10,8 +10,8 @@ use std::{
 };
 
 use clap::ValueEnum;
-use metier_agent::{ActivatedBy, Event, Listener, SubagentKind, Told};
-use metier_model::text::{duration, with_blanks_shown};
+use metier::agent::{ActivatedBy, Event, Listener, SubagentKind, Told};
+use metier::text::{duration, with_blanks_shown};
 use metier_wire::event_document;
 use serde_json::Value;
 
@@ -20,10 +20,10 @@ use crate::output::{Output, Tone, one_line};
 pub(crate) use markdown::MarkdownStyle;
 pub(crate) use screen::Screen;
 
-/// As many lines of a tool's answer as somebody wants to see who wants to see more.
+/// How many lines of a tool's answer --verbose shows.
 const MAX_LINES: usize = 8;
 
-/// As many characters of one value in a call.
+/// How many characters of a value in a call are shown.
 const MAX_VALUE: usize = 60;
 
 /// How events are written.
@@ -41,7 +41,7 @@ pub(crate) struct Talk {
     output: Arc<Output>,
     format: Format,
     screen: Arc<Screen>,
-    /// What sub-agents took in this turn, in and out.
+    /// Tokens of sub-agents in this turn, in and out.
     below: Mutex<(u64, u64)>,
 }
 
@@ -55,12 +55,12 @@ impl Talk {
         })
     }
 
-    /// Whether it is people who read it.
+    /// Whether the output is for people.
     pub(crate) fn is_for_people(&self) -> bool {
         self.format == Format::Text
     }
 
-    /// What it writes to.
+    /// The terminal that it writes to.
     pub(crate) fn screen(&self) -> &Arc<Screen> {
         &self.screen
     }
@@ -102,7 +102,7 @@ impl Talk {
         }
     }
 
-    /// What a turn took, for whoever sits in front of it. Sub-agents are counted until the turn that they belong to is over.
+    /// Prints the tokens of a turn. Those of sub-agents are counted until the turn that they belong to is over.
     fn add_up(&self, depth: usize, (input, output): (u64, u64), cost: Option<&str>) {
         if depth > 0 {
             let mut below = self.below.lock().unwrap_or_else(PoisonError::into_inner);
@@ -282,15 +282,22 @@ const fn subagent_word(kind: SubagentKind) -> &'static str {
 
 impl Listener for Talk {
     fn hear(&self, told: &Told) {
+        if matches!(told.event, Event::SessionStarted { .. }) {
+            self.screen.started(&told.session);
+        }
         match self.format {
             Format::Text => self.show(told),
             Format::Jsonl => {
                 let mut out = io::stdout().lock();
-                // Whoever reads the lines went away: the exit code tells how the work ended.
+                // If the reader is gone, the exit code still reports how the work ended.
                 if serde_json::to_writer(&mut out, &event_document(told)).is_ok() {
                     out.write_all(b"\n").and_then(|()| out.flush()).ok();
                 }
             }
         }
+    }
+
+    fn while_waiting(&self, request: &mut dyn FnMut()) {
+        self.screen.while_waiting(request);
     }
 }

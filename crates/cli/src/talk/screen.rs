@@ -2,11 +2,11 @@
 //!
 //! **Problem.** The model's words come in pieces on stdout; everything else is lines on stderr, from several threads; a sign shows that
 //! the model is working; and now and then a question needs an answer. All of it is on one screen. **Decision.** Every writer
-//! takes the lock, and finds and leaves the cursor at the begin of a line. While a question stands no other thread writes.
+//! takes the lock, and finds and leaves the cursor at the beginning of a line. While a question is open no other thread writes.
 
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -20,7 +20,7 @@ use crate::output::{Output, Tone, inert};
 const SILENCE: Duration = Duration::from_millis(300);
 const STEP: Duration = Duration::from_millis(120);
 const FRAMES: [&str; 8] = ["⣾", "⣽", "⣻", "⢿", "⡿", "⣟", "⣯", "⣷"];
-/// Back to the begin of the line, and nothing on it.
+/// Back to the beginning of the line, and clears it.
 const ERASE: &str = "\r\x1b[2K";
 /// Erases what is left of a longer line.
 const ERASE_REST: &str = "\x1b[K";
@@ -29,6 +29,8 @@ const ERASE_REST: &str = "\x1b[K";
 pub(crate) struct Screen {
     output: Output,
     shows_waiting: bool,
+    /// The session that the user talks to.
+    primary: OnceLock<String>,
     state: Mutex<State>,
 }
 
@@ -57,6 +59,7 @@ impl Screen {
         Self {
             output: output.clone(),
             shows_waiting: is_text && output.shows_progress(),
+            primary: OnceLock::new(),
             state: Mutex::new(State {
                 is_open: false,
                 is_thinking: false,
@@ -67,6 +70,16 @@ impl Screen {
                 markdown: style.map(MarkdownStream::new),
             }),
         }
+    }
+
+    /// A session of this run has started; the first one is the user's.
+    pub(crate) fn started(&self, session: &str) {
+        self.primary.get_or_init(|| session.to_owned());
+    }
+
+    /// Whether a session is that of a sub-agent.
+    pub(crate) fn is_subagent(&self, session: &str) -> bool {
+        self.primary.get().is_some_and(|primary| primary != session)
     }
 
     /// A line that a quiet run leaves out.
@@ -122,7 +135,7 @@ impl Screen {
     }
 
     /// Does something during which the model is waited for. While nothing else happens on the screen, a sign shows that.
-    pub(crate) fn while_waiting<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn while_waiting(&self, work: &mut dyn FnMut()) {
         if !self.shows_waiting {
             return work();
         }
@@ -135,11 +148,10 @@ impl Screen {
                     self.show_sign(&is_over);
                 }
             });
-            let result = work();
+            work();
             self.end_waiting(&is_over);
             ticking.thread().unpark();
-            result
-        })
+        });
     }
 
     /// Ends the line that is being written.
@@ -181,7 +193,7 @@ impl Screen {
     }
 
     fn show_sign(&self, is_over: &AtomicBool) {
-        // Whoever has the lock is writing, or asks: there is no silence.
+        // If the lock is taken, something is being written or asked: there is no silence.
         let Ok(mut state) = self.state.try_lock() else {
             return;
         };

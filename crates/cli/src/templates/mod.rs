@@ -1,12 +1,12 @@
-//! The files of a new skill. They lie beside this file, one folder for each type; `{{words}}` in them are replaced.
+//! The files of a new skill. They are beside this file, one folder for each type; `{{words}}` in them are replaced.
 //!
 //! A new skill is an example before it is anything else: it must be short enough to be read in a minute, and it must work.
 
 pub(crate) mod sdk;
 
-use metier_model::SkillType;
+use metier::skill::SkillType;
 
-/// What somebody wants to have.
+/// The skill that is asked for.
 pub(crate) struct Wish<'a> {
     pub(crate) name: &'a str,
     pub(crate) kind: SkillType,
@@ -15,7 +15,7 @@ pub(crate) struct Wish<'a> {
     pub(crate) form: Form,
 }
 
-/// What the code is for whoever runs it. Only Rust is built; all other languages are run as they are.
+/// How the code is run. Only Rust is built; code in other languages is run unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Program,
@@ -28,7 +28,7 @@ pub(crate) enum Form {
 /// What the code of a skill is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Language {
-    /// Inside of metier.
+    /// Inside metier.
     #[value(skip)]
     Starlark,
     /// Python 3.9 or newer
@@ -144,7 +144,7 @@ impl Wish<'_> {
         }
     }
 
-    /// The lines of SKILL.yaml that say what is run, and what must be there for it.
+    /// The lines of SKILL.yaml about the code that is run, and what it requires.
     fn implementation(&self) -> String {
         let (entrypoint, program) = match (self.language, self.form) {
             (None, _) => return String::new(),
@@ -164,7 +164,7 @@ impl Wish<'_> {
         }
     }
 
-    /// What Cargo.toml says about a library.
+    /// The part of Cargo.toml about a library.
     const fn library(&self) -> &'static str {
         match self.form {
             Form::Program | Form::Embedded => "",
@@ -233,7 +233,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
             files.push(made("main.ts", code, set.typescript));
             files.push(guest("metier.ts", TYPESCRIPT_GUEST));
             let package = include_str!("package.json");
-            files.push(made("package.json", "says that it is a module", package));
+            files.push(made("package.json", "declares it as a module", package));
         }
         Some(Language::Rust) => {
             files.push(match wish.form {
@@ -256,7 +256,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     files
 }
 
-/// A program in TypeScript as the engine inside of metier runs it: nobody starts it, and the guest library is there.
+/// A program in TypeScript as the engine inside metier runs it: it has no entry point, and the guest library is built in.
 fn embedded(program: &str) -> String {
     let code = program.trim_start_matches("#!/usr/bin/env node\n");
     code.replace(r#"from "./metier.ts""#, r#"from "metier""#)

@@ -1,10 +1,10 @@
-//! The SDK for Rust, which travels inside of the program until it is published: a new skill in Rust is built against this copy.
+//! The SDK for Rust, which is part of the program until it is published: a new skill in Rust is built against this copy.
 //!
-//! It is written beside the skill and not into it: all that lies in a skill's folder is part of the skill.
+//! It is written beside the skill and not into it: every file in a skill's folder is part of the skill.
 
 use std::{fs, io, path::Path};
 
-/// Where it lies, in the folder that holds the skill.
+/// Its folder, in the folder that contains the skill.
 pub(crate) const FOLDER: &str = ".metier-sdk";
 
 macro_rules! files {

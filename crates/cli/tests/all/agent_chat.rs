@@ -148,7 +148,7 @@ fn commands_of_the_chat_say_what_they_lack() {
     for (line, said) in [
         ("/unload\n", "/unload needs the name of a skill"),
         ("/unload x\n", "no skill is active yet"),
-        ("/help me\n", "/help takes nothing"),
+        ("/help me\n", "/help takes no arguments"),
     ] {
         let output = chat(&room, &[], line);
         assert_eq!(output.code, 1, "{}", output.snapshot());

@@ -288,7 +288,7 @@ fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
     assert!(
         doctor
             .stdout
-            .contains("skill guard: its hooks did not all work"),
+            .contains("skill guard: not all of its hooks worked"),
         "{}",
         doctor.snapshot()
     );

@@ -1,12 +1,23 @@
 //! Programs that embed the library: the examples, run as a stranger would run them.
 
-use std::{path::PathBuf, process::Command};
+use std::{
+    collections::BTreeMap,
+    env, fs,
+    io::{BufRead, BufReader},
+    path::PathBuf,
+    process::{Command, Stdio},
+    sync::mpsc::channel,
+    thread,
+};
 
 use metier_testkit::{
     Context,
     model_server::{ModelServer, Turn},
+    patience::PATIENCE,
 };
 use serde_json::json;
+
+use crate::live_room::left_in;
 
 const GREETER: &str = r#"
 def greet(input):
@@ -17,7 +28,7 @@ register_tool("greet", "Greets a person.", greet, {"type": "object", "properties
 
 /// An example of the library, built with the tests of the workspace.
 fn example(name: &str) -> PathBuf {
-    let tests = std::env::current_exe().unwrap();
+    let tests = env::current_exe().unwrap();
     let profile = tests.ancestors().nth(2).unwrap();
     let program = profile.join("examples").join(name);
     assert!(
@@ -39,13 +50,8 @@ fn machine() -> Context {
     context
 }
 
-/// Runs an example on a machine: whether it ended well, and what it printed.
-fn ends(
-    context: &Context,
-    name: &str,
-    arguments: &[&str],
-    variables: &[(&str, &str)],
-) -> (bool, String) {
+/// An example, to be started on a machine.
+fn command(context: &Context, name: &str, arguments: &[&str]) -> Command {
     let like = context.command();
     let mut command = Command::new(example(name));
     command.env_clear();
@@ -54,9 +60,19 @@ fn ends(
             command.env(name, value);
         }
     }
-    command.envs(variables.iter().copied());
-    let output = command.current_dir(context.work()).args(arguments).output();
-    let output = output.unwrap();
+    command.current_dir(context.work()).args(arguments);
+    command
+}
+
+/// Runs an example on a machine: whether it ended well, and what it printed.
+fn ends(
+    context: &Context,
+    name: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> (bool, String) {
+    let mut command = command(context, name, arguments);
+    let output = command.envs(variables.iter().copied()).output().unwrap();
     let (out, err) = (&output.stdout, &output.stderr);
     let shown = format!(
         "{}{}",
@@ -133,4 +149,132 @@ fn what_can_not_be_called_is_said_with_what_can() {
         ["greeterr", "x", "{}"],
         "there is no skill `greeterr`\nhint: did you mean `greeter`?",
     );
+}
+
+/// A skill in Starlark, or a program in the shell, with one tool.
+fn worker(context: &Context, name: &str, is_program: bool) {
+    let (backend, file, code) = match is_program {
+        false => (
+            "starlark",
+            "skill.star",
+            "def t(input):\n    return 1\n\nregister_tool(\"t\", \"A tool.\", t)\n".to_owned(),
+        ),
+        true => (
+            "process",
+            "main.sh",
+            crate::live_room::shell(&[
+                (
+                    "initialize",
+                    "answer '{\"tools\":[{\"name\":\"t\",\"description\":\"\",\"input_schema\":{\"type\":\"object\"}}]}'",
+                ),
+                ("tool/execute", "answer '{\"output\":1}'"),
+                ("shutdown", "answer '{}'; exit 0"),
+            ]),
+        ),
+    };
+    let folder = format!("~/.config/metier/skills/{name}");
+    context.write(
+        &format!("{folder}/SKILL.yaml"),
+        format!(
+            "name: {name}\nversion: 1.0.0\ndescription: Works.\ntypes: [tool]\nimplementation:\n  backend: {backend}\n  entrypoint: {file}\n"
+        ),
+    );
+    context.write(&format!("{folder}/{file}"), code);
+}
+
+#[test]
+fn sessions_on_32_threads_leave_complete_receipts_and_nothing_else() {
+    let context = machine();
+    let names = ["a", "b", "c", "d", "e", "f"];
+    for (number, name) in names.iter().enumerate() {
+        worker(&context, name, number % 2 == 1);
+        let approved = context.run(&["permissions", name, "--approve"]);
+        assert_eq!(approved.code, 0, "{}", approved.snapshot());
+    }
+    let seconds = env::var("METIER_SOAK_SECONDS").unwrap_or_else(|_| "3".to_owned());
+    let arguments: Vec<&str> = [seconds.as_str()].into_iter().chain(names).collect();
+    let shown = run(&context, "many_sessions", &arguments, &[]);
+    let sessions: usize = shown.trim().parse().unwrap();
+    let home = context.home();
+    let place = home.parent().unwrap().to_string_lossy().into_owned();
+    assert_eq!(left_in(&place), [""; 0]);
+    let log = context.run(&["log", "--json", "--verify", "--limit", "0"]);
+    let log: serde_json::Value = serde_json::from_str(&log.stdout).unwrap();
+    assert_eq!(log["whole"], true);
+    let mut by_session: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for receipt in log["receipts"].as_array().unwrap() {
+        let Some(session) = receipt["session"].as_str() else {
+            continue;
+        };
+        assert_eq!(receipt["outcome"], "ok", "{receipt}");
+        let act = receipt["act"].as_str().unwrap();
+        by_session.entry(session).or_default().push(act);
+    }
+    by_session.retain(|_, acts| acts.contains(&"skill:activate"));
+    assert_eq!(by_session.len(), sessions);
+    for (session, acts) in by_session {
+        for act in ["skill:activate", "tool:call", "skill:deactivate"] {
+            let number = acts.iter().filter(|one| **one == act).count();
+            assert_eq!(number, 1, "{session}: {acts:?}");
+        }
+    }
+}
+
+#[test]
+fn a_watch_reports_skills_that_are_added_changed_and_removed() {
+    let context = machine();
+    let mut child = command(&context, "watch", &["600"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let (send, lines) = channel();
+    let stdout = BufReader::new(child.stdout.take().unwrap());
+    thread::spawn(move || {
+        for line in stdout.lines().map_while(Result::ok) {
+            send.send(line).ok();
+        }
+    });
+    let next = || lines.recv_timeout(PATIENCE).unwrap();
+    assert!(next().starts_with("watching "));
+    let skill = |text: &str| format!("---\nname: noted\ndescription: {text}\n---\nText.\n");
+    // A root that did not exist.
+    context.write("~/.claude/skills/noted/SKILL.md", skill("One."));
+    assert_eq!(next(), "added noted");
+    // As editors save: a new file takes the place of the old one.
+    context.write("~/.claude/skills/noted/SKILL.md.new", skill("Another."));
+    let folder = context.path("~/.claude/skills/noted");
+    fs::rename(folder.join("SKILL.md.new"), folder.join("SKILL.md")).unwrap();
+    assert_eq!(next(), "changed noted");
+    context.write("~/.claude/skills/noted/references/deep.md", "More.");
+    assert_eq!(next(), "changed noted");
+    // A flood: one report, not one for each file.
+    for number in 0..500 {
+        context.write(
+            &format!("~/.claude/skills/noted/references/{number}.md"),
+            "x",
+        );
+    }
+    assert_eq!(next(), "changed noted");
+    let elsewhere = context.path("~/.claude/skills/renamed");
+    fs::rename(&folder, &elsewhere).unwrap();
+    let mut both = [next(), next()];
+    // The name is in the manifest: the skill in the new folder is the same one.
+    both.sort();
+    assert_eq!(both, ["added noted", "removed noted"]);
+    // A root that is a link.
+    fs::create_dir_all(context.path("elsewhere/linked")).unwrap();
+    context.write(
+        "elsewhere/linked/SKILL.md",
+        skill("Linked.").replace("noted", "linked"),
+    );
+    fs::create_dir_all(context.path("~/.openclaw")).unwrap();
+    context.symlink(
+        &context.path("elsewhere").to_string_lossy(),
+        "~/.openclaw/skills",
+    );
+    assert_eq!(next(), "added linked");
+    fs::remove_dir_all(context.path("elsewhere/linked")).unwrap();
+    assert_eq!(next(), "removed linked");
+    child.kill().unwrap();
+    child.wait().unwrap();
 }

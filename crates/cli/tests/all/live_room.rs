@@ -261,10 +261,14 @@ pub(crate) fn tool(body: &str) -> String {
 /// Everything that a skill of this room left running. It is looked for until nothing is there, or the patience is over.
 pub(crate) fn left_running(live: &Live) -> Vec<String> {
     let home = live.stage.context.home();
-    let place = home.parent().unwrap().to_string_lossy().into_owned();
+    left_in(&home.parent().unwrap().to_string_lossy())
+}
+
+/// The same for a place.
+pub(crate) fn left_in(place: &str) -> Vec<String> {
     let until = Instant::now() + HANG;
     loop {
-        let left = running(&place);
+        let left = running(place);
         if left.is_empty() || Instant::now() > until {
             return left;
         }

@@ -79,3 +79,4 @@ mod terminal;
 mod tokens;
 mod unscanned;
 mod validating;
+mod verbs;

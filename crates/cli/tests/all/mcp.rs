@@ -281,7 +281,7 @@ fn text_is_what_a_model_needs() {
     );
     assert_eq!(binary["structuredContent"]["binary"], true);
     assert!(
-        text(&binary).starts_with("`logo.png` is not text (67 bytes); it lies at /"),
+        text(&binary).starts_with("`logo.png` is not text (67 bytes); it is at /"),
         "{binary}"
     );
     client.end();

@@ -7,7 +7,7 @@ use metier_runtime::worker::Failed;
 use crate::Error;
 
 /// What to say when an act was not done.
-pub fn act_failed(skill: &str, error: Failed) -> Error {
+pub(crate) fn act_failed(skill: &str, error: Failed) -> Error {
     let word = shell_word(skill).into_owned();
     match error {
         Failed::Store(error) => error.into(),

@@ -16,7 +16,7 @@ const IN_ALL: usize = 25_000;
 
 /// What a session knows of the skills in it.
 #[derive(Debug, Default)]
-pub struct Ledger {
+pub(super) struct Ledger {
     pinned: BTreeMap<String, Digest>,
     texts: Vec<(String, String)>,
 }
@@ -39,19 +39,18 @@ impl Ledger {
     }
 
     /// The text of an active skill, in place of the one before.
-    pub fn keep(&mut self, skill: &str, text: String) {
+    pub(super) fn keep(&mut self, skill: &str, text: String) {
         self.strip(skill);
         self.texts.push((skill.to_owned(), text));
     }
 
     /// A skill was unloaded.
-    pub fn strip(&mut self, skill: &str) {
+    pub(super) fn strip(&mut self, skill: &str) {
         self.texts.retain(|(name, _)| name != skill);
     }
 
     /// The texts to attach to a compacted conversation: newest first, within the limits.
-    #[must_use]
-    pub fn attach(&self) -> Vec<Attached> {
+    pub(super) fn attach(&self) -> Vec<Attached> {
         let mut room = IN_ALL;
         let newest_first = self.texts.iter().rev();
         let attached = newest_first.map(|(skill, text)| {

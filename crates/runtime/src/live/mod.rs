@@ -32,12 +32,7 @@ mod telling;
 mod together;
 mod tools;
 
-use std::{
-    collections::BTreeSet,
-    path::PathBuf,
-    sync::{Arc, MutexGuard},
-    time::Duration,
-};
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
 use metier_catalog::{Entry, Snapshot};
 use metier_host::backend::{Event, Session, SessionError};
@@ -62,12 +57,13 @@ use crate::{
 };
 use called::Done;
 use hands::Hands;
+use ledger::Ledger;
 use lifecycle::Lifecycle;
 
 pub use called::{Called, May, SkillLine, workflow_input};
 pub use dispatch::Dispatched;
 pub use error::CallError;
-pub use ledger::{Attached, Ledger};
+pub use ledger::Attached;
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;
 pub use telling::{Fragment, LastWords, PromptError};
@@ -163,6 +159,9 @@ pub(crate) struct Active {
 
 impl Runtime {
     /// A session in which nothing is active yet.
+    ///
+    /// Whoever builds one decides with `judge` which bytes are used: the library `metier` builds it with its scanner, and gives out neither the
+    /// constructor nor the value. Other callers are tests and benchmarks.
     #[must_use]
     pub fn new(
         premises: Premises,
@@ -235,9 +234,29 @@ impl Runtime {
         self.life.lock().transitions().to_vec()
     }
 
-    /// The ledger of active skills.
-    pub fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        self.ledger.lock()
+    /// Another session on the same skills, with the same approver, store and answers. Nothing is active in it, it has no model, and its rate limits
+    /// are its own.
+    #[must_use]
+    pub fn beside(&self, session: &str) -> Self {
+        let premises = self.premises.beside(session);
+        let (inventory, judge) = (Arc::clone(&self.inventory), Arc::clone(&self.judge));
+        Self::new(premises, inventory, judge, self.patience).explaining(self.explains)
+    }
+
+    /// Keeps the text of an active skill, in place of an earlier one: it is attached again when a conversation is shortened.
+    pub fn keep_text(&self, skill: &str, text: String) {
+        self.ledger.lock().keep(skill, text);
+    }
+
+    /// Forgets the text of a skill: it is no longer attached.
+    pub fn forget_text(&self, skill: &str) {
+        self.ledger.lock().strip(skill);
+    }
+
+    /// The texts of active skills that are attached to a shortened conversation, the newest first, within the limits.
+    #[must_use]
+    pub fn attached_texts(&self) -> Vec<Attached> {
+        self.ledger.lock().attach()
     }
 
     /// Notes that a model has the whole text of a skill: its prompt files are not repeated in the system prompt.

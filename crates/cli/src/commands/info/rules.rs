@@ -1,6 +1,6 @@
-//! What a manifest says besides: rules about tools, triggers, and every field that has no line of its own.
+//! The rest of a manifest: rules about tools, triggers, and every field without a line of its own.
 
-use metier_model::Manifest;
+use metier::skill::Manifest;
 use serde_json::Value;
 
 use super::Page;
@@ -47,7 +47,7 @@ const SHOWN: &[&str] = &[
     "unknown",
 ];
 
-/// Everything that a manifest says besides.
+/// The rest of a manifest.
 pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
     let (tools, contract, code, triggers) = (
         &manifest.tools,
@@ -112,7 +112,7 @@ pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
 }
 
 impl Page<'_> {
-    /// A field that has no line of its own, as a person would write it down: its parts are on lines below.
+    /// A field without a line of its own: its parts are on the lines below.
     fn value(&mut self, name: &str, value: &Value) {
         match inline_value(value) {
             Some(text) => self.field(name, &text),

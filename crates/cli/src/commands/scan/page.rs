@@ -1,18 +1,19 @@
-//! What a scan found, as a page for people.
+//! The findings of a scan, as a page for people.
 
-use metier_runtime::scanning::{self, Frame, Stance};
-use metier_scan::{Finding, Severity, Verdict};
+use metier::{
+    scans::{Finding, Frame, ScannedSkill, Severity, Stance, Verdict, suggested},
+    text::visible,
+};
 use unicode_width::UnicodeWidthStr;
 
-use super::Scan;
 use crate::output::{Output, Tone, count, one_line};
 
-/// What a manifest would have to say, as YAML.
-pub(super) fn suggestions(scans: &[Scan<'_>]) -> String {
+/// The permissions that manifests would declare, as YAML.
+pub(super) fn suggestions(scans: &[ScannedSkill]) -> String {
     let mut out = String::new();
     for scan in scans {
         out.push_str(&format!("# {}\n", one_line(&scan.entry.name())));
-        let wanted = scanning::suggested(&scan.report.capabilities);
+        let wanted = suggested(&scan.report.capabilities);
         if wanted.is_empty() {
             out.push_str("permissions: []\n");
             continue;
@@ -34,7 +35,7 @@ pub(super) fn suggestions(scans: &[Scan<'_>]) -> String {
 
 /// How many findings of a skill are shown, and for how many skills a line is printed even if nothing is wrong.
 pub(super) const SHOWN: usize = 20;
-pub(super) fn report(scans: &[Scan<'_>], total: &str, bad: bool, output: &Output) -> String {
+pub(super) fn report(scans: &[ScannedSkill], total: &str, bad: bool, output: &Output) -> String {
     let mut out = String::new();
     for scan in scans {
         findings(scan, bad, output, &mut out);
@@ -48,12 +49,12 @@ pub(super) fn report(scans: &[Scan<'_>], total: &str, bad: bool, output: &Output
 }
 
 /// How many skills have which verdict, in a line; nothing about a single skill.
-pub(super) fn total(scans: &[Scan<'_>]) -> String {
+pub(super) fn total(scans: &[ScannedSkill]) -> String {
     if scans.len() == 1 {
         return String::new();
     }
     let with = |verdict: Verdict| {
-        let verdicts = scans.iter().map(Scan::verdict);
+        let verdicts = scans.iter().map(ScannedSkill::verdict);
         verdicts.filter(|own| *own == verdict).count()
     };
     let parts: Vec<String> = Verdict::ALL
@@ -67,7 +68,7 @@ pub(super) fn total(scans: &[Scan<'_>]) -> String {
     format!("{total}: {}\n", parts.join(", "))
 }
 
-fn findings(scan: &Scan<'_>, bad: bool, output: &Output, out: &mut String) {
+fn findings(scan: &ScannedSkill, bad: bool, output: &Output, out: &mut String) {
     let least = if bad {
         Severity::Critical
     } else {
@@ -114,7 +115,7 @@ fn findings(scan: &Scan<'_>, bad: bool, output: &Output, out: &mut String) {
 }
 
 /// `✗ name: critical (2 critical, 1 warning; 12 files)`.
-fn summary(scan: &Scan<'_>, output: &Output) -> String {
+fn summary(scan: &ScannedSkill, output: &Output) -> String {
     let verdict = scan.report.verdict();
     let accepted = scan.acceptance.as_ref();
     let sign = match verdict {
@@ -136,7 +137,7 @@ fn summary(scan: &Scan<'_>, output: &Output) -> String {
         .chain([
             (scan.report.unread.len(), "not read"),
             (scan.suppressed, "suppressed"),
-            (scan.baselined, "in the baseline"),
+            (scan.left_out, "in the baseline"),
         ])
         .filter(|(number, _)| *number > 0)
         .map(|(number, word)| format!("{number} {word}"))
@@ -157,8 +158,7 @@ fn summary(scan: &Scan<'_>, output: &Output) -> String {
         ));
     }
     line.push('\n');
-    if accepted.is_none() && scan.known.stance == Stance::Blocked && verdict >= Verdict::Incomplete
-    {
+    if accepted.is_none() && scan.stance() == Stance::Blocked && verdict >= Verdict::Incomplete {
         line.push_str(&format!(
             "  {} it is blocked; if you have reviewed it yourself: metier scan {} --accept --reason TEXT\n",
             output.paint("hint:", Tone::Note),
@@ -169,7 +169,7 @@ fn summary(scan: &Scan<'_>, output: &Output) -> String {
 }
 
 fn describe(
-    scan: &Scan<'_>,
+    scan: &ScannedSkill,
     finding: &Finding,
     frame: Option<&Frame>,
     output: &Output,
@@ -254,7 +254,7 @@ fn window(line: &str, column: usize, common: usize) -> (String, usize) {
     };
     let part = |from: usize, to: usize| -> String {
         let cut: String = line.chars().skip(from).take(to - from).collect();
-        let seen = metier_model::text::visible(&cut);
+        let seen = visible(&cut);
         // Joiners are visible elsewhere; here they would shift the mark.
         seen.replace('\u{200d}', "\\u{200d}")
     };

@@ -1,4 +1,4 @@
-//! What of the code of skills can run on this machine, one line for each backend.
+//! Which backends run the code of skills on this machine.
 
 use std::{ffi::OsString, fs::File, os::fd::AsFd, path::Path, time::Duration};
 
@@ -9,12 +9,11 @@ use metier_host::{
 };
 use metier_model::Backend;
 use metier_runtime::hooks;
-use metier_wire::Check;
 
-use super::check;
-use crate::session::Session;
+use super::{CheckStatus, HealthCheck};
+use crate::Workspace;
 
-/// Every backend, and how it runs. Each needs a process that can be shut in; of WebAssembly it is the compiler.
+/// Every backend, and how it runs. Each needs a process that can be sandboxed; for WebAssembly that is the compiler.
 const BACKENDS: &[(Backend, &str)] = &[
     (
         Backend::Starlark,
@@ -23,11 +22,11 @@ const BACKENDS: &[(Backend, &str)] = &[
     (Backend::Process, "programs in any language, in the sandbox"),
     (
         Backend::Native,
-        "libraries in a child of their own, in the sandbox",
+        "libraries in a child process, in the sandbox",
     ),
     (
         Backend::Wasm,
-        "inside of this program, with nothing but what it is given",
+        "inside this program, with access only to what it is given",
     ),
     (
         Backend::Js,
@@ -35,35 +34,40 @@ const BACKENDS: &[(Backend, &str)] = &[
     ),
 ];
 
-/// What to do where programs can't be shut in.
-const NO_SANDBOX: &str = "use Linux 5.13 or newer with Landlock, or say --unsandboxed";
-/// How long Deno may take to say which one it is.
+/// What to do where programs can't be sandboxed.
+const NO_SANDBOX: &str = "use Linux 5.13 or newer with Landlock, or add --unsandboxed";
+/// How long Deno may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One check for each backend.
-pub(super) fn checks(session: &Session, support: Option<&Support>) -> Vec<Check> {
+pub(super) fn checks(workspace: &Workspace, support: Option<&Support>) -> Vec<HealthCheck> {
     let confined = support.is_some_and(|support| support.mechanism != Mechanism::None);
-    let mut checks: Vec<Check> = BACKENDS
+    let mut checks: Vec<HealthCheck> = BACKENDS
         .iter()
         .map(|(backend, how)| one(*backend, how, confined))
         .collect();
-    checks.push(deno(session, confined));
+    checks.push(deno(workspace, confined));
     checks
 }
 
-fn one(backend: Backend, how: &str, confined: bool) -> Check {
+fn one(backend: Backend, how: &str, confined: bool) -> HealthCheck {
     let name = format!("backend {}", backend.as_str());
     if !confined {
         let message = "unavailable: this machine has no sandbox".to_owned();
-        return check(&name, "warn", message, Some(NO_SANDBOX.to_owned()));
+        return HealthCheck::new(
+            &name,
+            CheckStatus::Warn,
+            message,
+            Some(NO_SANDBOX.to_owned()),
+        );
     }
-    check(&name, "ok", how.to_owned(), None)
+    HealthCheck::new(&name, CheckStatus::Ok, how.to_owned(), None)
 }
 
-/// Deno is welcome, and missed only by whoever asked for it.
-fn deno(session: &Session, confined: bool) -> Check {
+/// Deno is optional: its absence fails only if the configuration asks for it.
+fn deno(workspace: &Workspace, confined: bool) -> HealthCheck {
     const NAME: &str = "backend deno";
-    let (config, machine) = (&session.config.hooks, &session.machine);
+    let (config, machine) = (&workspace.config.hooks, &workspace.machine);
     let found = hooks::deno(
         config.deno.as_deref(),
         machine.home.as_deref(),
@@ -73,40 +77,50 @@ fn deno(session: &Session, confined: bool) -> Check {
         Ok(program) => program,
         Err(missing) if config.engine == Engine::Deno || config.deno.is_some() => {
             let fix = "install Deno, or: metier config skills.hooks.engine embedded";
-            return check(NAME, "fail", missing.to_string(), Some(fix.to_owned()));
+            return HealthCheck::new(
+                NAME,
+                CheckStatus::Fail,
+                missing.to_string(),
+                Some(fix.to_owned()),
+            );
         }
         Err(missing) => {
             let message = format!("{missing}; hooks run in the embedded engine");
-            return check(NAME, "ok", message, None);
+            return HealthCheck::new(NAME, CheckStatus::Ok, message, None);
         }
     };
     let shown = program.display();
     if config.engine == Engine::Embedded {
         let message = format!("{shown}, but hooks run in the embedded engine");
         let fix = Some("metier config skills.hooks.engine auto".to_owned());
-        return check(NAME, "ok", message, fix);
+        return HealthCheck::new(NAME, CheckStatus::Ok, message, fix);
     }
     if !confined {
-        let message = format!("{shown} is refused, for nothing here can shut it in");
-        return check(NAME, "warn", message, Some(NO_SANDBOX.to_owned()));
+        let message = format!("{shown} is refused: this machine has no sandbox");
+        return HealthCheck::new(
+            NAME,
+            CheckStatus::Warn,
+            message,
+            Some(NO_SANDBOX.to_owned()),
+        );
     }
     match version(&program) {
-        Some(version) => check(
+        Some(version) => HealthCheck::new(
             NAME,
-            "ok",
+            CheckStatus::Ok,
             format!("{shown}, {version}, in the sandbox"),
             None,
         ),
-        None => check(
+        None => HealthCheck::new(
             NAME,
-            "fail",
-            format!("{shown} does not say which Deno it is"),
+            CheckStatus::Fail,
+            format!("could not determine the version of {shown}"),
             Some(format!("{shown} --version")),
         ),
     }
 }
 
-/// What it calls itself, asked in a room where it can do nothing else.
+/// The version that it prints, in a sandbox that allows nothing else.
 fn version(program: &Path) -> Option<String> {
     let shim = std::env::current_exe().ok()?;
     let folder = File::open("/").ok()?;

@@ -1,0 +1,151 @@
+//! What the sessions of one run have in common: skills, configuration and models.
+
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
+
+use metier_config::Config;
+use metier_runtime::Inventory;
+
+use crate::{Effort, Endpoint, Limits, Model, ModelName, Price, Provider, Report, Settings};
+
+type Models = Box<dyn Fn(Option<&str>) -> Result<Chosen, Report> + Send + Sync>;
+type Ids = Box<dyn Fn() -> Result<String, Report> + Send + Sync>;
+type Clock = Box<dyn Fn() -> String + Send + Sync>;
+type Files = Box<dyn Fn() -> Vec<String> + Send + Sync>;
+
+/// Skills, configuration and models for a session and its sub-agents, which run on threads of their own.
+pub struct AgentContext {
+    inventory: Arc<Inventory>,
+    config: Arc<Config>,
+    models: Models,
+    ids: Ids,
+    clock: Clock,
+    files: Files,
+    listed: OnceLock<Vec<String>>,
+}
+
+impl AgentContext {
+    /// All sessions see these skills. `models` finds the model of a name, or the configured one; `ids` returns a session id that was never used;
+    /// `clock` returns the time as text.
+    pub fn new(
+        inventory: Arc<Inventory>,
+        config: Arc<Config>,
+        models: impl Fn(Option<&str>) -> Result<Chosen, Report> + Send + Sync + 'static,
+        ids: impl Fn() -> Result<String, Report> + Send + Sync + 'static,
+        clock: impl Fn() -> String + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            inventory,
+            config,
+            models: Box::new(models),
+            ids: Box::new(ids),
+            clock: Box::new(clock),
+            files: Box::new(Vec::new),
+            listed: OnceLock::new(),
+        }
+    }
+
+    /// The same with a function that lists the files of the project, relative to its root and with forward slashes. It is called when a trigger
+    /// matches files, and once.
+    #[must_use]
+    pub fn listing_files(
+        mut self,
+        files: impl Fn() -> Vec<String> + Send + Sync + 'static,
+    ) -> Self {
+        self.files = Box::new(files);
+        self
+    }
+
+    /// The skills of this run.
+    #[must_use]
+    pub fn inventory(&self) -> &Arc<Inventory> {
+        &self.inventory
+    }
+
+    /// The user's configuration.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The model of a name, or the configured one.
+    ///
+    /// # Errors
+    /// When no model is configured, when the name has no provider, or when there is no key.
+    pub fn model(&self, name: Option<&str>) -> Result<Chosen, Report> {
+        (self.models)(name)
+    }
+
+    pub(crate) fn project_files(&self) -> &[String] {
+        self.listed.get_or_init(&self.files)
+    }
+
+    pub(crate) fn now(&self) -> String {
+        (self.clock)()
+    }
+
+    pub(crate) fn fresh_id(&self) -> Result<String, Report> {
+        (self.ids)()
+    }
+}
+
+/// A model with its name and price.
+#[derive(Clone)]
+pub struct Chosen {
+    /// Answers requests.
+    pub model: Arc<dyn Model>,
+    /// As `provider/model`.
+    pub name: ModelName,
+    /// How hard it thinks, if a skill asked for that.
+    pub effort: Option<Effort>,
+    /// What its tokens cost, if that is configured.
+    pub price: Option<Price>,
+}
+
+impl Chosen {
+    /// The model of a name, or else the one of `agent.model`. `lookup` returns the value of an environment variable: a key is read from one.
+    ///
+    /// # Errors
+    /// When no model is configured, when the name has no provider, or when there is no key.
+    pub fn configured(
+        config: &Config,
+        name: Option<&str>,
+        lookup: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Report> {
+        let agent = &config.agent;
+        let settings = Settings::from(agent);
+        let Some(name) = name.or(agent.model.as_deref()) else {
+            return Err(Report::new("no-model", "no model is configured")
+                .hint("name one with --model anthropic/NAME, openai/NAME or ollama/NAME, or permanently: metier config agent.model PROVIDER/NAME"));
+        };
+        let name =
+            ModelName::parse(name, settings.provider).map_err(|error| Report::from(&error))?;
+        let endpoint =
+            Endpoint::resolve(&name, &settings, lookup).map_err(|error| Report::from(&error))?;
+        let price = Price::find(&agent.prices, &name)
+            .map_err(|error| Report::new("price", error.to_string()).hint(error.hint()))?;
+        let limits = Limits::within(Duration::from_secs(agent.timeout));
+        Ok(Self {
+            model: Arc::new(Provider::new(endpoint, limits)),
+            name,
+            effort: None,
+            price,
+        })
+    }
+}
+
+/// The model of a name. A name without a provider means the provider of the session's model.
+///
+/// # Errors
+/// When there is no such model, or no key for it.
+pub(crate) fn model_beside(
+    context: &AgentContext,
+    name: &str,
+    session: &ModelName,
+) -> Result<Chosen, Report> {
+    let name = ModelName::parse(name, Some(session.provider));
+    let name = name.map_err(|error| Report::from(&error))?;
+    context.model(Some(&name.to_string()))
+}

@@ -1,0 +1,361 @@
+//! Conversations between a model and a person or a program, with the skills of a workspace.
+//!
+//! The loop is metier's own: it asks the model, checks each tool call against the rules of the active skills, asks for permission, and writes
+//! everything down before it continues. A [`Conversation`] is owned and can be moved to another thread; what happens in it is reported to a
+//! [`Listener`] as typed [`Event`]s.
+//!
+//! ```no_run
+//! use metier::{Settings, Workspace, agent::ConversationOptions};
+//!
+//! # fn main() -> Result<(), metier::Error> {
+//! let workspace = Workspace::open(Settings::from_env()?)?;
+//! let options = ConversationOptions {
+//!     model: Some("ollama/qwen3".into()),
+//!     ..ConversationOptions::about("review the last commit")
+//! };
+//! let mut conversation = workspace.conversation(&workspace.agent_skills()?, options)?;
+//! println!("{}", conversation.send("review the last commit")?.text);
+//! conversation.end()?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod invocation;
+mod kept;
+mod models;
+
+use std::sync::Arc;
+
+use metier_agent::{Budget, Plan, Report, Role, Shared, judge_set};
+use metier_model::text::shell_word;
+use metier_policy::{Approver, FaultCode};
+
+pub use kept::{KeptConversation, KeptConversations, LastExchange};
+pub use metier_agent::{
+    ActivatedBy, BudgetLimits, Cancel, Event, Listener, SubagentKind, Told, Turn, Usage, is_coding,
+};
+pub use metier_policy::CODING_PIPELINE;
+pub use metier_select::{Mode, mentions};
+
+use crate::{Error, ErrorKind, Skills, Workspace, active};
+
+/// How a conversation is opened. By default a primary agent with the configured model, reporting to no listener.
+#[derive(Clone)]
+pub struct ConversationOptions {
+    /// What the agent can do.
+    pub role: AgentRole,
+    /// `provider/name` of a model, in place of the configured one.
+    pub model: Option<String>,
+    /// Skills that are active from the start.
+    pub skills: Vec<String>,
+    /// How the agent is used: some triggers match that.
+    pub mode: Mode,
+    /// Its title in lists of conversations.
+    pub title: String,
+    /// The id of a conversation that is continued.
+    pub resume: Option<String>,
+    /// Limits of each turn, in place of the configured ones.
+    pub limits: Option<BudgetLimits>,
+    /// Receives the events of the conversation and of its sub-agents, from several threads.
+    pub listener: Arc<dyn Listener>,
+    /// Answers requests for permission, in place of the workspace's approver.
+    pub approver: Option<Arc<dyn Approver>>,
+    /// Stops a turn from another thread or a signal handler.
+    pub cancel: Cancel,
+}
+
+/// What an agent can do itself, and with which skills.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AgentRole {
+    /// Core tools, every skill that is ready, and sub-agents; an orchestrator if `agent.orchestrator` is set.
+    #[default]
+    Primary,
+    /// Only sub-agents: it reads, writes and runs nothing itself.
+    Orchestrator,
+    /// Like a primary agent, for a task of another agent: names of skills in the task load nothing.
+    SubAgent,
+    /// Exactly what a set of skills allows. The set is checked as a whole before a model is asked.
+    SkillSet {
+        /// The skills.
+        skills: Vec<String>,
+        /// Whether code is to be written: then the set has to contain the coding pipeline ([`CODING_PIPELINE`]).
+        is_coding: bool,
+    },
+}
+
+/// A listener that ignores events.
+struct Ignored;
+
+impl Listener for Ignored {
+    fn hear(&self, _told: &Told) {}
+}
+
+impl Default for ConversationOptions {
+    fn default() -> Self {
+        Self {
+            role: AgentRole::default(),
+            model: None,
+            skills: Vec::new(),
+            mode: Mode::default(),
+            title: String::new(),
+            resume: None,
+            limits: None,
+            listener: Arc::new(Ignored),
+            approver: None,
+            cancel: Cancel::new(),
+        }
+    }
+}
+
+impl ConversationOptions {
+    /// The defaults, with the first words of a task as the title.
+    ///
+    /// ```
+    /// use metier::agent::ConversationOptions;
+    ///
+    /// assert_eq!(ConversationOptions::about(" review\n it ").title, "review it");
+    /// ```
+    #[must_use]
+    pub fn about(task: &str) -> Self {
+        Self {
+            title: Plan::about(task).title,
+            ..Self::default()
+        }
+    }
+}
+
+/// A conversation with a model. It can be sent to another thread, and is used by one at a time. See the [module](self) for an example.
+///
+/// Every message is written to the database before anything follows from it: a conversation survives a crash, and
+/// [`ConversationOptions::resume`] continues it. One that is dropped ends its skills.
+pub struct Conversation {
+    session: metier_agent::Session,
+    cancel: Cancel,
+    is_subagent: bool,
+}
+
+impl Workspace {
+    /// The skills of this workspace for [`Workspace::conversation`]: one that requires a tool which metier's agent doesn't have is not ready.
+    ///
+    /// # Errors
+    /// When the trusted folders can't be read from the database.
+    pub fn agent_skills(&self) -> Result<Skills, Error> {
+        let inventory = Arc::new(self.agent_inventory()?);
+        Ok(Skills { inventory })
+    }
+
+    /// Opens a conversation on these skills, or continues an earlier one.
+    ///
+    /// # Errors
+    /// When no model is configured, when a set of skills is rejected, when a skill of the options can't be used, or when nothing can be written to
+    /// the database.
+    pub fn conversation(
+        &self,
+        skills: &Skills,
+        options: ConversationOptions,
+    ) -> Result<Conversation, Error> {
+        let context = Arc::new(models::context(self, skills, &options.listener));
+        let role = match options.role {
+            AgentRole::Primary if self.config.agent.orchestrator => Role::Orchestrator,
+            AgentRole::Primary => Role::Primary,
+            AgentRole::Orchestrator => Role::Orchestrator,
+            AgentRole::SubAgent => Role::Helper,
+            AgentRole::SkillSet { skills, is_coding } => {
+                let judged = judge_set(&context, &skills, is_coding);
+                Role::Set(Box::new(
+                    judged.map_err(|rejected| not_started(&skills, &rejected))?,
+                ))
+            }
+        };
+        // A missing model or key is reported before anything is opened.
+        context.model(options.model.as_deref()).map_err(failure)?;
+        let stage = active::Stage {
+            approver: options.approver,
+            id: options.resume.as_deref(),
+            stop: Some(options.cancel.flag()),
+            ..active::Stage::default()
+        };
+        let runtime = active::open(self, &skills.inventory, stage)?;
+        let limits = options.limits.unwrap_or_else(|| models::limits(self));
+        let shared = Shared {
+            budget: Arc::new(Budget::new(limits)),
+            cancel: options.cancel.clone(),
+            listener: options.listener,
+        };
+        let is_subagent = matches!(role, Role::Helper | Role::Set(_));
+        let plan = Plan {
+            role,
+            model: options.model,
+            skills: options.skills,
+            title: options.title,
+            mode: options.mode,
+            resumes: options.resume.is_some(),
+            ..Plan::default()
+        };
+        let session = metier_agent::open(&context, runtime, shared, plan).map_err(failure)?;
+        Ok(Conversation {
+            session,
+            cancel: options.cancel,
+            is_subagent,
+        })
+    }
+
+    /// The name of the model that would answer, as `provider/name`: `name`, or the configured one.
+    ///
+    /// # Errors
+    /// When there is none, or no key for it.
+    pub fn model_name(&self, name: Option<&str>) -> Result<String, Error> {
+        let chosen = models::choose(&self.config, name).map_err(failure)?;
+        Ok(chosen.name.to_string())
+    }
+
+    /// The model that skills of a [`Session`](crate::Session) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
+    /// configured one. Without a name, a missing model is reported when a skill asks.
+    ///
+    /// # Errors
+    /// When there is no model of that name, or no key for it.
+    pub fn skill_model(
+        &self,
+        skills: &Skills,
+        name: Option<&str>,
+        listener: &Arc<dyn Listener>,
+        cancel: &Cancel,
+    ) -> Result<Arc<dyn crate::Model>, Error> {
+        let context = Arc::new(models::context(self, skills, listener));
+        let chosen = name.map(|name| context.model(Some(name))).transpose();
+        let budget = Arc::new(Budget::new(models::limits(self)));
+        let chosen = chosen.map_err(failure)?;
+        let voice = metier_agent::Voice::new(&context, chosen, budget, cancel.clone());
+        Ok(Arc::new(voice))
+    }
+}
+
+impl Conversation {
+    /// Its id: [`ConversationOptions::resume`] takes it.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        self.session.id()
+    }
+
+    /// The skills that are active in it.
+    #[must_use]
+    pub fn active(&self) -> &[String] {
+        self.session.conversation().active()
+    }
+
+    /// The tools that the model can call now.
+    #[must_use]
+    pub fn tools(&self) -> Vec<String> {
+        self.session.tools()
+    }
+
+    /// Whether the last message was never answered, because the program ended before: [`Conversation::resume`] asks the model again.
+    #[must_use]
+    pub fn is_unanswered(&self) -> bool {
+        self.session.is_unanswered()
+    }
+
+    /// Sends a message, and returns the answer after all tool calls that led to it.
+    ///
+    /// # Errors
+    /// When there is no answer. If the turn was cancelled, the kind is [`ErrorKind::Interrupted`]. What was done until then is kept, and the
+    /// conversation can be continued.
+    pub fn send(&mut self, text: &str) -> Result<Turn, Error> {
+        let turn = match self.is_subagent {
+            true => self.session.assign(text),
+            false => self.session.turn(text),
+        };
+        self.finished(turn)
+    }
+
+    /// Asks the model for the answer to the last message, if that [was never answered](Conversation::is_unanswered).
+    ///
+    /// # Errors
+    /// As for [`Conversation::send`].
+    pub fn resume(&mut self) -> Result<Turn, Error> {
+        let turn = self.session.go_on();
+        self.finished(turn)
+    }
+
+    /// Deactivates a skill, and removes its text, tools and rules from the conversation.
+    ///
+    /// # Errors
+    /// When it is not active, or when that can't be written to the database.
+    pub fn unload(&mut self, skill: &str) -> Result<(), Error> {
+        let done = self.session.unload(skill);
+        self.finished(done)
+    }
+
+    /// Shortens the conversation now: the model summarizes the oldest messages. Returns whether there was anything to shorten.
+    ///
+    /// # Errors
+    /// As for [`Conversation::send`].
+    pub fn compact(&mut self) -> Result<bool, Error> {
+        let done = self.session.compact_now();
+        self.finished(done)
+    }
+
+    /// Ends the code of all skills, the newest first. The conversation stays in the database.
+    ///
+    /// # Errors
+    /// When that can't be written to the database; the skills have ended nevertheless.
+    pub fn end(self) -> Result<(), Error> {
+        self.session.end().map_err(failure)
+    }
+
+    /// Lowers the flag, so that skills can end and the next turn is not cancelled.
+    fn finished<T>(&self, done: Result<T, Report>) -> Result<T, Error> {
+        let cancelled = self.cancel.is_cancelled();
+        self.cancel.clear();
+        done.map_err(|report| match cancelled {
+            true => Error::interrupted("the turn was cancelled"),
+            false => failure(report),
+        })
+    }
+}
+
+/// The report of an agent as an error.
+pub(crate) fn failure(report: Report) -> Error {
+    let error = match report.is_broken {
+        true => Error::broken(report.code, report.message),
+        false => Error::unmet(report.code, report.message),
+    };
+    let error = match report.hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    };
+    match report.skill {
+        Some(skill) => error.skill(skill),
+        None => error,
+    }
+}
+
+/// An error as the report of an agent.
+fn report(error: &Error) -> Report {
+    let details = error.details().iter().map(|detail| format!("; {detail}"));
+    Report {
+        code: error.code(),
+        message: format!("{}{}", error.message(), details.collect::<String>()),
+        skill: error.about_skill().map(str::to_owned),
+        hint: error.advice().map(str::to_owned),
+        is_broken: error.kind() == ErrorKind::Broken,
+    }
+}
+
+/// A rejected set of skills; the hint checks the same set without starting anything.
+fn not_started(skills: &[String], rejected: &metier_agent::Rejected) -> Error {
+    let names: Vec<_> = skills.iter().map(|name| shell_word(name)).collect();
+    let mut errors = rejected.errors.iter();
+    let coding = match errors.any(|fault| fault.code == FaultCode::IncompleteCodingPipeline) {
+        true => " --coding",
+        false => "",
+    };
+    let error = Error::unmet("rejected", "the sub-agent was not started");
+    let error = rejected.lines().into_iter().fold(error, Error::detail);
+    error.hint(format!("metier compose {}{coding}", names.join(" ")))
+}
+
+const _: () = {
+    const fn is_sendable<T: Send>() {}
+    is_sendable::<Conversation>();
+};

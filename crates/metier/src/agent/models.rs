@@ -1,0 +1,90 @@
+//! The models of a workspace: names, keys and budgets come from the configuration and the environment.
+
+use std::{env, sync::Arc};
+
+use metier_agent::{
+    AgentContext, Answer, BudgetLimits, Cancel, Chosen, Delta, Listener, Model, ModelError, Report,
+    Request,
+};
+use metier_catalog::{ProjectLimits, project_files};
+use metier_config::Config;
+
+use super::report;
+use crate::{
+    NoticeLevel, Skills, Workspace,
+    machine::{self, timestamp},
+    office,
+    text::count,
+};
+
+/// What a conversation and its sub-agents have in common.
+pub(super) fn context(
+    workspace: &Workspace,
+    skills: &Skills,
+    listener: &Arc<dyn Listener>,
+) -> AgentContext {
+    let (config, listener) = (Arc::clone(&workspace.config), Arc::clone(listener));
+    let models = move |name: Option<&str>| {
+        let chosen = choose(&config, name)?;
+        let model: Arc<dyn Model> = Arc::new(Observed {
+            model: chosen.model,
+            listener: Arc::clone(&listener),
+        });
+        Ok(Chosen { model, ..chosen })
+    };
+    let files = workspace.clone();
+    AgentContext::new(
+        Arc::clone(&skills.inventory),
+        Arc::clone(&workspace.config),
+        models,
+        || office::fresh_id().map_err(|error| report(&error)),
+        || timestamp(machine::now()),
+    )
+    .listing_files(move || listed(&files))
+}
+
+/// A model by name, or the configured one.
+pub(super) fn choose(config: &Config, name: Option<&str>) -> Result<Chosen, Report> {
+    Chosen::configured(config, name, &|variable| env::var(variable).ok())
+}
+
+/// The configured limits of a turn.
+pub(super) fn limits(workspace: &Workspace) -> BudgetLimits {
+    let agent = &workspace.config.agent;
+    BudgetLimits {
+        requests: agent.max_requests,
+        calls: agent.max_tool_calls,
+        tokens: agent.max_total_tokens,
+    }
+}
+
+/// The files of the project, for triggers.
+fn listed(workspace: &Workspace) -> Vec<String> {
+    let listed = project_files(&workspace.machine.project, ProjectLimits::default());
+    if listed.truncated {
+        let files = count(listed.files.len(), "file");
+        let message = format!("the project has more than {files}; triggers match no others");
+        workspace.notices.notice(NoticeLevel::Warning, &message);
+    }
+    listed.files
+}
+
+/// A model whose listener knows when an answer is awaited.
+struct Observed {
+    model: Arc<dyn Model>,
+    listener: Arc<dyn Listener>,
+}
+
+impl Model for Observed {
+    fn answer(
+        &self,
+        request: &Request,
+        told: &mut dyn FnMut(Delta<'_>),
+        cancel: &Cancel,
+    ) -> Result<Answer, ModelError> {
+        let mut answer = Err(ModelError::Cancelled);
+        self.listener
+            .while_waiting(&mut || answer = self.model.answer(request, told, cancel));
+        answer
+    }
+}

@@ -1,0 +1,303 @@
+//! Is this machine in order: configuration, database, sandbox, backends, rules of the scanner, skills.
+
+mod backends;
+
+use std::path::Path;
+
+use metier_catalog::Entry;
+use metier_host::sandbox::{Mechanism, Support};
+use metier_model::{Digest, Severity, text::shell_word};
+use metier_policy::Identity;
+use metier_runtime::{Inventory, Status, desk, hooks};
+use metier_store::Store;
+
+use crate::{Skills, Workspace, explain, office::meant_by_name, screening::Screening, text::count};
+
+/// What was checked, and what was found.
+#[derive(Clone, Debug)]
+pub struct HealthCheck {
+    /// What was checked, as in `database` or `skill pdf`.
+    pub name: String,
+    /// How it is.
+    pub status: CheckStatus,
+    /// The finding, in a sentence.
+    pub message: String,
+    /// What to type or do about it.
+    pub fix: Option<String>,
+}
+
+/// How a check went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckStatus {
+    /// Nothing is wrong.
+    Ok,
+    /// Something works with restrictions.
+    Warn,
+    /// Something does not work.
+    Fail,
+}
+
+impl CheckStatus {
+    /// `ok`, `warn` or `fail`.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Warn => "warn",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+impl HealthCheck {
+    /// A check.
+    #[must_use]
+    pub fn new(name: &str, status: CheckStatus, message: String, fix: Option<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            status,
+            message,
+            fix,
+        }
+    }
+}
+
+/// The result of [`Workspace::diagnose`].
+pub struct Diagnosis {
+    /// Every check, in the order in which they were made.
+    pub checks: Vec<HealthCheck>,
+    /// The skills, scanned; none if they can't be read.
+    pub skills: Option<Skills>,
+}
+
+impl Workspace {
+    /// Checks this machine and scans its skills, unless the verdicts on their exact bytes are known. With `form` the warnings about the form
+    /// of skills that work are counted too.
+    ///
+    /// ```no_run
+    /// use metier::{Settings, Workspace, diagnosis::CheckStatus};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let workspace = Workspace::open_anyway(Settings::from_env()?)?;
+    /// for check in workspace.diagnose(false).checks {
+    ///     if check.status != CheckStatus::Ok {
+    ///         println!("{}: {}", check.name, check.message);
+    ///     }
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn diagnose(&self, form: bool) -> Diagnosis {
+        let mut checks = self.check_configuration();
+        let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
+        checks.extend([self.check_database(), self.check_index(), sandbox(&support)]);
+        checks.extend(backends::checks(self, support.as_ref().ok()));
+        let Ok(mut inventory) = self.inventory() else {
+            let message = "skipped until the checks above pass".to_owned();
+            checks.push(HealthCheck::new("skills", CheckStatus::Fail, message, None));
+            return Diagnosis {
+                checks,
+                skills: None,
+            };
+        };
+        let screening = self.screening(&inventory.catalog);
+        checks.extend(rules(&screening));
+        screening.look_at_all(&mut inventory);
+        self.check_skills(&inventory, form, &mut checks);
+        Diagnosis {
+            checks,
+            skills: Some(Skills {
+                inventory: inventory.into(),
+            }),
+        }
+    }
+
+    /// One check for each mistake in the configuration, or one if there is none.
+    fn check_configuration(&self) -> Vec<HealthCheck> {
+        if self.problems.is_empty() {
+            let file = self.machine.config_file.as_ref();
+            let message = file.filter(|file| file.exists()).map_or_else(
+                || "no file, all defaults".to_owned(),
+                |file| file.display().to_string(),
+            );
+            let check = HealthCheck::new("configuration", CheckStatus::Ok, message, None);
+            return vec![check];
+        }
+        let one = |problem: &metier_config::Problem| {
+            let status = match problem.is_error() {
+                true => CheckStatus::Fail,
+                false => CheckStatus::Warn,
+            };
+            let fix = problem.hint.clone();
+            let fix = fix.or_else(|| Some("metier config".into()));
+            HealthCheck::new("configuration", status, problem.to_string(), fix)
+        };
+        self.problems.iter().map(one).collect()
+    }
+
+    fn check_database(&self) -> HealthCheck {
+        let check = |status, message, fix: Option<&str>| {
+            HealthCheck::new("database", status, message, fix.map(str::to_owned))
+        };
+        let Some(path) = &self.machine.database else {
+            let message = "there is no home directory to keep it in".to_owned();
+            return check(
+                CheckStatus::Warn,
+                message,
+                Some("set METIER_HOME to a folder"),
+            );
+        };
+        match Store::open_existing(path) {
+            Ok(Some(_)) => check(CheckStatus::Ok, path.display().to_string(), None),
+            Ok(None) => match unwritable(path) {
+                Some(folder) => check(
+                    CheckStatus::Fail,
+                    format!("{} can't be written", folder.display()),
+                    Some(
+                        "check its permissions, or set METIER_HOME to a folder that can be written",
+                    ),
+                ),
+                None => check(CheckStatus::Ok, "not needed yet".to_owned(), None),
+            },
+            Err(error) => check(CheckStatus::Fail, error.to_string(), Some(&error.hint())),
+        }
+    }
+
+    fn check_index(&self) -> HealthCheck {
+        let check =
+            |status, message: &str, fix| HealthCheck::new("index", status, message.to_owned(), fix);
+        match &self.machine.cache {
+            Some(folder) if folder.exists() => {
+                check(CheckStatus::Ok, &folder.display().to_string(), None)
+            }
+            Some(_) => check(CheckStatus::Ok, "not written yet", None),
+            None => check(
+                CheckStatus::Warn,
+                "there is no home directory to keep it in: every start is a cold one",
+                Some("set METIER_HOME to a folder".to_owned()),
+            ),
+        }
+    }
+
+    fn check_skills(&self, inventory: &Inventory, form: bool, checks: &mut Vec<HealthCheck>) {
+        let found = count(inventory.skills.len(), "skill");
+        let message = format!("{found} found, {} ready", inventory.counts().ready);
+        checks.push(HealthCheck::new("skills", CheckStatus::Ok, message, None));
+        for diagnostic in &inventory.diagnostics {
+            let status = match diagnostic.severity {
+                Severity::Error => CheckStatus::Fail,
+                Severity::Warning => CheckStatus::Warn,
+                Severity::Info => continue,
+            };
+            let fix = diagnostic.hint.as_ref().map(ToString::to_string);
+            let message = diagnostic.message.to_string();
+            checks.push(HealthCheck::new(&diagnostic.file, status, message, fix));
+        }
+        for skill in &inventory.skills {
+            let entry = inventory.entry(skill);
+            let name = format!("skill {}", entry.name());
+            let warn = |message, fix| HealthCheck::new(&name, CheckStatus::Warn, message, fix);
+            checks.extend(explain::pin_problem(entry).map(|problem| {
+                let fix = problem.hint.as_ref().map(ToString::to_string);
+                warn(problem.message.to_string(), fix)
+            }));
+            let is_ready = skill.status == Status::Ready;
+            if is_ready && self.is_approved_elsewhere(entry) {
+                let fix = "metier config skills.approved".to_owned();
+                checks.push(warn(meant_by_name(entry), Some(fix)));
+            }
+            let is_listed = is_ready || matches!(skill.status, Status::Disabled | Status::Shadowed);
+            let warnings = entry.warnings();
+            if is_listed && form && warnings > 0 {
+                let path = entry.place.path();
+                let fix = format!("metier validate {}", shell_word(&path.to_string_lossy()));
+                let message = format!("it has {}", count(warnings, "warning"));
+                checks.push(warn(message, Some(fix)));
+            }
+            if is_ready {
+                checks.extend(self.hook_problems(entry, &name));
+            }
+        }
+    }
+
+    /// Whether the configuration contains the name of a skill that it does not approve.
+    fn is_approved_elsewhere(&self, entry: &Entry) -> bool {
+        let identity = Identity {
+            skill: entry.name().as_ref().into(),
+            source: entry.source,
+            // No digest is in question: what is approved by its bytes is not approved by its name.
+            digest: entry.digest.unwrap_or(Digest([0; 32])),
+        };
+        desk::is_approved_elsewhere(&identity, &self.config.approved)
+    }
+
+    /// Hooks that can't be read, and those that failed at the last activation.
+    fn hook_problems(&self, entry: &Entry, name: &str) -> Vec<HealthCheck> {
+        let brought = hooks::in_place(entry);
+        let read = brought.diagnostics.iter();
+        let read = read.filter(|diagnostic| diagnostic.severity > Severity::Info);
+        let read = read.map(|diagnostic| {
+            let message = format!("{}: {}", diagnostic.file, diagnostic.message);
+            let fix = diagnostic.hint.as_ref().map(ToString::to_string);
+            HealthCheck::new(name, CheckStatus::Warn, message, fix)
+        });
+        let failed = self.last_failure(entry).map(|message| {
+            let fix = format!("metier info {}", shell_word(&entry.name()));
+            HealthCheck::new(name, CheckStatus::Warn, message, Some(fix))
+        });
+        read.chain(failed).collect()
+    }
+}
+
+/// The folder that a file would be made in, if that can't be done.
+fn unwritable(file: &Path) -> Option<&Path> {
+    let folder = file.ancestors().skip(1).find(|folder| folder.exists())?;
+    let refused = rustix::fs::access(folder, rustix::fs::Access::WRITE_OK).is_err();
+    (refused || !folder.is_dir()).then_some(folder)
+}
+
+/// What sandboxes programs of skills on this machine.
+fn sandbox(support: &std::io::Result<Support>) -> HealthCheck {
+    let refused = "programs of skills are refused here, unless --unsandboxed is given";
+    let check = |status, message: String, fix: Option<&str>| {
+        HealthCheck::new("sandbox", status, message, fix.map(str::to_owned))
+    };
+    let support = match support {
+        Ok(support) => support,
+        Err(error) => {
+            let message = format!("can't be checked: {error}");
+            return check(CheckStatus::Warn, message, Some(refused));
+        }
+    };
+    let missing = support.missing.join("; ");
+    match support.mechanism {
+        Mechanism::Namespaces => {
+            let message = "namespaces, Landlock and seccomp".to_owned();
+            check(CheckStatus::Ok, message, None)
+        }
+        Mechanism::Landlock => check(
+            CheckStatus::Warn,
+            format!("Landlock and seccomp only: {missing}"),
+            Some("allow unprivileged user namespaces; without them skills have no network"),
+        ),
+        Mechanism::None => check(CheckStatus::Warn, format!("none: {missing}"), Some(refused)),
+    }
+}
+
+/// One check for each rule that the scanner can't use.
+fn rules(screening: &Screening) -> impl Iterator<Item = HealthCheck> {
+    screening.problems().iter().map(|problem| {
+        let line = problem.line.map(|line| format!(":{line}"));
+        let (file, line) = (problem.file.display(), line.unwrap_or_default());
+        let (status, fix) = match problem.own {
+            true => (
+                CheckStatus::Fail,
+                Some("metier config skills.scan.rules_dir".to_owned()),
+            ),
+            false => (CheckStatus::Warn, None),
+        };
+        let message = format!("{file}{line}: {}", problem.message);
+        HealthCheck::new("rules of the scanner", status, message, fix)
+    })
+}

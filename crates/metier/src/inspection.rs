@@ -1,0 +1,171 @@
+//! Everything about one skill, read and scanned now.
+
+use std::sync::Arc;
+
+use metier_catalog::{Entry, FileEntry};
+use metier_model::Manifest;
+use metier_runtime::{Inventory, Skill, Status, hooks, live::State, render::Loaded};
+use metier_scan::Report;
+
+pub use metier_model::hooks::Hooks;
+pub use metier_store::SkillState;
+
+use crate::{
+    Error, Workspace, explain,
+    permissions::PermissionState,
+    screening::{Noticed, unreadable},
+    text::one_line,
+};
+
+/// Everything about one skill: the result of [`Workspace::inspect`].
+pub struct Inspection {
+    inventory: Inventory,
+    position: usize,
+    /// Its manifest, if it can be read.
+    pub manifest: Option<Manifest>,
+    /// Its files.
+    pub files: Vec<FileEntry>,
+    /// What the scanner found, now.
+    pub report: Report,
+    /// What it asks for, and what was answered.
+    pub permissions: Vec<PermissionState>,
+    /// The hooks that it brings.
+    pub hooks: Hooks,
+    /// How its last activation went, if not everything worked.
+    pub last_state: Option<SkillState>,
+}
+
+impl Inspection {
+    /// All skills, this one judged by the scan.
+    #[must_use]
+    pub fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// The skill.
+    #[must_use]
+    pub fn skill(&self) -> &Skill {
+        &self.inventory.skills[self.position]
+    }
+
+    /// What did not work at its last activation, in a sentence.
+    #[must_use]
+    pub fn last_failure(&self) -> Option<String> {
+        self.last_state.as_ref().map(failure)
+    }
+}
+
+/// What did not work at the last activation of a skill, in a sentence.
+fn failure(state: &SkillState) -> String {
+    let happened = match state.state == State::Active.as_str() {
+        true => "not all of its hooks worked when it was activated",
+        false => "it could not be activated",
+    };
+    format!(
+        "{happened} on {}: {}",
+        one_line(&state.since),
+        one_line(state.detail.as_deref().unwrap_or_default())
+    )
+}
+
+impl Workspace {
+    /// Everything about a skill, by name, `source:name` or folder: its manifest and files are read and it is scanned, whatever its status.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let about = workspace.inspect("review-pr")?;
+    /// println!("{} files, {} findings", about.files.len(), about.report.findings.len());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no such skill, or when a rule of the user's own for the scanner is wrong.
+    pub fn inspect(&self, name: &str) -> Result<Inspection, Error> {
+        let mut inventory = self.inventory()?;
+        let found = explain::find(self, &inventory, name)?.entry;
+        let limit = self.config.limits.max_skill_bytes;
+        let entry = &mut inventory.catalog.entries[found];
+        entry.examine(self.mode(), limit);
+        let hooks = hooks::in_place(entry);
+        entry.diagnostics.extend(hooks.diagnostics.iter().cloned());
+        let entry = &inventory.catalog.entries[found];
+        let files = entry.place.files().unwrap_or_default();
+        let loaded = entry.load(self.mode(), limit).ok();
+        let manifest = loaded.and_then(|(parsed, _)| parsed.manifest);
+        let last_state = self.last_state(entry);
+        let (report, permissions) = self.scan_inspected(&mut inventory, found)?;
+        let is_unreadable = inventory.catalog.entries[found].card.is_none();
+        for skill in &mut inventory.skills {
+            if skill.entry == found && is_unreadable {
+                skill.status = Status::Invalid;
+            }
+        }
+        let mut skills = inventory.skills.iter();
+        let position = skills.position(|skill| skill.entry == found);
+        let position = position.ok_or_else(|| {
+            Error::unmet("unknown-skill", format!("there is no skill `{name}`"))
+                .hint("metier list --all shows every skill")
+        })?;
+        Ok(Inspection {
+            inventory,
+            position,
+            manifest,
+            files,
+            report,
+            permissions,
+            hooks,
+            last_state,
+        })
+    }
+
+    /// Scans one skill of an inventory and lets it know; with what the skill asks for.
+    fn scan_inspected(
+        &self,
+        inventory: &mut Inventory,
+        found: usize,
+    ) -> Result<(Report, Vec<PermissionState>), Error> {
+        let entry = &inventory.catalog.entries[found];
+        let screening = self.screening(&inventory.catalog);
+        screening.check_rules()?;
+        let mut permissions = Vec::new();
+        let (report, digest, state) = match screening.snapshot(entry) {
+            Ok(held) => {
+                let held = Arc::new(held);
+                let limit = self.config.limits.max_skill_bytes;
+                if let Ok(loaded) = Loaded::new(entry, Arc::clone(&held), limit) {
+                    permissions = self.permissions_of(&loaded)?;
+                }
+                let report = screening.scan_held(entry, &held).0;
+                (report, Some(held.digest), held.fingerprint)
+            }
+            Err(error) => (unreadable(&error), None, None),
+        };
+        let known = screening.known(&report, digest);
+        if let Some(digest) = digest {
+            let noticed = Noticed {
+                entry,
+                digest,
+                state,
+                known: &known,
+                fresh: true,
+            };
+            screening.remember(&inventory.catalog, std::iter::once(noticed));
+        }
+        inventory.learn(found, digest, known);
+        Ok((report, permissions))
+    }
+
+    /// How the last activation of a skill went, if not everything worked. A database that can't be read knows nothing.
+    fn last_state(&self, entry: &Entry) -> Option<SkillState> {
+        let store = self.existing_store().ok()??;
+        store.state(&entry.name(), entry.source.as_str()).ok()?
+    }
+
+    /// What did not work at the last activation of a skill, in a sentence.
+    #[must_use]
+    pub fn last_failure(&self, entry: &Entry) -> Option<String> {
+        self.last_state(entry).as_ref().map(failure)
+    }
+}

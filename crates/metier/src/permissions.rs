@@ -1,0 +1,184 @@
+//! What skills ask for, and what the user answered.
+
+use metier_model::{Want, WantError};
+use metier_policy::{Asked, Request, Why, plain};
+use metier_runtime::{
+    desk::{self, Subject},
+    permissions as asked, premises,
+    render::Loaded,
+};
+
+pub use metier_policy::{Decision as PermissionDecision, Identity};
+pub use metier_store::{Answer, Approval};
+
+use crate::{
+    Error, NoticeLevel, Workspace, explain,
+    office::{Office, meant_by_name, terms},
+};
+
+/// What one skill asks for, in exactly the bytes that it has now.
+#[derive(Clone, Debug)]
+pub struct PermissionReport {
+    /// The skill, its source and its digest.
+    pub identity: Identity,
+    /// What it asks for, each with the answer so far.
+    pub permissions: Vec<PermissionState>,
+}
+
+/// One permission that a skill asks for.
+#[derive(Clone, Debug)]
+pub struct PermissionState {
+    /// The permission with its scope, as in `shell:exec(git *)`.
+    pub permission: String,
+    /// Whether it is allowed, denied, or will be asked for.
+    pub decision: PermissionDecision,
+    /// The permission in plain words.
+    pub meaning: String,
+}
+
+impl Workspace {
+    /// What a skill asks for and what was answered.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for asked in workspace.permissions("review-pr")?.permissions {
+    ///     println!("{:?}: {}", asked.decision, asked.permission);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the skill can't be used or the scanner blocks it.
+    pub fn permissions(&self, name: &str) -> Result<PermissionReport, Error> {
+        self.answered(name, None)
+    }
+
+    /// Answers permanently, for exactly the bytes that the skill has now: the permissions that are named, as in `shell:exec(git *)`, or
+    /// without any, everything that it asks for.
+    ///
+    /// ```no_run
+    /// use metier::permissions::Answer;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// workspace.answer_permissions("review-pr", &["shell:exec(gh *)"], Answer::Allowed)?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the skill can't be used or the scanner blocks it, when a permission is not one, or when the database can't be written.
+    pub fn answer_permissions(
+        &self,
+        name: &str,
+        permissions: &[impl AsRef<str>],
+        answer: Answer,
+    ) -> Result<PermissionReport, Error> {
+        let named: Result<Vec<Asked>, Error> = permissions
+            .iter()
+            .map(|permission| named(permission.as_ref()))
+            .collect();
+        self.answered(name, Some((named?, answer)))
+    }
+
+    /// Forgets the answers about a skill, or those about the permissions that are named; how many there were.
+    ///
+    /// # Errors
+    /// When the database can't be written.
+    pub fn forget_answers(
+        &self,
+        name: &str,
+        permissions: &[impl AsRef<str>],
+    ) -> Result<usize, Error> {
+        let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
+        let Some(store) = self.existing_store()? else {
+            return Ok(0);
+        };
+        if permissions.is_empty() {
+            return Ok(store.revoke_approvals(name, None)?);
+        }
+        let mut removed = 0;
+        for permission in permissions {
+            removed += store.revoke_approvals(name, Some(permission.as_ref()))?;
+        }
+        Ok(removed)
+    }
+
+    /// Every answer that was given, about every skill.
+    ///
+    /// # Errors
+    /// When the database can't be read.
+    pub fn answers(&self) -> Result<Vec<Approval>, Error> {
+        let store = self.existing_store()?;
+        Ok(store.map_or(Ok(Vec::new()), |store| store.all_approvals())?)
+    }
+
+    fn answered(
+        &self,
+        name: &str,
+        answer: Option<(Vec<Asked>, Answer)>,
+    ) -> Result<PermissionReport, Error> {
+        let inventory = self.inventory()?;
+        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        let loaded = self.load(&inventory, entry)?;
+        let request = asked::everything(&loaded, &self.config);
+        let identity = premises::identity(&loaded);
+        if let Some((named, answer)) = answer {
+            let asked = match named.is_empty() {
+                true => request.iter().cloned().collect(),
+                false => named,
+            };
+            let place = entry.place.path();
+            let subject = Subject {
+                identity: &identity,
+                place: &place.to_string_lossy(),
+                held: &loaded.held,
+            };
+            let desk = Office::open(self)?.desk();
+            desk.remember(&subject, &asked, answer, "command")?;
+        }
+        if desk::is_approved_elsewhere(&identity, &self.config.approved) {
+            let line = meant_by_name(entry);
+            self.notices.notice(NoticeLevel::Note, &line);
+        }
+        let permissions = self.permission_states(&identity, &request)?;
+        Ok(PermissionReport {
+            identity,
+            permissions,
+        })
+    }
+
+    /// What a skill asks for in these bytes, used or not.
+    pub(crate) fn permissions_of(&self, loaded: &Loaded) -> Result<Vec<PermissionState>, Error> {
+        let request = asked::everything(loaded, &self.config);
+        self.permission_states(&premises::identity(loaded), &request)
+    }
+
+    fn permission_states(
+        &self,
+        identity: &Identity,
+        request: &Request,
+    ) -> Result<Vec<PermissionState>, Error> {
+        let store = self.existing_store()?;
+        let (now, approved) = (&self.settings.approve_skills, &self.config.approved);
+        let terms = terms(self);
+        let standing = desk::standing(store.as_ref(), identity, request, &terms, now, approved)?;
+        let state = |(want, decision): (Want, PermissionDecision)| PermissionState {
+            permission: want.to_string(),
+            decision,
+            meaning: plain(&want),
+        };
+        Ok(standing.into_iter().map(state).collect())
+    }
+}
+
+fn named(permission: &str) -> Result<Asked, Error> {
+    let want: Want = permission.parse().map_err(|error: WantError| {
+        Error::broken("usage", error.to_string())
+            .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
+    })?;
+    let why = Why::Declared;
+    Ok(Asked { want, why })
+}

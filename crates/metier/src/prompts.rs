@@ -1,0 +1,256 @@
+//! The system prompt about skills: a catalog with the texts of active skills, or whole bodies.
+
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
+
+use metier_model::{Mode, hooks::may_hook};
+use metier_runtime::{
+    Inventory,
+    prompt::{self, FullOptions, Listing},
+    render::Arguments,
+};
+
+pub use metier_runtime::prompt::Format as PromptFormat;
+
+use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, active, explain, text::one_line};
+
+/// How long skills are scanned before they are named.
+const SCAN_TIME: Duration = Duration::from_secs(2);
+
+/// How a prompt is written.
+#[derive(Clone, Debug, Default)]
+pub struct PromptOptions {
+    /// Text before it.
+    pub base: String,
+    /// How the catalog is written.
+    pub format: PromptFormat,
+    /// At most this many skills, 0 for no limit; by default the configuration's, or 20 whole bodies.
+    pub max_skills: Option<usize>,
+    /// At most this many tokens (estimated) in the catalog; by default the configuration's. Descriptions are shortened before skills are left out.
+    pub budget: Option<usize>,
+    /// Also name skills that are not ready.
+    pub include_not_ready: bool,
+    /// Write the frame of the catalog even when it is empty.
+    pub keep_empty: bool,
+    /// Leave the instruction of the catalog out.
+    pub bare: bool,
+}
+
+/// A prompt about skills.
+#[derive(Clone, Debug, Default)]
+pub struct SkillPrompt {
+    /// The whole text.
+    pub text: String,
+    /// The skills that it names.
+    pub skills: Vec<PromptedSkill>,
+    /// How many skills the catalog leaves out.
+    pub omitted: usize,
+    /// How many bodies a full prompt leaves out because of its limit.
+    pub bodies_left_out: usize,
+    /// How many descriptions were shortened.
+    pub shortened: usize,
+    /// An estimate of the tokens of the catalog, or of whole bodies.
+    pub tokens: usize,
+    /// How many skills could not be scanned in time, and so are named without a location.
+    pub unscanned: usize,
+    /// Whether the text is more than the catalog: it starts with a base text or contains texts of skills.
+    pub has_more: bool,
+}
+
+/// A skill in a prompt.
+#[derive(Clone, Debug)]
+pub struct PromptedSkill {
+    /// Its name.
+    pub name: String,
+    /// Its description, shortened to the budget.
+    pub description: String,
+    /// Where its SKILL.md is; none if it must not be read as a file.
+    pub location: Option<String>,
+}
+
+impl SkillPrompt {
+    /// How long [`Workspace::prompt`] scans skills that were never scanned.
+    pub const SCAN_TIME: Duration = SCAN_TIME;
+    /// How many bodies [`Workspace::full_prompt`] contains by default.
+    pub const FULL_SKILLS: usize = 20;
+
+    fn listed(listing: &Listing<'_>) -> Self {
+        let skill = |line: &prompt::Line<'_>| PromptedSkill {
+            name: line.name.to_owned(),
+            description: line.description.clone().into_owned(),
+            location: Some(line.location.clone()).filter(|location| !location.is_empty()),
+        };
+        Self {
+            skills: listing.lines.iter().map(skill).collect(),
+            omitted: listing.omitted,
+            shortened: listing.shortened,
+            tokens: listing.tokens,
+            ..Self::default()
+        }
+    }
+}
+
+impl Workspace {
+    /// The catalog of the skills that are ready, for a model: name, description and location of each. What was never scanned is scanned
+    /// first, for a moment; nothing is given a location before. The texts of the skills in
+    /// [`Settings::skills`](crate::Settings::skills) follow, and what their hooks add.
+    ///
+    /// ```no_run
+    /// use metier::prompts::PromptOptions;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let prompt = workspace.prompt(&PromptOptions { budget: Some(2_000), ..PromptOptions::default() })?;
+    /// println!("{} skills in about {} tokens", prompt.skills.len(), prompt.tokens);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When a skill of the settings can't be used, or when a rule of the user's own for the scanner is wrong.
+    pub fn prompt(&self, options: &PromptOptions) -> Result<SkillPrompt, Error> {
+        let mut inventory = self.inventory()?;
+        let unscanned = self.scan_offered(options, &mut inventory)?;
+        let skills = Skills {
+            inventory: Arc::new(inventory),
+        };
+        let how = self.catalog_options(options);
+        let listing = prompt::listing(&skills.inventory, &how);
+        let active = self.active_texts(&skills.inventory)?;
+        let mut text = options.base.clone();
+        if !text.is_empty() {
+            text.push_str("\n\n");
+        }
+        text.push_str(&prompt::write(&listing.lines, &how));
+        for body in &active {
+            text.push('\n');
+            text.push_str(body);
+        }
+        Ok(SkillPrompt {
+            text,
+            unscanned,
+            has_more: !options.base.is_empty() || !active.is_empty(),
+            ..SkillPrompt::listed(&listing)
+        })
+    }
+
+    /// Whole bodies of skills, one after the other. A skill that can't be given out is left out with a notice.
+    ///
+    /// # Errors
+    /// When a rule of the user's own for the scanner is wrong.
+    pub fn full_prompt(
+        &self,
+        options: &PromptOptions,
+        separator: &str,
+    ) -> Result<SkillPrompt, Error> {
+        let inventory = self.inventory()?;
+        let how = FullOptions {
+            base: &options.base,
+            max_skills: options.max_skills.unwrap_or(SkillPrompt::FULL_SKILLS),
+            separator,
+            include_disabled: options.include_not_ready,
+            mode: self.mode(),
+            max_skill_bytes: self.config.limits.max_skill_bytes,
+        };
+        let screening = self.screening(&inventory.catalog);
+        screening.check_rules()?;
+        let (text, failed, omitted) = prompt::full(&inventory, &how, |entry| {
+            screening.admit(&inventory.catalog, entry)
+        });
+        let mut left_out = BTreeSet::new();
+        for (name, error) in failed {
+            let line = format!(
+                "skill `{}` was left out: {}",
+                one_line(&name),
+                one_line(&error.to_string())
+            );
+            self.notices.notice(NoticeLevel::Warning, &line);
+            left_out.insert(name);
+        }
+        let catalog = prompt::Options {
+            max_skills: how.max_skills,
+            include_disabled: options.include_not_ready,
+            ..prompt::Options::default()
+        };
+        let mut listing = prompt::listing(&inventory, &catalog);
+        listing.lines.retain(|line| !left_out.contains(line.name));
+        Ok(SkillPrompt {
+            tokens: metier_runtime::count_tokens(&text),
+            text,
+            bodies_left_out: omitted,
+            has_more: true,
+            ..SkillPrompt::listed(&listing)
+        })
+    }
+
+    fn catalog_options(&self, options: &PromptOptions) -> prompt::Options {
+        let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
+        let wanted = &self.config.prompt;
+        let max_skills = options.max_skills.or(configured(wanted.max_skills));
+        prompt::Options {
+            format: options.format,
+            max_skills: max_skills.unwrap_or(0),
+            budget: options.budget.or(configured(wanted.budget)),
+            include_disabled: options.include_not_ready,
+            keep_empty: options.keep_empty,
+            bare: options.bare,
+            unscanned_locations: !self.config.security.scan_on_load,
+        }
+    }
+
+    /// Scans what the catalog would name and was never scanned, for a moment; how many are left.
+    fn scan_offered(
+        &self,
+        options: &PromptOptions,
+        inventory: &mut Inventory,
+    ) -> Result<usize, Error> {
+        let wanted = prompt::unscanned(inventory, options.include_not_ready);
+        if wanted.is_empty() || !self.config.security.scan_on_load {
+            return Ok(0);
+        }
+        let screening = self.screening(&inventory.catalog);
+        screening.check_rules()?;
+        Ok(screening.look_at(inventory, wanted, Some(SCAN_TIME)))
+    }
+
+    /// The texts of the skills that the settings name, then what their hooks add.
+    fn active_texts(&self, inventory: &Arc<Inventory>) -> Result<Vec<String>, Error> {
+        let mut texts = Vec::new();
+        for name in &self.settings.skills {
+            let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
+            let how = ShowOptions::default();
+            let shown = self.show(inventory, entry, &Arguments::default(), how)?;
+            texts.push(shown.content);
+        }
+        texts.extend(self.injected(inventory)?);
+        Ok(texts)
+    }
+
+    /// What the hooks of the active skills add besides their texts. Skills without hooks are not started for it.
+    fn injected(&self, inventory: &Arc<Inventory>) -> Result<Option<String>, Error> {
+        let limit = self.config.limits.max_skill_bytes;
+        let mut adds = false;
+        for name in &self.settings.skills {
+            let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
+            let files = entry.place.files().unwrap_or_default();
+            adds |= files
+                .iter()
+                .any(|file| file.path.as_str().is_some_and(may_hook));
+            adds |= inventory.plugin_of(entry).is_some();
+            let loaded = entry.load(Mode::Lenient, limit).ok();
+            adds |= loaded
+                .and_then(|(parsed, _)| parsed.manifest)
+                .is_some_and(|manifest| {
+                    manifest.card.backend.is_some() || manifest.invocation.hooks.is_some()
+                });
+        }
+        if !adds {
+            return Ok(None);
+        }
+        let text = active::with(self, inventory, &[], |runtime| {
+            let names = runtime.names();
+            names.iter().for_each(|name| runtime.note_instructed(name));
+            runtime.build_prompt("").map_err(active::no_prompt)
+        })?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+}

@@ -1,0 +1,283 @@
+//! Which skills fit a task, and why.
+
+use std::path::{Component, Path, PathBuf};
+
+use metier_catalog::{ProjectFiles, ProjectLimits, project_files};
+use metier_runtime::selecting::{Candidates, Reading};
+use metier_select::{
+    Situation,
+    languages::{Language, Seen, detect},
+    rules::{Named, coding},
+};
+
+pub use metier_runtime::selecting::{Account, Gate, Pick, Refused, Selection};
+pub use metier_select::{
+    Match, Mode as TaskMode,
+    languages::Detected,
+    rules::{Coding, Incomplete, Risk, Rules},
+};
+
+use crate::{
+    Error, NoticeLevel, Skills, Workspace, explain,
+    text::{count, one_line},
+};
+
+/// A task, and what is known about it.
+#[derive(Clone, Debug, Default)]
+pub struct Task {
+    /// What is to be done, in the user's words.
+    pub text: String,
+    /// Files that it is about, in place of all files of the project.
+    pub files: Vec<PathBuf>,
+    /// Languages that it is about, in place of those of the files.
+    pub languages: Vec<String>,
+    /// How the agent is used.
+    pub mode: TaskMode,
+    /// Whether it is coding; without a value its words decide.
+    pub coding: Option<bool>,
+    /// What can go wrong. With a high risk, skills that write or run commands must be named.
+    pub risk: Risk,
+    /// The field that it is in: a word of a skill's category or tags.
+    pub domain: Option<String>,
+    /// Whether the name and description of a skill without triggers are compared with the task.
+    pub by_text: bool,
+}
+
+impl Task {
+    /// A task in words, as a person types it.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            by_text: true,
+            ..Self::default()
+        }
+    }
+
+    fn coding(&self) -> Coding {
+        let files: Vec<_> = self
+            .files
+            .iter()
+            .map(|file| file.to_string_lossy())
+            .collect();
+        let files: Vec<&str> = files.iter().map(|file| &**file).collect();
+        let languages: Vec<&str> = self.languages.iter().map(String::as_str).collect();
+        let (files, languages) = (&files[..], &languages[..]);
+        match self.coding {
+            Some(is_coding) => Coding::told(is_coding),
+            None => coding(&self.text, Named { files, languages }),
+        }
+    }
+}
+
+/// A task beside the skills of a workspace: the result of [`Workspace::select`] and [`Workspace::why`].
+pub struct TaskMatches {
+    task: Task,
+    skills: Skills,
+    candidates: Candidates,
+    coding: Coding,
+    /// The files of the project, if a skill asks about them.
+    files: Option<ProjectFiles>,
+    detected: Detected,
+    seen: Vec<Seen>,
+    /// The only skill that is asked about, by its entry.
+    only: Option<usize>,
+}
+
+impl TaskMatches {
+    /// The skills, as they were judged.
+    #[must_use]
+    pub fn skills(&self) -> &Skills {
+        &self.skills
+    }
+
+    /// The skills that fit: those that the task requires in their order, then the best first; with what was held back or refused.
+    #[must_use]
+    pub fn selection(&self) -> Selection<'_> {
+        self.in_situation(|situation, rules| self.candidates.select(situation, rules))
+    }
+
+    /// Every skill, or the one that was asked about, with the reasons for and against it; and what the task requires and can't have.
+    #[must_use]
+    pub fn accounts(&self) -> (Vec<Account<'_>>, Option<Incomplete>) {
+        let (mut accounts, incomplete) =
+            self.in_situation(|situation, rules| self.candidates.accounts(situation, rules));
+        if let Some(only) = self.only {
+            accounts.retain(|account| account.skill.entry == only);
+        }
+        (accounts, incomplete)
+    }
+
+    /// How many skills could be picked.
+    #[must_use]
+    pub fn considered(&self) -> usize {
+        self.candidates.considered()
+    }
+
+    /// Whether the task is coding, with the evidence.
+    #[must_use]
+    pub fn coding(&self) -> &Coding {
+        &self.coding
+    }
+
+    /// The project, if a skill asks about its files: their number, whether there are more, and the languages.
+    #[must_use]
+    pub fn project(&self) -> Option<(usize, bool, &Detected)> {
+        let listed = self.files.as_ref()?;
+        Some((listed.files.len(), listed.truncated, &self.detected))
+    }
+
+    fn in_situation<T>(&self, ask: impl FnOnce(&Situation<'_>, &Rules<'_>) -> T) -> T {
+        let listed = self.files.iter().flat_map(|listed| &listed.files);
+        let files: Vec<&str> = listed.map(String::as_str).collect();
+        let situation = Situation {
+            task: &self.task.text,
+            files: &files,
+            languages: &self.seen,
+            mode: self.task.mode,
+            explicit: &[],
+        };
+        let rules = Rules {
+            coding: self.coding.clone(),
+            risk: self.task.risk,
+            domain: self.task.domain.as_deref(),
+        };
+        ask(&situation, &rules)
+    }
+}
+
+impl Workspace {
+    /// The skills that fit a task. Only skills that can be used are picked.
+    ///
+    /// ```no_run
+    /// use metier::selection::Task;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// let matches = workspace.select(&skills, Task::new("fill in this PDF form"));
+    /// for pick in matches.selection().picks {
+    ///     println!("{:.2} {}", pick.score, skills.inventory().entry(pick.skill).name());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn select(&self, skills: &Skills, task: Task) -> TaskMatches {
+        self.matches(skills, task, false, None)
+    }
+
+    /// Why skills were picked for a task and others were not; with a name, only about that skill.
+    ///
+    /// ```no_run
+    /// use metier::selection::Task;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// let matches = workspace.why(&skills, Task::new("review this change"), Some("review-pr"))?;
+    /// for account in matches.accounts().0 {
+    ///     println!("picked: {}, {} gates", account.picked, account.gates.len());
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no skill of that name.
+    pub fn why(
+        &self,
+        skills: &Skills,
+        task: Task,
+        name: Option<&str>,
+    ) -> Result<TaskMatches, Error> {
+        let only = name.map(|name| explain::find(self, &skills.inventory, name));
+        let only = only.transpose()?.map(|skill| skill.entry);
+        Ok(self.matches(skills, task, true, only))
+    }
+
+    fn matches(
+        &self,
+        skills: &Skills,
+        task: Task,
+        everything: bool,
+        only: Option<usize>,
+    ) -> TaskMatches {
+        let reading = Reading {
+            mode: self.mode(),
+            max_bytes: self.config.limits.max_skill_bytes,
+            threads: std::thread::available_parallelism()
+                .map_or(1, usize::from)
+                .min(8),
+            everything,
+            powers: task.risk != Risk::Low,
+        };
+        let mut candidates = Candidates::read(&skills.inventory, reading);
+        if task.by_text {
+            candidates = candidates.with_text();
+        }
+        let files = candidates.asks_about_files().then(|| self.files_for(&task));
+        let names = files.iter().flat_map(|listed| &listed.files);
+        let detected = detect(names.map(String::as_str));
+        let named = task.languages.iter().map(|name| Seen {
+            language: Language::new(name),
+            because: "it was named".to_owned(),
+        });
+        let seen = match task.languages.as_slice() {
+            [] => detected.seen(),
+            _ => named.collect(),
+        };
+        TaskMatches {
+            coding: task.coding(),
+            task,
+            skills: skills.clone(),
+            candidates,
+            files,
+            detected,
+            seen,
+            only,
+        }
+    }
+
+    /// The files that a task is about. A file that was named needn't exist.
+    fn files_for(&self, task: &Task) -> ProjectFiles {
+        if !task.files.is_empty() {
+            let given = task.files.iter();
+            return ProjectFiles {
+                files: given.map(|file| self.within_project(file)).collect(),
+                ..ProjectFiles::default()
+            };
+        }
+        let listed = project_files(&self.machine.project, ProjectLimits::default());
+        let warn = |line: &str| self.notices.notice(NoticeLevel::Warning, &one_line(line));
+        if listed.truncated {
+            let files = count(listed.files.len(), "file");
+            warn(&format!(
+                "the project has more than the {files} that were inspected; name those that matter with `--file`"
+            ));
+        }
+        if listed.unreadable > 0 {
+            let folders = count(listed.unreadable, "folder");
+            warn(&format!("{folders} of the project can't be read"));
+        }
+        listed
+    }
+
+    fn within_project(&self, file: &Path) -> String {
+        let mut path = PathBuf::new();
+        for component in self.machine.work.join(file).components() {
+            match component {
+                Component::CurDir => {}
+                Component::ParentDir => {
+                    path.pop();
+                }
+                other => path.push(other),
+            }
+        }
+        let relative = path
+            .strip_prefix(&self.machine.project)
+            .or_else(|_| path.strip_prefix("/"))
+            .unwrap_or(&path);
+        relative.to_string_lossy().into_owned()
+    }
+}

@@ -1,0 +1,131 @@
+//! Checking skills against the specification.
+
+use std::path::PathBuf;
+
+use metier_catalog::{Place, Root};
+use metier_model::{Code, Diagnostic, Mode, Severity, Source, text::shell_word};
+use metier_runtime::{Inventory, Skill, Status, hooks, promises};
+
+use crate::{Error, Workspace, explain};
+
+/// The result of [`Workspace::validate`]: every skill that was found, with its diagnostics.
+pub struct ValidationReport {
+    inventory: Inventory,
+    /// Skills of a large folder whose bodies were not read. Name a skill to have its body read.
+    pub bodies_not_read: usize,
+}
+
+impl ValidationReport {
+    /// The skills, in the order in which they were found.
+    #[must_use]
+    pub fn inventory(&self) -> &Inventory {
+        &self.inventory
+    }
+
+    /// Whether every skill and every folder is free of errors.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        let mut folders = self.inventory.diagnostics.iter();
+        let mut skills = self.inventory.skills.iter();
+        !folders.any(is_error) && skills.all(|skill| self.is_skill_valid(skill))
+    }
+
+    /// Whether one of these skills is free of errors.
+    #[must_use]
+    pub fn is_skill_valid(&self, skill: &Skill) -> bool {
+        let mut diagnostics = self.inventory.entry(skill).diagnostics.iter();
+        skill.status != Status::Invalid && !diagnostics.any(is_error)
+    }
+
+    /// Problems with folders. Other skills of the same name, and missing dependencies, are not mistakes in a file.
+    pub fn folder_problems(&self) -> impl Iterator<Item = &Diagnostic> {
+        let all = self.inventory.diagnostics.iter();
+        all.filter(|one| !matches!(one.code, Code::Shadowed | Code::DependencyMissing))
+    }
+}
+
+fn is_error(diagnostic: &Diagnostic) -> bool {
+    diagnostic.severity == Severity::Error
+}
+
+impl Workspace {
+    /// Checks skills by folder, path of a SKILL.md, folder of skills, or name. With `strict` they must conform to the Agent Skills
+    /// specification exactly; otherwise a skill is valid when it can be loaded.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let checked = workspace.validate(&["./skills"], true)?;
+    /// for entry in &checked.inventory().catalog.entries {
+    ///     println!("{}: {} diagnostics", entry.name(), entry.diagnostics.len());
+    /// }
+    /// assert!(checked.is_valid());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no skill there, when no skill has the name, or when a built-in skill is named.
+    pub fn validate(
+        &self,
+        what: &[impl AsRef<str>],
+        strict: bool,
+    ) -> Result<ValidationReport, Error> {
+        let mode = match strict {
+            true => Mode::Strict,
+            false => self.mode(),
+        };
+        let roots: Result<Vec<Root>, Error> = what
+            .iter()
+            .map(|what| Ok(Root::explicit(Source::Inline, self.folder(what.as_ref())?)))
+            .collect();
+        let (mut inventory, bodies_not_read) = self.examine_counting(roots?, mode);
+        let limit = self.config.limits.max_skill_bytes;
+        for entry in &mut inventory.catalog.entries {
+            let broken = promises::broken(entry, mode, limit);
+            entry.diagnostics.extend(broken);
+            let hooks = hooks::in_place(entry);
+            entry.diagnostics.extend(hooks.diagnostics);
+        }
+        if inventory.skills.is_empty() {
+            let problem = inventory.diagnostics.iter().find(|one| is_error(one));
+            return Err(no_skills(what, problem));
+        }
+        Ok(ValidationReport {
+            inventory,
+            bodies_not_read,
+        })
+    }
+
+    /// The folder that is meant: a path, or where the skill of that name is.
+    fn folder(&self, what: &str) -> Result<PathBuf, Error> {
+        let path = self.machine.work.join(what);
+        if what.contains('/') || path.exists() {
+            return Ok(path);
+        }
+        let inventory = self.inventory()?;
+        let entry = inventory.entry(explain::find(self, &inventory, what)?);
+        match &entry.place {
+            Place::Folder(folder) => Ok(folder.clone()),
+            Place::Builtin(_) => Err(Error::unmet(
+                "builtin-skill",
+                format!("skill `{what}` is part of metier and has no folder"),
+            )
+            .hint(format!("metier info {}", shell_word(what)))),
+        }
+    }
+}
+
+fn no_skills(what: &[impl AsRef<str>], problem: Option<&Diagnostic>) -> Error {
+    if let Some(problem) = problem {
+        return Error::unmet("not-found", problem.message.to_string())
+            .path(&*problem.file)
+            .hint("name a skill's folder, its SKILL.md, or a folder of skills");
+    }
+    let folders: Vec<&str> = what.iter().map(AsRef::as_ref).collect();
+    let message = format!(
+        "there is no SKILL.md or SKILL.yaml in `{}`",
+        folders.join("`, `")
+    );
+    Error::unmet("skill-file-missing", message).hint("name a skill's folder, or a folder of skills")
+}
