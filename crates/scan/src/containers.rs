@@ -100,7 +100,7 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
             ),
             Problem::Ambiguous(why) | Problem::Broken(why) => scanner.unread(path, why),
             Problem::Unsupported => {
-                scanner.unread(path, "archives of this type are not opened".to_owned())
+                scanner.unread(path, "archives of this type are not opened".to_owned());
             }
         }
     }

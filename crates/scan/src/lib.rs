@@ -32,6 +32,7 @@ mod lower;
 mod made;
 mod manifests;
 mod matching;
+mod padding;
 mod pattern;
 mod prose;
 mod quiet;

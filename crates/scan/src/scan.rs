@@ -170,9 +170,6 @@ pub(crate) struct Scanner<'a> {
     lowering: Lowering,
 }
 
-/// The length of whitespace before more text that is too long to be an accident.
-const PADDING: usize = 1500;
-
 impl<'a> Scanner<'a> {
     pub(crate) fn new(about: &'a About<'a>, rules: &'a Rules, parsers: Parsers) -> Self {
         Self {
@@ -288,7 +285,7 @@ impl<'a> Scanner<'a> {
     /// Scans a text: hidden characters, structure, programs, encoded parts.
     pub(crate) fn look(&mut self, index: usize, kind: Kind) {
         let hidden = matching::hidden(self, index);
-        self.padding(index);
+        crate::padding::look(self, index);
         crate::manifests::look(self, index);
         let path = self.texts.0[index].file.clone();
         let content = Rc::clone(&self.texts.0[index].content);
@@ -537,42 +534,6 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn padding(&mut self, index: usize) {
-        let content = &self.texts.0[index].content;
-        if !may_be_padded(content.as_bytes()) {
-            return;
-        }
-        let mut run = 0_usize;
-        let mut lines = 0_usize;
-        let mut start = 0_usize;
-        let mut found = None;
-        for (at, c) in content.char_indices() {
-            if c.is_whitespace() {
-                if run == 0 {
-                    start = at;
-                }
-                run += 1;
-                lines += usize::from(c == '\n');
-            } else {
-                if run > PADDING && (lines > 200 || run > 4 * PADDING) {
-                    found = Some(start);
-                    break;
-                }
-                run = 0;
-                lines = 0;
-            }
-        }
-        if let Some(at) = found {
-            self.odd_at(
-                Oddity::Padding,
-                index,
-                at,
-                "more text stands far below, after nothing but blanks",
-                true,
-            );
-        }
-    }
-
     /// Scans the texts that parts of a text decode to.
     fn encoded(&mut self, index: usize, content: &str) {
         let pieces = decode::decoded(content, &mut self.budget);
@@ -786,22 +747,6 @@ fn shift(document: &mut Document, by: usize) {
     for (at, _) in &mut document.html {
         *at = at.start + by..at.end + by;
     }
-}
-
-/// Whether a text can contain a long run of whitespace: such a run covers whole chunks, so a few bytes of each are checked. Whitespace
-/// beyond ASCII contains one of these bytes as well.
-fn may_be_padded(bytes: &[u8]) -> bool {
-    const STRETCH: usize = 512;
-    let blank = |byte: &u8| {
-        byte.is_ascii_whitespace()
-            || matches!(
-                byte,
-                0x0b | 0x1c..=0x1f | 0xc2 | 0xe1..=0xe3 | 0x80..=0x8f | 0x9a | 0x9f | 0xa0 | 0xa8 | 0xa9 | 0xaf
-            )
-    };
-    bytes
-        .chunks_exact(STRETCH)
-        .any(|stretch| stretch.iter().step_by(STRETCH / 8).all(blank))
 }
 
 /// Whether a link points outside the skill.

@@ -35,10 +35,16 @@ use crate::{flow::Language, form::Program};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parsers {
     /// All of them.
-    #[cfg_attr(not(feature = "scan-code"), expect(dead_code))]
+    #[cfg_attr(
+        not(feature = "scan-code"),
+        expect(dead_code, reason = "this build does not have them")
+    )]
     All,
     /// All but JavaScript and Python, as in a build without the feature `scan-code`.
-    #[cfg_attr(all(feature = "scan-code", not(test)), expect(dead_code))]
+    #[cfg_attr(
+        all(feature = "scan-code", not(test)),
+        expect(dead_code, reason = "tests examine what such a build reports")
+    )]
     WithoutCode,
 }
 
@@ -66,7 +72,10 @@ impl Lowering {
     }
 
     /// Lowers a text; `dialect` is for JavaScript.
-    #[cfg_attr(not(feature = "scan-code"), expect(unused_variables))]
+    #[cfg_attr(
+        not(feature = "scan-code"),
+        expect(unused_variables, reason = "only a parser has dialects")
+    )]
     pub(crate) fn program(&self, text: &str, language: Language, dialect: Dialect) -> Program {
         match language {
             #[cfg(feature = "scan-code")]
