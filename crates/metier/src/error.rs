@@ -1,5 +1,8 @@
 //! What went wrong: a code, a sentence, the skill and file it is about, and what to type next.
 
+#[cfg(feature = "agent")]
+mod report;
+
 use std::{fmt, path::Path};
 
 /// Why something was not done. Behind a pointer, because most results are not errors.
@@ -78,24 +81,6 @@ impl Error {
             .chain(lines)
             .chain(hint);
         all.collect::<Vec<_>>().join("\n")
-    }
-
-    /// The same as the report of an agent.
-    #[must_use]
-    pub fn to_report(&self) -> metier_agent::Report {
-        let inside = &self.0;
-        let details: String = inside
-            .details
-            .iter()
-            .map(|detail| format!("; {detail}"))
-            .collect();
-        metier_agent::Report {
-            code: inside.code,
-            message: format!("{}{details}", inside.message),
-            skill: inside.skill.clone(),
-            hint: inside.hint.clone(),
-            is_broken: matches!(inside.kind, ErrorKind::Broken),
-        }
     }
 
     /// Whether a permission is missing.

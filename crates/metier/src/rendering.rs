@@ -1,18 +1,19 @@
 //! The content of skills, as a model gets it: trusted, scanned, its commands permitted, run and written down.
 
+#[cfg(feature = "run")]
+mod commands;
+#[cfg(not(feature = "run"))]
+#[path = "rendering/no_commands.rs"]
+mod commands;
+
 use metier_catalog::{Entry, ReadError, Resource, Snapshot};
 use metier_model::{template::Piece, text::shell_word};
 use metier_runtime::{
     Inventory,
-    activate::{self, Activation, ActivationError, Ran},
-    render::{self, Arguments, Here, Loaded, Nobody, RenderError},
+    render::{self, Arguments, Here, Loaded, Nobody, Ran, RenderError, Rendered},
 };
 
-use crate::{
-    Error, Workspace, explain,
-    office::{self, Office},
-    screening::refused,
-};
+use crate::{Error, Workspace, explain, screening::refused};
 
 /// The largest file of a skill that is given out.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
@@ -101,21 +102,44 @@ impl Workspace {
     ) -> Result<Shown, Error> {
         let loaded = self.load(inventory, entry)?;
         let digest = loaded.held.digest.to_string();
-        let shown = activate(self, &loaded, arguments, how.no_exec)?;
+        let (rendered, commands) = self.rendered(&loaded, arguments, how.no_exec)?;
         let directory = entry.place.path().to_string_lossy().into_owned();
         let content = if how.raw {
-            shown.rendered.body
+            rendered.body
         } else {
-            render::wrap(&entry.name(), &directory, &shown.rendered)
+            render::wrap(&entry.name(), &directory, &rendered)
         };
         Ok(Shown {
             name: entry.name().into_owned(),
             digest,
             content,
             directory,
-            resources: shown.rendered.resources,
-            commands: shown.commands,
+            resources: rendered.resources,
+            commands,
         })
+    }
+
+    /// The body of a skill, and the commands that ran for it: they run if they may, or stay as they are written.
+    fn rendered(
+        &self,
+        loaded: &Loaded,
+        arguments: &Arguments,
+        no_exec: bool,
+    ) -> Result<(Rendered, Vec<Ran>), Error> {
+        let pieces = loaded.pieces();
+        let is_command = |piece: &Piece<'_>| matches!(piece, Piece::Command(_));
+        if !no_exec && pieces.iter().any(is_command) {
+            return commands::rendered(self, loaded, arguments);
+        }
+        let project = self.machine.project.to_string_lossy();
+        let here = Here {
+            project: &project,
+            session: "",
+            reads: !no_exec,
+        };
+        let rendered = render::render(loaded, &pieces, arguments, here, &Nobody);
+        let rendered = rendered.map_err(|error| not_rendered(&loaded.entry, &error))?;
+        Ok((rendered, Vec::new()))
     }
 
     #[doc(hidden)]
@@ -132,67 +156,6 @@ impl Workspace {
         let held = self.admit(inventory, entry)?;
         let resource = held.resource(path, MAX_RESOURCE);
         resource.map_err(|error| refuse(&error))
-    }
-}
-
-/// A skill as a model gets it; its commands run if they may, or stay as they are.
-fn activate(
-    workspace: &Workspace,
-    loaded: &Loaded,
-    arguments: &Arguments,
-    no_exec: bool,
-) -> Result<Activation, Error> {
-    let entry = &*loaded.entry;
-    let project = workspace.machine.project.to_string_lossy();
-    let pieces = loaded.pieces();
-    if no_exec
-        || !pieces
-            .iter()
-            .any(|piece| matches!(piece, Piece::Command(_)))
-    {
-        let here = Here {
-            project: &project,
-            session: "",
-            reads: !no_exec,
-        };
-        let rendered = render::render(loaded, &pieces, arguments, here, &Nobody);
-        return Ok(Activation {
-            rendered: rendered.map_err(|error| not_rendered(entry, &error))?,
-            commands: Vec::new(),
-            receipts: Vec::new(),
-        });
-    }
-    let premises = Office::open(workspace)?.premises(None, None);
-    activate::activate(loaded, arguments, &project, &premises)
-        .map_err(|error| stopped(entry, error))
-}
-
-/// What to say when a skill can't be activated.
-fn stopped(entry: &Entry, error: ActivationError) -> Error {
-    let name = entry.name();
-    let word = shell_word(&name).into_owned();
-    let unmet = |code, message: String| Error::unmet(code, message).skill(name.as_ref());
-    match error {
-        ActivationError::Render(error) => not_rendered(entry, &error),
-        ActivationError::Refused(error) => office::refused(entry, error),
-        ActivationError::Failed(error) => explain::act_failed(&name, error),
-        error @ ActivationError::Arguments { .. } => {
-            unmet("arguments-refused", format!("skill `{name}`: {error}")).hint(format!(
-                "metier show {word} --no-exec leaves its commands as they are written"
-            ))
-        }
-        error @ ActivationError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}"))
-            .hint(format!(
-                "metier show {word} --no-exec leaves its commands as they are written"
-            )),
-        ActivationError::Command { ref stderr, .. }
-        | ActivationError::Pipeline { ref stderr, .. } => {
-            let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
-            let lines = stderr.lines().take(5).map(str::to_owned);
-            lines.fold(failure, Error::detail).hint(format!(
-                "commands see no network and no files but the skill's own, unless approved: metier permissions {word}"
-            ))
-        }
     }
 }
 

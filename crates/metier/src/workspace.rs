@@ -1,5 +1,8 @@
 //! The workspace: configuration, roots, trust, and the inventory of this machine.
 
+#[cfg(feature = "agent")]
+mod agent;
+
 use std::{
     collections::BTreeSet,
     fs,
@@ -13,7 +16,7 @@ use metier_catalog::{
     discover, read_named, read_small,
 };
 use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
-use metier_model::{Digest, Mode, Need, Source};
+use metier_model::{Digest, Mode, Source};
 use metier_runtime::{
     Inventory,
     scanning::{Screen, Unscreened},
@@ -128,19 +131,6 @@ impl Workspace {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
-    }
-
-    /// The same for our own agent, which knows its tools: a skill that needs another one is not ready.
-    pub fn agent_inventory(&self) -> Result<Inventory, Error> {
-        let agent = AgentFiles::read(self);
-        let (roots, builtins) = self.roots(&agent)?;
-        let mode = self.mode();
-        let catalog = self.look(roots, builtins, mode, self.index().as_ref());
-        let tools = match &self.config.agent.tools {
-            Some(_) => None,
-            None => Some(agent_tools(&catalog)),
-        };
-        Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
     }
 
     /// Looks into the given roots only, at every file again, and closer at a skill that was named itself than at the thousands in a
@@ -450,25 +440,6 @@ impl Workspace {
         }
         Ok(())
     }
-}
-
-/// The tools of our own agent: the program's, and those that skills ask for by the name of a skill that is there (`kubernetes__apply`).
-fn agent_tools(catalog: &Catalog) -> Vec<String> {
-    let cards = || catalog.entries.iter().filter_map(|one| one.card.as_ref());
-    let is_there = |skill: &str| cards().any(|card| *card.name == *skill);
-    let of_skills = cards()
-        .flat_map(|card| &card.requirements)
-        .filter_map(|requirement| match &requirement.need {
-            Need::Tool(name) => Some(name),
-            _ => None,
-        })
-        .filter(|name| {
-            name.split_once("__")
-                .is_some_and(|(skill, _)| is_there(skill))
-        })
-        .map(|name| name.to_string());
-    let own = metier_agent::tool_names().map(str::to_owned);
-    own.chain(of_skills).collect()
 }
 
 /// The path without links, if it is there.

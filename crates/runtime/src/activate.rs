@@ -18,6 +18,8 @@ use crate::{
     worker::{Failed, Worker, failed_in_pipeline},
 };
 
+pub use crate::render::Ran;
+
 /// A skill, ready for a model.
 #[derive(Debug)]
 pub struct Activation {
@@ -27,19 +29,6 @@ pub struct Activation {
     pub commands: Vec<Ran>,
     /// What was written down.
     pub receipts: Vec<Receipt>,
-}
-
-/// A command that ran.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ran {
-    /// As its author wrote it.
-    pub command: String,
-    /// Its exit code, if it ended by itself.
-    pub exit: Option<i32>,
-    /// How long it took.
-    pub ms: u64,
-    /// Whether it printed more than was kept.
-    pub truncated: bool,
 }
 
 /// Why a skill could not be activated.

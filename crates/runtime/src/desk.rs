@@ -20,7 +20,7 @@ use metier_store::{
     SharedStore, SkillState, Store, StoreError,
 };
 
-use crate::{guarded::Guarded, receipts::Whose, redact::Redactor};
+use crate::{guarded::Guarded, redact::Redactor};
 
 /// What time it is.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -215,6 +215,15 @@ impl Went {
             None => metier_store::Decision::Refused,
         }
     }
+}
+
+/// What stands in every receipt of an activation.
+#[derive(Clone, Debug)]
+pub(crate) struct Whose {
+    pub(crate) skill: String,
+    pub(crate) source: String,
+    pub(crate) digest: String,
+    pub(crate) session: String,
 }
 
 /// What will be written down about something that is one entry.

@@ -19,28 +19,44 @@
 //!
 //! **Start reading at** `inventory.rs`, then `prompt.rs`, `render.rs`, then `scanning.rs`, `composing.rs`, `selecting.rs`.
 
+#![cfg_attr(
+    not(feature = "run"),
+    expect(
+        dead_code,
+        reason = "some of what the desk can do is asked for by running skills alone"
+    )
+)]
+
+#[cfg(feature = "run")]
 pub mod activate;
 mod composing;
 pub mod desk;
+mod entrypoint;
 mod guarded;
 pub mod hooks;
 mod hosts;
 mod inventory;
+#[cfg(feature = "run")]
 pub mod live;
 mod parallel;
 pub mod permissions;
+#[cfg(feature = "run")]
 pub mod premises;
 pub mod promises;
 pub mod prompt;
 mod prompt_files;
+#[cfg(feature = "run")]
 mod receipts;
 mod redact;
 pub mod render;
+pub mod requests;
 mod rulebook;
 pub mod scanning;
+#[cfg(feature = "run")]
 pub mod schema;
 pub mod selecting;
 mod tokens;
+#[cfg(feature = "run")]
 pub mod worker;
 mod workflows;
 

@@ -4,7 +4,7 @@ use metier_config::Config;
 use metier_model::template::Piece;
 use metier_policy::{Asked, Purpose, Request};
 
-use crate::{hooks, premises, render::Loaded};
+use crate::{hooks, render::Loaded, requests};
 
 /// What rendering the skill would ask for, and what running any of its scripts, its code and its hooks would.
 #[must_use]
@@ -13,7 +13,7 @@ pub fn everything(skill: &Loaded, config: &Config) -> Request {
     let conditions = skill.condition_commands();
     let commands = pieces.iter().filter_map(command).chain(conditions);
     let commands: Vec<&str> = commands.collect();
-    let request = |purpose| premises::requested(skill, purpose, config);
+    let request = |purpose| requests::requested(skill, purpose, config);
     let has_scripts = skill
         .held
         .files

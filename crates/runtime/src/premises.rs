@@ -6,17 +6,19 @@ use metier_catalog::{CopyError, Entry, Place, Snapshot};
 use metier_config::Config;
 use metier_host::world::{SkillInWorld, WorldError};
 use metier_model::{Card, Permission, Scope};
-use metier_policy::{Grant, Identity, Purpose, Request, variables};
+use metier_policy::{Grant, Purpose, Request, variables};
 
 use crate::{
     Redactor,
     desk::{Desk, Refused, Subject},
-    hosts,
     render::Loaded,
+    requests::requested,
     worker::{Failed, SkillAtWork, Worker},
 };
 
 pub use metier_host::world::HostEnvironment;
+
+pub use crate::requests::{configured, identity};
 
 /// The value of a variable of this process.
 pub type ProcessVariable = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
@@ -156,41 +158,6 @@ pub enum Stopped {
     /// What it would do was not done.
     #[error(transparent)]
     Failed(#[from] Failed),
-}
-
-/// Which skill this is, in which bytes.
-#[must_use]
-pub fn identity(skill: &Loaded) -> Identity {
-    Identity {
-        skill: skill.entry.name().as_ref().into(),
-        source: skill.entry.source,
-        digest: skill.held.digest,
-    }
-}
-
-/// The permissions that a skill requests for a purpose: the same when it runs and when it is only shown.
-pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -> Request {
-    let configured = configured(config, &skill.manifest.card);
-    let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
-    let hosts = match skill.manifest.wants.is_empty() {
-        true => hosts::reached(&skill.held, purpose),
-        false => Vec::new(),
-    };
-    Request::of(&skill.manifest, purpose, &names, &hosts)
-}
-
-/// The variables that the user's configuration sets for a skill, with their values. Variables that make programs run other code are
-/// given to no child, so they are not requested.
-#[must_use]
-pub fn configured(config: &Config, card: &Card) -> Vec<(String, String)> {
-    let entry = config.entry(card.config_key());
-    let set = entry.env.iter();
-    let set = set.map(|(name, value)| (name.clone(), value.expose().to_owned()));
-    let key = entry.api_key.as_ref().zip(card.primary_env.as_deref());
-    let key = key.map(|(key, name)| (name.to_owned(), key.expose().to_owned()));
-    let all = set.chain(key);
-    all.filter(|(name, _)| !variables::is_reserved(name))
-        .collect()
 }
 
 /// Writes the scanned files of a skill into an empty folder.

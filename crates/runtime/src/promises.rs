@@ -7,7 +7,7 @@ use metier_catalog::Entry;
 use metier_model::{Card, Code, Diagnostic, Manifest, Mode, Position, SkillType, Types};
 use metier_select::{Offer, Situation, consider};
 
-use crate::{live::entrypoint_among, rulebook::Rulebook};
+use crate::{entrypoint::entrypoint_among, rulebook::Rulebook};
 
 /// Everything that a skill promises and does not keep.
 #[must_use]

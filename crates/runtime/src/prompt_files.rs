@@ -3,7 +3,7 @@
 use metier_catalog::Snapshot;
 use metier_model::{Manifest, text::without_hidden};
 
-use crate::{count_tokens, live::within};
+use crate::tokens::{count as count_tokens, within};
 
 /// The token limit of a skill that declares none, and the upper bound for those that do.
 const MAX_TOKENS: usize = 8_000;

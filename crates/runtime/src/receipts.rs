@@ -17,7 +17,7 @@ use metier_policy::{Act, Fetch};
 use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, ReceiptPart, Store, StoreError};
 
 use crate::{
-    desk::{Went, completion, draft},
+    desk::{Went, Whose, completion, draft},
     redact::Redactor,
 };
 
@@ -198,15 +198,6 @@ struct Shared {
     /// The time of receipts, at a moment of the monotonic clock.
     clock: (SystemTime, Instant),
     inner: Mutex<Inner>,
-}
-
-/// The fields of every receipt of an activation.
-#[derive(Clone, Debug)]
-pub(crate) struct Whose {
-    pub(crate) skill: String,
-    pub(crate) source: String,
-    pub(crate) digest: String,
-    pub(crate) session: String,
 }
 
 #[derive(Default)]

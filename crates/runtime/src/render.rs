@@ -27,6 +27,19 @@ pub struct Rendered {
     pub manifest: Manifest,
 }
 
+/// A command that ran.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// As its author wrote it.
+    pub command: String,
+    /// Its exit code, if it ended by itself.
+    pub exit: Option<i32>,
+    /// How long it took.
+    pub ms: u64,
+    /// Whether it printed more than was kept.
+    pub truncated: bool,
+}
+
 /// Why a body could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {

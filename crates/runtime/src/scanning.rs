@@ -48,8 +48,8 @@ pub struct Scanned {
 /// What of a skill is kept in memory at once; more is hashed and reported as not read.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run.
-const MOST_FILE_BYTES: usize = metier_wasm::Limits::CEILING.module_bytes;
+/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run (`live/rooms/wasm.rs` compares).
+pub(crate) const MOST_FILE_BYTES: usize = 32 << 20;
 
 impl Scanner {
     /// A scanner with the settings of the configuration. `stamp` is a number that changes with the program.

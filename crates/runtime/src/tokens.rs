@@ -15,6 +15,27 @@ pub fn count(text: &str) -> usize {
     tally.finish()
 }
 
+/// The beginning of a text that has at most so many tokens, whole lines if there are any, and whether anything was cut.
+pub(crate) fn within(text: &str, tokens: usize) -> (&str, bool) {
+    if count(text) <= tokens {
+        return (text, false);
+    }
+    let (mut fits, mut too_long) = (0, text.len());
+    while too_long - fits > 1 {
+        let middle = text.floor_char_boundary(fits + (too_long - fits) / 2);
+        if middle <= fits {
+            break;
+        }
+        if count(&text[..middle]) <= tokens {
+            fits = middle;
+        } else {
+            too_long = middle;
+        }
+    }
+    let line = text[..fits].rfind('\n').map_or(fits, |line| line + 1);
+    (&text[..line], true)
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 enum Class {
     #[default]
@@ -117,5 +138,13 @@ mod tests {
             let (tokens, characters) = (count(text), text.chars().count());
             assert!(tokens > 0 && tokens <= characters + 1, "{text}: {tokens}");
         }
+    }
+
+    #[test]
+    fn a_text_is_cut_after_a_line() {
+        let (text, cut) = within("one\ntwo\nthree\n", 3);
+        assert!(cut && (text.is_empty() || text.ends_with('\n')), "{text:?}");
+        assert_eq!(within("ä", 0), ("", true));
+        assert_eq!(within("", 0), ("", false));
     }
 }

@@ -1,5 +1,8 @@
 //! One activation: every act is permitted, recorded, done, and recorded as done, in this order.
 
+#[cfg(feature = "wasm")]
+mod wasi;
+
 use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
@@ -7,7 +10,7 @@ use metier_host::{
     backend::{Alive, End, Started},
     child::{Exit, Outcome as Ended, Relay},
     sandbox::UndonePlace,
-    world::{Begun, Done, HostEnvironment, Running, SkillInWorld, Wasi, World, WorldError},
+    world::{Begun, Done, HostEnvironment, Running, SkillInWorld, World, WorldError},
 };
 use metier_model::Permission;
 use metier_policy::{
@@ -247,28 +250,6 @@ impl Worker {
         let hide = |line: &str| self.redactor.clean(line);
         let preview = ChangePreview::new(before, content, &hide);
         pending.with_preview(preview)
-    }
-
-    /// What its grant opens for WebAssembly. Code that can write to a folder by itself is a program that stays, and is written
-    /// down as one until the activation is over.
-    ///
-    /// # Errors
-    /// When a granted place can't be opened, or that can't be written down.
-    pub fn wasi(&self, entrypoint: &str) -> Result<Wasi, WorldError> {
-        let mut wasi = self.world.wasi()?;
-        // A program is called by its name, as anywhere else.
-        let name = entrypoint.rsplit('/').next().unwrap_or(entrypoint);
-        wasi.room.arguments = vec![name.to_owned()];
-        if !wasi.room.places.is_empty() {
-            let begun = self.begin_run(entrypoint)?;
-            self.runs.lock().push(Run {
-                begun,
-                start: Instant::now(),
-                sandbox: None,
-                ended: Arc::default(),
-            });
-        }
-        Ok(wasi)
     }
 
     /// The world that the skill can change with permits.

@@ -44,7 +44,8 @@
 //! Besides a difference: a folder without a scenario, a document without one (but for `README.md`), a scenario that
 //! prepares files and runs nothing, a block that can't be read. With `METIER_BLESS=1` the expectations of failing
 //! transcripts are rewritten in place, keeping the wildcard lines that still match; read the diff before you commit it.
-//! `METIER_SPEC=compose` runs the documents with that word in their names alone, while you work on one.
+//! `METIER_SPEC=compose` runs only the documents with that word in their names, `METIER_SPEC='compose#order of'` only their scenarios with
+//! those words in the heading.
 
 mod bless;
 mod builtin;
@@ -66,7 +67,7 @@ pub use report::{Failure, Report};
 
 use crate::Context;
 use bless::Correction;
-use document::Document;
+use document::{Document, Scenario};
 
 /// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong.
 ///
@@ -90,14 +91,15 @@ pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> Report {
     check(bin, dir, bless, "")
 }
 
-/// The documents whose names hold a word.
+/// The documents whose names contain a word, and of these the scenarios whose headings contain the text after `#`.
 fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> Report {
     let mut report = Report::default();
+    let (document, heading) = wanted.split_once('#').unwrap_or((wanted, ""));
     match documents(dir) {
         Ok(paths) => {
-            let named = |path: &PathBuf| path.to_string_lossy().contains(wanted);
+            let named = |path: &PathBuf| path.to_string_lossy().contains(document);
             for path in paths.into_iter().filter(named) {
-                check_document(bin, dir, &path, bless, &mut report);
+                check_document(bin, dir, &path, (bless, heading), &mut report);
             }
         }
         Err(error) => report.fail(dir, 0, "", format!("can't be read: {error}")),
@@ -109,7 +111,13 @@ fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> Report {
     report
 }
 
-fn check_document(bin: &Path, dir: &Path, path: &Path, bless: bool, report: &mut Report) {
+fn check_document(
+    bin: &Path,
+    dir: &Path,
+    path: &Path,
+    (bless, heading): (bool, &str),
+    report: &mut Report,
+) {
     let name = path.strip_prefix(dir).unwrap_or(path);
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
@@ -124,7 +132,8 @@ fn check_document(bin: &Path, dir: &Path, path: &Path, bless: bool, report: &mut
     }
     report.documents += 1;
     let mut corrections = Vec::new();
-    for scenario in &document.scenarios {
+    let is_wanted = |scenario: &&Scenario| scenario.title.contains(heading);
+    for scenario in document.scenarios.iter().filter(is_wanted) {
         report.scenarios += 1;
         let done = match Context::try_new(bin) {
             Ok(context) => scenario::run(context, &document.shared, scenario),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Report, check_dir, run_dir};
+use super::{Report, check, check_dir, run_dir};
 use crate::Context;
 use crate::process::write_executable;
 
@@ -352,6 +352,21 @@ fn run_dir_passes() {
         ("README.md", "# How\n"),
     ]);
     run_dir(&folder.path().join("metier"), &folder.path().join("spec"));
+}
+
+#[test]
+fn one_scenario_can_be_run_alone() {
+    let scenario = |title: &str| format!("## {title}\n```console\n$ metier echo a\na\n```\n");
+    let two = format!("{}{}", scenario("The first case"), scenario("The second"));
+    let folder = folder(&[("a.md", &two), ("b.md", &scenario("The first case"))]);
+    let (bin, dir) = (folder.path().join("metier"), folder.path().join("spec"));
+    let scenarios = |wanted: &str| check(&bin, &dir, false, wanted).scenarios;
+    assert_eq!(scenarios(""), 3);
+    assert_eq!(scenarios("a"), 2);
+    assert_eq!(scenarios("a#first"), 1);
+    assert_eq!(scenarios("#first"), 2);
+    // Nothing was tested, which is a failure.
+    assert!(!check(&bin, &dir, false, "a#third").is_success());
 }
 
 #[test]

@@ -22,6 +22,7 @@ mod event;
 mod info;
 mod json;
 mod list;
+#[cfg(feature = "run")]
 mod live;
 mod manifest;
 mod permission;
@@ -40,6 +41,7 @@ pub use documents::{
 pub use event::event_document;
 pub use info::{HookRow, Info};
 pub use list::{Counts, DiagnosticRow, List, ReasonRow};
+#[cfg(feature = "run")]
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};
 pub use permission::{

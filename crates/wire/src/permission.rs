@@ -1,6 +1,5 @@
 //! Permissions, answers and receipts as clients see them.
 
-use metier_runtime::activate::Ran;
 use metier_store::{Approval, Receipt, ReceiptPart};
 use serde::Serialize;
 
@@ -211,15 +210,4 @@ pub struct CommandRow {
     pub ms: u64,
     /// Whether it printed more than was kept.
     pub truncated: bool,
-}
-
-impl From<&Ran> for CommandRow {
-    fn from(ran: &Ran) -> Self {
-        Self {
-            command: ran.command.clone(),
-            exit: ran.exit,
-            ms: ran.ms,
-            truncated: ran.truncated,
-        }
-    }
 }

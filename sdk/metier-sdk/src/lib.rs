@@ -9,11 +9,13 @@
 //! error, never "all".
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
-#[cfg(target_family = "wasm")]
+#[cfg(all(feature = "guest", target_family = "wasm"))]
 pub mod component;
+#[cfg(feature = "guest")]
 mod export;
+#[cfg(feature = "guest")]
 pub mod guest;
-#[cfg(not(target_family = "wasm"))]
+#[cfg(all(feature = "guest", not(target_family = "wasm")))]
 pub mod native;
 mod permission;
 mod phase;
@@ -21,7 +23,7 @@ pub mod wire;
 pub mod worker;
 
 /// The examples in Rust of that page compile.
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "guest"))]
 #[doc = include_str!("../../README.md")]
 struct Readme;
 

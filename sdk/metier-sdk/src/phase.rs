@@ -2,13 +2,13 @@
 
 use std::{fmt, str::FromStr};
 
+#[cfg(feature = "guest")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A moment in the life of a skill or of a conversation at which hooks are called.
-#[derive(
-    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
-)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum HookPhase {
     /// The skill was just activated.

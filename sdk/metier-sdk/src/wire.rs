@@ -15,6 +15,7 @@
 
 use std::collections::BTreeMap;
 
+#[cfg(feature = "guest")]
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -67,7 +68,8 @@ pub mod code {
 }
 
 /// The parameters of `initialize`: the skill and its environment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Initialize {
     /// The version of this protocol.
     pub protocol: u32,
@@ -99,7 +101,8 @@ pub struct Initialize {
 }
 
 /// A function that handles an OpenClaw hook.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Handler {
     /// The file, below the skill's folder.
     pub file: String,
@@ -108,7 +111,8 @@ pub struct Handler {
 }
 
 /// The answer to `initialize`: everything that the skill contributes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Contributions {
     /// Tools that a model can call.
     #[serde(default)]
@@ -131,7 +135,8 @@ pub struct Contributions {
 }
 
 /// A handler of an OpenClaw hook that could not be loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct FailedHandler {
     /// Its position in `handlers` of `initialize`.
     pub handler: usize,
@@ -140,7 +145,8 @@ pub struct FailedHandler {
 }
 
 /// Name and version in the code: a built skill keeps them when it is copied elsewhere.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Manifest {
     /// The skill's name.
     pub name: String,
@@ -157,7 +163,8 @@ impl Manifest {
 }
 
 /// A tool.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ToolSpec {
     /// Its name: letters, digits, `_` and `-`.
     pub name: String,
@@ -174,7 +181,8 @@ fn any_object() -> Value {
 }
 
 /// A hook: the name of its phase, or the phase with options.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(untagged)]
 pub enum HookSpec {
     /// The phase, without options.
@@ -218,7 +226,8 @@ impl From<HookPhase> for HookSpec {
 }
 
 /// A workflow.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct WorkflowSpec {
     /// Its name.
     pub name: String,
@@ -228,14 +237,16 @@ pub struct WorkflowSpec {
 }
 
 /// A scanner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannerSpec {
     /// Its name.
     pub name: String,
 }
 
 /// The parameters of `tool/execute`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ToolExecute {
     /// The name of the tool.
     pub name: String,
@@ -248,7 +259,8 @@ pub struct ToolExecute {
 }
 
 /// The answer to `tool/execute`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ToolOutput {
     /// The output: text or any JSON.
     #[serde(default)]
@@ -259,7 +271,8 @@ pub struct ToolOutput {
 }
 
 /// The parameters of `hook/handle`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct HookHandle {
     /// The phase.
     pub phase: HookPhase,
@@ -269,7 +282,8 @@ pub struct HookHandle {
 }
 
 /// The answer to `hook/handle`; without a field, the event stays unchanged.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct HookAnswer {
     /// The changed event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -310,14 +324,16 @@ impl HookAnswer {
 }
 
 /// Why a hook cancelled a call.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Cancelled {
     /// The reason, for the caller.
     pub reason: String,
 }
 
 /// The parameters of `workflow/run`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct WorkflowRun {
     /// The name of the workflow.
     pub name: String,
@@ -327,7 +343,8 @@ pub struct WorkflowRun {
 }
 
 /// The answer to `workflow/run`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct WorkflowOutput {
     /// The output.
     #[serde(default)]
@@ -335,7 +352,8 @@ pub struct WorkflowOutput {
 }
 
 /// The parameters of `scanner/run`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannerRun {
     /// The name of the scanner.
     pub name: String,
@@ -344,7 +362,8 @@ pub struct ScannerRun {
 }
 
 /// A file for a scanner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannedFile {
     /// The path below the scanned skill's folder.
     pub path: String,
@@ -367,7 +386,8 @@ impl ScannedFile {
 }
 
 /// The answer to `scanner/run`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct ScannerOutput {
     /// The findings.
     #[serde(default)]
@@ -375,7 +395,8 @@ pub struct ScannerOutput {
 }
 
 /// A finding of a scanner.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct FoundByScanner {
     /// The rule, which is shown after the skill's name.
     #[serde(default)]
@@ -393,7 +414,8 @@ pub struct FoundByScanner {
 }
 
 /// The parameters of `openclaw/handle`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct OpenclawHandle {
     /// The position in [`Initialize::handlers`], from 0.
     pub handler: usize,
@@ -402,7 +424,8 @@ pub struct OpenclawHandle {
 }
 
 /// An event for a handler of an OpenClaw hook.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct OpenclawEvent {
     /// `agent`, `command`, `session`, `gateway` or `message`.
@@ -423,14 +446,16 @@ pub struct OpenclawEvent {
 }
 
 /// The answer to `openclaw/handle`: what a handler can change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct OpenclawAnswer {
     /// The event as the handler left it.
     pub event: OpenclawChange,
 }
 
 /// The two parts of an event that a handler can change.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct OpenclawChange {
     /// Messages for the user.
     #[serde(default)]
@@ -441,7 +466,8 @@ pub struct OpenclawChange {
 }
 
 /// A request of a skill to its host, with the required permission and the answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 #[serde(tag = "method", content = "params")]
 pub enum HostRequest {
     /// `file:read`, or a file of the skill itself → [`FileContent`].
@@ -590,14 +616,16 @@ impl HostRequest {
 }
 
 /// The answer to `host/read_file`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct FileContent {
     /// Its text.
     pub content: String,
 }
 
 /// The answer to `host/glob`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Paths {
     /// The files, relative to the project, sorted.
     pub paths: Vec<String>,
@@ -607,7 +635,8 @@ pub struct Paths {
 }
 
 /// The answer to `host/grep`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Matches {
     /// The matching lines.
     pub matches: Vec<Match>,
@@ -617,7 +646,8 @@ pub struct Matches {
 }
 
 /// A matching line.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Match {
     /// The file.
     pub path: String,
@@ -628,7 +658,8 @@ pub struct Match {
 }
 
 /// The answer to `host/exec` and `host/git`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Ended {
     /// The exit code; `None` if the program was killed.
     pub exit: Option<i32>,
@@ -642,7 +673,8 @@ pub struct Ended {
 }
 
 /// The answer to `host/fetch`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Fetched {
     /// The HTTP status.
     pub status: u16,
@@ -654,21 +686,24 @@ pub struct Fetched {
 }
 
 /// The answer to `host/env`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Variable {
     /// The value; `None` if the variable is not set.
     pub value: Option<String>,
 }
 
 /// The answer to `host/llm`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct Answered {
     /// The answer of the model.
     pub text: String,
 }
 
 /// An error of JSON-RPC.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "guest", derive(JsonSchema))]
 pub struct RpcError {
     /// One of [`code`].
     pub code: i32,

@@ -62,13 +62,10 @@ fn manifest() -> String {
         }
         match line.split_once(".workspace = true") {
             Some((key, _)) => manifest.push_str(&shared(key)),
-            None => match line.split_once(" = { workspace = true, features = ") {
-                Some((key, features)) => {
-                    let features = features.trim_end_matches(" }");
+            None => match line.split_once(" = { workspace = true, ") {
+                Some((key, rest)) => {
                     let version = version(key);
-                    manifest.push_str(&format!(
-                        "{key} = {{ version = {version}, features = {features} }}"
-                    ));
+                    manifest.push_str(&format!("{key} = {{ version = {version}, {rest}"));
                 }
                 None => manifest.push_str(line),
             },

@@ -3,6 +3,7 @@
 //! In whatever language it is written, running code is a [`Session`]: it has reported its contributions, it answers calls, and during
 //! a call it can send requests to its [`Host`]. The messages are those of [`metier_sdk::wire`], on a pipe or not.
 
+#[cfg(feature = "wasm")]
 mod compiler;
 mod events;
 mod frame;
@@ -14,10 +15,11 @@ mod process;
 mod round;
 mod several;
 mod starting;
+#[cfg(feature = "wasm")]
 mod wasm;
 mod worker;
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use metier_sdk::{
     HookPhase,
@@ -27,12 +29,14 @@ use serde_json::Value;
 
 use crate::sandbox::UndonePlace;
 
+#[cfg(feature = "wasm")]
 pub use compiler::Compiler;
 pub use hooks::{Hooks, OnlyHooks};
 pub use params::{read, write};
 pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter, far};
 pub use round::Round;
 pub use several::Several;
+#[cfg(feature = "wasm")]
 pub use wasm::{Code, Wasm};
 pub use worker::Worker;
 
@@ -115,9 +119,9 @@ pub enum SessionError {
         /// The time until it can be restarted.
         wait: Duration,
     },
-    /// Its code can't be run.
+    /// Its WebAssembly code can't be run: a `metier_wasm::Refused`.
     #[error(transparent)]
-    Unfit(#[from] metier_wasm::Refused),
+    Unfit(Box<dyn Error + Send + Sync>),
     /// It could not be started.
     #[error(transparent)]
     NotStarted(#[from] crate::world::WorldError),

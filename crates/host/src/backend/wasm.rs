@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 
 use metier_sdk::wire::{Contributions, HostRequest, Initialize, RpcError, method};
-use metier_wasm::{Answer, Cache, Limits, Program, Trouble};
+use metier_wasm::{Answer, Cache, Limits, Program, Refused, Trouble};
 use serde_json::{Map, Value};
 
 use super::{Compiler, Event, Host, Session, SessionError, events::Events, log::Log, write};
@@ -100,6 +100,12 @@ impl Wasm {
             stderr,
         }]);
         error
+    }
+}
+
+impl From<Refused> for SessionError {
+    fn from(refused: Refused) -> Self {
+        Self::Unfit(Box::new(refused))
     }
 }
 

@@ -17,6 +17,7 @@ mod network;
 mod room;
 mod search;
 mod untouchable;
+#[cfg(feature = "wasm")]
 mod wasi;
 
 use std::{
@@ -47,6 +48,7 @@ pub use leftovers::{Leftovers, tidy_up};
 use room::Runs;
 pub use room::Scratch;
 pub use search::Match;
+#[cfg(feature = "wasm")]
 pub use wasi::Wasi;
 
 /// Writes the skill's scanned files below the handle of an empty folder.

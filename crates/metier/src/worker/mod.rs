@@ -4,10 +4,12 @@
 //! launcher that puts up the sandbox, an interpreter, the compiler of WebAssembly, the process of a native library. A program that embeds metier
 //! does the same with itself, so its `main` begins with [`run_if_worker`].
 
+#[cfg(feature = "wasm")]
 mod compiler;
+#[cfg(any(feature = "starlark", feature = "js"))]
 mod interpreter;
 
-use std::{env, process::ExitCode};
+use std::{env, ffi::OsString, process::ExitCode};
 
 /// Does the work of a worker, if this process was started as one; `None` otherwise. Call it first in `main`, before threads are started and
 /// before anything is read:
@@ -29,19 +31,34 @@ pub fn run_if_worker() -> Option<ExitCode> {
     if first == "__exec" {
         metier_host::child::shim::main();
     }
-    let word = first.to_str()?;
-    let unsandboxed = || {
-        env::args_os()
-            .nth(2)
-            .is_some_and(|word| word == "--unsandboxed")
-    };
-    if let Some(language) = interpreter::Language::of(word) {
-        return Some(interpreter::main(language, unsandboxed()));
-    }
+    let second = env::args_os().nth(2);
+    become_worker(first.to_str()?, second)
+}
+
+/// Does the work that a word stands for; a backend that this build leaves out is not there to be started.
+fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
+    let unsandboxed = argument.as_deref() == Some("--unsandboxed".as_ref());
     match word {
-        "__wasm-compile" => Some(compiler::main(unsandboxed())),
+        #[cfg(feature = "starlark")]
+        "__starlark" => Some(interpreter::main(
+            unsandboxed,
+            metier_starlark::prepare,
+            |input, output| {
+                metier_starlark::serve(input, output, &metier_starlark::Limits::default())
+            },
+        )),
+        #[cfg(feature = "js")]
+        "__js" => Some(interpreter::main(
+            unsandboxed,
+            || {},
+            |input, output| metier_js::serve(input, output, &metier_js::Limits::default()),
+        )),
+        #[cfg(feature = "wasm")]
+        "__wasm-compile" => Some(compiler::main(unsandboxed)),
+        #[cfg(feature = "wasm")]
         metier_wasm::script::ROLE => Some(metier_wasm::script::main(env::args_os().skip(2))),
-        "__native-host" => Some(metier_native::main(env::args_os().nth(2))),
+        #[cfg(feature = "native")]
+        "__native-host" => Some(metier_native::main(argument)),
         _ => None,
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use metier_model::Digest;
 
-use crate::count_tokens;
+use crate::tokens::{count as count_tokens, within};
 
 /// How much of one skill is attached again.
 const PER_SKILL: usize = 5_000;
@@ -69,27 +69,6 @@ impl Ledger {
     }
 }
 
-/// The beginning of a text that has at most so many tokens, whole lines if there are any, and whether anything was cut.
-pub(crate) fn within(text: &str, tokens: usize) -> (&str, bool) {
-    if count_tokens(text) <= tokens {
-        return (text, false);
-    }
-    let (mut fits, mut too_long) = (0, text.len());
-    while too_long - fits > 1 {
-        let middle = text.floor_char_boundary(fits + (too_long - fits) / 2);
-        if middle <= fits {
-            break;
-        }
-        if count_tokens(&text[..middle]) <= tokens {
-            fits = middle;
-        } else {
-            too_long = middle;
-        }
-    }
-    let line = text[..fits].rfind('\n').map_or(fits, |line| line + 1);
-    (&text[..line], true)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,13 +102,5 @@ mod tests {
         assert!(attached.iter().all(|one| one.skill != "s6"));
         let sum: usize = attached.iter().map(|one| count_tokens(&one.text)).sum();
         assert!(sum <= IN_ALL && sum > IN_ALL - PER_SKILL, "{sum}");
-    }
-
-    #[test]
-    fn a_text_is_cut_after_a_line() {
-        let (text, cut) = within("one\ntwo\nthree\n", 3);
-        assert!(cut && (text.is_empty() || text.ends_with('\n')), "{text:?}");
-        assert_eq!(within("ä", 0), ("", true));
-        assert_eq!(within("", 0), ("", false));
     }
 }

@@ -64,12 +64,9 @@ use called::Done;
 use hands::Hands;
 use lifecycle::Lifecycle;
 
-pub(crate) use rooms::entrypoint_among;
-
 pub use called::{Called, May, SkillLine, workflow_input};
 pub use dispatch::Dispatched;
 pub use error::CallError;
-pub(crate) use ledger::within;
 pub use ledger::{Attached, Ledger};
 pub use lifecycle::{State, Transition};
 pub use open::ActivateError;

@@ -19,8 +19,9 @@ use crate::{
     guarded::Guarded,
     hooks::{self, NoDeno},
     inventory::NotFound,
-    premises::{self, Stopped},
+    premises::Stopped,
     render::{Loaded, RenderError},
+    requests,
     schema::BoundedSchema,
     worker::Failed,
 };
@@ -52,6 +53,14 @@ pub enum ActivateError {
     /// It names no file to run, or one that does not exist.
     #[error("{0}")]
     Entrypoint(String),
+    /// Its backend is not part of this build.
+    #[error("this build of metier cannot run {language} skills: the feature `{feature}` is off")]
+    LeftOut {
+        /// Its language, for people.
+        language: &'static str,
+        /// The feature of the crate that adds the backend.
+        feature: &'static str,
+    },
     /// Its code did not start.
     #[error("{}", super::error::told(.0, "its code can't be loaded: ", "it "))]
     Session(SessionError),
@@ -90,7 +99,7 @@ impl Runtime {
         let hooks = hooks::of(&loaded.held);
         let mut request = self.requested(&loaded, &hooks);
         if self.describes {
-            let identity = premises::identity(&loaded);
+            let identity = requests::identity(&loaded);
             let allowed = self.premises.desk.allowed_before(&identity, &request);
             request = allowed.map_err(Refused::from)?;
         }
@@ -101,7 +110,7 @@ impl Runtime {
         };
         let worker = Arc::new(self.premises.worker_with(&loaded, grant)?);
         let mut active = Active {
-            identity: premises::identity(&loaded),
+            identity: requests::identity(&loaded),
             types: loaded.manifest.card.types,
             folder: folder(entry),
             worker,

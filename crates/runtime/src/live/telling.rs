@@ -8,8 +8,11 @@ use metier_sdk::{
 use metier_store::StoreError;
 use serde_json::{Value, json};
 
-use super::{Active, CallError, Runtime, ledger::within};
-use crate::prompt_files::{CUT, PromptFiles, plain};
+use super::{Active, CallError, Runtime};
+use crate::{
+    prompt_files::{CUT, PromptFiles, plain},
+    tokens::within,
+};
 
 /// How many tokens a fragment of a hook can have.
 const MAX_FRAGMENT: usize = 8_000;

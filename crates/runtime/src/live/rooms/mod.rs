@@ -4,19 +4,25 @@
 //! the program does not know the language of the skill.
 
 mod claude;
+#[cfg(feature = "js")]
 mod deno;
+#[cfg(feature = "js")]
+mod handlers;
+#[cfg(feature = "js")]
 mod js;
 mod openclaw;
 mod process;
 mod report;
+#[cfg(feature = "starlark")]
 mod starlark;
+#[cfg(feature = "wasm")]
 mod wasm;
 
 use std::collections::BTreeMap;
 
 use metier_catalog::{Content, Snapshot};
 use metier_host::{
-    backend::{Host, Session, Several},
+    backend::{Host, Session, Several, Worker},
     world::World,
 };
 use metier_model::Backend;
@@ -25,6 +31,29 @@ use metier_sdk::wire::{Contributions, Initialize, PROTOCOL};
 use serde_json::Value;
 
 use super::{ActivateError, Active, Runtime};
+use crate::entrypoint::entrypoint_among;
+
+/// Replaces a backend that is not part of this build.
+macro_rules! left_out {
+    ($room:ident, $feature:literal, $language:literal) => {
+        #[cfg(not(feature = $feature))]
+        mod $room {
+            use super::{ActivateError, Opened, Opening};
+
+            pub(super) fn open<T>(_: &Opening<'_>, _: T) -> Opened {
+                Err(ActivateError::LeftOut {
+                    language: $language,
+                    feature: $feature,
+                })
+            }
+        }
+    };
+}
+
+left_out!(starlark, "starlark", "Starlark");
+left_out!(wasm, "wasm", "WebAssembly");
+left_out!(js, "js", "JavaScript");
+left_out!(handlers, "js", "JavaScript");
 
 /// How much source text an interpreter is given.
 const MAX_SOURCES: usize = 1 << 20;
@@ -79,7 +108,15 @@ impl Runtime {
         let session = match backend {
             Backend::Starlark => starlark::open(opening, entrypoint)?,
             Backend::Process => opening.child(&entrypoint, World::start)?,
-            Backend::Native => opening.child(&entrypoint, World::start_library)?,
+            Backend::Native if cfg!(feature = "native") => {
+                opening.child(&entrypoint, World::start_library)?
+            }
+            Backend::Native => {
+                return Err(ActivateError::LeftOut {
+                    language: "native",
+                    feature: "native",
+                });
+            }
             Backend::Wasm => wasm::open(opening, &entrypoint)?,
             Backend::Js => js::open(opening, entrypoint)?,
         };
@@ -105,6 +142,20 @@ impl Opening<'_> {
             variables: BTreeMap::new(),
         }
     }
+
+    /// How to start our own binary as a worker of this kind.
+    fn worker(&self, kind: &str) -> Worker {
+        let premises = &self.runtime.premises;
+        let unsandboxed = premises.host.unsandboxed;
+        let flag = unsandboxed.then(|| "--unsandboxed".to_owned());
+        Worker {
+            binary: premises.host.shim.clone(),
+            arguments: [kind.to_owned()].into_iter().chain(flag).collect(),
+            // Our allocator would set aside a gigabyte, which no limit on memory could take back.
+            variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
+            confinement: if unsandboxed { "unsandboxed" } else { "worker" },
+        }
+    }
 }
 
 /// The file to run. It must be one of the scanned files.
@@ -114,56 +165,6 @@ fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError
     let has = |path: &str| files.iter().any(|file| file.path == *path);
     let found = entrypoint_among(written, backend, has);
     found.map_err(|missing| ActivateError::Entrypoint(missing.message))
-}
-
-/// Why there is no file to run.
-pub(crate) struct NoEntrypoint {
-    pub(crate) message: String,
-    /// Whether it is a file that a compiler makes.
-    pub(crate) is_unbuilt: bool,
-}
-
-/// The file that a backend runs, or why there is none.
-pub(crate) fn entrypoint_among(
-    written: Option<&str>,
-    backend: Backend,
-    has: impl Fn(&str) -> bool,
-) -> Result<String, NoEntrypoint> {
-    let path = match (written, backend) {
-        (Some(path), _) => path.strip_prefix("./").unwrap_or(path),
-        (None, Backend::Starlark) => "skill.star",
-        (None, Backend::Wasm) => "skill.wasm",
-        (None, Backend::Js) => return Err(unnamed("main.ts")),
-        (None, Backend::Native) => return Err(unnamed("lib/skill.so")),
-        (None, Backend::Process) => return Err(unnamed("main.py")),
-    };
-    if has(path) {
-        return Ok(path.to_owned());
-    }
-    // A file that a compiler makes is seldom lost; it was not built.
-    let is_unbuilt = match backend {
-        Backend::Wasm | Backend::Native => true,
-        Backend::Process => path.starts_with("bin/"),
-        Backend::Starlark | Backend::Js => false,
-    };
-    let advice = match is_unbuilt {
-        true if has("README.md") => "; build it first (see its README.md)",
-        true => "; build it first",
-        false => "",
-    };
-    Err(NoEntrypoint {
-        message: format!("its entrypoint `{path}` is not in its folder{advice}"),
-        is_unbuilt,
-    })
-}
-
-fn unnamed(such_as: &str) -> NoEntrypoint {
-    NoEntrypoint {
-        message: format!(
-            "it does not name the file to run: add `implementation: {{entrypoint: {such_as}}}` to SKILL.yaml"
-        ),
-        is_unbuilt: false,
-    }
 }
 
 /// The source files of a skill whose names end so, for an interpreter of ours.

@@ -8,7 +8,6 @@ mod event;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use metier_catalog::Host as Machine;
-use metier_config::Engine;
 use metier_host::backend::{
     Event, Hooks, Host, OnlyHooks, Round, Session, SessionError, read, write,
 };
@@ -18,12 +17,12 @@ use metier_model::{
 };
 use metier_policy::Facts;
 use metier_sdk::wire::{
-    self, Contributions, FailedHandler, HookAnswer, HookHandle, OpenclawAnswer, OpenclawHandle,
-    RpcError, code, method,
+    Contributions, FailedHandler, HookAnswer, HookHandle, OpenclawAnswer, OpenclawHandle, RpcError,
+    code, method,
 };
 
-use super::{Opened, Opening, deno, js, report, sources};
-use crate::{desk::Clock, hooks::NoDeno, live::ActivateError, premises};
+use super::{Opening, handlers, report};
+use crate::{desk::Clock, live::ActivateError, requests};
 use event::{Around, Taken, asked, taken};
 
 /// The handlers of a skill in their engine; nothing if none of them can run here.
@@ -42,7 +41,8 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, Ac
     }
     let files = handlers.iter().map(|handler| handler.file.to_string());
     let files: Vec<String> = files.collect();
-    let Some(inner) = report::unloaded(opening, &files, start(opening, &handlers))? else {
+    let Some(inner) = report::unloaded(opening, &files, handlers::open(opening, &handlers[..]))?
+    else {
         return Ok(None);
     };
     for FailedHandler { handler, reason } in inner.contributions().failed_handlers.clone() {
@@ -73,42 +73,10 @@ pub(super) fn open(opening: &Opening<'_>) -> Result<Option<Box<dyn Session>>, Ac
     }))))
 }
 
-/// Starts the engine that runs these handlers.
-fn start(opening: &Opening<'_>, handlers: &[Handler]) -> Opened {
-    let mut initialize = opening.initialize();
-    initialize.handlers = handlers
-        .iter()
-        .map(|handler| wire::Handler {
-            file: handler.file.to_string(),
-            export: handler.export.to_string(),
-        })
-        .collect();
-    initialize.sources = sources(&opening.active.loaded.held, js::is_source)?;
-    let premises = &opening.runtime.premises;
-    let engine = match premises.config.hooks.engine {
-        Engine::Embedded => None,
-        Engine::Auto => match deno::find(premises) {
-            Ok(program) => Some(program),
-            Err(NoDeno::NotOnPath) => None,
-            // A configured path is expected to work.
-            Err(wrong) => {
-                let engine = "its handlers run in the embedded engine";
-                opening.active.say(format!("{wrong}; {engine}"));
-                None
-            }
-        },
-        Engine::Deno => Some(deno::find(premises).map_err(ActivateError::NoDeno)?),
-    };
-    match engine {
-        Some(program) => deno::open(opening, program, &initialize),
-        None => js::engine(opening, &initialize),
-    }
-}
-
 /// An unmet requirement of a handler, for people.
 fn missing(opening: &Opening<'_>, handler: &Handler) -> Option<String> {
     let premises = &opening.runtime.premises;
-    let configured = premises::configured(&premises.config, &opening.active.loaded.manifest.card);
+    let configured = requests::configured(&premises.config, &opening.active.loaded.manifest.card);
     let setting = |path: &str| premises.config.setting_is_truthy(path);
     let machine = Machine::new(
         premises.host.path.as_deref(),

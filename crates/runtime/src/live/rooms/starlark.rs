@@ -1,6 +1,6 @@
 //! Starlark: our own binary, started again as an interpreter that can do nothing but talk.
 
-use metier_host::backend::{Process, Worker};
+use metier_host::backend::Process;
 
 use super::{Opened, Opening, sources};
 use crate::live::ActivateError;
@@ -17,20 +17,4 @@ pub(super) fn open(opening: &Opening<'_>, entrypoint: String) -> Opened {
     Process::open(starter, &initialize, opening.host, patience)
         .map(|session| Box::new(session) as _)
         .map_err(ActivateError::Session)
-}
-
-impl Opening<'_> {
-    /// How to start our own binary as a worker of this kind.
-    pub(super) fn worker(&self, kind: &str) -> Worker {
-        let premises = &self.runtime.premises;
-        let unsandboxed = premises.host.unsandboxed;
-        let flag = unsandboxed.then(|| "--unsandboxed".to_owned());
-        Worker {
-            binary: premises.host.shim.clone(),
-            arguments: [kind.to_owned()].into_iter().chain(flag).collect(),
-            // Our allocator would set aside a gigabyte, which no limit on memory could take back.
-            variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
-            confinement: if unsandboxed { "unsandboxed" } else { "worker" },
-        }
-    }
 }

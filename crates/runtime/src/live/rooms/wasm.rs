@@ -5,7 +5,10 @@ use metier_host::backend::{Code, Compiler, Wasm};
 use metier_wasm::{Cache, Limits};
 
 use super::{Opened, Opening};
-use crate::{live::ActivateError, worker::Failed};
+use crate::{live::ActivateError, scanning::MOST_FILE_BYTES, worker::Failed};
+
+/// A module that may be run is read as a whole when it is scanned.
+const _: () = assert!(Limits::CEILING.module_bytes <= MOST_FILE_BYTES);
 
 /// What makes our own binary a compiler.
 const COMPILE: &str = "__wasm-compile";

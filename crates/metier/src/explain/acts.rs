@@ -1,0 +1,60 @@
+//! Errors about acts of skills.
+
+use metier_host::{child::ChildError, sandbox::SurveyError, world::WorldError};
+use metier_model::text::shell_word;
+use metier_runtime::worker::Failed;
+
+use crate::Error;
+
+/// What to say when an act was not done.
+pub fn act_failed(skill: &str, error: Failed) -> Error {
+    let word = shell_word(skill).into_owned();
+    match error {
+        Failed::Store(error) => error.into(),
+        Failed::Refused(refusal) => {
+            let failure =
+                Error::unmet(refusal.code, format!("skill `{skill}`: {refusal}")).skill(skill);
+            match &refusal.needed {
+                Some(needed) => failure.hint(format!(
+                    "metier permissions {word} --approve {}",
+                    shell_word(needed)
+                )),
+                None => failure.hint(match refusal.code {
+                    "prefix" => "metier config skills.security.allowed_command_prefixes".into(),
+                    "rate-limit" => "metier config shows skills.limits.max_…_per_turn".into(),
+                    _ => format!("metier log {word} shows what was refused"),
+                }),
+            }
+        }
+        error @ Failed::Changed => {
+            let failure = Error::unmet("changed", format!("skill `{skill}`: {error}"));
+            failure.skill(skill).hint(format!(
+                "metier permissions {word} shows what it asks for now"
+            ))
+        }
+        Failed::Elsewhere(reason) => Error::unmet("not-done", format!("skill `{skill}`: {reason}"))
+            .skill(skill)
+            .hint(format!("metier log {word} shows what was tried")),
+        Failed::World(error) => {
+            let failure =
+                Error::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
+            match error {
+                WorldError::Child(ChildError::NoSandbox { .. }) => {
+                    failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
+                }
+                WorldError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
+                    "metier permissions {word} --revoke takes `file:write` for this folder back; then approve a smaller one, \
+                     as in: metier permissions {word} --approve 'file:write(./src/**)'"
+                )),
+                WorldError::NoCopy(_) => failure.hint(format!(
+                    "metier info {word} lists its files; rename or remove the one that is named here"
+                )),
+                WorldError::Unjudged(place) => failure.hint(format!(
+                    "run it without --unsandboxed, or remove {}",
+                    place.display()
+                )),
+                _ => failure.hint(format!("metier log {word} shows what was tried")),
+            }
+        }
+    }
+}
