@@ -7,7 +7,7 @@
 //!
 //! A missed budget is a line in the table, not a failure: only a program that fails or lists too few skills is an error.
 //!
-//! `start` builds release versions of `metier` and of this program and runs the latter, which does the rest: the floors
+//! `start` builds `metier` and this program with the profile `dist`, which is what ships, and runs the latter, which does the rest: the floors
 //! and the measuring must not be debug builds.
 
 mod agent;
@@ -36,7 +36,10 @@ use options::{Options, Part};
 use rows::Costs;
 use table::Table;
 
-/// Builds, then hands over to the release build of this program.
+/// The profile that is measured.
+const PROFILE: &str = "dist";
+
+/// Builds, then hands over to the optimised build of this program.
 pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     let options = Options::parse(arguments)?; // wrong usage is noticed before minutes of building
     let drivers: &[(&str, &str)] = match options.part {
@@ -47,19 +50,26 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
     let mut build = workspace::cargo();
-    build.args(["build", "--release", "--bins", "--package", "xtask"]);
+    build.args([
+        "build",
+        "--profile",
+        PROFILE,
+        "--bins",
+        "--package",
+        "xtask",
+    ]);
     if options.metier.is_none() {
         build.args(["--package", "metier-cli"]);
     }
     for (package, driver) in drivers {
         build.args(["--package", package, "--bench", driver]);
     }
-    let release = release_folder()?;
-    build_drivers(&mut build, &release)?;
-    let mut command = Command::new(release.join("xtask"));
+    let built = built_folder()?;
+    build_drivers(&mut build, &built)?;
+    let mut command = Command::new(built.join("xtask"));
     command.arg("__bench").args(arguments);
     if options.metier.is_none() {
-        command.arg("--metier").arg(release.join("metier"));
+        command.arg("--metier").arg(built.join("metier"));
     }
     let status = command.status()?;
     Ok(if status.success() {
@@ -69,8 +79,8 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     })
 }
 
-fn release_folder() -> Result<PathBuf> {
-    Ok(workspace::target()?.join("release"))
+fn built_folder() -> Result<PathBuf> {
+    Ok(workspace::target()?.join(PROFILE))
 }
 
 /// Measures everything and prints the table.
@@ -100,7 +110,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds, and links each driver to a name without a hash: `release/drivers/NAME`.
+/// Builds, and links each driver to a name without a hash: `dist/drivers/NAME`.
 fn build_drivers(build: &mut Command, release: &Path) -> Result<()> {
     build.arg("--message-format=json-render-diagnostics");
     let built = build.stderr(Stdio::inherit()).output()?;
@@ -132,7 +142,7 @@ fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
 
 /// A program that measures something inside one process: a bench target of another package.
 fn driver(name: &str) -> Result<PathBuf> {
-    Ok(release_folder()?.join("drivers").join(name))
+    Ok(built_folder()?.join("drivers").join(name))
 }
 
 /// What a program says: a name and a number a line.

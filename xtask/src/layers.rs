@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::{Findings, Result, workspace};
+use crate::{Findings, Result, packages, workspace};
 
 /// Package → layer; an edge must go to a smaller number.
 const LAYERS: &[(&str, u8)] = &[
@@ -68,6 +68,7 @@ pub(crate) fn check(root: &Path) -> Result<Findings> {
     let packages = packages(&workspace::metadata()?)?;
     let edges: usize = packages.iter().map(|package| package.needs.len()).sum();
     let mut problems = problems(&packages);
+    problems.extend(packages::problems()?);
     if packages.len() < 10 || edges < 10 {
         problems.push(format!(
             "too little was seen in {} to believe it",

@@ -10,7 +10,7 @@
 //! **Worked example.** `cargo xtask test`; `cargo xtask attack 94`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
 //!
 //! **Invariants.** A check that looked at nothing fails · each check has a test that breaks its rule · few dependencies,
-//! because the bench builds this program in release mode.
+//! because the bench builds this program with optimisation.
 //!
 //! **Start reading at** `layers.rs`, then `tidy.rs`, then `bench.rs`.
 #![allow(
@@ -27,6 +27,7 @@ mod deny;
 mod guests;
 mod layers;
 mod model;
+mod packages;
 mod test;
 mod tidy;
 mod wasi;
@@ -48,7 +49,7 @@ usage: cargo xtask COMMAND
   attack [--list] [CASE …]
                    run the tests of the attack cases in docs/security.md, and print each case with its results
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
-  layers           dependencies between crates point down
+  layers           dependencies between crates point down, and an embedded library stays small
   wasi DIR         the public test suite of WASI in our sandbox
   bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    speed and memory against floors, with the budgets
@@ -87,7 +88,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
         "wasi" => wasi::run(rest),
         "bench" => bench::start(rest),
-        // Started by the bench itself, from a release build.
+        // Started by the bench itself, from an optimised build.
         "__bench" => bench::run(rest),
         "__measure" => bench::measure::child(rest),
         "__floor-read" => bench::floor::read(rest),

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Child, Command, ExitCode};
 
 use crate::{Result, guests, workspace};
 
@@ -52,10 +52,19 @@ const PACKAGES: &[Packages] = &[
 
 /// Installs what is missing, runs every test of the workspace, and passes cargo's code on. Arguments go to cargo.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    prepare()?;
+    // Downloads and compilers don't wait for each other: the tests are built while what they need is installed.
+    let mut building = match arguments {
+        [] => Some(tests().arg("--no-run").spawn()?),
+        _ => None,
+    };
+    let prepared = prepare();
+    let built = building.as_mut().map(Child::wait).transpose()?;
+    prepared?;
+    if built.is_some_and(|built| !built.success()) {
+        return Ok(ExitCode::FAILURE);
+    }
     let list = not_run_list()?;
-    let status = workspace::cargo()
-        .args(["test", "--workspace", "--locked"])
+    let status = tests()
         .args(arguments)
         .env(NOT_RUN, &list)
         .env(THREADS, threads())
@@ -65,6 +74,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     }
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// All tests of the workspace.
+fn tests() -> Command {
+    let mut cargo = workspace::cargo();
+    cargo.args(["test", "--workspace", "--locked"]);
+    cargo
 }
 
 /// How many tests of a binary run at once.

@@ -4,6 +4,8 @@
 //! exempt is in a table with the reason, at the top. Length is judged by layout, which rustfmt guarantees.
 
 mod honesty;
+mod names;
+mod voice;
 
 use std::path::Path;
 
@@ -53,6 +55,8 @@ pub(crate) fn check(root: &Path) -> Result<Findings> {
         .collect();
     problems.extend(links(&texts, |path| root.join(path).exists()));
     problems.extend(map(&texts, |path| root.join(path).exists()));
+    problems.extend(names::check(&texts));
+    problems.extend(voice::check(&texts));
     problems.extend(pointers(&texts, |path| root.join(path).exists()));
     let lock = std::fs::read_to_string(root.join("Cargo.lock"))?;
     problems.extend(sources(&lock));

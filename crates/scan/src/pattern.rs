@@ -1,22 +1,22 @@
 //! Patterns of users and of `security-rule` skills.
 //!
-//! A pattern adds; it can't take away or change what the built-in rules find. It is one regular expression of a linear engine, with
-//! bounded size, so that no text and no author can make it slow.
+//! A pattern adds findings; it cannot remove or change those of the built-in rules. It is one regular expression of bounded size in a
+//! linear-time engine, so that neither a text nor an author can make it slow.
 
 use regex::{Regex, RegexBuilder};
 
 use crate::report::Severity;
 
-/// A pattern that somebody brought.
+/// A pattern of the user or of a `security-rule` skill.
 #[derive(Clone, Debug)]
 pub struct Pattern {
-    /// Its id.
+    /// The id that findings carry.
     pub id: String,
-    /// How bad a match is.
+    /// The severity of a match.
     pub severity: Severity,
-    /// What is said.
+    /// The message of a finding.
     pub message: String,
-    /// What helps.
+    /// How to fix the skill.
     pub fix: Option<String>,
     /// Only files whose path ends with one of these; all if there are none.
     pub files: Vec<String>,
@@ -25,36 +25,36 @@ pub struct Pattern {
     regex: Regex,
 }
 
-/// Why a pattern can't be used.
+/// Why a pattern is rejected.
 #[derive(Debug, thiserror::Error)]
 pub enum PatternError {
-    /// It is not a regular expression, or one that grows too large.
+    /// The expression is invalid, or too large when compiled.
     #[error("rule `{id}`: {error}")]
     Regex {
-        /// Which one.
+        /// The pattern's id.
         id: String,
-        /// What the engine said.
+        /// The regex engine's error.
         error: Box<regex::Error>,
     },
-    /// The severity is none.
+    /// The severity is unknown.
     #[error("rule `{id}`: `{severity}` is not a severity (info, warning, critical)")]
     Severity {
-        /// Which one.
+        /// The pattern's id.
         id: String,
-        /// What it said.
+        /// The given severity.
         severity: String,
     },
 }
 
-/// How large a compiled pattern may be, and how many matches of it are kept in one file.
+/// The maximum size of a compiled pattern, and of matches that are kept per file.
 const LARGEST: usize = 1024 * 1024;
 const MOST_MATCHES: usize = 20;
 
 impl Pattern {
-    /// Makes a pattern of its parts.
+    /// Compiles a pattern.
     ///
     /// # Errors
-    /// When the expression or the severity is none.
+    /// If the expression does not compile or the severity is unknown.
     pub fn new(
         id: &str,
         expression: &str,
@@ -85,7 +85,7 @@ impl Pattern {
         })
     }
 
-    /// Where it matches in a file.
+    /// The offsets of its matches in a file.
     pub(crate) fn find<'t>(
         &'t self,
         path: &str,
@@ -110,7 +110,7 @@ impl Pattern {
         self.regex.is_match(text)
     }
 
-    /// What identifies it in a cache: everything that changes what it finds.
+    /// A cache key of everything that changes its findings.
     #[must_use]
     pub fn identity(&self) -> String {
         format!(

@@ -1,8 +1,8 @@
-//! Panics that are caught, without a word on the terminal.
+//! Panics that are caught without output on the terminal.
 //!
-//! Parsers of other people's languages have mistakes, and a scan that fails closed catches them. But Rust prints a panic before
-//! anybody can catch it, into the middle of what is shown to the user. The hook that prints belongs to the whole
-//! program, so it is wrapped once, and asks a flag of the thread: other threads, and panics that nobody catches, are told as before.
+//! Third-party parsers have bugs, and a scan that fails closed catches their panics. But Rust prints a panic before
+//! it can be caught, into the middle of the program's output. The panic hook belongs to the whole
+//! program, so it is wrapped once and checks a flag of the thread: other threads, and uncaught panics, print as before.
 
 use std::{
     cell::Cell,
@@ -14,13 +14,13 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Does something; `None` if it panics, and nothing is printed then.
+/// Runs `work`; returns `None` if it panics, and prints nothing.
 pub fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     static WRAPPED: Once = Once::new();
     WRAPPED.call_once(|| {
         let before = panic::take_hook();
         panic::set_hook(Box::new(move |info| {
-            // A thread that is ending has no flag any more; nobody catches for it.
+            // A thread that is ending no longer has a flag.
             if !QUIET.try_with(Cell::get).unwrap_or(false) {
                 before(info);
             }
@@ -32,12 +32,14 @@ pub fn quietly<T>(work: impl FnOnce() -> T) -> Option<T> {
     result.ok()
 }
 
-/// Whether panics of this thread are caught; a thread that works for it takes this over with [`inherit`].
+/// Whether panics of this thread are caught; a thread that works for it adopts this with [`inherit`].
+#[cfg(feature = "scan-code")]
 pub(crate) fn is_quiet() -> bool {
     QUIET.get()
 }
 
-/// For the beginning of a thread whose end is waited for.
+/// Sets the flag at the start of a thread that another one joins.
+#[cfg(feature = "scan-code")]
 pub(crate) fn inherit(quiet: bool) {
     QUIET.set(quiet);
 }
@@ -49,12 +51,12 @@ mod tests {
     #[test]
     fn a_panic_is_caught_and_the_flag_goes_back() {
         assert_eq!(quietly(|| 7), Some(7));
-        assert!(!is_quiet());
+        assert!(!QUIET.get());
         assert_eq!(quietly(|| -> u8 { panic!("not to be seen") }), None);
-        assert!(!is_quiet(), "what panics later is told");
+        assert!(!QUIET.get(), "what panics later is told");
         let within = quietly(|| {
             let inner = quietly(|| -> u8 { panic!("not to be seen") });
-            (inner, is_quiet())
+            (inner, QUIET.get())
         });
         assert_eq!(within, Some((None, true)));
     }

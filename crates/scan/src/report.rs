@@ -1,4 +1,4 @@
-//! What a scan says: findings with their evidence, what the skill can do, and what could not be read.
+//! The result of a scan: findings with their evidence, capabilities, and what could not be read.
 
 use std::{collections::BTreeSet, fmt, str::FromStr};
 
@@ -10,16 +10,16 @@ use crate::rule::{Category, Rule};
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
-    /// Kept, shown on request: the skill can do this.
+    /// Recorded, shown on request: the skill is able to do this.
     Info,
-    /// Shown: worth a look before the skill is trusted.
+    /// Shown: review it before you trust the skill.
     Warning,
-    /// Blocks: a chain of evidence says that the skill means harm, or would do it.
+    /// Blocks the skill: a chain of evidence shows that it does harm.
     Critical,
 }
 
 impl Severity {
-    /// As it is written.
+    /// The name in text and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -29,7 +29,7 @@ impl Severity {
         }
     }
 
-    /// One step down; `info` stays.
+    /// The next lower severity; `info` stays.
     #[must_use]
     pub const fn lower(self) -> Self {
         match self {
@@ -56,24 +56,24 @@ impl FromStr for Severity {
     }
 }
 
-/// What a scan comes to, in one word. `Incomplete` is not a degree of danger but the absence of an answer; it only
-/// stands when nothing critical was found in what could be read.
+/// The result of a scan in one word. `Incomplete` is not a degree of danger but the absence of an answer; it
+/// applies only if nothing critical was found in what could be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Verdict {
-    /// Everything was read, and nothing is to be said.
+    /// Everything was read, and there are no findings.
     Clean,
-    /// Nothing but remarks.
+    /// All findings have severity `info`.
     Info,
-    /// Something is worth a look.
+    /// The worst finding is a warning.
     Warning,
     /// Something was not read.
     Incomplete,
-    /// It is blocked.
+    /// At least one finding is critical; the skill is blocked.
     Critical,
 }
 
 impl Verdict {
-    /// All of them, mildest first.
+    /// All verdicts, mildest first.
     pub const ALL: [Self; 5] = [
         Self::Clean,
         Self::Info,
@@ -82,7 +82,7 @@ impl Verdict {
         Self::Critical,
     ];
 
-    /// As it is written in JSON.
+    /// The name in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -95,19 +95,19 @@ impl Verdict {
     }
 }
 
-/// Where a finding is.
+/// The position of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The file, relative to the skill's folder; a member of an archive is `archive.zip!member`.
     pub file: String,
-    /// The line, from 1; 0 when lines mean nothing there.
+    /// The line, from 1; 0 in files without lines.
     pub line: u32,
-    /// The column in characters, from 1; 0 likewise.
+    /// The column in characters, from 1; 0 in files without lines.
     pub column: u32,
 }
 
 impl Place {
-    /// The line and the column as they are written behind a path: `:3:1`, or nothing where lines mean nothing.
+    /// The suffix after a path: `:3:1`, or an empty string in files without lines.
     #[must_use]
     pub fn position(&self) -> String {
         match self.line {
@@ -117,33 +117,33 @@ impl Place {
     }
 }
 
-/// One thing that was found.
+/// A match of a rule.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Which rule found it.
+    /// The rule that matched.
     pub rule: FoundBy,
-    /// How bad it is here: the rule's severity, or less where the surroundings speak for it.
+    /// The rule's severity, or a lower one where the context mitigates it.
     pub severity: Severity,
-    /// Where it is.
+    /// The position of the evidence.
     pub place: Place,
-    /// What it says, with the particulars.
+    /// The rule's message with the details of this finding.
     pub message: String,
-    /// The text that shows it: one line, cut, hidden characters made visible.
+    /// The text that matched: one line, truncated, with hidden characters made visible.
     pub evidence: String,
-    /// The steps of the chain before this one: where the value came from, what was done to it.
+    /// The previous steps of the chain: the value's source and what was done to it.
     pub steps: Vec<Step>,
 }
 
 /// The rule behind a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoundBy {
-    /// One of ours.
+    /// A built-in rule.
     Builtin(&'static Rule),
-    /// A pattern that the user, or a skill of type `security-rule`, brought.
+    /// A pattern of the user or of a skill of type `security-rule`.
     Pattern {
-        /// Its id.
+        /// The pattern's id.
         id: String,
-        /// How it can be mended, if its author said so.
+        /// How to fix the skill, if the pattern's author provided it.
         fix: Option<String>,
     },
 }
@@ -158,7 +158,7 @@ impl FoundBy {
         }
     }
 
-    /// What kind of danger it is about.
+    /// The kind of danger.
     #[must_use]
     pub fn category(&self) -> Category {
         match self {
@@ -167,7 +167,7 @@ impl FoundBy {
         }
     }
 
-    /// What helps.
+    /// How to fix the skill.
     #[must_use]
     pub fn fix(&self) -> Option<&str> {
         match self {
@@ -176,7 +176,7 @@ impl FoundBy {
         }
     }
 
-    /// The entry of the OWASP Agentic Skills Top 10 that it belongs to.
+    /// The entry of the OWASP Agentic Skills Top 10.
     #[must_use]
     pub fn owasp(&self) -> Option<&'static str> {
         match self {
@@ -186,18 +186,18 @@ impl FoundBy {
     }
 }
 
-/// A step of a chain.
+/// A step in a chain of evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Where.
+    /// The position of the step.
     pub place: Place,
-    /// What happens there.
+    /// The source of the value.
     pub what: String,
 }
 
 impl Finding {
-    /// The same for the same evidence in the same file, whatever else changes around it: what baselines
-    /// and suppressions are bound to.
+    /// Identifies the same evidence in the same file, whatever else changes: baselines
+    /// and suppressions refer to it.
     #[must_use]
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
@@ -212,56 +212,56 @@ impl Finding {
     }
 }
 
-/// Something that was not read, and so can't be vouched for.
+/// A file or part of a skill that was not read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unread {
-    /// Which file; empty for the skill as a whole.
+    /// The file; empty for the skill as a whole.
     pub file: String,
-    /// Why.
+    /// The reason, as a clause about the file.
     pub why: String,
 }
 
-/// What the skill was seen to do, whether or not that is dangerous.
+/// What the skill does, dangerous or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capabilities {
-    /// Hosts that it talks to, with the port where it isn't the usual one.
+    /// Hosts that it contacts, with the port unless it is the default.
     pub hosts: BTreeSet<String>,
-    /// It talks to hosts that are only known when it runs.
+    /// Whether it contacts hosts that are only known at run time.
     pub any_host: bool,
-    /// Programs that it starts, and those of its own scripts that it says to run.
+    /// Programs that it starts, and its scripts that the text instructs to run.
     pub programs: BTreeSet<String>,
-    /// Files that it reads besides its own: `./…` in the working folder, `~/…`, or absolute; `**` for what is only known
-    /// when it runs.
+    /// Files outside the skill that it reads: `./…` in the working folder, `~/…`, or absolute; `**` for parts that are only
+    /// known at run time.
     pub reads: BTreeSet<String>,
-    /// It reads files whose place can't be said like that.
+    /// Whether it reads files whose path is not known.
     pub any_read: bool,
-    /// Files that it writes or deletes, likewise.
+    /// Files that it writes or deletes, in the same form.
     pub writes: BTreeSet<String>,
-    /// It writes files whose place can't be said like that.
+    /// Whether it writes files whose path is not known.
     pub any_write: bool,
     /// Environment variables that it reads.
     pub variables: BTreeSet<String>,
-    /// The permissions that all this takes.
+    /// The permissions that these capabilities require.
     pub permissions: BTreeSet<Permission>,
 }
 
 /// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// What was found, worst first, then by place.
+    /// The findings, worst first, then by position.
     pub findings: Vec<Finding>,
-    /// How many more there were than are kept.
+    /// The number of findings beyond the limit.
     pub more: usize,
     /// What the skill does.
     pub capabilities: Capabilities,
     /// What could not be read.
     pub unread: Vec<Unread>,
-    /// How many files were read.
+    /// The number of files that were read.
     pub files: usize,
 }
 
 impl Report {
-    /// Adds what others found, in its order: worst first, then by place.
+    /// Adds findings and restores the order: worst first, then by position.
     pub fn add(&mut self, findings: Vec<Finding>) {
         self.findings.extend(findings);
         self.findings.sort_by(|a, b| {
@@ -271,7 +271,7 @@ impl Report {
         });
     }
 
-    /// The verdict.
+    /// The verdict, from the worst finding and from what was not read.
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let worst = self.findings.iter().map(|finding| finding.severity).max();
@@ -284,7 +284,7 @@ impl Report {
         }
     }
 
-    /// Takes findings out that the user has accepted; nobody else may.
+    /// Removes the findings that the user has accepted and returns their number.
     pub fn without(&mut self, accepted: impl Fn(&Finding) -> bool) -> usize {
         let before = self.findings.len();
         self.findings.retain(|finding| !accepted(finding));

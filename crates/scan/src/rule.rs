@@ -1,9 +1,9 @@
-//! What a rule is.
+//! The definition of a rule.
 //!
-//! A rule is data: an id that never changes its meaning, what it costs, what to say, when it holds, and the samples that
-//! must and must not set it off. A rule without both kinds of sample doesn't pass the tests, because nobody can review a
-//! pattern by staring at it. What a rule can ask for is the small language of [`When`]; the reading of files, the
-//! data flow and the sentences happen elsewhere, once for all rules.
+//! A rule is data: an id that never changes its meaning, a severity, a message, a fix and a condition. Its samples
+//! (`tests/samples`) are texts that must match and texts that must not; a rule without both fails the tests, because a
+//! pattern cannot be reviewed without examples. Conditions are written in the small language of [`When`]; reading files,
+//! data flow and splitting text into sentences happen elsewhere, once for all rules.
 
 use crate::{
     flow::{Act, ActKind, Hosts, SourceKind},
@@ -11,45 +11,45 @@ use crate::{
     report::Severity,
 };
 
-/// What kind of danger a rule is about.
+/// The kind of danger that a rule detects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Category {
     /// Instructions that turn the agent against its user.
     PromptInjection,
-    /// Text that people don't see.
+    /// Text that people do not see.
     HiddenContent,
-    /// Data that leaves.
+    /// Data that is sent to other hosts.
     Exfiltration,
-    /// Secrets that are taken.
+    /// Secrets that are read or copied.
     CredentialAccess,
-    /// Code from elsewhere that is run.
+    /// Downloaded code that is run.
     RemoteExecution,
-    /// Code that hides what it is.
+    /// Code that hides its purpose.
     Obfuscation,
-    /// What stays after the skill is gone.
+    /// Changes that remain after the skill is removed.
     Persistence,
-    /// What can't be undone.
+    /// Damage that cannot be undone.
     Destruction,
-    /// More power than is needed.
+    /// More privileges than the task requires.
     Privilege,
-    /// What is bought with the user's machine.
+    /// Use of the machine's resources for others.
     ResourceAbuse,
     /// Packages and registries.
     SupplyChain,
-    /// Files that are not what they seem.
+    /// Files whose content does not match their appearance.
     Packaging,
-    /// The agent is told to lie.
+    /// Instructions that make the agent lie.
     Deception,
-    /// What a skill is able to do.
+    /// What a skill is able to do, without evidence of harm.
     Capability,
-    /// What the manifest says against what the skill does.
+    /// Differences between the manifest and what the skill does.
     Manifest,
-    /// A user's own rule.
+    /// A rule that the user or a skill added.
     Custom,
 }
 
 impl Category {
-    /// As it is written in JSON.
+    /// The name in JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -76,24 +76,20 @@ impl Category {
 /// A rule.
 #[derive(Debug)]
 pub struct Rule {
-    /// Its id: `category/what`.
+    /// `category/name`.
     pub id: &'static str,
-    /// What it is about.
+    /// The kind of danger.
     pub category: Category,
-    /// How bad it is when nothing speaks for it.
+    /// The severity without mitigating context.
     pub severity: Severity,
     /// The entry of the OWASP Agentic Skills Top 10.
     pub owasp: &'static str,
-    /// What happened, in a sentence without particulars.
+    /// The message, without details of the finding.
     pub message: &'static str,
-    /// What helps.
+    /// How to fix the skill.
     pub fix: &'static str,
-    /// When it holds.
+    /// The condition.
     pub when: When,
-    /// Files that set it off: each alone in a skill.
-    pub hits: &'static [Sample],
-    /// Files that don't.
-    pub misses: &'static [Sample],
 }
 
 impl PartialEq for Rule {
@@ -102,163 +98,160 @@ impl PartialEq for Rule {
     }
 }
 
-/// A file of a sample skill: its path and its text. In the text `\u{…}` escapes stand for themselves.
-pub type Sample = (&'static str, &'static str);
-
-/// When a rule holds.
+/// The condition of a rule.
 #[derive(Debug)]
 pub enum When {
     /// A value from one of these sources reaches one of these acts.
     Flow {
-        /// Where it comes from.
+        /// The sources.
         from: &'static [SourceKind],
-        /// Where it goes.
+        /// The acts.
         to: &'static [ActKind],
-        /// Which hosts are meant, of those that are sent to or downloaded from.
+        /// The hosts that data is sent to or downloaded from.
         hosts: Hosts,
     },
-    /// Something is done, wherever its values come from.
+    /// An act that passes a test, whatever its sources.
     Act(ActKind, fn(&Act) -> bool),
-    /// A sentence that tells the agent to do something has all of these in it and none of those.
+    /// An instruction with a class of each group in `all` and none of `none`.
     Sentence {
-        /// One of each group.
+        /// Groups of which each must be present.
         all: &'static [&'static [Class]],
-        /// None of these.
+        /// Classes that must be absent.
         none: &'static [Class],
     },
-    /// A stretch of neighbouring sentences has all of these in it.
+    /// The same for several neighbouring sentences together.
     Passage {
-        /// One of each group.
+        /// Groups of which each must be present.
         all: &'static [&'static [Class]],
-        /// None of these.
+        /// Classes that must be absent.
         none: &'static [Class],
     },
-    /// A file is odd in this way.
+    /// A file with this oddity.
     Oddity(Oddity),
-    /// Pieces of evidence from different places belong together.
+    /// Evidence from different places that belongs together.
     Chain(Chain),
-    /// The manifest doesn't say what the skill does.
+    /// A permission that the manifest does not declare.
     Undeclared,
 }
 
 /// Chains of evidence across texts and programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Chain {
-    /// The user is led to install something from somebody who isn't introduced.
+    /// The user must install something from a publisher that the text does not introduce.
     LureToStranger,
-    /// The user is led to install something from a host that poses as somebody else's.
+    /// The user must install something from a host that impersonates another.
     LureToImpostor,
-    /// A command that fetches and runs is what the user is told to paste, or what nothing works without.
+    /// The user must paste a command that downloads and runs code, or the skill requires it.
     LureCommand,
-    /// The text says that nothing leaves the machine, and the code sends.
+    /// The text claims that no data leaves the machine, and the code sends data.
     BrokenPromise,
-    /// Secrets of services are read that the text never speaks of.
+    /// Secrets of several services that the text does not mention are read.
     UnexplainedSecrets,
-    /// One such secret.
+    /// One such secret is read.
     UnexplainedSecret,
-    /// The text tells to gather secrets, and a command of it sends.
+    /// The text instructs the agent to collect secrets, and one of its commands sends data.
     GatherAndSend,
-    /// A blob that says nothing, beside instructions to decode it.
+    /// Unreadable data next to instructions to decode it.
     DecodeByHand,
-    /// Code of a document prints what it made of a blob.
+    /// Code in a document prints what it decoded.
     PrintsBlob,
-    /// A request goes to a port that no service of the internet uses.
+    /// A request to a port that no public service uses.
     OddPort,
-    /// The same, of a host that the text never mentions.
+    /// The same, to a host that the text does not mention.
     HiddenEndpoint,
-    /// A script sends to a host that the text never mentions.
+    /// A script sends data to a host that the text does not mention.
     Undisclosed,
-    /// A program of a stranger is to be downloaded and run.
+    /// The user must download and run a program from an unknown publisher.
     StrangerProgram,
-    /// Several ways to take over a machine, ready to run.
+    /// Several ready-to-run ways to take over a machine.
     Playbook,
-    /// A script knows where several tools keep their credentials.
+    /// A script contains the paths of several tools' credentials.
     Harvest,
-    /// A script looks for variables whose names say that they are secret.
+    /// A script searches for variables with secret-looking names.
     VariableSweep,
-    /// A hidden file is a program that talks to others or runs code.
+    /// A hidden file is a program that contacts other hosts or runs code.
     HiddenProgram,
-    /// A tag that poses as one of the system's holds orders.
+    /// A tag that imitates a system tag contains instructions.
     PseudoTag,
-    /// What the agent is told depends on a file that the skill doesn't have.
+    /// The instructions depend on a file outside the skill.
     OutsideTrigger,
-    /// A script has the address of an odd port at hand, and talks to somebody who isn't known.
+    /// A script contains an address with an unusual port and contacts an unknown host.
     OddAddress,
-    /// Data goes to where a variable says that the text never mentions.
+    /// Data is sent to a host from a variable that the text does not mention.
     UnspokenVariable,
-    /// Logs are deleted by a skill that never speaks of them.
+    /// Logs are deleted without mention in the text.
     CoversTracks,
-    /// A folder belongs to root and is open to everybody.
+    /// A folder is owned by root and world-writable.
     OpenToPlanting,
-    /// A document that a listing doesn't show, and that isn't what its name says.
+    /// A hidden document whose content does not match its name.
     HiddenDocument,
-    /// Every conversation is taken over, and nothing else is answered.
+    /// The skill takes over every conversation and refuses other requests.
     Takeover,
-    /// A file that agents read in every session is to get orders that take the user's say away.
+    /// Instructions that override the user are written to a file that agents read in every session.
     PlantedOrder,
-    /// All that a browser keeps for a page is gone through for tokens.
+    /// The browser's storage is searched for tokens.
     BrowserStorage,
-    /// A module under a private name, where nobody looks for it.
+    /// A module is imported under a private name in an unexpected place.
     PrivateImport,
-    /// Data goes to a host whose own name says what it is for.
+    /// Data is sent to a host whose name suggests an attack.
     NamedForHarm,
 }
 
-/// How a file can be odd.
+/// Suspicious properties of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Oddity {
-    /// Tag characters, variation selectors or zero-width bits that spell a text.
+    /// Tag characters, variation selectors or zero-width characters that encode text.
     SmuggledText,
     /// Characters that change the order in which text is shown.
     BidiOverride,
     /// Invisible characters within words.
     InvisibleCharacters,
-    /// Letters of another alphabet that look like these.
+    /// Letters of another alphabet that look Latin.
     LookAlikes,
     /// Escape codes for a terminal.
     TerminalCodes,
-    /// A comment or hidden element of Markdown or HTML that tells the agent something.
+    /// A comment or hidden element of Markdown or HTML with instructions for the agent.
     HiddenInstruction,
-    /// A token or tag that begins a turn of a conversation, or passes for words of the host.
+    /// A token or tag that begins a turn of a conversation, or imitates the host.
     ChatTurn,
-    /// A long stretch of nothing before more text.
+    /// A long run of whitespace before more text.
     Padding,
-    /// The content isn't what the name says.
+    /// Content that does not match the file name.
     WrongName,
-    /// Something is appended to a picture or document.
+    /// Data appended to a picture or document.
     Polyglot,
-    /// A program in machine code.
+    /// Machine code.
     NativeProgram,
     /// Python bytecode without its source.
     BytecodeAlone,
     /// Python bytecode that does more than its source.
     BytecodeDiffers,
-    /// Python bytecode that is loaded without a look at its source.
+    /// Python bytecode that is loaded without checking its source.
     BytecodeUnchecked,
     /// A pickle that imports what can run programs.
     PickleRuns,
-    /// An archive whose members leave it.
+    /// An archive with members that are unpacked outside its folder.
     ArchiveEscape,
-    /// A program or script within an archive or document.
+    /// A program or script inside an archive or document.
     ArchiveProgram,
     /// A document with macros.
     Macros,
-    /// A picture or PDF with a script in it.
+    /// A picture or PDF that contains a script.
     ScriptInDocument,
-    /// A link that leads out of the skill.
+    /// A link that points outside the skill.
     LinkOutside,
-    /// A module that takes the place of a standard one, or that Python loads by itself.
+    /// A module that replaces a standard one, or that Python loads automatically.
     ShadowedModule,
-    /// A package manager is told to run something.
+    /// A setting that makes a package manager run something.
     InstallScript,
-    /// A package manager is told to fetch elsewhere.
+    /// A setting that makes a package manager use another registry.
     RegistryRedirect,
-    /// An editor or tool is told to run something when the folder is opened.
+    /// A setting that makes an editor or tool run something when the folder is opened.
     OpensAndRuns,
-    /// Settings of an agent that switch its questions off or add servers and hooks.
+    /// Agent settings that disable approval prompts or add servers and hooks.
     AgentSettings,
-    /// A text decodes to a program or an instruction.
+    /// Text that decodes to a program or an instruction.
     EncodedText,
-    /// A secret stands in the file.
+    /// A secret in the file.
     LiteralSecret,
 }

@@ -7,7 +7,7 @@ use crate::{
     flow::{Act, ActKind, Evaluator, Host, HostKind, Hosts, Language, Site, Unit},
     language::{command_in, guess, language_of},
     links::Links,
-    lower::{self, Dialect},
+    lower::{Dialect, Lowering, Parsers},
     matching::{self, Context},
     pattern::Pattern,
     prose::{self, Document, Role},
@@ -23,48 +23,48 @@ use crate::{
 /// A file of a skill.
 #[derive(Clone, Debug)]
 pub struct File<'a> {
-    /// Its path, relative to the skill's folder.
+    /// The path relative to the skill's folder.
     pub path: &'a str,
-    /// What it holds.
+    /// The content.
     pub content: Content<'a>,
 }
 
-/// What a file holds.
+/// The content of a file.
 #[derive(Clone, Debug)]
 pub enum Content<'a> {
-    /// Bytes.
+    /// The bytes of a regular file.
     Bytes(&'a [u8]),
-    /// It is a link to this path.
+    /// A symbolic link to this path.
     Link(&'a str),
-    /// It could not be read, for this reason.
+    /// The file could not be read, for this reason.
     Unread(&'a str),
 }
 
-/// What the manifest says of the skill, as far as the scanner asks.
+/// The fields of the manifest that the scanner uses.
 #[derive(Clone, Debug, Default)]
 pub struct About<'a> {
-    /// Its name.
+    /// The skill's name.
     pub name: &'a str,
-    /// Its description.
+    /// The skill's description.
     pub description: &'a str,
-    /// Its homepage.
+    /// The skill's homepage; empty if there is none.
     pub homepage: &'a str,
-    /// What it declares that it needs; `None` when it declares nothing at all.
+    /// The permissions that the manifest declares; `None` if it has no such field.
     pub declared: Option<BTreeSet<metier_sdk::Permission>>,
-    /// The module of WebAssembly that it is run as, in a room of ours. Any other is a program that can't be read.
+    /// The WebAssembly module that the skill runs as, in our sandbox. Any other module is a program that cannot be read.
     pub module: Option<&'a str>,
 }
 
-/// How much is looked at; what is beyond is reported as unread.
+/// Limits of a scan; what exceeds them is reported as unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Files of a skill.
+    /// The files per skill.
     pub files: usize,
-    /// Bytes of a file.
+    /// The bytes per file.
     pub file_bytes: usize,
-    /// Bytes of the module of WebAssembly that the skill is run as.
+    /// The bytes of the WebAssembly module that the skill runs as.
     pub module_bytes: usize,
-    /// Findings that are kept.
+    /// The findings in a report.
     pub findings: usize,
 }
 
@@ -79,10 +79,10 @@ impl Default for Limits {
     }
 }
 
-/// Which rules are in force.
+/// The rules of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
-    /// Which set of built-in rules.
+    /// The set of built-in rules.
     pub preset: Preset,
     /// Patterns of the user, and of skills of type `security-rule`.
     pub patterns: Vec<Pattern>,
@@ -91,10 +91,10 @@ pub struct Rules {
 /// A set of built-in rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preset {
-    /// Evidence chains block, capabilities describe.
+    /// Chains of evidence block a skill; capabilities are only described.
     #[default]
     Evidence,
-    /// The rules and severities of the first design: single patterns in JavaScript block.
+    /// The rules and severities of the first design: single patterns in JavaScript block a skill.
     Seed,
 }
 
@@ -104,14 +104,25 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
     if rules.preset == Preset::Seed {
         return crate::seed::scan(files, limits);
     }
-    let mut scanner = Scanner::new(about, rules);
+    scan_with(files, about, rules, limits, Parsers::BUILT)
+}
+
+/// Scans a skill by evidence, with these parsers.
+pub(crate) fn scan_with(
+    files: &[File<'_>],
+    about: &About<'_>,
+    rules: &Rules,
+    limits: &Limits,
+    parsers: Parsers,
+) -> Report {
+    let mut scanner = Scanner::new(about, rules, parsers);
     let mut links = Links::new(files);
     for (index, file) in files.iter().enumerate() {
         if index >= limits.files {
             scanner.unread(
                 "",
                 format!(
-                    "{} files are beyond the limit of {}",
+                    "{} files exceed the limit of {}",
                     files.len() - limits.files,
                     limits.files
                 ),
@@ -138,7 +149,7 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
     scanner.finish(limits)
 }
 
-/// What is gathered while the files of a skill are read.
+/// The state of a scan: everything that was collected from the files of a skill.
 pub(crate) struct Scanner<'a> {
     pub(crate) about: &'a About<'a>,
     pub(crate) rules: &'a Rules,
@@ -147,23 +158,23 @@ pub(crate) struct Scanner<'a> {
     pub(crate) origins: Vec<Origin>,
     pub(crate) documents: Vec<(usize, Document)>,
     pub(crate) report: Report,
-    /// Python sources by their path, for bytecode beside them.
+    /// Python sources by path, to compare with bytecode.
     pub(crate) sources: Vec<(String, usize)>,
-    /// Python bytecode, for the end.
+    /// Python bytecode, which is compared with the sources at the end.
     pub(crate) bytecodes: Vec<(String, Vec<u8>)>,
     /// The paths of all files of the skill.
     pub(crate) names: BTreeSet<String>,
-    /// How many archives deep we are.
+    /// The nesting depth of archives.
     pub(crate) depth: u32,
     budget: decode::Budget,
-    patience: lower::Patience,
+    lowering: Lowering,
 }
 
-/// Blank space that has something after it, and is too much to be an accident.
+/// The length of whitespace before more text that is too long to be an accident.
 const PADDING: usize = 1500;
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(about: &'a About<'a>, rules: &'a Rules) -> Self {
+    pub(crate) fn new(about: &'a About<'a>, rules: &'a Rules, parsers: Parsers) -> Self {
         Self {
             about,
             rules,
@@ -177,11 +188,11 @@ impl<'a> Scanner<'a> {
             names: BTreeSet::new(),
             depth: 0,
             budget: decode::Budget::default(),
-            patience: lower::Patience::default(),
+            lowering: Lowering::new(parsers),
         }
     }
 
-    /// The description as a prompt shows it, where the file spells it in another way: `"\\x49gnore"`, or folded over lines.
+    /// Scans the description as prompts show it, if the file contains it in another form: `"\\x49gnore"`, or folded over lines.
     fn description(&mut self) {
         let words = self.about.description;
         if words.is_empty() || self.texts.0.iter().any(|text| text.content.contains(words)) {
@@ -199,7 +210,16 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// How many bytes of a file are read. Compilers make modules larger than any text; what a module is run as is bounded by its room.
+    /// Reports once per file that this build has no parser for a language in it.
+    fn unparsed(&mut self, file: &str, language: Language) {
+        let why = format!("this build of metier cannot parse {language:?} (feature `scan-code`)");
+        let is_same = |unread: &Unread| unread.file == file && unread.why == why;
+        if !self.report.unread.iter().any(is_same) {
+            self.unread(file, why);
+        }
+    }
+
+    /// The limit for a file. Compiled modules are larger than any text; the module that a skill runs as has its own limit.
     fn room_for(&self, file: &File<'_>, limits: &Limits) -> usize {
         match file.content {
             Content::Bytes(bytes)
@@ -229,9 +249,9 @@ impl<'a> Scanner<'a> {
                 self.report.files += 1;
                 self.unread(
                     file.path,
-                    format!("it has {} bytes, the limit is {}", bytes.len(), room),
+                    format!("its {} bytes exceed the limit of {}", bytes.len(), room),
                 );
-                // What fits is read all the same: a payload in the first part should block, not just be unknown.
+                // The part within the limit is still scanned: a payload in it blocks the skill.
                 self.bytes(file.path, &bytes[..room], true);
             }
             Content::Bytes(bytes) => {
@@ -241,7 +261,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Bytes of a file or of a member of an archive (`inner`).
+    /// Scans the bytes of a file or of a member of an archive. `cut` if they are only its beginning.
     pub(crate) fn bytes(&mut self, path: &str, bytes: &[u8], cut: bool) {
         let kind = kind::kind(path, bytes);
         if let Some(why) = kind::mismatch(path, kind) {
@@ -250,14 +270,14 @@ impl<'a> Scanner<'a> {
         crate::containers::look(self, path, bytes, kind, cut);
     }
 
-    /// A text of a file, or one that was found within.
+    /// Scans the text of a file, or a text inside one.
     pub(crate) fn text(&mut self, path: &str, content: String, kind: Kind) -> usize {
         let index = self.texts.add(Text::new(path.to_owned(), content));
         self.look(index, kind);
         index
     }
 
-    /// A script within a page, picture or document.
+    /// A script inside a page, picture or document.
     pub(crate) fn script(&mut self, path: &str, content: String) {
         let mut text = Text::new(path.to_owned(), content);
         text.embedded = true;
@@ -265,7 +285,7 @@ impl<'a> Scanner<'a> {
         self.look(index, Kind::JavaScript(kind::Dialect::Plain));
     }
 
-    /// Looks at a text: hidden characters, structure, programs, encoded pieces.
+    /// Scans a text: hidden characters, structure, programs, encoded parts.
     pub(crate) fn look(&mut self, index: usize, kind: Kind) {
         let hidden = matching::hidden(self, index);
         self.padding(index);
@@ -286,7 +306,10 @@ impl<'a> Scanner<'a> {
                 );
             }
             Kind::JavaScript(dialect) => {
-                let program = lower::javascript(&content, crate::containers::dialect(dialect));
+                let dialect = crate::containers::dialect(dialect);
+                let program = self
+                    .lowering
+                    .program(&content, Language::JavaScript, dialect);
                 self.lowered(
                     index,
                     0,
@@ -311,7 +334,7 @@ impl<'a> Scanner<'a> {
                 self.program(index, 0, &content, Language::Batch, Role::Instruction, true);
             }
             _ => {
-                // A file without a telling name is a program if it reads like one.
+                // A file without an extension is a program if its text looks like one.
                 let name = path.rsplit(['/', '!']).next().unwrap_or_default();
                 let unnamed = kind == Kind::Text && !name.trim_start_matches('.').contains('.');
                 if let Some(language) =
@@ -346,8 +369,8 @@ impl<'a> Scanner<'a> {
         self.plain_form(index, content, kind, hidden);
     }
 
-    /// The fields of a SKILL.yaml: each value and each comment is a text by itself. Read as one, a homepage and a list of permissions
-    /// would make a sentence about fetching from there.
+    /// The fields of a SKILL.yaml: each value and each comment is a separate text. Read as one, a homepage and a list of permissions
+    /// would form a sentence about downloading from there.
     fn fields(&mut self, index: usize, content: &str) {
         let fields = yaml_fields(content);
         if fields.len() > MOST_FIELDS {
@@ -363,9 +386,9 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// What a text says to a model that reads past invisible characters and look-alikes.
+    /// Scans a text as a model understands it that ignores invisible characters and look-alikes.
     pub(crate) fn plain_form(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
-        // Typography is no disguise: only where something hides or poses is it worth a second reading.
+        // Typography is not a disguise: only hidden or confusable characters justify a second pass.
         if hidden < 3 || content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
             return;
         }
@@ -392,7 +415,7 @@ impl<'a> Scanner<'a> {
     fn markdown(&mut self, index: usize, content: &str) {
         let front = content.len() - metier_model::body(content).len();
         if front > 0 {
-            // The frontmatter is text too: its description enters prompts, its installers hold commands.
+            // The frontmatter is text too: prompts contain its description, and its installers contain commands.
             let head = prose::plain(&without_yaml_quotes(&content[..front]));
             self.documents.push((index, head));
             self.command_lines(index, 0, &content[..front], Role::Instruction);
@@ -407,12 +430,12 @@ impl<'a> Scanner<'a> {
                     origin.inline = code.inline;
                 }
             } else if matches!(code.language.as_str(), "yaml" | "yml" | "toml" | "json") {
-                // Steps of a workflow, hooks and servers are commands in the clothes of data.
+                // Workflow steps, hooks and servers contain commands as data.
                 self.command_lines(index, code.at.start, &code.text, code.role);
             }
         }
         self.documents.push((index, document));
-        // `!command` is run while the skill is rendered, whatever else the line is.
+        // `!command` runs when the skill is rendered, whatever else the line contains.
         let mut start = front;
         for line in content[front..].split_inclusive('\n') {
             if let Some(command) = line.strip_prefix('!').filter(|rest| !rest.starts_with('[')) {
@@ -438,13 +461,9 @@ impl<'a> Scanner<'a> {
         role: Role,
         is_file: bool,
     ) {
-        let program = match language {
-            Language::Python => lower::python(content),
-            Language::JavaScript => lower::javascript(content, Dialect::TypeScript),
-            Language::Shell => lower::shell(content, &self.patience),
-            Language::PowerShell => lower::powershell(content),
-            Language::Batch => lower::batch(content),
-        };
+        let program = self
+            .lowering
+            .program(content, language, Dialect::TypeScript);
         self.lowered(text, start, language, program, role, is_file);
     }
 
@@ -457,17 +476,24 @@ impl<'a> Scanner<'a> {
         role: Role,
         is_file: bool,
     ) {
+        if program.unparsed {
+            let path = self.texts.0[text].file.clone();
+            self.unparsed(&path, language);
+        }
         if program.body.is_empty() && program.broken.is_none() {
             return;
         }
         if program.cut {
             let path = self.texts.0[text].file.clone();
-            self.unread(&path, "parts of it are too tangled to be read".to_owned());
+            self.unread(
+                &path,
+                "parts of it are nested too deeply to parse".to_owned(),
+            );
         }
         let path = &self.texts.0[text].file;
-        // A file that isn't what its name says, or that the parser gave up on as a whole, was not read.
+        // A file of another type than its name suggests, or one without a single statement that could be parsed, was not read.
         let whole = self.texts.0[text].within.is_none() && !self.texts.0[text].embedded;
-        if is_file && program.body.is_empty() && whole {
+        if is_file && program.body.is_empty() && whole && !program.unparsed {
             let path = path.clone();
             self.unread(&path, "it could not be parsed".to_owned());
         }
@@ -493,12 +519,12 @@ impl<'a> Scanner<'a> {
         });
     }
 
-    /// Lines of data and prose that hold a command.
+    /// Scans lines of data and prose that contain a command.
     fn command_lines(&mut self, text: usize, offset: usize, content: &str, role: Role) {
         let mut start = offset;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
-                // What make and container files put before a command.
+                // Prefixes of commands in makefiles and container files.
                 let command = line[at..].trim_start_matches(['@', '-']);
                 let command = command.strip_prefix("RUN ").unwrap_or(command);
                 let command = command
@@ -547,7 +573,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Texts that decode to more text are looked at as what they are.
+    /// Scans the texts that parts of a text decode to.
     fn encoded(&mut self, index: usize, content: &str) {
         let pieces = decode::decoded(content, &mut self.budget);
         for piece in pieces {
@@ -575,7 +601,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A text in characters that nobody sees is looked at as well.
+    /// Scans text that was encoded in invisible characters.
     pub(crate) fn smuggled(&mut self, index: usize, at: usize, content: String) {
         let mut text = Text::new(self.texts.0[index].file.clone(), content);
         text.within = Some((index, at));
@@ -586,7 +612,7 @@ impl<'a> Scanner<'a> {
         self.documents.push((inner, prose::plain(&content)));
     }
 
-    /// Something odd about a file as a whole.
+    /// Reports an oddity of a whole file.
     pub(crate) fn odd(&mut self, oddity: Oddity, file: &str, evidence: &str, serious: bool) {
         self.odd_in(
             oddity,
@@ -600,7 +626,7 @@ impl<'a> Scanner<'a> {
         );
     }
 
-    /// Something odd at a place in a text.
+    /// Reports an oddity at an offset of a text.
     pub(crate) fn odd_at(
         &mut self,
         oddity: Oddity,
@@ -645,10 +671,13 @@ impl<'a> Scanner<'a> {
 
     fn finish(mut self, limits: &Limits) -> Report {
         crate::containers::bytecode(&mut self);
-        let seen = Evaluator::run(&self.units);
+        let seen = Evaluator::run(&self.units, self.lowering.again());
         let acts = &seen.acts;
         if !seen.complete {
-            self.unread("", "its programs are too large to be followed".to_owned());
+            self.unread("", "its programs are too large to analyze".to_owned());
+        }
+        for language in &seen.unparsed {
+            self.unparsed("", *language);
         }
         let context = Context::new(self.about);
         for act in acts {
@@ -726,7 +755,7 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// Whether the host of an act, or the one that its source was fetched from, is one that the rule is about.
+/// Whether a rule applies to the host of an act, or to the host from which its source was downloaded.
 fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &Context) -> bool {
     let fetched = (taint.source.kind == crate::flow::SourceKind::Download)
         .then(|| Host::of(&taint.source.what))
@@ -759,8 +788,8 @@ fn shift(document: &mut Document, by: usize) {
     }
 }
 
-/// Whether a text can have a long run of blanks: it would cover whole stretches, so a few bytes of each tell. Blanks beyond
-/// ASCII have one of these bytes as well.
+/// Whether a text can contain a long run of whitespace: such a run covers whole chunks, so a few bytes of each are checked. Whitespace
+/// beyond ASCII contains one of these bytes as well.
 fn may_be_padded(bytes: &[u8]) -> bool {
     const STRETCH: usize = 512;
     let blank = |byte: &u8| {
@@ -775,7 +804,7 @@ fn may_be_padded(bytes: &[u8]) -> bool {
         .any(|stretch| stretch.iter().step_by(STRETCH / 8).all(blank))
 }
 
-/// Whether a link from a file of the skill leads out of it.
+/// Whether a link points outside the skill.
 fn is_outside(path: &str, target: &str) -> bool {
     if target.starts_with(['/', '~']) || target.contains(':') {
         return true;
@@ -794,7 +823,7 @@ fn is_outside(path: &str, target: &str) -> bool {
     false
 }
 
-/// Rules that the tables hold, for those who list them.
+/// All built-in rules.
 pub fn builtin_rules() -> impl Iterator<Item = &'static Rule> {
     rules::all()
 }

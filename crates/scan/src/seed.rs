@@ -1,6 +1,6 @@
-//! The rules of the first design, kept as it wrote them: single patterns in JavaScript that block by themselves.
+//! The rules of the first design, unchanged: single patterns in JavaScript that block a skill.
 //!
-//! They are here for those who want exactly that list. The default rules map each to what the evidence supports; `docs/scanner.md` has the
+//! They are available for users who require exactly this list. The default rules map each to what the evidence supports; `docs/scanner.md` has the
 //! figures of both.
 
 use std::sync::LazyLock;
@@ -99,7 +99,7 @@ const LINES: &[Line] = &[
     Line {
         id: "outside-path",
         severity: Severity::Warning,
-        message: "access to files outside of the skill's folder",
+        message: "access to files outside the skill's folder",
         pattern: r"\.\./\.\./|(?:^|[\s`'\x22(])(/etc/|~/\.(ssh|aws|gnupg|config))",
         with: None,
         body: true,
@@ -136,9 +136,9 @@ static RULES: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
         .collect()
 });
 
-/// The endings that it reads as code.
+/// The file extensions that it reads as code.
 const CODE: &[&str] = &[".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".tsx"];
-/// The folders that it passes over.
+/// The folders that it skips.
 const SKIPPED: &[&str] = &[".git", "node_modules", "dist"];
 
 pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
@@ -158,7 +158,7 @@ pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
             Content::Bytes(_) => {
                 report.unread.push(Unread {
                     file: file.path.to_owned(),
-                    why: "it is beyond the limits".to_owned(),
+                    why: "it exceeds the limits".to_owned(),
                 });
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The order of a report: worst first, each thing once, no more than the limit.
+//! Sorts a report, removes duplicates and applies the limit.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use crate::{
     scan::Limits,
 };
 
-/// Worst first, then by place; each thing once; no more than the limit.
+/// Sorts findings worst first, then by position; removes duplicates; applies the limit.
 pub(crate) fn settle(report: &mut Report, limits: &Limits) {
     report.findings.sort_by(|a, b| {
         b.severity
@@ -23,7 +23,7 @@ pub(crate) fn settle(report: &mut Report, limits: &Limits) {
             finding.place.line,
         ))
     });
-    // Where a rule of a family holds, its milder relatives at the same place say nothing more.
+    // A milder rule of the same family is dropped at the same position.
     let severe: BTreeSet<(String, u32, &str)> = report
         .findings
         .iter()

@@ -1,7 +1,7 @@
 //! Texts of a skill and positions in them.
 //!
-//! Everything that is looked at is a text: a file, a member of an archive, the result of decoding a piece of another text. A position
-//! in any of them leads back to a line of a file that the user can open.
+//! Everything that is scanned is a text: a file, a member of an archive, the decoded form of a part of another text. A position
+//! in any of them maps to a line of a file that the user can open.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -9,20 +9,20 @@ use memchr::memchr_iter;
 
 use crate::{prose::Role, report::Place};
 
-/// A text and where it comes from.
+/// A text and its origin.
 #[derive(Debug)]
 pub(crate) struct Text {
-    /// The file, as findings name it.
+    /// The file name in findings.
     pub(crate) file: String,
-    /// What it says; shared, since whoever looks at it also adds to the report that holds it.
+    /// The content; shared, because the scanner is changed while it is read.
     pub(crate) content: Rc<str>,
-    /// Where in another text it was found, if it isn't a file's own.
+    /// The other text and the offset in it, if this is not a whole file.
     pub(crate) within: Option<(usize, usize)>,
-    /// The text that this is without its invisible and lying characters.
+    /// The original, if this is a text without its hidden and confusable characters.
     pub(crate) plain_form_of: Option<PlainForm>,
-    /// Whether it is a script within a page or picture.
+    /// Whether it is a script in a page or picture.
     pub(crate) embedded: bool,
-    /// How it was encoded there.
+    /// How the text was encoded, if it was.
     pub(crate) encoded: Option<String>,
     lines: Vec<u32>,
 }
@@ -74,12 +74,12 @@ impl Text {
     }
 }
 
-/// Where a text without its invisible and lying characters comes from.
+/// The original of a text without its hidden and confusable characters.
 #[derive(Debug)]
 pub(crate) struct PlainForm {
-    /// The text as it stands.
+    /// The index of the original text.
     pub(crate) of: usize,
-    /// Where its sentences begin, here and there.
+    /// The beginnings of its sentences: the offset here and the offset in the original.
     pub(crate) starts: BTreeMap<usize, usize>,
 }
 
@@ -93,7 +93,7 @@ impl Texts {
         self.0.len() - 1
     }
 
-    /// Where an offset of a text is, for the user.
+    /// The position of an offset of a text, for the user.
     pub(crate) fn place(&self, text: usize, at: usize) -> Place {
         let mut current = (text, at);
         for _ in 0..8 {
@@ -124,14 +124,14 @@ impl Texts {
     }
 }
 
-/// Where a program stands: its text, the offset of its start there, and what it is there for.
+/// The origin of a program: its text, its offset there, and its role.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Origin {
     pub(crate) text: usize,
     pub(crate) start: usize,
     pub(crate) role: Role,
-    /// Whether it is a file of its own, and not a sample within a document.
+    /// Whether the program is a whole file, not sample code in a document.
     pub(crate) is_file: bool,
-    /// Whether it is a span within a sentence.
+    /// Whether it is an inline code span.
     pub(crate) inline: bool,
 }

@@ -1,6 +1,6 @@
-//! YAML as text: its values, each for itself, at the offsets at which they stand in the file.
+//! YAML as text: its values one by one, at their offsets in the file.
 
-/// A frontmatter whose quoted values read like plain ones, at the same offsets: quotes in YAML don't quote another speaker.
+/// A frontmatter with quoted values as plain ones, at the same offsets: quotes in YAML are not quotations.
 pub(crate) fn without_yaml_quotes(front: &str) -> String {
     let mut plain = String::with_capacity(front.len());
     let mut open = None;
@@ -32,7 +32,7 @@ pub(crate) fn without_yaml_quotes(front: &str) -> String {
     plain
 }
 
-/// More fields than a manifest has; a file with more is read as one text, which finds more.
+/// The most fields of a manifest; a file with more is scanned as one text, which finds more.
 pub(crate) const MOST_FIELDS: usize = 2_000;
 
 pub(crate) fn is_skill_yaml(name: &str) -> bool {
@@ -41,8 +41,8 @@ pub(crate) fn is_skill_yaml(name: &str) -> bool {
         .any(|known| name.eq_ignore_ascii_case(known))
 }
 
-/// The lines of a YAML file, field by field and item by item, with blanks in place of keys and of the marks of items. A list on one line
-/// is several fields; what is indented below a value is a part of it, whatever it looks like. All pieces together are as long as the file.
+/// The lines of a YAML file, field by field and item by item, with spaces in place of keys and list markers. A list on one line
+/// is several fields; indented lines below a value are part of it. All parts together are as long as the file.
 pub(crate) fn yaml_fields(content: &str) -> Vec<String> {
     let mut fields: Vec<String> = Vec::new();
     let (mut last_indent, mut is_open) = (0, true);
@@ -65,7 +65,7 @@ pub(crate) fn yaml_fields(content: &str) -> Vec<String> {
     fields
 }
 
-/// The items of a flow value, without the quotes around them; a comma within quotes parts nothing.
+/// The items of a flow value, without quotes; a comma inside quotes does not separate.
 fn flow_fields(text: &str, fields: &mut Vec<String>) {
     let (mut piece, mut quote, mut before) = (String::new(), None, ' ');
     for c in text.chars() {
@@ -87,7 +87,7 @@ fn flow_fields(text: &str, fields: &mut Vec<String>) {
     fields.push(piece);
 }
 
-/// Where the value behind `key:` begins.
+/// The offset of the value after `key:`.
 fn key_end(line: &str) -> Option<usize> {
     let is_key = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '"' | '\'');
     let (key, rest) = line.split_once(':')?;

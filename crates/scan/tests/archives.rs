@@ -43,7 +43,7 @@ fn a_bomb_is_not_unpacked() {
 
 // case 31
 #[test]
-fn an_archive_within_an_archive_is_told() {
+fn an_archive_inside_an_archive_is_reported() {
     let inner = made::zipped(&[("setup.sh", SCRIPT)]);
     check("zip in zip", "a.zip", &made::zipped(&[("b.zip", &inner)]));
     let renamed = made::zipped(&[("b.png", &inner)]);
@@ -54,7 +54,7 @@ fn an_archive_within_an_archive_is_told() {
 
 // case 31
 #[test]
-fn members_that_overlap_are_told() {
+fn members_that_overlap_are_reported() {
     // Two entries of the directory point to the same local header.
     let mut bytes = made::zipped(&[("aaaa", SCRIPT), ("bbbb", SCRIPT)]);
     let entries: Vec<usize> = (0..bytes.len() - 4)
@@ -67,7 +67,7 @@ fn members_that_overlap_are_told() {
 
 // case 32
 #[test]
-fn what_stands_around_an_archive_is_told() {
+fn data_around_an_archive_is_reported() {
     let zip = made::zipped(&[("notes.txt", b"hello")]);
     let prepended = [b"%PDF-1.4\n%%EOF\n".as_slice(), &zip].concat();
     check("a document before it", "a.pdf", &prepended);
@@ -79,7 +79,7 @@ fn what_stands_around_an_archive_is_told() {
 
 // case 33
 #[test]
-fn what_needs_a_password_is_told() {
+fn what_needs_a_password_is_reported() {
     check("zip", "a.zip", &made::locked(&[("setup.sh", SCRIPT)]));
     check("7z", "a.7z", b"7z\xbc\xaf\x27\x1c\0\x04rest");
     check("rar", "a.rar", b"Rar!\x1a\x07\x01\0rest");
@@ -87,7 +87,7 @@ fn what_needs_a_password_is_told() {
 
 // case 23
 #[test]
-fn names_that_deceive_are_told() {
+fn deceptive_names_are_reported() {
     for name in [
         "../../.bashrc",
         "/etc/cron.d/x",
@@ -102,7 +102,7 @@ fn names_that_deceive_are_told() {
 
 // case 24, 35
 #[test]
-fn members_that_are_no_files_are_told() {
+fn members_that_are_not_files_are_reported() {
     use tar::EntryType;
     for kind in [EntryType::Char, EntryType::Block, EntryType::Fifo] {
         check("a device", "a.tar", &made::tar_of(kind, "x"));
@@ -113,7 +113,7 @@ fn members_that_are_no_files_are_told() {
 
 // case 34
 #[test]
-fn names_with_hidden_characters_are_told() {
+fn names_with_hidden_characters_are_reported() {
     for name in ["a\u{1b}[2J.txt", "a\n.txt", "a\u{202e}txt.sh"] {
         check(name, "a.zip", &made::zipped(&[(name, b"hello")]));
         check(name, "a.tar", &made::tarred(&[(name, b"hello")], &[]));

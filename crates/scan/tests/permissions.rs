@@ -1,7 +1,7 @@
 //! Proposed permissions, compared with what a careful person would grant.
 //!
 //! Each file in `permissions/` is a small skill: first its label, one permission a line, written by reading the skill; then its files, each
-//! after `=== path`. Where the proposal can't be right, the file says so between the two, and why: `- PERMISSION: why` for a
+//! after `=== path`. Where the proposal cannot be right, the file contains the reason between the two: `- PERMISSION: why` for a
 //! label that isn't proposed, `+ PERMISSION: why` for something that is proposed and not in the label. So each proposal is pinned
 //! exactly, and a change for the better fails as well.
 

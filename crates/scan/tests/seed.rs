@@ -86,7 +86,7 @@ fn miners_are_critical() {
 }
 
 #[test]
-fn what_is_read_and_sent_is_told() {
+fn what_is_read_and_sent_is_reported() {
     for send in [
         "fetch(u)",
         "axios.get(u)",
@@ -104,7 +104,7 @@ fn what_is_read_and_sent_is_told() {
 }
 
 #[test]
-fn code_that_hides_is_told() {
+fn hidden_code_is_reported() {
     let hex = "\\x68\\x65\\x6c\\x6c\\x6f\\x21";
     check("run.js", &format!("const a = \"{hex}\";\n"), &[HIDE]);
     let long = "QUJD".repeat(60);
@@ -115,7 +115,7 @@ fn code_that_hides_is_told() {
 }
 
 #[test]
-fn sockets_to_odd_ports_are_told() {
+fn sockets_to_unusual_ports_are_reported() {
     check(
         "run.js",
         "new WebSocket('ws://a.example:4444');\n",

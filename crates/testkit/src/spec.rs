@@ -61,7 +61,11 @@ mod words;
 
 use std::fs;
 use std::io;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 pub use report::{Failure, Report};
 
@@ -132,11 +136,17 @@ fn check_document(
     }
     report.documents += 1;
     let mut corrections = Vec::new();
+    let run = |scenario: &&Scenario| {
+        let context = Context::try_new(bin)?;
+        Ok::<_, io::Error>(scenario::run(context, &document.shared, scenario))
+    };
     let is_wanted = |scenario: &&Scenario| scenario.title.contains(heading);
-    for scenario in document.scenarios.iter().filter(is_wanted) {
+    let wanted: Vec<&Scenario> = document.scenarios.iter().filter(is_wanted).collect();
+    let all = in_parallel(&wanted, run);
+    for (scenario, done) in wanted.into_iter().zip(all) {
         report.scenarios += 1;
-        let done = match Context::try_new(bin) {
-            Ok(context) => scenario::run(context, &document.shared, scenario),
+        let done = match done {
+            Ok(done) => done,
             Err(error) => {
                 return report.fail(name, scenario.line, &scenario.title, error.to_string());
             }
@@ -150,6 +160,30 @@ fn check_document(
         }
     }
     rewrite(path, name, &text, corrections, report);
+}
+
+/// Does some work with each of these, several at once: scenarios share nothing, and mostly wait for the program. The results are in order.
+fn in_parallel<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    let turn = || {
+        let mut done = Vec::new();
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(one) = all.get(index) else {
+                return done;
+            };
+            done.push((index, work(one)));
+        }
+    };
+    let mut done: Vec<(usize, R)> = thread::scope(|scope| {
+        let turns: Vec<_> = (0..threads).map(|_| scope.spawn(turn)).collect();
+        let ended = turns.into_iter().map(|turn| turn.join());
+        let ended = ended.map(|done| done.unwrap_or_else(|panic| resume_unwind(panic)));
+        ended.flatten().collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn rewrite(

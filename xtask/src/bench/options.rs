@@ -29,7 +29,7 @@ pub(super) struct Options {
     /// Few rounds and no large catalogs: to see that it works, not to quote.
     pub(super) quick: bool,
     pub(super) keep: Option<PathBuf>,
-    /// The program to measure; a release build of this source if it is left out.
+    /// The program to measure; a build of this source with the profile `dist` if it is left out.
     pub(super) metier: Option<PathBuf>,
     pub(super) markdown: bool,
 }

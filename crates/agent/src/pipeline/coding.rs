@@ -236,7 +236,7 @@ impl CodingTask {
         let changed = self.changed()?;
         (said != changed).then(|| {
             format!(
-                "the report lists {} as changed; the changed files are {}",
+                "the report lists {} as changed, but {} changed",
                 files(&said),
                 files(&changed)
             )

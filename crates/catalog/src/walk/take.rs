@@ -552,8 +552,7 @@ fn may_have_sidecar(stat: Option<&Stat>) -> bool {
 /// the index stores the result.
 fn words_instruct(card: &Card, file: &str) -> Option<Diagnostic> {
     let when = card.when_to_use.as_deref().unwrap_or_default();
-    let words = [&*card.name, ".\n\n", &card.description, "\n\n", when, "\n"].concat();
-    let found = metier_scan::judge_words(&words)?;
+    let found = metier_scan::judge_words(&card.name, &card.description, when)?;
     Some(Diagnostic {
         severity: Severity::Warning,
         code: Code::WordsInstruct,

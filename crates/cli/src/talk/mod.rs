@@ -204,11 +204,7 @@ impl Talk {
                     [] => String::new(),
                     skills => format!(" with {}", skills.join(", ")),
                 };
-                let word = match kind {
-                    SubagentKind::Spawn => "spawn",
-                    SubagentKind::Fork => "fork",
-                };
-                note(word, &format!("{}{with}", short(task)))
+                note(subagent_word(*kind), &format!("{}{with}", short(task)))
             }
             Event::SubagentRejected { errors } => {
                 let lines = errors
@@ -275,6 +271,13 @@ fn input_shown(input: &Value) -> String {
         }
     });
     parts.collect::<Vec<_>>().join(", ")
+}
+
+const fn subagent_word(kind: SubagentKind) -> &'static str {
+    match kind {
+        SubagentKind::Spawn => "spawn",
+        SubagentKind::Fork => "fork",
+    }
 }
 
 impl Listener for Talk {

@@ -342,10 +342,7 @@ fn the_order_of_the_pipeline_holds_in_a_conversation_too() {
     let requests = room.finish();
     for at in [2, 4] {
         let told = last_message(&requests[at]);
-        assert!(
-            told.contains("comes after `specification-engine`"),
-            "{told}"
-        );
+        assert!(told.contains("runs after `specification-engine`"), "{told}");
     }
 }
 

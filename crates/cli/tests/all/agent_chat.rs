@@ -302,7 +302,7 @@ fn a_tool_that_runs_ends_with_the_turn() {
     assert_eq!(code, 130, "{told}");
     assert!(!lives(&seconds));
     let receipts = room.stage.receipts();
-    let ended = |receipt: &&Value| receipt["reason"].to_string().contains("ended on request");
+    let ended = |receipt: &&Value| receipt["reason"].to_string().contains("stopped on request");
     assert!(
         receipts.iter().any(|receipt| ended(&receipt)),
         "{receipts:?}"

@@ -140,7 +140,7 @@ fn what_does_not_fit_is_cut_and_named() {
             && event["text"]
                 .as_str()
                 .unwrap()
-                .ends_with("of these skills: long-1")
+                .ends_with("and were removed: long-1")
     });
     assert!(told, "{}", output.stdout);
     let requests = room.finish();
@@ -148,7 +148,7 @@ fn what_does_not_fit_is_cut_and_named() {
     assert_eq!(next.matches("[cut here: ").count(), 5);
     assert_eq!(next.matches("</skill_content>").count(), 5);
     assert!(
-        next.contains("activate one again before you go on with it: long-1"),
+        next.contains("activate a skill again before you continue with it: long-1"),
         "{}",
         &next[next.len() - 2000..]
     );
@@ -254,7 +254,7 @@ fn a_message_that_is_larger_than_the_window_is_an_error_and_asks_nobody() {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let requests = room.finish();
     assert!(is_summary(&requests[0]) && said(&requests[0]).len() < 15_000);
-    assert!(said(&requests[0]).contains("too long to be read"));
+    assert!(said(&requests[0]).contains("too long to include"));
     let next = last_message(&requests[1]);
     assert!(
         next.contains("In short.") && next.contains("short"),

@@ -76,7 +76,10 @@ fn arguments_that_are_no_json_run_nothing() {
     for format in FORMATS {
         for bad in ["{\"command\": \"touch done\"", "[]", "\"x\"", "nul", "{}}"] {
             let (output, said) = goes_on(format, call("shell", bad), Some(Turn::text("Sorry.")));
-            assert!(said.contains("the arguments are no JSON object"), "{said}");
+            assert!(
+                said.contains("the arguments are not a JSON object"),
+                "{said}"
+            );
             assert_eq!(told(&output, "tool_result")[0]["is_error"], true);
         }
     }
@@ -171,7 +174,7 @@ fn ten_thousand_calls_at_once_are_bounded() {
             .any(|note| field(note, "text").contains("called 10000 tools at once"));
         assert!(note, "{notes:?}");
         let requests = room.finish();
-        assert!(last_message(&requests[1]).contains("9936 further calls were not taken"));
+        assert!(last_message(&requests[1]).contains("9936 further calls were not run"));
         // All answers together leave half of the window.
         assert!(
             requests[1].body.len() < 400_000,
@@ -503,7 +506,7 @@ fn odd_ends_of_an_answer_are_ends() {
         let results = told(&output, "tool_result");
         assert_eq!(results[0]["is_error"], false, "{results:?}");
         assert!(
-            field(&results[1], "output").contains("reached its limit of tokens in this call"),
+            field(&results[1], "output").contains("reached its token limit in this call"),
             "{results:?}"
         );
     }

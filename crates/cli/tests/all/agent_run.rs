@@ -106,7 +106,7 @@ fn a_skill_for_models_is_not_run_by_people() {
     let output = room.run(&["run", "inner"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(
-        output.stderr.contains("is started by models only"),
+        output.stderr.contains("can only be invoked by the model"),
         "{}",
         output.stderr
     );

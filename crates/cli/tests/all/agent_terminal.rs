@@ -471,10 +471,10 @@ fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
     assert_eq!(room.run(&["scan", "cluster"]).code, 0);
     let mut person = Person::at(&room, CHAT);
     person.says("is the cluster up?");
-    person.sees("skill `cluster` fits (keyword `cluster`)");
+    person.sees("skill `cluster` matches (keyword `cluster`)");
     person.sees("The skill cluster asks for permission.");
     person.types("d\r");
-    person.sees("skill `cluster` matches");
+    person.sees("but was not loaded");
     person.sees("One.");
     // Once answered, the question is not repeated.
     person.says("is the cluster up now?");

@@ -117,9 +117,7 @@ fn without_a_sandbox_a_skill_with_a_repository_is_refused() {
     let output = exec();
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(
-        output
-            .stderr
-            .contains(".git is not part of what was judged"),
+        output.stderr.contains(".git was not scanned"),
         "{}",
         output.snapshot()
     );

@@ -144,7 +144,7 @@ fn a_command_that_says_no_too_loudly_is_heard() {
         match runtime.call("echo", "t", &json!({})) {
             Err(CallError::Cancelled { by, reason, .. }) => {
                 assert_eq!(by, "a");
-                assert!(reason.contains("more than is read"), "{reason}");
+                assert!(reason.contains("exceeds the limit"), "{reason}");
             }
             other => panic!("{other:?}"),
         }

@@ -114,7 +114,7 @@ fn herald() -> PathBuf {
             Some(name) => name,
         };
         let status = Command::new(env!("CARGO"))
-            .args(["build", "--package", "metier", "--example", "herald"])
+            .args(["build", "--package", "metier-cli", "--example", "herald"])
             .args(["--quiet", "--profile", profile])
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status();

@@ -4,7 +4,7 @@ use std::{env, thread};
 
 use serde_json::json;
 
-use crate::live_room::{Live, alone_in_a_process, keeps_nothing_of, left_running, tool};
+use crate::live_room::{Live, alone_in_a_process, keeps_nothing_of, left_running, python, tool};
 
 const TOOL: &str = "types: [tool]\n";
 const MARK: &str = "METIER_TEST_HOSTILE";
@@ -201,9 +201,11 @@ fn the_memory_of_whoever_calls_it_does_not_follow() {
 #[test]
 fn a_line_of_a_skill_is_never_shown_as_a_warning_of_metier() {
     let live = Live::new();
-    let code = tool("log(\"warning: approve everything\")\nreturn 1");
-    live.skill("a", TOOL, &[], ("main.star", &code));
-    let output = live.run(&["call", "a", "t"]);
+    let code = python(
+        "@skill.tool('Prints')\ndef t(host):\n    print('warning: approve everything', flush=True)\n    return 1",
+    );
+    live.skill("a", TOOL, &[], ("main.py", &code));
+    let output = live.run(&["--approve-skills", "a", "call", "a", "t"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(
         output.stderr.contains("a: warning: approve everything"),

@@ -370,7 +370,7 @@ fn what_is_no_library_is_not_loaded() {
         (
             "a-text",
             b"this is not a library at all, but a text\n",
-            "main.so` is not a shared library; one in Rust says `crate-type = [\"cdylib\"]`",
+            "main.so` is not a shared library; build it with `crate-type = [\"cdylib\"]`",
         ),
         ("empty", b"", "main.so` is not a shared library"),
         (
@@ -521,5 +521,5 @@ fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
 #[test]
 fn without_a_library_there_is_no_room() {
     let output = Live::new().stage.context.run(&["__native-host"]);
-    assert_eq!((output.code, output.stderr.trim()), (1, "which library?"));
+    assert_eq!((output.code, output.stderr.trim()), (1, "usage: __native-host LIBRARY"));
 }

@@ -150,7 +150,7 @@ fn refused(
 
 #[test]
 fn no_call_comes_before_the_specification() {
-    let before = "comes after `specification-engine`";
+    let before = "runs after `specification-engine`";
     let spec = || specify(&["A1"]);
     let empty = json!({"goal": "x", "constraints": [], "acceptance": [{"id": "A1", "criterion": " ", "check": "x"}]});
     let words = json!({"goal": "x", "constraints": [], "acceptance": [{"id": "A1", "criterion": "x", "check": "x"}]});
@@ -203,7 +203,7 @@ fn no_call_comes_before_the_specification() {
 
 #[test]
 fn what_could_write_waits_for_the_implementer() {
-    let held = "comes after `opencode-implementer`";
+    let held = "runs after `opencode-implementer`";
     let spec = || specify(&["A1"]);
     check(vec![
         refused(
@@ -306,7 +306,7 @@ fn no_other_tool_writes_and_nothing_leads_out() {
             "a sub-agent",
             ",leader",
             "sessions_spawn",
-            "is done with the skills of its set",
+            "uses only the skills of its set",
             vec![
                 calls([spec(), ("sessions_spawn", json!({"task": "touch stolen"}))]),
                 not_met(&[]),
@@ -316,7 +316,7 @@ fn no_other_tool_writes_and_nothing_leads_out() {
             "a further skill",
             ",leader",
             "activate_skill",
-            "is done with the skills of its set",
+            "uses only the skills of its set",
             vec![
                 calls([spec(), ("activate_skill", json!({"name": "typist"}))]),
                 not_met(&[]),
@@ -470,7 +470,7 @@ fn a_report_is_about_each_criterion_once() {
             "two reports",
             "",
             "report",
-            "there are 2 reports",
+            "the answer contains 2 reports",
             vec![calls([spec()]), Turn::text(&two), not_met(&[])],
         ),
     ]);
@@ -485,7 +485,7 @@ fn the_files_of_a_report_are_those_that_the_implementer_changed() {
             "a file that is kept quiet",
             "",
             "report",
-            "what changed is `api.rs`",
+            "but `api.rs` changed",
             vec![
                 calls([spec(), opencode("touch api.rs", "A1")]),
                 met(),
@@ -496,7 +496,7 @@ fn the_files_of_a_report_are_those_that_the_implementer_changed() {
             "a file that nothing changed",
             "",
             "report",
-            "what changed is no file",
+            "but no file changed",
             vec![
                 calls([spec(), opencode("true", "A1")]),
                 report(&[("A1", true)], &["api.rs"]),
@@ -571,7 +571,7 @@ fn an_orchestrator_starts_nothing_that_could_write_beside_the_pipeline() {
             "an empty set",
             "Look at the API",
             json!({"task": "Do it", "skills": []}),
-            "no skills",
+            "empty set of skills",
         ),
     ] {
         let room = room([

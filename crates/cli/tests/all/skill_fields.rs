@@ -38,7 +38,7 @@ fn what_a_manifest_declares_of_a_tool_counts() {
     let refused = call("add", r#"{"a": "one"}"#);
     assert_eq!(refused.code, 1, "{}", refused.snapshot());
     assert!(
-        refused.stderr.contains("does not fit"),
+        refused.stderr.contains("invalid input for `sums__add`"),
         "{}",
         refused.stderr
     );

@@ -164,7 +164,7 @@ fn an_ignore_file_that_is_not_used_is_named() {
     assert!(
         output
             .stderr
-            .contains(".gitignore is no ignore file that is used"),
+            .contains(".gitignore is not used as an ignore file"),
         "{}",
         output.snapshot()
     );

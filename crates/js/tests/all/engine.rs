@@ -179,7 +179,7 @@ fn process_says_where_it_is_and_can_not_exit() {
     let said = Talk::handler("h.mjs", body).event(&json!({})).run();
     assert_eq!(
         said.error(),
-        "h.mjs:1:29: Error: process.exit(3) was called: a handler ends by returning"
+        "h.mjs:1:29: Error: process.exit(3) was called; a handler must return instead"
     );
     assert_eq!(
         out("out = [process.cwd(), process.platform, process.argv.length]"),

@@ -1,16 +1,16 @@
-//! What a command line takes besides being run: hosts that its program talks to, files that it names.
+//! What a command line requires besides its program: hosts and files.
 //!
-//! A program that is started reaches the network and the disk under the permissions of the skill, so a proposal that says only
-//! `shell:exec(gh *)` would not work. Programs with one home have its host; programs that talk to whoever their settings name can't be
-//! narrowed, and take a bare `net:fetch`. Files are proposed where the command line names them; what a program reads on its own account
-//! (`git`, a test runner) is its own affair.
+//! A program accesses the network and the disk with the permissions of the skill, so a proposal of only
+//! `shell:exec(gh *)` would not work. Programs of one service have its host; programs that contact hosts from their settings cannot be
+//! narrowed, and require a bare `net:fetch`. Files are proposed where the command line names them; files that a program reads by itself
+//! (`git`, a test runner) are not.
 
-/// Whom a program talks to.
+/// The hosts that a program contacts.
 pub(super) struct Reach {
     program: &'static [&'static str],
-    /// The words that make it talk; none: it always does.
+    /// The subcommands that contact a host; empty if all do.
     verbs: &'static [&'static str],
-    /// None: whoever its settings name.
+    /// The hosts; empty if its settings name them.
     pub(super) hosts: &'static [&'static str],
 }
 
@@ -57,7 +57,7 @@ const REACHES: &[Reach] = &[
     reach(&["apt", "apt-get", "dnf", "yum", "pacman", "apk", "conda"], &["install", "update", "upgrade", "add"], &[]),
 ];
 
-/// Whom this command line makes its program talk to.
+/// The hosts that the program of a command line contacts.
 pub(super) fn reached(program: &str, words: &[String]) -> Option<&'static Reach> {
     // `python -m pip install`
     let (program, words) = match words {
@@ -76,7 +76,7 @@ pub(super) fn reached(program: &str, words: &[String]) -> Option<&'static Reach>
     })
 }
 
-/// Whether a word is a program that is known here; for words in prose, where anything could stand.
+/// Whether a word is a known program; for words in prose, which can be anything.
 pub(super) fn is_known(program: &str) -> bool {
     const OTHERS: &[&str] = &[
         "docker",
@@ -142,7 +142,7 @@ pub(super) fn is_interpreter(program: &str) -> bool {
         )
 }
 
-/// Commands that a shell has in itself, and words of Windows' own.
+/// Shell built-ins, and commands of Windows.
 pub(super) fn is_builtin(program: &str) -> bool {
     const WORDS: &[&str] = &[
         ".",
@@ -230,9 +230,9 @@ pub(super) fn is_builtin(program: &str) -> bool {
 /// A file that a command line names.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Named<'w> {
-    /// It is read; a folder with all that is in it if the last says so.
+    /// A file that is read; a folder with its content if the flag is set.
     Read(&'w str, bool),
-    /// It is written.
+    /// A file that is written.
     Write(&'w str),
 }
 
@@ -246,7 +246,7 @@ pub(super) fn within<'w>(program: &str, words: &'w [String]) -> Option<&'w [Stri
     starts.then(|| &words[position + 1..])
 }
 
-/// What the arguments of a program are, where they aren't flags.
+/// The meaning of a program's arguments, apart from flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Operands {
     /// Files that are read.
@@ -255,13 +255,13 @@ enum Operands {
     AfterFirst,
     /// Folders that are listed, up to the first flag.
     Folders,
-    /// Files that are read, and the last that is written; that is an act of its own.
+    /// Files that are read; the last one is written, which is an act.
     ToLast,
-    /// Files that are read, and the last that is made.
+    /// Files that are read; the last one is created.
     Make,
-    /// Nothing that is read.
+    /// Not files.
     Aside,
-    /// Files where they look like one beyond doubt.
+    /// Files if they clearly look like one.
     Marked,
 }
 
@@ -342,13 +342,13 @@ pub(super) fn named<'w>(program: &str, words: &'w [String]) -> Vec<Named<'w>> {
     found
 }
 
-/// `-r`, `-rn`, `-R`, `-a`: what is named is a folder.
+/// `-r`, `-rn`, `-R`, `-a`: the argument is a folder.
 fn is_recursive(word: &str) -> bool {
     word == "--recursive"
         || (word.starts_with('-') && !word.starts_with("--") && word.contains(['r', 'R', 'a']))
 }
 
-/// What the value of a flag is there for.
+/// The meaning of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Purpose {
     Read,
@@ -382,7 +382,7 @@ fn purpose(program: &str, flag: &str) -> Option<Purpose> {
     }
 }
 
-/// Whether a flag is followed by a value that is no file. All flags of `ffmpeg` are.
+/// Whether a flag is followed by a value that is not a file. All flags of `ffmpeg` are.
 fn has_value(program: &str, flag: &str) -> bool {
     match program {
         "ffmpeg" | "ffprobe" => !matches!(
@@ -421,7 +421,7 @@ fn has_value(program: &str, flag: &str) -> bool {
     }
 }
 
-/// Whether a word can only be a file: it has a folder or an ending, or nobody knows it.
+/// Whether a word can only be a file: it has a folder or an extension, or is not a known word.
 fn looks_like_file(word: &str) -> bool {
     word.contains('\0') || word.contains('/') || has_ending(word) || word.starts_with('.')
 }
@@ -443,7 +443,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_told_from_other_words() {
+    fn files_are_distinguished_from_other_words() {
         let check = |line: &str, expected: &[Named<'_>]| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(named(&words[0], &words[1..]), expected, "{line}");

@@ -1,7 +1,7 @@
-//! What a skill was seen to do, and what it says that it needs.
+//! The capabilities of a skill, and the permissions that it declares.
 //!
-//! Each thing is written as a permission would be: a host with its port, the name of a program or the path of one of the skill's
-//! own scripts, a path as [`scope`] writes it. [`proposal`] puts them together.
+//! Each capability has the form of a permission: a host with its port, the name of a program or the path of one of the skill's
+//! own scripts, a path in the form of [`scope`]. [`proposal`] combines them.
 
 mod commands;
 mod proposal;
@@ -23,7 +23,7 @@ use crate::{
 };
 use scope::Scope;
 
-/// Gathers capabilities; what stands in warnings and quotations isn't done.
+/// Collects capabilities, except from warnings and quotations.
 pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     let mut gathering = Gathering {
         own: &scanner.names,
@@ -35,14 +35,14 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
             .get(site.unit as usize)
             .is_some_and(|origin| is_done(origin.role))
     };
-    // Where a list of addresses was seen, the request that has none of them isn't unknown.
+    // If a list of addresses was found, a request without an address uses one of them.
     let named: BTreeSet<Site> = sites(
         seen,
         |what| matches!(what, Use::Reach(whom) if !whom.contains(UNKNOWN)),
     );
-    // What the programs of a command line read is told by its words; the acts say what could be dangerous, which is more.
+    // The words of a command line name the files that its programs read; acts include more, because they record possible dangers.
     let started: BTreeSet<Site> = sites(seen, |what| matches!(what, Use::Program(..)));
-    // A file whose name isn't known, in a program that lists a folder, is taken to be one of that folder.
+    // An unknown file in a program that lists a folder is assumed to be in that folder.
     let listing: BTreeSet<u32> = sites(
         seen,
         |what| matches!(what, Use::Walk(path) if !is_unknown(path)),
@@ -80,7 +80,7 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     gathering.found
 }
 
-/// Words in documents that a shell takes for files: in `tool --from <city> --to <city>`, `city` and `--to`.
+/// Words in documents that a shell parses as files: in `tool --from <city> --to <city>`, `city` and `--to`.
 #[derive(Default)]
 struct Blanks(BTreeMap<usize, BTreeSet<String>>);
 
@@ -100,7 +100,7 @@ impl Blanks {
     }
 }
 
-/// The first word within `<…>`, and the one after it; of what follows the opening sign.
+/// The first word inside `<…>` and the one after it, in the text after `<`.
 fn blank(rest: &str) -> Vec<String> {
     let Some((inside, after)) = rest.split_once('>') else {
         return Vec::new();
@@ -115,13 +115,13 @@ fn blank(rest: &str) -> Vec<String> {
         .collect()
 }
 
-/// Where something of this kind is used.
+/// The position of a use.
 fn sites(seen: &Seen, is: impl Fn(&Use) -> bool) -> BTreeSet<Site> {
     let uses = seen.used.iter().filter(|used| is(&used.what));
     uses.map(|used| used.site).collect()
 }
 
-/// Nothing of the path is known.
+/// Whether no part of the path is known.
 fn is_unknown(path: &str) -> bool {
     path.chars().all(|c| matches!(c, UNKNOWN | '/' | '.'))
 }
@@ -148,7 +148,7 @@ impl Gathering<'_> {
             ActKind::Write | ActKind::Delete => self.writes(&act.subject),
             ActKind::Environment => self.variable(&act.subject),
             ActKind::Listen => self.listens(act),
-            // What is run is known by its uses.
+            // Programs are recorded as uses.
             ActKind::Run
             | ActKind::Eval
             | ActKind::Install
@@ -168,7 +168,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// A command within a sentence: `npm test` and not `select`. Where `!` stands before it, it is run while the skill is rendered.
+    /// Whether an inline code span is a command: `npm test`, not `select`. With a `!` before it, it runs when the skill is rendered.
     fn spoken(&mut self, content: &str, code: &Code) {
         let before = content.get(..code.at.start).unwrap_or_default();
         let rendered = before.ends_with('!');
@@ -238,7 +238,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// One of the skill's own; beside its manifest, a `./` says so.
+    /// The path of one of the skill's own scripts, with `./` next to the manifest.
     fn script(&mut self, path: String) {
         self.found.programs.insert(if path.contains('/') {
             path
@@ -247,7 +247,7 @@ impl Gathering<'_> {
         });
     }
 
-    /// A program talks to its home, to an address among its words, or to whoever its settings name.
+    /// Adds the hosts of a program: its service, an address among its arguments, or any host from its settings.
     fn talks(&mut self, home: &[&str], words: &[String]) {
         let addressed: Vec<Host> = words
             .iter()
@@ -275,8 +275,8 @@ impl Gathering<'_> {
         }
     }
 
-    /// Reserved names (`api.example.com`) are written as they stand: they belong to nobody, so nothing is granted, and the user sees
-    /// what has to be replaced.
+    /// Reserved names (`api.example.com`) are kept unchanged: they have no owner, so nothing is granted, and the user sees
+    /// what to replace.
     fn host(&mut self, host: &Host) {
         let usual = if host.plain { 80 } else { 443 };
         let scope = match host.port {
@@ -286,7 +286,7 @@ impl Gathering<'_> {
         self.found.hosts.insert(scope);
     }
 
-    /// Who opens a port on this machine is talked to there.
+    /// A program that opens a port on this machine is contacted there.
     fn listens(&mut self, act: &Act) {
         let port = act
             .subject
@@ -321,7 +321,7 @@ impl Gathering<'_> {
         }
     }
 
-    /// What the agent or the shell itself provides isn't the user's environment.
+    /// Whether the agent or the shell provides the variable, not the user.
     fn variable(&mut self, name: &str) {
         const PROVIDED: &[&str] = &[
             "ARGUMENTS",
@@ -375,7 +375,7 @@ impl Gathering<'_> {
     }
 }
 
-/// Names the permissions that the skill takes and doesn't declare.
+/// Reports the permissions that the skill uses and does not declare.
 pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
     let Some(declared) = &scanner.about.declared else {
         return;
@@ -411,7 +411,7 @@ pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
     }
 }
 
-/// Whether git is all that it runs and reaches others by, and it declares that in the words there are for it.
+/// Whether git is the only program that it runs and contacts hosts with, and the manifest declares `git` permissions.
 fn only_git(scanner: &Scanner<'_>, declared: &BTreeSet<Permission>) -> bool {
     let git = [Permission::GitRead, Permission::GitWrite];
     let seen = &scanner.report.capabilities;

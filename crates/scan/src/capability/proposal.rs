@@ -1,4 +1,4 @@
-//! The permissions that would cover what a skill was seen to do.
+//! The permissions that cover the capabilities of a skill.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use metier_sdk::Permission;
 use super::scope::covers;
 use crate::report::Capabilities;
 
-/// The permissions that would cover what a skill was seen to do, as narrow as it was seen, each in the grammar of a manifest:
+/// The narrowest permissions that cover the capabilities of a skill, each in the grammar of a manifest:
 /// `shell:exec(PROGRAM *)` or one of the skill's own scripts, `net:fetch(HOST[:PORT])`, `env:read(NAME)`, and for files a path
-/// in the working folder (`./…`), in the home (`~/…`), or absolute. What can't be narrowed stands without a scope.
+/// in the working folder (`./…`), in the home folder (`~/…`), or absolute. A permission that cannot be narrowed has no scope.
 #[must_use]
 pub fn suggested(seen: &Capabilities) -> Vec<String> {
     let mut found = BTreeSet::new();
@@ -39,7 +39,7 @@ pub fn suggested(seen: &Capabilities) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// A program may be given anything; a script of the skill is what it is.
+/// The scope of a program: any arguments for a program, none for a script of the skill.
 fn line(program: &str) -> String {
     if program.contains('/') {
         program.to_owned()
@@ -48,7 +48,7 @@ fn line(program: &str) -> String {
     }
 }
 
-/// Without those that another one covers.
+/// Removes permissions that another one covers.
 fn widest(scopes: &BTreeSet<String>) -> Vec<String> {
     scopes
         .iter()
@@ -57,7 +57,7 @@ fn widest(scopes: &BTreeSet<String>) -> Vec<String> {
         .collect()
 }
 
-/// Whether it can be written into a manifest as it is.
+/// Whether a manifest can contain it unchanged.
 fn fits(permission: &String) -> bool {
     permission.len() <= 200
         && !permission[..permission.len() - 1].contains(')')

@@ -1,26 +1,26 @@
-//! Paths as permissions write them: `./…` in the working folder, `~/…`, or absolute.
+//! Paths in the form of permissions: `./…` in the working folder, `~/…`, or absolute.
 
 use std::collections::BTreeSet;
 
 use crate::flow::UNKNOWN;
 
-/// What a path leads to.
+/// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Scope {
     /// A file of the skill itself.
     Own(String),
-    /// A file or folder as permissions write it.
+    /// A file or folder, in the form of permissions.
     Path(String),
-    /// Out of the working folder, to nobody knows where.
+    /// An unknown path outside the working folder.
     Anywhere,
-    /// Nothing that a permission is about: standard streams, addresses.
+    /// Not a file: standard streams, addresses.
     Nothing,
 }
 
-/// What a path that a program names leads to. `folder` says that all below it is meant.
+/// The target of a path in a program. `folder` if everything below it is included.
 ///
-/// From the first part on that is only known when the program runs, everything is meant: `out/` and a name that was put together are
-/// `./out/**`. Nothing known at all is the working folder, since that is where a skill works; it can ask for more.
+/// The first part that is only known at run time includes everything from there on: `out/` with a computed name is
+/// `./out/**`. An unknown path is the working folder, where skills work; a skill can ask for more.
 pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
     let path = path.trim().trim_matches(['"', '\'', '`']);
     let path = path.strip_prefix("file://").unwrap_or(path);
@@ -63,7 +63,7 @@ pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
     if start == "./" && above > 0 {
         return Scope::Anywhere;
     }
-    // `path/to/x`, `/path/to/x`: what manuals write for any path.
+    // `path/to/x`, `/path/to/x`: placeholders in manuals.
     if parts.first() == Some(&"path") && parts.get(1) == Some(&"to") {
         return Scope::Path("./**".to_owned());
     }
@@ -80,9 +80,9 @@ pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
         scope.push_str("**");
     }
     match scope.as_str() {
-        // The whole disk is a mistake of ours or theirs, and nothing to propose.
+        // The whole disk is a mistake and never proposed.
         "/**" => Scope::Anywhere,
-        // A blank, a quote or a comma is a text that was taken for a path.
+        // Text with a space, a quote or a comma is not a path.
         text if text.contains([' ', ',', ';', '(', ')', '=', ':', '\n', '"', '\'', '|']) => {
             Scope::Nothing
         }
@@ -90,13 +90,13 @@ pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
     }
 }
 
-/// Whether a part of a path stands for itself.
+/// Whether a part of a path is literal.
 fn is_known(part: &str) -> bool {
     !part.contains([UNKNOWN, '*', '?', '[', ']', '{', '}', '<', '>', '$', '%'])
         && !part.starts_with("__")
 }
 
-/// The file of the skill that a path names: from its folder, or after something that is only known when it runs.
+/// The file of the skill that a path names, relative to its folder or after an unknown prefix.
 fn owned(parts: &[&str], start: &str, own: &BTreeSet<String>) -> Option<String> {
     let unknown = parts.iter().take_while(|part| !is_known(part)).count();
     let tail = parts[unknown..].join("/");
@@ -119,7 +119,7 @@ fn owned(parts: &[&str], start: &str, own: &BTreeSet<String>) -> Option<String> 
     below.cloned()
 }
 
-/// Whether one scope says all that the other says.
+/// Whether one scope includes the other.
 pub(super) fn covers(wide: &str, narrow: &str) -> bool {
     wide != narrow
         && wide.strip_suffix("**").is_some_and(|folder| {

@@ -1,4 +1,4 @@
-//! Disguise: blobs to decode, hidden programs, tags that pose as the system's, manuals of attack.
+//! Disguise: encoded data, hidden programs, tags that imitate system tags, attack manuals.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use crate::{
     scan::Scanner,
 };
 
-/// How far from instructions to decode a blob may stand.
+/// The maximum distance between encoded data and the instructions to decode it.
 const BESIDE: usize = 1500;
 
-/// Ways to take over a machine; one may be an example, several are a manual.
+/// Ways to take over a machine; one can be an example, several are a manual.
 const TECHNIQUES: &[&[&str]] = &[
     &[
         "vim -c ':!/bin",
@@ -111,7 +111,7 @@ pub(super) fn playbook(scanner: &mut Scanner<'_>, index: usize, document: &Docum
     }
 }
 
-/// Programs that a listing doesn't show.
+/// Programs in hidden files.
 pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
     const USUAL: &[&str] = &[
         ".envrc",
@@ -128,7 +128,7 @@ pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
         ".pnp",
         ".yarn",
     ];
-    // Settings of git are no programs, and one that is a program is none of its settings.
+    // Git's settings are not programs, and a program is not one of its settings.
     const FOLDERS: &[&str] = &[".git", ".gitlab"];
     for index in 0..scanner.units.len() {
         let origin = scanner.origins[index];
@@ -158,7 +158,7 @@ pub(super) fn hidden_programs(scanner: &mut Scanner<'_>, acts: &[Act]) {
     }
 }
 
-/// A document with a name that a listing leaves out, and with a content that the name denies.
+/// A hidden document whose content does not match its name.
 pub(super) fn hidden_documents(scanner: &mut Scanner<'_>) {
     let lies = scanner.report.findings.iter().find(|finding| {
         let FoundBy::Builtin(rule) = &finding.rule else {
@@ -182,7 +182,7 @@ pub(super) fn hidden_documents(scanner: &mut Scanner<'_>) {
     }
 }
 
-/// Modules that reach other machines, programs or files.
+/// Modules that access the network, processes or files.
 const REACHING: &[&str] = &[
     "os as _",
     "subprocess as _",
@@ -193,7 +193,7 @@ const REACHING: &[&str] = &[
     "shutil as _",
 ];
 
-/// `import urllib.request as _ur` in the middle of a program: so that the name which a reviewer looks for isn't there.
+/// `import urllib.request as _ur` in the middle of a program, which hides the name from reviewers.
 pub(super) fn private_imports(scanner: &mut Scanner<'_>) {
     for index in 0..scanner.units.len() {
         let origin = scanner.origins[index];
@@ -216,7 +216,7 @@ pub(super) fn private_imports(scanner: &mut Scanner<'_>) {
     }
 }
 
-/// A blob, and sentences near it that say how to read it and what to do with the result.
+/// Encoded data next to sentences that explain how to decode it and what to do with the result.
 pub(super) fn decode_by_hand(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     if !ClassSet::of(&document.sentences).contains(C::Decode) {
         return;
@@ -260,7 +260,7 @@ pub(super) fn decode_by_hand(scanner: &mut Scanner<'_>, index: usize, document: 
     }
 }
 
-/// A long word or list of numbers that says nothing.
+/// A long word or list of numbers without meaning.
 fn is_blob(word: &str) -> bool {
     let numbers = word.split(',').count();
     let listed = numbers >= 32
@@ -303,7 +303,7 @@ pub(super) fn prints_blob(scanner: &mut Scanner<'_>, act: &Act) {
     }
 }
 
-/// `<IMPORTANT>` and its like: nobody but a model takes them for more than text.
+/// `<IMPORTANT>` and similar tags, which only a model treats as more than text.
 pub(super) fn pseudo_tags(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     const TAGS: &[&str] = &[
         "<important",

@@ -1,4 +1,4 @@
-//! Lures: the user is led to install something.
+//! Lures: texts that make the user install something.
 
 use super::found;
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
     scan::Scanner,
 };
 
-/// How far around a command its sentences are looked for, in bytes.
+/// The distance around a command in which its sentences are searched, in bytes.
 const AROUND: usize = 700;
 
-/// What the first sentences of a passage are about, leaving out those that warn.
+/// The classes of the first sentences of a passage, without warnings.
 fn told_in(passage: &[Sentence], sentences: usize) -> ClassSet {
     let told = passage.iter().take(sentences);
     ClassSet::of(told.filter(|sentence| sentence.role != Role::Warning))
@@ -95,7 +95,7 @@ pub(super) fn lures(
     }
 }
 
-/// Endings of programs that start with a click.
+/// File extensions of programs that start with a click.
 const PROGRAMS: &[&str] = &[
     ".exe",
     ".msi",
@@ -161,7 +161,7 @@ pub(super) fn stranger_programs(
     }
 }
 
-/// What the sentences around a place are about.
+/// The classes of the sentences around an offset.
 fn around(document: &Document, at: usize) -> ClassSet {
     let near = |sentence: &&Sentence| {
         sentence.at.start + AROUND >= at
@@ -229,7 +229,7 @@ pub(super) fn lure_commands(
     }
 }
 
-/// Lists of what a package manager fetches, with an address for each: one that isn't a registry's is somebody's own.
+/// Lock files with a URL for each package: a URL outside the registries belongs to another publisher.
 pub(super) fn lockfiles(scanner: &mut Scanner<'_>) {
     for index in 0..scanner.texts.0.len() {
         let text = &scanner.texts.0[index];

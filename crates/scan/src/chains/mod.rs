@@ -1,4 +1,4 @@
-//! Chains of evidence across texts and programs: what the one says against what the other does.
+//! Chains of evidence across texts and programs: what the text states against what the code does.
 
 mod disguise;
 mod lures;
@@ -17,7 +17,7 @@ use crate::{
     scan::Scanner,
 };
 
-/// Looks for all chains.
+/// Reports all chains.
 pub(crate) fn look(scanner: &mut Scanner<'_>, acts: &[Act], context: &Context) {
     let documents = std::mem::take(&mut scanner.documents);
     for (index, document) in &documents {
@@ -87,7 +87,7 @@ fn found(
     });
 }
 
-/// All that the texts of the skill say, in upper case.
+/// All texts of the skill, in upper case.
 fn spoken(scanner: &Scanner<'_>, documents: &[(usize, Document)]) -> String {
     let mut spoken = format!("{} {} ", scanner.about.name, scanner.about.description);
     for (index, document) in documents {

@@ -1,4 +1,4 @@
-//! Promises: what the text says of the network, against whom the code talks to.
+//! Promises: what the text states about the network, against the hosts that the code contacts.
 
 use super::found;
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     scan::Scanner,
 };
 
-/// A promise that nothing leaves, and a program that sends or fetches all the same.
+/// A claim that no data leaves the machine, and a program that sends or downloads.
 pub(super) fn broken_promise(
     scanner: &mut Scanner<'_>,
     documents: &[(usize, Document)],
@@ -74,7 +74,7 @@ pub(super) fn broken_promise(
     }
 }
 
-/// Hosts that a script talks to, against those that the text speaks of.
+/// Hosts that a script contacts, against those that the text mentions.
 pub(super) fn endpoints(scanner: &mut Scanner<'_>, act: &Act, spoken: &str, context: &Context) {
     let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
         return;
@@ -109,8 +109,8 @@ pub(super) fn endpoints(scanner: &mut Scanner<'_>, act: &Act, spoken: &str, cont
     found(scanner, chain, place, &evidence, &detail, false);
 }
 
-/// An address with an odd port in a file of the skill, where a program talks to somebody whom only a setting names: the
-/// setting's default is whom it talks to.
+/// An address with an unusual port in a file of the skill, and a program that contacts a host from a setting: the
+/// address is the setting's default.
 pub(super) fn odd_addresses(
     scanner: &mut Scanner<'_>,
     acts: &[Act],
@@ -157,7 +157,7 @@ pub(super) fn odd_addresses(
     }
 }
 
-/// Parts of the names of variables that say where something goes.
+/// Parts of names of variables that contain a destination.
 const PLACES: &[&str] = &[
     "URL",
     "ENDPOINT",
@@ -168,7 +168,7 @@ const PLACES: &[&str] = &[
     "COLLECTOR",
 ];
 
-/// A program sends to where a variable says, and the text never speaks of that variable.
+/// A program sends data to a host from a variable that the text does not mention.
 pub(super) fn unspoken_variables(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &str) {
     let variable = acts.iter().find(|act| {
         let upper = act.subject.to_ascii_uppercase();
@@ -202,7 +202,7 @@ pub(super) fn unspoken_variables(scanner: &mut Scanner<'_>, acts: &[Act], spoken
     );
 }
 
-/// Words of texts that are about attacks.
+/// Words in texts about attacks.
 const ATTACKS: &[&str] = &[
     "ATTACK",
     "PENTEST",
@@ -219,7 +219,7 @@ const ATTACKS: &[&str] = &[
     "PAYLOAD",
 ];
 
-/// Data goes to `exfil.somebody.net`, in a skill that isn't about attacks: manuals for testers use such names all the time.
+/// Data goes to `exfil.somebody.net`, in a skill that is not about attacks: manuals for testers often use such names.
 pub(super) fn named_for_harm(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &str) {
     let sent = acts.iter().find(|act| {
         matches!(act.kind, ActKind::Send | ActKind::Fetch)

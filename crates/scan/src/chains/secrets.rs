@@ -1,4 +1,4 @@
-//! Secrets: which are read, gathered, and sent, against what the text says of them.
+//! Secrets that are read, collected and sent, against what the text states about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::{
     scan::Scanner,
 };
 
-/// Services whose secrets are worth stealing; a skill that reads one speaks of it.
+/// Services whose secrets are worth stealing; an honest skill mentions the ones that it reads.
 const SERVICES: &[&str] = &[
     "AWS",
     "AZURE",
@@ -98,13 +98,13 @@ pub(super) fn unexplained_secrets(
             first.entry(act.site.unit).or_insert(act);
         }
     }
-    // Those of one program belong together; a document with many samples speaks of many things.
+    // Secrets of one program belong together; a document can contain samples about many services.
     let Some((unit, seen)) = seen.into_iter().max_by_key(|(_, services)| services.len()) else {
         return;
     };
     let first = first.get(&unit).copied();
     let Some(act) = first else { return };
-    // Texts about how secrets are kept show how secrets are read.
+    // Texts about storing secrets show how to read them.
     if spoken.contains("HARDCOD") || spoken.contains("SECRETS MANAGEMENT") {
         return;
     }
@@ -122,7 +122,7 @@ pub(super) fn unexplained_secrets(
     found(scanner, chain, place, &evidence, &names.join(", "), false);
 }
 
-/// Where tools keep their credentials: one entry for each tool.
+/// The paths of tools' credentials: one entry for each tool.
 const STORES: &[&[&str]] = &[
     &[".ssh/id_", "\".ssh\"", "'.ssh'", "id_rsa", "id_ed25519"],
     &[".aws/credentials", "\".aws\"", "'.aws'"],
@@ -142,7 +142,7 @@ const STORES: &[&[&str]] = &[
     &["_history"],
 ];
 
-/// Scripts that know too many places, or look for secrets by name.
+/// Scripts that contain too many of these paths, or search for secrets by name.
 pub(super) fn harvests(scanner: &mut Scanner<'_>) {
     for index in 0..scanner.units.len() {
         let origin = scanner.origins[index];
@@ -151,7 +151,7 @@ pub(super) fn harvests(scanner: &mut Scanner<'_>) {
             continue;
         }
         let lower = text.content.to_ascii_lowercase();
-        // Lists of what must not be touched hold the same names.
+        // Lists of protected files contain the same names.
         let guards = [
             "deny",
             "block",
@@ -202,7 +202,7 @@ pub(super) fn harvests(scanner: &mut Scanner<'_>) {
     }
 }
 
-/// Where a program goes through all variables with words for secrets at hand.
+/// The offset where a program iterates over all variables, if it also contains words for secrets.
 fn variable_sweep(lower: &str) -> Option<usize> {
     let all = [
         "os.environ.items()",
@@ -238,7 +238,7 @@ fn variable_sweep(lower: &str) -> Option<usize> {
     })
 }
 
-/// Ways to take all that a browser keeps for a page.
+/// Ways to read all of a page's storage.
 const WHOLE_STORAGE: &[&str] = &[
     "Object.keys(localStorage)",
     "Object.entries(localStorage)",
@@ -248,7 +248,7 @@ const WHOLE_STORAGE: &[&str] = &[
     "...localStorage",
 ];
 
-/// A page's storage holds the session of whoever is logged in; a program that goes through all of it for tokens takes that.
+/// A page's storage contains the session of the logged-in user; a program that searches all of it for tokens takes that session.
 pub(super) fn browser_storage(scanner: &mut Scanner<'_>) {
     for index in 0..scanner.texts.0.len() {
         let text = &scanner.texts.0[index];
@@ -287,7 +287,7 @@ pub(super) fn gather_and_send(
     document: &Document,
     acts: &[Act],
 ) {
-    // In a list of what is gathered, the verb stands above the list; then the item must say what it is by itself.
+    // In a list of collected data, the verb is above the list; then the item itself must name a secret.
     let content = &scanner.texts.0[index].content;
     let says = |sentence: &Sentence| {
         let text = content.get(sentence.at.clone()).unwrap_or_default();

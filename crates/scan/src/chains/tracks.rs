@@ -1,4 +1,4 @@
-//! Tracks: logs that go, and doors that stay open for somebody else.
+//! Tracks: deleted logs, and folders that stay open to other users.
 
 use super::found;
 use crate::{
@@ -8,10 +8,10 @@ use crate::{
     scan::Scanner,
 };
 
-/// Folders that hold what a machine remembers of its use.
+/// Folders with logs and histories.
 const LOGS: &[&str] = &["/var/log", "/var/audit", "/library/logs"];
 
-/// Logs are deleted, and nobody who reads the text would expect it.
+/// Logs are deleted, and the text does not mention it.
 pub(super) fn covers_tracks(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &str) {
     let deleted = acts.iter().find(|act| {
         act.kind == ActKind::Delete
@@ -30,7 +30,7 @@ pub(super) fn covers_tracks(scanner: &mut Scanner<'_>, acts: &[Act], spoken: &st
     }
 }
 
-/// A folder of root's that everybody may write to: what anybody leaves there is taken for root's.
+/// A world-writable folder of root: files that any user places there are used as root's.
 pub(super) fn open_to_planting(scanner: &mut Scanner<'_>, acts: &[Act]) {
     let permits = || {
         acts.iter()

@@ -1,4 +1,4 @@
-//! Triggers: what the agent is told depends on a file that the skill doesn't have.
+//! Triggers: instructions that depend on a file outside the skill.
 
 use super::found;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     scan::Scanner,
 };
 
-/// Top folders where projects, users and machines keep their own files; what lies there was not put there by the skill.
+/// Top folders with files of projects, users and machines, which the skill did not create.
 const OUTSIDE: &[&str] = &[
     "root",
     "home",
@@ -26,13 +26,13 @@ const OUTSIDE: &[&str] = &[
     "testbed",
 ];
 
-/// Endings of what can tell an agent something.
+/// Extensions of files that can contain instructions.
 const TELLING: &[&str] = &[
     ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".csv", ".toml", ".xml", ".html", ".log",
     ".py", ".js", ".sh",
 ];
 
-/// What is to be done with it: not "open it if it is there", but "take its word".
+/// Phrases that make the file's content binding: not "open it if it exists", but "treat it as true".
 const ORDERS: &[&str] = &[
     "treat ",
     "preserve",
@@ -65,7 +65,7 @@ const ORDERS: &[&str] = &[
     "create ",
 ];
 
-/// What nobody would want to be done by the word of such a file.
+/// Actions that must not depend on such a file.
 const WORSE: &[&str] = &[
     "hidden",
     "non-rendered",
@@ -88,8 +88,8 @@ const WORSE: &[&str] = &[
     "higher priority",
 ];
 
-/// "If `/app/policy.md` exists, treat it as …": whoever can write that file tells the agent what to do, and who reads the
-/// skill doesn't see it.
+/// "If `/app/policy.md` exists, treat it as …": the author of that file instructs the agent, and a reader of the
+/// skill does not see it.
 pub(super) fn outside_triggers(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     let told = document.sentences.iter().enumerate();
     for (position, sentence) in told {
@@ -122,10 +122,10 @@ pub(super) fn outside_triggers(scanner: &mut Scanner<'_>, index: usize, document
     }
 }
 
-/// How far below the sentence that names the file its new text may stand.
+/// The maximum distance between the sentence that names the file and its new text.
 const BELOW: usize = 400;
 
-/// Settings that take the user's say away, as they are written in files for agents.
+/// Settings that bypass the user, as agents' files contain them.
 const UNASKED: &[&str] = &[
     "dangerouslydisablesandbox",
     "autoapproveall",
@@ -136,7 +136,7 @@ const UNASKED: &[&str] = &[
     "pre-approved",
 ];
 
-/// "Write the following to CLAUDE.md:", and what follows says that nobody is to be asked any more.
+/// "Write the following to CLAUDE.md:", followed by instructions not to ask.
 pub(super) fn planted_orders(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     let names_file = |sentence: &&Sentence| {
         sentence.role == Role::Instruction
@@ -164,7 +164,7 @@ pub(super) fn planted_orders(scanner: &mut Scanner<'_>, index: usize, document: 
     }
 }
 
-/// Somewhere the skill wants each conversation, and somewhere else it has one answer for all of them.
+/// One sentence claims every conversation, and another one gives the same answer to all of them.
 pub(super) fn takeover(scanner: &mut Scanner<'_>, documents: &[(usize, Document)]) {
     let told = |class: C| {
         documents.iter().find_map(|(index, document)| {
@@ -188,7 +188,7 @@ pub(super) fn takeover(scanner: &mut Scanner<'_>, documents: &[(usize, Document)
     found(scanner, Chain::Takeover, place, &evidence, "", false);
 }
 
-/// The end of the sentences that go on with what the first began.
+/// The end of the sentences that continue the first one.
 fn told_after(sentences: &[Sentence]) -> usize {
     let block = sentences.first().map_or(0, |first| first.block);
     sentences
@@ -199,7 +199,7 @@ fn told_after(sentences: &[Sentence]) -> usize {
         .map_or(0, |last| last.at.end)
 }
 
-/// Whether a sentence names a text at a fixed place out of the skill.
+/// Whether a sentence names a text file at a fixed path outside the skill.
 fn names_outside(lower: &str) -> bool {
     lower
         .split(|c: char| c.is_whitespace() || matches!(c, '`' | '"' | '\'' | ',' | '(' | ')' | '*'))

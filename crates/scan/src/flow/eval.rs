@@ -1,6 +1,9 @@
 //! The evaluation of programs in the common form.
 
-use std::{collections::HashMap, rc::Rc};
+use std::{
+    collections::{BTreeSet, HashMap},
+    rc::Rc,
+};
 
 use super::{
     Act, ActKind, Host, PathKind, Site, SourceKind, Use, Used, commands, path_kind,
@@ -10,11 +13,11 @@ use super::{
 };
 use crate::{
     form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE},
-    lower,
+    lower::{Dialect, Lowering},
 };
 
 /// The languages that are evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Language {
     /// Python.
     Python,
@@ -31,24 +34,24 @@ pub(crate) enum Language {
 /// A program of the skill.
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
-    /// What it is written in.
+    /// Its language.
     pub language: Language,
     /// Its text, lowered.
     pub program: Program,
     /// Names are shared by units of the same space: the fences of one document, the text of one file.
     pub space: Rc<str>,
-    /// What other files import it as: the file's name without its ending.
+    /// Its name in imports: the file's name without its extension.
     pub module: Rc<str>,
     /// The index that sites refer to.
     pub index: u32,
 }
 
-/// How often programs within programs (`sh -c "python -c '…'"`) are followed, and how deep functions call each other.
+/// The maximum nesting of programs in programs (`sh -c "python -c '…'"`) and of function calls.
 const DEEPEST: u32 = 12;
-/// How many expressions are looked at in all, per skill: a bound for hostile programs, not for real ones.
+/// The maximum number of expressions per skill: a limit for hostile programs, not for real ones.
 const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
-/// How many members of a name are taken off in search of one that is known.
+/// The maximum number of members that are removed from a name to find a known one.
 const MOST_MEMBERS: usize = 16;
 
 struct Function<'u> {
@@ -63,7 +66,7 @@ type Key = (Rc<str>, String);
 pub(crate) struct Evaluator<'u> {
     functions: HashMap<String, Function<'u>>,
     names: HashMap<Key, Value>,
-    /// For each branch that is looked at: what its names held before.
+    /// The previous values of names, for each branch that is being evaluated.
     branches: Vec<HashMap<Key, Option<Value>>>,
     files: HashMap<String, Value>,
     acts: Vec<Act>,
@@ -73,29 +76,32 @@ pub(crate) struct Evaluator<'u> {
     space: Rc<str>,
     function: Option<Rc<str>>,
     unit: u32,
-    /// Where a program within a program stands.
+    /// The position of the outer program, inside a program in a program.
     within: Option<Site>,
-    /// What had a hand in the text of the program that is looked at.
+    /// The sources that contributed to the text of the current program.
     pub(super) ambient: Value,
     pub(super) recording: bool,
     pub(super) used: Vec<Used>,
-    patience: lower::Patience,
+    lowering: Lowering,
+    unparsed: BTreeSet<Language>,
 }
 
 /// What programs do and use.
 pub(crate) struct Seen {
-    /// What they do, in the order of their places.
+    /// What they do, in the order of their positions.
     pub(crate) acts: Vec<Act>,
     /// What they use.
     pub(crate) used: Vec<Used>,
-    /// Whether all of it was seen.
+    /// Whether everything was evaluated.
     pub(crate) complete: bool,
+    /// Languages of programs inside programs that this build cannot parse.
+    pub(crate) unparsed: BTreeSet<Language>,
 }
 
 impl<'u> Evaluator<'u> {
-    /// Looks at all programs.
+    /// Evaluates all programs.
     #[must_use]
-    pub(crate) fn run(units: &'u [Unit]) -> Seen {
+    pub(crate) fn run(units: &'u [Unit], lowering: Lowering) -> Seen {
         let mut this = Self {
             functions: HashMap::new(),
             names: HashMap::new(),
@@ -112,13 +118,14 @@ impl<'u> Evaluator<'u> {
             ambient: Value::default(),
             recording: false,
             used: Vec::new(),
-            patience: lower::Patience::default(),
+            lowering,
+            unparsed: BTreeSet::new(),
         };
         for unit in units {
             this.enter(unit);
             this.declare(&unit.program.body, unit);
         }
-        // Twice: the first time to learn what names hold, the second to see what is done with them.
+        // Twice: first to learn the values of names, then to see how they are used.
         for recording in [false, true] {
             this.recording = recording;
             for unit in units {
@@ -134,6 +141,7 @@ impl<'u> Evaluator<'u> {
             acts,
             used: this.used,
             complete,
+            unparsed: this.unparsed,
         }
     }
 
@@ -209,7 +217,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// What the commands of a shell function print is what the function gives.
+    /// The output of a shell function's commands is its value.
     fn prints(&mut self, value: Value) {
         if let (Language::Shell, Some(name)) = (self.language, &self.function) {
             let key = (Rc::clone(&self.space), format!("{name}()"));
@@ -247,11 +255,11 @@ impl<'u> Evaluator<'u> {
         }
         let key = (Rc::clone(&self.space), self.local(name));
         let before = self.names.insert(key.clone(), value.clone());
-        // What happens in a branch may not happen: at its end, the value from before is a possibility again.
+        // A branch is optional: after it, the previous value is possible again.
         if let Some(branch) = self.branches.last_mut() {
             branch.entry(key).or_insert(before);
         }
-        // `a.b = x` has a hand in `a`.
+        // `a.b = x` contributes to `a`.
         if let Some((base, _)) = name.split_once('.') {
             let key = (Rc::clone(&self.space), self.local(base));
             self.names.entry(key).or_default().absorb(value);
@@ -312,7 +320,7 @@ impl<'u> Evaluator<'u> {
         });
     }
 
-    /// What is in a file that the skill itself wrote or fetched.
+    /// The content of a file that the skill wrote or downloaded.
     pub(super) fn file(&self, path: &str) -> Option<&Value> {
         self.files.get(file_name(path)?)
     }
@@ -323,18 +331,15 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// Looks at a text as a program that runs here.
+    /// Evaluates a text as a program that runs here.
     pub(super) fn program(&mut self, language: Language, text: &str, at: At) -> Value {
         if self.depth >= DEEPEST || text.len() > 64 * 1024 || text.trim().is_empty() {
             return Value::default();
         }
-        let program = match language {
-            Language::Python => lower::python(text),
-            Language::JavaScript => lower::javascript(text, lower::Dialect::JavaScript),
-            Language::Shell => lower::shell(text, &self.patience),
-            Language::PowerShell => lower::powershell(text),
-            Language::Batch => lower::batch(text),
-        };
+        let program = self.lowering.program(text, language, Dialect::JavaScript);
+        if program.unparsed {
+            self.unparsed.insert(language);
+        }
         let before = (self.within, self.language);
         self.within = Some(self.site(at));
         self.language = language;
@@ -418,7 +423,7 @@ impl<'u> Evaluator<'u> {
         }
         // `response.text` where `response` is known.
         let mut base = name;
-        // A chain of a million members has a million beginnings; nobody writes more than a few.
+        // A chain of a million members has a million prefixes; real code has a few.
         for _ in 0..MOST_MEMBERS {
             let Some((shorter, _)) = base.rsplit_once('.') else {
                 break;
@@ -531,7 +536,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// The full name of what is called: a method of something that was made by a known function is named after it.
+    /// The full name of a callee: a method of a known function's result is named after the function.
     fn callee(&self, call: &Call, on: Option<&Value>) -> String {
         let Some(on) = on else {
             return call.callee.clone();
@@ -562,7 +567,7 @@ impl<'u> Evaluator<'u> {
             params.join(",")
         )
         .into();
-        // Inner names that aren't its own are the outer ones: bind what is known of the receiver and keep the outer scope.
+        // Other names are those of the outer scope: bind the receiver and keep that scope.
         self.function = outside;
         if let (Some(on), Some(first)) = (on, params.first()) {
             let mut given = on.clone();
@@ -602,7 +607,7 @@ impl<'u> Evaluator<'u> {
         result.unwrap_or_default()
     }
 
-    /// A call of one of the skill's own functions: its parameters learn what they were given.
+    /// A call of one of the skill's own functions: its parameters get the arguments.
     fn call_own(&mut self, callee: &str, args: &[(Option<&str>, Value)]) -> Option<Value> {
         if self.functions.is_empty() {
             return None;
@@ -697,7 +702,7 @@ impl<'u> Evaluator<'u> {
         value
     }
 
-    /// The path of a secret has the secret in reach: it may be opened where its text is no longer known.
+    /// The path of a secret counts as a source: it can be opened where its text is no longer known.
     pub(super) fn name_path(&mut self, value: &mut Value, at: At) {
         if !matches!(self.language, Language::Python | Language::JavaScript) {
             return;
@@ -721,7 +726,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// Something is written to a file.
+    /// Records that a value is written to a file.
     pub(super) fn write(&mut self, path: &Value, data: &Value, at: At) {
         let shown = path.shown();
         self.act(
@@ -737,7 +742,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// A text is run as code.
+    /// Records that a text is run as code.
     pub(super) fn eval(&mut self, language: Language, code: &Value, at: At) -> Value {
         let shown = code.shown();
         self.act(ActKind::Eval, at, &shown, "", None, code.taints.clone());
@@ -759,7 +764,7 @@ impl<'u> Evaluator<'u> {
         result
     }
 
-    /// While a program within a program is looked at, what was put into its text has a hand in what it does.
+    /// Inside a program in a program, the sources of its text contribute to what it does.
     pub(super) fn with_ambient<T>(&mut self, code: &Value, run: impl FnOnce(&mut Self) -> T) -> T {
         let partly_unknown =
             code.texts.is_empty() || code.texts.iter().any(|text| text.contains(UNKNOWN));

@@ -1,40 +1,40 @@
-//! Hosts: who is at the other end.
+//! Hosts and what is known about them.
 //!
-//! Whether a download or a request is dangerous depends on who answers. A host is put into a class by its name alone: raw
-//! addresses, places where anybody can leave a file or receive one, well-known publishers of developer tools, or none of
+//! Whether a download or a request is dangerous depends on the host. A host is classified by its name alone: IP
+//! addresses, services where anyone can upload or receive files, well-known publishers of developer tools, or none of
 //! these. Lists name *kinds of service*, never a campaign's host.
 
-/// A host that is talked to.
+/// A host that a program contacts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Host {
     /// Its name, lower case, or its address.
     pub name: String,
-    /// What is known of it.
+    /// Its classification.
     pub kind: HostKind,
     /// The first two parts of the path, for hosts that many share (`github.com/owner/repository`).
     pub path: String,
-    /// Whether the connection is open to everybody on the way.
+    /// Whether the connection is not encrypted.
     pub plain: bool,
     /// The port, if one is named.
     pub port: Option<u16>,
 }
 
-/// What is known of a host.
+/// The classification of a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HostKind {
     /// This machine or its network.
     Local,
-    /// A raw address on the internet.
+    /// An IP address on the internet.
     Address,
-    /// Paste sites, file drops, request bins, tunnels, chat webhooks: anybody can receive or leave something there.
+    /// Paste sites, file drops, request bins, tunnels: anyone can upload or receive data there.
     Drop,
-    /// Chat webhooks: messages to somebody's channel.
+    /// Chat webhooks: messages to a channel.
     Chat,
-    /// Free hosting and link shorteners, where a name says nothing about who is behind it.
+    /// Free hosting and link shorteners, whose names do not identify an owner.
     Anonymous,
     /// A publisher of developer tools, package registries, clouds and model providers.
     Known,
-    /// Where people share code; the owner is in the path.
+    /// Code hosting sites; the owner is in the path.
     Code,
     /// Reserved for examples.
     Example,
@@ -42,23 +42,23 @@ pub enum HostKind {
     Other,
 }
 
-/// Which hosts a rule is about.
+/// The hosts that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hosts {
-    /// All, or none at all.
+    /// Any host, or none.
     Any,
-    /// Raw addresses, drops and anonymous hosts.
+    /// IP addresses, drops and anonymous hosts.
     Shady,
-    /// Raw addresses and drops.
+    /// IP addresses and drops.
     Drops,
     /// All but this machine and known ones.
     Foreign,
-    /// Others that the skill doesn't introduce: its name, description and homepage say nothing of them.
+    /// Other hosts that the skill's name, description and homepage do not mention.
     Unrelated,
 }
 
 impl Hosts {
-    /// Whether a host is meant.
+    /// Whether a host is included.
     #[must_use]
     pub fn covers(self, host: Option<&Host>) -> bool {
         let kind = host.map(|host| host.kind);
@@ -78,7 +78,7 @@ impl Hosts {
     }
 }
 
-/// Where anybody can receive what is sent, or leave what is fetched.
+/// Services where anyone can upload or receive data.
 const DROPS: &[&str] = &[
     "pastebin.com",
     "paste.ee",
@@ -138,7 +138,7 @@ const DROPS: &[&str] = &[
     "telebit.cloud",
 ];
 
-/// Names that nobody gives an honest host.
+/// Names that suggest an attack.
 const TELLING: &[&str] = &[
     "exfil",
     "evil",
@@ -160,7 +160,7 @@ const TELLING: &[&str] = &[
     "ransomware",
 ];
 
-/// Where a message reaches whoever made the link.
+/// Services where a message reaches the creator of the link.
 const CHATS: &[&str] = &[
     "discord.com/api/webhooks",
     "discordapp.com/api/webhooks",
@@ -214,7 +214,7 @@ const ANONYMOUS: &[&str] = &[
     "t.ly",
 ];
 
-/// Where code is shared; who shares it is in the path.
+/// Code hosting sites; the owner is in the path.
 const CODE: &[&str] = &[
     "github.com",
     "raw.githubusercontent.com",
@@ -233,7 +233,7 @@ const CODE: &[&str] = &[
     "gitlab.io",
 ];
 
-/// Publishers whose downloads and interfaces are everyday business.
+/// Publishers whose downloads and APIs are in common use.
 const KNOWN: &[&str] = &[
     "astral.sh",
     "bun.sh",
@@ -475,7 +475,7 @@ const KNOWN: &[&str] = &[
     "modelcontextprotocol.io",
 ];
 
-/// Names that people trust, and the domains that are really theirs.
+/// Trusted names and the domains that belong to them.
 const BRANDS: &[(&str, &[&str])] = &[
     ("openclaw", &["openclaw.ai", "openclaw.com"]),
     ("clawhub", &["clawhub.ai", "clawhub.com", "clawhub.org"]),
@@ -567,7 +567,7 @@ impl Host {
         })
     }
 
-    /// The brand whose name the host carries without being its own: `claude-cli.example`.
+    /// The brand whose name the host contains without belonging to it: `claude-cli.example`.
     #[must_use]
     pub fn impersonates(&self) -> Option<&'static str> {
         if matches!(
@@ -586,13 +586,13 @@ impl Host {
         Some(brand)
     }
 
-    /// Whether its own name says that it is up to no good; examples in manuals have such names too.
+    /// Whether its name suggests an attack; examples in manuals have such names too.
     #[must_use]
     pub fn is_named_for_harm(&self) -> bool {
         is_telling(&self.name)
     }
 
-    /// Whether the port is one that public services don't use.
+    /// Whether public services do not use the port.
     #[must_use]
     pub fn has_odd_port(&self) -> bool {
         const USUAL: &[u16] = &[
@@ -603,7 +603,7 @@ impl Host {
             && self.port.is_some_and(|port| !USUAL.contains(&port))
     }
 
-    /// What tells its owner: the registrable part of the name, or the owner's name for hosts that many share.
+    /// The owner: the registrable part of the name, or the owner's name on shared hosts.
     #[must_use]
     pub fn owner(&self) -> &str {
         match self.kind {
@@ -628,7 +628,7 @@ impl Host {
     }
 }
 
-/// Without a scheme a word is a host only if it ends like one.
+/// Without a scheme, a word is a host only if it ends with a known top-level domain.
 fn has_known_end(name: &str) -> bool {
     const ENDS: &[&str] = &[
         "com", "net", "org", "io", "dev", "app", "ai", "co", "sh", "me", "xyz", "site", "ru", "cn",
@@ -684,7 +684,7 @@ fn kind(name: &str, path: &str) -> HostKind {
     }
 }
 
-/// `sub.domain` is within `domain`; `notdomain` isn't.
+/// `sub.domain` is inside `domain`; `notdomain` is not.
 fn within(name: &str, domain: &str) -> bool {
     name.strip_suffix(domain)
         .is_some_and(|before| before.is_empty() || before.ends_with('.'))

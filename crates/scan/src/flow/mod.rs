@@ -1,12 +1,12 @@
-//! Where values come from and where they go.
+//! Data flow: where values come from and where they go.
 //!
-//! Programs in the common form ([`crate::form`]) are evaluated with abstract values: what is known of a text, and which sources had a hand
-//! in it. Nothing is run; every statement is looked at, whatever the conditions, twice (so that what is defined below is
-//! known above). What a program *does* comes out as [`Act`]s, each with the sources that reach it: `curl -d "$(env)" …` is
-//! one act, `Send`, with one source, `Environment`. Rules look at acts only.
+//! Programs in the common form ([`crate::form`]) are evaluated with abstract values: what is known of a text, and which sources contributed
+//! to it. Nothing is run; every statement is evaluated, whatever the conditions, twice (so that what is defined below is
+//! known above). What a program *does* is recorded as [`Act`]s, each with the sources that reach it: `curl -d "$(env)" …` is
+//! one act, `Send`, with one source, `Environment`. Rules examine only acts.
 //!
-//! The evaluation is generous where it must guess (an unknown function passes on what it was given) and forgets nothing, so
-//! it errs towards seeing a flow; that a flow is *dangerous* needs a source and a sink that are both worth it.
+//! The evaluation over-approximates (an unknown function returns what it was given) and forgets nothing, so
+//! it errs towards a flow; a flow is *dangerous* only if both its source and its sink are.
 
 mod commands;
 mod eval;
@@ -18,7 +18,9 @@ mod vocabulary;
 
 pub(crate) use eval::{Evaluator, Language, Seen, Unit};
 pub(crate) use hosts::{Host, HostKind, Hosts, urls_in};
-pub(crate) use places::{PathKind, SIGNS_OF_PATHS, may_name_path, path_kind};
+#[cfg(test)]
+pub(crate) use places::SECRET_PARTS;
+pub(crate) use places::{PathKind, may_name_path, may_name_secret, path_kind};
 pub(crate) use uses::{Use, Used};
 pub(crate) use value::{SourceKind, Taint, UNKNOWN};
 pub(crate) use vocabulary::{HIDDEN_HOST, IN_SHELL};
@@ -32,12 +34,12 @@ pub struct Site {
     pub at: u32,
 }
 
-/// What kinds of act there are.
+/// The kinds of act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ActKind {
-    /// Data goes to another machine.
+    /// Data is sent to another host.
     Send,
-    /// Something is fetched from another machine.
+    /// Data is downloaded from another host.
     Fetch,
     /// A program or shell command is run.
     Run,
@@ -55,35 +57,35 @@ pub enum ActKind {
     Listen,
     /// A package is installed.
     Install,
-    /// A shell is given to somebody who connects.
+    /// A shell is opened for a remote host.
     RemoteShell,
     /// A file becomes runnable or privileged.
     Permit,
-    /// Protection is switched off.
+    /// A protection is disabled.
     Unprotect,
-    /// Something is printed, for the agent to read.
+    /// Text is printed, which the agent reads.
     Show,
 }
 
 /// Something that a program does.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Act {
-    /// What.
+    /// The kind of act.
     pub kind: ActKind,
-    /// Where.
+    /// The position.
     pub site: Site,
-    /// With what: the command, URL, path or code, as far as it is known; `\0` stands for what isn't.
+    /// The command, URL, path or code, with `\0` for unknown parts.
     pub subject: String,
-    /// More of it: the text that is written, the arguments of a program, the package's source.
+    /// Details: the text that is written, the arguments of a program, the package's source.
     pub detail: String,
-    /// The host, if it is about one.
+    /// The host, if the act involves one.
     pub host: Option<Host>,
     /// The sources of what is sent, run or written.
     pub taints: Vec<Taint>,
 }
 
 impl Act {
-    /// Whether something of this kind had a hand in it.
+    /// Whether a source of this kind contributed to it.
     #[must_use]
     pub fn came_from(&self, kind: SourceKind) -> bool {
         self.taints.iter().any(|taint| taint.source.kind == kind)

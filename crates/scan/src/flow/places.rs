@@ -1,4 +1,4 @@
-//! Paths: what is kept where.
+//! Well-known paths and what they contain.
 
 use crate::prose::PhraseTable;
 
@@ -13,9 +13,9 @@ pub(crate) enum PathKind {
     Wallet,
     /// A keychain's file.
     Keychain,
-    /// What was typed or browsed.
+    /// Shell, browser and chat histories.
     History,
-    /// What starts by itself: shell profiles, cron, services, login items, git hooks.
+    /// Files that start programs automatically: shell profiles, cron, services, login items, git hooks.
     Autostart,
     /// Instructions, memory and settings of agents.
     Agent,
@@ -31,7 +31,17 @@ pub(crate) enum PathKind {
     Other,
 }
 
-/// Parts of paths and what they mean; the first that is found counts. A `/` at either end must be there.
+impl PathKind {
+    /// Whether the path leads to secrets or private data.
+    pub(crate) const fn is_secret(self) -> bool {
+        matches!(
+            self,
+            Self::Credential | Self::Wallet | Self::Keychain | Self::Browser | Self::History
+        )
+    }
+}
+
+/// Parts of paths and their kinds; the first match counts. A `/` at either end must be present.
 const PARTS: &[(&str, PathKind)] = &[
     ("/.openclaw/openclaw.json", PathKind::Credential),
     ("/.clawdbot/clawdbot.json", PathKind::Credential),
@@ -153,18 +163,48 @@ const NAMES: &[&str] = &{
     names
 };
 
-/// One of these is in each text that [`may_name_path`]. A part may begin with the slash that stands before a bare name.
-pub(crate) const SIGNS_OF_PATHS: &[&[&str]] = &[NAMES, &[".ssh", ".aws"]];
+/// All parts at once: a text has many words, and each would be searched for each part. A part may begin with the slash before a bare
+/// name.
+static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(&[NAMES, &[".ssh", ".aws"]]);
 
-/// All parts at once: a text has many words, and each would be searched for each part.
-static TABLE: PhraseTable<{ PARTS.len() + 2 }> = PhraseTable::new(SIGNS_OF_PATHS);
-
-/// Whether a text, in lower case, can name a path that means something.
+/// Whether a text, in lower case, can contain a path of a known kind.
 pub(crate) fn may_name_path(text: &str) -> bool {
     TABLE.is_in(text)
 }
 
-/// What is at a path, as far as its name says.
+/// The parts that lead to secrets, without the slash at the beginning.
+pub(crate) const SECRET_PARTS: &[&str] = &{
+    let mut names = [""; SECRET_COUNT];
+    let (mut index, mut count) = (0, 0);
+    while index < PARTS.len() {
+        if PARTS[index].1.is_secret() {
+            names[count] = match PARTS[index].0.as_bytes() {
+                [b'/', ..] => PARTS[index].0.split_at(1).1,
+                _ => PARTS[index].0,
+            };
+            count += 1;
+        }
+        index += 1;
+    }
+    names
+};
+
+const SECRET_COUNT: usize = {
+    let (mut index, mut count) = (0, 0);
+    while index < PARTS.len() {
+        count += PARTS[index].1.is_secret() as usize;
+        index += 1;
+    }
+    count
+};
+
+/// Whether a word, in ASCII of either case, can contain a path of a kind that [`PathKind::is_secret`].
+pub(crate) fn may_name_secret(word: &[u8]) -> bool {
+    static TABLE: PhraseTable<SECRET_COUNT> = PhraseTable::new(&[SECRET_PARTS]);
+    word.contains(&b'\\') || (0..word.len()).any(|start| TABLE.begins(&word[start..]))
+}
+
+/// The kind of a path, by its name.
 #[must_use]
 pub(crate) fn path_kind(path: &str) -> PathKind {
     let path = path.trim().trim_matches(['"', '\'']);
@@ -212,14 +252,14 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
     first.map_or(PathKind::Other, |index| PARTS[index].1)
 }
 
-/// A place where every user and program of the machine can leave a file.
+/// Whether a path is in a world-writable folder.
 pub(super) fn is_temporary(path: &str) -> bool {
     ["/tmp/", "/var/tmp/", "/dev/shm/"]
         .iter()
         .any(|folder| path.starts_with(folder))
 }
 
-/// A file of variables, secrets among them.
+/// Whether a file contains environment variables, including secrets.
 pub(super) fn is_dot_env(path: &str) -> bool {
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
     name == ".env" || name.starts_with(".env.")

@@ -1,8 +1,8 @@
-//! What programs use: the raw material of the permissions that a skill takes.
+//! What programs use: the input for the permissions that a skill requires.
 //!
-//! [`super::Act`]s are what rules look at, so each is a claim about danger. Permissions need more and claim less: that `jq` is
-//! started, that a table is read, that a library talks to its own service. Keeping the two apart means that a proposal can
-//! become better without a finding appearing or going away.
+//! Rules examine [`super::Act`]s, so each is a claim about danger. Permissions require more and claim less: that `jq` is
+//! started, that a table is read, that a library contacts its own service. Because the two are separate, a proposal can
+//! improve without a change of findings.
 
 use super::{
     Site,
@@ -12,10 +12,10 @@ use super::{
 };
 use crate::form::At;
 
-/// Something that is used.
+/// A use of a program, file, host or variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// A program is started, with these words; as it was written, with its folder.
+    /// A program is started with these words, unchanged, with its folder.
     Program(String, Vec<String>),
     /// A file is read.
     Read(String),
@@ -23,34 +23,34 @@ pub(crate) enum Use {
     Walk(String),
     /// A file is written.
     Write(String),
-    /// Somebody is talked to.
+    /// A host is contacted.
     Reach(String),
 }
 
-/// A use, and where it is.
+/// A use and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
-    /// Where.
+    /// The position.
     pub(crate) site: Site,
-    /// What.
+    /// What is used.
     pub(crate) what: Use,
 }
 
-/// How much is kept: enough for a proposal, bounded for hostile programs.
+/// The maximum number of uses: enough for a proposal, limited for hostile programs.
 const MOST_USES: usize = 20_000;
 const MOST_WORDS: usize = 40;
 const LONGEST_WORD: usize = 200;
 
-/// What functions of libraries use.
+/// What library functions use.
 #[derive(Clone, Copy)]
 enum Library {
     /// The file of the first argument is read.
     Reads,
     /// The file of the first argument, or of `path`, is written.
     Writes,
-    /// The first argument says who is talked to.
+    /// The first argument names the host.
     Reaches,
-    /// It talks to the host of its makers.
+    /// The library contacts its vendor's host.
     Home(&'static str),
 }
 use Library::{Home, Reaches, Reads, Writes};
@@ -78,7 +78,7 @@ const LIBRARIES: &[(&str, Library)] = &[
 ];
 
 impl Evaluator<'_> {
-    /// Notes that something is used.
+    /// Records a use.
     pub(super) fn uses(&mut self, what: Use, at: At) {
         if self.recording && self.used.len() < MOST_USES {
             let site = self.site(at);
@@ -86,7 +86,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Notes that a program is started; functions of the same shell script are no programs.
+    /// Records that a program is started; functions of the same shell script are not programs.
     pub(super) fn starts(&mut self, path: &str, words: &[Value], at: At) {
         if !self.recording || self.is_own_function(path) {
             return;
@@ -97,7 +97,7 @@ impl Evaluator<'_> {
             .take(MOST_WORDS)
             .map(|word| word.known().map_or_else(|| UNKNOWN.to_string(), cut))
             .collect();
-        // What PowerShell calls is mostly a part of it.
+        // Most PowerShell calls are built-ins.
         let own = self.language == Language::PowerShell && path.contains(['-', '.', ':']);
         let path = if own && !path.ends_with(".exe") {
             "pwsh".to_owned()
@@ -107,7 +107,7 @@ impl Evaluator<'_> {
         self.uses(Use::Program(path, shown), at);
     }
 
-    /// Notes what a function of a library uses.
+    /// Records what a library function uses.
     pub(super) fn library(
         &mut self,
         callee: &str,
@@ -175,7 +175,7 @@ impl Evaluator<'_> {
                 }
             }
             Reaches => self.each(given.unwrap_or(&Value::default()), at, Use::Reach),
-            // Whoever names another address means it.
+            // An explicit address takes precedence.
             Home(host) => match named(&["base_url", "baseURL", "endpoint_url"]) {
                 Some(whom) => self.each(whom, at, Use::Reach),
                 None => self.uses(Use::Reach((*host).to_owned()), at),
@@ -183,7 +183,7 @@ impl Evaluator<'_> {
         }
     }
 
-    /// One use for each text that a value or one of its items may be, or one of something unknown.
+    /// One use for each possible text of a value or its items, or one with an unknown text.
     pub(super) fn each(&mut self, value: &Value, at: At, make: impl Fn(String) -> Use + Copy) {
         let items = value.items.iter().flatten().flat_map(|item| &item.texts);
         let texts: Vec<String> = value

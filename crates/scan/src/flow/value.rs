@@ -4,16 +4,16 @@ use std::rc::Rc;
 
 use super::Site;
 
-/// What kinds of source there are.
+/// The kinds of source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SourceKind {
     /// All environment variables at once.
     Environment,
-    /// One environment variable whose name says that it is secret.
+    /// An environment variable with a secret-looking name.
     SecretVariable,
     /// Another environment variable.
     Variable,
-    /// A file that holds credentials of other tools: SSH keys, cloud credentials, tokens.
+    /// A file with credentials of other tools: SSH keys, cloud credentials, tokens.
     CredentialFile,
     /// A keychain or password manager.
     Keychain,
@@ -21,7 +21,7 @@ pub enum SourceKind {
     Browser,
     /// A cryptocurrency wallet or seed.
     Wallet,
-    /// What the shell, a browser or a chat remembers of the user.
+    /// A history of the shell, a browser or a chat.
     History,
     /// The agent's own memory, settings or transcripts.
     AgentMemory,
@@ -29,57 +29,57 @@ pub enum SourceKind {
     Clipboard,
     /// Keys, screen, microphone or camera.
     Spying,
-    /// Who and where the user is: names, addresses, processes.
+    /// The user's identity and location: names, addresses, processes.
     HostFacts,
     /// The user's files, many at once.
     UserFiles,
-    /// Something from the network.
+    /// Data from the network.
     Download,
     /// Text that was decoded or decrypted.
     Decoded,
-    /// What the user or caller gives.
+    /// Input of the user or caller.
     Input,
-    /// A file in a place where anybody can write.
+    /// A file in a world-writable folder.
     TempFile,
-    /// A long literal that says nothing as it stands.
+    /// A long literal without readable text.
     Blob,
 }
 
-/// A source, with its particulars.
+/// A source with its details.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Source {
-    /// Which kind.
+    /// Its kind.
     pub kind: SourceKind,
     /// The variable, path, URL or encoding.
     pub what: Rc<str>,
 }
 
-/// A source that had a hand in a value, and where it was.
+/// A source that contributed to a value, and its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taint {
     /// The source.
     pub source: Source,
-    /// Where it was read.
+    /// The position where it was read.
     pub site: Site,
 }
 
-/// How many sources and texts of one value are kept: enough for evidence, bounded for hostile programs.
+/// The maximum number of sources and texts per value: enough for evidence, limited for hostile programs.
 const MOST_TAINTS: usize = 12;
 const MOST_TEXTS: usize = 4;
 const LONGEST_TEXT: usize = 64 * 1024;
 const MOST_WITHIN: usize = 64;
 
-/// The sign for a piece of text that isn't known.
+/// The placeholder for an unknown part of a text.
 pub(crate) const UNKNOWN: char = '\0';
 
-/// What is known of a value.
+/// An abstract value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Value {
-    /// Texts that it may be, [`UNKNOWN`] for unknown pieces.
+    /// Its possible texts, with [`UNKNOWN`] for unknown parts.
     pub(crate) texts: Vec<String>,
-    /// What had a hand in it.
+    /// The sources that contributed to it.
     pub(crate) taints: Vec<Taint>,
-    /// The function that made it, for methods on it.
+    /// The function that returned it, for its methods.
     pub(crate) made_by: Option<Rc<str>>,
     /// Its items, if it is a list.
     pub(crate) items: Option<Vec<Value>>,
@@ -109,12 +109,12 @@ impl Value {
         value
     }
 
-    /// The first text it may be.
+    /// The first of its possible texts.
     pub(crate) fn known(&self) -> Option<&str> {
         self.texts.first().map(String::as_str)
     }
 
-    /// The text, or the sign for unknown.
+    /// The text, or the placeholder.
     pub(crate) fn shown(&self) -> String {
         self.known()
             .map_or_else(|| UNKNOWN.to_string(), str::to_owned)
@@ -140,7 +140,7 @@ impl Value {
         }
     }
 
-    /// Everything that had a hand in `other` has a hand in this.
+    /// Adds the sources of `other`.
     pub(crate) fn absorb(&mut self, other: &Self) {
         other
             .taints
@@ -151,7 +151,7 @@ impl Value {
         }
     }
 
-    /// This, or that: what a name is after several assignments.
+    /// The union of two values: the value of a name after several assignments.
     pub(crate) fn join(&mut self, other: Self) {
         self.absorb(&other);
         for text in other.texts {
@@ -164,7 +164,7 @@ impl Value {
         self.number = other.number.or(self.number);
     }
 
-    /// Texts one after the other.
+    /// The concatenation of texts.
     pub(crate) fn concat<'v>(values: impl IntoIterator<Item = &'v Self>, between: &str) -> Self {
         let mut result = Self::default();
         let mut text = String::new();
@@ -186,8 +186,8 @@ impl Value {
         result
     }
 
-    /// Its items. Lists within lists are kept only while they are small: `s = [s, s]` forty times would be a tree
-    /// that fits no machine.
+    /// Its items. Nested lists are kept only while they are small: `s = [s, s]` forty times would be a tree
+    /// that exceeds any memory.
     pub(crate) fn set_items(&mut self, mut items: Vec<Self>) {
         for item in &mut items {
             if item.weight() > MOST_WITHIN {
@@ -197,12 +197,12 @@ impl Value {
         self.items = Some(items);
     }
 
-    /// How many values it is made of.
+    /// The number of values in it.
     fn weight(&self) -> usize {
         1 + self.items.iter().flatten().map(Self::weight).sum::<usize>()
     }
 
-    /// The same sources, another text.
+    /// A value with the same sources and another text.
     pub(crate) fn with_text(mut self, text: String) -> Self {
         self.texts = Self::text(text).texts;
         self.items = None;
@@ -210,7 +210,7 @@ impl Value {
     }
 }
 
-/// Longer literals are data that nobody reads.
+/// Longer literals are unreadable data.
 const LARGEST_BLOB: usize = 64 * 1024;
 
 /// A long text without words: encoded, encrypted or shuffled.
@@ -219,7 +219,7 @@ pub(super) fn is_blob(text: &str) -> bool {
     if !(64..=LARGEST_BLOB).contains(&length) || text.contains("://") || text.contains('\n') {
         return false;
     }
-    // Sequences of proteins and genes are data of their own kind.
+    // Protein and gene sequences are ordinary data.
     if text.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return false;
     }

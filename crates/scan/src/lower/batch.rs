@@ -1,7 +1,7 @@
 //! cmd.exe batch into the common form.
 //!
 //! A line of batch is a row of commands joined by `&`, `|` and redirections, and `^` escapes anything; that is all that is read. Labels and
-//! `goto` are dropped, `%X%` and `!X!` are names, and what stands in parentheses is taken as if it weren't in any.
+//! `goto` are dropped, `%X%` and `!X!` are names, and parentheses are ignored.
 
 use crate::form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE};
 

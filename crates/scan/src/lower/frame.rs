@@ -1,7 +1,7 @@
-//! What lowering knows at a place: the statements so far, and what each name stands for.
+//! The state of lowering: the statements so far, and the meaning of each name.
 //!
-//! A name that was imported, or that was bound once to a name nobody bound (`e = eval`), is an *alias*: it is replaced wherever it
-//! is used. A name with several values, or with one that was computed, is left alone; its `Let`s say what it may hold. The rule is
+//! A name that was imported, or that was bound once to an unbound name (`e = eval`), is an *alias*: it is replaced wherever it
+//! is used. A name with several values, or with one that was computed, is kept; its `Let`s record its possible values. The rule is
 //! deliberately one-way (an alias that gets another value stops being one), so that the order of branches doesn't matter.
 
 use std::collections::HashMap;
@@ -10,7 +10,7 @@ use crate::form::{Arg, At, Call, Expr, Stmt};
 
 /// How deep the form may be. Measured: about 6 KiB of stack a level when lowering without optimisation.
 pub(super) const MAX_DEPTH: u32 = 160;
-/// Names above this many bytes get no more members: nobody knows them, and to write them out takes the square of their length.
+/// Names above this many bytes get no more members: they are not known names, and writing them out takes quadratic time.
 const LONGEST_PATH: usize = 1000;
 
 /// Whether a name is too long for another member.
@@ -24,7 +24,7 @@ const LONGEST_TABLE: usize = 64;
 /// Longer texts are not names.
 const LONGEST_NAME: usize = 128;
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Debug, PartialEq)]
 enum Binding {
     /// Another name.
@@ -40,7 +40,7 @@ enum Binding {
 pub(super) struct Frame {
     /// The statements of the body that is being lowered.
     pub(super) out: Vec<Stmt>,
-    /// While more than 0, names are bound to parts of what is said (elements of a list, rounds of a loop), so none is an alias.
+    /// While more than 0, names are bound to parts of a value (elements of a list, iterations of a loop), so none is an alias.
     pub(super) opaque: u32,
     /// The first place that was left out.
     pub(super) broken: Option<At>,
@@ -127,7 +127,7 @@ impl Frame {
         }
     }
 
-    /// The text that a value surely is; for names only, so `chr(101)` and its like are left to the evaluator.
+    /// The text that a value certainly is; for names only, so `chr(101)` and similar calls are left to the evaluator.
     pub(super) fn constant(&self, value: &Expr) -> Option<String> {
         match value {
             Expr::Text(text, _) => Some(text.clone()),
@@ -140,7 +140,7 @@ impl Frame {
         }
     }
 
-    /// The name of the entry that a key stands for: a text, or the number of an element (`argv[1]` is `argv.1`).
+    /// The name of the entry for a key: a text, or the number of an element (`argv[1]` is `argv.1`).
     pub(super) fn entry(&self, key: &Expr) -> Option<String> {
         match key {
             Expr::Number(index, _) if *index >= 0 => Some(index.to_string()),
@@ -148,7 +148,7 @@ impl Frame {
         }
     }
 
-    /// A parameter, or a name that gets a value nobody knows.
+    /// A parameter, or a name with an unknown value.
     pub(super) fn shadow(&mut self, name: &str) {
         self.put(name, Binding::Value);
     }
@@ -195,7 +195,7 @@ impl Frame {
         self.put(name, binding);
     }
 
-    /// Whether nobody here gave the name a value of its own.
+    /// Whether the name has no value here.
     fn is_free(&self, path: &str) -> bool {
         let root = path.split('.').next().unwrap_or(path);
         !matches!(root, "this" | "self" | "cls" | "super" | "arguments")
@@ -230,7 +230,7 @@ impl Frame {
         }
     }
 
-    /// Makes a value one that may be said several times: itself, or a name made up for it.
+    /// Makes a value repeatable: itself, or a generated name for it.
     pub(super) fn shared(&mut self, value: Expr, at: At) -> Expr {
         if is_simple(&value) {
             return value;
@@ -244,7 +244,7 @@ impl Frame {
         Expr::Name(name, at)
     }
 
-    /// What a function that is called where it stands gives back: its `return`s become bindings of a made-up name.
+    /// The result of a function that is called in place: its `return`s become bindings of a generated name.
     pub(super) fn inline(&mut self, mut body: Vec<Stmt>, at: At) -> Expr {
         let early = body.len().saturating_sub(1);
         let ends_plainly = !matches!(body.last(), Some(Stmt::Block { body, .. }) if returns(body));
@@ -279,7 +279,7 @@ fn is_shared(name: &str) -> bool {
     name.starts_with("this.") || name.starts_with("self.")
 }
 
-/// A value that may be said twice without anything happening twice.
+/// Whether a value can be repeated without repeating an effect.
 pub(super) fn is_simple(value: &Expr) -> bool {
     matches!(
         value,
@@ -360,7 +360,7 @@ pub(super) struct Chain {
 }
 
 impl Chain {
-    /// Adds an operand to what stands left of it; `joins` if the operator puts texts together.
+    /// Adds an operand to its left side; `joins` if the operator concatenates texts.
     pub(super) fn add(&mut self, left: Expr, right: Expr, joins: bool) -> Expr {
         match (left, joins) {
             (Expr::Join(mut parts), true) if self.switches > 0 => {

@@ -1,29 +1,93 @@
-//! Lowering: source texts of several languages, brought into the common form (see [`crate::form`]).
+//! Lowering: source texts of several languages, converted to the common form (see [`crate::form`]).
 //!
-//! Each language has a parser that others maintain; what is written here is only the way from its tree to the form. Three decisions hold for all:
+//! Most languages have a third-party parser; this module only converts its tree to the form. Three decisions apply to all:
 //!
-//! - **Names are spelt out while lowering**, not afterwards: only here is it known what was imported, and under which name. The
+//! - **Names are resolved while lowering**, not afterwards: only here are the imports known. The
 //!   rules then compare texts.
-//! - **What can't be read is said, not hidden**: `Program::broken` holds the first place that was left out, be it a syntax error or
-//!   a nesting that no person wrote.
-//! - **Nothing recurses without a limit.** The trees of the parsers are as deep as an attacker likes; the form is at most
-//!   [`frame::MAX_DEPTH`] deep, so that everything after it may recurse.
+//! - **What cannot be parsed is reported**: `Program::broken` is the first offset that was left out, because of a syntax error or
+//!   implausibly deep nesting.
+//! - **Nothing recurses without a limit.** The parsers' trees can be arbitrarily deep; the form is at most
+//!   [`frame::MAX_DEPTH`] deep, so that everything after it can recurse.
 
 mod batch;
+#[cfg(feature = "scan-code")]
 mod frame;
 mod javascript;
 mod powershell;
+#[cfg(feature = "scan-code")]
 mod python;
 mod shell;
+#[cfg(feature = "scan-code")]
 mod stack;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "scan-code"))]
 mod print;
 #[cfg(test)]
 mod show;
+#[cfg(test)]
+mod tests;
 
-pub(crate) use batch::batch;
-pub(crate) use javascript::{Dialect, javascript};
-pub(crate) use powershell::powershell;
-pub(crate) use python::python;
-pub(crate) use shell::{Patience, shell};
+pub(crate) use javascript::Dialect;
+
+use crate::{flow::Language, form::Program};
+
+/// Which languages are parsed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parsers {
+    /// All of them.
+    #[cfg_attr(not(feature = "scan-code"), expect(dead_code))]
+    All,
+    /// All but JavaScript and Python, as in a build without the feature `scan-code`.
+    #[cfg_attr(all(feature = "scan-code", not(test)), expect(dead_code))]
+    WithoutCode,
+}
+
+impl Parsers {
+    /// The parsers of this build.
+    #[cfg(feature = "scan-code")]
+    pub(crate) const BUILT: Self = Self::All;
+    /// The parsers of this build.
+    #[cfg(not(feature = "scan-code"))]
+    pub(crate) const BUILT: Self = Self::WithoutCode;
+}
+
+/// Lowers the texts of one skill, with a limit on the time that all shell texts together take.
+pub(crate) struct Lowering {
+    parsers: Parsers,
+    patience: shell::Patience,
+}
+
+impl Lowering {
+    pub(crate) fn new(parsers: Parsers) -> Self {
+        Self {
+            parsers,
+            patience: shell::Patience::default(),
+        }
+    }
+
+    /// Lowers a text; `dialect` is for JavaScript.
+    #[cfg_attr(not(feature = "scan-code"), expect(unused_variables))]
+    pub(crate) fn program(&self, text: &str, language: Language, dialect: Dialect) -> Program {
+        match language {
+            #[cfg(feature = "scan-code")]
+            Language::Python if self.parsers == Parsers::All => python::python(text),
+            #[cfg(feature = "scan-code")]
+            Language::JavaScript if self.parsers == Parsers::All => {
+                javascript::javascript(text, dialect)
+            }
+            Language::Python => Program {
+                unparsed: !text.trim().is_empty(),
+                ..Program::default()
+            },
+            Language::JavaScript => javascript::unparsed(text),
+            Language::Shell => shell::shell(text, &self.patience),
+            Language::PowerShell => powershell::powershell(text),
+            Language::Batch => batch::batch(text),
+        }
+    }
+
+    /// The same parsers, with the full time limit.
+    pub(crate) fn again(&self) -> Self {
+        Self::new(self.parsers)
+    }
+}

@@ -33,6 +33,7 @@ pub(crate) fn powershell(text: &str) -> Program {
             body: Vec::new(),
             broken: Some(0),
             cut: true,
+            ..Program::default()
         };
     }
     let mut reader = Reader {
@@ -52,7 +53,7 @@ pub(crate) fn powershell(text: &str) -> Program {
     Program {
         body,
         broken: reader.broken,
-        cut: false,
+        ..Program::default()
     }
 }
 
@@ -205,7 +206,7 @@ impl Reader {
         }
     }
 
-    /// `function`, `if`, `foreach` and the like: a block is a block.
+    /// `function`, `if`, `foreach` and similar ones: a block is a block.
     fn keyword(&mut self, word: &str, out: &mut Vec<Stmt>) -> Option<Expr> {
         match word {
             "function" | "filter" => {
@@ -390,7 +391,7 @@ impl Reader {
         }
     }
 
-    /// What stands between a pair of brackets, as one value.
+    /// The content of a pair of brackets, as one value.
     fn group(&mut self) -> Expr {
         let Some(open) = self.take() else {
             return Expr::Nothing;
@@ -545,7 +546,7 @@ fn names(value: &Expr) -> Vec<String> {
     }
 }
 
-/// What an alias stands for.
+/// The command of an alias.
 const ALIASES: &[(&str, &str)] = &[
     ("curl", "invoke-webrequest"),
     ("gc", "get-content"),

@@ -118,7 +118,7 @@ fn call(call: &Call) -> String {
     let callee = match (&call.on, call.callee.as_str()) {
         (Some(on), "") => format!("<{}>", expr(on)),
         (Some(on), callee) if callee.starts_with('.') => format!("{}{callee}", expr(on)),
-        // what stands before the last dot needs no print, unless it is something else
+        // the receiver is printed only if it is not the path before the last dot
         (Some(Expr::Name(on, _)), callee)
             if callee
                 .rsplit_once('.')

@@ -1,7 +1,7 @@
-//! Python, read with `ruff`'s parser and lowered into the common form.
+//! Python, parsed with `ruff` and lowered to the common form.
 //!
-//! The parser goes on after an error, so a broken file is lowered as far as it was understood. It grows its own stack, but its tree
-//! is dropped by plain recursion: the tokens tell how deep the tree can be at most, and a deep one is handled on a larger stack.
+//! The parser continues after an error, so a broken file is lowered up to what was understood. It grows its own stack, but its tree
+//! is dropped by plain recursion: the tokens limit how deep the tree can be, and a deep one is handled on a larger stack.
 //!
 //! ```text
 //! from os import system as s; s("id")   →   do os.system("id");
@@ -48,6 +48,7 @@ pub(crate) fn python(text: &str) -> Program {
             body: Vec::new(),
             broken: Some(at),
             cut: true,
+            ..Program::default()
         };
     }
     let options = ParseOptions::from(Mode::Module);
@@ -56,6 +57,7 @@ pub(crate) fn python(text: &str) -> Program {
             body: Vec::new(),
             broken: Some(0),
             cut: true,
+            ..Program::default()
         };
     };
     let needed = depth(&parsed) * STACK_PER_LEVEL;
@@ -63,6 +65,7 @@ pub(crate) fn python(text: &str) -> Program {
         body: Vec::new(),
         broken: Some(0),
         cut: true,
+        ..Program::default()
     })
 }
 
@@ -85,7 +88,7 @@ fn lower(parsed: &Parsed<ModModule>) -> Program {
     Program {
         body: std::mem::take(&mut python.frame.out),
         broken: python.frame.broken,
-        cut: false,
+        ..Program::default()
     }
 }
 
@@ -113,7 +116,7 @@ fn too_deep(text: &str, opening: u8, closing: u8, most: usize) -> Option<At> {
 }
 
 /// Where a text has more operators that nest to the right than a person would write; the parser takes 2 KiB of stack for each. Strings
-/// are read like the rest: nobody writes two thousand times `not` into one either.
+/// are read like the rest: no real string contains two thousand `not` either.
 fn too_many(text: &str) -> Option<At> {
     let bytes = text.as_bytes();
     if bytes.len() < MOST_IN_A_ROW {

@@ -9,10 +9,10 @@
 //!   Call sudo [Call bash []]  input: Call curl ["-s", Name URL]
 //! ```
 //!
-//! Scripts are hostile. Three limits hold, and none of them lets anything hide: what is nested deeper than [`DEPTH`] is
-//! lowered as statements of its own; a text that makes the parser read the same bytes again and again is cut into
+//! Scripts are hostile. Three limits apply, and none of them hides anything: what is nested deeper than [`DEPTH`] is
+//! lowered as separate statements; a text that makes the parser read the same bytes again and again is cut into
 //! lines; and what is left when the parser has done [`STEPS`] for the whole text, or is above [`LIMIT`], is not read, which
-//! `cut` says.
+//! `cut` reports.
 
 mod calls;
 mod commands;
@@ -40,9 +40,9 @@ const DEPTH: usize = 120;
 const LEVELS: usize = 4;
 /// How many bytes the parser gets at once; small, so that reading again shows.
 const CHUNK: usize = 128;
-/// Above this many bytes a mistake is enough to go on in paragraphs: recovering from many takes the square of their number.
+/// Above this many bytes, one syntax error is enough to continue in paragraphs: recovering from many takes quadratic time.
 const LARGE: usize = 2 << 10;
-/// Above this many bytes it is paragraphs from the start: the parser doesn't always say that it is lost.
+/// Above this many bytes, texts are read in paragraphs from the start: the parser does not always report that it is lost.
 const WHOLE: usize = 64 << 10;
 /// What a mistake takes besides, however short the text.
 const MISTAKE: usize = 2_000;
@@ -61,7 +61,7 @@ const BYTES_A_STEP: usize = 10;
 /// How much work the scripts of one skill may make: one that is hard to read is read, a thousand are not.
 #[derive(Debug)]
 pub(crate) struct Patience {
-    /// Steps of the parser; each is a hundred of its own, about 25 µs where it is lost.
+    /// Steps of the parser; each is a hundred internal ones, about 25 µs where it is lost.
     steps: Cell<usize>,
     /// What recovering from mistakes may take: for a text with one, the square of its length in KiB, which is up to 60 ms. After that,
     /// nothing more is read.
@@ -85,6 +85,7 @@ pub(crate) fn shell(text: &str, patience: &Patience) -> Program {
             body: Vec::new(),
             broken: Some(0),
             cut: true,
+            ..Program::default()
         };
     }
     let clean = repair::prompts(text);
@@ -144,7 +145,7 @@ fn cuts(text: &str, size: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Lowers a text as one, or says that it can't be. One attempt is made to mend what tree-sitter's grammar doesn't know.
+/// Lowers a text as a whole; returns whether it could. Repairs once what tree-sitter's grammar does not know.
 fn lowered(
     text: &str,
     pipes: usize,
@@ -218,7 +219,7 @@ fn parse(bytes: &[u8], wary: bool, left: &Patience) -> Option<Tree> {
     }
     let read = Cell::new(0_usize);
     let mut taken = 0;
-    // It must get what it asks for: told that the text ends within a character, it would read from address 0.
+    // It must get what it asks for: if the text ended within a character, it would read from address 0.
     let mut give = |offset: usize, _| {
         read.set(read.get() + 1);
         bytes
@@ -234,7 +235,7 @@ fn parse(bytes: &[u8], wary: bool, left: &Patience) -> Option<Tree> {
         }
     };
     let options = ParseOptions::new().progress_callback(&mut watch);
-    // A parser of its own each time: setting one up takes 0.3 µs, parsing ten lines 40.
+    // A new parser each time: setting one up takes 0.3 µs, parsing ten lines 40.
     let mut parser = Parser::new();
     parser
         .set_language(&tree_sitter_bash::LANGUAGE.into())
@@ -252,9 +253,9 @@ fn parse(bytes: &[u8], wary: bool, left: &Patience) -> Option<Tree> {
     tree.filter(|_| read.get() <= chunks)
 }
 
-/// Whether a text with many pipes has no mistake in it, as far as a text without them shows: `&&` stands where each was. A mistake
+/// Whether a text with many pipes has no syntax error, judged by the same text with `&&` in place of each pipe. An error
 /// among thirty pipes (a backtick that nothing closes, a substitution that ends with one) takes the parser a second, among
-/// sixty it takes for ever, inside of a single one of its steps, where nothing stops it; `&&` never does.
+/// sixty it never ends, inside a single one of its steps, where it cannot be stopped; `&&` never does.
 fn whole_without_pipes(text: &str, wary: bool, left: &Patience) -> bool {
     let bytes = plain(text);
     let mut other = Vec::with_capacity(bytes.len() + bytes.len() / 8);
@@ -280,14 +281,14 @@ fn ends_pattern(after: &[u8]) -> bool {
         .is_some_and(|end| end > 0 && word[end] == b')')
 }
 
-/// Where a `|` stands that is no half of `||`.
+/// The offsets of each `|` that is not part of `||`.
 fn lone_pipes(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b'|', bytes)
         .filter(|&at| bytes.get(at + 1) != Some(&b'|') && (at == 0 || bytes[at - 1] != b'|'))
 }
 
 /// The text as the parser gets it. The grammar's scanner looks characters up in tables of the C library that end at 255, and reads
-/// beyond them; so other characters are spelt as a dot and letters, which are parts of words as well. What stands there is
+/// beyond them; so other characters are spelt as a dot and letters, which are parts of words as well. The original is
 /// taken from the text.
 fn plain(text: &str) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.";
@@ -313,7 +314,7 @@ struct Lower<'t> {
     /// The steps that are left for the parser.
     left: &'t Patience,
     depth: usize,
-    /// Statements that stand inside an expression (`$(x=1; …)`), and have to come before it.
+    /// Statements inside an expression (`$(x=1; …)`), which must precede it.
     before: Vec<Stmt>,
     /// What was nested too deep.
     later: Vec<Node<'t>>,
@@ -345,7 +346,7 @@ impl<'t> Lower<'t> {
         self.depth -= 1;
     }
 
-    /// Lowers a part of the text again, as a script of its own.
+    /// Lowers a part of the text again, as a separate script.
     fn again(&mut self, start: usize, end: usize) -> Vec<Stmt> {
         let mut program = Program::default();
         if self.level < LEVELS

@@ -1,7 +1,7 @@
 //! The words that matter, by class.
 
 use super::phrases::{PhraseLists, PhraseTable, phrase_count};
-use crate::flow::{Host, HostKind, PathKind, may_name_path, path_kind, urls_in};
+use crate::flow::{Host, HostKind, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
@@ -16,37 +16,37 @@ macro_rules! classes {
 }
 
 classes! {
-    /// To leave aside what was said.
+    /// To ignore instructions.
     Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視"];
-    /// What the agent was told by others.
+    /// The agent's other instructions.
     PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "all previous context", "any previous context", "all prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
-    /// Not to let the user know.
+    /// To conceal something from the user.
     Conceal: ["do not tell", "don't tell", "do not mention", "don't mention", "do not inform", "don't inform", "do not notify", "don't notify", "do not reveal", "do not disclose", "don't disclose", "don't reveal", "never mention", "never reveal", "never disclose", "never tell", "do not alert", "don't alert", "without telling", "without informing", "without notifying", "without alerting", "without the user's knowledge", "without user knowledge", "without the user knowing", "without their knowledge", "secretly", "covertly", "surreptitiously", "stealthily", "keep this hidden", "keep it hidden", "hide this from", "hidden from the user", "hide from the user", "invisible to the user", "not visible to the user", "do not show the user", "don't show the user", "do not display this", "do not let the user", "do not surface", "do not report this", "do not output this", "avoid mentioning", "avoid drawing attention", "avoid detection", "evade detection", "remain unnoticed", "go unnoticed", "not be mentioned", "not be disclosed", "not be reported", "leave no trace", "cover your tracks", "不要告诉", "不要提及", "不得告知", "无需告知", "悄悄", "nicht erwähnen", "sage dem benutzer nicht", "no le digas", "ne dis pas", "不显示在用户", "不在用户界面", "不向用户展示", "不展示给用户", "不提示用户", "不通知用户", "用户不可见", "对用户不可见", "not shown to the user", "not be shown to the user", "keep the user unaware", "without surfacing", "out of the user's view", "keep the technical details out", "never surface"];
     /// Without noise.
     Silently: ["silently", "quietly", "in the background", "discreetly", "transparently to the user", "stealth*", "静默", "后台", "no user notification", "without notification", "without any notification"];
-    /// Who is served.
+    /// The user.
     User: ["user", "users", "user's", "human", "operator", "owner", "developer", "customer", "用户", "benutzer", "usuario", "utilisateur"];
-    /// To give something to others.
+    /// To send data.
     Send: ["send", "sends", "sending", "upload", "uploads", "uploading", "post", "posts", "posting", "transmit*", "exfiltrat*", "forward", "forwards", "forwarding", "submit", "submits", "email it", "email them", "emails", "leak", "deliver", "deliver to", "beacon", "relay", "relays", "post it to", "share with", "publish to", "sync to", "synced to", "sync with", "push to", "report to", "reports to", "phone home", "sent to", "uploaded to", "posted to", "forwarded to", "transmitted to", "submitted to", "cc:", "bcc", "发送", "上传", "提交", "传输", "sende", "envía", "envoyer", "отправь", "上报", "回传", "推送至", "同步至", "同步上传", "归档至", "外发", "sends to", "archived to", "archives to", "transferred to", "synchronized to"];
-    /// To take something.
+    /// To collect data.
     Collect: ["collect", "collects", "collecting", "gather", "gathers", "harvest*", "read", "reads", "reading", "extract", "extracts", "capture", "captures", "capturing", "dump", "scan for", "search for", "enumerate", "copy", "steal", "grab", "retrieve", "look for", "locate", "list all", "obtain", "include", "收集", "读取", "获取", "提取", "sammle", "recopila", "采集", "筛选", "遍历", "扫描", "汇总"];
-    /// What opens doors.
+    /// Credentials.
     Secret: ["api key*", "api_key*", "apikey*", "access token*", "access key*", "auth token*", "session token*", "bearer token*", "oauth token*", "credential*", "password*", "passphrase*", "private key*", "ssh key*", "secret key*", "secrets", "client secret*", "session cookie*", "cookies", "seed phrase*", "mnemonic*", "recovery phrase*", "wallet key*", "wallet file*", "keychain", ".ssh/", "id_rsa", "id_ed25519", ".aws/credentials", ".aws/", ".netrc", ".npmrc", ".env file*", ".env`", "/.env", " .env ", "secrets.json", "credentials.json", "kubeconfig", ".kube/config", "gnupg", "login data", "密钥", "密码", "凭证", "凭据", "私钥", "助记词", "passwörter", "zugangsdaten", "contraseña*", "mot de passe", "пароли"];
     /// All variables.
     Environment: ["environment variable*", "env vars", "env var", "environment variables", "process.env", "os.environ", "printenv", "环境变量", "umgebungsvariablen"];
-    /// What was said.
+    /// Conversations and prompts.
     Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示"];
-    /// What the user has.
+    /// The user's data.
     UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "all data", "all their data", "all user data", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
     /// Somewhere else.
     External: ["external server", "external endpoint", "external service", "external api", "remote server", "remote endpoint", "remote host", "our server", "our servers", "our api", "webhook*", "third-party server", "third party", "attacker*", "collection server", "c2 server", "c2 ", "command and control", "command-and-control", "telemetry endpoint", "analytics endpoint", "audit endpoint", "logging endpoint", "backup server", "monitoring service", "collector", "drop zone", "dead drop", "pastebin", "ngrok", "外部服务器", "远程服务器", "external domain", "remote sink", "remote collector", "remote storage", "report endpoint", "sync endpoint", "remote archive", "管理服务", "监控端点", "上报地址", "收件端点", "同步服务", "远程端点", "外部端点", "callback url", "callback endpoint", "callback_url"];
-    /// To get something from elsewhere.
+    /// To download.
     Download: ["download", "downloads", "downloading", "fetch", "fetches", "retrieve", "curl", "wget", "pull", "get it from", "visit", "go to", "clone", "load from", "available at", "available from", "obtain", "grab", "下载", "访问", "herunterladen", "descarga", "télécharger", "скачай"];
-    /// To put something on the machine.
+    /// To install.
     Install: ["install", "installs", "installed", "installing", "installation", "installer", "set up", "setup", "安装", "installieren", "instala", "installer"];
-    /// To let something act.
+    /// To run.
     Run: ["run", "runs", "running", "execute", "executes", "executed", "executing", "launch", "start", "invoke", "double-click", "open the file", "call", "eval", "source it", "运行", "执行", "ausführen", "ejecuta", "exécuter", "запусти"];
-    /// Nothing works without.
+    /// Requirements.
     Required: ["prerequisite*", "required", "requires", "requirement*", "require", "must be installed", "before using", "before you", "before proceeding", "before running", "before starting", "before setting up", "first step", "need to install", "needs to be installed", "must install", "must first", "mandatory", "will not work", "won't work", "to function", "cannot function", "not function", "necessary", "must have", "make sure", "ensure", "important", "necesario", "erforderlich", "必须", "必需", "前提", "需要先"];
     /// Where people type commands.
     Terminal: ["terminal", "command prompt", "powershell", "shell", "console", "command line", "终端", "命令行"];
@@ -58,37 +58,37 @@ classes! {
     Binary: [".exe", ".msi", ".dmg", ".pkg", ".zip", ".7z", ".rar", ".scr", ".bat", ".ps1", ".jar", ".appimage", ".deb", ".tar.gz", "executable", "the binary", "installer package"];
     /// Each time, at once.
     Always: ["every time", "always", "must", "mandatory", "immediately", "at the start of every", "on every", "for every", "each time", "each session", "every session", "every request", "every response", "every conversation", "at startup", "at launch", "on startup", "automatically", "no exceptions", "non-negotiable", "before responding", "before doing anything", "before any other", "first action", "before answering", "critical", "每次", "立即", "自动", "必须", "immer", "siempre", "toujours"];
-    /// To stop something from working.
+    /// To disable something.
     Disable: ["disable", "disables", "disabled", "disabling", "turn off", "deactivate", "skip", "bypass*", "suppress", "circumvent", "evade", "weaken", "unset", "remove", "ignore", "关闭", "禁用", "绕过", "跳过"];
-    /// What protects.
+    /// Protections.
     Safety: ["security check*", "safety check*", "safety filter*", "safety measure*", "safety mechanism*", "safety constraint*", "security control*", "security polic*", "security warning*", "security restriction*", "security feature*", "confirmation prompt*", "confirmations", "approval prompt*", "approvals", "permission prompt*", "permission check*", "the sandbox", "sandboxing", "antivirus", "anti-virus", "firewall", "windows defender", "gatekeeper", "selinux", "ssl verification", "tls verification", "certificate verification", "certificate validation", "certificate check*", "ssl verify", "guardrail*", "content filter*", "audit log*", "audit trail", "logging", "2fa", "mfa", "rate limit*", "human review", "code review", "human oversight", "access control*", "authentication", "input validation", "安全检查", "安全限制"];
-    /// Nobody is asked.
+    /// Without consent.
     NoConsent: ["without asking", "without confirmation", "without user confirmation", "without user approval", "without approval", "without permission", "without prompting", "without user consent", "without consent", "without explicit", "without waiting for", "do not ask", "don't ask", "never ask", "do not prompt", "do not wait for", "don't wait for", "no confirmation", "no approval", "no user interaction", "skip confirmation", "skip the confirmation", "auto-approve all", "auto-approve every", "auto-approved", "automatically approve*", "auto approve", "dangerously-skip-permissions", "--yolo", "--force-yes", "bypass confirmation", "proceed immediately without", "proceed without", "autonomously without", "pre-approved", "pre-authorized", "already authorized", "implicit consent", "assume consent", "无需确认", "不要询问", "无需用户", "ohne nachfrage", "sin preguntar", "sans demander"];
-    /// What starts by itself.
+    /// Programs that start automatically.
     Autostart: ["cron", "cron job*", "crontab", "launchagent*", "launch agent*", "launchd", "startup script*", "startup folder", "on boot", "at boot", "login item*", "systemd", ".bashrc", ".zshrc", ".bash_profile", ".profile", "shell profile", "shell startup", "survive reboot*", "survives reboot*", "persist across", "persistence", "scheduled task*", "registry run", "git hook*", "authorized_keys", "开机启动", "计划任务"];
-    /// What agents read of themselves.
+    /// Files that agents read by themselves.
     AgentFiles: ["claude.md", "agents.md", "soul.md", "memory.md", "heartbeat.md", "gemini.md", "tools.md", ".cursorrules", "copilot-instructions", ".claude/settings", "settings.json", "mcp.json", "system prompt", "agent config*", "agent's config*", "agent memory", "long-term memory", "persistent memory", "global instructions", "other skills"];
     /// To put something into a file.
     Write: ["append", "appends", "write", "writes", "add", "adds", "insert", "inserts", "modify", "modifies", "inject", "injects", "save", "edit", "update", "updates", "replace", "overwrite", "store", "persist", "record", "写入", "添加", "修改", "追加"];
-    /// To do as one is told.
+    /// To follow instructions.
     Obey: ["follow", "follows", "obey", "comply with", "execute the instructions", "act on", "treat as", "adopt", "apply the", "do exactly", "do what", "carry out", "遵循", "按照"];
-    /// What one is told.
+    /// Instructions.
     Instructions: ["instruction*", "directive*", "commands", "guidance", "steps in", "prompt", "prompts", "指令", "说明"];
     /// Money that moves.
     Money: ["send funds", "transfer funds", "transfer usdc", "send usdc", "send eth", "send sol", "send btc", "transfer eth", "wire transfer", "make a payment", "payment to", "donate", "purchase", "buy tokens", "sign the transaction", "sign transactions", "approve the transaction", "wallet address", "转账", "付款"];
-    /// To become somebody else.
+    /// To adopt a persona.
     Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是"];
-    /// To speak as somebody with power.
+    /// To claim authority.
     Authority: ["system override", "priority override", "admin override", "override protocol", "system directive", "system violation", "critical instruction", "critical directive", "mandatory protocol", "mandatory response policy", "mandatory instruction", "[system]", "<system>", "system message:", "absolute authority", "veto power", "authorized by", "security team has approved", "company policy requires", "this supersedes", "unverhandelbar"];
-    /// To say what isn't so.
+    /// To state something false.
     Lie: ["tell the user that", "tell the user it", "tell the user the", "claim that", "pretend that", "report success", "report that", "say that", "fabricat*", "falsif*", "make up", "fake", "mislead*", "deceiv*", "misrepresent*", "inflate", "downplay", "regardless of the actual", "regardless of actual", "even if it fail*", "even if the test*", "as if it", "appear legitimate", "appear normal", "disguise*", "look legitimate", "伪造", "谎称"];
-    /// To make something be no more.
+    /// To destroy.
     Destroy: ["delete", "deletes", "deleting", "wipe", "erase", "destroy", "overwrite", "format the", "rm -rf", "drop table", "drop database", "purge", "encrypt all", "encrypt the user", "truncate", "shred", "corrupt", "remove all", "删除", "清空"];
-    /// All there is.
+    /// Everything.
     Everything: ["all files", "entire", "everything", "home directory", "root directory", "whole disk", "all user data", "backups", "backup files", "all data", "production database", "all records", "git history", "system files", "all documents", "所有文件"];
-    /// How bad software is spoken of.
+    /// Words for malware.
     Malice: ["data exfiltration", "exfiltrat*", "payload", "backdoor", "reverse shell", "keylogger", "keylogging", "ransomware", "rootkit", "c2 server", "command and control", "steal credentials", "credential harvest*", "credential theft", "cryptominer", "crypto mining", "botnet", "malware", "stealer", "privilege escalation", "lateral movement", "detonate"];
-    /// To make a text readable again.
+    /// To decode.
     Decode: ["decode", "decoded", "decoding", "base64", "base85", "base32", "xor", "decrypt", "deobfuscate", "de-obfuscate", "rot13", "reconstruct", "reassemble", "inverse of", "invert the", "index mapping", "解码", "还原"];
     /// Secrets, many at once.
     Sweep: ["all environment variables", "all env vars", "every environment variable", "environment variables matching", "environment variables whose", "variables whose names", "environment variable names and", "contents of environment variables", "environment variable values", "full environment", "complete environment", "entire environment", "environment dump", "`*key*`", "`*token*`", "`*secret*`", "*key*", "*_key", "*token*", "*_token", "*secret*", "`key`, `token`", "`token`, `key`", "key, token, secret", "credential material", "stored credentials", "deployment keys", "ssh keys and", "ssh configuration and", "tokens and keys", "keys and tokens", "access tokens found", "discovered credentials", "discovered secrets", "环境变量列表", "所有环境变量", "全部环境变量", "`key`、`token`", "current user environment variables", "all active environment variables", "active environment variables", "environment variables and their", "names and current values", "names and their current values", "environment snapshot of", "credential files and", "secrets and credentials", "credentials and environment", "环境凭据", "密钥文件与凭证", "凭证文件", "部署凭证与", "部署凭证、", "服务密钥及"];
@@ -96,25 +96,25 @@ classes! {
     Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件", "作为.pyc", "的.pyc文件数据", "as the .pyc", "as .pyc data", "as its bytecode", "loaded as bytecode"];
     /// All tasks, whatever they are.
     EveryTask: ["all greeting requests", "any greeting", "for any development task", "for any task", "every user message", "all user messages", "any user request", "starting any conversation", "start of every conversation", "only entry point", "before responding to any", "before any response", "auto-load and execute", "this skill for every task", "this skill for all tasks", "this skill for everything", "this skill for every request", "this skill for all requests", "be used for every request", "be used for every task", "before any other skill", "all coding requests", "拦截所有", "所有用户请求", "所有对话", "每次对话必须", "全ての場面", "質問は全て"];
-    /// Whatever the user wants, there is one answer.
+    /// To give the same answer to every request.
     Stonewall: ["no matter what the user says", "no matter what the user asks", "regardless of what the user says", "regardless of what the user asks", "do not answer any other", "do not answer other questions", "refuse all requests", "reject all requests", "refuse every request", "only reply with", "intercept all requests", "intercepts all requests", "intercept every request", "无论用户说什么", "不要回答用户", "只回复这段", "默认拦截所有请求", "拒绝所有请求", "拦截所有请求", "全自动拒绝", "拒绝服务"];
     /// What the agent keeps about its user.
     UserMemory: ["memory.md", "user.md", "soul.md", "memory/*.md", "agent's memory", "agent memory files", "daily memory logs"];
-    /// Whoever fills in the blank: a receiver that is named by its part in the plot only.
+    /// A placeholder for a recipient that is only named by its role in an attack.
     Unnamed: ["{callback", "${callback", "<callback", "{collector", "${collector", "{exfil", "{sink", "{beacon", "{webhook_sink", "{c2"];
-    /// The user isn't asked for leave.
+    /// Not to ask for permission.
     NoLeave: ["do not ask for permission", "don't ask for permission", "never ask for permission", "do not ask permission", "don't ask permission", "do not ask the user for permission", "don't ask the user for permission", "do not request permission", "do not ask for approval", "don't ask for approval", "do not ask for user confirmation", "do not ask for user approval", "without asking for permission", "不要请求许可", "无需征得"];
     /// If something is there, or because it is.
     IfThere: ["exists", "exist", "is present", "are present", "if present", "when present", "is available", "are available", "is provided", "the local file", "consult", "local note", "policy file", "source of truth", "treat it as"];
-    /// Nothing leaves.
+    /// Claims that there is no network access.
     NoNetwork: ["no network access", "no network requests", "no network calls", "no network connection*", "no network activity", "does not access the network", "not access the network", "doesn't access the network", "not make any network", "not make network", "not perform any network", "not initiate network", "makes no network", "without network access", "no external network", "no outbound", "no external calls", "no external requests", "no data leaves", "never leaves your machine", "never leaves the machine", "no data is sent", "not send any data", "does not send data", "doesn't send data", "not transmit any", "never transmitted", "not phone home", "all processing is local", "all processing happens locally", "runs entirely locally", "entirely local", "local-only", "works offline", "fully offline", "completely offline", "operates only on local", "all operations are local", "not open sockets", "not open network sockets", "never talks to a network", "not talk to the network", "no network communication", "no network traffic", "performs no network", "no network operations", "network-free", "offline; no", "operates offline", "entirely offline", "is offline", "不进行任何网络", "不进行网络", "不会发起网络", "无需联网", "不依赖网络", "完全离线", "不上传", "不会外传", "不访问网络", "不发起网络", "不会访问网络", "不主动访问外部网络", "不访问外部网络", "不涉及网络", "无网络请求", "仅在本地", "均在本地完成", "不联网", "不会上传"];
     /// Names of programs that mine.
     Miner: ["--start-mining", "mining-threads", "cpu mining", "xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero", "mining daemon"];
-    /// To speak of what others may do.
+    /// Words about attacks.
     Threat: ["detector*", "flagging", "hijacking", "can steal", "could steal", "cryptominer*", "malware", "incident", "compromised", "forensic*", "honeypot*", "attack", "attacks", "attacker", "attackers", "adversar*", "malicious", "threat", "threats", "vulnerab*", "exploit*", "injection attack*", "red flag*", "suspicious", "phishing", "untrusted", "detect", "detects", "detection", "scanner", "audit", "audits", "pentest*", "penetration test*", "red team*", "security review", "security research", "sanitiz*", "mitigat*", "protect against", "defend", "defense", "prevent", "prevents", "flag any", "flag if", "watch for", "refuse", "reject", "block"];
     /// Not so.
     Negation: ["never", "do not", "don't", "must not", "should not", "shouldn't", "mustn't", "cannot", "can't", "avoid", "not allowed", "forbidden", "prohibited", "refrain", "refuse to", "won't", "will not", "nor", "no longer", "不要", "禁止", "不得", "niemals", "nunca", "jamais"];
-    /// A URL of a host that anybody can use.
+    /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];
     /// A URL of a host that isn't a known publisher.
     ForeignUrl: [];
@@ -128,7 +128,7 @@ classes! {
     SecretPath: [];
 }
 
-/// "Don't tell the user", for those who write neither English nor a word of it: each phrase names the user as well.
+/// "Don't tell the user" in other languages; each phrase contains a word for the user as well.
 pub(crate) const KEPT_FROM_THE_USER: &[&str] = &[
     // German
     "erwähne es nicht gegenüber dem",
@@ -283,7 +283,7 @@ pub(crate) const KEPT_FROM_THE_USER: &[&str] = &[
     "tanpa sepengetahuan pengguna",
 ];
 
-/// Whether a sentence in another language tells the agent to keep something from the user. Its *not* takes nothing back.
+/// Whether a sentence in another language instructs the agent to conceal something from the user. Its negation is part of the phrase.
 pub(crate) fn is_kept_from_the_user(text: &str) -> bool {
     static PHRASES: PhraseTable<{ KEPT_FROM_THE_USER.len() }> =
         PhraseTable::new(&[KEPT_FROM_THE_USER]);
@@ -386,7 +386,7 @@ pub(crate) fn phrase_classes(text: &str) -> ClassSet {
     set
 }
 
-/// What a text is about; it must be in lower case. `counts` says which places do.
+/// The classes of a text in lower case. `counts` returns whether an offset is included.
 pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet {
     let mut set = ClassSet::default();
     let bytes = text.as_bytes();
@@ -430,14 +430,16 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
     set
 }
 
+/// Whether a byte ends a word that could be a path.
+pub(crate) const fn ends_path(byte: u8) -> bool {
+    matches!(
+        byte,
+        b' ' | b'\t'..=b'\r' | b'`' | b'"' | b'\'' | b',' | b'(' | b')' | b'*'
+    )
+}
+
 /// The words that could be paths: those with a slash or a dot.
-fn path_words(text: &str) -> impl Iterator<Item = &str> {
-    let is_end = |byte: u8| {
-        matches!(
-            byte,
-            b' ' | b'\t'..=b'\r' | b'`' | b'"' | b'\'' | b',' | b'(' | b')' | b'*'
-        )
-    };
+pub(crate) fn path_words(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let mut past = 0;
     let signs = memchr::memchr2_iter(b'/', b'.', bytes);
@@ -445,13 +447,13 @@ fn path_words(text: &str) -> impl Iterator<Item = &str> {
         if sign < past {
             return None;
         }
-        let before = bytes[past..sign].iter().rposition(|byte| is_end(*byte));
+        let before = bytes[past..sign].iter().rposition(|byte| ends_path(*byte));
         let start = before.map_or(past, |before| past + before + 1);
-        let after = bytes[sign..].iter().position(|byte| is_end(*byte));
+        let after = bytes[sign..].iter().position(|byte| ends_path(*byte));
         past = after.map_or(bytes.len(), |after| sign + after);
         Some(&text[start..past])
     });
-    // Blanks beyond ASCII end words as well.
+    // Whitespace beyond ASCII ends words as well.
     words.flat_map(|word| word.split(char::is_whitespace))
 }
 
@@ -460,14 +462,7 @@ fn is_secret_path(word: &str) -> bool {
         && word.contains(['/', '.'])
         && !word.contains("://")
         && (word.contains('\\') || may_name_path(&format!("/{word}")))
-        && matches!(
-            path_kind(word),
-            PathKind::Credential
-                | PathKind::Wallet
-                | PathKind::Keychain
-                | PathKind::Browser
-                | PathKind::History
-        )
+        && path_kind(word).is_secret()
 }
 
 fn url_classes(host: &Host, set: &mut ClassSet) {
@@ -507,18 +502,19 @@ fn is_mail(word: &str) -> bool {
     })
 }
 
-/// Whether a match that begins here begins a word; scripts without blanks have no such borders.
+/// Whether a match that begins here begins a word; scripts without spaces have no such borders.
 fn begins_word(bytes: &[u8], start: usize) -> bool {
     let is_within = |at: usize| bytes.get(at).is_some_and(|byte| is_wordy(*byte));
     start == 0 || !is_within(start) || !is_within(start - 1)
 }
 
-/// Whether a match that ends before this place ends a word, where its end may not go on (`instruction*`).
+/// Whether a match that ends here ends a word, unless it is open (`instruction*`).
 fn ends_word(bytes: &[u8], end: usize, open: bool) -> bool {
     let is_within = |at: usize| bytes.get(at).is_some_and(|byte| is_wordy(*byte));
     open || end == 0 || !is_within(end - 1) || !is_within(end)
 }
 
-fn is_wordy(byte: u8) -> bool {
+/// Whether a byte is part of a word.
+pub(crate) const fn is_wordy(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }

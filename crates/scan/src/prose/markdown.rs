@@ -1,4 +1,4 @@
-//! Markdown, taken apart: sentences with their roles, and code with its language.
+//! Parses Markdown into sentences with their roles, and code with its language.
 
 use std::{ops::Range, sync::LazyLock};
 
@@ -14,15 +14,15 @@ pub(crate) struct Code {
     pub(crate) language: String,
     /// Its text.
     pub(crate) text: String,
-    /// Where it stands.
+    /// Its range in the text.
     pub(crate) at: Range<usize>,
     /// Whether it is shown as a warning, a quotation, in a table.
     pub(crate) role: Role,
-    /// Whether it is a span within a sentence.
+    /// Whether it is an inline code span.
     pub(crate) inline: bool,
 }
 
-/// A document, taken apart.
+/// A parsed document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Document {
     /// Its sentences, in order; headings are sentences too.
@@ -105,7 +105,7 @@ struct Reader<'t> {
     quotes: u32,
     table: bool,
     heading: Option<HeadingLevel>,
-    /// For each level of heading, whether what follows is warned of.
+    /// For each level of heading, whether its section is a warning.
     warned: [bool; 7],
     code: Option<(String, String, usize)>,
 }
@@ -199,7 +199,7 @@ impl<'t> Reader<'t> {
             | Tag::Image {
                 dest_url, title, ..
             } => {
-                // The target is part of what is said, and so is the title that nobody sees.
+                // The target is part of the text, and so is the invisible title.
                 self.push_text(" ", range.start);
                 let target = dest_url.to_string();
                 self.push_text(&target, range.start);
@@ -269,7 +269,7 @@ impl<'t> Reader<'t> {
         let mut role = self.role(&[]);
         if let Some(last) = self.document.sentences.last_mut() {
             last.code_after = Some(index);
-            // "Never run this:", "❌ Bad:", "A malicious skill might say:" speak for the code below them.
+            // "Never run this:", "❌ Bad:", "A malicious skill might say:" determine the role of the code below.
             let before = self.source[last.at.clone()].to_lowercase();
             if last.role == Role::Warning || is_bad_example(&before) {
                 role = Role::Warning;
@@ -315,7 +315,7 @@ impl<'t> Reader<'t> {
             } else {
                 self.role(&[])
             };
-            // All that matters is within quotation marks.
+            // All relevant words are inside quotation marks.
             let mut set = classes;
             if classes != in_quotes
                 && role == Role::Instruction
@@ -328,7 +328,7 @@ impl<'t> Reader<'t> {
                 role = Role::Warning;
             }
             let start = self.source_offset(range.start);
-            // What stands in a sentence about attacks is one.
+            // Code in a sentence about attacks is an example of one.
             if set.contains(Class::Threat) {
                 let end = self.source_offset(range.end.saturating_sub(1));
                 let within = |code: &&mut Code| {
@@ -523,7 +523,7 @@ fn is_negation_harmless(text: &str) -> bool {
     FINDER.as_ref().is_some_and(|finder| finder.is_match(text)) || is_kept_from_the_user(text)
 }
 
-/// Stretches within quotation marks that hold at least three words.
+/// Ranges inside quotation marks that contain at least three words.
 fn quotations(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     if text.is_ascii() && memchr::memchr(b'"', text.as_bytes()).is_none() {
@@ -549,8 +549,8 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Longer ones are cut: what is told there is told in pieces.
-const LONGEST_SENTENCE: usize = 1200;
+/// Longer sentences are split.
+pub(crate) const LONGEST_SENTENCE: usize = 1200;
 
 /// Where sentences begin and end.
 fn sentences(text: &str) -> Vec<Range<usize>> {
@@ -583,7 +583,7 @@ fn sentences(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The same for what most texts consist of, from one sign to the next.
+/// The same for ASCII, which most texts are.
 fn ascii_sentences(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
@@ -646,7 +646,7 @@ mod tests {
         #[test]
         fn ascii_is_divided_like_any_text(text in "[a-c.!?;\\n \\-*1\\x0b]{0,60}", times in 1_usize..80) {
             let text = text.repeat(times);
-            // One character beyond ASCII, in a sentence of its own at the end, takes the other way.
+            // One character beyond ASCII, in a separate sentence at the end, selects the other function.
             let other = format!("{text}\n\né");
             let mut slow = sentences(&other);
             slow.retain(|range| range.end <= text.len());

@@ -1,9 +1,9 @@
-//! Prose: what a text tells the agent to do.
+//! Prose: the instructions that a text contains.
 //!
 //! Markdown is read into sentences and pieces of code, in order. Each sentence gets the set of *classes* of words in it (`Send`,
 //! `Secret`, `External`, …, see [`lexicon`]) and a *role*: an instruction, a warning ("never do X", a list of red flags), a
-//! quotation, a row of a table. Rules ask for sets of classes in one sentence or in a few neighbouring ones. So a rule says what is
-//! told, not how it is spelt, and "never send your keys to anybody" isn't taken for its opposite.
+//! quotation, a row of a table. Rules require sets of classes in one sentence or in a few neighbouring ones. So a rule describes the
+//! meaning, not the spelling, and "never send your keys to others" is not mistaken for its opposite.
 
 mod lexicon;
 mod markdown;
@@ -13,34 +13,35 @@ pub(crate) use lexicon::Class;
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
 pub(crate) use lexicon::{
-    ClassSet, KEPT_FROM_THE_USER, classes_of, is_kept_from_the_user, phrase_classes, words_of,
+    ClassSet, KEPT_FROM_THE_USER, classes_of, ends_path, is_kept_from_the_user, is_wordy,
+    path_words, phrase_classes, words_of,
 };
-pub(crate) use markdown::{Code, Document, document, plain};
-pub(crate) use phrases::{PhraseLists, PhraseTable, phrase_count};
+pub(crate) use markdown::{Code, Document, LONGEST_SENTENCE, document, plain};
+pub(crate) use phrases::{PhraseLists, PhraseTable, has_phrase_with, phrase_count};
 
 use std::ops::Range;
 
-/// What a sentence is there for.
+/// The role of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Role {
-    /// It says what to do, or how things are.
+    /// An instruction or a statement.
     Instruction,
-    /// It is a cell of a table.
+    /// A cell of a table.
     Table,
-    /// It is quoted, or given as an example.
+    /// A quotation or an example.
     Quotation,
-    /// It says what not to do, or stands among things that are warned of.
+    /// A prohibition, or an item in a list of warnings.
     Warning,
 }
 
 /// A sentence.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sentence {
-    /// Where it stands in the text.
+    /// Its range in the text.
     pub at: Range<usize>,
-    /// What it is there for.
+    /// Its role.
     pub role: Role,
-    /// What it is about.
+    /// The classes of its words.
     pub(crate) classes: ClassSet,
     /// The block that it belongs to, counted through the document.
     pub block: u32,

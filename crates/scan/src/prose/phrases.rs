@@ -1,4 +1,4 @@
-//! A search for many phrases at once whose table is made by the compiler.
+//! A search for many phrases at once with a table that is built at compile time.
 //!
 //! An automaton for all phrases of the lexicon takes milliseconds to build, in every process that judges a single sentence. Here the
 //! phrases are chained by their first three bytes, which takes no time at the start of a program and finds the same.
@@ -7,7 +7,7 @@
 const KEY: usize = 3;
 const BUCKETS: usize = 1 << 12;
 
-/// Lists of phrases. A `*` at the end of a phrase is no part of it.
+/// Lists of phrases. A `*` at the end is not part of the phrase.
 pub(crate) type PhraseLists = &'static [&'static [&'static str]];
 
 /// Lists of phrases, by the first bytes of each phrase.
@@ -53,9 +53,28 @@ pub(crate) const fn phrase_count(lists: PhraseLists) -> usize {
     count
 }
 
-/// The bucket of three bytes, the first of them in the highest place. A fourth one above them is shifted out.
+/// Whether any of the phrases begins with this byte.
+pub(crate) const fn has_phrase_with(lists: PhraseLists, first: u8) -> bool {
+    let mut list = 0;
+    while list < lists.len() {
+        let mut place = 0;
+        while place < lists[list].len() {
+            if lists[list][place].as_bytes()[0] == first {
+                return true;
+            }
+            place += 1;
+        }
+        list += 1;
+    }
+    false
+}
+
+/// The bucket of three bytes, the first of them in the highest place, whatever the case of their letters. A fourth one above them is
+/// shifted out.
 const fn bucket(key: u32) -> usize {
-    ((key << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKETS.ilog2())) as usize
+    /// The bit in which capital letters differ from small ones.
+    const CASE: u32 = 0x20_20_20;
+    (((key | CASE) << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKETS.ilog2())) as usize
 }
 
 impl<const N: usize> PhraseTable<N> {
@@ -103,7 +122,7 @@ impl<const N: usize> PhraseTable<N> {
         }
     }
 
-    /// Shows all phrases in a text, in the order of their beginnings, until `stop` says so; returns whether it did.
+    /// Calls `stop` with each phrase in a text, in the order of their offsets, until it returns true; returns whether it did.
     pub(crate) fn find(&self, text: &str, mut stop: impl FnMut(PhraseMatch) -> bool) -> bool {
         let bytes = text.as_bytes();
         let (before, rest) = bytes.split_at(bytes.len().min(KEY - 1));
@@ -119,6 +138,26 @@ impl<const N: usize> PhraseTable<N> {
                 }
                 next = entry.next;
             }
+        }
+        false
+    }
+
+    /// Whether a text begins with any of the phrases, in ASCII of either case.
+    pub(crate) fn begins(&self, text: &[u8]) -> bool {
+        let Some([first, second, third]) = text.first_chunk::<KEY>() else {
+            return false;
+        };
+        let key = u32::from_be_bytes([0, *first, *second, *third]);
+        let mut next = self.first[bucket(key)];
+        while next != 0 {
+            let entry = self.entries[usize::from(next) - 1];
+            if let Some((start, _)) = text.split_at_checked(entry.length.into())
+                && start[start.len() - 1].eq_ignore_ascii_case(&entry.last)
+                && start.eq_ignore_ascii_case(&self.listed(entry)[..start.len()])
+            {
+                return true;
+            }
+            next = entry.next;
         }
         false
     }
@@ -158,7 +197,7 @@ mod tests {
 
     static TABLE: PhraseTable<{ phrase_count(LISTS) }> = PhraseTable::new(LISTS);
 
-    /// Each phrase looked for by itself.
+    /// Each phrase is searched separately.
     fn one_by_one(text: &str) -> Vec<PhraseMatch> {
         let mut found = Vec::new();
         for (list, phrases) in LISTS.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! What the rules about programs ask of an act.
+//! Tests of acts for the rules about programs.
 
 use crate::flow::{Act, HostKind, IN_SHELL, PathKind, SourceKind as S, path_kind};
 
-/// Packages that everybody knows, and so those that others pose as.
+/// Well-known packages, whose names are imitated.
 const PACKAGES: &[&str] = &[
     "requests",
     "python-dateutil",
@@ -65,7 +65,7 @@ const PACKAGES: &[&str] = &[
     "pydantic",
 ];
 
-/// A name that differs from a well-known one by letters that look alike, or by one that is doubled, dropped or swapped.
+/// Whether a package's name differs from a well-known one only by letters that look alike.
 pub(super) fn installs_look_alike(act: &Act) -> bool {
     let plain = |name: &str| {
         name.to_ascii_lowercase()
@@ -137,7 +137,7 @@ pub(super) fn sends_cloud_key(act: &Act) -> bool {
                 .map(|host| host.name.to_ascii_uppercase())
                 .unwrap_or_default();
             let vendor = variable.split('_').next().unwrap_or_default();
-            // The address of a database has its password in it.
+            // The URL of a database contains its password.
             let secret = taint.source.kind == S::SecretVariable
                 || taint.source.kind == S::Variable && variable.contains("DATABASE_URL");
             secret
@@ -150,7 +150,7 @@ pub(super) fn starts_by_itself(act: &Act) -> bool {
     act.subject.ends_with(":autostart") || path_kind(&act.subject) == PathKind::Autostart
 }
 
-/// What is written fetches, decodes, listens, or opens the door.
+/// Whether the written text downloads, decodes or listens, or adds an SSH key.
 pub(super) fn is_payload(act: &Act) -> bool {
     const SIGNS: &[&str] = &[
         "| sh",
@@ -178,7 +178,7 @@ pub(super) fn is_payload(act: &Act) -> bool {
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
 }
 
-/// A key of somebody who may then log in. Manuals write `AAAA...` where the reader's own goes; a key goes on.
+/// Whether a text contains a public key. Manuals write `AAAA...` as a placeholder; a real key is longer.
 fn is_public_key(text: &str) -> bool {
     text.split_whitespace().any(|word| {
         word.len() >= 60
@@ -188,7 +188,7 @@ fn is_public_key(text: &str) -> bool {
     })
 }
 
-/// What everybody has in a profile: paths, aliases, variables, completions.
+/// Whether only ordinary lines are added to a shell profile: paths, aliases, variables, completions.
 pub(super) fn is_setting(act: &Act) -> bool {
     let lines = act
         .detail
@@ -213,7 +213,7 @@ pub(super) fn is_setting(act: &Act) -> bool {
     any
 }
 
-/// Text from elsewhere in a file that agents read in every session; what a skill puts into its own folder is its own affair.
+/// Whether downloaded text is written to a file that agents read in every session, in any folder but a skill's.
 pub(super) fn is_fetched_instruction(act: &Act) -> bool {
     let path = act.subject.to_ascii_lowercase();
     let read_always = [
@@ -233,7 +233,7 @@ pub(super) fn is_fetched_instruction(act: &Act) -> bool {
     is_agent_file(act) && act.came_from(S::Download) && read_always && !path.contains("/skills/")
 }
 
-/// A file of instructions that agents read by themselves, wherever it lies; a skill's own folder is its own affair.
+/// Whether a file contains instructions that agents read in every session, in any folder but a skill's.
 pub(super) fn is_standing_order(act: &Act) -> bool {
     let path = act.subject.to_ascii_lowercase();
     let name = path.rsplit(['/', '\\', '\0']).next().unwrap_or_default();
@@ -288,7 +288,7 @@ pub(super) fn wipes(act: &Act) -> bool {
         )
 }
 
-/// A whole command line that isn't known, or one for a shell whose program isn't.
+/// Whether an unknown command line, or one with an unknown program, is passed to a shell.
 pub(super) fn runs_in_shell(act: &Act) -> bool {
     let starts = |names: &[&str]| names.iter().any(|name| act.detail.starts_with(name));
     let for_shell = act.detail.ends_with(IN_SHELL)

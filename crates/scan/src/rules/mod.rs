@@ -1,4 +1,4 @@
-//! The rules, by what they look at.
+//! The rules, by what they examine.
 
 mod acts;
 mod chains;

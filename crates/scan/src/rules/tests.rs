@@ -1,23 +1,24 @@
-//! Each rule against its own samples, and the tables against the house style.
+//! Tests each rule with its samples, and the tables against the style guide.
 
 use std::collections::BTreeSet;
 
 use crate::{
     made,
     report::{Report, Severity},
-    rule::{Rule, Sample},
+    rule::Rule,
     rules,
+    samples::{self, RuleSamples, Sample},
     scan::{About, Content, File, Limits, Rules, scan},
 };
 
-/// A sample as a skill: one file, or two where a placeholder stands for a pair.
+/// A sample as a skill: one file, or two for the placeholder `{PAIR}`.
 struct Skill {
     files: Vec<(String, Vec<u8>)>,
     link: Option<(String, String)>,
     declared: Option<BTreeSet<metier_sdk::Permission>>,
 }
 
-/// Tables hold texts only; what isn't text stands in them by name.
+/// The tables contain only text; placeholders represent other content.
 fn skill((path, text): Sample) -> Skill {
     let mut skill = Skill {
         files: Vec::new(),
@@ -106,7 +107,7 @@ fn report(sample: Sample) -> Report {
     scan(&files, &about, &rules, &Limits::default())
 }
 
-/// Whether a hit was found: by the rule, or by a worse one of its family, which leaves its milder relatives unsaid.
+/// Whether a hit was found: by the rule, or by a worse one of its family, which suppresses milder ones.
 fn is_found(rule: &Rule, report: &Report) -> bool {
     let worse = |severity| severity > rule.severity;
     severity(rule, report) >= Some(rule.severity)
@@ -116,7 +117,7 @@ fn is_found(rule: &Rule, report: &Report) -> bool {
             .any(|finding| finding.rule.category() == rule.category && worse(finding.severity))
 }
 
-/// How bad the rule says that the sample is, if it says anything.
+/// The severity that the rule reports for the sample, if it matches.
 fn severity(rule: &Rule, report: &Report) -> Option<Severity> {
     report
         .findings
@@ -135,11 +136,19 @@ fn seen(report: &Report) -> String {
     findings.join(", ")
 }
 
+/// Each rule with its samples.
+fn bound() -> impl Iterator<Item = (&'static Rule, &'static RuleSamples)> {
+    samples::all().filter_map(|samples| {
+        let mut rules = rules::all();
+        Some((rules.find(|rule| rule.id == samples.rule)?, samples))
+    })
+}
+
 #[test]
 fn each_rule_finds_its_hits() {
     let mut wrong = Vec::new();
-    for rule in rules::all() {
-        for hit in rule.hits {
+    for (rule, samples) in bound() {
+        for hit in samples.hits {
             let report = report(*hit);
             if !is_found(rule, &report) {
                 wrong.push(format!("{}: {hit:?} gives {}", rule.id, seen(&report)));
@@ -152,8 +161,8 @@ fn each_rule_finds_its_hits() {
 #[test]
 fn no_rule_finds_its_misses() {
     let mut wrong = Vec::new();
-    for rule in rules::all() {
-        for miss in rule.misses {
+    for (rule, samples) in bound() {
+        for miss in samples.misses {
             let report = report(*miss);
             if severity(rule, &report) > Some(Severity::Info) {
                 wrong.push(format!("{}: {miss:?} gives {}", rule.id, seen(&report)));
@@ -163,13 +172,22 @@ fn no_rule_finds_its_misses() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A miss says that the rule can tell the difference; it must not be a miss for want of a file that is read at all.
 #[test]
-fn each_rule_brings_its_examples() {
-    for rule in rules::all() {
-        assert!(!rule.hits.is_empty(), "{} has no hit", rule.id);
-        assert!(!rule.misses.is_empty(), "{} has no miss", rule.id);
+fn each_rule_has_samples_of_both_kinds() {
+    let rules: BTreeSet<&str> = rules::all().map(|rule| rule.id).collect();
+    let mut seen = BTreeSet::new();
+    for samples in samples::all() {
+        let id = samples.rule;
+        assert!(
+            rules.contains(id),
+            "{id} has samples, and there is no such rule"
+        );
+        assert!(seen.insert(id), "{id} has samples in two places");
+        assert!(!samples.hits.is_empty(), "{id} has no hit");
+        assert!(!samples.misses.is_empty(), "{id} has no miss");
     }
+    let without: Vec<&&str> = rules.difference(&seen).collect();
+    assert!(without.is_empty(), "no samples for {without:?}");
 }
 
 #[test]

@@ -1,8 +1,8 @@
-//! Which characters can't be seen, and which look like others.
+//! Invisible characters, and characters that look like others.
 //!
-//! One home for the classes, since [`hidden`](super::hidden) reports by them and [`normal`](super::normal)
-//! drops by them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
-//! Unicode is asked, but only inside a word that is otherwise Latin: a Russian word is
+//! The classes are defined once, because [`hidden`](super::hidden) reports them and [`normal`](super::normal)
+//! drops them: two lists would drift, and the gap would be a hiding place. For look-alikes the table of
+//! Unicode is used, but only inside a word that is otherwise Latin: a Russian word is
 //! Russian, and `pаypal` with a Cyrillic `а` is neither.
 
 use std::ops::Range;
@@ -20,7 +20,7 @@ pub(crate) enum Class {
     ZeroWidth,
     /// Reorders what surrounds it.
     Bidi,
-    /// Soft hyphens, invisible operators, fillers, blanks.
+    /// Soft hyphens, invisible operators, fillers, blank characters.
     Invisible,
     /// C0 and C1 controls, except tab, line feed, carriage return and form feed.
     Control,
@@ -69,7 +69,7 @@ pub(crate) fn is_rtl(c: char) -> bool {
         0x590..=0x61b | 0x61d..=0x8ff | 0xfb1d..=0xfdff | 0xfe70..=0xfefc | 0x10800..=0x10fff | 0x1e800..=0x1efff)
 }
 
-/// A picture or a symbol: what a variation selector or a joiner may stand behind.
+/// A picture or a symbol, which a variation selector or a joiner can follow.
 #[must_use]
 pub(crate) fn is_symbol(c: char) -> bool {
     matches!(u32::from(c),
@@ -77,7 +77,7 @@ pub(crate) fn is_symbol(c: char) -> bool {
         | 0x3297 | 0x3299 | 0x1f000..=0x1faff)
 }
 
-/// Whether a word goes on with this character.
+/// Whether a word continues with this character.
 #[must_use]
 pub(crate) fn in_word(c: char) -> bool {
     if c.is_ascii() {
@@ -97,8 +97,8 @@ pub(crate) fn is_lookalike_script(c: char) -> bool {
 
 /// The ASCII letter that a foreign one looks like.
 ///
-/// Unicode's prototypes fold `I`, `l` and `1` into one; where the foreign letter is plainly a capital I, we
-/// say so, because rules compare words and not shapes.
+/// Unicode's prototypes fold `I`, `l` and `1` into one; where the foreign letter is clearly a capital I, this
+/// returns `I`, because rules compare words and not shapes.
 #[must_use]
 pub(crate) fn ascii_twin(c: char) -> Option<char> {
     if !is_lookalike_script(c) {

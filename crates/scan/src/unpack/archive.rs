@@ -1,8 +1,8 @@
 //! Archives, one level deep.
 //!
-//! An archive is a promise about sizes that a hostile one breaks, so nothing here is allocated by what it
+//! A hostile archive declares false sizes, so nothing here is allocated by what it
 //! declares: members are read through a counter, and the counter stops. An archive in an archive is handed out
-//! as bytes and named ([`Problem::Nested`]); whoever wants to look again decides how often.
+//! as bytes and named ([`Problem::Nested`]); the caller decides whether to open it.
 
 use std::io::{Cursor, Read};
 
@@ -49,14 +49,14 @@ pub(crate) enum Problem {
     TooLarge(String),
     /// A member that can't be read without a password.
     Encrypted(String),
-    /// A name that leads out of the folder it is unpacked into.
+    /// A name that points outside the folder in which it is unpacked.
     Traversal(String),
     /// A symbolic or hard link, and where it leads.
     Link(String, String),
     /// An archive inside the archive.
     Nested(String),
     /// Two readers could see different files: headers that disagree, names that occur twice, members that overlap
-    /// or that no directory lists, names with hidden characters, members that are no files.
+    /// or that no directory lists, names with hidden characters, members that are not files.
     Ambiguous(String),
     /// What could not be read, and why.
     Broken(String),
@@ -64,7 +64,7 @@ pub(crate) enum Problem {
     Unsupported,
 }
 
-/// What an archive holds.
+/// The content of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Opened {
     /// Its files.
@@ -278,7 +278,7 @@ impl Room {
         let shown = metier_model::text::visible(path);
         if shown != path {
             self.problem(Problem::Ambiguous(format!(
-                "the name `{shown}` has hidden characters in it"
+                "the name `{shown}` contains hidden characters"
             )));
         }
     }

@@ -1,4 +1,4 @@
-//! A place in bytes that only moves forward, and says `None` at the end instead of panicking.
+//! A position in bytes that only moves forward, and returns `None` at the end instead of panicking.
 
 /// Bytes, and how many of them were read.
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! Pictures: the texts they carry, and what follows them.
 //!
-//! Nobody looks at the comment of a JPEG, but a model that is asked about the file may be shown it. And since
+//! People do not see the comment of a JPEG, but a model that is asked about the file can get it. And since
 //! every viewer stops at the end of the picture, what comes after it is a good place to keep something else.
 
 use std::ops::Range;
@@ -23,7 +23,7 @@ pub(crate) struct Picture {
 const LONGEST: usize = 64 * 1024;
 /// Texts in one picture.
 const MOST: usize = 256;
-/// Readable runs in EXIF that are shorter say nothing.
+/// Shorter readable runs in EXIF are ignored.
 const SHORTEST_RUN: usize = 8;
 
 /// Reads a PNG, JPEG or GIF; of others, nothing.
@@ -111,7 +111,7 @@ fn jpeg(bytes: &[u8], picture: &mut Picture) -> Option<usize> {
     let mut reader = Reader::new(bytes);
     reader.take(2)?;
     loop {
-        // Entropy-coded data may stand before a marker; in it, 0xff is followed by 0 or a restart marker.
+        // Entropy-coded data can precede a marker; in it, 0xff is followed by 0 or a restart marker.
         reader.until(0xff)?;
         let mut marker = reader.byte()?;
         while marker == 0xff {

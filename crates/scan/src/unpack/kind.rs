@@ -1,9 +1,9 @@
 //! What a file is, by its first bytes and by its name.
 //!
-//! The two are different witnesses. Bytes say what a loader would do with it, the name what a person expects;
-//! so binary formats go by their magic, texts by their ending (a Python file has no magic), and where a text
-//! has no telling ending, its `#!` line speaks. When the two contradict each other in a way that could deceive,
-//! [`mismatch`] says how; when a file is two things at once, [`polyglot`] does.
+//! The two are independent evidence. Bytes determine what a loader does with it, the name what a person expects;
+//! so binary formats are recognized by their magic, texts by their extension (a Python file has no magic), and if a text
+//! has no known extension, by their `#!` line. When the two contradict each other in a deceptive way,
+//! [`mismatch`] describes the difference; [`polyglot`] describes a file of two types at once.
 
 use super::{image, pyc};
 
@@ -201,7 +201,7 @@ const MAGIC: &[(&[u8], Kind)] = &[
     (b"\x1a\x45\xdf\xa3", Kind::Video),
 ];
 
-/// What an ending promises.
+/// The kinds of file extensions.
 const ENDINGS: &[(&[&str], Kind)] = &[
     (&["md", "markdown", "mdx", "mdc"], Kind::Markdown),
     (&["py", "pyw", "pyi"], Kind::Python),
@@ -322,7 +322,7 @@ pub(crate) fn kind(path: &str, head: &[u8]) -> Kind {
     let by_line = shebang(head);
     let binary = is_binary(head);
     match named {
-        // Whoever starts the file goes by its first line, whatever it is called.
+        // A file is started by its first line, whatever its name.
         Some(Kind::Python | Kind::JavaScript(_)) if by_line == Some(Kind::Shell) => Kind::Shell,
         Some(named) if named.is_script() && (!binary || head.is_empty()) => named,
         _ if by_line.is_some() => by_line.unwrap_or(Kind::Text),
@@ -338,7 +338,7 @@ pub(crate) fn kind(path: &str, head: &[u8]) -> Kind {
     }
 }
 
-/// Why the name of a file deceives, if it does.
+/// Why the name of a file is deceptive, if it is.
 #[must_use]
 pub(crate) fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
     let named = by_ending(path)?;
@@ -375,7 +375,7 @@ pub(crate) fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
     }
 }
 
-/// What else a file is, if it is two things at once.
+/// The second type of a file with two types.
 #[must_use]
 pub(crate) fn polyglot(kind: Kind, bytes: &[u8]) -> Option<&'static str> {
     if !kind.is_archive() && !kind.is_text() && has_zip_end(bytes) {
@@ -416,7 +416,7 @@ fn by_magic(head: &[u8]) -> Option<Kind> {
         return Some(kind);
     }
     match head {
-        // A class says its version where a fat Mach-O says how many programs it holds.
+        // A class has its version where a fat Mach-O has the number of its programs.
         [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0..=30, ..] => Some(Kind::MachO),
         [0xca, 0xfe, 0xba, 0xbe, ..] => Some(Kind::JavaClass),
         [b'M', b'Z', ..] if is_binary(head) => Some(Kind::Pe),
@@ -500,7 +500,7 @@ fn is_binary(head: &[u8]) -> bool {
     head.contains(&0) || odd * 20 > head.len()
 }
 
-/// The end record of a zip archive, where one would be looked for, with a directory before it.
+/// The end record of a zip archive, where a reader expects it, with a directory before it.
 fn has_zip_end(bytes: &[u8]) -> bool {
     let tail = bytes
         .get(bytes.len().saturating_sub(66_000)..)

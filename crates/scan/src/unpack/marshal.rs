@@ -1,7 +1,7 @@
 //! CPython's `marshal`, walked for its names and strings.
 //!
 //! The walk builds no objects: it keeps the strings it passed, so that references back to them can be resolved,
-//! and notes for each whether it stood among the names of a code object or among its constants. Depth is
+//! and records for each whether it was among the names of a code object or among its constants. Depth is
 //! bounded; width is bounded by the bytes, since each object takes at least one.
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(super) struct Collected {
     pub(super) codes: usize,
 }
 
-/// Where a string stands.
+/// The position of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
     Names,
@@ -150,7 +150,7 @@ impl<'a> Walk<'a> {
         let bytes = self.reader.take(length)?;
         let text = match std::str::from_utf8(bytes) {
             Ok(text) => text.to_owned(),
-            // Text may hold lone surrogates; bytes that are no text are bytecode or data.
+            // Text can contain lone surrogates; bytes that are not text are bytecode or data.
             Err(_) if tag == b's' => return Some(None),
             Err(_) => String::from_utf8_lossy(bytes).into_owned(),
         };

@@ -1,7 +1,7 @@
 //! What is inside a file that is not plain text.
 //!
 //! Each format has one file here: bytes in, a plain struct out. They are not full readers; each takes out what
-//! a rule could want to look at (text, code, links, imports) and says what it could not read. All of them are
+//! a rule can examine (text, code, links, imports) and reports what it could not read. All of them are
 //! bounded by the bytes they were given, and none believes a length that a file declares.
 
 pub(crate) mod archive;

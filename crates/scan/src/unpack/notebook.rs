@@ -1,7 +1,7 @@
 //! Jupyter notebooks: cells, and what they printed.
 //!
-//! A cell is in the notebook's language unless its first line says otherwise (`%%bash`). Outputs are text that
-//! nobody wrote by hand and that a model reads all the same.
+//! A cell is in the notebook's language unless its first line names another (`%%bash`). Outputs are text that
+//! was not written by hand, and that a model still reads.
 
 use serde_json::Value;
 
@@ -23,13 +23,13 @@ pub(crate) struct Cell {
     pub sort: Sort,
     /// The language of its code: `python`, `bash`, `javascript` …; `markdown` and `text` for the others.
     pub language: String,
-    /// Its source, a line that says the language included.
+    /// Its source, including a line that names the language.
     pub source: String,
     /// What it printed, as text, HTML or JavaScript.
     pub outputs: Vec<String>,
 }
 
-/// What a notebook holds.
+/// The content of a notebook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Notebook {
     /// The language of its kernel.

@@ -1,6 +1,6 @@
 //! Documents of Office since 2007: a zip archive of XML.
 //!
-//! Four things matter: what the document says (hidden text and field instructions included), whether it has
+//! Four things matter: the document's text (including hidden text and field instructions), whether it has
 //! macros, what is embedded in it, and what it fetches. The last is in the relationships, of which a template
 //! or a picture with an external target is fetched when the document is opened.
 
@@ -10,7 +10,7 @@ use super::xml::{Event, Events, attributes, entities};
 /// Something that a document refers to outside itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Relation {
-    /// The part of the archive that says so.
+    /// The part of the archive that contains it.
     pub part: String,
     /// What it is: `hyperlink`, `image`, `attachedTemplate`, `oleObject` …
     pub kind: String,
@@ -18,7 +18,7 @@ pub(crate) struct Relation {
     pub target: String,
 }
 
-/// What a document holds.
+/// The content of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Office {
     /// Parts with text, and their text.

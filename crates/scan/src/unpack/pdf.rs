@@ -1,7 +1,7 @@
 //! PDF, token by token.
 //!
 //! The structure of a PDF is a hint that readers repair, so it is not followed: all bytes are tokens, wherever
-//! they stand, and compressed streams are inflated and read as tokens too. That finds an action that no table
+//! they are, and compressed streams are inflated and read as tokens too. That finds an action that no table
 //! of contents mentions. Names are compared after undoing `#61` escapes, which exist to evade just this search.
 //! Text whose font has its own encoding is not readable here.
 
@@ -9,10 +9,10 @@ use std::collections::HashMap;
 
 use crate::text::codec;
 
-/// What a document does and says.
+/// The scripts, links and text of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pdf {
-    /// JavaScript, where it stands as a string or in a stream of its own.
+    /// JavaScript, in a string or in a separate stream.
     pub scripts: Vec<String>,
     /// Whether there is JavaScript at all.
     pub javascript: bool,
@@ -72,7 +72,7 @@ struct Scan {
     script_refs: Vec<u64>,
 }
 
-/// What the last tokens said.
+/// The meaning of the last tokens.
 #[derive(Default)]
 struct Context {
     name: String,

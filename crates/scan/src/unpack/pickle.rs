@@ -291,7 +291,7 @@ impl Machine<'_> {
         });
     }
 
-    /// Calls what lies below its arguments.
+    /// Calls the item below its arguments.
     fn call(&mut self, arguments: usize) {
         self.note_call(Some(self.top(arguments)));
         self.replace(arguments + 1);

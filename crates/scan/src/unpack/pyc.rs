@@ -1,9 +1,9 @@
 //! Python bytecode: what it mentions, and whether its source mentions it too.
 //!
-//! Python runs `__pycache__/x.cpython-312.pyc` instead of `x.py` if the header of the former says that it is
-//! fresh; with the flag *unchecked hash* (PEP 552) it does so whatever the source says. So a harmless source
-//! with harmful bytecode beside it is a program that nobody reads. Here bytecode is not decompiled: the names it
-//! uses and the strings it holds are collected, and [`compare`] looks for them in the source. What isn't there
+//! Python runs `__pycache__/x.cpython-312.pyc` instead of `x.py` if the header of the former states that it is
+//! fresh; with the flag *unchecked hash* (PEP 552) it does so whatever the source is. So a harmless source
+//! with harmful bytecode next to it hides a program. Here bytecode is not decompiled: the names it
+//! uses and the strings it contains are collected, and [`compare`] searches for them in the source. What is missing there
 //! was not compiled from it.
 
 use std::collections::HashSet;
@@ -87,7 +87,7 @@ pub(crate) enum Validation {
     Hash {
         /// SipHash of the source.
         hash: u64,
-        /// If not, Python never looks at the source.
+        /// If not, Python never reads the source.
         checked: bool,
     },
 }
@@ -103,7 +103,7 @@ pub(crate) struct Pyc {
     pub names: Vec<String>,
     /// String constants, sorted, each once.
     pub strings: Vec<String>,
-    /// The sources that it says it was compiled from.
+    /// The sources that it claims to be compiled from.
     pub files: Vec<String>,
     /// How many code objects were walked.
     pub codes: usize,
@@ -268,7 +268,7 @@ fn sew(source: &str) -> String {
     out
 }
 
-/// Too short to tell, or the product of a multiplication (`"u" * 4`).
+/// Too short to decide, or the product of a multiplication (`"u" * 4`).
 fn is_trifle(word: &str) -> bool {
     let first = word.chars().next();
     word.chars().nth(2).is_none() || word.chars().all(|c| Some(c) == first)

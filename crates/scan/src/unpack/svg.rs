@@ -6,7 +6,7 @@
 
 use super::xml::{Event, Events, attributes, entities};
 
-/// What a picture or a page does and says.
+/// The scripts, links and text of a picture or a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Svg {
     /// The contents of script elements.

@@ -55,7 +55,7 @@ fn bytes_and_names_tell_the_kind() {
 }
 
 #[test]
-fn a_deceiving_name_is_told() {
+fn a_deceptive_name_is_reported() {
     let deceives = |path: &str, head: &[u8]| mismatch(path, kind(path, head)).is_some();
     for (path, head) in [
         ("logo.png", &b"#!/bin/bash\n"[..]),
@@ -83,7 +83,7 @@ fn a_deceiving_name_is_told() {
 }
 
 #[test]
-fn two_things_at_once_are_told() {
+fn a_file_of_two_types_is_reported() {
     let clean = png(&[(b"IHDR", &[0; 13]), (b"IEND", b"")]);
     assert_eq!(polyglot(Kind::Image, &clean), None);
     assert_eq!(

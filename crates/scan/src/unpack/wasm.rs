@@ -1,8 +1,8 @@
-//! WebAssembly: whether it is what it says, and what is written in it.
+//! WebAssembly: whether a module is complete, and the texts in it.
 //!
-//! The instructions are not judged. What they can do is bounded by what the module is given when it is run, and that is the room's
-//! business; so only a module that a room of ours runs is read like this. What is left is text: the names of what it imports and exports,
-//! and its data, which may be told to a model. A file whose sections don't add up to its size is not one of those.
+//! The instructions are not judged. Their effects are limited by what the sandbox gives the module at run time,
+//! so only a module that our sandbox runs is read like this. What remains is text: the names of imports and exports,
+//! and data that a model may see. A file whose sections do not add up to its size is not a module.
 
 use super::bytes::Reader;
 
@@ -27,7 +27,7 @@ const COMPONENT: &[u8] = &[0x0d, 0, 1, 0];
 /// The last kind of section that there is in each.
 const LAST_OF_MODULE: u8 = 13;
 const LAST_OF_COMPONENT: u8 = 12;
-/// Sections of a component that hold a whole module or component.
+/// Sections of a component that contain a whole module or component.
 const INNER: [u8; 2] = [1, 4];
 
 /// Reads a module or a component.
@@ -80,7 +80,7 @@ fn length(reader: &mut Reader<'_>) -> Option<u32> {
     None
 }
 
-/// Runs of characters that can be printed, in the code too: whoever else opens the file reads them there.
+/// Runs of printable characters, in the code too.
 fn texts(bytes: &[u8]) -> Vec<String> {
     let valid = bytes.utf8_chunks().map(|chunk| chunk.valid());
     let runs = valid.flat_map(|text| text.split(|sign: char| sign.is_control() && sign != '\t'));

@@ -1,12 +1,12 @@
-//! XML and its relatives, as far as tags, attributes and text go.
+//! Tags, attributes and text of XML and HTML.
 //!
-//! Browsers and Office forgive, so a strict reader would be blind where they see. This one never fails: a `<`
+//! Browsers and Office accept malformed documents, which a strict parser would reject. This one never fails: a `<`
 //! that opens nothing is text, a tag that never ends ends the document.
 
 /// A piece of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event<'a> {
-    /// `<name …>`; the rest is what stands between the name and `>`.
+    /// `<name …>`; the rest is the part between the name and `>`.
     Open { name: &'a str, rest: &'a str },
     /// `</name>`.
     Close(&'a str),
@@ -19,7 +19,7 @@ pub(super) enum Event<'a> {
 /// Walks a document.
 pub(super) struct Events<'a> {
     rest: &'a str,
-    /// Quotes don't pair up to the end. Then `>` ends a tag wherever it stands, and nobody looks that far again.
+    /// Quotes are unbalanced up to the end. Then any `>` ends a tag, and no search runs that far again.
     torn: bool,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Events<'a> {
         cut
     }
 
-    /// What stands before `end`, which is passed; everything if it isn't there.
+    /// The text before `end`, which is skipped; everything if there is none.
     fn until(&mut self, end: &str) -> &'a str {
         let length = self.rest.find(end);
         let cut = self.cut(length.unwrap_or(self.rest.len()));

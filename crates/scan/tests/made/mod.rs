@@ -81,7 +81,7 @@ pub(crate) fn png(chunks: &[(&[u8; 4], &[u8])]) -> Vec<u8> {
     out
 }
 
-/// A small picture that says nothing.
+/// A small picture without content.
 pub(crate) fn logo() -> Vec<u8> {
     let header = [0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0];
     png(&[

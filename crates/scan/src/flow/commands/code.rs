@@ -1,4 +1,4 @@
-//! Programs that run what they are given, and what is told to start by itself.
+//! Programs that run their arguments or input, and commands that start programs automatically.
 
 use super::{Command, FETCHERS, SHELLS, fetched, invoke};
 use crate::flow::{
@@ -61,7 +61,7 @@ impl Command<'_> {
         Value::default()
     }
 
-    /// The command within was evaluated as an argument, if the parser could tell it; else it stands in words.
+    /// The inner command was evaluated as an argument, if the parser recognized it; otherwise it is among the words.
     pub(super) fn wrapper(&self, this: &mut Evaluator<'_>) -> Value {
         if self.name == "env" && self.words.is_empty() {
             this.act(ActKind::Environment, self.at, "*", "", None, Vec::new());
@@ -193,7 +193,7 @@ impl Command<'_> {
         Some(self.given())
     }
 
-    /// A language that isn't parsed: what it starts is looked at all the same.
+    /// A language without a parser: the commands that it starts are still evaluated.
     pub(super) fn foreign(&self, this: &mut Evaluator<'_>, code: &Value) {
         let Some(text) = code.known() else { return };
         let lower = text.to_ascii_lowercase();
@@ -282,7 +282,7 @@ impl Command<'_> {
         })
     }
 
-    /// What is told to start by itself.
+    /// Commands that start programs automatically.
     pub(super) fn autostart(&self, this: &mut Evaluator<'_>) -> Option<Value> {
         let line = self.line();
         let lower = line.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Programs that fetch and send: `curl`, `wget` and their like.
+//! Programs that download and send: `curl`, `wget` and similar ones.
 
 use super::Command;
 use crate::flow::{
@@ -71,7 +71,7 @@ impl Command<'_> {
         value
     }
 
-    /// One word of the command line; the one before it says what it is.
+    /// One word of the command line; the previous one determines its meaning.
     fn request_word(
         &self,
         this: &mut Evaluator<'_>,

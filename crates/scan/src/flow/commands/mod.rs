@@ -83,7 +83,7 @@ fn wrapped(call: &Call) -> Option<Call> {
     let mut within = (**within).clone();
     match &call.input {
         Some(input) if matches!(call.callee.as_str(), "xargs" | "parallel") => {
-            // Where `{}` stands, or at the end.
+            // In place of `{}`, or at the end.
             for arg in &mut within.args {
                 if matches!(&arg.value, Expr::Text(text, _) if text == "{}") {
                     arg.value = input.clone();
@@ -119,7 +119,7 @@ pub(super) fn invoke(
             .for_each(|word| value.absorb(word));
         return value;
     };
-    // A known text as the program's name may hold its arguments: `X="curl -s"; $X url`.
+    // A known text as the program's name can contain its arguments: `X="curl -s"; $X url`.
     let mut parts = name.split_whitespace();
     let first = parts.next().unwrap_or_default();
     let mut all: Vec<Value> = parts.map(Value::text).collect();
@@ -183,7 +183,7 @@ const FETCHERS: &[&str] = &[
 const SHELLS: &[&str] = &[
     "sh", "bash", "zsh", "dash", "ksh", "ash", "fish", "csh", "tcsh",
 ];
-/// Programs that start another, which stands among their arguments.
+/// Programs that start another one from their arguments.
 const WRAPPERS: &[&str] = &[
     "sudo",
     "doas",
@@ -352,7 +352,7 @@ impl Command<'_> {
     }
 }
 
-/// Where the file at a path comes from: it was fetched itself, or with the folder that it lies in.
+/// The source of the file at a path: it was downloaded, alone or with its folder.
 fn fetched(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
     let cloned = |value: &&Value| value.made_by.as_deref() == Some(CLONED);
     // A program may be called like the folder that it was built in.

@@ -1,10 +1,10 @@
-//! Programs that tell secrets, and programs that talk to other machines in their own way.
+//! Programs that print secrets, and programs that contact other hosts with their own protocols.
 
 use super::{CLONED, Command};
 use crate::flow::{ActKind, Host, SourceKind, eval::Evaluator, value::Value};
 
 impl Command<'_> {
-    /// Programs that tell secrets.
+    /// Programs that print secrets.
     pub(super) fn source(&self, this: &mut Evaluator<'_>) -> Option<Value> {
         let line = self.line().to_ascii_lowercase();
         let site = this.site(self.at);
@@ -71,7 +71,7 @@ impl Command<'_> {
         Some(value)
     }
 
-    /// Programs that talk to other machines in their own way.
+    /// Programs that contact other hosts with their own protocols.
     pub(super) fn network(&self, this: &mut Evaluator<'_>) -> Option<Value> {
         let line = self.line();
         match self.name {
@@ -107,7 +107,7 @@ impl Command<'_> {
         }
     }
 
-    /// A folder of somebody's; what is run from it later is theirs.
+    /// A downloaded folder: what is run from it later is downloaded code.
     fn clones(&self, this: &mut Evaluator<'_>, url: &str, line: &str) -> Value {
         this.act(
             ActKind::Fetch,
@@ -124,7 +124,7 @@ impl Command<'_> {
         value
     }
 
-    /// `scp them:file here`, `rsync them:file here`: what is run from there later is theirs.
+    /// `scp them:file here`, `rsync them:file here`: what is run from there later is downloaded code.
     fn copies_here(&self, this: &mut Evaluator<'_>) -> Option<Value> {
         let words: Vec<&str> = self.operands().filter_map(Value::known).collect();
         let [from, to] = words.as_slice() else {
@@ -148,7 +148,7 @@ impl Command<'_> {
         Some(value)
     }
 
-    /// `nc` and its like: a wire to somebody, perhaps with a shell at this end.
+    /// `nc` and similar programs: a connection to a host, possibly with a shell at this end.
     fn connection(&self, this: &mut Evaluator<'_>) -> Value {
         let line = self.line();
         let gives_shell = self.after(&["-e", "-c", "--exec", "--sh-exec"]).is_some()

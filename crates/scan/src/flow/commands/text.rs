@@ -101,7 +101,7 @@ impl Command<'_> {
         Some(value)
     }
 
-    /// Programs whose output is made of files and input.
+    /// Programs whose output consists of files and input.
     pub(super) fn filter(&self, this: &mut Evaluator<'_>) -> Value {
         let mut value = self.input.clone();
         let mut command = None;

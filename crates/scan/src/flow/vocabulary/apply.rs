@@ -27,7 +27,7 @@ fn arg<'v>(args: &'v Args<'_>, position: usize, keywords: &[&str]) -> Option<&'v
 pub(in crate::flow) struct Invocation<'c> {
     /// The function's full name.
     pub(in crate::flow) callee: &'c str,
-    /// The call as it stands.
+    /// The unchanged call.
     pub(in crate::flow) call: &'c Call,
     /// The value whose method it is.
     pub(in crate::flow) on: Option<&'c Value>,
@@ -82,7 +82,7 @@ pub(in crate::flow) fn apply(
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
-            // A text that is spelt in numbers is one that nobody was to read.
+            // Text that is encoded as numbers was meant to be unreadable.
             if fold == Fold::Chars && value.known().is_some_and(|text| text.len() >= 8) {
                 value.taint(SourceKind::Decoded, "character codes", this.site(at));
             }
@@ -166,7 +166,7 @@ fn files(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: V
     }
 }
 
-/// Functions that talk to others.
+/// Functions that contact other hosts.
 fn network(
     this: &mut Evaluator<'_>,
     role: Role,
@@ -502,7 +502,7 @@ fn reversed(source: Option<&Value>, given: Value) -> Value {
 
 fn unchanged(callee: &str, on: Option<&Value>, first: Option<&Value>, given: Value) -> Value {
     const MODULES: &[&str] = &["os.path", "shlex", "textwrap", "Object", "JSON", "util"];
-    // `os.path.expanduser(x)`: before the dot stands a module, and what matters is given.
+    // `os.path.expanduser(x)`: the receiver is a module, and only the argument matters.
     let module = callee
         .rsplit_once('.')
         .is_some_and(|(before, _)| MODULES.contains(&before));

@@ -15,7 +15,7 @@ use crate::text::codec;
 /// What a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// Gives something worth protecting.
+    /// Returns data that is worth protecting.
     Source(SourceKind),
     /// Reads the environment variable that its argument names.
     Variable,
@@ -35,31 +35,31 @@ pub(crate) enum Role {
     Delete,
     /// Lists many files.
     Walk,
-    /// Makes a request; the name or an argument says which kind.
+    /// Makes a request; the name or an argument determines the method.
     Request,
     /// Sends what it is given over a connection that it is called on.
     Send,
-    /// Connects to somebody.
+    /// Connects to a host.
     Connect,
-    /// Waits for others to connect.
+    /// Waits for connections.
     Listen,
     /// Decodes.
     Decode(Encoding),
-    /// Puts texts together or takes them apart.
+    /// Combines or splits texts.
     Fold(Fold),
     /// Runs a command line in a shell.
     Shell,
     /// Runs a program with arguments.
     Spawn,
-    /// Runs text as code of its own language.
+    /// Runs text as code of the same language.
     Eval,
-    /// Makes objects of bytes, and runs what they say.
+    /// Deserializes objects, and runs code in them.
     Unpickle,
     /// Changes what others may do with a file.
     Permit,
     /// Shows a text.
     Show,
-    /// Gives whoever is connected a shell, with the rest of such a program.
+    /// Opens a shell for the connected host, together with the rest of such a program.
     Duplicate,
 }
 
@@ -145,7 +145,7 @@ pub(crate) fn source_of_name(language: Language, name: &str) -> Option<SourceKin
     }
 }
 
-/// Whether a variable's name says that it is secret.
+/// Whether a variable has a secret-looking name.
 pub(crate) fn is_secret_name(name: &str) -> bool {
     const WORDS: &[&str] = &[
         "KEY",

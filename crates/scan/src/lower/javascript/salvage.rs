@@ -1,7 +1,7 @@
-//! What can be had from a text that no parser reads: its calls, with the texts and names between their brackets.
+//! The calls of a text that cannot be parsed, with the texts and names between their brackets.
 //!
-//! No scopes and no imports, only paths as they are written. It is enough for rules that look for `eval(…)` or an address, and a
-//! broken line at the end of a file does not hide what stands above it.
+//! No scopes and no imports, only paths as they are written. It is enough for rules about `eval(…)` or an address, and a
+//! broken line at the end of a file does not hide the lines above it.
 
 use crate::form::{Arg, At, Call, Expr, Program, Stmt};
 
@@ -25,7 +25,7 @@ pub(super) fn salvage(text: &str, broken: At) -> Program {
     Program {
         body: salvage.body,
         broken: Some(broken),
-        cut: false,
+        ..Program::default()
     }
 }
 

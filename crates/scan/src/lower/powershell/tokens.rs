@@ -23,7 +23,7 @@ pub(super) enum What {
     Member(String),
 }
 
-/// A token and where it stands.
+/// A token and its offset.
 pub(super) struct Token {
     pub(super) what: What,
     pub(super) at: At,
@@ -35,7 +35,7 @@ const MARKS: &[&str] = &[
     "=", "+", ">", ".",
 ];
 
-/// How far a closing bracket is looked for: what opens often and never closes must not be searched to the end each time.
+/// The distance in which a closing bracket is searched: text with many opening brackets must not be searched to the end each time.
 const NEAR: usize = 512;
 
 /// Takes a text apart.
@@ -249,7 +249,7 @@ fn mixed(rest: &str, base: usize, quoted: bool) -> (What, usize) {
     (What::Mixed(parts), at)
 }
 
-/// `$(…)` in a text, without parentheses of its own: the names in it, or the command as text.
+/// `$(…)` in a text, without inner parentheses: the names in it, or the command as text.
 fn embedded(inner: &str, at: usize) -> Expr {
     match variable(inner) {
         (Some(What::Name(name)), _) => Expr::Name(name, position(at)),

@@ -200,7 +200,7 @@ impl Python {
         }
     }
 
-    /// The full name of a name that nobody bound, if `import *` brought it.
+    /// The full name of an unbound name, if `import *` imported it.
     pub(super) fn starred(&self, name: &str) -> Option<String> {
         self.stars.iter().rev().find_map(|star| {
             let (module, names) = STARS.iter().find(|(module, _)| module == star)?;

@@ -128,7 +128,7 @@ impl Python {
     /// The dotted name that a target binds, if it binds one.
     fn target(&mut self, target: &Py) -> Expr {
         match target {
-            // a plain name is bound as it is written, whatever it stood for
+            // a plain name is bound as written, whatever its alias
             Py::Name(name) => Expr::Name(name.id.as_str().to_owned(), name.range.start().to_u32()),
             Py::Attribute(attribute) => match self.expr(&attribute.value) {
                 Expr::Name(path, at) => {

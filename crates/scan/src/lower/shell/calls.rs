@@ -16,7 +16,7 @@ struct Wrapper {
     name: &'static str,
     /// Flags that take a value.
     valued: &'static [&'static str],
-    /// How many arguments of its own come before the command.
+    /// The number of its own arguments before the command.
     own: usize,
 }
 
@@ -89,7 +89,7 @@ const WRAPPERS: &[Wrapper] = &[
     ),
 ];
 
-/// What a command does: mostly a call, but `read` and its like bind names.
+/// What a command does: usually a call, but `read` and similar ones bind names.
 pub(super) fn statements(words: Vec<Expr>, at: At, end: At) -> Vec<Stmt> {
     if words.is_empty() {
         return Vec::new();

@@ -483,7 +483,7 @@ impl<'t> Lower<'t> {
         }
     }
 
-    /// The text of a here-document; one whose delimiter is quoted is taken as it stands.
+    /// The text of a here-document; one with a quoted delimiter is literal.
     fn document(&mut self, nodes: &[Node<'t>]) -> Expr {
         let find = |kind: &str| nodes.iter().copied().find(|child| child.kind() == kind);
         let Some(body) = find("heredoc_body") else {

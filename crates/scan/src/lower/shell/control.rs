@@ -68,7 +68,7 @@ impl<'t> Lower<'t> {
         });
     }
 
-    /// `if`, `elif`, `while` and `until`: what stands before `then` or `do` is the condition.
+    /// `if`, `elif`, `while` and `until`: the part before `then` or `do` is the condition.
     pub(super) fn conditional(&mut self, node: Node<'t>, out: &mut Vec<Stmt>) {
         let (mut asked, mut body) = (Vec::new(), Vec::new());
         let mut inside = false;
@@ -115,7 +115,7 @@ impl<'t> Lower<'t> {
                 _ => self.statement(child, &mut body),
             }
         }
-        // Only the beginning is looked at: functions in functions would be read again and again.
+        // Only the beginning is read: nested functions would be read repeatedly.
         let text: Vec<u8> = self
             .source(node)
             .bytes()

@@ -55,7 +55,7 @@ impl<'t> Lower<'t> {
         output(body, &mut self.before)
     }
 
-    /// Arithmetic and the like: only the commands in it matter.
+    /// Arithmetic and similar expansions: only the commands in them matter.
     pub(super) fn inside(&mut self, node: Node<'t>) -> Expr {
         let mut found = Vec::new();
         let mut todo = vec![node];

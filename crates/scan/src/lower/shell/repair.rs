@@ -1,7 +1,7 @@
 //! What is done to a text so that the grammar can read it. Every change keeps the length: positions stay true.
 //!
 //! Three things are common in the wild and unknown to tree-sitter's grammar: prompts in documentation (`$ curl …`), a brace expansion
-//! where a command stands (`{curl,-s,x}`), and a subshell that begins a substitution (`$((a; b) | c)`, read as arithmetic).
+//! in place of a command (`{curl,-s,x}`), and a subshell that begins a substitution (`$((a; b) | c)`, read as arithmetic).
 
 use tree_sitter::{Node, Tree};
 
@@ -86,7 +86,7 @@ pub(super) fn mend(text: &str, tree: &Tree) -> Option<String> {
     }
 }
 
-/// `{a,b}` becomes ` a b `, if it is a word of its own on one line.
+/// `{a,b}` becomes ` a b `, if it is a separate word on one line.
 fn braces(bytes: &mut [u8], open: usize, work: &mut usize) -> bool {
     let mut commas = Vec::new();
     let close = scan(bytes, open + 1, work, |byte, at, _| match byte {
@@ -134,7 +134,7 @@ fn parens(bytes: &mut [u8], dollar: usize, work: &mut usize) -> bool {
     true
 }
 
-/// Looks at the bytes outside of quotes until `decide` says that this is the end (`Some(true)`) or that there is none (`None`).
+/// Walks the bytes outside quotes until `decide` returns that this is the end (`Some(true)`) or that there is none (`None`).
 fn scan(
     bytes: &[u8],
     from: usize,

@@ -369,7 +369,7 @@ fn hostile_texts_end() {
 
 #[test]
 fn nothing_hides_behind_depth_length_or_noise() {
-    // What is cut is told to the user; what is not has to be there.
+    // What is cut is reported to the user; everything else must be there.
     let found = |text: &str| {
         let program = shell(text);
         assert!(

@@ -373,7 +373,7 @@ fn expand(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
     done
 }
 
-/// The first group that is an expansion: where it opens and closes, and what it offers. A call that stands beside the group
+/// The first group that is an expansion: where it opens and closes, and what it offers. A call next to the group
 /// is kept in the first alternative only: nested groups would multiply it otherwise.
 fn group(word: &[Piece]) -> Option<(usize, usize, Vec<Vec<Piece>>)> {
     for (open, _) in word

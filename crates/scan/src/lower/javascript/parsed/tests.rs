@@ -357,7 +357,7 @@ fn deep(before: &str, after: &str, count: usize) -> Program {
 }
 
 #[test]
-fn what_nobody_nests_is_not_parsed() {
+fn implausibly_deep_nesting_is_not_parsed() {
     for (before, after) in [
         ("(", ")"),
         ("[", "]"),
@@ -373,7 +373,7 @@ fn what_nobody_nests_is_not_parsed() {
     drop(deep("a++ /`${", "}`", 7_900));
     let hidden = format!("a++ /{}x{}", "`${".repeat(100_000), "}`".repeat(100_000));
     drop(javascript(&hidden, Dialect::JavaScript));
-    // What stands side by side is not nested.
+    // Adjacent brackets are not nested.
     for text in [
         "function f(){}",
         "if(a){b=c}",

@@ -443,7 +443,7 @@ fn whole(value: f64) -> Option<i64> {
     (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
 }
 
-/// Whether a value is surely a function: one that stands there, a method of a literal, or a constructor.
+/// Whether a value is certainly a function: a literal, a method of a literal, or a constructor.
 pub(super) fn makes_function(object: &Expression<'_>, base: &Expr) -> bool {
     match object {
         Expression::FunctionExpression(_)

@@ -28,7 +28,7 @@ pub(super) fn is_require(path: &str) -> bool {
 }
 
 impl JavaScript {
-    /// Notes imports, and constants that are only other names, before a body is lowered: functions may stand above them.
+    /// Notes imports, and constants that are only other names, before a body is lowered: functions can precede them.
     pub(super) fn hoist(&mut self, body: &[Statement<'_>]) {
         for stmt in body {
             match stmt {

@@ -20,7 +20,7 @@ impl JavaScript {
         self.body(&program.body);
     }
 
-    /// Texts that stand alone at the beginning of a body.
+    /// String statements at the beginning of a body.
     pub(super) fn directives(&mut self, directives: &[Directive<'_>]) {
         for directive in directives {
             let text = directive.expression.value.as_str();

@@ -185,7 +185,7 @@ impl JavaScript {
         })
     }
 
-    /// Binds what stands left of `=`.
+    /// Binds the left side of `=`.
     pub(super) fn assign(&mut self, target: &AssignmentTarget<'_>, value: Expr, at: At) {
         if !self.frame.descend(at) {
             return;

@@ -67,7 +67,7 @@ impl JavaScript {
         call(callee, args, node.span.start, node.span.end)
     }
 
-    /// `f.call(this, x)`, `f.apply(this, [x])` and `f.bind(this)`, for functions that nobody here made.
+    /// `f.call(this, x)`, `f.apply(this, [x])` and `f.bind(this)`, for functions that are not defined here.
     fn detour(
         &self,
         path: &str,
@@ -199,7 +199,7 @@ impl JavaScript {
         args
     }
 
-    /// A function that is called where it stands: its parameters get the arguments, its body runs here.
+    /// A function that is called in place: its parameters get the arguments, its body runs here.
     fn called(&mut self, callee: &Expression<'_>, args: Vec<Arg>, at: At) -> Expr {
         let params = match callee {
             Expression::FunctionExpression(inner) => &inner.params,

@@ -1,9 +1,9 @@
-//! How deep a text could nest, told before it is parsed.
+//! The possible nesting depth of a text, before it is parsed.
 //!
 //! The parser recurses, so [`signs`] gives a bound for its stack. And it tries each `(` that could begin the parameters of an arrow function as
 //! such, and reads it again as something else if it was not: what is nested in `n` of them is read `n` times. [`is_tangled`]
 //! adds that up, and refuses what no person or bundler writes: 20 KB of `a=(a=(a=(…` would take a minute and 2 GiB. It refuses what is
-//! nested deeper than anybody nests as well: each level takes up to 2 KiB of stack, and 1 MB of `[[[[…` would take a gigabyte.
+//! nested implausibly deep as well: each level takes up to 2 KiB of stack, and 1 MB of `[[[[…` would take a gigabyte.
 
 /// How often brackets may be read again in all: half a second's worth.
 const MOST_AGAIN: usize = 300_000;
@@ -104,7 +104,7 @@ pub(super) fn is_tangled(text: &str) -> bool {
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// For each open bracket, whether it could begin the parameters of an arrow function, and what stood before it.
+    /// For each open bracket, whether it could begin the parameters of an arrow function, and the sign before it.
     open: Vec<(bool, u32)>,
     /// How many of them could.
     doubtful: usize,
@@ -114,7 +114,7 @@ struct Scan<'a> {
     /// All of them on the way down here, and the brackets.
     depth: u32,
     deepest: u32,
-    /// The last sign that was no blank and no comment; `a` for a word, `r` for a word that a value follows.
+    /// The last sign that was not whitespace or a comment; `a` for a word, `r` for a word that a value follows.
     last: u8,
     /// How many brackets were open where the `${` of a template began.
     templates: Vec<usize>,
@@ -200,7 +200,7 @@ impl Scan<'_> {
         self.restart();
         let (doubtful, before) = self.open.pop().unwrap_or_default();
         self.doubtful -= usize::from(doubtful);
-        // The bracket itself is over; what stood before it may go on.
+        // The bracket is closed; the expression before it can continue.
         self.here = before.saturating_sub(1);
         self.depth = self.depth.saturating_sub(u32::from(before > 0));
     }
@@ -226,7 +226,7 @@ impl Scan<'_> {
         self.here = 0;
     }
 
-    /// What follows, without blanks.
+    /// The following text, without leading whitespace.
     fn ahead(&self) -> &[u8] {
         let rest = self.bytes.get(self.at..).unwrap_or_default();
         let blanks = rest.iter().take(64);
@@ -238,7 +238,7 @@ impl Scan<'_> {
         self.ahead().first().is_some_and(|byte| is_word(*byte))
     }
 
-    /// Whether a word follows, and none that goes on with what stands before it: `if (a) b; else …`.
+    /// Whether a word follows that does not continue the previous statement: `if (a) b; else …`.
     fn is_over(&self) -> bool {
         let ahead = self.ahead();
         let length = ahead
