@@ -242,7 +242,7 @@ mod tests {
             1,
             "must have exactly one of",
         );
-        check("- hook: before_lunch\n  expect: y\n", 1, "is no phase");
+        check("- hook: before_lunch\n  expect: y\n", 1, "is not a phase");
         check("- trigger: x\n  activates: maybe\n", 2, "true or false");
         check("- [\n", 1, "bracket");
     }
