@@ -11,7 +11,7 @@ use metier_policy::Identity;
 use metier_runtime::{Inventory, Status, desk, hooks};
 use metier_store::Store;
 
-use crate::{Skills, Workspace, explain, office::meant_by_name, screening::Screening, text::count};
+use crate::{Skills, Workspace, explain, screening::Screening, terms::meant_by_name, text::count};
 
 /// What was checked, and what was found.
 #[derive(Clone, Debug)]

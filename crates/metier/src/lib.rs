@@ -60,9 +60,11 @@ mod approvals;
 pub mod composition;
 pub mod configuration;
 pub mod dependencies;
+#[cfg(feature = "run")]
 pub mod diagnosis;
 mod error;
 mod explain;
+#[cfg(feature = "run")]
 pub mod inspection;
 #[cfg(feature = "run")]
 mod leftovers;
@@ -72,8 +74,9 @@ mod machine;
 mod notices;
 #[cfg(feature = "run")]
 mod office;
-#[cfg(feature = "run")]
+#[cfg_attr(not(feature = "run"), path = "no_opinions.rs")]
 mod opinions;
+#[cfg(feature = "run")]
 pub mod permissions;
 pub mod prompts;
 pub mod receipts;
@@ -89,8 +92,12 @@ mod serving;
 mod settings;
 pub mod skill;
 mod skills;
+#[cfg(feature = "run")]
+mod terms;
+#[cfg(feature = "run")]
 mod testing;
 pub mod text;
+#[cfg(feature = "run")]
 mod tool_list;
 pub mod trusting;
 pub mod validating;
@@ -119,10 +126,13 @@ pub use metier_runtime::live::{Called, Dispatched, Fragment, Model, Tool, workfl
 pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
 pub use rendering::{ShowOptions, Shown, SkillFile};
+#[cfg(feature = "run")]
 pub use running::Runnable;
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
+#[cfg(feature = "run")]
 pub use testing::TestResult;
+#[cfg(feature = "run")]
 pub use tool_list::ToolList;
 pub use watch::{SkillChanges, Watch, WatchedSkill};
 pub use workspace::Workspace;

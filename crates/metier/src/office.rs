@@ -129,7 +129,11 @@ impl Office {
     }
 
     /// Everything that a skill needs to run. `stop` cancels what it waits for; `project` is used in place of the user's.
-    pub(crate) fn premises(self, stop: Option<Arc<AtomicBool>>, project: Option<&Path>) -> Premises {
+    pub(crate) fn premises(
+        self,
+        stop: Option<Arc<AtomicBool>>,
+        project: Option<&Path>,
+    ) -> Premises {
         let machine = Arc::clone(&self.workspace.machine);
         let mut desk = self.desk();
         if let Some(project) = project {
@@ -203,26 +207,6 @@ fn now() -> SystemTime {
     crate::machine::now()
 }
 
-/// The terms of every grant of this run.
-pub(crate) fn terms(workspace: &Workspace) -> Terms {
-    let limits = &workspace.config.limits;
-    let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
-    let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
-    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    Terms {
-        rates: Rates {
-            shell_exec: limits.max_shell_exec_per_turn,
-            net_fetch: limits.max_net_fetch_per_turn,
-            llm_call: limits.max_llm_calls_per_turn,
-        },
-        shell_timeout: Duration::from_secs(limits.shell_exec_timeout),
-        fetch_timeout: Duration::from_secs(limits.net_fetch_timeout),
-        prefixes: prefixes.map(|prefixes| prefixes.iter().map(words).collect()),
-        project: real(&workspace.machine.project),
-        home: workspace.machine.home.as_deref().map(real),
-    }
-}
-
 /// The error for a request that was not granted.
 pub(crate) fn refused(entry: &Entry, refused: Refused) -> Error {
     let name = entry.name();
@@ -265,15 +249,6 @@ fn denied(name: &str, asked: &[Asked]) -> Error {
     asked.iter().fold(failure.skill(name), |failure, asked| {
         failure.detail(asked.want.to_string())
     })
-}
-
-/// Why a bare name in the configuration does not approve this skill, and the name that does.
-pub(crate) fn meant_by_name(entry: &Entry) -> String {
-    let (name, source) = (entry.name(), entry.source.as_str());
-    format!(
-        "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \
-         use `{source}:{name}`"
-    )
 }
 
 fn changed(failure: Error, changes: &Changes) -> Error {

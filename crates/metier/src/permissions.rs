@@ -4,8 +4,9 @@ use metier_model::{Want, WantError};
 use metier_policy::{Asked, Request, Why, plain};
 use metier_runtime::{
     desk::{self, Subject},
-    permissions as asked, premises,
+    permissions as asked,
     render::Loaded,
+    requests,
 };
 
 pub use metier_policy::{Decision as PermissionDecision, Identity};
@@ -13,7 +14,8 @@ pub use metier_store::{Answer, Approval};
 
 use crate::{
     Error, NoticeLevel, Workspace, explain,
-    office::{Office, meant_by_name, terms},
+    office::Office,
+    terms::{meant_by_name, terms},
 };
 
 /// What one skill asks for, in exactly the bytes that it has now.
@@ -124,7 +126,7 @@ impl Workspace {
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         let loaded = self.load(&inventory, entry)?;
         let request = asked::everything(&loaded, &self.config);
-        let identity = premises::identity(&loaded);
+        let identity = requests::identity(&loaded);
         if let Some((named, answer)) = answer {
             let asked = match named.is_empty() {
                 true => request.iter().cloned().collect(),
@@ -153,7 +155,7 @@ impl Workspace {
     /// What a skill asks for in these bytes, used or not.
     pub(crate) fn permissions_of(&self, loaded: &Loaded) -> Result<Vec<PermissionState>, Error> {
         let request = asked::everything(loaded, &self.config);
-        self.permission_states(&premises::identity(loaded), &request)
+        self.permission_states(&requests::identity(loaded), &request)
     }
 
     fn permission_states(

@@ -11,7 +11,7 @@ use metier_runtime::{
 
 pub use metier_runtime::prompt::Format as PromptFormat;
 
-use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, active, explain, text::one_line};
+use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, explain, text::one_line};
 
 /// How long skills are scanned before they are named.
 const SCAN_TIME: Duration = Duration::from_secs(2);
@@ -246,11 +246,28 @@ impl Workspace {
         if !adds {
             return Ok(None);
         }
-        let text = active::with(self, inventory, &[], |runtime| {
+        let text = self.added_by_hooks(inventory)?;
+        Ok(Some(text).filter(|text| !text.is_empty()))
+    }
+
+    #[cfg(feature = "run")]
+    fn added_by_hooks(&self, inventory: &Arc<Inventory>) -> Result<String, Error> {
+        use crate::active;
+        active::with(self, inventory, &[], |runtime| {
             let names = runtime.names();
             names.iter().for_each(|name| runtime.note_instructed(name));
             runtime.build_prompt("").map_err(active::no_prompt)
-        })?;
-        Ok(Some(text).filter(|text| !text.is_empty()))
+        })
+    }
+
+    #[cfg(not(feature = "run"))]
+    #[expect(
+        clippy::unnecessary_wraps,
+        reason = "with the feature `run` it can fail"
+    )]
+    fn added_by_hooks(&self, _: &Arc<Inventory>) -> Result<String, Error> {
+        let message = "hooks do not run: this build is without the feature `run`";
+        self.notices.notice(NoticeLevel::Warning, message);
+        Ok(String::new())
     }
 }

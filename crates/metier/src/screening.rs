@@ -110,6 +110,7 @@ impl Screening {
         Ok(())
     }
 
+    #[cfg(feature = "run")]
     pub(crate) fn problems(&self) -> &[RuleProblem] {
         &self.problems
     }
@@ -177,6 +178,7 @@ impl Screening {
     }
 
     /// All files of a skill, up to the memory limit.
+    #[cfg(feature = "run")]
     pub(crate) fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
         self.scanner.snapshot(entry)
     }

@@ -22,11 +22,11 @@ use metier_runtime::{
     scanning::{Screen, Unscreened},
     survey,
 };
-use metier_store::{SharedStore, Store, TrustedRoot};
+#[cfg(feature = "run")]
+use metier_store::SharedStore;
+use metier_store::{Store, TrustedRoot};
 
-use crate::{
-    Error, NoticeLevel, Notices, Settings, leftovers, machine::Machine, screening::Screening,
-};
+use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, screening::Screening};
 
 /// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
@@ -52,6 +52,7 @@ pub struct Workspace {
     /// Warnings that were given, by [`Workspace::warn_once`].
     warned: Arc<Mutex<BTreeSet<String>>>,
     /// The database of all sessions, once one was opened.
+    #[cfg(feature = "run")]
     shared_store: Arc<Mutex<Option<SharedStore>>>,
 }
 
@@ -90,8 +91,9 @@ impl Workspace {
     /// # Errors
     /// When the user's configuration can't be read at all.
     pub fn open_anyway(settings: Settings) -> Result<Self, Error> {
+        #[cfg(feature = "run")]
         if !settings.keep_leftovers {
-            leftovers::tidy_up(&settings.machine, &*settings.notices)?;
+            crate::leftovers::tidy_up(&settings.machine, &*settings.notices)?;
         }
         let (layers, unread) = layers(&settings)?;
         let Loaded {
@@ -106,6 +108,7 @@ impl Workspace {
             config: Arc::new(config),
             problems: Arc::new(problems),
             warned: Arc::default(),
+            #[cfg(feature = "run")]
             shared_store: Arc::default(),
         })
     }
@@ -123,6 +126,7 @@ impl Workspace {
         Ok(store.transpose()?.flatten())
     }
 
+    #[cfg(feature = "run")]
     /// The connection that all sessions of this workspace share. What was left open by runs that were killed is closed when it is opened.
     pub(crate) fn shared_store(&self, now: &str) -> Result<SharedStore, Error> {
         let mut shared = self

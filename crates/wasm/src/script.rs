@@ -59,7 +59,10 @@ enum ScriptError {
     #[error("{} {refused}", path.display())]
     Refused { path: PathBuf, refused: Refused },
     #[error("{} {trouble}", path.display())]
-    Stopped { path: PathBuf, trouble: Trouble },
+    Stopped {
+        path: PathBuf,
+        trouble: Box<Trouble>,
+    },
 }
 
 /// Runs the script that these arguments name, in this process, which must be behind a fence already.
@@ -142,7 +145,7 @@ impl Script {
             Some(I32Exit(code)) => Ok(*code),
             None => Err(ScriptError::Stopped {
                 path: self.file.clone(),
-                trouble: Trouble::of(&error, &Limits::CEILING, false),
+                trouble: Box::new(Trouble::of(&error, &Limits::CEILING, false)),
             }),
         }
     }

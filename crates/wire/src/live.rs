@@ -1,9 +1,6 @@
 //! Tools of active skills, and what came of calling one.
 
-use metier_runtime::{
-    activate::Ran,
-    live::{Called, Tool},
-};
+use metier_runtime::live::{Called, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -64,17 +61,6 @@ impl From<&Called> for CallDocument {
             is_error: called.is_error,
             receipts: called.receipts.iter().map(ReceiptRow::from).collect(),
             receipts_left_out: called.receipts_left_out,
-        }
-    }
-}
-
-impl From<&Ran> for CommandRow {
-    fn from(ran: &Ran) -> Self {
-        Self {
-            command: ran.command.clone(),
-            exit: ran.exit,
-            ms: ran.ms,
-            truncated: ran.truncated,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Permissions, answers and receipts as clients see them.
 
+use metier_runtime::render::Ran;
 use metier_store::{Approval, Receipt, ReceiptPart};
 use serde::Serialize;
 
@@ -210,4 +211,15 @@ pub struct CommandRow {
     pub ms: u64,
     /// Whether it printed more than was kept.
     pub truncated: bool,
+}
+
+impl From<&Ran> for CommandRow {
+    fn from(ran: &Ran) -> Self {
+        Self {
+            command: ran.command.clone(),
+            exit: ran.exit,
+            ms: ran.ms,
+            truncated: ran.truncated,
+        }
+    }
 }

@@ -521,5 +521,8 @@ fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
 #[test]
 fn without_a_library_there_is_no_room() {
     let output = Live::new().stage.context.run(&["__native-host"]);
-    assert_eq!((output.code, output.stderr.trim()), (1, "usage: __native-host LIBRARY"));
+    assert_eq!(
+        (output.code, output.stderr.trim()),
+        (1, "usage: __native-host LIBRARY")
+    );
 }
