@@ -130,8 +130,7 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
     let failure = match usable {
         Err(error) => failure.detail(error.to_string()),
         Ok(_) => failure.detail(format!(
-            "a name has lower-case letters, digits and single hyphens between them, at most {} characters",
-            MAX_NAME
+            "a name has lower-case letters, digits and single hyphens between them, at most {MAX_NAME} characters"
         )),
     };
     let near = conforming(name);
