@@ -193,7 +193,13 @@ fn sessions_on_32_threads_leave_complete_receipts_and_nothing_else() {
     }
     let seconds = env::var("METIER_SOAK_SECONDS").unwrap_or_else(|_| "3".to_owned());
     let arguments: Vec<&str> = [seconds.as_str()].into_iter().chain(names).collect();
-    let shown = run(&context, "many_sessions", &arguments, &[]);
+    // Programs of skills are started by the shell.
+    let shown = run(
+        &context,
+        "many_sessions",
+        &arguments,
+        &[("PATH", "/usr/bin:/bin")],
+    );
     let sessions: usize = shown.trim().parse().unwrap();
     let home = context.home();
     let place = home.parent().unwrap().to_string_lossy().into_owned();
