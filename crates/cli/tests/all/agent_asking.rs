@@ -90,7 +90,7 @@ fn a_conversation_in_which_the_user_decides() {
     person.sees("  | ls src");
     person.sees("[a]lways   shell:exec(ls *), in every project (undo: metier permissions core-tools --revoke)");
     person.answers("perhaps");
-    person.sees("that is none of these answers");
+    person.sees("choose one of these answers");
     person.answers("A");
     // The second is covered by the pattern; the third is not, and is refused.
     person.sees("  | ls src; rm -rf src");

@@ -10,6 +10,7 @@ use std::{
     thread,
 };
 
+use metier_store::{Receipt, ReceiptFilter, Store, Verified};
 use metier_testkit::{
     Context,
     model_server::{ModelServer, Turn},
@@ -17,7 +18,7 @@ use metier_testkit::{
 };
 use serde_json::json;
 
-use crate::live_room::left_in;
+use crate::live_room::{left_in, lines};
 
 const GREETER: &str = r#"
 def greet(input):
@@ -193,31 +194,39 @@ fn sessions_on_32_threads_leave_complete_receipts_and_nothing_else() {
     }
     let seconds = env::var("METIER_SOAK_SECONDS").unwrap_or_else(|_| "3".to_owned());
     let arguments: Vec<&str> = [seconds.as_str()].into_iter().chain(names).collect();
-    let shown = run(&context, "many_sessions", &arguments, &[]);
+    // Programs of skills are started by the shell.
+    let shown = run(
+        &context,
+        "many_sessions",
+        &arguments,
+        &[("PATH", "/usr/bin:/bin")],
+    );
     let sessions: usize = shown.trim().parse().unwrap();
     let home = context.home();
     let place = home.parent().unwrap().to_string_lossy().into_owned();
     assert_eq!(left_in(&place), [""; 0]);
-    let log = context.run(&["log", "--json", "--verify", "--limit", "0"]);
-    let log: serde_json::Value = serde_json::from_str(&log.stdout).unwrap();
-    assert_eq!(log["whole"], true);
-    let mut by_session: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for receipt in log["receipts"].as_array().unwrap() {
-        let Some(session) = receipt["session"].as_str() else {
-            continue;
-        };
-        assert_eq!(receipt["outcome"], "ok", "{receipt}");
-        let act = receipt["act"].as_str().unwrap();
-        by_session.entry(session).or_default().push(act);
+    let store = Store::open(&context.path("~/.local/share/metier/metier.db")).unwrap();
+    assert!(matches!(store.verify().unwrap(), Verified::Whole { .. }));
+    let mut by_session: BTreeMap<String, Vec<Receipt>> = BTreeMap::new();
+    for receipt in store.receipts(ReceiptFilter::default()).unwrap() {
+        let session = receipt.entry.session.clone().unwrap_or_default();
+        by_session.entry(session).or_default().push(receipt);
     }
-    by_session.retain(|_, acts| acts.contains(&"skill:activate"));
-    assert_eq!(by_session.len(), sessions);
-    for (session, acts) in by_session {
-        for act in ["skill:activate", "tool:call", "skill:deactivate"] {
-            let number = acts.iter().filter(|one| **one == act).count();
-            assert_eq!(number, 1, "{session}: {acts:?}");
+    let used = by_session.values().map(|receipts| lines(receipts));
+    let used: Vec<Vec<String>> = used.filter(|lines| is_used(lines)).collect();
+    assert_eq!(used.len(), sessions);
+    for lines in used {
+        assert!(lines.iter().all(|line| line.ends_with(": ok")), "{lines:?}");
+        for act in [" skill:activate", " tool:call ", " skill:deactivate"] {
+            let number = lines.iter().filter(|line| line.contains(act)).count();
+            assert_eq!(number, 1, "{lines:?}");
         }
     }
+}
+
+/// Whether these are the receipts of a session, and not of an approval.
+fn is_used(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.contains("skill:activate"))
 }
 
 #[test]
