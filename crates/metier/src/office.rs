@@ -4,19 +4,25 @@ use std::{
     ffi::OsString,
     path::{Path, PathBuf},
     sync::{Arc, atomic::AtomicBool},
-    time::{Duration, SystemTime},
+    time::SystemTime,
 };
 
 use metier_catalog::Entry;
 use metier_host::{sandbox::NamedByVariables, world::HostEnvironment};
-use metier_policy::{Approver, Asked, Changes, Meter, Rates, Terms};
+use metier_policy::{Approver, Asked, Changes, Meter};
 use metier_runtime::{
     desk::{Asking, Desk, Refused},
     premises::Premises,
 };
 use metier_store::SharedStore;
 
-use crate::{Error, NoticeLevel, leftovers, text::one_line, wording, workspace::Workspace};
+use crate::{
+    Error, NoticeLevel, leftovers,
+    terms::{meant_by_name, terms},
+    text::one_line,
+    wording,
+    workspace::Workspace,
+};
 
 /// The folder below the cache for the projects of skill tests.
 pub(crate) const TEST_PROJECTS: &str = "tests";

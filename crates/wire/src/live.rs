@@ -4,7 +4,7 @@ use metier_runtime::live::{Called, Tool};
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::permission::{CommandRow, ReceiptRow, is_none_left_out};
+use crate::permission::{ReceiptRow, is_none_left_out};
 
 /// `tools --json`.
 #[derive(Serialize)]

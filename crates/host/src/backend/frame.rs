@@ -88,11 +88,13 @@ pub(super) struct Garbage {
 }
 
 /// Reads a line. `asked` is the id of the request that waits for its answer, if there is one.
-pub(super) fn parse(line: &[u8], asked: Option<u64>) -> Result<Message, Garbage> {
-    Message::parse(line).map_err(|malformed| Garbage {
-        malformed,
-        shown: String::from_utf8_lossy(line).chars().take(SHOWN).collect(),
-        answers: asked.is_some_and(|asked| looks_like_answer(line, asked)),
+pub(super) fn parse(line: &[u8], asked: Option<u64>) -> Result<Message, Box<Garbage>> {
+    Message::parse(line).map_err(|malformed| {
+        Box::new(Garbage {
+            malformed,
+            shown: String::from_utf8_lossy(line).chars().take(SHOWN).collect(),
+            answers: asked.is_some_and(|asked| looks_like_answer(line, asked)),
+        })
     })
 }
 
