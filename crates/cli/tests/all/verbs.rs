@@ -60,13 +60,13 @@ fn settings(context: &Context) -> Settings {
 }
 
 fn open(context: &Context) -> Workspace {
-    Workspace::open(settings(context)).expect("a workspace")
+    Workspace::open(settings(context)).unwrap()
 }
 
 fn write(folder: &Path, file: &str, text: &str) {
     let path = folder.join(file);
-    fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-    fs::write(path, text).expect("a file");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
 }
 
 /// Every verb that gives out content of the skill `notes`, or acts for it, with its error.
