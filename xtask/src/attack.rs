@@ -14,13 +14,13 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::{Result, test, workspace};
-use cases::{Case, PAGE};
-use outcome::{Outcomes, Verdict};
+use cases::{AttackCase, PAGE};
+use outcome::{CaseVerdict, Outcomes};
 use tagged::TaggedTest;
 
 /// The table, the tests with numbers, and what does not fit.
 struct Coverage {
-    cases: Vec<Case>,
+    cases: Vec<AttackCase>,
     tests: Vec<TaggedTest>,
     problems: Vec<String>,
 }
@@ -86,7 +86,7 @@ fn coverage(root: &Path) -> Result<Coverage> {
 }
 
 /// Numbers without a row, and cases of built features without a test.
-fn mismatches(cases: &[Case], tests: &[TaggedTest]) -> Vec<String> {
+fn mismatches(cases: &[AttackCase], tests: &[TaggedTest]) -> Vec<String> {
     let mut problems = Vec::new();
     for test in tests {
         for number in test.cases.iter().filter(|number| !known(cases, **number)) {
@@ -95,7 +95,7 @@ fn mismatches(cases: &[Case], tests: &[TaggedTest]) -> Vec<String> {
     }
     for case in cases.iter().filter(|case| case.built) {
         if !tests.iter().any(|test| test.cases.contains(&case.number)) {
-            let Case {
+            let AttackCase {
                 number,
                 feature,
                 attempt,
@@ -109,7 +109,7 @@ fn mismatches(cases: &[Case], tests: &[TaggedTest]) -> Vec<String> {
     problems
 }
 
-fn known(cases: &[Case], number: u16) -> bool {
+fn known(cases: &[AttackCase], number: u16) -> bool {
     cases.iter().any(|case| case.number == number)
 }
 
@@ -128,7 +128,7 @@ fn wanted(tests: &[TaggedTest]) -> BTreeMap<PathBuf, Vec<String>> {
 
 /// How often each result was seen.
 #[derive(Default)]
-struct Tally {
+struct ResultTally {
     passed: usize,
     failed: usize,
     not_run: usize,
@@ -138,9 +138,9 @@ struct Tally {
 /// The whole text, and whether anything failed.
 fn report(coverage: &Coverage, outcomes: Option<&Outcomes>) -> (String, bool) {
     let mut text = String::new();
-    let mut tally = Tally::default();
+    let mut tally = ResultTally::default();
     for case in &coverage.cases {
-        let Case {
+        let AttackCase {
             number,
             feature,
             attempt,
@@ -178,7 +178,12 @@ fn report(coverage: &Coverage, outcomes: Option<&Outcomes>) -> (String, bool) {
 }
 
 /// One test below its case, and what the machine could not run of it.
-fn line(case: u16, test: &TaggedTest, outcomes: Option<&Outcomes>, tally: &mut Tally) -> String {
+fn line(
+    case: u16,
+    test: &TaggedTest,
+    outcomes: Option<&Outcomes>,
+    tally: &mut ResultTally,
+) -> String {
     let title = test.scenario.as_ref().unwrap_or(&test.name);
     let shown = format!("{title} ({})", test.place);
     let Some(outcomes) = outcomes else {
@@ -196,23 +201,25 @@ fn line(case: u16, test: &TaggedTest, outcomes: Option<&Outcomes>, tally: &mut T
     // All scenarios are one test; its report names those that failed.
     let other_scenario = |title: &String| !outcome.output.contains(&format!("({title})"));
     let verdict = match outcome.verdict {
-        Verdict::Failed if test.scenario.as_ref().is_some_and(other_scenario) => Verdict::Passed,
+        CaseVerdict::Failed if test.scenario.as_ref().is_some_and(other_scenario) => {
+            CaseVerdict::Passed
+        }
         verdict => verdict,
     };
     let mut text = match verdict {
-        Verdict::Passed => {
+        CaseVerdict::Passed => {
             tally.passed += 1;
             format!("  ok       {shown}\n")
         }
-        Verdict::Ignored => {
+        CaseVerdict::Ignored => {
             tally.not_run += 1;
             format!("  not run  {shown}: ignored\n")
         }
-        Verdict::Failed => {
+        CaseVerdict::Failed => {
             tally.failed += 1;
             format!("  FAILED   {shown}\n")
         }
-        Verdict::Missing => {
+        CaseVerdict::Missing => {
             tally.failed += 1;
             format!("  FAILED   {shown}: the test binary said nothing about it\n")
         }
@@ -230,7 +237,7 @@ fn line(case: u16, test: &TaggedTest, outcomes: Option<&Outcomes>, tally: &mut T
 /// What the tests that failed printed.
 fn failures(outcomes: Option<&Outcomes>) -> String {
     let all = outcomes.into_iter().flatten();
-    let failed = all.filter(|(_, outcome)| outcome.verdict == Verdict::Failed);
+    let failed = all.filter(|(_, outcome)| outcome.verdict == CaseVerdict::Failed);
     failed
         .map(|((_, name), outcome)| format!("\n---- {name} ----\n{}\n", outcome.output))
         .collect()

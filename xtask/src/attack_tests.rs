@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::cases::{self, Case};
-use super::outcome::{self, TestOutcome, Verdict};
+use super::cases::{self, AttackCase};
+use super::outcome::{self, CaseVerdict, TestOutcome};
 use super::tagged::{self, TaggedTest};
 use super::{Coverage, coverage, mismatches, ranges, report};
 use crate::workspace;
@@ -15,8 +15,8 @@ fn every_case_of_a_built_feature_has_a_test() {
     assert!(coverage.tests.len() > coverage.cases.len());
 }
 
-fn case(number: u16, built: bool) -> Case {
-    Case {
+fn case(number: u16, built: bool) -> AttackCase {
+    AttackCase {
         number,
         attempt: "a path that climbs out".to_owned(),
         feature: "read".to_owned(),
@@ -179,11 +179,11 @@ fn results_and_reasons_are_read() {
     let read = outcome::read(OUTPUT, &names);
     let verdicts = names.each_ref().map(|name| read[name].verdict);
     let expected = [
-        Verdict::Passed,
-        Verdict::Failed,
-        Verdict::Passed,
-        Verdict::Passed,
-        Verdict::Missing,
+        CaseVerdict::Passed,
+        CaseVerdict::Failed,
+        CaseVerdict::Passed,
+        CaseVerdict::Passed,
+        CaseVerdict::Missing,
     ];
     assert_eq!(verdicts, expected);
     assert_eq!(read["a::fails"].output, "\nit broke".trim_start());
@@ -192,7 +192,7 @@ fn results_and_reasons_are_read() {
     assert_eq!(read["a::skips"].not_run().count(), 2);
 }
 
-fn told(verdict: Verdict, output: &str, scenario: Option<&str>) -> (String, bool) {
+fn told(verdict: CaseVerdict, output: &str, scenario: Option<&str>) -> (String, bool) {
     let mut test = tagged(&[1]);
     test.scenario = scenario.map(str::to_owned);
     let key = (test.target.clone(), test.name.clone());
@@ -208,7 +208,7 @@ fn told(verdict: Verdict, output: &str, scenario: Option<&str>) -> (String, bool
 
 #[test]
 fn a_report_has_every_case_and_fails_with_its_tests() {
-    let (text, failed) = told(Verdict::Passed, "not run: as nobody: not root", None);
+    let (text, failed) = told(CaseVerdict::Passed, "not run: as nobody: not root", None);
     assert_eq!(
         text,
         "case 1 (read): a path that climbs out\n  ok       paths::no_path_climbs_out (crates/x/tests/all/paths.rs:7)\n           \
@@ -216,9 +216,9 @@ fn a_report_has_every_case_and_fails_with_its_tests() {
          attack: 2 cases; 1 ok, 0 FAILED, 0 not run; without a test: 2"
     );
     assert!(!failed);
-    assert!(told(Verdict::Failed, "it broke", None).1);
-    assert!(told(Verdict::Missing, "", None).1);
-    let (text, failed) = told(Verdict::Passed, "not run: case 1: no Landlock", None);
+    assert!(told(CaseVerdict::Failed, "it broke", None).1);
+    assert!(told(CaseVerdict::Missing, "", None).1);
+    let (text, failed) = told(CaseVerdict::Passed, "not run: case 1: no Landlock", None);
     assert!(
         text.contains("  not run  paths") && text.contains("no Landlock") && !failed,
         "{text}"
@@ -226,7 +226,7 @@ fn a_report_has_every_case_and_fails_with_its_tests() {
     // Another scenario of the same test failed.
     assert!(
         !told(
-            Verdict::Failed,
+            CaseVerdict::Failed,
             "x.md:3 (Another): differs",
             Some("Every way out")
         )
@@ -234,7 +234,7 @@ fn a_report_has_every_case_and_fails_with_its_tests() {
     );
     assert!(
         told(
-            Verdict::Failed,
+            CaseVerdict::Failed,
             "x.md:3 (Every way out): differs",
             Some("Every way out")
         )
@@ -255,12 +255,12 @@ fn a_test_binary_is_run_and_read() {
         &outcome::start(&binary, &names, Path::new("/dev/null")).unwrap(),
         &names,
     );
-    assert_eq!(read[&names[0]].verdict, Verdict::Passed);
+    assert_eq!(read[&names[0]].verdict, CaseVerdict::Passed);
     assert_eq!(
         read[&names[0]].not_run().collect::<Vec<_>>(),
         ["on paper: a line for the reader"]
     );
-    assert_eq!(read[&names[1]].verdict, Verdict::Missing);
+    assert_eq!(read[&names[1]].verdict, CaseVerdict::Missing);
 }
 
 #[test]

@@ -11,6 +11,7 @@
 //! and the measuring must not be debug builds.
 
 mod agent;
+mod backends;
 pub(crate) mod corpus;
 pub(crate) mod floor;
 mod handshake;
@@ -18,7 +19,6 @@ mod host;
 pub(crate) mod measure;
 mod options;
 mod random;
-mod rooms;
 mod rows;
 mod scripts;
 mod table;
@@ -31,22 +31,22 @@ use serde_json::Value;
 
 use crate::{Result, workspace};
 use handshake::Era;
-use measure::{Program, Sample, sample};
-use options::{Options, Part};
+use measure::{BenchSample, MeasuredProgram, sample};
+use options::{BenchOptions, BenchPart};
 use rows::Costs;
-use table::Table;
+use table::BenchTable;
 
 /// The profile that is measured.
 const PROFILE: &str = "dist";
 
 /// Builds, then hands over to the optimised build of this program.
 pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?; // wrong usage is noticed before minutes of building
+    let options = BenchOptions::parse(arguments)?; // wrong usage is noticed before minutes of building
     let drivers: &[(&str, &str)] = match options.part {
-        Part::Render => &[("metier-runtime", "activation")],
-        Part::Host => rooms::DRIVERS,
-        Part::Agent => agent::DRIVERS,
-        Part::Catalog | Part::Scan | Part::Mcp => &[],
+        BenchPart::Render => &[("metier-runtime", "activation")],
+        BenchPart::Host => backends::DRIVERS,
+        BenchPart::Agent => agent::DRIVERS,
+        BenchPart::Catalog | BenchPart::Scan | BenchPart::Mcp => &[],
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
     let mut build = workspace::cargo();
@@ -85,19 +85,19 @@ fn built_folder() -> Result<PathBuf> {
 
 /// Measures everything and prints the table.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
-    let options = Options::parse(arguments)?;
+    let options = BenchOptions::parse(arguments)?;
     let bench = Bench::new(&options)?;
-    let mut table = Table::default();
+    let mut table = BenchTable::default();
     match options.part {
-        Part::Catalog => catalogs(&bench, &options, &mut table)?,
-        Part::Scan => scans(&bench, &options, &mut table)?,
-        Part::Render => renders(&bench, &mut table)?,
-        Part::Host => {
+        BenchPart::Catalog => catalogs(&bench, &options, &mut table)?,
+        BenchPart::Scan => scans(&bench, &options, &mut table)?,
+        BenchPart::Render => renders(&bench, &mut table)?,
+        BenchPart::Host => {
             host::measure(&bench, &options, &mut table)?;
-            rooms::measure(&bench, &mut table)?;
+            backends::measure(&bench, &mut table)?;
         }
-        Part::Mcp => handshakes(&bench, &options, &mut table)?,
-        Part::Agent => agent::measure(&bench, &options, &mut table)?,
+        BenchPart::Mcp => handshakes(&bench, &options, &mut table)?,
+        BenchPart::Agent => agent::measure(&bench, &options, &mut table)?,
     }
     print!(
         "{}",
@@ -133,7 +133,7 @@ fn build_drivers(build: &mut Command, release: &Path) -> Result<()> {
 }
 
 /// What permission costs: measured inside one process by a driver of the runtime, which prints one number per line.
-fn renders(bench: &Bench, table: &mut Table) -> Result<()> {
+fn renders(bench: &Bench, table: &mut BenchTable) -> Result<()> {
     let arguments = [bench.metier.as_path(), bench.path()];
     let figures = Figures::of(Command::new(driver("activation")?).args(arguments))?;
     let value = |name: &str| figures.value(name);
@@ -168,7 +168,7 @@ impl Figures {
 }
 
 /// What scanning costs: all skills of a corpus, and one alone.
-fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+fn scans(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     for &size in &options.sizes {
         eprintln!("scanning {size} skills");
         let root = bench.corpus_with_programs(size)?;
@@ -184,7 +184,8 @@ fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
         bench.warm_up(&scan(&small), 1)?;
         // A list with the verdicts of all skills, next to one that knows none: two homes.
         let list = || bench.metier(&["--root", &all, "list", "--json"]);
-        let knows = |program: Program| program.env("METIER_HOME", bench.path().join("known"));
+        let knows =
+            |program: MeasuredProgram| program.env("METIER_HOME", bench.path().join("known"));
         let first = bench.metier(&["--root", &all, "list", "--json", "--scan"]);
         bench.warm_up(&list(), size)?;
         bench.warm_up(&knows(list()), size)?; // writes the index, which then holds the digests
@@ -200,7 +201,7 @@ fn scans(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
 }
 
 /// How long an agent waits for the tools, with a warm index.
-fn handshakes(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+fn handshakes(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     for &size in &options.sizes {
         eprintln!("starting a server of {size} skills");
         let root = bench.corpus(size)?;
@@ -224,7 +225,7 @@ fn handshakes(bench: &Bench, options: &Options, table: &mut Table) -> Result<()>
     Ok(())
 }
 
-fn catalogs(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+fn catalogs(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     rows::program(table, &bench.start_up(options)?, bench.size_of_metier()?);
     let mut costs = Vec::new();
     for &size in &options.sizes {
@@ -248,23 +249,25 @@ struct Bench {
     metier: PathBuf,
     xtask: PathBuf,
     /// Removed at the end, unless it was asked for with `--keep`.
-    folder: Folder,
+    folder: BenchFolder,
 }
 
-enum Folder {
+enum BenchFolder {
     Temporary(tempfile::TempDir),
     Kept(PathBuf),
 }
 
 impl Bench {
-    fn new(options: &Options) -> Result<Self> {
+    fn new(options: &BenchOptions) -> Result<Self> {
         let folder = match &options.keep {
             Some(path) => {
                 let path = path.join("metier-bench");
                 fs::create_dir_all(&path)?;
-                Folder::Kept(fs::canonicalize(path)?)
+                BenchFolder::Kept(fs::canonicalize(path)?)
             }
-            None => Folder::Temporary(tempfile::Builder::new().prefix("metier-bench-").tempdir()?),
+            None => {
+                BenchFolder::Temporary(tempfile::Builder::new().prefix("metier-bench-").tempdir()?)
+            }
         };
         let metier = options
             .metier
@@ -281,8 +284,8 @@ impl Bench {
 
     fn path(&self) -> &Path {
         match &self.folder {
-            Folder::Temporary(folder) => folder.path(),
-            Folder::Kept(path) => path,
+            BenchFolder::Temporary(folder) => folder.path(),
+            BenchFolder::Kept(path) => path,
         }
     }
 
@@ -339,22 +342,22 @@ impl Bench {
     /// Large corpora are not kept longer than needed.
     fn drop_corpus(&self, root: &Path) -> Result<()> {
         match self.folder {
-            Folder::Temporary(_) => Ok(fs::remove_dir_all(root)?),
-            Folder::Kept(_) => Ok(()),
+            BenchFolder::Temporary(_) => Ok(fs::remove_dir_all(root)?),
+            BenchFolder::Kept(_) => Ok(()),
         }
     }
 
     /// `metier` with its home in our folder, so that neither the user's skills nor the user's index play a part.
-    fn metier(&self, arguments: &[&str]) -> Program {
-        Program::new(&self.metier, arguments).env("METIER_HOME", self.path().join("home"))
+    fn metier(&self, arguments: &[&str]) -> MeasuredProgram {
+        MeasuredProgram::new(&self.metier, arguments).env("METIER_HOME", self.path().join("home"))
     }
 
-    fn list_text(&self, root: &Path) -> Program {
+    fn list_text(&self, root: &Path) -> MeasuredProgram {
         self.metier(&["--root", &root.to_string_lossy(), "list"])
     }
 
-    fn floor(&self, kind: &str, root: &Path, bytes: u64) -> Program {
-        Program::new(
+    fn floor(&self, kind: &str, root: &Path, bytes: u64) -> MeasuredProgram {
+        MeasuredProgram::new(
             &self.xtask,
             &[kind, &root.to_string_lossy(), &bytes.to_string()],
         )
@@ -385,11 +388,14 @@ impl Bench {
     }
 
     /// [`metier --version`, a program that does nothing].
-    fn start_up(&self, options: &Options) -> Result<Vec<Vec<Sample>>> {
+    fn start_up(&self, options: &BenchOptions) -> Result<Vec<Vec<BenchSample>>> {
         let empty = self.compile("empty", "fn main() {}\n")?;
         let rounds = if options.quick { 10 } else { 40 };
         self.alternate(
-            &[self.metier(&["--version"]), Program::new(&empty, &[])],
+            &[
+                self.metier(&["--version"]),
+                MeasuredProgram::new(&empty, &[]),
+            ],
             rounds,
         )
     }
@@ -420,7 +426,7 @@ impl Bench {
     }
 
     /// Runs once, checks that every skill is in the document, and gives back its size.
-    fn warm_up(&self, program: &Program, size: usize) -> Result<u64> {
+    fn warm_up(&self, program: &MeasuredProgram, size: usize) -> Result<u64> {
         let output = self.path().join("stdout");
         sample(&self.xtask, program, &output)?;
         let document: Value = serde_json::from_slice(&fs::read(&output)?)
@@ -433,7 +439,11 @@ impl Bench {
     }
 
     /// A B C A B C …: whatever disturbs the machine disturbs all of them.
-    fn alternate(&self, programs: &[Program], rounds: usize) -> Result<Vec<Vec<Sample>>> {
+    fn alternate(
+        &self,
+        programs: &[MeasuredProgram],
+        rounds: usize,
+    ) -> Result<Vec<Vec<BenchSample>>> {
         let output = self.path().join("stdout");
         let mut samples = vec![Vec::with_capacity(rounds); programs.len()];
         for _ in 0..rounds {

@@ -44,7 +44,7 @@ const MIN_RUST: usize = 20;
 const MIN_MARKDOWN: usize = 2;
 
 /// A file: its path below the root, and its text.
-type Text = (String, String);
+type ProjectText = (String, String);
 
 /// Checks all files below `root`.
 pub(crate) fn check(root: &Path) -> Result<Findings> {
@@ -238,7 +238,7 @@ fn function_length(lines: &[&str]) -> usize {
 }
 
 /// Every crate is on the map, and everything on the map exists.
-fn map(texts: &[Text], exists: impl Fn(&str) -> bool) -> Vec<String> {
+fn map(texts: &[ProjectText], exists: impl Fn(&str) -> bool) -> Vec<String> {
     let Some((_, map)) = texts.iter().find(|(path, _)| path == "ARCHITECTURE.md") else {
         return vec!["ARCHITECTURE.md is missing".to_owned()];
     };
@@ -264,7 +264,7 @@ fn map(texts: &[Text], exists: impl Fn(&str) -> bool) -> Vec<String> {
 }
 
 /// The files after "Start reading at" exist, beside the file that names them or in its crate.
-fn pointers(texts: &[Text], exists: impl Fn(&str) -> bool) -> Vec<String> {
+fn pointers(texts: &[ProjectText], exists: impl Fn(&str) -> bool) -> Vec<String> {
     const START: &str = "**Start reading at** ";
     let mut problems = Vec::new();
     for (path, text) in texts.iter().filter(|(path, _)| path.ends_with(".rs")) {
@@ -307,7 +307,7 @@ fn paths(text: &str) -> Vec<String> {
 }
 
 /// Relative links in Markdown lead somewhere.
-fn links(texts: &[Text], exists: impl Fn(&str) -> bool) -> Vec<String> {
+fn links(texts: &[ProjectText], exists: impl Fn(&str) -> bool) -> Vec<String> {
     let mut problems = Vec::new();
     let markdown = texts
         .iter()

@@ -1,6 +1,6 @@
 //! The project is tidy, and each rule catches what it is there for.
 
-use super::{Text, check, file, function_length, links, map, mentions, pointers, sources};
+use super::{ProjectText, check, file, function_length, links, map, mentions, pointers, sources};
 use crate::workspace;
 
 #[test]
@@ -121,7 +121,7 @@ fn a_function_ends_at_its_own_depth() {
     assert_eq!(function_length(&lines[4..]), 1);
 }
 
-fn texts(list: &[(&str, &str)]) -> Vec<Text> {
+fn texts(list: &[(&str, &str)]) -> Vec<ProjectText> {
     list.iter()
         .map(|&(path, text)| (path.to_owned(), text.to_owned()))
         .collect()

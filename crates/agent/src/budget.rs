@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::Usage;
+use crate::TokenUsage;
 
 /// What is left, for this session and every one below it.
 #[derive(Debug)]
@@ -14,14 +14,14 @@ pub struct Budget {
     requests: AtomicU64,
     calls: AtomicU64,
     tokens: AtomicU64,
-    limits: Limits,
+    limits: BudgetLimits,
     /// The purse that this is an allowance from.
     whole: Option<Arc<Budget>>,
 }
 
 /// How much there is in the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct BudgetLimits {
     /// How often models are asked.
     pub requests: u64,
     /// How many tools are called.
@@ -32,7 +32,7 @@ pub struct Limits {
 
 /// The limit that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Spent {
+pub enum ExhaustedBudget {
     /// The limit of model requests is reached.
     #[error("reached the limit of {0} model requests")]
     Requests(u64),
@@ -47,7 +47,7 @@ pub enum Spent {
     Tokens(u64),
 }
 
-impl Spent {
+impl ExhaustedBudget {
     /// The setting that would give more.
     #[must_use]
     pub const fn key(self) -> &'static str {
@@ -63,7 +63,7 @@ impl Spent {
 impl Budget {
     /// A budget of which nothing is used.
     #[must_use]
-    pub fn new(limits: Limits) -> Self {
+    pub fn new(limits: BudgetLimits) -> Self {
         Self {
             requests: AtomicU64::new(limits.requests),
             calls: AtomicU64::new(limits.calls),
@@ -79,7 +79,7 @@ impl Budget {
     /// The allowance of a sub-agent: its own number of requests, and the shared rest.
     #[must_use]
     pub fn allowance(whole: &Arc<Self>, requests: u64) -> Self {
-        let limits = Limits {
+        let limits = BudgetLimits {
             requests,
             calls: u64::MAX,
             tokens: 0,
@@ -100,15 +100,15 @@ impl Budget {
     ///
     /// # Errors
     /// When no request is left.
-    pub fn take_request(&self) -> Result<(), Spent> {
+    pub fn take_request(&self) -> Result<(), ExhaustedBudget> {
         if self.tokens.load(Ordering::Relaxed) == 0 {
-            return Err(Spent::Tokens(self.limits.tokens));
+            return Err(ExhaustedBudget::Tokens(self.limits.tokens));
         }
         let limit = self.limits.requests;
         let Some(whole) = &self.whole else {
-            return take(&self.requests, 1).ok_or(Spent::Requests(limit));
+            return take(&self.requests, 1).ok_or(ExhaustedBudget::Requests(limit));
         };
-        take(&self.requests, 1).ok_or(Spent::OwnRequests(limit))?;
+        take(&self.requests, 1).ok_or(ExhaustedBudget::OwnRequests(limit))?;
         whole.take_request()
     }
 
@@ -116,15 +116,15 @@ impl Budget {
     ///
     /// # Errors
     /// When no tool call is left.
-    pub fn take_call(&self) -> Result<(), Spent> {
+    pub fn take_call(&self) -> Result<(), ExhaustedBudget> {
         match &self.whole {
             Some(whole) => whole.take_call(),
-            None => take(&self.calls, 1).ok_or(Spent::Calls(self.limits.calls)),
+            None => take(&self.calls, 1).ok_or(ExhaustedBudget::Calls(self.limits.calls)),
         }
     }
 
     /// Counts the tokens of an answer.
-    pub fn use_tokens(&self, usage: Usage) {
+    pub fn use_tokens(&self, usage: TokenUsage) {
         if let Some(whole) = &self.whole {
             return whole.use_tokens(usage);
         }
@@ -149,7 +149,7 @@ fn take(from: &AtomicU64, count: u64) -> Option<()> {
 mod tests {
     use super::*;
 
-    const FEW: Limits = Limits {
+    const FEW: BudgetLimits = BudgetLimits {
         requests: 2,
         calls: 1,
         tokens: 10,
@@ -167,44 +167,44 @@ mod tests {
                 .collect();
             assert_eq!(took.iter().filter(|took| **took).count(), 2);
         });
-        assert_eq!(budget.take_request(), Err(Spent::Requests(2)));
+        assert_eq!(budget.take_request(), Err(ExhaustedBudget::Requests(2)));
         assert_eq!(budget.take_call(), Ok(()));
-        assert_eq!(budget.take_call(), Err(Spent::Calls(1)));
+        assert_eq!(budget.take_call(), Err(ExhaustedBudget::Calls(1)));
     }
 
     #[test]
     fn an_allowance_ends_before_the_purse_and_never_after_it() {
-        let whole = Arc::new(Budget::new(Limits { requests: 3, ..FEW }));
+        let whole = Arc::new(Budget::new(BudgetLimits { requests: 3, ..FEW }));
         let (first, second) = (Budget::allowance(&whole, 2), Budget::allowance(&whole, 2));
         let nested = Budget::allowance(&Arc::new(first), 9);
         assert_eq!(nested.take_request(), Ok(()));
         assert_eq!(nested.take_request(), Ok(()));
-        assert_eq!(nested.take_request(), Err(Spent::OwnRequests(2)));
+        assert_eq!(nested.take_request(), Err(ExhaustedBudget::OwnRequests(2)));
         assert_eq!(second.take_request(), Ok(()));
-        assert_eq!(second.take_request(), Err(Spent::Requests(3)));
+        assert_eq!(second.take_request(), Err(ExhaustedBudget::Requests(3)));
         assert_eq!(second.take_call(), Ok(()));
-        assert_eq!(whole.take_call(), Err(Spent::Calls(1)));
-        second.use_tokens(Usage {
+        assert_eq!(whole.take_call(), Err(ExhaustedBudget::Calls(1)));
+        second.use_tokens(TokenUsage {
             input: 10,
-            ..Usage::default()
+            ..TokenUsage::default()
         });
-        assert_eq!(whole.take_request(), Err(Spent::Tokens(10)));
+        assert_eq!(whole.take_request(), Err(ExhaustedBudget::Tokens(10)));
     }
 
     #[test]
     fn tokens_are_counted_when_there_is_a_limit() {
         let budget = Budget::new(FEW);
-        let usage = Usage {
+        let usage = TokenUsage {
             input: 9,
             output: 9,
-            ..Usage::default()
+            ..TokenUsage::default()
         };
         budget.use_tokens(usage);
-        assert_eq!(budget.take_request(), Err(Spent::Tokens(10)));
+        assert_eq!(budget.take_request(), Err(ExhaustedBudget::Tokens(10)));
         budget.refill();
-        assert_eq!(budget.take_request(), Err(Spent::Tokens(10)));
+        assert_eq!(budget.take_request(), Err(ExhaustedBudget::Tokens(10)));
 
-        let endless = Budget::new(Limits { tokens: 0, ..FEW });
+        let endless = Budget::new(BudgetLimits { tokens: 0, ..FEW });
         endless.use_tokens(usage);
         assert_eq!(endless.take_request(), Ok(()));
     }

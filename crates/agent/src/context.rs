@@ -8,10 +8,13 @@ use std::{
 use metier_config::Config;
 use metier_runtime::Inventory;
 
-use crate::{Effort, Endpoint, Limits, Model, ModelName, Price, Provider, Report, Settings};
+use crate::{
+    Endpoint, ErrorReport, LanguageModel, ModelName, Price, Provider, ProviderLimits,
+    ProviderSettings, ReasoningEffort,
+};
 
-type Models = Box<dyn Fn(Option<&str>) -> Result<Chosen, Report> + Send + Sync>;
-type Ids = Box<dyn Fn() -> Result<String, Report> + Send + Sync>;
+type Models = Box<dyn Fn(Option<&str>) -> Result<ChosenModel, ErrorReport> + Send + Sync>;
+type Ids = Box<dyn Fn() -> Result<String, ErrorReport> + Send + Sync>;
 type Clock = Box<dyn Fn() -> String + Send + Sync>;
 type Files = Box<dyn Fn() -> Vec<String> + Send + Sync>;
 
@@ -32,8 +35,8 @@ impl AgentContext {
     pub fn new(
         inventory: Arc<Inventory>,
         config: Arc<Config>,
-        models: impl Fn(Option<&str>) -> Result<Chosen, Report> + Send + Sync + 'static,
-        ids: impl Fn() -> Result<String, Report> + Send + Sync + 'static,
+        models: impl Fn(Option<&str>) -> Result<ChosenModel, ErrorReport> + Send + Sync + 'static,
+        ids: impl Fn() -> Result<String, ErrorReport> + Send + Sync + 'static,
         clock: impl Fn() -> String + Send + Sync + 'static,
     ) -> Self {
         Self {
@@ -74,7 +77,7 @@ impl AgentContext {
     ///
     /// # Errors
     /// When no model is configured, when the name has no provider, or when there is no key.
-    pub fn model(&self, name: Option<&str>) -> Result<Chosen, Report> {
+    pub fn model(&self, name: Option<&str>) -> Result<ChosenModel, ErrorReport> {
         (self.models)(name)
     }
 
@@ -86,25 +89,25 @@ impl AgentContext {
         (self.clock)()
     }
 
-    pub(crate) fn fresh_id(&self) -> Result<String, Report> {
+    pub(crate) fn fresh_id(&self) -> Result<String, ErrorReport> {
         (self.ids)()
     }
 }
 
 /// A model with its name and price.
 #[derive(Clone)]
-pub struct Chosen {
+pub struct ChosenModel {
     /// Answers requests.
-    pub model: Arc<dyn Model>,
+    pub model: Arc<dyn LanguageModel>,
     /// As `provider/model`.
     pub name: ModelName,
     /// How hard it thinks, if a skill asked for that.
-    pub effort: Option<Effort>,
+    pub effort: Option<ReasoningEffort>,
     /// What its tokens cost, if that is configured.
     pub price: Option<Price>,
 }
 
-impl Chosen {
+impl ChosenModel {
     /// The model of a name, or else the one of `agent.model`. `lookup` returns the value of an environment variable: a key is read from one.
     ///
     /// # Errors
@@ -113,20 +116,20 @@ impl Chosen {
         config: &Config,
         name: Option<&str>,
         lookup: &dyn Fn(&str) -> Option<String>,
-    ) -> Result<Self, Report> {
+    ) -> Result<Self, ErrorReport> {
         let agent = &config.agent;
-        let settings = Settings::from(agent);
+        let settings = ProviderSettings::from(agent);
         let Some(name) = name.or(agent.model.as_deref()) else {
-            return Err(Report::new("no-model", "no model is configured")
+            return Err(ErrorReport::new("no-model", "no model is configured")
                 .hint("name one with --model anthropic/NAME, openai/NAME or ollama/NAME, or permanently: metier config agent.model PROVIDER/NAME"));
         };
         let name =
-            ModelName::parse(name, settings.provider).map_err(|error| Report::from(&error))?;
-        let endpoint =
-            Endpoint::resolve(&name, &settings, lookup).map_err(|error| Report::from(&error))?;
+            ModelName::parse(name, settings.provider).map_err(|error| ErrorReport::from(&error))?;
+        let endpoint = Endpoint::resolve(&name, &settings, lookup)
+            .map_err(|error| ErrorReport::from(&error))?;
         let price = Price::find(&agent.prices, &name)
-            .map_err(|error| Report::new("price", error.to_string()).hint(error.hint()))?;
-        let limits = Limits::within(Duration::from_secs(agent.timeout));
+            .map_err(|error| ErrorReport::new("price", error.to_string()).hint(error.hint()))?;
+        let limits = ProviderLimits::within(Duration::from_secs(agent.timeout));
         Ok(Self {
             model: Arc::new(Provider::new(endpoint, limits)),
             name,
@@ -144,8 +147,8 @@ pub(crate) fn model_beside(
     context: &AgentContext,
     name: &str,
     session: &ModelName,
-) -> Result<Chosen, Report> {
+) -> Result<ChosenModel, ErrorReport> {
     let name = ModelName::parse(name, Some(session.provider));
-    let name = name.map_err(|error| Report::from(&error))?;
+    let name = name.map_err(|error| ErrorReport::from(&error))?;
     context.model(Some(&name.to_string()))
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use thiserror::Error;
 
-use crate::Usage;
-use crate::provider::Kind;
+use crate::TokenUsage;
+use crate::provider::ProviderKind;
 
 /// Why a model gave no answer. Messages of a provider are quoted on one line, cut, and without the key.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -20,7 +20,7 @@ pub enum ModelError {
     #[error("no API key for {provider}")]
     NoKey {
         /// Whose model it is.
-        provider: Kind,
+        provider: ProviderKind,
         /// The variable that was read.
         variable: String,
     },
@@ -42,7 +42,7 @@ pub enum ModelError {
     #[error("{provider} rejected the API key: {message}")]
     Unauthorized {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// Where the key came from.
         variable: String,
         /// The provider's error message.
@@ -52,7 +52,7 @@ pub enum ModelError {
     #[error("{provider} rate limit reached{}: {message}", times(*.attempts))]
     RateLimited {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// How long it asked to wait.
         after: Option<Duration>,
         /// How often it was asked.
@@ -64,7 +64,7 @@ pub enum ModelError {
     #[error("{provider} is unavailable ({code}){}: {message}", times(*.attempts))]
     Overloaded {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// HTTP status code.
         code: u16,
         /// How long it asked to wait.
@@ -78,7 +78,7 @@ pub enum ModelError {
     #[error("{provider} rejected the request ({code}): {message}")]
     Status {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// HTTP status code.
         code: u16,
         /// The provider's error message.
@@ -88,17 +88,17 @@ pub enum ModelError {
     #[error("{provider} closed the connection {}", if text.is_empty() { "before sending a response" } else { "in the middle of its response" })]
     Cut {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// The text that had arrived.
         text: String,
         /// The tokens of it, if they were reported.
-        usage: Usage,
+        usage: TokenUsage,
     },
     /// The answer does not end.
     #[error("the response of {provider} is larger than {limit} bytes")]
     TooLarge {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// Maximum size of a response in bytes.
         limit: usize,
     },
@@ -106,7 +106,7 @@ pub enum ModelError {
     #[error("can't parse the response of {provider}: {reason}")]
     Malformed {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// What is wrong with it.
         reason: String,
     },
@@ -114,9 +114,9 @@ pub enum ModelError {
     #[error("{provider} timed out: no {wait} within {limit:?}")]
     TimedOut {
         /// The provider of the model.
-        provider: Kind,
+        provider: ProviderKind,
         /// What did not come.
-        wait: Wait,
+        wait: TimeoutKind,
         /// The timeout that was reached.
         limit: Duration,
     },
@@ -143,7 +143,7 @@ pub enum ModelError {
 
 /// What was waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wait {
+pub enum TimeoutKind {
     /// A connection, name and TLS included.
     Connection,
     /// The start of a response.
@@ -154,7 +154,7 @@ pub enum Wait {
     End,
 }
 
-impl std::fmt::Display for Wait {
+impl std::fmt::Display for TimeoutKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
             Self::Connection => "connection",
@@ -210,7 +210,7 @@ impl ModelError {
             Self::Malformed { .. } => {
                 "check that the base URL serves the API of this provider: `metier config agent.base_url`".to_owned()
             }
-            Self::TimedOut { wait: Wait::Connection, .. } | Self::Unreachable { .. } => {
+            Self::TimedOut { wait: TimeoutKind::Connection, .. } | Self::Unreachable { .. } => {
                 "check the network and the base URL: `metier config agent.base_url`".to_owned()
             }
             Self::Untrusted { .. } => {

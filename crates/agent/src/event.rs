@@ -8,9 +8,9 @@ use serde_json::Value;
 use crate::stored::KeptSkill;
 
 /// Receives the events of a session. Called from several threads.
-pub trait Listener: Send + Sync {
+pub trait EventListener: Send + Sync {
     /// Receives one event.
-    fn hear(&self, told: &Told);
+    fn hear(&self, told: &ReportedEvent);
 
     /// Sends a request to a model and waits for the answer. A terminal shows meanwhile that it waits.
     fn while_waiting(&self, request: &mut dyn FnMut()) {
@@ -20,18 +20,18 @@ pub trait Listener: Send + Sync {
 
 /// An event, and the session that it belongs to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct ReportedEvent {
     /// Id of the session.
     pub session: String,
     /// Nesting depth: 0 is the session that the user talks to.
     pub depth: usize,
     /// The event.
-    pub event: Event,
+    pub event: AgentEvent,
 }
 
 /// An event of a session.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum AgentEvent {
     /// The session is open.
     SessionStarted {
         /// The model, as `provider/model`.

@@ -4,7 +4,7 @@
 //! output; what was done must survive a killed process; and every provider has its own format for the same conversation.
 //!
 //! **Goals.**
-//! * a loop that can be read in one sitting, over one trait, [`Model`];
+//! * a loop that can be read in one sitting, over one trait, [`LanguageModel`];
 //! * a tool is called only if every rule of the session allows it, and a sub-agent has no more than its skills allow;
 //! * what happened is written down before anything follows from it, so that a session can be resumed and no tool runs twice;
 //! * nothing waits for ever and nothing grows for ever: budgets, depth, time-outs, a [`Cancel`] for a whole tree of sessions.
@@ -39,55 +39,56 @@
 //! assert_eq!(conversation.messages(), [Message::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`Plan`] + [`AgentContext`] → [`Session`]; a user message → [`Event`]s and a [`Turn`]; `Request → Delta… → Answer`, or a
+//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`Conversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `Request → Delta… → Answer`, or a
 //! [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
 //! error, no `Debug` and no other host's request · after a piece was reported, a request is never sent again · a record is written
 //! before anything follows from it · rules of a session hold for all sessions that it starts.
 //!
-//! **Start reading at** `session/mod.rs`, then `session/calls.rs`, `rules.rs`, `conversation.rs`; for the wire, `model.rs` and `provider/mod.rs`.
+//! **Start reading at** `conversation/mod.rs`, then `conversation/calls.rs`, `rules.rs`, `history.rs`; for the wire, `model.rs` and `provider/mod.rs`.
 
 mod budget;
+mod builtin_tools;
 mod cancel;
 mod context;
 mod conversation;
 mod error;
 mod event;
+mod history;
+mod metered_model;
 mod model;
-mod own;
 mod pipeline;
 mod price;
 mod provider;
 mod report;
 mod rules;
-mod session;
 mod stored;
 mod system;
-mod tally;
 mod tool_schema;
 mod toolbox;
 mod transcript;
-mod voice;
+mod turn_usage;
 
-pub use budget::{Budget, Limits as BudgetLimits, Spent};
+pub use budget::{Budget, BudgetLimits, ExhaustedBudget};
+pub use builtin_tools::tool_names;
 pub use cancel::Cancel;
-pub use context::{AgentContext, Chosen};
-pub use conversation::{Conversation, OpenCall};
-pub use error::{ModelError, Wait};
-pub use event::{ActivatedBy, Event, Listener, SubagentKind, Told};
+pub use context::{AgentContext, ChosenModel};
+pub use conversation::{
+    Conversation, ConversationPlan, ConversationRole, RejectedSet, SharedResources, SkillSet,
+    TurnResult, is_coding, judge_set, open,
+};
+pub use error::{ModelError, TimeoutKind};
+pub use event::{ActivatedBy, AgentEvent, EventListener, ReportedEvent, SubagentKind};
+pub use history::{MessageHistory, OpenCall};
+pub use metered_model::MeteredModel;
 pub use model::{
-    Answer, Delta, Effort, Input, Kept, Message, Model, Request, Stop, ToolCall, ToolResult,
-    ToolSpec, Usage,
+    CallArguments, LanguageModel, ModelMessage, ModelRequest, ModelResponse, ModelTool,
+    ReasoningEffort, ResponseDelta, SignedBlock, StopReason, TokenUsage, ToolCall, ToolResult,
 };
-pub use own::tool_names;
 pub use price::{Price, PriceError};
-pub use provider::{Endpoint, Kind, Limits, ModelName, Provider, Settings};
-pub use report::Report;
-pub use rules::{Forbidden, Rules, Wanted};
-pub use session::{
-    Plan, Rejected, Role, Session, Shared, SkillSet, Turn, is_coding, judge_set, open,
-};
-pub use stored::{KeptSkill, Record, SkillText};
+pub use provider::{Endpoint, ModelName, Provider, ProviderKind, ProviderLimits, ProviderSettings};
+pub use report::ErrorReport;
+pub use rules::{ForbiddenTool, RequestedTool, ToolUseRules};
+pub use stored::{HistoryRecord, KeptSkill, SkillText};
 pub use transcript::Transcript;
-pub use voice::Voice;

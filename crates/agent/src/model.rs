@@ -2,7 +2,7 @@
 //!
 //! Providers disagree on where a system prompt is, how a tool's result is sent and what a stop is called. This module has what they
 //! have in common; `provider/` translates, and nothing outside of it sees their formats. One thing is passed through unread:
-//! [`Kept`], which a model requires back with its own calls.
+//! [`SignedBlock`], which a model requires back with its own calls.
 
 use std::ops::AddAssign;
 use std::sync::Arc;
@@ -11,48 +11,48 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::provider::Kind;
+use crate::provider::ProviderKind;
 use crate::{Cancel, ModelError};
 
 /// A language model.
 ///
 /// The call blocks, as the rest of the program does, and ends when `cancel` is set. Several threads may ask at once.
-pub trait Model: Send + Sync {
+pub trait LanguageModel: Send + Sync {
     /// Sends `request` and reports pieces of the answer as they arrive.
     ///
     /// # Errors
     /// When there is no complete answer. Pieces that were reported stay valid.
     fn answer(
         &self,
-        request: &Request,
-        told: &mut dyn FnMut(Delta<'_>),
+        request: &ModelRequest,
+        told: &mut dyn FnMut(ResponseDelta<'_>),
         cancel: &Cancel,
-    ) -> Result<Answer, ModelError>;
+    ) -> Result<ModelResponse, ModelError>;
 }
 
 /// What a model is asked. With a thousand skills the prompt and the tools are most of it, and the same from request to request: they
 /// are shared, not copied.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Request {
+pub struct ModelRequest {
     /// The model's own name, without a provider: `claude-…`, `gpt-…`.
     pub model: String,
     /// The system prompt; empty is none.
     pub system: Arc<str>,
     /// The conversation so far, oldest first.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ModelMessage>,
     /// The tools it may call, in the order in which it sees them.
-    pub tools: Arc<[ToolSpec]>,
+    pub tools: Arc<[ModelTool]>,
     /// Maximum length of the answer, in tokens.
     pub max_tokens: u32,
     /// How hard to think; the provider's default when it isn't set.
-    pub effort: Option<Effort>,
+    pub effort: Option<ReasoningEffort>,
     /// How much chance; the provider's default when it isn't set.
     pub temperature: Option<f32>,
 }
 
 /// One message of a conversation.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Message {
+pub enum ModelMessage {
     /// A message of the user.
     User(String),
     /// An answer of the model.
@@ -62,14 +62,14 @@ pub enum Message {
         /// The tools it called.
         calls: Vec<ToolCall>,
         /// Signed blocks that the provider requires back unchanged.
-        kept: Vec<Kept>,
+        kept: Vec<SignedBlock>,
     },
     /// What the called tools answered: one for each call of the message before.
     Results(Vec<ToolResult>),
 }
 
-impl From<Answer> for Message {
-    fn from(answer: Answer) -> Self {
+impl From<ModelResponse> for ModelMessage {
+    fn from(answer: ModelResponse) -> Self {
         Self::Assistant {
             text: answer.text,
             calls: answer.calls,
@@ -80,7 +80,7 @@ impl From<Answer> for Message {
 
 /// A tool, as a model sees it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ToolSpec {
+pub struct ModelTool {
     /// Letters, digits, `_` and `-`, at most 64.
     pub name: String,
     /// What it does, for the model.
@@ -97,20 +97,20 @@ pub struct ToolCall {
     /// Name of the tool.
     pub name: String,
     /// The arguments.
-    pub input: Input,
+    pub input: CallArguments,
 }
 
 /// The arguments of a call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Input {
+pub enum CallArguments {
     /// A JSON object, as it should be. It has not been checked against the tool's schema.
     Object(Map<String, Value>),
     /// What the model wrote instead.
     Malformed(String),
 }
 
-impl Input {
+impl CallArguments {
     /// Parses the model's arguments. An empty text means no arguments.
     pub(crate) fn read(text: String) -> Self {
         if text.trim().is_empty() {
@@ -150,16 +150,16 @@ pub struct ToolResult {
 /// A block that a provider signed and requires back unchanged: without its signed thinking it rejects the results of the calls that
 /// came with it. Other providers never see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Kept {
+pub struct SignedBlock {
     /// The provider that signed the block.
-    pub provider: Kind,
+    pub provider: ProviderKind,
     /// The block, as it came.
     pub block: Value,
 }
 
 /// How hard to think.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effort {
+pub enum ReasoningEffort {
     /// Least thinking, quick answers.
     Low,
     /// The middle level.
@@ -168,7 +168,7 @@ pub enum Effort {
     High,
 }
 
-impl Effort {
+impl ReasoningEffort {
     /// The name of the level, which all providers share.
     #[must_use]
     pub fn word(self) -> &'static str {
@@ -182,7 +182,7 @@ impl Effort {
 
 /// A piece of an answer, reported as it arrives.
 #[derive(Debug)]
-pub enum Delta<'a> {
+pub enum ResponseDelta<'a> {
     /// More text of the answer.
     Text(&'a str),
     /// More thinking of the model, which is not part of the answer.
@@ -209,22 +209,22 @@ pub enum Delta<'a> {
 
 /// A complete answer of the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct ModelResponse {
     /// The text of the answer.
     pub text: String,
     /// The tools it called, in its order.
     pub calls: Vec<ToolCall>,
     /// Signed blocks that the provider requires back unchanged.
-    pub kept: Vec<Kept>,
+    pub kept: Vec<SignedBlock>,
     /// Why the answer ended.
-    pub stop: Stop,
+    pub stop: StopReason,
     /// Tokens of the request and the answer.
-    pub usage: Usage,
+    pub usage: TokenUsage,
 }
 
 /// Why an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopReason {
     /// The answer is complete.
     End,
     /// It waits for the results of its calls.
@@ -239,7 +239,7 @@ pub enum Stop {
 
 /// Tokens that a request and its answer used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Usage {
+pub struct TokenUsage {
     /// All that went in, cached or not.
     pub input: u64,
     /// All that came out, thoughts included.
@@ -248,7 +248,7 @@ pub struct Usage {
     pub cached_input: u64,
 }
 
-impl AddAssign for Usage {
+impl AddAssign for TokenUsage {
     fn add_assign(&mut self, other: Self) {
         self.input = self.input.saturating_add(other.input);
         self.output = self.output.saturating_add(other.output);

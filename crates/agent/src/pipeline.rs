@@ -13,34 +13,34 @@
 
 mod coding;
 
-use metier_model::{ComposabilityRule, Condition, Manifest, SkillOrder, ToolPattern};
+use metier_model::{ComposabilityRule, Condition, SkillManifest, SkillOrder, ToolPattern};
 use metier_policy::{CODING_PIPELINE, Composition, allows};
 use metier_runtime::schema::{BoundedSchema, SchemaMisfit, SchemaRefused};
 use serde_json::Value;
 
-pub(crate) use coding::Called;
+pub(crate) use coding::CodingCall;
 use coding::CodingTask;
 
-use crate::rules::Wanted;
+use crate::rules::RequestedTool;
 
 /// The skills of a sub-agent, in order.
 #[derive(Default)]
 pub(crate) struct Pipeline {
-    stages: Vec<Stage>,
+    stages: Vec<PipelineStage>,
     /// What a coding set has to keep besides.
     coding: Option<CodingTask>,
     /// Skills that were loaded in a conversation, and the one that each can't be without.
     apart: Vec<(String, String)>,
 }
 
-struct Stage {
+struct PipelineStage {
     skill: String,
     /// The skills that must be done.
     after: Vec<String>,
     /// What its result has to fit: its contract, and schemas among its postconditions.
-    promises: Vec<Contract>,
+    promises: Vec<StageContract>,
     /// What it has to be given: schemas among its preconditions.
-    expects: Vec<Contract>,
+    expects: Vec<StageContract>,
     /// Whether it has code, whose tools are its own.
     has_code: bool,
     /// The tools that it allows.
@@ -50,7 +50,7 @@ struct Stage {
     output: Option<Value>,
 }
 
-struct Contract {
+struct StageContract {
     schema: Value,
     bounded: Result<BoundedSchema, SchemaRefused>,
 }
@@ -96,13 +96,13 @@ impl Pipeline {
     /// The order between the skills of a set, as it was checked.
     pub(crate) fn new<'m>(
         set: &Composition,
-        members: impl IntoIterator<Item = &'m Manifest>,
+        members: impl IntoIterator<Item = &'m SkillManifest>,
         is_coding: bool,
     ) -> Self {
-        let members: Vec<&Manifest> = members.into_iter().collect();
-        let mut stages: Vec<Stage> = members
+        let members: Vec<&SkillManifest> = members.into_iter().collect();
+        let mut stages: Vec<PipelineStage> = members
             .iter()
-            .map(|member| Stage::new(member, set))
+            .map(|member| PipelineStage::new(member, set))
             .collect();
         let coding = CodingTask::new(&members, is_coding);
         // The two of a coding task owe a specification and a report, whatever they declare.
@@ -110,7 +110,7 @@ impl Pipeline {
             if stage.promises.is_empty() {
                 stage.promises = coding::owed(&stage.skill)
                     .iter()
-                    .map(Contract::new)
+                    .map(StageContract::new)
                     .collect();
             }
         }
@@ -144,7 +144,7 @@ impl Pipeline {
     }
 
     /// A skill was loaded in a conversation.
-    pub(crate) fn join(&mut self, manifest: &Manifest) {
+    pub(crate) fn join(&mut self, manifest: &SkillManifest) {
         let skill = manifest.card.name.to_string();
         self.leave(&skill);
         if self.stages.iter().any(|stage| stage.skill == skill) {
@@ -170,7 +170,7 @@ impl Pipeline {
     ///
     /// # Errors
     /// When another skill comes first.
-    pub(crate) fn admit(&self, tool: Wanted<'_>, arguments: &[&str]) -> Result<(), NotYet> {
+    pub(crate) fn admit(&self, tool: RequestedTool<'_>, arguments: &[&str]) -> Result<(), NotYet> {
         if let Some((waits, first)) = self.apart_of(tool) {
             return Err(NotYet::Waits {
                 waits: waits.clone(),
@@ -193,22 +193,22 @@ impl Pipeline {
         refused.map_or(Ok(()), Err)
     }
 
-    fn apart_of(&self, tool: Wanted<'_>) -> Option<&(String, String)> {
+    fn apart_of(&self, tool: RequestedTool<'_>) -> Option<&(String, String)> {
         let mut apart = self.apart.iter();
         apart.find(|(skill, _)| Some(skill.as_str()) == tool.skill)
     }
 
     /// The skills of the set that a call belongs to: the one whose code the tool is, else those that allow this very call. What several of them
     /// allow only together belongs to the one that waits longest.
-    fn bringing(&self, tool: Wanted<'_>, arguments: &[&str]) -> Vec<&Stage> {
-        let is_own = |stage: &&Stage| Some(stage.skill.as_str()) == tool.skill;
-        let allows = |stage: &&Stage| stage.allows(tool.name, arguments);
-        let concerns = |stage: &&Stage| stage.concerns(tool.name);
-        let own: Vec<&Stage> = self.stages.iter().filter(is_own).collect();
+    fn bringing(&self, tool: RequestedTool<'_>, arguments: &[&str]) -> Vec<&PipelineStage> {
+        let is_own = |stage: &&PipelineStage| Some(stage.skill.as_str()) == tool.skill;
+        let allows = |stage: &&PipelineStage| stage.allows(tool.name, arguments);
+        let concerns = |stage: &&PipelineStage| stage.concerns(tool.name);
+        let own: Vec<&PipelineStage> = self.stages.iter().filter(is_own).collect();
         if !own.is_empty() {
             return own;
         }
-        let allowing: Vec<&Stage> = self.stages.iter().filter(allows).collect();
+        let allowing: Vec<&PipelineStage> = self.stages.iter().filter(allows).collect();
         if !allowing.is_empty() {
             return allowing;
         }
@@ -217,8 +217,8 @@ impl Pipeline {
         waiting.into_iter().collect()
     }
 
-    fn may_begin(&self, stage: &Stage) -> Result<(), NotYet> {
-        let before: Vec<&Stage> = self
+    fn may_begin(&self, stage: &PipelineStage) -> Result<(), NotYet> {
+        let before: Vec<&PipelineStage> = self
             .stages
             .iter()
             .filter(|first| stage.after.contains(&first.skill))
@@ -242,14 +242,14 @@ impl Pipeline {
     }
 
     /// Whether what happens around a call has to be known: which files it changes.
-    pub(crate) fn watches(&self, tool: Wanted<'_>) -> bool {
+    pub(crate) fn watches(&self, tool: RequestedTool<'_>) -> bool {
         self.coding
             .as_ref()
             .is_some_and(|coding| coding.watches(tool))
     }
 
     /// A tool succeeded. What fits the contract is the skill's result; a later one takes its place.
-    pub(crate) fn deliver(&mut self, tool: Wanted<'_>, arguments: &[&str], output: &Value) {
+    pub(crate) fn deliver(&mut self, tool: RequestedTool<'_>, arguments: &[&str], output: &Value) {
         let bringing: Vec<String> = self
             .bringing(tool, arguments)
             .into_iter()
@@ -272,7 +272,7 @@ impl Pipeline {
     }
 
     /// What came of a call that was watched, also of one that failed.
-    pub(crate) fn watched(&mut self, tool: Wanted<'_>, called: Called) {
+    pub(crate) fn watched(&mut self, tool: RequestedTool<'_>, called: CodingCall) {
         if let Some(coding) = &mut self.coding {
             coding.called(tool, called);
         }
@@ -280,7 +280,7 @@ impl Pipeline {
 
     /// Reads the model's text: skills without tools deliver in it.
     pub(crate) fn hear(&mut self, text: &str) {
-        let delivers = |stage: &Stage| !stage.has_code && !stage.promises.is_empty();
+        let delivers = |stage: &PipelineStage| !stage.has_code && !stage.promises.is_empty();
         if !self.stages.iter().any(delivers) {
             return;
         }
@@ -353,16 +353,16 @@ impl Pipeline {
     }
 }
 
-impl Stage {
-    fn new(manifest: &Manifest, set: &Composition) -> Self {
+impl PipelineStage {
+    fn new(manifest: &SkillManifest, set: &Composition) -> Self {
         let skill = manifest.card.name.to_string();
         let waits = set.waits.iter();
         let after = waits.filter(|(_, second)| *second == skill);
-        let schemas = |conditions: &[Value]| -> Vec<Contract> {
+        let schemas = |conditions: &[Value]| -> Vec<StageContract> {
             let schemas = conditions
                 .iter()
                 .filter_map(|one| match Condition::read(one) {
-                    Condition::Schema(schema) => Some(Contract::new(schema)),
+                    Condition::Schema(schema) => Some(StageContract::new(schema)),
                     _ => None,
                 });
             schemas.collect()
@@ -371,7 +371,7 @@ impl Stage {
         // Prose is for the model: there is nothing to compare with.
         let output = contract.output_contract.as_ref();
         let output = output.filter(|contract| !contract.is_string());
-        let mut promises: Vec<Contract> = output.map(Contract::new).into_iter().collect();
+        let mut promises: Vec<StageContract> = output.map(StageContract::new).into_iter().collect();
         promises.extend(schemas(&contract.postconditions));
         Self {
             after: after.map(|(first, _)| first.clone()).collect(),
@@ -459,7 +459,7 @@ impl Stage {
     }
 }
 
-impl Contract {
+impl StageContract {
     fn new(schema: &Value) -> Self {
         Self {
             bounded: BoundedSchema::new(schema),

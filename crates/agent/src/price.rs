@@ -9,7 +9,7 @@ use metier_config::Prices;
 use metier_model::text::visible;
 use thiserror::Error;
 
-use crate::{ModelName, Usage};
+use crate::{ModelName, TokenUsage};
 
 /// What a million tokens cost, in millionths of the currency's unit, so that no sum is rounded on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ impl Price {
 
     /// What this usage costs, in millionths of the unit, rounded up.
     #[must_use]
-    pub fn cost(&self, usage: Usage) -> u64 {
+    pub fn cost(&self, usage: TokenUsage) -> u64 {
         let cached = usage.cached_input.min(usage.input);
         let parts = [
             (usage.input - cached, self.input),
@@ -135,7 +135,7 @@ fn millionths(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::ProviderKind;
 
     fn find(model: &str, [input, output, cached]: [&str; 3]) -> Result<Option<Price>, PriceError> {
         let text = |text: &str| (text != "-").then(|| text.to_owned());
@@ -145,14 +145,14 @@ mod tests {
             cached_input: text(cached),
         };
         let name = ModelName {
-            provider: Kind::Anthropic,
+            provider: ProviderKind::Anthropic,
             model: "m".to_owned(),
         };
         Price::find(&BTreeMap::from([(model.to_owned(), prices)]), &name)
     }
 
     fn cost(prices: [&str; 3], input: u64, output: u64, cached_input: u64) -> u64 {
-        let usage = Usage {
+        let usage = TokenUsage {
             input,
             output,
             cached_input,

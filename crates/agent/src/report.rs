@@ -10,7 +10,7 @@ use metier_store::StoreError;
 
 /// What happened, to which skill, and what to type next.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct ErrorReport {
     /// A stable code for programs.
     pub code: &'static str,
     /// What happened, for people.
@@ -23,7 +23,7 @@ pub struct Report {
     pub is_broken: bool,
 }
 
-impl Report {
+impl ErrorReport {
     /// The request can't be met.
     #[must_use]
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
@@ -64,15 +64,15 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ErrorReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Report {}
+impl std::error::Error for ErrorReport {}
 
-impl From<StoreError> for Report {
+impl From<StoreError> for ErrorReport {
     fn from(error: StoreError) -> Self {
         let report = match error {
             // Nothing is broken: another process was faster.
@@ -83,7 +83,7 @@ impl From<StoreError> for Report {
     }
 }
 
-impl From<PromptError> for Report {
+impl From<PromptError> for ErrorReport {
     fn from(error: PromptError) -> Self {
         match error {
             PromptError::Store(error) => error.into(),
@@ -97,7 +97,7 @@ impl From<PromptError> for Report {
     }
 }
 
-impl From<&ModelError> for Report {
+impl From<&ModelError> for ErrorReport {
     fn from(error: &ModelError) -> Self {
         let code = match error {
             ModelError::Cancelled => "cancelled",

@@ -8,12 +8,12 @@
 //! `forbidden_tools` and `disallowed-tools` remove tools. Rules of a session apply to all sessions that it starts. Rules are only
 //! added or, when a skill is unloaded, removed by owner; no rule grants what another one denies.
 
-use metier_model::{Manifest, ToolPattern};
+use metier_model::{SkillManifest, ToolPattern};
 use metier_policy::ToolPolicy;
 
 /// A tool as rules see it.
 #[derive(Clone, Copy, Debug)]
-pub struct Wanted<'a> {
+pub struct RequestedTool<'a> {
     /// What the model calls it.
     pub name: &'a str,
     /// What its skill calls it.
@@ -25,7 +25,7 @@ pub struct Wanted<'a> {
 /// Which rule refused a call, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{tool}` is not allowed: {reason}")]
-pub struct Forbidden {
+pub struct ForbiddenTool {
     /// Name of the refused tool.
     pub tool: String,
     /// The skill whose rule it is, if it is one's.
@@ -36,16 +36,16 @@ pub struct Forbidden {
 
 /// All rules of a session.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct ToolUseRules {
     /// The sets of the sub-agents that led here, the first first.
-    sets: Vec<Set>,
+    sets: Vec<RuleList>,
     /// Rules of skills in conversations, those of the parent sessions included.
     narrowed: Vec<Narrowed>,
 }
 
 /// The tools of a set of skills.
 #[derive(Clone, Debug)]
-struct Set {
+struct RuleList {
     policy: ToolPolicy,
     /// What each skill allows of its own tools, by their short names. Those in the policy's `own` allow all of them.
     own: Vec<(String, Vec<ToolPattern>)>,
@@ -61,7 +61,7 @@ struct Narrowed {
     is_inherited: bool,
 }
 
-impl Rules {
+impl ToolUseRules {
     /// For a session that this one starts: everything holds there, too.
     #[must_use]
     pub fn for_child(&self) -> Self {
@@ -76,7 +76,7 @@ impl Rules {
     pub fn confine<'m>(
         &mut self,
         policy: ToolPolicy,
-        members: impl IntoIterator<Item = &'m Manifest>,
+        members: impl IntoIterator<Item = &'m SkillManifest>,
     ) {
         let own = members.into_iter().map(|manifest| {
             let only = manifest.tools.only.iter().flatten();
@@ -85,11 +85,11 @@ impl Rules {
             (manifest.card.name.to_string(), patterns.collect())
         });
         let own = own.collect();
-        self.sets.push(Set { policy, own });
+        self.sets.push(RuleList { policy, own });
     }
 
     /// A skill became active in the conversation.
-    pub fn narrow(&mut self, manifest: &Manifest) {
+    pub fn narrow(&mut self, manifest: &SkillManifest) {
         let skill = manifest.card.name.to_string();
         self.widen(&skill);
         let tools = &manifest.tools;
@@ -123,7 +123,7 @@ impl Rules {
 
     /// Whether any call of this tool can be allowed, so that the model gets it.
     #[must_use]
-    pub fn offers(&self, tool: Wanted<'_>) -> bool {
+    pub fn offers(&self, tool: RequestedTool<'_>) -> bool {
         self.judge(tool, None).is_ok()
     }
 
@@ -131,17 +131,17 @@ impl Rules {
     ///
     /// # Errors
     /// The first rule that refuses it.
-    pub fn permit(&self, tool: Wanted<'_>, argument: &str) -> Result<(), Forbidden> {
+    pub fn permit(&self, tool: RequestedTool<'_>, argument: &str) -> Result<(), ForbiddenTool> {
         self.judge(tool, Some(argument))
     }
 
-    fn judge(&self, tool: Wanted<'_>, argument: Option<&str>) -> Result<(), Forbidden> {
+    fn judge(&self, tool: RequestedTool<'_>, argument: Option<&str>) -> Result<(), ForbiddenTool> {
         let use_of = |name: &str| match argument {
             Some(argument) => ToolPattern::call(name, argument).ok(),
             None => name.parse().ok(),
         };
         let refuse = |by: Option<&str>, reason: String| {
-            Err(Forbidden {
+            Err(ForbiddenTool {
                 tool: tool.name.to_owned(),
                 by: by.map(str::to_owned),
                 reason,

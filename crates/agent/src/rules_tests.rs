@@ -1,11 +1,11 @@
 //! Rules against names: which tools are listed, and which can be called.
 
-use metier_model::{FileText, Files, Manifest, Mode, parse};
-use metier_policy::{Member, Options, compose};
+use metier_model::{FileText, Files, SkillManifest, Strictness, parse};
+use metier_policy::{ComposeOptions, Member, compose};
 
 use super::*;
 
-fn skill(name: &str, lists: &str) -> Manifest {
+fn skill(name: &str, lists: &str) -> SkillManifest {
     let text = format!("---\nname: {name}\ndescription: Does {name}.\n{lists}---\nBody.\n");
     let files = Files {
         skill_md: Some(FileText {
@@ -14,26 +14,26 @@ fn skill(name: &str, lists: &str) -> Manifest {
         }),
         ..Files::default()
     };
-    parse(&files, Mode::Lenient).manifest.unwrap()
+    parse(&files, Strictness::Lenient).manifest.unwrap()
 }
 
-fn core(name: &str) -> Wanted<'_> {
-    Wanted {
+fn core(name: &str) -> RequestedTool<'_> {
+    RequestedTool {
         name,
         short: name,
         skill: Some("core-tools"),
     }
 }
 
-fn own(name: &str) -> Wanted<'_> {
-    Wanted {
+fn own(name: &str) -> RequestedTool<'_> {
+    RequestedTool {
         name,
         short: name,
         skill: None,
     }
 }
 
-fn set(members: &[&Manifest]) -> Rules {
+fn set(members: &[&SkillManifest]) -> ToolUseRules {
     let named: Vec<Member<'_>> = members
         .iter()
         .map(|manifest| Member::Known {
@@ -41,15 +41,15 @@ fn set(members: &[&Manifest]) -> Rules {
             place: "here",
         })
         .collect();
-    let composed = compose(&named, Options::default());
-    let mut rules = Rules::default();
+    let composed = compose(&named, ComposeOptions::default());
+    let mut rules = ToolUseRules::default();
     rules.confine(composed.tools, members.iter().copied());
     rules
 }
 
 #[test]
 fn without_rules_everything_is_allowed() {
-    let rules = Rules::default();
+    let rules = ToolUseRules::default();
     assert!(!rules.is_confined());
     assert!(rules.offers(core("shell")) && rules.permit(core("shell"), "rm -rf .").is_ok());
 }
@@ -98,7 +98,7 @@ fn a_short_name_means_the_skills_own_tool_and_nobody_elses() {
         skill("b", "allowed_tools: [read]\n"),
     );
     let rules = set(&[&a, &b]);
-    let tool = |skill, name| Wanted {
+    let tool = |skill, name| RequestedTool {
         name,
         short: "apply",
         skill: Some(skill),
@@ -125,7 +125,7 @@ fn the_stricter_skill_wins_whatever_the_spelling() {
 
 #[test]
 fn skills_narrow_a_conversation_while_they_are_active() {
-    let mut rules = Rules::default();
+    let mut rules = ToolUseRules::default();
     rules.narrow(&skill("careful", "allowed_tools: [read]\n"));
     rules.narrow(&skill("shy", "disallowed-tools: [\"Bash(curl *)\"]\n"));
     assert!(rules.permit(core("read"), "x").is_ok());
@@ -143,7 +143,7 @@ fn skills_narrow_a_conversation_while_they_are_active() {
 
 #[test]
 fn what_can_not_be_read_forbids_more_and_allows_less() {
-    let mut rules = Rules::default();
+    let mut rules = ToolUseRules::default();
     rules.narrow(&skill(
         "broken",
         "forbidden_tools: [\"Bash(\"]\nallowed_tools: [read, \"¿\"]\n",
@@ -155,7 +155,7 @@ fn what_can_not_be_read_forbids_more_and_allows_less() {
 
 #[test]
 fn nobody_gains_by_starting_a_sub_agent() {
-    let mut parent = Rules::default();
+    let mut parent = ToolUseRules::default();
     parent.narrow(&skill("careful", "allowed_tools: [read]\n"));
     let mut child = parent.for_child();
     let typist = skill("typist", "allowed_tools: [read, write]\n");
@@ -163,7 +163,7 @@ fn nobody_gains_by_starting_a_sub_agent() {
         manifest: &typist,
         place: "here",
     }];
-    child.confine(compose(&named, Options::default()).tools, [&typist]);
+    child.confine(compose(&named, ComposeOptions::default()).tools, [&typist]);
     assert!(child.permit(core("read"), "x").is_ok());
     assert!(child.permit(core("write"), "x").is_err());
     // Loading and unloading a skill of that name below does not lift what holds above.

@@ -1,16 +1,16 @@
 //! The stored format of a conversation: one JSON object per line in the database.
 //!
-//! Conversations outlive the program that wrote them, so names and fields here, and those of [`ToolCall`], [`Kept`] and [`Usage`], are
+//! Conversations outlive the program that wrote them, so names and fields here, and those of [`ToolCall`], [`SignedBlock`] and [`TokenUsage`], are
 //! added to but never changed. Clients do not see this format: `wire` owns what they see.
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Kept, ToolCall, Usage};
+use crate::{SignedBlock, TokenUsage, ToolCall};
 
 /// One thing that happened in a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Record {
+pub enum HistoryRecord {
     /// The conversation belongs to a sub-agent with exactly these skills. It is never resumed, because their limits would not apply.
     Confined {
         /// Skill names, in the order of the set.
@@ -33,10 +33,10 @@ pub enum Record {
         calls: Vec<ToolCall>,
         /// Signed blocks that the provider requires back unchanged.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        kept: Vec<Kept>,
+        kept: Vec<SignedBlock>,
         /// Tokens of the request and the answer.
         #[serde(default)]
-        usage: Usage,
+        usage: TokenUsage,
     },
     /// A tool is about to be called. Without a `Result` for the same call it is unknown whether the tool did anything.
     Began {
@@ -109,7 +109,7 @@ pub struct KeptSkill {
 mod tests {
     use serde_json::json;
 
-    use crate::{Input, Kind};
+    use crate::{CallArguments, ProviderKind};
 
     use super::*;
 
@@ -120,24 +120,24 @@ mod tests {
         }
     }
 
-    fn answer() -> Record {
+    fn answer() -> HistoryRecord {
         let call = |input| ToolCall {
             id: "1".into(),
             name: "read".into(),
             input,
         };
         let object = json!({"path": "a"}).as_object().cloned().expect("object");
-        Record::Assistant {
+        HistoryRecord::Assistant {
             text: "hi".into(),
             calls: vec![
-                call(Input::Object(object)),
-                call(Input::Malformed("{".into())),
+                call(CallArguments::Object(object)),
+                call(CallArguments::Malformed("{".into())),
             ],
-            kept: vec![Kept {
-                provider: Kind::Anthropic,
+            kept: vec![SignedBlock {
+                provider: ProviderKind::Anthropic,
                 block: json!({"signature": "x"}),
             }],
-            usage: Usage {
+            usage: TokenUsage {
                 input: 3,
                 output: 2,
                 cached_input: 1,
@@ -151,20 +151,20 @@ mod tests {
         let skill = || "s".to_owned();
         let lines = [
             (
-                Record::Confined {
+                HistoryRecord::Confined {
                     skills: vec![skill()],
                 },
                 r#"{"kind":"confined","skills":["s"]}"#,
             ),
             (
-                Record::User {
+                HistoryRecord::User {
                     text: "hi".into(),
                     skills: vec![text()],
                 },
                 r#"{"kind":"user","text":"hi","skills":[{"skill":"s","text":"t"}]}"#,
             ),
             (
-                Record::User {
+                HistoryRecord::User {
                     text: "hi".into(),
                     skills: vec![],
                 },
@@ -175,11 +175,11 @@ mod tests {
                 r#"{"kind":"assistant","text":"hi","calls":[{"id":"1","name":"read","input":{"path":"a"}},{"id":"1","name":"read","input":"{"}],"kept":[{"provider":"anthropic","block":{"signature":"x"}}],"usage":{"input":3,"output":2,"cached_input":1}}"#,
             ),
             (
-                Record::Began { id: "1".into() },
+                HistoryRecord::Began { id: "1".into() },
                 r#"{"kind":"began","id":"1"}"#,
             ),
             (
-                Record::Result {
+                HistoryRecord::Result {
                     id: "1".into(),
                     name: "read".into(),
                     output: "o".into(),
@@ -189,22 +189,22 @@ mod tests {
                 r#"{"kind":"result","id":"1","name":"read","output":"o","is_error":true,"skill":"s"}"#,
             ),
             (
-                Record::Activated { skill: skill() },
+                HistoryRecord::Activated { skill: skill() },
                 r#"{"kind":"activated","skill":"s"}"#,
             ),
             (
-                Record::Triggered {
+                HistoryRecord::Triggered {
                     skill: skill(),
                     why: "w".into(),
                 },
                 r#"{"kind":"triggered","skill":"s","why":"w"}"#,
             ),
             (
-                Record::Unloaded { skill: skill() },
+                HistoryRecord::Unloaded { skill: skill() },
                 r#"{"kind":"unloaded","skill":"s"}"#,
             ),
             (
-                Record::Compacted {
+                HistoryRecord::Compacted {
                     summary: "m".into(),
                     items: 4,
                     skills: vec![text()],
@@ -218,7 +218,7 @@ mod tests {
         ];
         for (record, line) in lines {
             assert_eq!(serde_json::to_string(&record).unwrap(), line);
-            assert_eq!(serde_json::from_str::<Record>(line).unwrap(), record);
+            assert_eq!(serde_json::from_str::<HistoryRecord>(line).unwrap(), record);
         }
     }
 }

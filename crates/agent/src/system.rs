@@ -4,9 +4,9 @@
 //! given skills, and additions of hooks. Without skills only the first is left, unchanged.
 
 use metier_config::Config;
-use metier_model::Manifest;
+use metier_model::SkillManifest;
 use metier_model::model_text::for_model;
-use metier_runtime::{Inventory, live::Fragment, prompt};
+use metier_runtime::{Inventory, live::PromptFragment, prompt};
 use serde_json::Value;
 
 /// Maximum tokens of the catalog, unless configured.
@@ -28,7 +28,7 @@ call activate_skill with its name before you start, and follow what it says.";
 
 /// Who the model is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum PromptAudience {
     Primary,
     Orchestrator,
     Subagent,
@@ -44,11 +44,16 @@ pub(crate) struct System {
 
 impl System {
     /// Who it is, and the catalog, if it may choose skills.
-    pub(crate) fn new(who: Who, inventory: &Inventory, config: &Config, chooses: bool) -> Self {
+    pub(crate) fn new(
+        who: PromptAudience,
+        inventory: &Inventory,
+        config: &Config,
+        chooses: bool,
+    ) -> Self {
         let base = match who {
-            Who::Primary => PRIMARY,
-            Who::Orchestrator => ORCHESTRATOR,
-            Who::Subagent => SUBAGENT,
+            PromptAudience::Primary => PRIMARY,
+            PromptAudience::Orchestrator => ORCHESTRATOR,
+            PromptAudience::Subagent => SUBAGENT,
         };
         let mut system = Self {
             fixed: base.to_owned(),
@@ -62,12 +67,12 @@ impl System {
 
     fn add_catalog(&mut self, inventory: &Inventory, config: &Config) {
         let size = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
-        let options = prompt::Options {
+        let options = prompt::PromptOptions {
             max_skills: size(config.prompt.max_skills).unwrap_or(0),
             budget: Some(size(config.prompt.budget).unwrap_or(CATALOG_BUDGET)),
             bare: true,
             unscanned_locations: false,
-            ..prompt::Options::default()
+            ..prompt::PromptOptions::default()
         };
         let listing = prompt::listing(inventory, &options);
         let names = listing.lines.iter().map(|line| line.name.to_owned());
@@ -98,7 +103,7 @@ impl System {
     }
 
     /// The whole prompt, with what hooks and prompt files add now.
-    pub(crate) fn with(&self, fragments: &[Fragment]) -> String {
+    pub(crate) fn with(&self, fragments: &[PromptFragment]) -> String {
         let mut prompt = self.fixed.clone();
         for fragment in fragments {
             fragment.append(&mut prompt);
@@ -108,7 +113,7 @@ impl System {
 }
 
 /// The contract of a skill, for the agent that has to keep it.
-pub(crate) fn contract(manifest: &Manifest) -> String {
+pub(crate) fn contract(manifest: &SkillManifest) -> String {
     let contract = &manifest.contract;
     let mut out = String::new();
     let mut list = |title: &str, lines: Vec<String>| {

@@ -5,16 +5,16 @@ use std::sync::Arc;
 use metier_model::model_text::for_model;
 use metier_runtime::live::Tool;
 
-use crate::ToolSpec;
-use crate::own::Own;
-use crate::rules::{Rules, Wanted};
+use crate::ModelTool;
+use crate::builtin_tools::BuiltinTool;
+use crate::rules::{RequestedTool, ToolUseRules};
 use crate::tool_schema::schema_for_model;
 
 /// Who answers a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Target {
+pub(crate) enum ToolTarget {
     /// A tool of the program itself.
-    Own(Own),
+    Own(BuiltinTool),
     /// A tool of an active skill.
     Skill {
         skill: String,
@@ -23,16 +23,16 @@ pub(crate) enum Target {
     },
 }
 
-impl Target {
+impl ToolTarget {
     /// As rules see it.
-    pub(crate) fn wanted<'a>(&'a self, name: &'a str) -> Wanted<'a> {
+    pub(crate) fn wanted<'a>(&'a self, name: &'a str) -> RequestedTool<'a> {
         match self {
-            Self::Own(_) => Wanted {
+            Self::Own(_) => RequestedTool {
                 name,
                 short: name,
                 skill: None,
             },
-            Self::Skill { skill, short } => Wanted {
+            Self::Skill { skill, short } => RequestedTool {
                 name,
                 short,
                 skill: Some(skill),
@@ -44,8 +44,8 @@ impl Target {
 /// All tools of a session, those that rules take away included: a call of one of them is refused, not unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toolbox {
-    known: Vec<(String, Target)>,
-    specs: Arc<[ToolSpec]>,
+    known: Vec<(String, ToolTarget)>,
+    specs: Arc<[ModelTool]>,
     tokens: usize,
 }
 
@@ -53,18 +53,18 @@ impl Toolbox {
     /// The tools of skills and of the program that rules allow.
     pub(crate) fn new(
         contributed: Vec<Tool>,
-        own: &[Own],
-        rules: &Rules,
+        own: &[BuiltinTool],
+        rules: &ToolUseRules,
         names: Option<&[String]>,
     ) -> Self {
         let names: Option<Vec<&str>> =
             names.map(|names| names.iter().map(String::as_str).collect());
         let contributed = contributed.into_iter().map(|tool| {
-            let target = Target::Skill {
+            let target = ToolTarget::Skill {
                 skill: tool.skill,
                 short: tool.spec.name,
             };
-            let spec = ToolSpec {
+            let spec = ModelTool {
                 name: tool.name,
                 description: for_model(&tool.spec.description).into_owned(),
                 input_schema: schema_for_model(tool.spec.input_schema),
@@ -73,8 +73,8 @@ impl Toolbox {
         });
         let own = own
             .iter()
-            .map(|own| (own.spec(names.as_deref()), Target::Own(*own)));
-        let all: Vec<(ToolSpec, Target)> = contributed.chain(own).collect();
+            .map(|own| (own.spec(names.as_deref()), ToolTarget::Own(*own)));
+        let all: Vec<(ModelTool, ToolTarget)> = contributed.chain(own).collect();
         let known = all
             .iter()
             .map(|(spec, target)| (spec.name.clone(), target.clone()));
@@ -82,7 +82,7 @@ impl Toolbox {
         let offered = all
             .into_iter()
             .filter(|(spec, target)| rules.offers(target.wanted(&spec.name)));
-        let specs: Arc<[ToolSpec]> = offered.map(|(spec, _)| spec).collect();
+        let specs: Arc<[ModelTool]> = offered.map(|(spec, _)| spec).collect();
         let sizes = specs.iter().map(|spec| {
             spec.name.len() + spec.description.len() + spec.input_schema.to_string().len()
         });
@@ -99,7 +99,7 @@ impl Toolbox {
     }
 
     /// The specifications for the model.
-    pub(crate) fn specs(&self) -> Arc<[ToolSpec]> {
+    pub(crate) fn specs(&self) -> Arc<[ModelTool]> {
         Arc::clone(&self.specs)
     }
 
@@ -109,7 +109,7 @@ impl Toolbox {
     }
 
     /// Who answers a call of this name.
-    pub(crate) fn target(&self, name: &str) -> Option<&Target> {
+    pub(crate) fn target(&self, name: &str) -> Option<&ToolTarget> {
         let mut known = self.known.iter();
         known
             .find(|(known, _)| known == name)

@@ -2,7 +2,7 @@
 
 use metier_store::{NewConversation, SharedStore};
 
-use crate::{Record, Report};
+use crate::{ErrorReport, HistoryRecord};
 
 /// The place where one conversation is written down.
 pub struct Transcript {
@@ -19,7 +19,7 @@ impl Transcript {
     ///
     /// # Errors
     /// When it can't be written.
-    pub fn begin(store: &SharedStore, new: &NewConversation<'_>) -> Result<Self, Report> {
+    pub fn begin(store: &SharedStore, new: &NewConversation<'_>) -> Result<Self, ErrorReport> {
         store.lock().begin_conversation(new)?;
         Ok(Self {
             store: store.clone(),
@@ -33,24 +33,27 @@ impl Transcript {
     ///
     /// # Errors
     /// When there is none, when it can't be read, or when it belongs to a sub-agent.
-    pub fn resume(store: &SharedStore, id: &str) -> Result<(Self, Vec<Record>), Report> {
+    pub fn resume(
+        store: &SharedStore,
+        id: &str,
+    ) -> Result<(Self, Vec<HistoryRecord>), ErrorReport> {
         let lines = store.lock().conversation_lines(id)?;
         let unread = |number: u64, error: &serde_json::Error| {
             let message = format!("line {number} of conversation `{id}` can't be read: {error}");
-            Report::broken("transcript", message).hint(
+            ErrorReport::broken("transcript", message).hint(
                 "it may have been written by a newer metier; start a new one with `metier chat`",
             )
         };
         let records = lines.iter().map(|line| {
             serde_json::from_str(&line.body).map_err(|error| unread(line.number, &error))
         });
-        let records = records.collect::<Result<Vec<Record>, Report>>()?;
+        let records = records.collect::<Result<Vec<HistoryRecord>, ErrorReport>>()?;
         let has_parent = store
             .lock()
             .conversation(id)?
             .is_some_and(|one| one.parent.is_some());
         let confined = records.iter().find_map(|record| match record {
-            Record::Confined { skills } => Some(skills.join(",")),
+            HistoryRecord::Confined { skills } => Some(skills.join(",")),
             _ => None,
         });
         if has_parent || confined.is_some() {
@@ -68,12 +71,12 @@ impl Transcript {
     ///
     /// # Errors
     /// When they can't be written, or when another process continued this conversation.
-    pub fn write(&mut self, at: &str, records: &[&Record]) -> Result<(), Report> {
+    pub fn write(&mut self, at: &str, records: &[&HistoryRecord]) -> Result<(), ErrorReport> {
         let lines = records.iter().map(|record| {
             serde_json::to_string(record)
-                .map_err(|error| Report::broken("transcript", error.to_string()))
+                .map_err(|error| ErrorReport::broken("transcript", error.to_string()))
         });
-        let lines = lines.collect::<Result<Vec<String>, Report>>()?;
+        let lines = lines.collect::<Result<Vec<String>, ErrorReport>>()?;
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
         self.lines = self
             .store
@@ -83,11 +86,11 @@ impl Transcript {
     }
 }
 
-fn of_sub_agent(id: &str, skills: Option<&str>) -> Report {
+fn of_sub_agent(id: &str, skills: Option<&str>) -> ErrorReport {
     let message = format!(
         "conversation `{id}` belongs to a sub-agent and can't be resumed: its limits would no longer apply"
     );
-    Report::new(Transcript::OF_SUB_AGENT, message).hint(match skills {
+    ErrorReport::new(Transcript::OF_SUB_AGENT, message).hint(match skills {
         Some(skills) => format!("start another one: metier spawn --skills {skills} --task TASK"),
         None => "metier chat --list shows the conversations that can be resumed".to_owned(),
     })

@@ -6,7 +6,7 @@
 
 use std::{fs::File, io, os::unix::fs::FileExt};
 
-use crate::codec::{Reader, Writer};
+use crate::codec::{RecordReader, RecordWriter};
 
 const MAGIC: &[u8; 8] = b"METIER\x00\x02";
 
@@ -19,7 +19,7 @@ const PREFIX: usize = 8;
 /// Encodes records as the content of a file.
 pub(crate) fn encode<'r>(records: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
     let mut content = MAGIC.to_vec();
-    let mut block = Writer::default();
+    let mut block = RecordWriter::default();
     for record in records {
         block.bytes(record);
         if block.len() >= BLOCK {
@@ -30,8 +30,8 @@ pub(crate) fn encode<'r>(records: impl Iterator<Item = &'r [u8]>) -> Vec<u8> {
     content
 }
 
-fn close(content: &mut Vec<u8>, block: Writer) {
-    let mut checked = Writer::default();
+fn close(content: &mut Vec<u8>, block: RecordWriter) {
+    let mut checked = RecordWriter::default();
     checked.bytes(&block.into_bytes());
     let checked = checked.into_bytes();
     content.extend_from_slice(&crc32fast::hash(&checked).to_le_bytes());
@@ -79,7 +79,7 @@ impl Cursor {
         while self.position >= self.block.len() {
             self.next_block()?;
         }
-        Reader::at(&self.block, self.position).bytes()
+        RecordReader::at(&self.block, self.position).bytes()
     }
 
     /// Advances past the record under the cursor, and returns it.

@@ -2,7 +2,7 @@
 
 /// A skill that is compiled into the binary.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Builtin {
+pub struct BuiltinSkill {
     /// The name of its folder.
     pub name: &'static str,
     /// Its files: path in the folder, content. Sorted.
@@ -12,7 +12,7 @@ pub struct Builtin {
 macro_rules! builtins {
     ($($name:literal: $($path:literal),+;)+) => {
         /// All skills that are compiled in.
-        pub static BUILTINS: &[Builtin] = &[$(Builtin {
+        pub static BUILTINS: &[BuiltinSkill] = &[$(BuiltinSkill {
             name: $name,
             files: &[$(($path, include_bytes!(concat!("../../../skills/", $name, "/", $path))),)+],
         },)+];
@@ -27,7 +27,7 @@ builtins! {
     "specification-engine": "SKILL.md", "SKILL.yaml", "skill.star", "tests/cases.yaml";
 }
 
-impl Builtin {
+impl BuiltinSkill {
     /// The content of one of its files.
     #[must_use]
     pub fn file(&self, path: &str) -> Option<&'static [u8]> {

@@ -3,16 +3,16 @@
 use std::borrow::Cow;
 
 use metier_model::{
-    Backend, Card, Code, Dependency, Diagnostic, Digest, Installer, Need, Os, Position,
-    Requirement, Severity, SkillName, Types, Version,
+    Backend, Card, Dependency, Diagnostic, DiagnosticCode, DiagnosticSeverity, Digest, Installer,
+    Need, Os, Position, Requirement, SkillName, Types, Version,
 };
 
 use crate::entry::ManifestFiles;
 
 #[derive(Default)]
-pub(crate) struct Writer(Vec<u8>);
+pub(crate) struct RecordWriter(Vec<u8>);
 
-impl Writer {
+impl RecordWriter {
     pub(crate) fn len(&self) -> usize {
         self.0.len()
     }
@@ -59,13 +59,13 @@ impl Writer {
     }
 }
 
-/// Decodes what [`Writer`] wrote; `None` at the first mismatch.
-pub(crate) struct Reader<'a> {
+/// Decodes what [`RecordWriter`] wrote; `None` at the first mismatch.
+pub(crate) struct RecordReader<'a> {
     bytes: &'a [u8],
     position: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RecordReader<'a> {
     pub(crate) fn at(bytes: &'a [u8], position: usize) -> Self {
         Self { bytes, position }
     }
@@ -166,7 +166,7 @@ impl Remembered {
         diagnostics: &[Diagnostic],
         digest: Option<DatedDigest>,
     ) -> Vec<u8> {
-        let mut out = Writer(Vec::with_capacity(512));
+        let mut out = RecordWriter(Vec::with_capacity(512));
         out.option(files.skill_md.as_deref());
         out.option(files.skill_yaml.as_deref());
         out.u8(u8::from(files.sidecar));
@@ -186,7 +186,7 @@ impl Remembered {
     }
 
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut input = Reader::at(bytes, 0);
+        let mut input = RecordReader::at(bytes, 0);
         let files = ManifestFiles {
             skill_md: input.file_name()?,
             skill_yaml: input.file_name()?,
@@ -217,7 +217,7 @@ impl Remembered {
     }
 }
 
-fn write_card(out: &mut Writer, card: &Card) {
+fn write_card(out: &mut RecordWriter, card: &Card) {
     out.text(&card.name);
     out.text(&card.description);
     out.option(card.when_to_use.as_deref());
@@ -237,7 +237,7 @@ fn write_card(out: &mut Writer, card: &Card) {
     out.list(&card.installers, write_installer);
 }
 
-fn read_card(input: &mut Reader<'_>) -> Option<Card> {
+fn read_card(input: &mut RecordReader<'_>) -> Option<Card> {
     let name = SkillName::new(input.text()?).ok()?;
     let description = input.boxed()?;
     let when_to_use = input.option()?;
@@ -267,7 +267,7 @@ fn read_card(input: &mut Reader<'_>) -> Option<Card> {
     })
 }
 
-fn write_requirement(out: &mut Writer, requirement: &Requirement) {
+fn write_requirement(out: &mut RecordWriter, requirement: &Requirement) {
     out.u32(requirement.line);
     match &requirement.need {
         Need::Bin(name) => one(out, 0, name),
@@ -291,16 +291,16 @@ fn write_requirement(out: &mut Writer, requirement: &Requirement) {
     }
 }
 
-fn one(out: &mut Writer, tag: u8, text: &str) {
+fn one(out: &mut RecordWriter, tag: u8, text: &str) {
     out.u8(tag);
     out.text(text);
 }
 
-fn read_requirement(input: &mut Reader<'_>) -> Option<Requirement> {
+fn read_requirement(input: &mut RecordReader<'_>) -> Option<Requirement> {
     let line = input.u32()?;
     let need = match input.u8()? {
         0 => Need::Bin(input.boxed()?),
-        1 => Need::AnyBin(input.list(Reader::boxed)?),
+        1 => Need::AnyBin(input.list(RecordReader::boxed)?),
         2 => Need::Env(input.boxed()?),
         3 => Need::Config(input.boxed()?),
         4 => Need::Os(input.list(read_os)?),
@@ -316,11 +316,11 @@ fn read_requirement(input: &mut Reader<'_>) -> Option<Requirement> {
     Some(Requirement { need, line })
 }
 
-fn read_os(input: &mut Reader<'_>) -> Option<Os> {
+fn read_os(input: &mut RecordReader<'_>) -> Option<Os> {
     input.text()?.parse().ok()
 }
 
-fn write_installer(out: &mut Writer, installer: &Installer) {
+fn write_installer(out: &mut RecordWriter, installer: &Installer) {
     [&installer.id, &installer.kind, &installer.package]
         .into_iter()
         .for_each(|text| out.text(text));
@@ -329,18 +329,18 @@ fn write_installer(out: &mut Writer, installer: &Installer) {
     out.option(installer.label.as_deref());
 }
 
-fn read_installer(input: &mut Reader<'_>) -> Option<Installer> {
+fn read_installer(input: &mut RecordReader<'_>) -> Option<Installer> {
     Some(Installer {
         id: input.boxed()?,
         kind: input.boxed()?,
         package: input.boxed()?,
-        bins: input.list(Reader::boxed)?,
+        bins: input.list(RecordReader::boxed)?,
         os: input.list(read_os)?,
         label: input.option()?,
     })
 }
 
-fn write_diagnostic(out: &mut Writer, diagnostic: &Diagnostic) {
+fn write_diagnostic(out: &mut RecordWriter, diagnostic: &Diagnostic) {
     out.u8(diagnostic.severity as u8);
     out.u8(diagnostic.code as u8);
     out.text(&diagnostic.message);
@@ -353,14 +353,14 @@ fn write_diagnostic(out: &mut Writer, diagnostic: &Diagnostic) {
     out.u32(position.column);
 }
 
-fn read_diagnostic(input: &mut Reader<'_>) -> Option<Diagnostic> {
+fn read_diagnostic(input: &mut RecordReader<'_>) -> Option<Diagnostic> {
     let severity = match input.u8()? {
-        0 => Severity::Info,
-        1 => Severity::Warning,
-        2 => Severity::Error,
+        0 => DiagnosticSeverity::Info,
+        1 => DiagnosticSeverity::Warning,
+        2 => DiagnosticSeverity::Error,
         _ => return None,
     };
-    let code = Code::from_index(input.u8()?)?;
+    let code = DiagnosticCode::from_index(input.u8()?)?;
     let (message, hint, file) = (input.boxed()?, input.option()?, input.boxed()?);
     let (line, column) = (input.u32()?, input.u32()?);
     Some(Diagnostic {

@@ -16,11 +16,11 @@ use rustix::{
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    entry::Place,
+    entry::SkillLocation,
     manifest_file,
     path_bytes::PathBytes,
     skill_files::shown,
-    snapshot::{Content, Held, Snapshot},
+    snapshot::{Snapshot, SnapshotContent, SnapshotFile},
 };
 
 const FOLDER: OFlags = OFlags::RDONLY
@@ -75,8 +75,12 @@ impl Snapshot {
     ///
     /// # Errors
     /// If a file can't be written as it was scanned. The partial copy must not be used.
-    pub fn copy_into(&self, place: &Place, folder: BorrowedFd<'_>) -> Result<(), CopyError> {
-        let Place::Folder(_) = place else {
+    pub fn copy_into(
+        &self,
+        place: &SkillLocation,
+        folder: BorrowedFd<'_>,
+    ) -> Result<(), CopyError> {
+        let SkillLocation::Folder(_) = place else {
             return Err(CopyError::Builtin);
         };
         let mut open: Vec<(&[u8], OwnedFd)> = Vec::new();
@@ -106,8 +110,13 @@ fn make_folder(below: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
     openat(below, name, FOLDER, Mode::empty())
 }
 
-impl Held {
-    fn copy_to(&self, place: &Place, folder: BorrowedFd<'_>, name: &[u8]) -> Result<(), CopyError> {
+impl SnapshotFile {
+    fn copy_to(
+        &self,
+        place: &SkillLocation,
+        folder: BorrowedFd<'_>,
+        name: &[u8],
+    ) -> Result<(), CopyError> {
         let file = || shown(self.path.as_bytes());
         let failed = |error| self.failed(error);
         let create = || {
@@ -115,12 +124,14 @@ impl Held {
             openat(folder, name, NEW, Mode::from_raw_mode(mode)).map_err(failed)
         };
         match &self.content {
-            Content::Bytes(bytes) if bytes.len() as u64 == self.size => {
+            SnapshotContent::Bytes(bytes) if bytes.len() as u64 == self.size => {
                 write_all(&create()?, bytes).map_err(failed)
             }
-            Content::Link(target) => symlinkat(target.as_bytes(), folder, name).map_err(failed),
-            Content::Special => Err(CopyError::Special { file: file() }),
-            Content::Bytes(_) | Content::Left => {
+            SnapshotContent::Link(target) => {
+                symlinkat(target.as_bytes(), folder, name).map_err(failed)
+            }
+            SnapshotContent::Special => Err(CopyError::Special { file: file() }),
+            SnapshotContent::Bytes(_) | SnapshotContent::Left => {
                 let from = open_live(place, &self.path).map_err(failed)?;
                 let hash = stream(&from, &create()?, self.size).map_err(failed)?;
                 if hash == self.hash {
@@ -144,7 +155,7 @@ impl Held {
 }
 
 /// Opens a file of the skill as it is now, one name at a time and never through a link.
-fn open_live(place: &Place, path: &PathBytes) -> Result<OwnedFd, Errno> {
+fn open_live(place: &SkillLocation, path: &PathBytes) -> Result<OwnedFd, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let mut handle = rustix::fs::open(&*place.path(), flags, Mode::empty())?;
     let names: Vec<&[u8]> = path.names().collect();

@@ -7,22 +7,22 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use metier_model::{Code, Diagnostic, Mode, Source};
+use metier_model::{Diagnostic, DiagnosticCode, Source, Strictness};
 
 use crate::{
-    builtin::{BUILTINS, Builtin},
-    entry::{Catalog, Entry, ManifestFiles, Place},
+    builtin::{BUILTINS, BuiltinSkill},
+    entry::{Catalog, CatalogEntry, ManifestFiles, SkillLocation},
     folder::FileEntry,
     index::IndexHome,
     manifest_file::{self, Heads},
     plugin,
-    root::{Presence, Root},
+    root::{Root, RootPresence},
     walk::walk,
 };
 
 /// Limits of one root. Reaching one is a diagnostic.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct DiscoveryLimits {
     /// The maximum number of skills.
     pub max_skills: usize,
     /// The maximum number of directory entries.
@@ -36,11 +36,11 @@ pub struct Limits {
 }
 
 /// How to search roots.
-pub struct Options<'a> {
+pub struct DiscoveryOptions<'a> {
     /// Whether validation is lenient or strict.
-    pub mode: Mode,
+    pub mode: Strictness,
     /// The limits of each root.
-    pub limits: Limits,
+    pub limits: DiscoveryLimits,
     /// The maximum number of threads.
     pub threads: usize,
     /// The location of the warm index; `None` reads everything again.
@@ -55,7 +55,7 @@ pub struct Options<'a> {
 
 /// Searches all roots.
 #[must_use]
-pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
+pub fn discover(roots: Vec<Root>, options: &DiscoveryOptions<'_>) -> Catalog {
     let mut catalog = Catalog::default();
     if options.builtins {
         let builtins = BUILTINS
@@ -80,7 +80,7 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
     catalog.roots = roots;
     drop_twins(&mut catalog);
     if options.builtins {
-        let is_source = |entry: &Entry| entry.source == Source::Project && is_builtin(entry);
+        let is_source = |entry: &CatalogEntry| entry.source == Source::Project && is_builtin(entry);
         catalog.entries.retain(|entry| !is_source(entry));
     }
     catalog
@@ -88,7 +88,7 @@ pub fn discover(roots: Vec<Root>, options: &Options<'_>) -> Catalog {
 
 /// Whether a folder is identical to a built-in skill. In a checkout of metier the built-in skills are in such
 /// folders, and asking for trust in content that is already in the program makes no sense.
-fn is_builtin(entry: &Entry) -> bool {
+fn is_builtin(entry: &CatalogEntry) -> bool {
     let name = entry.name();
     let Some(builtin) = BUILTINS.iter().find(|builtin| *builtin.name == *name) else {
         return false;
@@ -133,13 +133,21 @@ fn open_root(root: &Root) -> Result<Option<PathBuf>, Diagnostic> {
         Ok(real) if real.is_dir() => return Ok(Some(real)),
         Ok(real) => (Some(real), "not a folder".to_owned()),
         Err(error) if is_missing(&error) => (None, error.to_string()),
-        Err(error) => return Err(root_problem(Code::RootUnreadable, path, &error.to_string())),
+        Err(error) => {
+            return Err(root_problem(
+                DiagnosticCode::RootUnreadable,
+                path,
+                &error.to_string(),
+            ));
+        }
     };
     match (root.presence, real) {
-        (Presence::Optional, _) => Ok(None),
-        (Presence::Expected, None) => Err(root_problem(Code::RootMissing, path, &why)),
-        (Presence::Expected | Presence::Required, _) => {
-            Err(root_problem(Code::RootUnreadable, path, &why))
+        (RootPresence::Optional, _) => Ok(None),
+        (RootPresence::Expected, None) => {
+            Err(root_problem(DiagnosticCode::RootMissing, path, &why))
+        }
+        (RootPresence::Expected | RootPresence::Required, _) => {
+            Err(root_problem(DiagnosticCode::RootUnreadable, path, &why))
         }
     }
 }
@@ -149,14 +157,14 @@ fn is_missing(error: &std::io::Error) -> bool {
     matches!(error.kind(), NotFound | NotADirectory)
 }
 
-fn root_problem(code: Code, path: &Path, why: &str) -> Diagnostic {
-    let severity = code.severity(Mode::Lenient);
+fn root_problem(code: DiagnosticCode, path: &Path, why: &str) -> Diagnostic {
+    let severity = code.severity(Strictness::Lenient);
     Diagnostic {
-        severity: severity.unwrap_or(metier_model::Severity::Error),
+        severity: severity.unwrap_or(metier_model::DiagnosticSeverity::Error),
         code,
         message: format!("`{}` can't be searched for skills: {why}", path.display()).into(),
         hint: Some(match code {
-            Code::RootMissing => {
+            DiagnosticCode::RootMissing => {
                 "create the folder, or: metier config skills.load.extra_dirs".into()
             }
             _ => "check the path".into(),
@@ -166,7 +174,7 @@ fn root_problem(code: Code, path: &Path, why: &str) -> Diagnostic {
     }
 }
 
-fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
+fn builtin_entry(skill: &'static BuiltinSkill, mode: Strictness) -> CatalogEntry {
     let (skill_md, skill_yaml) = (skill.file("SKILL.md"), skill.file("SKILL.yaml"));
     let heads = Heads {
         skill_md: skill_md.map(|bytes| ("SKILL.md", bytes)),
@@ -174,10 +182,10 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
         ..Heads::default()
     };
     let (card, diagnostics) = manifest_file::parse_card(Some(skill.name), &heads, mode);
-    Entry {
+    CatalogEntry {
         source: Source::Builtin,
         root: None,
-        place: Place::Builtin(skill),
+        place: SkillLocation::Builtin(skill),
         files: ManifestFiles {
             skill_md: skill_md.map(|_| "SKILL.md".into()),
             skill_yaml: skill_yaml.map(|_| "SKILL.yaml".into()),
@@ -195,12 +203,12 @@ fn builtin_entry(skill: &'static Builtin, mode: Mode) -> Entry {
 fn drop_twins(catalog: &mut Catalog) {
     let Catalog { roots, entries, .. } = catalog;
     let root = entries.first().and_then(|entry| entry.root);
-    let reached_once = |entry: &Entry| entry.root == root && entry.real.is_none();
+    let reached_once = |entry: &CatalogEntry| entry.root == root && entry.real.is_none();
     if entries.iter().all(reached_once) {
         return;
     }
     let rank = |index: usize| {
-        let entry: &Entry = &entries[index];
+        let entry: &CatalogEntry = &entries[index];
         let root = entry.root.and_then(|root| roots.get(usize::from(root)));
         (
             root.is_none_or(|root| root.trusted),
@@ -221,16 +229,16 @@ fn drop_twins(catalog: &mut Catalog) {
     let kept: HashSet<usize> = best.into_values().collect();
     let mut index = 0;
     entries.retain(|entry| {
-        let keep = matches!(entry.place, Place::Builtin(_)) || kept.contains(&index);
+        let keep = matches!(entry.place, SkillLocation::Builtin(_)) || kept.contains(&index);
         index += 1;
         keep
     });
 }
 
-fn real_path(entry: &Entry) -> Option<&Path> {
+fn real_path(entry: &CatalogEntry) -> Option<&Path> {
     match (&entry.real, &entry.place) {
         (Some(real), _) => Some(real),
-        (None, Place::Folder(path)) => Some(path),
-        (None, Place::Builtin(_)) => None,
+        (None, SkillLocation::Folder(path)) => Some(path),
+        (None, SkillLocation::Builtin(_)) => None,
     }
 }

@@ -5,19 +5,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_model::{Card, Diagnostic, Digest, Severity, Source, hooks::plugin::MANIFEST};
+use metier_model::{Card, Diagnostic, DiagnosticSeverity, Digest, Source, hooks::plugin::MANIFEST};
 
-use crate::{builtin::Builtin, root::Root};
+use crate::{builtin::BuiltinSkill, root::Root};
 
 /// A skill that was found, valid or not.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Entry {
+pub struct CatalogEntry {
     /// Where it comes from.
     pub source: Source,
     /// Its root, as a position in [`Catalog::roots`]; `None` for a built-in one.
     pub root: Option<u16>,
     /// Where its files are.
-    pub place: Place,
+    pub place: SkillLocation,
     /// The names of its manifest files.
     pub files: ManifestFiles,
     /// Its metadata; `None` if it is invalid.
@@ -32,14 +32,14 @@ pub struct Entry {
 
 /// Where the files of a skill are.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Place {
+pub enum SkillLocation {
     /// A folder on disk.
     Folder(PathBuf),
     /// Files that are compiled into the binary.
-    Builtin(&'static Builtin),
+    Builtin(&'static BuiltinSkill),
 }
 
-impl Place {
+impl SkillLocation {
     /// The folder, or `builtin:name`.
     #[must_use]
     pub fn path(&self) -> Cow<'_, Path> {
@@ -74,14 +74,14 @@ impl ManifestFiles {
     }
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Its name; the folder's name if the skill could not be read.
     #[must_use]
     pub fn name(&self) -> Cow<'_, str> {
         match (&self.card, &self.place) {
             (Some(card), _) => Cow::Borrowed(card.name.as_str()),
-            (None, Place::Builtin(skill)) => Cow::Borrowed(skill.name),
-            (None, Place::Folder(path)) => path
+            (None, SkillLocation::Builtin(skill)) => Cow::Borrowed(skill.name),
+            (None, SkillLocation::Folder(path)) => path
                 .file_name()
                 .map_or(Cow::Borrowed("?"), |name| name.to_string_lossy()),
         }
@@ -111,7 +111,7 @@ impl Entry {
     pub fn warnings(&self) -> usize {
         self.diagnostics
             .iter()
-            .filter(|diagnostic| diagnostic.severity == Severity::Warning)
+            .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Warning)
             .count()
     }
 }
@@ -122,7 +122,7 @@ pub struct Catalog {
     /// The roots that were searched.
     pub roots: Vec<Root>,
     /// The entries, root by root with rising precedence.
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CatalogEntry>,
     /// Problems of roots and folders, as opposed to skills.
     pub diagnostics: Vec<Diagnostic>,
 }

@@ -7,7 +7,8 @@
 use std::{ffi::CString, fmt, path::Path};
 
 use metier_model::{
-    Code, Diagnostic, Digest, Mode, Parsed, Severity, template::lines_taken_for_text,
+    Diagnostic, DiagnosticCode, DiagnosticSeverity, Digest, Parsed, Strictness,
+    template::lines_taken_for_text,
 };
 use rustix::{
     fd::OwnedFd,
@@ -17,8 +18,8 @@ use rustix::{
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    builtin::Builtin,
-    entry::{Entry, Place},
+    builtin::BuiltinSkill,
+    entry::{CatalogEntry, SkillLocation},
     manifest_file::{self, Heads},
     path_bytes::PathBytes,
     plugin,
@@ -118,7 +119,7 @@ pub enum Resource {
     Binary(Vec<u8>),
 }
 
-impl Place {
+impl SkillLocation {
     /// All files of the skill, sorted; a `.git` at the top is not included.
     ///
     /// # Errors
@@ -266,7 +267,7 @@ impl Place {
     /// One file of the skill, as text if it is text.
     ///
     /// # Errors
-    /// As [`Place::read`].
+    /// As [`SkillLocation::read`].
     pub fn resource(&self, relative: &str, limit: u64) -> Result<Resource, ReadError> {
         self.read(relative, limit).map(Resource::of)
     }
@@ -282,12 +283,12 @@ impl Resource {
     }
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Reads and parses the whole manifest again, now with its body.
     ///
     /// # Errors
     /// If a manifest file can't be read.
-    pub fn load(&self, mode: Mode, limit: u64) -> Result<(Parsed, String), ReadError> {
+    pub fn load(&self, mode: Strictness, limit: u64) -> Result<(Parsed, String), ReadError> {
         let read = |name: &str| match self.is_plugin() {
             true => self.place.read(name, limit),
             false => self.place.read_manifest(name, limit),
@@ -303,7 +304,7 @@ impl Entry {
     pub fn load_held(
         &self,
         snapshot: &Snapshot,
-        mode: Mode,
+        mode: Strictness,
         limit: u64,
     ) -> Result<(Parsed, String), ReadError> {
         let read = |name: &str| snapshot.read_manifest(name, limit);
@@ -313,7 +314,7 @@ impl Entry {
 
     fn load_with(
         &self,
-        mode: Mode,
+        mode: Strictness,
         read: impl Fn(&str) -> Result<Vec<u8>, ReadError>,
         sidecar: impl Fn() -> Result<Vec<u8>, ReadError>,
     ) -> Result<(Parsed, String), ReadError> {
@@ -326,8 +327,8 @@ impl Entry {
         let (md_name, yaml_name) = (named(&self.files.skill_md), named(&self.files.skill_yaml));
         let path = self.place.path();
         let folder = match &self.place {
-            Place::Builtin(skill) => Some(skill.name.into()),
-            Place::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
+            SkillLocation::Builtin(skill) => Some(skill.name.into()),
+            SkillLocation::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
         };
         // A plugin is read like a skill, but its name can differ from its folder.
         let folder = match (&md, self.is_plugin()) {
@@ -350,17 +351,17 @@ impl Entry {
     }
 }
 
-impl Entry {
+impl CatalogEntry {
     /// Checks what is too slow for a list: every spelling of SKILL.md in the folder, and whether the body is text.
     /// Problems are added to the diagnostics; an error removes the card.
-    pub fn examine(&mut self, mode: Mode, limit: u64) {
-        let Place::Folder(path) = &self.place else {
+    pub fn examine(&mut self, mode: Strictness, limit: u64) {
+        let SkillLocation::Folder(path) = &self.place else {
             return;
         };
-        let mut found: Vec<(Code, String, String)> = Vec::new();
+        let mut found: Vec<(DiagnosticCode, String, String)> = Vec::new();
         if self.card.is_some() && spellings(path) > 1 {
             found.push((
-                Code::FileAmbiguous,
+                DiagnosticCode::FileAmbiguous,
                 "this folder contains several spellings of SKILL.md".to_owned(),
                 "keep one, named `SKILL.md`".to_owned(),
             ));
@@ -369,13 +370,13 @@ impl Entry {
             !self
                 .diagnostics
                 .iter()
-                .any(|diagnostic| diagnostic.code == Code::FileNotUtf8)
+                .any(|diagnostic| diagnostic.code == DiagnosticCode::FileNotUtf8)
         });
         let body = body.and_then(|name| self.place.read(name, limit).ok());
         match body.as_deref().map(std::str::from_utf8) {
             Some(Ok(text)) => found.extend(commands_as_text(metier_model::body(text))),
             Some(Err(_)) => found.push((
-                Code::FileNotUtf8,
+                DiagnosticCode::FileNotUtf8,
                 "the body is not valid UTF-8; invalid bytes are replaced".to_owned(),
                 "save the file as UTF-8".to_owned(),
             )),
@@ -394,7 +395,7 @@ impl Entry {
                 file,
                 position: None,
             });
-            if severity == Severity::Error {
+            if severity == DiagnosticSeverity::Error {
                 self.card = None;
             }
         }
@@ -402,7 +403,7 @@ impl Entry {
 }
 
 /// Lines of a body that were probably meant as commands.
-fn commands_as_text(body: &str) -> Option<(Code, String, String)> {
+fn commands_as_text(body: &str) -> Option<(DiagnosticCode, String, String)> {
     let lines = lines_taken_for_text(body);
     let first = lines.first()?;
     let line = metier_model::text::visible(first);
@@ -412,7 +413,7 @@ fn commands_as_text(body: &str) -> Option<(Code, String, String)> {
     };
     let command = line.trim_start_matches('!').trim();
     Some((
-        Code::CommandAsText,
+        DiagnosticCode::CommandAsText,
         format!("`{line}` is not run: a command starts with the name of a program{more}"),
         format!("write !`{command}` to run it"),
     ))
@@ -599,7 +600,7 @@ fn refused(error: Errno, asked: &str) -> ReadError {
     }
 }
 
-fn builtin_files(skill: &Builtin) -> Vec<FileEntry> {
+fn builtin_files(skill: &BuiltinSkill) -> Vec<FileEntry> {
     skill
         .files
         .iter()

@@ -16,13 +16,13 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use metier_model::{Digest, Mode};
+use metier_model::{Digest, Strictness};
 use rustix::fs::Stat;
 
 use crate::{
     blocks::{self, Cursor},
-    codec::{DatedDigest, Reader, Remembered, Writer},
-    names::Names,
+    codec::{DatedDigest, RecordReader, RecordWriter, Remembered},
+    names::FolderNames,
     skill_files::{Fingerprint, States},
 };
 
@@ -32,14 +32,14 @@ const FRESH: Duration = Duration::from_secs(2);
 
 /// What identifies the state of a file or folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Key {
+pub(crate) struct FileStamp {
     pub(crate) inode: u64,
     pub(crate) size: u64,
     pub(crate) modified: i64,
     pub(crate) changed: i64,
 }
 
-impl Key {
+impl FileStamp {
     #[expect(
         clippy::unnecessary_cast,
         reason = "the types of these fields differ between platforms"
@@ -60,14 +60,14 @@ impl Key {
         is_fresh(self.changed, now)
     }
 
-    fn write(&self, out: &mut Writer) {
+    fn write(&self, out: &mut RecordWriter) {
         out.u64(self.inode);
         out.u64(self.size);
         out.u64(self.modified.cast_unsigned());
         out.u64(self.changed.cast_unsigned());
     }
 
-    fn read(input: &mut Reader<'_>) -> Option<Self> {
+    fn read(input: &mut RecordReader<'_>) -> Option<Self> {
         Some(Self {
             inode: input.u64()?,
             size: input.u64()?,
@@ -90,16 +90,16 @@ pub(crate) fn is_fresh(changed: i64, now: SystemTime) -> bool {
 /// The keys that a record depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Keys {
-    pub(crate) folder: Key,
-    pub(crate) skill_md: Option<Key>,
-    pub(crate) skill_yaml: Option<Key>,
-    pub(crate) sidecar: Option<Key>,
+    pub(crate) folder: FileStamp,
+    pub(crate) skill_md: Option<FileStamp>,
+    pub(crate) skill_yaml: Option<FileStamp>,
+    pub(crate) sidecar: Option<FileStamp>,
     /// Whether there is an `agents/` folder: if not, a new sidecar file changes the folder's key.
     pub(crate) has_agents: bool,
 }
 
 impl Keys {
-    fn write(&self, out: &mut Writer) {
+    fn write(&self, out: &mut RecordWriter) {
         self.folder.write(out);
         out.u8(u8::from(self.has_agents));
         for key in [self.skill_md, self.skill_yaml, self.sidecar] {
@@ -110,12 +110,12 @@ impl Keys {
         }
     }
 
-    fn read(input: &mut Reader<'_>) -> Option<Self> {
-        let folder = Key::read(input)?;
+    fn read(input: &mut RecordReader<'_>) -> Option<Self> {
+        let folder = FileStamp::read(input)?;
         let has_agents = input.u8()? != 0;
         let mut optional = || match input.u8()? {
             0 => Some(None),
-            _ => Key::read(input).map(Some),
+            _ => FileStamp::read(input).map(Some),
         };
         Some(Self {
             folder,
@@ -164,7 +164,7 @@ pub struct IndexHome {
 
 impl IndexHome {
     /// The index file of a root.
-    fn file(&self, root: &Path, mode: Mode) -> PathBuf {
+    fn file(&self, root: &Path, mode: Strictness) -> PathBuf {
         let mut hash = crc32fast::Hasher::new();
         hash.update(root.as_os_str().as_encoded_bytes());
         let name = root.file_name().map_or_else(String::new, |name| {
@@ -174,7 +174,7 @@ impl IndexHome {
                 .take(24)
                 .collect()
         });
-        let mode = if mode == Mode::Strict {
+        let mode = if mode == Strictness::Strict {
             "strict"
         } else {
             "lenient"
@@ -184,7 +184,7 @@ impl IndexHome {
     }
 
     /// Opens the index of a root; `None` if there is no valid one.
-    pub(crate) fn open(&self, root: &Path, mode: Mode) -> Option<Index> {
+    pub(crate) fn open(&self, root: &Path, mode: Strictness) -> Option<Index> {
         let file = fs::File::open(self.file(root, mode)).ok()?;
         Index::open(file, root, self.stamp)
     }
@@ -195,7 +195,7 @@ impl IndexHome {
     pub fn remember_digests(
         &self,
         root: &Path,
-        mode: Mode,
+        mode: Strictness,
         now: SystemTime,
         digests: &[(&Path, Digest, Fingerprint)],
     ) {
@@ -238,8 +238,8 @@ impl IndexHome {
     pub(crate) fn save(
         &self,
         root: &Path,
-        mode: Mode,
-        listing: Option<&Listing>,
+        mode: Strictness,
+        listing: Option<&IndexedFolder>,
         records: &[Vec<u8>],
     ) -> io::Result<()> {
         create_private(&self.folder)?;
@@ -273,9 +273,14 @@ pub(crate) fn create_private(folder: &Path) -> io::Result<()> {
         .create(folder)
 }
 
-fn encode(root: &Path, stamp: u64, listing: Option<&Listing>, records: &[Vec<u8>]) -> Vec<u8> {
+fn encode(
+    root: &Path,
+    stamp: u64,
+    listing: Option<&IndexedFolder>,
+    records: &[Vec<u8>],
+) -> Vec<u8> {
     let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
-    let mut header = Writer::default();
+    let mut header = RecordWriter::default();
     header.u64(stamp);
     header.bytes(root.as_os_str().as_encoded_bytes());
     header.u32(number(records.len()));
@@ -288,7 +293,7 @@ fn encode(root: &Path, stamp: u64, listing: Option<&Listing>, records: &[Vec<u8>
 
 /// A record, as bytes: path below the root, keys, payload.
 pub(crate) fn record(path: &[u8], keys: &Keys, payload: &[u8]) -> Vec<u8> {
-    let mut out = Writer::default();
+    let mut out = RecordWriter::default();
     out.bytes(path);
     keys.write(&mut out);
     out.bytes(payload);
@@ -296,14 +301,14 @@ pub(crate) fn record(path: &[u8], keys: &Keys, payload: &[u8]) -> Vec<u8> {
 }
 
 /// The names in a root, and the state of the root that proves them.
-pub(crate) struct Listing {
-    pub(crate) key: Key,
-    pub(crate) names: Names,
+pub(crate) struct IndexedFolder {
+    pub(crate) key: FileStamp,
+    pub(crate) names: FolderNames,
 }
 
-impl Listing {
+impl IndexedFolder {
     /// Writes the key to the header and returns the names as records.
-    fn write(&self, header: &mut Writer) -> Vec<Vec<u8>> {
+    fn write(&self, header: &mut RecordWriter) -> Vec<Vec<u8>> {
         let parts: Vec<Vec<u8>> = self.names.parts().collect();
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         self.key.write(header);
@@ -317,9 +322,9 @@ impl Listing {
 
     /// A record is verified against its skill, but nothing verifies these names, and a lost one would hide its skill.
     /// So they have a separate checksum.
-    fn read(header: &mut Reader<'_>, cursor: &mut Cursor) -> Option<Self> {
-        let key = Key::read(header)?;
-        let mut names = Names::default();
+    fn read(header: &mut RecordReader<'_>, cursor: &mut Cursor) -> Option<Self> {
+        let key = FileStamp::read(header)?;
+        let mut names = FolderNames::default();
         names.seen = header.u32()? as usize;
         let mut hash = crc32fast::Hasher::new();
         for _ in 0..header.u32()? {
@@ -337,20 +342,20 @@ pub(crate) struct Index {
     start: Cursor,
     count: usize,
     /// The names in the root when it was last listed.
-    pub(crate) listing: Option<Listing>,
+    pub(crate) listing: Option<IndexedFolder>,
 }
 
 impl Index {
     fn open(file: fs::File, root: &Path, stamp: u64) -> Option<Self> {
         let mut cursor = Cursor::new(file).ok().flatten()?;
         let header = cursor.take()?.to_vec();
-        let mut header = Reader::at(&header, 0);
+        let mut header = RecordReader::at(&header, 0);
         if header.u64()? != stamp || header.bytes()? != root.as_os_str().as_encoded_bytes() {
             return None;
         }
         let count = header.u32()? as usize;
         let listing = match header.flag()? {
-            true => Listing::read(&mut header, &mut cursor),
+            true => IndexedFolder::read(&mut header, &mut cursor),
             false => None,
         };
         Some(Self {
@@ -381,14 +386,14 @@ pub(crate) struct Records {
 }
 
 /// A decoded record.
-pub(crate) struct View<'i> {
+pub(crate) struct RecordView<'i> {
     pub(crate) keys: Keys,
     pub(crate) payload: &'i [u8],
 }
 
-impl<'i> View<'i> {
+impl<'i> RecordView<'i> {
     fn read(record: &'i [u8]) -> Option<Self> {
-        let mut input = Reader::at(record, 0);
+        let mut input = RecordReader::at(record, 0);
         input.bytes()?; // the path, which led here
         Some(Self {
             keys: Keys::read(&mut input)?,
@@ -400,14 +405,14 @@ impl<'i> View<'i> {
 impl Records {
     /// The record of a path, and its number. Records of paths before it are skipped permanently: an index in another
     /// order costs only time.
-    pub(crate) fn find(&mut self, path: &[u8]) -> Option<(usize, View<'_>)> {
+    pub(crate) fn find(&mut self, path: &[u8]) -> Option<(usize, RecordView<'_>)> {
         loop {
-            let found = Reader::at(self.cursor.record()?, 0).bytes()?;
+            let found = RecordReader::at(self.cursor.record()?, 0).bytes()?;
             match in_order(found, path) {
                 Ordering::Less => self.step(),
                 Ordering::Equal => {
                     let number = self.next;
-                    return Some((number, View::read(self.step()?)?));
+                    return Some((number, RecordView::read(self.step()?)?));
                 }
                 Ordering::Greater => return None,
             };

@@ -10,8 +10,8 @@
 //! `trap/SKILL.md`. [`discover`] lists `pdf`, follows the link once, and lists `trap` as invalid with the reason; it
 //! never waits for the FIFO.
 //!
-//! **In → out.** [`Root`]s + [`Options`] → [`Catalog`] `{ entries, diagnostics }`;
-//! [`Place`] → files, text, [`Digest`](metier_model::Digest).
+//! **In → out.** [`Root`]s + [`DiscoveryOptions`] → [`Catalog`] `{ entries, diagnostics }`;
+//! [`SkillLocation`] → files, text, [`Digest`](metier_model::Digest).
 //!
 //! **Invariants.** no hidden caps: reaching a limit is a diagnostic · a broken skill never hides another · bodies are
 //! read only on demand · the index is only a cache.
@@ -25,8 +25,8 @@ mod copy;
 mod discover;
 mod entry;
 mod folder;
-mod host;
 mod index;
+mod machine_facts;
 mod manifest_file;
 mod names;
 mod path_bytes;
@@ -39,18 +39,18 @@ mod snapshot;
 mod verdicts;
 mod walk;
 
-pub use builtin::{BUILTINS, Builtin};
+pub use builtin::{BUILTINS, BuiltinSkill};
 pub use copy::CopyError;
-pub use discover::{Limits, Options, discover};
-pub use entry::{Catalog, Entry, ManifestFiles, Place};
+pub use discover::{DiscoveryLimits, DiscoveryOptions, discover};
+pub use entry::{Catalog, CatalogEntry, ManifestFiles, SkillLocation};
 pub use folder::{FileEntry, ReadError, Resource};
-pub use host::Host;
 pub use index::IndexHome;
+pub use machine_facts::MachineFacts;
 pub use manifest_file::{has_file, read_named, read_small};
 pub use path_bytes::PathBytes;
 pub use project::{ProjectFiles, ProjectLimits, project_files};
 pub use project_state::ProjectState;
-pub use root::{Places, Presence, Root, known_agents, roots_below, usual, usual_in_project};
+pub use root::{Root, RootBases, RootPresence, known_agents, roots_below, usual, usual_in_project};
 pub use skill_files::Fingerprint;
-pub use snapshot::{Content, Held, Room, Snapshot};
-pub use verdicts::{Noted, VerdictKey, Verdicts};
+pub use snapshot::{MemoryBudget, Snapshot, SnapshotContent, SnapshotFile};
+pub use verdicts::{NotedVerdict, VerdictKey, Verdicts};

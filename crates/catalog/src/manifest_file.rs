@@ -8,8 +8,8 @@ use std::{
 };
 
 use metier_model::{
-    Card, Code, Diagnostic, Extent, FileText, Files, MAX_FRONTMATTER, Mode, Parsed, Severity,
-    extent,
+    Card, Diagnostic, DiagnosticCode, DiagnosticSeverity, Extent, FileText, Files, MAX_FRONTMATTER,
+    Parsed, Strictness, extent,
 };
 use rustix::{
     fd::{AsFd, BorrowedFd, OwnedFd},
@@ -34,13 +34,13 @@ const HEAD: usize = 4096;
 /// A problem with a file that was found before its text was read.
 #[derive(Debug)]
 pub(crate) struct FileProblem {
-    pub(crate) code: Code,
+    pub(crate) code: DiagnosticCode,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
 }
 
 impl FileProblem {
-    pub(crate) fn new(code: Code, message: impl Into<String>) -> Self {
+    pub(crate) fn new(code: DiagnosticCode, message: impl Into<String>) -> Self {
         Self {
             code,
             message: message.into(),
@@ -55,7 +55,7 @@ impl FileProblem {
 
     pub(crate) fn unreadable(error: Errno) -> Self {
         let problem = Self::new(
-            Code::FileUnreadable,
+            DiagnosticCode::FileUnreadable,
             format!("the file can't be read: {error}"),
         );
         if error == Errno::ACCESS {
@@ -67,17 +67,17 @@ impl FileProblem {
 }
 
 /// A manifest file that is open for reading.
-pub(crate) struct Opened {
+pub(crate) struct OpenedManifest {
     pub(crate) file: OwnedFd,
     pub(crate) stat: Stat,
 }
 
 /// Opens `path` below `folder`. `None` if the file does not exist; a link is `Err(LOOP)`.
-pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>, Errno> {
+pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<OpenedManifest>, Errno> {
     match openat(folder, path, OPEN, rustix::fs::Mode::empty()) {
         Ok(file) => {
             let stat = fstat(&file)?;
-            Ok(Some(Opened { file, stat }))
+            Ok(Some(OpenedManifest { file, stat }))
         }
         Err(Errno::NOENT) => Ok(None),
         Err(error) => Err(error),
@@ -86,16 +86,16 @@ pub(crate) fn open(folder: BorrowedFd<'_>, path: &[u8]) -> Result<Option<Opened>
 
 /// The same in a folder that was not inspected: fails if a link or another file system is on the path.
 #[cfg(target_os = "linux")]
-pub(crate) fn open_straight(root: BorrowedFd<'_>, path: &[u8]) -> Result<Opened, Errno> {
+pub(crate) fn open_straight(root: BorrowedFd<'_>, path: &[u8]) -> Result<OpenedManifest, Errno> {
     use rustix::fs::{ResolveFlags, openat2};
     let straight = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
     let file = openat2(root, path, OPEN, rustix::fs::Mode::empty(), straight)?;
     let stat = fstat(&file)?;
-    Ok(Opened { file, stat })
+    Ok(OpenedManifest { file, stat })
 }
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn open_straight(_: BorrowedFd<'_>, _: &[u8]) -> Result<Opened, Errno> {
+pub(crate) fn open_straight(_: BorrowedFd<'_>, _: &[u8]) -> Result<OpenedManifest, Errno> {
     Err(Errno::NOSYS)
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn open_linked(
     name: &[u8],
 ) -> Result<OwnedFd, FileProblem> {
     let nowhere = || {
-        FileProblem::new(Code::FileUnreadable, "broken symbolic link")
+        FileProblem::new(DiagnosticCode::FileUnreadable, "broken symbolic link")
             .hint("replace it with the file")
     };
     // Only the wording of the error depends on this check, never what is opened.
@@ -166,7 +166,7 @@ pub(crate) fn open_linked(
             return nowhere();
         }
         FileProblem::new(
-            Code::SymlinkEscape,
+            DiagnosticCode::SymlinkEscape,
             "the link points outside the skill's folder",
         )
         .hint("copy the file into the folder")
@@ -220,15 +220,16 @@ pub(crate) fn check(stat: &Stat, max_bytes: u64) -> Result<(), FileProblem> {
             FileType::CharacterDevice | FileType::BlockDevice => "a device",
             _ => "not a regular file",
         };
-        return Err(
-            FileProblem::new(Code::FileNotRegular, format!("it is {what}, not a file"))
-                .hint("replace it with a text file"),
-        );
+        return Err(FileProblem::new(
+            DiagnosticCode::FileNotRegular,
+            format!("it is {what}, not a file"),
+        )
+        .hint("replace it with a text file"));
     }
     let size = u64::try_from(stat.st_size).unwrap_or(u64::MAX);
     if size > max_bytes {
         let problem = FileProblem::new(
-            Code::FileTooLarge,
+            DiagnosticCode::FileTooLarge,
             format!("the file has {size} bytes; the limit is {max_bytes}"),
         );
         return Err(problem
@@ -287,7 +288,7 @@ pub(crate) struct Heads<'a> {
 }
 
 /// Parses the texts into a manifest.
-pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Parsed {
+pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Strictness) -> Parsed {
     let (manifest, diagnostics) = parse_as(folder, heads, mode, |files, mode| {
         let parsed = metier_model::parse(files, mode);
         (parsed.manifest, parsed.diagnostics)
@@ -302,7 +303,7 @@ pub(crate) fn parse(folder: Option<&str>, heads: &Heads<'_>, mode: Mode) -> Pars
 pub(crate) fn parse_card(
     folder: Option<&str>,
     heads: &Heads<'_>,
-    mode: Mode,
+    mode: Strictness,
 ) -> (Option<Card>, Vec<Diagnostic>) {
     parse_as(folder, heads, mode, metier_model::parse_card)
 }
@@ -311,8 +312,8 @@ pub(crate) fn parse_card(
 fn parse_as<T>(
     folder: Option<&str>,
     heads: &Heads<'_>,
-    mode: Mode,
-    parse: impl FnOnce(&Files<'_>, Mode) -> (Option<T>, Vec<Diagnostic>),
+    mode: Strictness,
+    parse: impl FnOnce(&Files<'_>, Strictness) -> (Option<T>, Vec<Diagnostic>),
 ) -> (Option<T>, Vec<Diagnostic>) {
     let md = heads.skill_md.map(|(_, bytes)| decode(bytes));
     let yaml = heads.skill_yaml.map(|(_, bytes)| decode(bytes));
@@ -337,7 +338,7 @@ fn parse_as<T>(
             diagnostics.extend(not_utf8(file.name, text, mode));
         }
     }
-    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == Severity::Error;
+    let is_error = |diagnostic: &Diagnostic| diagnostic.severity == DiagnosticSeverity::Error;
     if diagnostics.iter().any(is_error) {
         found = None;
     }
@@ -356,12 +357,12 @@ fn decode(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn not_utf8(file: &str, text: &str, mode: Mode) -> Option<Diagnostic> {
+fn not_utf8(file: &str, text: &str, mode: Strictness) -> Option<Diagnostic> {
     let at = text.find('\u{fffd}')?;
     let line = text[..at].bytes().filter(|byte| *byte == b'\n').count() + 1;
     Some(Diagnostic {
-        severity: Code::FileNotUtf8.severity(mode)?,
-        code: Code::FileNotUtf8,
+        severity: DiagnosticCode::FileNotUtf8.severity(mode)?,
+        code: DiagnosticCode::FileNotUtf8,
         message: "the text is not valid UTF-8; invalid bytes were replaced".into(),
         hint: Some("save the file as UTF-8".into()),
         file: file.into(),

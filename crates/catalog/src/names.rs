@@ -2,14 +2,14 @@
 
 use rustix::fs::FileType;
 
-use crate::codec::{Reader, Writer};
+use crate::codec::{RecordReader, RecordWriter};
 
 /// The number of names in one record.
 const PART: usize = 1024;
 
 /// The relevant entries of a listing.
 #[derive(Default)]
-pub(crate) struct Names {
+pub(crate) struct FolderNames {
     text: Vec<u8>,
     list: Vec<Name>,
     /// The number of names in the folder, including irrelevant ones.
@@ -25,7 +25,7 @@ struct Name {
     kind: FileType,
 }
 
-impl Names {
+impl FolderNames {
     pub(crate) fn push(&mut self, name: &[u8], kind: FileType) {
         let start = offset(&self.text);
         self.text.extend_from_slice(name);
@@ -64,7 +64,7 @@ impl Names {
     /// The names as records of an index.
     pub(crate) fn parts(&self) -> impl ExactSizeIterator<Item = Vec<u8>> {
         self.list.chunks(PART).map(|part| {
-            let mut out = Writer::default();
+            let mut out = RecordWriter::default();
             for (name, kind) in part.iter().map(|name| self.shown(name)) {
                 out.u32(kind.as_raw_mode());
                 out.bytes(name);
@@ -75,7 +75,7 @@ impl Names {
 
     /// Adds the names of a record.
     pub(crate) fn read_part(&mut self, part: &[u8]) -> Option<()> {
-        let mut input = Reader::at(part, 0);
+        let mut input = RecordReader::at(part, 0);
         while !input.is_empty() {
             let kind = FileType::from_raw_mode(input.u32()?);
             self.push(input.bytes()?, kind);
@@ -100,15 +100,15 @@ fn prefix(name: &[u8]) -> u128 {
 mod tests {
     use super::*;
 
-    fn names(words: &[&str]) -> Names {
-        let mut names = Names::default();
+    fn names(words: &[&str]) -> FolderNames {
+        let mut names = FolderNames::default();
         for word in words {
             names.push(word.as_bytes(), FileType::Directory);
         }
         names
     }
 
-    fn words(names: &Names) -> Vec<&[u8]> {
+    fn words(names: &FolderNames) -> Vec<&[u8]> {
         names.iter().map(|(name, _)| name).collect()
     }
 
@@ -138,7 +138,7 @@ mod tests {
     fn what_was_written_is_read() {
         let many: Vec<String> = (0..3000).map(|number| format!("s{number}")).collect();
         let many = names(&many.iter().map(String::as_str).collect::<Vec<_>>());
-        let mut read = Names::default();
+        let mut read = FolderNames::default();
         let parts: Vec<Vec<u8>> = many.parts().collect();
         assert_eq!(parts.len(), 3);
         parts.iter().for_each(|part| read.read_part(part).unwrap());

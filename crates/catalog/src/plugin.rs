@@ -7,12 +7,12 @@
 use std::path::Path;
 
 use metier_model::{
-    Mode,
+    Strictness,
     hooks::plugin::{self, MANIFEST},
 };
 
 use crate::{
-    entry::{Entry, ManifestFiles, Place},
+    entry::{CatalogEntry, ManifestFiles, SkillLocation},
     folder::ReadError,
     manifest_file::{self, Heads},
     root::Root,
@@ -36,8 +36,13 @@ pub(crate) fn as_skill(json: &[u8], folder: &str) -> Vec<u8> {
 }
 
 /// The plugin in a folder, if it is one with hooks. Its files are opened one component at a time, never through a link.
-pub(crate) fn entry(shown: &Path, root: &Root, number: u16, mode: Mode) -> Option<Entry> {
-    let place = Place::Folder(shown.to_owned());
+pub(crate) fn entry(
+    shown: &Path,
+    root: &Root,
+    number: u16,
+    mode: Strictness,
+) -> Option<CatalogEntry> {
+    let place = SkillLocation::Folder(shown.to_owned());
     let json = place.read(MANIFEST, MAX_BYTES).ok()?;
     let has_file = !matches!(place.read(HOOKS, MAX_BYTES), Err(ReadError::NotFound(_)));
     if !has_file && !plugin::has_hooks(&String::from_utf8_lossy(&json)) {
@@ -50,7 +55,7 @@ pub(crate) fn entry(shown: &Path, root: &Root, number: u16, mode: Mode) -> Optio
         ..Heads::default()
     };
     let (card, diagnostics) = manifest_file::parse_card(None, &heads, mode);
-    Some(Entry {
+    Some(CatalogEntry {
         source: root.source,
         root: Some(number),
         place,
@@ -66,7 +71,12 @@ pub(crate) fn entry(shown: &Path, root: &Root, number: u16, mode: Mode) -> Optio
 }
 
 /// The plugin that contains this root as its skills folder.
-pub(crate) fn around(real: &Path, root: &Root, number: u16, mode: Mode) -> Option<Entry> {
+pub(crate) fn around(
+    real: &Path,
+    root: &Root,
+    number: u16,
+    mode: Strictness,
+) -> Option<CatalogEntry> {
     let is_skills = real.file_name().is_some_and(|name| name == SKILLS);
     entry(real.parent().filter(|_| is_skills)?, root, number, mode)
 }

@@ -94,7 +94,7 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
             .take(limits.entries.saturating_sub(seen) + 1)
             .collect();
         entries.sort_by_key(fs::DirEntry::file_name);
-        let rules = Rules::below(root, &folder, above);
+        let rules = IgnoreStack::below(root, &folder, above);
         for entry in entries {
             seen += 1;
             if seen > limits.entries || found.files.len() >= limits.files {
@@ -126,12 +126,12 @@ pub fn project_files(root: &Path, limits: ProjectLimits) -> ProjectFiles {
 }
 
 /// The ignore files of a folder and of the folders above it.
-struct Rules {
+struct IgnoreStack {
     own: Vec<Gitignore>,
-    above: Option<Rc<Rules>>,
+    above: Option<Rc<IgnoreStack>>,
 }
 
-impl Rules {
+impl IgnoreStack {
     /// The rules in a folder: those above it, if it has none.
     fn below(root: &Path, folder: &Path, above: Option<Rc<Self>>) -> Option<Rc<Self>> {
         let own: Vec<Gitignore> = IGNORE_FILES
@@ -162,7 +162,7 @@ fn read(root: &Path, folder: &Path, name: &str) -> Option<Gitignore> {
 }
 
 /// The nearest rule decides; in one folder `.ignore` before `.gitignore`.
-fn is_ignored(rules: Option<&Rc<Rules>>, path: &Path, is_folder: bool) -> bool {
+fn is_ignored(rules: Option<&Rc<IgnoreStack>>, path: &Path, is_folder: bool) -> bool {
     let mut rules = rules;
     while let Some(level) = rules {
         for own in &level.own {

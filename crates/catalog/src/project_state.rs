@@ -16,13 +16,13 @@ use crate::project::{ProjectLimits, project_files};
 /// The files of a project at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProjectState {
-    files: BTreeMap<String, Mark>,
+    files: BTreeMap<String, ProjectMark>,
     is_whole: bool,
 }
 
 /// The metadata that differs after a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Mark {
+struct ProjectMark {
     inode: u64,
     size: u64,
     changed: (i64, i64),
@@ -35,7 +35,7 @@ impl ProjectState {
         let listed = project_files(root, limits);
         let mark = |path: String| {
             let found = fs::symlink_metadata(root.join(&path)).ok()?;
-            let mark = Mark {
+            let mark = ProjectMark {
                 inode: found.ino(),
                 size: found.size(),
                 changed: (found.ctime(), found.ctime_nsec()),

@@ -14,14 +14,14 @@ pub struct Root {
     /// Whether its skills may be used; false for a project that is not trusted.
     pub trusted: bool,
     /// What it means if it does not exist.
-    pub presence: Presence,
+    pub presence: RootPresence,
     /// The agent that uses this folder, if it is a usual one.
     pub agent: Option<&'static str>,
 }
 
 /// What it means if a root does not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Presence {
+pub enum RootPresence {
     /// Nothing: it is one of the usual folders.
     Optional,
     /// A warning: the configuration names it.
@@ -38,7 +38,7 @@ impl Root {
             source,
             path,
             trusted: true,
-            presence: Presence::Optional,
+            presence: RootPresence::Optional,
             agent: None,
         }
     }
@@ -47,7 +47,7 @@ impl Root {
     #[must_use]
     pub fn configured(source: Source, path: PathBuf) -> Self {
         Self {
-            presence: Presence::Expected,
+            presence: RootPresence::Expected,
             ..Self::usual(source, path)
         }
     }
@@ -59,7 +59,7 @@ impl Root {
             source,
             path,
             trusted: true,
-            presence: Presence::Required,
+            presence: RootPresence::Required,
             agent: None,
         }
     }
@@ -157,7 +157,7 @@ const AGENTS: &[(&str, &str)] = &[
 
 /// The paths that roots are relative to.
 #[derive(Clone, Copy, Debug)]
-pub struct Places<'a> {
+pub struct RootBases<'a> {
     /// The user's home directory.
     pub home: Option<&'a Path>,
     /// `skills/` in metier's configuration folder.
@@ -171,7 +171,7 @@ pub struct Places<'a> {
 /// The usual roots, in rising precedence.
 #[must_use]
 pub fn usual(
-    places: &Places<'_>,
+    places: &RootBases<'_>,
     extra: &[PathBuf],
     agents: bool,
     project_trusted: bool,
@@ -244,7 +244,7 @@ pub fn roots_below(project: &Path) -> (Vec<PathBuf>, bool) {
 }
 
 /// The roots from the top of the project down to the working directory: the nearest one has precedence.
-fn project_roots(places: &Places<'_>, trusted: bool) -> Vec<Root> {
+fn project_roots(places: &RootBases<'_>, trusted: bool) -> Vec<Root> {
     let mut folders: Vec<&Path> = places
         .work
         .ancestors()
@@ -299,7 +299,7 @@ mod tests {
 
     #[test]
     fn precedence_rises() {
-        let places = Places {
+        let places = RootBases {
             home: Some(Path::new("/h")),
             own: Some(Path::new("/h/.config/metier/skills")),
             work: Path::new("/p/a"),
@@ -328,7 +328,7 @@ mod tests {
 
     #[test]
     fn the_folder_of_an_agent_counts_for_the_user() {
-        let places = Places {
+        let places = RootBases {
             home: Some(Path::new("/h")),
             own: None,
             work: Path::new("/p"),
@@ -346,7 +346,7 @@ mod tests {
 
     #[test]
     fn home_as_working_directory_counts_once() {
-        let places = Places {
+        let places = RootBases {
             home: Some(Path::new("/h")),
             own: None,
             work: Path::new("/h"),

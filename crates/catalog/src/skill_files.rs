@@ -19,7 +19,7 @@ use rustix::{
 };
 use sha2::{Digest as _, Sha256};
 
-use crate::{folder::ReadError, index::Key, path_bytes::PathBytes};
+use crate::{folder::ReadError, index::FileStamp, path_bytes::PathBytes};
 
 /// The maximum number of files and folders of a skill.
 pub(crate) const MAX_FILES: usize = 100_000;
@@ -48,7 +48,7 @@ pub(crate) struct Visited<'v> {
     /// Whether it is executable.
     pub(crate) executable: bool,
     /// The key of its state.
-    pub(crate) key: Key,
+    pub(crate) key: FileStamp,
 }
 
 impl<'v> Visited<'v> {
@@ -61,7 +61,7 @@ impl<'v> Visited<'v> {
             size: u64::try_from(stat.st_size).unwrap_or(0),
             shared: stat.st_nlink > 1,
             executable: stat.st_mode & 0o111 != 0,
-            key: Key::of(stat),
+            key: FileStamp::of(stat),
         }
     }
 
@@ -83,7 +83,7 @@ pub(crate) fn shown(path: &[u8]) -> String {
 }
 
 /// A folder that is being visited.
-struct Level {
+struct FolderLevel {
     handle: OwnedFd,
     names: vec::IntoIter<CString>,
     /// The length of the folder's part of the path.
@@ -103,7 +103,7 @@ pub(crate) fn visit(
         .map_err(|error| os(root.as_os_str().as_bytes(), error))?;
     let mut left = max_files;
     let mut path: Vec<u8> = Vec::new();
-    let mut open = vec![Level::new(handle, &path, &mut left, max_files)?];
+    let mut open = vec![FolderLevel::new(handle, &path, &mut left, max_files)?];
     let mut folders = 0;
     loop {
         let depth = open.len();
@@ -135,12 +135,12 @@ pub(crate) fn visit(
         }
         let inner = openat(&level.handle, &name, FOLDER, Mode::empty());
         let inner = inner.map_err(|error| os(&path, error))?;
-        open.push(Level::new(inner, &path, &mut left, max_files)?);
+        open.push(FolderLevel::new(inner, &path, &mut left, max_files)?);
         folders += 1;
     }
 }
 
-impl Level {
+impl FolderLevel {
     /// Lists a folder. `left` is the number of further files and folders within the limit.
     fn new(
         handle: OwnedFd,
@@ -238,7 +238,7 @@ impl Default for States {
 
 impl States {
     /// Adds a file, in the order of [`visit`].
-    pub(crate) fn add(&mut self, path: &[u8], key: &Key) {
+    pub(crate) fn add(&mut self, path: &[u8], key: &FileStamp) {
         self.hash.update((path.len() as u64).to_le_bytes());
         self.hash.update(path);
         for number in [key.inode, key.size] {

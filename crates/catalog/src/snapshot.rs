@@ -10,7 +10,7 @@ use rustix::fs::FileType;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    entry::Place,
+    entry::SkillLocation,
     folder::{self, FileEntry, ReadError, Resource, Total},
     path_bytes::PathBytes,
     skill_files::{Fingerprint, MAX_FILES, States, visit},
@@ -20,7 +20,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot {
     /// The files, sorted by path.
-    pub files: Vec<Held>,
+    pub files: Vec<SnapshotFile>,
     /// The digest of all of them.
     pub digest: Digest,
     /// The state of the files; `None` for a built-in skill.
@@ -29,11 +29,11 @@ pub struct Snapshot {
 
 /// A file of a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Held {
+pub struct SnapshotFile {
     /// Relative to the skill's folder, with forward slashes.
     pub path: PathBytes,
     /// The content that was read.
-    pub content: Content,
+    pub content: SnapshotContent,
     /// The SHA-256 of all its bytes, or of a link's target.
     pub hash: [u8; 32],
     /// Its size; for a link, the length of its target.
@@ -46,7 +46,7 @@ pub struct Held {
 
 /// The content of a file in a snapshot.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Content {
+pub enum SnapshotContent {
     /// All bytes, or only the first ones of a file that exceeds the limit.
     Bytes(Vec<u8>),
     /// The target of a link.
@@ -59,19 +59,19 @@ pub enum Content {
 
 /// How much of a skill is kept in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Room {
+pub struct MemoryBudget {
     /// Bytes of one file; one byte more is kept, so that a larger file can be recognized.
     pub file: usize,
     /// Bytes of all files.
     pub total: usize,
 }
 
-impl Place {
+impl SkillLocation {
     /// Reads all files of the skill, once.
     ///
     /// # Errors
     /// If a file can't be read: its bytes would not be covered by the digest.
-    pub fn snapshot(&self, room: Room) -> Result<Snapshot, ReadError> {
+    pub fn snapshot(&self, room: MemoryBudget) -> Result<Snapshot, ReadError> {
         let Self::Folder(folder) = self else {
             return Ok(self.snapshot_of_builtin());
         };
@@ -93,8 +93,8 @@ impl Place {
                     size = length;
                     let enough = bytes.len() as u64 == size || bytes.len() > room.file;
                     let content = match enough {
-                        true => Content::Bytes(bytes),
-                        false => Content::Left,
+                        true => SnapshotContent::Bytes(bytes),
+                        false => SnapshotContent::Left,
                     };
                     (content, hash)
                 }
@@ -102,15 +102,15 @@ impl Place {
                     let target = folder::link_target(file)?;
                     let hash: [u8; 32] = Sha256::digest(&target).into();
                     lines.push(folder::line(file.path, &"link", &hash));
-                    (Content::Link(target.into()), hash)
+                    (SnapshotContent::Link(target.into()), hash)
                 }
                 _ => {
                     let hash: [u8; 32] = Sha256::digest(b"").into();
                     lines.push(folder::line(file.path, &"special", &hash));
-                    (Content::Special, hash)
+                    (SnapshotContent::Special, hash)
                 }
             };
-            files.push(Held {
+            files.push(SnapshotFile {
                 path: file.path.into(),
                 content,
                 hash,
@@ -137,16 +137,16 @@ impl Place {
         let held = contents.iter().map(|(path, content)| {
             let hash: [u8; 32] = Sha256::digest(content).into();
             lines.push(folder::line(path.as_bytes(), &content.len(), &hash));
-            Held {
+            SnapshotFile {
                 path: (*path).into(),
-                content: Content::Bytes(content.to_vec()),
+                content: SnapshotContent::Bytes(content.to_vec()),
                 hash,
                 size: content.len() as u64,
                 shared: false,
                 executable: false,
             }
         });
-        let mut files: Vec<Held> = held.collect();
+        let mut files: Vec<SnapshotFile> = held.collect();
         files.sort_by(|a, b| a.path.cmp(&b.path));
         Snapshot {
             files,
@@ -160,15 +160,18 @@ impl Snapshot {
     /// All files of the skill, sorted.
     #[must_use]
     pub fn list(&self) -> Vec<FileEntry> {
-        let entry = |held: &Held| FileEntry {
+        let entry = |held: &SnapshotFile| FileEntry {
             path: held.path.clone(),
             size: held.size,
-            special: matches!(held.content, Content::Link(_) | Content::Special),
+            special: matches!(
+                held.content,
+                SnapshotContent::Link(_) | SnapshotContent::Special
+            ),
         };
         self.files.iter().map(entry).collect()
     }
 
-    /// One file of the skill, as bytes, with the same restrictions as [`Place::read`].
+    /// One file of the skill, as bytes, with the same restrictions as [`SkillLocation::read`].
     ///
     /// # Errors
     /// If the path is not inside the skill, or is not a regular file within the limit.
@@ -192,7 +195,7 @@ impl Snapshot {
     /// A manifest file can have a second hard link, or be a link that stays in the folder.
     pub(crate) fn read_manifest(&self, name: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let held = self.find(name, name)?;
-        let Content::Link(target) = &held.content else {
+        let SnapshotContent::Link(target) = &held.content else {
             return held.bytes(name, limit);
         };
         let outside = || ReadError::NotAFile {
@@ -206,14 +209,14 @@ impl Snapshot {
             .bytes(name, limit)
     }
 
-    fn find(&self, path: &str, asked: &str) -> Result<&Held, ReadError> {
+    fn find(&self, path: &str, asked: &str) -> Result<&SnapshotFile, ReadError> {
         self.files
             .binary_search_by(|held| held.path.as_bytes().cmp(path.as_bytes()))
             .map(|index| &self.files[index])
             .map_err(|_| {
                 let asked_path = Path::new(path);
-                let is_below = |held: &Held| held.path.as_path().starts_with(asked_path);
-                let is_above = |held: &Held| asked_path.starts_with(held.path.as_path());
+                let is_below = |held: &SnapshotFile| held.path.as_path().starts_with(asked_path);
+                let is_above = |held: &SnapshotFile| asked_path.starts_with(held.path.as_path());
                 let what = if self.files.iter().any(is_below) {
                     "a folder"
                 } else if self.files.iter().any(is_above) {
@@ -229,16 +232,20 @@ impl Snapshot {
     }
 }
 
-impl Held {
+impl SnapshotFile {
     fn bytes(&self, asked: &str, limit: u64) -> Result<Vec<u8>, ReadError> {
         let path = folder::shown(asked);
         let what = match &self.content {
-            Content::Bytes(bytes) if bytes.len() as u64 == self.size && self.size <= limit => {
+            SnapshotContent::Bytes(bytes)
+                if bytes.len() as u64 == self.size && self.size <= limit =>
+            {
                 return Ok(bytes.clone());
             }
-            Content::Bytes(_) | Content::Left => return Err(ReadError::TooLarge { path, limit }),
-            Content::Link(_) => "a link",
-            Content::Special => "a FIFO, socket or device",
+            SnapshotContent::Bytes(_) | SnapshotContent::Left => {
+                return Err(ReadError::TooLarge { path, limit });
+            }
+            SnapshotContent::Link(_) => "a link",
+            SnapshotContent::Special => "a FIFO, socket or device",
         };
         Err(ReadError::NotAFile { path, what })
     }

@@ -12,7 +12,7 @@ use std::{
 use metier_model::Digest;
 
 use crate::{
-    codec::{Reader, Writer},
+    codec::{RecordReader, RecordWriter},
     index::{IndexHome, create_private, replace},
     manifest_file::read_bytes,
 };
@@ -31,7 +31,7 @@ const MAX_BYTES: u64 = 128 << 20;
 
 /// The scan result of a skill, as far as a list shows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Noted {
+pub struct NotedVerdict {
     /// The skill's name at the scan: the scanner uses it.
     pub name: Box<str>,
     /// The verdict, as it is written in JSON.
@@ -77,7 +77,7 @@ impl Verdicts {
         if magic != MAGIC || crc32fast::hash(body).to_le_bytes() != checksum {
             return None;
         }
-        let mut input = Reader::at(&bytes, 12);
+        let mut input = RecordReader::at(&bytes, 12);
         if input.u64()? != stamp {
             return None;
         }
@@ -94,7 +94,7 @@ impl Verdicts {
 
     /// The verdict about these bytes, by these rules, under this name.
     #[must_use]
-    pub fn find(&self, digest: Digest, rules: u64, name: &str) -> Option<Noted> {
+    pub fn find(&self, digest: Digest, rules: u64, name: &str) -> Option<NotedVerdict> {
         let wanted = VerdictKey {
             digest: digest.0,
             rules,
@@ -117,16 +117,16 @@ impl Verdicts {
     fn row(&self, index: usize) -> Option<(VerdictKey, u64, u32)> {
         let start = HEAD + index * WIDTH;
         let digest = self.bytes.get(start..start + 32)?.try_into().ok()?;
-        let mut input = Reader::at(&self.bytes, start + 32);
+        let mut input = RecordReader::at(&self.bytes, start + 32);
         let (rules, at, offset) = (input.u64()?, input.u64()?, input.u32()?);
         Some((VerdictKey { digest, rules }, at, offset))
     }
 
-    fn text(&self, offset: u32) -> Option<Noted> {
-        let mut input = Reader::at(&self.bytes, offset as usize);
+    fn text(&self, offset: u32) -> Option<NotedVerdict> {
+        let mut input = RecordReader::at(&self.bytes, offset as usize);
         let line = input.u32()?;
         let mut text = || Some(Box::from(std::str::from_utf8(input.bytes()?).ok()?));
-        Some(Noted {
+        Some(NotedVerdict {
             line,
             name: text()?,
             verdict: text()?,
@@ -141,7 +141,11 @@ impl Verdicts {
     ///
     /// # Errors
     /// If the folder can't be written to.
-    pub fn add(home: &IndexHome, new: Vec<(VerdictKey, Noted)>, now: SystemTime) -> io::Result<()> {
+    pub fn add(
+        home: &IndexHome,
+        new: Vec<(VerdictKey, NotedVerdict)>,
+        now: SystemTime,
+    ) -> io::Result<()> {
         let now = now
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs());
@@ -151,7 +155,7 @@ impl Verdicts {
             let (key, at, offset) = old.row(index)?;
             Some((key, at, old.text(offset)?))
         });
-        let mut all: Vec<(VerdictKey, u64, Noted)> = new
+        let mut all: Vec<(VerdictKey, u64, NotedVerdict)> = new
             .into_iter()
             .map(|(key, noted)| (key, now, noted))
             .chain(known)
@@ -169,8 +173,8 @@ impl Verdicts {
     }
 }
 
-fn encode(all: &[(VerdictKey, u64, Noted)], stamp: u64) -> Vec<u8> {
-    let mut texts = Writer::default();
+fn encode(all: &[(VerdictKey, u64, NotedVerdict)], stamp: u64) -> Vec<u8> {
+    let mut texts = RecordWriter::default();
     let mut offsets = Vec::with_capacity(all.len());
     let start = HEAD + all.len() * WIDTH;
     let mut length = 0;
@@ -189,7 +193,7 @@ fn encode(all: &[(VerdictKey, u64, Noted)], stamp: u64) -> Vec<u8> {
             length += 4 + text.len();
         }
     }
-    let mut body = Writer::default();
+    let mut body = RecordWriter::default();
     body.u64(stamp);
     body.u32(u32::try_from(all.len()).unwrap_or(u32::MAX));
     for ((key, at, _), offset) in all.iter().zip(offsets) {
@@ -213,8 +217,8 @@ mod tests {
 
     use super::*;
 
-    fn noted(name: &str, verdict: &str) -> Noted {
-        Noted {
+    fn noted(name: &str, verdict: &str) -> NotedVerdict {
+        NotedVerdict {
             name: name.into(),
             verdict: verdict.into(),
             rule: "exfiltration/credentials".into(),

@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use metier::{ApprovalQuestion, ApprovalSubject, Approver, Reply, agent::Cancel, wording};
+use metier::{ApprovalQuestion, ApprovalSubject, Approver, Reply, agent::Cancel, approval_text};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -13,8 +13,8 @@ use rustix::{
 };
 
 use crate::{
+    event_printer::TerminalScreen,
     output::{Output, Tone},
-    talk::Screen,
 };
 
 /// How often a question is repeated after an answer that is not offered.
@@ -32,7 +32,7 @@ pub(crate) struct Terminal {
 /// The session in which a question is asked.
 struct Within {
     cancel: Cancel,
-    screen: Arc<Screen>,
+    screen: Arc<TerminalScreen>,
 }
 
 impl Terminal {
@@ -46,7 +46,7 @@ impl Terminal {
     }
 
     /// The same within a conversation: nothing else is written while a question is open, and Ctrl-C is a no.
-    pub(crate) fn within(self, cancel: Cancel, screen: Arc<Screen>) -> Self {
+    pub(crate) fn within(self, cancel: Cancel, screen: Arc<TerminalScreen>) -> Self {
         Self {
             within: Some(Within { cancel, screen }),
             ..self
@@ -61,11 +61,11 @@ impl Terminal {
             .as_ref()
             .is_some_and(|within| within.screen.is_subagent(&question.session));
         let paint = |text: &str, tone: Tone| self.output.paint_talk(text, tone);
-        let text = wording::question(question, by_subagent, &paint);
+        let text = approval_text::question(question, by_subagent, &paint);
         talk.write_all(self.output.wrapped_talk(&text).as_bytes())?;
         let mut tries = 0;
         loop {
-            let choices = wording::choices(question);
+            let choices = approval_text::choices(question);
             talk.write_all(self.output.wrapped_talk(&choices).as_bytes())?;
             talk.flush()?;
             if let Some(within) = &self.within
@@ -80,13 +80,13 @@ impl Terminal {
                 return Ok(Reply::Deny);
             }
             match (read_answer(&line), &question.subject) {
-                (Read::Reply(reply), _)
+                (LineAnswer::Reply(reply), _)
                     if reply == Reply::Deny || question.taken(reply).is_some() =>
                 {
                     return Ok(reply);
                 }
-                (Read::List, ApprovalSubject::Permissions { asked, .. }) => {
-                    talk.write_all(wording::all_wants(asked).as_bytes())?;
+                (LineAnswer::List, ApprovalSubject::Permissions { asked, .. }) => {
+                    talk.write_all(approval_text::all_wants(asked).as_bytes())?;
                 }
                 _ if tries + 1 == MAX_TRIES => {
                     talk.write_all(b"\nnot one of the answers above: this counts as a no\n")?;
@@ -105,7 +105,7 @@ impl Terminal {
 
 /// A parsed answer.
 #[derive(Debug, PartialEq, Eq)]
-enum Read {
+enum LineAnswer {
     Reply(Reply),
     /// Show everything that is asked for.
     List,
@@ -113,14 +113,14 @@ enum Read {
 }
 
 /// Reads an answer: in any case, by its letter or its word. An empty line is a no.
-fn read_answer(line: &str) -> Read {
-    Read::Reply(match line.trim().to_ascii_lowercase().as_str() {
+fn read_answer(line: &str) -> LineAnswer {
+    LineAnswer::Reply(match line.trim().to_ascii_lowercase().as_str() {
         "y" | "yes" | "o" | "once" => Reply::Once,
         "s" | "session" => Reply::Session,
         "a" | "always" => Reply::Always,
         "" | "n" | "no" | "d" | "deny" => Reply::Deny,
-        "l" | "list" => return Read::List,
-        _ => return Read::Unknown,
+        "l" | "list" => return LineAnswer::List,
+        _ => return LineAnswer::Unknown,
     })
 }
 
@@ -195,14 +195,14 @@ mod tests {
             for line in lines {
                 assert_eq!(
                     read_answer(&format!("{line}\n")),
-                    Read::Reply(expected),
+                    LineAnswer::Reply(expected),
                     "{line:?}"
                 );
             }
         }
-        assert_eq!(read_answer("l\n"), Read::List);
+        assert_eq!(read_answer("l\n"), LineAnswer::List);
         for line in ["ok", "once more", "always!", "\u{1b}[A", "yy", "ye s"] {
-            assert_eq!(read_answer(line), Read::Unknown, "{line:?}");
+            assert_eq!(read_answer(line), LineAnswer::Unknown, "{line:?}");
         }
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,
     #[command(subcommand)]
-    pub(crate) command: Option<Command>,
+    pub(crate) command: Option<CliCommand>,
 }
 
 #[derive(Args, Clone)]
@@ -106,36 +106,36 @@ fn parse_root(text: &str) -> Result<NamedRoot, String> {
 }
 
 #[derive(Subcommand)]
-pub(crate) enum Command {
-    List(list::Args),
-    Info(info::Args),
-    Validate(validate::Args),
-    Prompt(prompt::Args),
-    Show(show::Args),
-    Read(read::Args),
-    Scan(scan::Args),
-    Select(select::Args),
-    Why(why::Args),
-    Compose(compose::Args),
-    Doctor(doctor::Args),
-    Run(run::Args),
-    Agent(agent::Args),
-    Chat(chat::Args),
-    Spawn(spawn::Args),
-    Tools(tools::Args),
-    Call(call::Args),
+pub(crate) enum CliCommand {
+    List(list::ListArgs),
+    Info(info::InfoArgs),
+    Validate(validate::ValidateArgs),
+    Prompt(prompt::PromptArgs),
+    Show(show::ShowArgs),
+    Read(read::ReadArgs),
+    Scan(scan::ScanArgs),
+    Select(select::SelectArgs),
+    Why(why::WhyArgs),
+    Compose(compose::ComposeArgs),
+    Doctor(doctor::DoctorArgs),
+    Run(run::RunArgs),
+    Agent(agent::AgentArgs),
+    Chat(chat::ChatArgs),
+    Spawn(spawn::SpawnArgs),
+    Tools(tools::ToolsArgs),
+    Call(call::CallArgs),
     Test(test::Args),
-    Exec(exec::Args),
-    Trust(trust::Args),
-    Permissions(permissions::Args),
-    Log(log::Args),
-    Deps(deps::Args),
+    Exec(exec::ExecArgs),
+    Trust(trust::TrustArgs),
+    Permissions(permissions::PermissionsArgs),
+    Log(log::LogArgs),
+    Deps(deps::DepsArgs),
     #[command(alias = "create")]
-    New(new::Args),
-    Mcp(mcp::Args),
-    Config(config::Args),
-    Completions(completions::Args),
-    Man(man::Args),
+    New(new::NewArgs),
+    Mcp(mcp::McpArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 /// `metier skills list` and `metier skill list` are `metier list`: the word is dropped where a

@@ -8,16 +8,16 @@ use std::ffi::OsString;
 use clap::{Arg, Command, CommandFactory, Parser};
 use metier::{
     Machine,
-    configuration::{KEYS, Kind},
+    configuration::{KEYS, ValueKind},
     skill::{Inventory, known_agents},
 };
 
 use crate::{
     cli::{Cli, without_seed_spelling},
+    cli_run::CliRun,
     commands::list,
     failure::Exit,
     output::{Output, one_line},
-    session::Session,
 };
 
 /// The shell completes the name of a file.
@@ -65,7 +65,7 @@ fn offered(before: &[String], partial: &str) -> Offered {
         .collect();
     let mut root = Cli::command();
     root.build();
-    let read = Line::read(&root, &before);
+    let read = TypedLine::read(&root, &before);
     if let Some(arg) = read.expects {
         return values(arg, &read, partial);
     }
@@ -88,7 +88,7 @@ fn offered(before: &[String], partial: &str) -> Offered {
 }
 
 /// What was typed before the word.
-struct Line<'c> {
+struct TypedLine<'c> {
     command: Option<&'c Command>,
     /// The words that are neither a command nor an option.
     given: Vec<&'c str>,
@@ -98,7 +98,7 @@ struct Line<'c> {
     places: Vec<String>,
 }
 
-impl<'c> Line<'c> {
+impl<'c> TypedLine<'c> {
     fn read(root: &'c Command, words: &'c [String]) -> Self {
         let mut line = Self {
             command: None,
@@ -159,7 +159,7 @@ fn options(command: &Command) -> Vec<Candidate> {
 }
 
 /// What an argument can be.
-fn values(arg: &Arg, line: &Line<'_>, partial: &str) -> Offered {
+fn values(arg: &Arg, line: &TypedLine<'_>, partial: &str) -> Offered {
     let possible: Vec<Candidate> = arg
         .get_possible_values()
         .iter()
@@ -215,8 +215,8 @@ fn keys() -> Vec<Candidate> {
 fn values_of_key(key: &str) -> Vec<Candidate> {
     let known = KEYS.iter().find(|known| known.path == key);
     let words: &[&str] = match known.map(|known| known.kind) {
-        Some(Kind::Bool) => &["true", "false"],
-        Some(Kind::Choice(words)) => words,
+        Some(ValueKind::Bool) => &["true", "false"],
+        Some(ValueKind::Choice(words)) => words,
         _ => &[],
     };
     words
@@ -226,7 +226,7 @@ fn values_of_key(key: &str) -> Vec<Candidate> {
 }
 
 /// The skills of this machine, as the words before see it.
-fn with_inventory<T: Default>(line: &Line<'_>, use_it: impl FnOnce(&Inventory) -> T) -> T {
+fn with_inventory<T: Default>(line: &TypedLine<'_>, use_it: impl FnOnce(&Inventory) -> T) -> T {
     let places = line.places.iter().map(String::as_str);
     let words = std::iter::once("metier").chain(places);
     let Ok(cli) = Cli::try_parse_from(words) else {
@@ -239,12 +239,12 @@ fn with_inventory<T: Default>(line: &Line<'_>, use_it: impl FnOnce(&Inventory) -
     ) else {
         return T::default();
     };
-    let session = Session::open_to_read(&cli.global, &machine, &output);
+    let session = CliRun::open_to_read(&cli.global, &machine, &output);
     let skills = session.and_then(|session| session.skills());
     skills.map_or_else(|_| T::default(), |skills| use_it(skills.inventory()))
 }
 
-fn skills(line: &Line<'_>) -> Vec<Candidate> {
+fn skills(line: &TypedLine<'_>) -> Vec<Candidate> {
     with_inventory(line, |inventory| {
         let cards = inventory
             .skills
@@ -257,7 +257,7 @@ fn skills(line: &Line<'_>) -> Vec<Candidate> {
     })
 }
 
-fn files_of_skill(line: &Line<'_>) -> Vec<Candidate> {
+fn files_of_skill(line: &TypedLine<'_>) -> Vec<Candidate> {
     let name = line.given.first().copied().unwrap_or_default();
     with_inventory(line, |inventory| {
         let Ok(skill) = inventory.find(name) else {

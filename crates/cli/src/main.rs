@@ -3,26 +3,26 @@
 //! **Problem.** A command gets an answer: data on stdout, messages on stderr, one
 //! exit code, and after a failure what to type next.
 //!
-//! **In → out.** arguments → `cli::Cli` (parsed) → `session::Session` (the workspace and the output) →
+//! **In → out.** arguments → `cli::Cli` (parsed) → `cli_run::CliRun` (the workspace and the output) →
 //! one command → text or JSON.
 //!
 //! **Invariants.** only this crate reads the terminal · a command
 //! parses, calls one verb of the library and prints · exit codes are chosen in `failure.rs`.
 //!
-//! **Start reading at** `cli.rs`, then `session.rs`, then `commands/list.rs`.
+//! **Start reading at** `cli.rs`, then `cli_run.rs`, then `commands/list.rs`.
 
 mod approver;
 mod chat;
 mod cli;
+mod cli_run;
 mod commands;
 mod complete;
+mod event_printer;
 mod failure;
 mod help;
 mod interrupt;
 mod logging;
 mod output;
-mod session;
-mod talk;
 mod templates;
 mod wrap;
 

@@ -22,8 +22,8 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use crate::{
     cli::{Color, Global},
+    event_printer::MarkdownStyle,
     failure::Failure,
-    talk::MarkdownStyle,
     wrap::wrapped,
 };
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use crate::datum::Datum;
-use crate::key::{Found, Key, find, suppression};
-use crate::load::{Held, State, load};
+use crate::key::{ConfigKey, KeyLookup, find, suppression};
+use crate::load::{Held, LoadState, load};
 use crate::{KEYS, KeyPath, Origin, Secret, suggest, table};
 
 /// Every value, typed. The documentation of each is in [`KEYS`].
@@ -14,34 +14,34 @@ pub struct Config {
     /// `skills.enabled`
     pub enabled: bool,
     /// `skills.validation`
-    pub validation: Validation,
+    pub validation: ValidationSetting,
     /// `skills.load.*`
-    pub load: Load,
+    pub load: LoadSettings,
     /// `skills.allow_bundled`; `None` allows all.
     pub allow_bundled: Option<Vec<String>>,
     /// `skills.approved`
-    pub approved: Vec<Approved>,
+    pub approved: Vec<ApprovedPermission>,
     /// `skills.security.*`
-    pub security: Security,
+    pub security: SecuritySettings,
     /// `skills.scan.*`
-    pub scan: Scan,
+    pub scan: ScanSettings,
     /// `skills.registry_url`
     pub registry_url: Option<String>,
     /// `skills.limits.*`
-    pub limits: Limits,
+    pub limits: LimitSettings,
     /// `skills.hooks.*`
-    pub hooks: Hooks,
+    pub hooks: HookSettings,
     /// `agent.*`
-    pub agent: Agent,
+    pub agent: AgentSettings,
     /// `prompt.*`
-    pub prompt: Prompt,
-    entries: BTreeMap<String, Entry>,
-    state: State,
+    pub prompt: PromptSettings,
+    entries: BTreeMap<String, SkillSettings>,
+    state: LoadState,
 }
 
 /// `skills.validation`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Validation {
+pub enum ValidationSetting {
     /// Load what has a usable name and description, with warnings.
     Lenient,
     /// Load exactly what conforms to the specification.
@@ -50,7 +50,7 @@ pub enum Validation {
 
 /// `skills.load.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Load {
+pub struct LoadSettings {
     /// Additional folders, as written: the caller resolves `~` and relative paths.
     pub extra_dirs: Vec<PathBuf>,
     /// Whether to search other agents' folders too.
@@ -63,7 +63,7 @@ pub struct Load {
 
 /// One item of `skills.approved`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Approved {
+pub struct ApprovedPermission {
     /// The skill's name, with its source where one is given.
     pub name: String,
     /// `sha256:…` in lower case if the approval is bound to content.
@@ -72,7 +72,7 @@ pub struct Approved {
 
 /// `skills.security.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Security {
+pub struct SecuritySettings {
     /// Whether a skill is scanned before its body is loaded.
     pub scan_on_load: bool,
     /// Whether a critical finding blocks a skill.
@@ -80,14 +80,14 @@ pub struct Security {
     /// The first words that a `!command` may start with; `None` sets no limit.
     pub allowed_command_prefixes: Option<Vec<String>>,
     /// What to do when skills of a set disagree about a tool.
-    pub on_conflict: OnConflict,
+    pub on_conflict: ConflictSetting,
     /// What to do when a `!command` fails.
     pub on_command_error: OnCommandError,
 }
 
 /// `skills.scan.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Scan {
+pub struct ScanSettings {
     /// The built-in rules to use.
     pub rules: ScanRules,
     /// The folder of the user's own rules, as written.
@@ -122,7 +122,7 @@ pub struct Suppression {
 
 /// `skills.security.on_conflict`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnConflict {
+pub enum ConflictSetting {
     /// The strictest rule applies.
     Restrict,
     /// The set is rejected.
@@ -140,16 +140,16 @@ pub enum OnCommandError {
 
 /// `skills.hooks.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Hooks {
+pub struct HookSettings {
     /// What runs hooks in JavaScript.
-    pub engine: Engine,
+    pub engine: HookEngine,
     /// The path of Deno, as written.
     pub deno: Option<PathBuf>,
 }
 
 /// `skills.hooks.engine`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
+pub enum HookEngine {
     /// Deno if it is installed, otherwise the embedded engine.
     Auto,
     /// Deno only.
@@ -160,7 +160,7 @@ pub enum Engine {
 
 /// `skills.limits.*`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
+pub struct LimitSettings {
     /// Skills to read in one root.
     pub max_skills: u64,
     /// Files and folders to visit in one root.
@@ -189,7 +189,7 @@ pub struct Limits {
 
 /// `agent.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Agent {
+pub struct AgentSettings {
     /// The tools of the agent that uses metier; `None` if unknown.
     pub tools: Option<Vec<String>>,
     /// The model, as `provider/model`.
@@ -239,7 +239,7 @@ pub struct Prices {
 
 /// `prompt.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Prompt {
+pub struct PromptSettings {
     /// Tokens for the list of skills.
     pub budget: Option<u64>,
     /// The maximum number of skills; `Some(0)` means no limit.
@@ -248,7 +248,7 @@ pub struct Prompt {
 
 /// `skills.entries.<name>.*`
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
+pub struct SkillSettings {
     /// Whether the skill may be used.
     pub enabled: bool,
     /// Environment variables for the programs that it runs.
@@ -261,7 +261,7 @@ pub struct Entry {
 
 /// One line of `metier config`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub struct ConfigLine {
     /// The path, quoted where TOML requires it.
     pub key: String,
     /// The value as TOML, with secrets hidden; `None` if it is not set and has no default.
@@ -288,7 +288,7 @@ pub struct UnknownKey {
     pub hint: String,
 }
 
-static NO_ENTRY: Entry = Entry {
+static NO_ENTRY: SkillSettings = SkillSettings {
     enabled: true,
     env: BTreeMap::new(),
     api_key: None,
@@ -307,13 +307,13 @@ impl Default for Config {
 const ON_BY_DEFAULT: [&str; 2] = ["workspace.dir", "browser.enabled"];
 
 impl Config {
-    pub(crate) fn new(state: State) -> Self {
-        let view = View(&state);
+    pub(crate) fn new(state: LoadState) -> Self {
+        let view = ConfigView(&state);
         Self {
             enabled: view.bool(&table::SKILLS_ENABLED),
             validation: match view.text(&table::SKILLS_VALIDATION).as_deref() {
-                Some("lenient") => Validation::Lenient,
-                _ => Validation::Strict,
+                Some("lenient") => ValidationSetting::Lenient,
+                _ => ValidationSetting::Strict,
             },
             load: view.load(),
             allow_bundled: view.list(&table::SKILLS_ALLOW_BUNDLED),
@@ -329,7 +329,7 @@ impl Config {
             limits: view.limits(),
             hooks: view.hooks(),
             agent: view.agent(),
-            prompt: Prompt {
+            prompt: PromptSettings {
                 budget: view.optional_int(&table::PROMPT_BUDGET),
                 max_skills: view.optional_int(&table::PROMPT_MAX_SKILLS),
             },
@@ -339,28 +339,28 @@ impl Config {
     }
 
     /// The settings of one skill; the defaults if there are none.
-    pub fn entry(&self, name: &str) -> &Entry {
+    pub fn entry(&self, name: &str) -> &SkillSettings {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
     }
 
     /// All skills that have settings.
-    pub fn entries(&self) -> impl Iterator<Item = (&str, &Entry)> {
+    pub fn entries(&self) -> impl Iterator<Item = (&str, &SkillSettings)> {
         self.entries
             .iter()
             .map(|(name, entry)| (name.as_str(), entry))
     }
 
     /// Every key with its value and origin, in the order of [`KEYS`].
-    pub fn values(&self) -> Vec<Value> {
+    pub fn values(&self) -> Vec<ConfigLine> {
         KEYS.iter().flat_map(|key| self.values_of(key)).collect()
     }
 
     /// One key with its value and origin.
-    pub fn get(&self, key: &str) -> Result<Value, UnknownKey> {
+    pub fn get(&self, key: &str) -> Result<ConfigLine, UnknownKey> {
         let path = KeyPath::parse(key);
         match find(&path) {
-            Found::Key { key, path, .. } => Ok(value(key, &path, self.state.get(&path))),
-            Found::Table | Found::Nothing => Err(unknown_key(&path)),
+            KeyLookup::Key { key, path, .. } => Ok(value(key, &path, self.state.get(&path))),
+            KeyLookup::Table | KeyLookup::Nothing => Err(unknown_key(&path)),
         }
     }
 
@@ -383,7 +383,7 @@ impl Config {
         }
     }
 
-    fn values_of(&self, key: &'static Key) -> Vec<Value> {
+    fn values_of(&self, key: &'static ConfigKey) -> Vec<ConfigLine> {
         if !key.is_pattern() {
             let path = KeyPath::parse(key.path);
             return vec![value(key, &path, self.state.get(&path))];
@@ -404,9 +404,9 @@ pub(crate) fn unknown_key(path: &KeyPath) -> UnknownKey {
     }
 }
 
-fn value(key: &'static Key, path: &KeyPath, held: Option<&Held>) -> Value {
+fn value(key: &'static ConfigKey, path: &KeyPath, held: Option<&Held>) -> ConfigLine {
     let origin = held.map_or(Origin::Default, |held| held.origin.clone());
-    Value {
+    ConfigLine {
         key: path.to_string(),
         text: held.map(|held| held.datum.shown(path)),
         line: held.and_then(|held| held.line),
@@ -417,26 +417,26 @@ fn value(key: &'static Key, path: &KeyPath, held: Option<&Held>) -> Value {
     }
 }
 
-fn approved(text: &str) -> Approved {
+fn approved(text: &str) -> ApprovedPermission {
     match text.split_once('@') {
-        Some((name, digest)) => Approved {
+        Some((name, digest)) => ApprovedPermission {
             name: name.to_owned(),
             digest: Some(digest.to_ascii_lowercase()),
         },
-        None => Approved {
+        None => ApprovedPermission {
             name: text.to_owned(),
             digest: None,
         },
     }
 }
 
-fn entries(state: &State) -> BTreeMap<String, Entry> {
-    let mut entries: BTreeMap<String, Entry> = BTreeMap::new();
+fn entries(state: &LoadState) -> BTreeMap<String, SkillSettings> {
+    let mut entries: BTreeMap<String, SkillSettings> = BTreeMap::new();
     for (path, held) in state {
         let [_, _, name, field @ ..] = path.segments() else {
             continue;
         };
-        let is = |key: &Key| held.key.path == key.path;
+        let is = |key: &ConfigKey| held.key.path == key.path;
         let entries = &mut entries;
         match (&held.datum, field.last()) {
             (Datum::Bool(value), _) if is(&table::SKILLS_ENTRIES_ENABLED) => {
@@ -458,18 +458,21 @@ fn entries(state: &State) -> BTreeMap<String, Entry> {
     entries
 }
 
-fn entry_of<'e>(entries: &'e mut BTreeMap<String, Entry>, name: &str) -> &'e mut Entry {
+fn entry_of<'e>(
+    entries: &'e mut BTreeMap<String, SkillSettings>,
+    name: &str,
+) -> &'e mut SkillSettings {
     let entry = entries.entry(name.to_owned());
     entry.or_insert_with(|| NO_ENTRY.clone())
 }
 
-fn prices(state: &State) -> BTreeMap<String, Prices> {
+fn prices(state: &LoadState) -> BTreeMap<String, Prices> {
     let mut prices: BTreeMap<String, Prices> = BTreeMap::new();
     for (path, held) in state {
         let ([_, _, model, _], Datum::Text(text)) = (path.segments(), &held.datum) else {
             continue;
         };
-        let is = |key: &Key| held.key.path == key.path;
+        let is = |key: &ConfigKey| held.key.path == key.path;
         let field: fn(&mut Prices) -> &mut Option<String> = if is(&table::AGENT_PRICES_INPUT) {
             |price| &mut price.input
         } else if is(&table::AGENT_PRICES_OUTPUT) {
@@ -486,49 +489,49 @@ fn prices(state: &State) -> BTreeMap<String, Prices> {
 
 /// Reads values by rows of the table. A value of another type than the row's reads as nothing; a test sets every key
 /// and expects [`Config`] to change.
-struct View<'a>(&'a State);
+struct ConfigView<'a>(&'a LoadState);
 
-impl View<'_> {
-    fn datum(&self, key: &Key) -> Option<&Datum> {
+impl ConfigView<'_> {
+    fn datum(&self, key: &ConfigKey) -> Option<&Datum> {
         self.0
             .get(&KeyPath::parse(key.path))
             .map(|held| &held.datum)
     }
 
-    fn bool(&self, key: &Key) -> bool {
+    fn bool(&self, key: &ConfigKey) -> bool {
         matches!(self.datum(key), Some(Datum::Bool(true)))
     }
 
-    fn int(&self, key: &Key) -> u64 {
+    fn int(&self, key: &ConfigKey) -> u64 {
         self.optional_int(key).unwrap_or_default()
     }
 
-    fn optional_int(&self, key: &Key) -> Option<u64> {
+    fn optional_int(&self, key: &ConfigKey) -> Option<u64> {
         match self.datum(key) {
             Some(Datum::Int(value)) => Some(*value),
             _ => None,
         }
     }
 
-    fn text(&self, key: &Key) -> Option<String> {
+    fn text(&self, key: &ConfigKey) -> Option<String> {
         match self.datum(key) {
             Some(Datum::Text(value)) => Some(value.clone()),
             _ => None,
         }
     }
 
-    fn list(&self, key: &Key) -> Option<Vec<String>> {
+    fn list(&self, key: &ConfigKey) -> Option<Vec<String>> {
         match self.datum(key) {
             Some(Datum::List(values)) => Some(values.clone()),
             _ => None,
         }
     }
 
-    fn load(&self) -> Load {
+    fn load(&self) -> LoadSettings {
         let extra_dirs = self
             .list(&table::SKILLS_LOAD_EXTRA_DIRS)
             .unwrap_or_default();
-        Load {
+        LoadSettings {
             extra_dirs: extra_dirs.into_iter().map(PathBuf::from).collect(),
             agents: self.bool(&table::SKILLS_LOAD_AGENTS),
             watch: self.bool(&table::SKILLS_LOAD_WATCH),
@@ -536,14 +539,14 @@ impl View<'_> {
         }
     }
 
-    fn security(&self) -> Security {
-        Security {
+    fn security(&self) -> SecuritySettings {
+        SecuritySettings {
             scan_on_load: self.bool(&table::SKILLS_SECURITY_SCAN_ON_LOAD),
             block_critical: self.bool(&table::SKILLS_SECURITY_BLOCK_CRITICAL),
             allowed_command_prefixes: self.list(&table::SKILLS_SECURITY_ALLOWED_COMMAND_PREFIXES),
             on_conflict: match self.text(&table::SKILLS_SECURITY_ON_CONFLICT).as_deref() {
-                Some("restrict") => OnConflict::Restrict,
-                _ => OnConflict::Reject,
+                Some("restrict") => ConflictSetting::Restrict,
+                _ => ConflictSetting::Reject,
             },
             on_command_error: match self
                 .text(&table::SKILLS_SECURITY_ON_COMMAND_ERROR)
@@ -555,8 +558,8 @@ impl View<'_> {
         }
     }
 
-    fn agent(&self) -> Agent {
-        Agent {
+    fn agent(&self) -> AgentSettings {
+        AgentSettings {
             tools: self.list(&table::AGENT_TOOLS),
             model: self.text(&table::AGENT_MODEL),
             provider: self.text(&table::AGENT_PROVIDER),
@@ -577,9 +580,9 @@ impl View<'_> {
         }
     }
 
-    fn scan(&self) -> Scan {
+    fn scan(&self) -> ScanSettings {
         let suppressions = self.list(&table::SKILLS_SCAN_SUPPRESS).unwrap_or_default();
-        Scan {
+        ScanSettings {
             rules: match self.text(&table::SKILLS_SCAN_RULES).as_deref() {
                 Some("seed") => ScanRules::Seed,
                 _ => ScanRules::Evidence,
@@ -599,19 +602,19 @@ impl View<'_> {
         }
     }
 
-    fn hooks(&self) -> Hooks {
-        Hooks {
+    fn hooks(&self) -> HookSettings {
+        HookSettings {
             engine: match self.text(&table::SKILLS_HOOKS_ENGINE).as_deref() {
-                Some("auto") => Engine::Auto,
-                Some("deno") => Engine::Deno,
-                _ => Engine::Embedded,
+                Some("auto") => HookEngine::Auto,
+                Some("deno") => HookEngine::Deno,
+                _ => HookEngine::Embedded,
             },
             deno: self.text(&table::SKILLS_HOOKS_DENO).map(PathBuf::from),
         }
     }
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> LimitSettings {
+        LimitSettings {
             max_skills: self.int(&table::SKILLS_LIMITS_MAX_SKILLS),
             max_entries: self.int(&table::SKILLS_LIMITS_MAX_ENTRIES),
             max_skill_bytes: self.int(&table::SKILLS_LIMITS_MAX_SKILL_BYTES),

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml_edit::{Array, InlineTable, Item as TomlItem, TableLike, Value as TomlValue};
 
-use crate::key::{Fallback, Item, Kind};
+use crate::key::{DefaultValue, ListItemKind, ValueKind};
 use crate::{KeyPath, Secret};
 
 /// What stands in for a value that is not shown.
@@ -33,39 +33,41 @@ pub(crate) struct Free {
 
 /// A value that doesn't fit its key.
 #[derive(Debug)]
-pub(crate) struct Mismatch {
+pub(crate) struct TypeMismatch {
     pub(crate) expected: String,
     pub(crate) found: String,
     pub(crate) span: Option<Range<usize>>,
 }
 
 impl Datum {
-    pub(crate) fn from_fallback(fallback: Fallback) -> Option<Self> {
+    pub(crate) fn from_fallback(fallback: DefaultValue) -> Option<Self> {
         match fallback {
-            Fallback::Absent => None,
-            Fallback::Bool(value) => Some(Datum::Bool(value)),
-            Fallback::Int(value) => Some(Datum::Int(value)),
-            Fallback::Text(value) => Some(Datum::Text(value.to_owned())),
-            Fallback::Empty => Some(Datum::List(Vec::new())),
+            DefaultValue::Absent => None,
+            DefaultValue::Bool(value) => Some(Datum::Bool(value)),
+            DefaultValue::Int(value) => Some(Datum::Int(value)),
+            DefaultValue::Text(value) => Some(Datum::Text(value.to_owned())),
+            DefaultValue::Empty => Some(Datum::List(Vec::new())),
         }
     }
 
-    pub(crate) fn from_item(kind: Kind, item: &TomlItem) -> Result<Self, Mismatch> {
+    pub(crate) fn from_item(kind: ValueKind, item: &TomlItem) -> Result<Self, TypeMismatch> {
         match item {
-            TomlItem::Table(table) if kind == Kind::List(Item::Approval) => approvals(table),
+            TomlItem::Table(table) if kind == ValueKind::List(ListItemKind::Approval) => {
+                approvals(table)
+            }
             TomlItem::Value(TomlValue::InlineTable(table))
-                if kind == Kind::List(Item::Approval) =>
+                if kind == ValueKind::List(ListItemKind::Approval) =>
             {
                 approvals(table)
             }
             TomlItem::Value(value) => Self::from_value(kind, value),
-            TomlItem::ArrayOfTables(tables) if kind == Kind::Free => Ok(Datum::Free(Free::new(
-                &plain(&TomlValue::Array(tables.clone().into_array())),
-            ))),
-            TomlItem::Table(table) if kind == Kind::Free && table.is_empty() => Ok(Datum::Free(
-                Free::new(&TomlValue::InlineTable(InlineTable::new())),
+            TomlItem::ArrayOfTables(tables) if kind == ValueKind::Free => Ok(Datum::Free(
+                Free::new(&plain(&TomlValue::Array(tables.clone().into_array()))),
             )),
-            other => Err(Mismatch {
+            TomlItem::Table(table) if kind == ValueKind::Free && table.is_empty() => Ok(
+                Datum::Free(Free::new(&TomlValue::InlineTable(InlineTable::new()))),
+            ),
+            other => Err(TypeMismatch {
                 expected: kind.describe(),
                 found: describe_item(other),
                 span: other.span(),
@@ -73,10 +75,10 @@ impl Datum {
         }
     }
 
-    fn from_value(kind: Kind, value: &TomlValue) -> Result<Self, Mismatch> {
+    fn from_value(kind: ValueKind, value: &TomlValue) -> Result<Self, TypeMismatch> {
         match (kind, value) {
-            (Kind::Bool, TomlValue::Boolean(found)) => return Ok(Datum::Bool(*found.value())),
-            (Kind::Int(least), TomlValue::Integer(found)) => {
+            (ValueKind::Bool, TomlValue::Boolean(found)) => return Ok(Datum::Bool(*found.value())),
+            (ValueKind::Int(least), TomlValue::Integer(found)) => {
                 if let Some(number) = u64::try_from(*found.value())
                     .ok()
                     .filter(|number| *number >= least)
@@ -84,27 +86,27 @@ impl Datum {
                     return Ok(Datum::Int(number));
                 }
             }
-            (Kind::Choice(words), TomlValue::String(found))
+            (ValueKind::Choice(words), TomlValue::String(found))
                 if words.contains(&found.value().as_str()) =>
             {
                 return Ok(Datum::Text(found.value().clone()));
             }
-            (Kind::Text, TomlValue::String(found)) if !found.value().trim().is_empty() => {
+            (ValueKind::Text, TomlValue::String(found)) if !found.value().trim().is_empty() => {
                 return Ok(Datum::Text(found.value().clone()));
             }
-            (Kind::Secret, TomlValue::String(found)) => {
+            (ValueKind::Secret, TomlValue::String(found)) => {
                 return Ok(Datum::Secret(Secret::new(found.value())));
             }
-            (Kind::List(item), TomlValue::Array(found)) => return list(item, found),
-            (Kind::Free, found) => return Ok(Datum::Free(Free::new(&plain(found)))),
+            (ValueKind::List(item), TomlValue::Array(found)) => return list(item, found),
+            (ValueKind::Free, found) => return Ok(Datum::Free(Free::new(&plain(found)))),
             _ => {}
         }
-        let found = if kind == Kind::Secret {
+        let found = if kind == ValueKind::Secret {
             type_of(value).to_owned()
         } else {
             describe(value)
         };
-        Err(Mismatch {
+        Err(TypeMismatch {
             expected: kind.describe(),
             found,
             span: value.span(),
@@ -112,15 +114,15 @@ impl Datum {
     }
 
     /// The value of a variable, a flag or a command-line argument: strings can be unquoted, lists written as `a,b`.
-    pub(crate) fn from_text(kind: Kind, text: &str) -> Result<Self, Mismatch> {
+    pub(crate) fn from_text(kind: ValueKind, text: &str) -> Result<Self, TypeMismatch> {
         let value = match kind {
-            Kind::Bool => bool_from_text(text),
-            Kind::Int(_) | Kind::Free => text
+            ValueKind::Bool => bool_from_text(text),
+            ValueKind::Int(_) | ValueKind::Free => text
                 .trim()
                 .parse()
                 .unwrap_or_else(|_| TomlValue::from(text)),
-            Kind::Choice(_) | Kind::Text | Kind::Secret => string_from_text(text),
-            Kind::List(_) => list_from_text(text),
+            ValueKind::Choice(_) | ValueKind::Text | ValueKind::Secret => string_from_text(text),
+            ValueKind::List(_) => list_from_text(text),
         };
         Self::from_value(kind, &value)
     }
@@ -165,7 +167,7 @@ impl Free {
     }
 }
 
-fn list(item: Item, array: &Array) -> Result<Datum, Mismatch> {
+fn list(item: ListItemKind, array: &Array) -> Result<Datum, TypeMismatch> {
     let mut values: Vec<String> = Vec::with_capacity(array.len());
     for value in array {
         match value.as_str() {
@@ -176,7 +178,7 @@ fn list(item: Item, array: &Array) -> Result<Datum, Mismatch> {
             }
             _ => {
                 let expected = format!("{} in the list", item.singular());
-                return Err(Mismatch {
+                return Err(TypeMismatch {
                     expected,
                     found: describe(value),
                     span: value.span(),
@@ -188,7 +190,7 @@ fn list(item: Item, array: &Array) -> Result<Datum, Mismatch> {
 }
 
 /// A table of approvals as a list: `name = true`, or `name = "sha256:…"` for exact content.
-fn approvals(table: &dyn TableLike) -> Result<Datum, Mismatch> {
+fn approvals(table: &dyn TableLike) -> Result<Datum, TypeMismatch> {
     let mut values = Vec::new();
     for (name, item) in table.iter() {
         let approved = match item.as_value() {
@@ -198,9 +200,9 @@ fn approvals(table: &dyn TableLike) -> Result<Datum, Mismatch> {
         };
         match approved {
             None => {}
-            Some(text) if Item::Approval.accepts(&text) => values.push(text),
+            Some(text) if ListItemKind::Approval.accepts(&text) => values.push(text),
             Some(_) => {
-                return Err(Mismatch {
+                return Err(TypeMismatch {
                     expected: "`name = true` or `name = \"sha256:…\"` in the table".to_owned(),
                     found: describe_item(item),
                     span: item.span(),

@@ -9,10 +9,10 @@ use toml_edit::{Document, DocumentMut, InlineTable, Item, Table, TableLike, Valu
 
 use crate::config::{UnknownKey, unknown_key};
 use crate::datum::{Datum, HIDDEN};
-use crate::key::{Found, Key, find};
-use crate::problem::Lines;
+use crate::key::{ConfigKey, KeyLookup, find};
+use crate::problem::LineIndex;
 use crate::read::wrong_segment;
-use crate::{KeyPath, Kind};
+use crate::{KeyPath, ValueKind};
 
 /// A text with one key changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -95,7 +95,7 @@ impl EditError {
 
 /// Sets a key. Strings can be unquoted, lists written as `a,b` or in TOML.
 pub fn set(text: &str, key: &str, value: &str) -> Result<Edited, EditError> {
-    let target = Target::new(key)?;
+    let target = EditTarget::new(key)?;
     let datum =
         Datum::from_text(target.key.kind, value).map_err(|mismatch| EditError::WrongValue {
             key: target.path.to_string(),
@@ -122,7 +122,7 @@ pub fn set(text: &str, key: &str, value: &str) -> Result<Edited, EditError> {
 
 /// Removes a key's line. If the key is not set, the text is returned unchanged.
 pub fn unset(text: &str, key: &str) -> Result<Edited, EditError> {
-    let target = Target::new(key)?;
+    let target = EditTarget::new(key)?;
     let document = parse(text)?;
     let Some(spot) = target.locate(document.as_table())? else {
         return Ok(Edited {
@@ -146,7 +146,7 @@ pub fn unset(text: &str, key: &str) -> Result<Edited, EditError> {
 
 fn parse(text: &str) -> Result<Document<String>, EditError> {
     Document::parse(text.to_owned()).map_err(|error| {
-        let place = Lines::new(text).place(error.span().map_or(0, |span| span.start));
+        let place = LineIndex::new(text).place(error.span().map_or(0, |span| span.start));
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
         EditError::NotToml {
             line: place.line,
@@ -172,8 +172,8 @@ fn lines_of(text: &str, span: Range<usize>) -> Range<usize> {
 }
 
 /// The key to change.
-struct Target {
-    key: &'static Key,
+struct EditTarget {
+    key: &'static ConfigKey,
     path: KeyPath,
 }
 
@@ -187,10 +187,10 @@ struct Spot {
     old: Option<String>,
 }
 
-impl Target {
+impl EditTarget {
     fn new(key: &str) -> Result<Self, EditError> {
         let given = KeyPath::parse(key);
-        let Found::Key { key, path, .. } = find(&given) else {
+        let KeyLookup::Key { key, path, .. } = find(&given) else {
             return Err(unknown_key(&given).into());
         };
         match wrong_segment(key, &path) {
@@ -247,7 +247,7 @@ impl Target {
             Ok(datum) => datum.shown(&self.path),
             Err(_) if self.key.is_secret() => HIDDEN.to_owned(),
             // A value of another type is shown as an uninterpreted one.
-            Err(_) => Datum::from_item(Kind::Free, item)
+            Err(_) => Datum::from_item(ValueKind::Free, item)
                 .map_or_else(|_| HIDDEN.to_owned(), |it| it.shown(&self.path)),
         }
     }

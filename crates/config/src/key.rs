@@ -4,24 +4,24 @@ use crate::{KEYS, KeyPath};
 
 /// One row of [`KEYS`].
 #[derive(Debug)]
-pub struct Key {
+pub struct ConfigKey {
     /// Dotted path; a segment in angle brackets (`<name>`) matches any segment.
     pub path: &'static str,
     /// The type of its values.
-    pub kind: Kind,
+    pub kind: ValueKind,
     /// The value if no layer sets it.
-    pub default: Fallback,
+    pub default: DefaultValue,
     /// The environment variable that sets it; patterns have none.
     pub env: Option<&'static str>,
     /// Another spelling of the last segment, accepted with a warning.
     pub alias: Option<&'static str>,
     /// What a project's file may do with it.
-    pub project: Project,
+    pub project: ProjectAuthority,
     /// One sentence for the reference page.
     pub doc: &'static str,
 }
 
-impl Key {
+impl ConfigKey {
     /// Whether the key has an effect in this version.
     #[must_use]
     pub fn has_effect(&self) -> bool {
@@ -32,7 +32,7 @@ impl Key {
 
 /// The type of a key's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `true` or `false`.
     Bool,
     /// An integer that is at least this.
@@ -44,14 +44,14 @@ pub enum Kind {
     /// A string that is never shown.
     Secret,
     /// A list of strings.
-    List(Item),
+    List(ListItemKind),
     /// Any TOML value at any depth.
     Free,
 }
 
 /// The type of the strings in a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Item {
+pub enum ListItemKind {
     /// The name of a skill.
     Name,
     /// A folder, as written.
@@ -68,7 +68,7 @@ pub enum Item {
 
 /// The default value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fallback {
+pub enum DefaultValue {
     /// No value, which has its own meaning for the key.
     Absent,
     /// A default of type boolean.
@@ -84,32 +84,32 @@ pub enum Fallback {
 /// What a project's file may do with a key. A project's file arrives with a clone, so it can tighten settings and
 /// never loosen them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Project {
+pub enum ProjectAuthority {
     /// A project can't set it.
     Never,
     /// A project can set a stricter value, by this rule.
-    Tighten(Rule),
+    Tighten(StricterValue),
 }
 
 /// Which values are stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Rule {
+pub enum StricterValue {
     /// Only this value, in TOML's spelling without quotes.
     Only(&'static str),
     /// A number not greater than the current one.
     Lower,
-    /// As [`Rule::Lower`], for a key where 0 means "no limit".
+    /// As [`StricterValue::Lower`], for a key where 0 means "no limit".
     LowerWhereZeroIsNoLimit,
     /// A list, reduced to the items that are also in the current list.
     Intersect,
-    /// As [`Rule::Intersect`] for command prefixes: `git log` is within `git`.
+    /// As [`StricterValue::Intersect`] for command prefixes: `git log` is within `git`.
     IntersectPrefixes,
 }
 
 /// The result of looking up a path.
-pub(crate) enum Found {
+pub(crate) enum KeyLookup {
     Key {
-        key: &'static Key,
+        key: &'static ConfigKey,
         /// The path in its canonical spelling.
         path: KeyPath,
         by_alias: bool,
@@ -120,21 +120,21 @@ pub(crate) enum Found {
 }
 
 /// The key that an environment variable sets.
-pub fn key_for_env(variable: &str) -> Option<&'static Key> {
+pub fn key_for_env(variable: &str) -> Option<&'static ConfigKey> {
     KEYS.iter().find(|key| key.env == Some(variable))
 }
 
-pub(crate) fn find(path: &KeyPath) -> Found {
+pub(crate) fn find(path: &KeyPath) -> KeyLookup {
     if let Some(found) = KEYS.iter().find_map(|key| key.matches(path)) {
         return found;
     }
     if KEYS.iter().any(|key| key.is_below(path)) {
-        return Found::Table;
+        return KeyLookup::Table;
     }
-    Found::Nothing
+    KeyLookup::Nothing
 }
 
-impl Key {
+impl ConfigKey {
     /// Whether the path has a segment that the user chooses.
     pub fn is_pattern(&self) -> bool {
         self.path.contains('<')
@@ -142,17 +142,17 @@ impl Key {
 
     /// Whether values of this key are hidden.
     pub fn is_secret(&self) -> bool {
-        self.kind == Kind::Secret
+        self.kind == ValueKind::Secret
     }
 
     pub(crate) fn segments(&self) -> impl DoubleEndedIterator<Item = &'static str> {
         self.path.split('.')
     }
 
-    fn matches(&'static self, path: &KeyPath) -> Option<Found> {
+    fn matches(&'static self, path: &KeyPath) -> Option<KeyLookup> {
         let given = path.segments();
         let length = self.segments().count();
-        let fits = if self.kind == Kind::Free {
+        let fits = if self.kind == ValueKind::Free {
             given.len() >= length
         } else {
             given.len() == length
@@ -172,7 +172,7 @@ impl Key {
             by_alias = true;
             pattern.clone_into(&mut right[position]);
         }
-        Some(Found::Key {
+        Some(KeyLookup::Key {
             key: self,
             path: KeyPath::from_segments(right),
             by_alias,
@@ -192,45 +192,45 @@ fn fits_segment(pattern: &str, segment: &str) -> bool {
     pattern == segment || pattern.starts_with('<')
 }
 
-impl Kind {
+impl ValueKind {
     /// The expected value for a message: "expected …".
     pub fn describe(self) -> String {
         match self {
-            Kind::Bool => "`true` or `false`".to_owned(),
-            Kind::Int(0) => "a whole number".to_owned(),
-            Kind::Int(least) => format!("a whole number from {least}"),
-            Kind::Choice(words) => words
+            ValueKind::Bool => "`true` or `false`".to_owned(),
+            ValueKind::Int(0) => "a whole number".to_owned(),
+            ValueKind::Int(least) => format!("a whole number from {least}"),
+            ValueKind::Choice(words) => words
                 .iter()
                 .map(|word| format!("`\"{word}\"`"))
                 .collect::<Vec<_>>()
                 .join(" or "),
-            Kind::Text | Kind::Secret => "a string".to_owned(),
-            Kind::List(item) => format!("a list of {}", item.plural()),
-            Kind::Free => "any value".to_owned(),
+            ValueKind::Text | ValueKind::Secret => "a string".to_owned(),
+            ValueKind::List(item) => format!("a list of {}", item.plural()),
+            ValueKind::Free => "any value".to_owned(),
         }
     }
 }
 
-impl Item {
+impl ListItemKind {
     pub(crate) fn plural(self) -> &'static str {
         match self {
-            Item::Name => "skill names",
-            Item::Path => "folders",
-            Item::Approval => "skill names or `name@sha256:…`",
-            Item::Prefix => "command prefixes",
-            Item::Tool => "tool names",
-            Item::Suppression => "`fingerprint@sha256:… reason`",
+            ListItemKind::Name => "skill names",
+            ListItemKind::Path => "folders",
+            ListItemKind::Approval => "skill names or `name@sha256:…`",
+            ListItemKind::Prefix => "command prefixes",
+            ListItemKind::Tool => "tool names",
+            ListItemKind::Suppression => "`fingerprint@sha256:… reason`",
         }
     }
 
     pub(crate) fn singular(self) -> &'static str {
         match self {
-            Item::Name => "a skill name",
-            Item::Path => "a folder",
-            Item::Approval => "a skill name or `name@sha256:` and 64 hexadecimal digits",
-            Item::Prefix => "a command prefix",
-            Item::Tool => "a tool name",
-            Item::Suppression => {
+            ListItemKind::Name => "a skill name",
+            ListItemKind::Path => "a folder",
+            ListItemKind::Approval => "a skill name or `name@sha256:` and 64 hexadecimal digits",
+            ListItemKind::Prefix => "a command prefix",
+            ListItemKind::Tool => "a tool name",
+            ListItemKind::Suppression => {
                 "a fingerprint, `@sha256:` with 64 hexadecimal digits, a space and a reason"
             }
         }
@@ -239,11 +239,11 @@ impl Item {
     /// Whether a string is a valid item of such a list.
     pub(crate) fn accepts(self, text: &str) -> bool {
         match self {
-            Item::Name => is_name(text),
-            Item::Approval => is_approval(text),
-            Item::Suppression => suppression(text).is_some(),
-            Item::Path => !text.is_empty() && !text.contains('\0'),
-            Item::Prefix | Item::Tool => {
+            ListItemKind::Name => is_name(text),
+            ListItemKind::Approval => is_approval(text),
+            ListItemKind::Suppression => suppression(text).is_some(),
+            ListItemKind::Path => !text.is_empty() && !text.contains('\0'),
+            ListItemKind::Prefix | ListItemKind::Tool => {
                 !text.trim().is_empty() && !text.contains(char::is_control)
             }
         }

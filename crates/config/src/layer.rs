@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::key::Key;
+use crate::key::ConfigKey;
 use crate::table::AGENT_TOOLS;
 
 /// The layer that set a value; later variants override earlier ones.
@@ -83,7 +83,7 @@ impl Layer {
     }
 
     /// Whether a key of this layer applies.
-    pub(crate) fn counts(&self, key: &Key) -> bool {
+    pub(crate) fn counts(&self, key: &ConfigKey) -> bool {
         let of_agent = key.segments().next() == AGENT_TOOLS.segments().next();
         !self.models_only || (of_agent && key.path != AGENT_TOOLS.path)
     }

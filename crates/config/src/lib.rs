@@ -9,7 +9,7 @@
 //! - One flat table, [`KEYS`], defines everything about a key: type, default, variable, what a project may do with
 //!   it, one sentence of help. Reading, `metier config`, the reference page and suggestions are derived from it.
 //! - Every value has an [`Origin`], and a line if it comes from a file.
-//! - Reading never stops: a mistake is a [`Problem`] with a position and a hint, and everything else still applies.
+//! - Reading never stops: a mistake is a [`ConfigProblem`] with a position and a hint, and everything else still applies.
 //!
 //! **Worked example.** The user's file has `validation = "lenient"`; the project sets `"strict"` and also tries to
 //! disable scanning. The first tightens and applies; the second loosens, is reported and has no effect.
@@ -70,14 +70,17 @@ mod project_tests;
 mod table_tests;
 
 pub use config::{
-    Agent, Approved, Config, Engine, Entry, Hooks, Limits, Load, OnCommandError, OnConflict,
-    Prices, Prompt, Scan, ScanRules, Security, Suppression, UnknownKey, Validation, Value,
+    AgentSettings, ApprovedPermission, Config, ConfigLine, ConflictSetting, HookEngine,
+    HookSettings, LimitSettings, LoadSettings, OnCommandError, Prices, PromptSettings, ScanRules,
+    ScanSettings, SecuritySettings, SkillSettings, Suppression, UnknownKey, ValidationSetting,
 };
-pub use key::{Fallback, Item, Key, Kind, Project, Rule, key_for_env};
+pub use key::{
+    ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind, key_for_env,
+};
 pub use layer::{Layer, Origin};
-pub use load::{Loaded, load};
+pub use load::{LoadedConfig, load};
 pub use path::KeyPath;
-pub use problem::{Problem, Severity};
+pub use problem::{ConfigProblem, ProblemSeverity};
 pub use reference::reference_markdown;
 pub use secret::Secret;
 pub use table::{KEYS, OTHER_VARIABLES};

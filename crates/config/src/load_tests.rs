@@ -2,16 +2,16 @@
 
 use proptest::prelude::*;
 
-use crate::{Layer, Loaded, Origin, Severity, Validation, load};
+use crate::{Layer, LoadedConfig, Origin, ProblemSeverity, ValidationSetting, load};
 
-fn user(text: &str) -> Loaded {
+fn user(text: &str) -> LoadedConfig {
     load([Layer::user("/u.toml", text)])
 }
 
 /// `line:column severity message | hint`, one a line.
-fn report(loaded: &Loaded) -> String {
-    let line = |problem: &crate::Problem| {
-        let severity = if problem.severity == Severity::Error {
+fn report(loaded: &LoadedConfig) -> String {
+    let line = |problem: &crate::ConfigProblem| {
+        let severity = if problem.severity == ProblemSeverity::Error {
             "error"
         } else {
             "warning"
@@ -156,7 +156,7 @@ fn a_mistake_hides_nothing_else() {
     let text = "[skills]\nvalidation = \"strict\"\nenabled = maybe\nregistry_url = 3\nnonsense = 1\n\
                 [skills.load\nwatch = true\nenabled = false\n[skills.security]\nblock_critical = false\n";
     let loaded = user(text);
-    assert_eq!(loaded.config.validation, Validation::Strict);
+    assert_eq!(loaded.config.validation, ValidationSetting::Strict);
     assert!(!loaded.config.security.block_critical);
     assert!(
         loaded.config.enabled,
@@ -247,7 +247,7 @@ fn variables_and_flags() {
     );
     assert!(!config.enabled);
     assert_eq!(config.agent.model.as_deref(), Some("ollama/tiny"));
-    assert_eq!(config.validation, Validation::Strict);
+    assert_eq!(config.validation, ValidationSetting::Strict);
     assert!(config.setting_is_truthy("github.enabled"));
     assert_eq!(
         report(&loaded),

@@ -7,7 +7,7 @@ use crate::Origin;
 
 /// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum ProblemSeverity {
     /// The value applies; its spelling should be changed.
     Warning,
     /// The value does not apply.
@@ -16,9 +16,9 @@ pub enum Severity {
 
 /// One problem in a layer. It never contains a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
+pub struct ConfigProblem {
     /// Whether the value applies.
-    pub severity: Severity,
+    pub severity: ProblemSeverity,
     /// The problem in one sentence without a full stop.
     pub message: String,
     /// The layer it is in.
@@ -31,7 +31,7 @@ pub struct Problem {
     pub hint: Option<String>,
 }
 
-impl Problem {
+impl ConfigProblem {
     /// The file that contains it, if any.
     pub fn path(&self) -> Option<&Path> {
         self.origin.path()
@@ -39,11 +39,11 @@ impl Problem {
 
     /// Whether a value does not apply because of it.
     pub fn is_error(&self) -> bool {
-        self.severity == Severity::Error
+        self.severity == ProblemSeverity::Error
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     /// `file:line:column: message`, without the parts that are unknown.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.origin)?;
@@ -56,18 +56,18 @@ impl fmt::Display for Problem {
 
 /// A position in a text, from 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct TextPosition {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
 
 /// The starts of the lines of a text, so that finding the line of each key takes logarithmic time.
-pub(crate) struct Lines<'a> {
+pub(crate) struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
-impl<'a> Lines<'a> {
+impl<'a> LineIndex<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
         let newlines = text.match_indices('\n').map(|(offset, _)| offset + 1);
         Self {
@@ -76,7 +76,7 @@ impl<'a> Lines<'a> {
         }
     }
 
-    pub(crate) fn place(&self, offset: usize) -> Place {
+    pub(crate) fn place(&self, offset: usize) -> TextPosition {
         let offset = self.text.floor_char_boundary(offset);
         let line = self.starts.partition_point(|start| *start <= offset);
         let start = self
@@ -85,7 +85,7 @@ impl<'a> Lines<'a> {
             .copied()
             .unwrap_or(0);
         let before = self.text[start..offset].trim_start_matches('\u{feff}');
-        Place {
+        TextPosition {
             line,
             column: before.chars().count() + 1,
         }

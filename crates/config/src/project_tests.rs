@@ -2,13 +2,13 @@
 
 use proptest::prelude::*;
 
-use crate::key::{Item, Kind, Project, Rule};
-use crate::{Config, KEYS, Key, Layer, Loaded, load};
+use crate::key::{ListItemKind, ProjectAuthority, StricterValue, ValueKind};
+use crate::{Config, ConfigKey, KEYS, Layer, LoadedConfig, load};
 
 const DIGEST: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
 /// A path without patterns.
-fn concrete(key: &Key) -> String {
+fn concrete(key: &ConfigKey) -> String {
     key.path
         .replace("<name>", "x")
         .replace("<variable>", "TOKEN")
@@ -17,25 +17,25 @@ fn concrete(key: &Key) -> String {
 }
 
 /// A valid value that differs from the default.
-fn sample(key: &Key) -> String {
+fn sample(key: &ConfigKey) -> String {
     match key.kind {
-        Kind::Bool => "true".to_owned(),
-        Kind::Int(_) => "7".to_owned(),
-        Kind::Choice(words) => format!("{:?}", words[1]),
-        Kind::Text | Kind::Secret => "\"text\"".to_owned(),
-        Kind::List(Item::Approval) => format!("[\"x@{DIGEST}\"]"),
-        Kind::List(Item::Suppression) => {
+        ValueKind::Bool => "true".to_owned(),
+        ValueKind::Int(_) => "7".to_owned(),
+        ValueKind::Choice(words) => format!("{:?}", words[1]),
+        ValueKind::Text | ValueKind::Secret => "\"text\"".to_owned(),
+        ValueKind::List(ListItemKind::Approval) => format!("[\"x@{DIGEST}\"]"),
+        ValueKind::List(ListItemKind::Suppression) => {
             format!("[\"0123456789abcdef@{DIGEST} looked at it\"]")
         }
-        Kind::List(_) => "[\"x\"]".to_owned(),
-        Kind::Free => "true".to_owned(),
+        ValueKind::List(_) => "[\"x\"]".to_owned(),
+        ValueKind::Free => "true".to_owned(),
     }
 }
 
 /// The user's value, and values by which a project might try to loosen it.
-fn attempt(key: &Key, rule: Rule) -> (String, String) {
+fn attempt(key: &ConfigKey, rule: StricterValue) -> (String, String) {
     match (rule, key.kind) {
-        (Rule::Only(word), Kind::Choice(words)) => {
+        (StricterValue::Only(word), ValueKind::Choice(words)) => {
             let other = words
                 .iter()
                 .find(|other| **other != word)
@@ -43,19 +43,19 @@ fn attempt(key: &Key, rule: Rule) -> (String, String) {
                 .unwrap_or_default();
             (format!("{word:?}"), format!("{other:?}"))
         }
-        (Rule::Only(word), _) => (
+        (StricterValue::Only(word), _) => (
             word.to_owned(),
             if word == "true" { "false" } else { "true" }.to_owned(),
         ),
-        (Rule::Lower, _) => ("2".to_owned(), "3".to_owned()),
-        (Rule::LowerWhereZeroIsNoLimit, _) => ("5".to_owned(), "0".to_owned()),
-        (Rule::Intersect | Rule::IntersectPrefixes, _) => {
+        (StricterValue::Lower, _) => ("2".to_owned(), "3".to_owned()),
+        (StricterValue::LowerWhereZeroIsNoLimit, _) => ("5".to_owned(), "0".to_owned()),
+        (StricterValue::Intersect | StricterValue::IntersectPrefixes, _) => {
             ("[\"a\"]".to_owned(), "[\"a\", \"b\"]".to_owned())
         }
     }
 }
 
-fn with(user: &str, project: &str) -> Loaded {
+fn with(user: &str, project: &str) -> LoadedConfig {
     load([
         Layer::user("/u.toml", user),
         Layer::project("/p.toml", project),
@@ -71,13 +71,16 @@ fn shown(config: &Config, key: &str) -> Option<String> {
 fn no_key_can_be_loosened() {
     for key in KEYS {
         let path = concrete(key);
-        let Project::Tighten(rule) = key.project else {
+        let ProjectAuthority::Tighten(rule) = key.project else {
             continue;
         };
         let (strict, loose) = attempt(key, rule);
         let loaded = with(&format!("{path} = {strict}"), &format!("{path} = {loose}"));
         assert_eq!(shown(&loaded.config, &path), Some(strict), "{path}");
-        let narrowed = matches!(rule, Rule::Intersect | Rule::IntersectPrefixes);
+        let narrowed = matches!(
+            rule,
+            StricterValue::Intersect | StricterValue::IntersectPrefixes
+        );
         assert_eq!(
             loaded.problems.len(),
             usize::from(!narrowed),
@@ -90,7 +93,10 @@ fn no_key_can_be_loosened() {
 
 #[test]
 fn a_key_that_is_not_for_projects_is_refused_and_has_no_effect() {
-    for key in KEYS.iter().filter(|key| key.project == Project::Never) {
+    for key in KEYS
+        .iter()
+        .filter(|key| key.project == ProjectAuthority::Never)
+    {
         let path = concrete(key);
         let project = format!("{path} = {}", sample(key));
         assert_eq!(
@@ -116,7 +122,7 @@ fn a_key_that_is_not_for_projects_is_refused_and_has_no_effect() {
 #[test]
 fn every_other_key_can_be_tightened() {
     for key in KEYS {
-        let Project::Tighten(rule) = key.project else {
+        let ProjectAuthority::Tighten(rule) = key.project else {
             continue;
         };
         let path = concrete(key);
@@ -195,7 +201,7 @@ fn is_no_looser(before: &Config, after: &Config) -> bool {
         let security = &config.security;
         [
             !config.enabled,
-            config.validation == crate::Validation::Strict,
+            config.validation == crate::ValidationSetting::Strict,
             security.scan_on_load,
             security.block_critical,
         ]

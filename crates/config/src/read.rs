@@ -5,51 +5,53 @@ use std::ops::Range;
 
 use toml_edit::{Item as TomlItem, TableLike};
 
-use crate::datum::{Datum, Mismatch, found_instead_of_table};
-use crate::key::{Found, Key, Kind, find, is_name, key_for_env};
-use crate::problem::{Lines, Place};
-use crate::{KeyPath, Layer, OTHER_VARIABLES, Origin, Problem, Severity, recover, suggest};
+use crate::datum::{Datum, TypeMismatch, found_instead_of_table};
+use crate::key::{ConfigKey, KeyLookup, ValueKind, find, is_name, key_for_env};
+use crate::problem::{LineIndex, TextPosition};
+use crate::{
+    ConfigProblem, KeyPath, Layer, OTHER_VARIABLES, Origin, ProblemSeverity, recover, suggest,
+};
 
 /// Enough to recognize a wrong file, and few enough that a hostile one does not flood the terminal.
 const PROBLEMS: usize = 100;
 
 /// `key = value`, of the correct type.
-pub(crate) struct Assignment {
-    pub(crate) key: &'static Key,
+pub(crate) struct KeyAssignment {
+    pub(crate) key: &'static ConfigKey,
     pub(crate) path: KeyPath,
     pub(crate) datum: Datum,
-    pub(crate) place: Option<Place>,
+    pub(crate) place: Option<TextPosition>,
 }
 
-pub(crate) struct Reading {
-    pub(crate) assignments: Vec<Assignment>,
-    pub(crate) problems: Vec<Problem>,
+pub(crate) struct LayerReading {
+    pub(crate) assignments: Vec<KeyAssignment>,
+    pub(crate) problems: Vec<ConfigProblem>,
 }
 
-pub(crate) fn read(layer: &Layer) -> Reading {
-    let mut reader = Reader::new(layer);
+pub(crate) fn read(layer: &Layer) -> LayerReading {
+    let mut reader = LayerReader::new(layer);
     match &layer.origin {
         Origin::User(_) | Origin::Project(_) => reader.file(),
         Origin::Env(name) => reader.variable(name),
         Origin::Flag(_) => reader.flag(),
         Origin::Default => {}
     }
-    Reading {
+    LayerReading {
         assignments: reader.assignments.into_values().collect(),
         problems: reader.problems,
     }
 }
 
-struct Reader<'a> {
+struct LayerReader<'a> {
     layer: &'a Layer,
-    lines: Lines<'a>,
-    assignments: BTreeMap<KeyPath, Assignment>,
-    problems: Vec<Problem>,
+    lines: LineIndex<'a>,
+    assignments: BTreeMap<KeyPath, KeyAssignment>,
+    problems: Vec<ConfigProblem>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LayerReader<'a> {
     fn new(layer: &'a Layer) -> Self {
-        let lines = Lines::new(&layer.text);
+        let lines = LineIndex::new(&layer.text);
         Self {
             layer,
             lines,
@@ -64,7 +66,7 @@ impl<'a> Reader<'a> {
             let hint = "strings need quotes, lists look like `[\"a\", \"b\"]`, tables like `[skills.load]`";
             let place = Some(mistake.offset..mistake.offset);
             self.report(
-                Severity::Error,
+                ProblemSeverity::Error,
                 format!("not valid TOML: {}", mistake.message),
                 place,
                 Some(hint.to_owned()),
@@ -80,7 +82,7 @@ impl<'a> Reader<'a> {
         let Some(key) = key_for_env(name) else {
             let hint = suggest::variable(name).map(|near| format!("did you mean `{near}`?"));
             return self.report(
-                Severity::Warning,
+                ProblemSeverity::Warning,
                 format!("unknown variable `{name}`"),
                 None,
                 hint,
@@ -92,12 +94,12 @@ impl<'a> Reader<'a> {
     fn flag(&mut self) {
         let path = KeyPath::parse(self.layer.key.as_deref().unwrap_or_default());
         match find(&path) {
-            Found::Key { key, path, .. } => self.text(key, path),
-            Found::Table | Found::Nothing => self.unknown(&path, None),
+            KeyLookup::Key { key, path, .. } => self.text(key, path),
+            KeyLookup::Table | KeyLookup::Nothing => self.unknown(&path, None),
         }
     }
 
-    fn text(&mut self, key: &'static Key, path: KeyPath) {
+    fn text(&mut self, key: &'static ConfigKey, path: KeyPath) {
         match Datum::from_text(key.kind, &self.layer.text) {
             Ok(datum) => self.assign(key, path, datum, None),
             Err(mismatch) => self.mismatch(&path, mismatch, None),
@@ -114,13 +116,13 @@ impl<'a> Reader<'a> {
     fn item(&mut self, path: &KeyPath, span: Option<Range<usize>>, item: &TomlItem) {
         let inner = item.as_table_like();
         match (find(path), inner) {
-            (Found::Table, Some(table)) => self.table(path, table),
-            (Found::Table, None) => {
+            (KeyLookup::Table, Some(table)) => self.table(path, table),
+            (KeyLookup::Table, None) => {
                 let expected = "a table".to_owned();
                 let found = found_instead_of_table(item);
                 self.mismatch(
                     path,
-                    Mismatch {
+                    TypeMismatch {
                         expected,
                         found,
                         span: item.span(),
@@ -128,13 +130,13 @@ impl<'a> Reader<'a> {
                     span,
                 );
             }
-            (Found::Key { key, .. }, Some(table))
-                if key.kind == Kind::Free && !table.is_empty() =>
+            (KeyLookup::Key { key, .. }, Some(table))
+                if key.kind == ValueKind::Free && !table.is_empty() =>
             {
                 self.table(path, table);
             }
             (
-                Found::Key {
+                KeyLookup::Key {
                     key,
                     path: right,
                     by_alias,
@@ -149,25 +151,25 @@ impl<'a> Reader<'a> {
                     Err(mismatch) => self.mismatch(&right, mismatch, span),
                 }
             }
-            (Found::Nothing, _) => self.unknown(path, span),
+            (KeyLookup::Nothing, _) => self.unknown(path, span),
         }
     }
 
     fn assign(
         &mut self,
-        key: &'static Key,
+        key: &'static ConfigKey,
         path: KeyPath,
         datum: Datum,
         span: Option<Range<usize>>,
     ) {
         if let Some(wrong) = wrong_segment(key, &path) {
             let message = format!("`{path}` can't be set: {wrong}");
-            return self.report(Severity::Error, message, span, None);
+            return self.report(ProblemSeverity::Error, message, span, None);
         }
         if self.assignments.contains_key(&path) {
             let message = format!("`{path}` is set twice; the first one counts");
             return self.report(
-                Severity::Error,
+                ProblemSeverity::Error,
                 message,
                 span,
                 Some("remove one of the two".to_owned()),
@@ -176,7 +178,7 @@ impl<'a> Reader<'a> {
         let place = span.map(|span| self.lines.place(span.start));
         self.assignments.insert(
             path.clone(),
-            Assignment {
+            KeyAssignment {
                 key,
                 path,
                 datum,
@@ -188,25 +190,30 @@ impl<'a> Reader<'a> {
     fn alias(&mut self, given: &KeyPath, right: &KeyPath, span: Option<Range<usize>>) {
         let message = format!("`{given}` is a different spelling of `{right}`");
         self.report(
-            Severity::Warning,
+            ProblemSeverity::Warning,
             message,
             span,
             Some(format!("write `{}`", right.last())),
         );
     }
 
-    fn mismatch(&mut self, path: &KeyPath, mismatch: Mismatch, key_span: Option<Range<usize>>) {
+    fn mismatch(&mut self, path: &KeyPath, mismatch: TypeMismatch, key_span: Option<Range<usize>>) {
         let message = format!(
             "`{path}`: expected {}, found {}",
             mismatch.expected, mismatch.found
         );
-        self.report(Severity::Error, message, mismatch.span.or(key_span), None);
+        self.report(
+            ProblemSeverity::Error,
+            message,
+            mismatch.span.or(key_span),
+            None,
+        );
     }
 
     fn unknown(&mut self, path: &KeyPath, span: Option<Range<usize>>) {
         if self.problems.len() < PROBLEMS {
             self.report(
-                Severity::Error,
+                ProblemSeverity::Error,
                 format!("there is no key `{path}`"),
                 span,
                 Some(suggest::hint(path)),
@@ -216,7 +223,7 @@ impl<'a> Reader<'a> {
 
     fn report(
         &mut self,
-        severity: Severity,
+        severity: ProblemSeverity,
         message: String,
         span: Option<Range<usize>>,
         hint: Option<String>,
@@ -233,7 +240,7 @@ impl<'a> Reader<'a> {
             place.map(|place| place.line),
             place.map(|place| place.column),
         );
-        self.problems.push(Problem {
+        self.problems.push(ConfigProblem {
             severity,
             message,
             origin,
@@ -245,7 +252,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Why the user's segment of a path is not a valid name.
-pub(crate) fn wrong_segment(key: &Key, path: &KeyPath) -> Option<String> {
+pub(crate) fn wrong_segment(key: &ConfigKey, path: &KeyPath) -> Option<String> {
     key.segments()
         .zip(path.segments())
         .find_map(|(pattern, segment)| match pattern {

@@ -12,13 +12,13 @@ use toml_edit::{Document, Table};
 /// A file with more mistakes than this is not a config file.
 const ROUNDS: usize = 16;
 
-pub(crate) struct Broken {
+pub(crate) struct BrokenLayer {
     pub(crate) offset: usize,
     pub(crate) message: String,
 }
 
 /// The parsed text, and each position where parsing failed.
-pub(crate) fn parse(text: &str) -> (Table, Vec<Broken>) {
+pub(crate) fn parse(text: &str) -> (Table, Vec<BrokenLayer>) {
     let mut text = text.to_owned();
     let mut broken = Vec::new();
     for _ in 0..ROUNDS {
@@ -27,7 +27,7 @@ pub(crate) fn parse(text: &str) -> (Table, Vec<Broken>) {
             Err(error) => error,
         };
         let offset = error.span().map_or(0, |span| span.start);
-        broken.push(Broken {
+        broken.push(BrokenLayer {
             offset,
             message: one_line(error.message()),
         });

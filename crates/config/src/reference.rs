@@ -2,13 +2,14 @@
 
 use std::fmt::Write;
 
-use crate::key::{Fallback, Key, Kind, Project, Rule};
+use crate::key::{ConfigKey, DefaultValue, ProjectAuthority, StricterValue, ValueKind};
 use crate::{KEYS, OTHER_VARIABLES};
 
 /// All keys as a Markdown page.
 pub fn reference_markdown() -> String {
     let mut page = String::from(INTRODUCTION);
-    let section = |key: &Key| heading(key.path.rsplit_once('.').map_or("", |(table, _)| table));
+    let section =
+        |key: &ConfigKey| heading(key.path.rsplit_once('.').map_or("", |(table, _)| table));
     let mut sections: Vec<&str> = Vec::new();
     for key in KEYS {
         if !sections.contains(&section(key)) {
@@ -47,7 +48,7 @@ fn heading(section: &str) -> &str {
     }
 }
 
-fn describe(page: &mut String, key: &Key) {
+fn describe(page: &mut String, key: &ConfigKey) {
     write_to(
         page,
         format_args!("\n### `{}`\n\n{}\n\n", key.path, key.doc),
@@ -63,25 +64,31 @@ fn describe(page: &mut String, key: &Key) {
     }
 }
 
-fn default(key: &Key) -> String {
+fn default(key: &ConfigKey) -> String {
     match key.default {
-        Fallback::Absent => "not set".to_owned(),
-        Fallback::Bool(value) => format!("`{value}`"),
-        Fallback::Int(value) => format!("`{value}`"),
-        Fallback::Text(value) => format!("`\"{value}\"`"),
-        Fallback::Empty => "`[]`".to_owned(),
+        DefaultValue::Absent => "not set".to_owned(),
+        DefaultValue::Bool(value) => format!("`{value}`"),
+        DefaultValue::Int(value) => format!("`{value}`"),
+        DefaultValue::Text(value) => format!("`\"{value}\"`"),
+        DefaultValue::Empty => "`[]`".to_owned(),
     }
 }
 
-fn in_project(key: &Key) -> String {
+fn in_project(key: &ConfigKey) -> String {
     match key.project {
-        Project::Never => "can't be set".to_owned(),
-        Project::Tighten(Rule::Only(word)) if key.kind == Kind::Bool => format!("only `{word}`"),
-        Project::Tighten(Rule::Only(word)) => format!("only `\"{word}\"`"),
-        Project::Tighten(Rule::Lower) => "can be lowered".to_owned(),
-        Project::Tighten(Rule::LowerWhereZeroIsNoLimit) => "can be lowered, not to 0".to_owned(),
-        Project::Tighten(Rule::Intersect) => "narrows the current list".to_owned(),
-        Project::Tighten(Rule::IntersectPrefixes) => {
+        ProjectAuthority::Never => "can't be set".to_owned(),
+        ProjectAuthority::Tighten(StricterValue::Only(word)) if key.kind == ValueKind::Bool => {
+            format!("only `{word}`")
+        }
+        ProjectAuthority::Tighten(StricterValue::Only(word)) => format!("only `\"{word}\"`"),
+        ProjectAuthority::Tighten(StricterValue::Lower) => "can be lowered".to_owned(),
+        ProjectAuthority::Tighten(StricterValue::LowerWhereZeroIsNoLimit) => {
+            "can be lowered, not to 0".to_owned()
+        }
+        ProjectAuthority::Tighten(StricterValue::Intersect) => {
+            "narrows the current list".to_owned()
+        }
+        ProjectAuthority::Tighten(StricterValue::IntersectPrefixes) => {
             "narrows the current list (`git log` is within `git`)".to_owned()
         }
     }

@@ -3,9 +3,12 @@
 use std::collections::BTreeSet;
 
 use crate::datum::Datum;
-use crate::key::{Fallback, Found, Item, Key, Kind, Project, Rule, find};
+use crate::key::{
+    ConfigKey, DefaultValue, KeyLookup, ListItemKind, ProjectAuthority, StricterValue, ValueKind,
+    find,
+};
 use crate::{
-    Config, KEYS, KeyPath, Layer, OTHER_VARIABLES, Secret, Validation, key_for_env, load,
+    Config, KEYS, KeyPath, Layer, OTHER_VARIABLES, Secret, ValidationSetting, key_for_env, load,
     reference_markdown,
 };
 
@@ -37,7 +40,7 @@ fn each_path_leads_to_its_own_row() {
     for key in KEYS {
         let path = KeyPath::parse(&key.path.replace(['<', '>'], ""));
         match find(&path) {
-            Found::Key {
+            KeyLookup::Key {
                 key: found,
                 by_alias,
                 ..
@@ -45,7 +48,7 @@ fn each_path_leads_to_its_own_row() {
                 assert_eq!(found.path, key.path);
                 assert!(!by_alias);
             }
-            Found::Table | Found::Nothing => panic!("{} isn't found", key.path),
+            KeyLookup::Table | KeyLookup::Nothing => panic!("{} isn't found", key.path),
         }
     }
 }
@@ -59,9 +62,9 @@ fn each_default_fits_its_type() {
         }
         let optional = matches!(
             key.kind,
-            Kind::Text | Kind::Secret | Kind::Free | Kind::List(_)
+            ValueKind::Text | ValueKind::Secret | ValueKind::Free | ValueKind::List(_)
         );
-        let absent = key.default == Fallback::Absent;
+        let absent = key.default == DefaultValue::Absent;
         let means_something = key.path.starts_with("prompt.") || key.path == "agent.provider";
         assert!(
             !absent || optional || key.is_pattern() || means_something,
@@ -75,29 +78,42 @@ fn each_default_fits_its_type() {
 fn each_rule_fits_its_type() {
     for key in KEYS {
         match (key.project, key.kind) {
-            (Project::Never, _)
-            | (Project::Tighten(Rule::Only("true" | "false")), Kind::Bool)
-            | (Project::Tighten(Rule::Lower | Rule::LowerWhereZeroIsNoLimit), Kind::Int(_))
-            | (Project::Tighten(Rule::Intersect | Rule::IntersectPrefixes), Kind::List(_)) => {}
-            (Project::Tighten(Rule::Only(word)), Kind::Choice(words)) if words.contains(&word) => {}
+            (ProjectAuthority::Never, _)
+            | (ProjectAuthority::Tighten(StricterValue::Only("true" | "false")), ValueKind::Bool)
+            | (
+                ProjectAuthority::Tighten(
+                    StricterValue::Lower | StricterValue::LowerWhereZeroIsNoLimit,
+                ),
+                ValueKind::Int(_),
+            )
+            | (
+                ProjectAuthority::Tighten(
+                    StricterValue::Intersect | StricterValue::IntersectPrefixes,
+                ),
+                ValueKind::List(_),
+            ) => {}
+            (ProjectAuthority::Tighten(StricterValue::Only(word)), ValueKind::Choice(words))
+                if words.contains(&word) => {}
             other => panic!("{}: {other:?}", key.path),
         }
     }
 }
 
 /// Values that a key accepts, each with a different meaning.
-fn samples(key: &Key) -> Vec<String> {
+fn samples(key: &ConfigKey) -> Vec<String> {
     let digits = |count| "a".repeat(count);
     match key.kind {
-        Kind::Bool => vec!["true".to_owned(), "false".to_owned()],
-        Kind::Int(least) => vec![(least + 7).to_string(), (least + 8).to_string()],
-        Kind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
-        Kind::List(Item::Suppression) => {
+        ValueKind::Bool => vec!["true".to_owned(), "false".to_owned()],
+        ValueKind::Int(least) => vec![(least + 7).to_string(), (least + 8).to_string()],
+        ValueKind::Choice(words) => words.iter().map(|word| (*word).to_owned()).collect(),
+        ValueKind::List(ListItemKind::Suppression) => {
             let bound = format!("{}@sha256:{}", digits(16), digits(64));
             vec!["[]".to_owned(), format!(r#"["{bound} checked"]"#)]
         }
-        Kind::List(_) => vec![r#"["a"]"#.to_owned(), r#"["b"]"#.to_owned()],
-        Kind::Text | Kind::Secret | Kind::Free => vec!["a".to_owned(), "b".to_owned()],
+        ValueKind::List(_) => vec![r#"["a"]"#.to_owned(), r#"["b"]"#.to_owned()],
+        ValueKind::Text | ValueKind::Secret | ValueKind::Free => {
+            vec!["a".to_owned(), "b".to_owned()]
+        }
     }
 }
 
@@ -133,7 +149,7 @@ fn typed(config: &Config) -> String {
 
 #[test]
 fn every_value_of_every_key_is_read() {
-    for key in KEYS.iter().filter(|key| key.kind != Kind::Free) {
+    for key in KEYS.iter().filter(|key| key.kind != ValueKind::Free) {
         let path = key.path.replace(['<', '>'], "");
         let read = |value: String| {
             let loaded = load([Layer::flag("--set", &path, &value)]);
@@ -163,7 +179,7 @@ fn the_defaults_are_the_documented_ones() {
     let config = Config::default();
     assert!(config.enabled && config.load.agents && config.load.watch);
     assert!(config.security.scan_on_load && config.security.block_critical);
-    assert_eq!(config.validation, Validation::Lenient);
+    assert_eq!(config.validation, ValidationSetting::Lenient);
     assert_eq!(config.load.watch_debounce_ms, 250);
     assert_eq!(config.allow_bundled, None);
     assert_eq!(config.security.allowed_command_prefixes, None);

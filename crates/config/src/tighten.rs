@@ -1,32 +1,32 @@
-//! The rules of [`Project`](crate::Project): what a project's file may change.
+//! The rules of [`ProjectAuthority`](crate::ProjectAuthority): what a project's file may change.
 
 use std::cmp::Ordering;
 
 use crate::datum::Datum;
-use crate::key::{Kind, Project, Rule};
-use crate::read::Assignment;
+use crate::key::{ProjectAuthority, StricterValue, ValueKind};
+use crate::read::KeyAssignment;
 
 /// The value after a project's assignment, or why the current value stays.
-pub(crate) fn tightened(current: Option<&Datum>, asked: &Assignment) -> Result<Datum, String> {
+pub(crate) fn tightened(current: Option<&Datum>, asked: &KeyAssignment) -> Result<Datum, String> {
     match asked.key.project {
-        Project::Never => Err(format!("a project can't set `{}`", asked.path)),
-        Project::Tighten(Rule::Only(word)) => only(word, asked),
-        Project::Tighten(Rule::Lower) => lower(current, asked, |number| number),
-        Project::Tighten(Rule::LowerWhereZeroIsNoLimit) => {
-            lower(
-                current,
-                asked,
-                |number| if number == 0 { u64::MAX } else { number },
-            )
+        ProjectAuthority::Never => Err(format!("a project can't set `{}`", asked.path)),
+        ProjectAuthority::Tighten(StricterValue::Only(word)) => only(word, asked),
+        ProjectAuthority::Tighten(StricterValue::Lower) => lower(current, asked, |number| number),
+        ProjectAuthority::Tighten(StricterValue::LowerWhereZeroIsNoLimit) => lower(
+            current,
+            asked,
+            |number| if number == 0 { u64::MAX } else { number },
+        ),
+        ProjectAuthority::Tighten(StricterValue::Intersect) => {
+            Ok(both(current, &asked.datum, same))
         }
-        Project::Tighten(Rule::Intersect) => Ok(both(current, &asked.datum, same)),
-        Project::Tighten(Rule::IntersectPrefixes) => {
+        ProjectAuthority::Tighten(StricterValue::IntersectPrefixes) => {
             Ok(both(current, &asked.datum, narrower_prefix))
         }
     }
 }
 
-fn only(word: &str, asked: &Assignment) -> Result<Datum, String> {
+fn only(word: &str, asked: &KeyAssignment) -> Result<Datum, String> {
     let fits = match &asked.datum {
         Datum::Bool(value) => value.to_string() == word,
         Datum::Text(value) => value == word,
@@ -35,7 +35,7 @@ fn only(word: &str, asked: &Assignment) -> Result<Datum, String> {
     if fits {
         return Ok(asked.datum.clone());
     }
-    let quote = if asked.key.kind == Kind::Bool {
+    let quote = if asked.key.kind == ValueKind::Bool {
         ""
     } else {
         "\""
@@ -48,7 +48,7 @@ fn only(word: &str, asked: &Assignment) -> Result<Datum, String> {
 
 fn lower(
     current: Option<&Datum>,
-    asked: &Assignment,
+    asked: &KeyAssignment,
     reach: fn(u64) -> u64,
 ) -> Result<Datum, String> {
     match (current, &asked.datum) {

@@ -5,7 +5,7 @@
 use std::io::{BufRead, Write};
 use std::time::{Duration, Instant};
 
-use metier_host::backend::{Host, Process, Session, Worker};
+use metier_host::backend::{ChildProcess, SkillHost, SkillProcess, WorkerCommand};
 use metier_host::sandbox::{WorkerLimits, confine};
 use metier_sdk::wire::{HostRequest, Initialize, RpcError, method};
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 struct Nobody;
 
-impl Host for Nobody {
+impl SkillHost for Nobody {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }
@@ -48,8 +48,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         variables: std::collections::BTreeMap::new(),
         project: None,
     };
-    let worker = |word: &str| -> std::io::Result<Worker> {
-        Ok(Worker {
+    let worker = |word: &str| -> std::io::Result<WorkerCommand> {
+        Ok(WorkerCommand {
             binary: std::env::current_exe()?,
             arguments: vec![word.to_owned()],
             variables: Vec::new(),
@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("confined", 10),
         ("confined", 3_000_000),
     ] {
-        let mut session = Process::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
+        let mut session = ChildProcess::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
         let params = json!({"name": "greet", "input": {"who": "x".repeat(size)}, "session": "s"});
         let calls = if size > 1_000 { CALLS / 20 } else { CALLS };
         let mut times = Vec::with_capacity(calls);
@@ -80,7 +80,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut times = Vec::with_capacity(STARTS);
         for _ in 0..STARTS {
             let began = Instant::now();
-            let session = Process::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
+            let session = ChildProcess::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
             times.push(began.elapsed());
             Box::new(session).close(&Nobody, PATIENCE);
         }

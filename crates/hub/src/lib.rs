@@ -19,7 +19,9 @@ mod transaction;
 
 pub use index::{Artifact, INDEX_PATHS, IndexError, ListedSkill, SiteIndex};
 pub use journal::{Change, ChangeId};
-pub use marketplace::{MARKETPLACE_PATH, Marketplace, MarketplaceError, Plugin, PluginPlace};
+pub use marketplace::{
+    MARKETPLACE_PATH, Marketplace, MarketplaceError, MarketplacePlugin, PluginPlace,
+};
 pub use object::NewContent;
 pub use source::{GitSource, SkillSource, SourceError};
-pub use transaction::{ChangeError, Changes, Checkpoint, Transaction};
+pub use transaction::{ChangeError, Checkpoint, Transaction, TransactionChanges};

@@ -23,14 +23,14 @@ pub struct Marketplace {
     /// Its name.
     pub name: String,
     /// In the order of the file.
-    pub plugins: Vec<Plugin>,
+    pub plugins: Vec<MarketplacePlugin>,
     /// Why plugins were left out, one sentence each.
     pub left_out: Vec<String>,
 }
 
 /// One plugin.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Plugin {
+pub struct MarketplacePlugin {
     /// Its name.
     pub name: String,
     /// What it does, in the words of its author.
@@ -133,7 +133,7 @@ impl Marketplace {
     }
 }
 
-impl Plugin {
+impl MarketplacePlugin {
     /// The folders of its skills in the repository that has its files.
     #[must_use]
     pub fn skill_folders<'t>(&self, tree: &'t PackageTree) -> Vec<&'t str> {
@@ -177,7 +177,7 @@ impl Plugin {
     }
 }
 
-fn read_plugin(value: serde_json::Value, root: &str) -> Result<Plugin, String> {
+fn read_plugin(value: serde_json::Value, root: &str) -> Result<MarketplacePlugin, String> {
     let raw: RawPlugin = serde_json::from_value(value).map_err(|error| error.to_string())?;
     let place = match &raw.source {
         RawSource::Here(path) if path.starts_with("./") || path == "." => {
@@ -199,7 +199,7 @@ fn read_plugin(value: serde_json::Value, root: &str) -> Result<Plugin, String> {
         OneOrMany::One(one) => vec![one],
         OneOrMany::Many(many) => many,
     };
-    Ok(Plugin {
+    Ok(MarketplacePlugin {
         name: visible(&raw.name).into_owned(),
         description: visible(&raw.description).into_owned(),
         place,

@@ -3,7 +3,7 @@
 //! **How.** The new contents are written beside their places, under names that are not skills. Then the change is written down: that is the moment
 //! at which it has happened. After it every place is exchanged in one step, and what was there is moved to the folder of kept things.
 //! A process that dies before that moment leaves files that are removed; one that dies after it leaves a record, and whoever opens
-//! [`Changes`] next completes it. Each step can be seen on the disk: the new content is known by its inode.
+//! [`TransactionChanges`] next completes it. Each step can be seen on the disk: the new content is known by its inode.
 //!
 //! ```text
 //! .metier-7-0/  (new)        record 7 written          pdf/  ⇄  .metier-7-0/        .metier-7-0/ → kept/7-0/
@@ -33,7 +33,7 @@ const STAGED: &str = ".metier-";
 const MAX_KEPT: usize = 20;
 
 /// The changes of one user, and the right to make one. Only one process has it at a time.
-pub struct Changes {
+pub struct TransactionChanges {
     folder: PathBuf,
     checkpoint: Checkpoint,
     /// Whether file systems are asked to exchange two names in one step.
@@ -41,7 +41,7 @@ pub struct Changes {
     _lock: File,
 }
 
-impl Changes {
+impl TransactionChanges {
     /// Opens the folder in which changes are written down, and completes or removes what a process left that died.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Changes {
     /// The same, with a function that is called between steps.
     ///
     /// # Errors
-    /// As for [`Changes::open`].
+    /// As for [`TransactionChanges::open`].
     pub fn with_checkpoint(folder: &Path, checkpoint: Checkpoint) -> Result<Self, ChangeError> {
         let failed = |error| ChangeError::at(folder, error);
         for part in ["begun", "done", "kept"] {
@@ -271,7 +271,7 @@ fn aside(staged: &Path) -> PathBuf {
 
 /// A change that has not happened yet. Dropped without [`Transaction::commit`], it never does.
 pub struct Transaction<'c> {
-    changes: &'c Changes,
+    changes: &'c TransactionChanges,
     change: Change,
 }
 

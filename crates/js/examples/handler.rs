@@ -11,7 +11,7 @@ use std::io::{self, Cursor, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use metier_js::{Limits, serve};
+use metier_js::{JsLimits, serve};
 use serde_json::{Value, json};
 
 /// What such handlers do: types, an enum, a file, a loop over what is there.
@@ -93,7 +93,7 @@ fn run(events: usize) -> Result<(Instant, Vec<Instant>), Box<dyn Error>> {
     let answered = Rc::new(RefCell::new(Vec::new()));
     let output = Output(Rc::clone(&answered));
     let began = Instant::now();
-    serve(Cursor::new(input), output, &Limits::default())?;
+    serve(Cursor::new(input), output, &JsLimits::default())?;
     Ok((began, answered.take()))
 }
 

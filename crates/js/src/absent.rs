@@ -4,7 +4,7 @@
 //! at its place. Without these functions the import would fail, and with it the whole file.
 
 /// A module of Node, or the missing part of one.
-struct Missing {
+struct MissingFunctions {
     module: &'static str,
     /// The reason in the error.
     why: &'static str,
@@ -18,28 +18,28 @@ const NO_SOCKETS: &str = "skills can't open sockets; use `fetch`";
 const NOT_DEBUGGED: &str = "skills can't be debugged";
 const WHOLE_FILES: &str = "the host reads and writes whole files only";
 
-const MISSING: &[Missing] = &[
-    Missing {
+const MISSING: &[MissingFunctions] = &[
+    MissingFunctions {
         module: "async_hooks",
         why: NOTHING,
         functions: "AsyncLocalStorage AsyncResource createHook executionAsyncId executionAsyncResource triggerAsyncId",
     },
-    Missing {
+    MissingFunctions {
         module: "buffer",
         why: NOTHING,
         functions: "Blob Buffer File SlowBuffer atob btoa isAscii isUtf8 resolveObjectURL transcode",
     },
-    Missing {
+    MissingFunctions {
         module: "child_process",
         why: NO_PROGRAMS,
         functions: "ChildProcess exec execFile execFileSync execSync fork spawn spawnSync",
     },
-    Missing {
+    MissingFunctions {
         module: "cluster",
         why: NO_PROGRAMS,
         functions: "Worker disconnect fork setupMaster setupPrimary",
     },
-    Missing {
+    MissingFunctions {
         module: "crypto",
         why: NOTHING,
         functions: "Certificate Cipher Cipheriv Decipher Decipheriv DiffieHellman DiffieHellmanGroup ECDH Hash Hmac KeyObject Sign Verify \
@@ -51,42 +51,42 @@ const MISSING: &[Missing] = &[
             randomBytes randomFill randomFillSync randomInt randomUUID rng scrypt scryptSync secureHeapUsed setEngine setFips sign \
             timingSafeEqual verify",
     },
-    Missing {
+    MissingFunctions {
         module: "dgram",
         why: NO_SOCKETS,
         functions: "Socket createSocket",
     },
-    Missing {
+    MissingFunctions {
         module: "diagnostics_channel",
         why: NOTHING,
         functions: "Channel channel hasSubscribers subscribe tracingChannel unsubscribe",
     },
-    Missing {
+    MissingFunctions {
         module: "dns",
         why: NO_SOCKETS,
         functions: "Resolver getDefaultResultOrder getServers lookup lookupService resolve resolve4 resolve6 resolveAny resolveCaa \
             resolveCname resolveMx resolveNaptr resolveNs resolvePtr resolveSoa resolveSrv resolveTxt reverse setDefaultResultOrder \
             setServers",
     },
-    Missing {
+    MissingFunctions {
         module: "dns/promises",
         why: NO_SOCKETS,
         functions: "Resolver getDefaultResultOrder getServers lookup lookupService resolve resolve4 resolve6 resolveAny resolveCaa \
             resolveCname resolveMx resolveNaptr resolveNs resolvePtr resolveSoa resolveSrv resolveTxt reverse setDefaultResultOrder \
             setServers",
     },
-    Missing {
+    MissingFunctions {
         module: "domain",
         why: NOTHING,
         functions: "Domain create createDomain",
     },
-    Missing {
+    MissingFunctions {
         module: "events",
         why: NOTHING,
         functions: "EventEmitter EventEmitterAsyncResource addAbortListener getEventListeners getMaxListeners init listenerCount on once \
             setMaxListeners",
     },
-    Missing {
+    MissingFunctions {
         module: "fs",
         why: WHOLE_FILES,
         functions: "Dir Dirent FileReadStream FileWriteStream ReadStream Stats WriteStream access accessSync appendFile appendFileSync chmod \
@@ -98,115 +98,115 @@ const MISSING: &[Missing] = &[
             statfs statfsSync symlink symlinkSync truncate truncateSync unlink unlinkSync unwatchFile utimes utimesSync watch \
             watchFile write writeFile writeFileSync writeSync writev writevSync",
     },
-    Missing {
+    MissingFunctions {
         module: "fs/promises",
         why: WHOLE_FILES,
         functions: "access appendFile chmod chown copyFile cp lchmod lchown link lstat lutimes mkdir mkdtemp open opendir readFile readdir \
             readlink realpath rename rm rmdir stat statfs symlink truncate unlink utimes watch writeFile",
     },
-    Missing {
+    MissingFunctions {
         module: "http",
         why: NO_SOCKETS,
         functions: "Agent ClientRequest IncomingMessage OutgoingMessage Server ServerResponse createServer get request setMaxIdleHTTPParsers \
             validateHeaderName validateHeaderValue",
     },
-    Missing {
+    MissingFunctions {
         module: "http2",
         why: NO_SOCKETS,
         functions: "Http2ServerRequest Http2ServerResponse connect createSecureServer createServer getDefaultSettings getPackedSettings \
             getUnpackedSettings performServerHandshake",
     },
-    Missing {
+    MissingFunctions {
         module: "https",
         why: NO_SOCKETS,
         functions: "Agent Server createServer get request",
     },
-    Missing {
+    MissingFunctions {
         module: "inspector",
         why: NOT_DEBUGGED,
         functions: "Session close open url waitForDebugger",
     },
-    Missing {
+    MissingFunctions {
         module: "inspector/promises",
         why: NOT_DEBUGGED,
         functions: "Session close open url waitForDebugger",
     },
-    Missing {
+    MissingFunctions {
         module: "module",
         why: NOTHING,
         functions: "Module SourceMap createRequire findSourceMap isBuiltin register runMain syncBuiltinESMExports wrap",
     },
-    Missing {
+    MissingFunctions {
         module: "net",
         why: NO_SOCKETS,
         functions: "BlockList Server Socket SocketAddress Stream connect createConnection createServer getDefaultAutoSelectFamily \
             getDefaultAutoSelectFamilyAttemptTimeout isIP isIPv4 isIPv6 setDefaultAutoSelectFamily \
             setDefaultAutoSelectFamilyAttemptTimeout",
     },
-    Missing {
+    MissingFunctions {
         module: "os",
         why: NOTHING,
         functions: "arch availableParallelism cpus endianness freemem getPriority homedir hostname loadavg machine networkInterfaces \
             platform release setPriority tmpdir totalmem type uptime userInfo version",
     },
-    Missing {
+    MissingFunctions {
         module: "path/win32",
         why: NOTHING,
         functions: "basename dirname extname format isAbsolute join matchesGlob normalize parse relative resolve toNamespacedPath",
     },
-    Missing {
+    MissingFunctions {
         module: "perf_hooks",
         why: NOTHING,
         functions: "Performance PerformanceEntry PerformanceMark PerformanceMeasure PerformanceObserver PerformanceObserverEntryList \
             PerformanceResourceTiming createHistogram monitorEventLoopDelay",
     },
-    Missing {
+    MissingFunctions {
         module: "punycode",
         why: NOTHING,
         functions: "decode encode toASCII toUnicode",
     },
-    Missing {
+    MissingFunctions {
         module: "querystring",
         why: NOTHING,
         functions: "decode encode escape parse stringify unescape unescapeBuffer",
     },
-    Missing {
+    MissingFunctions {
         module: "readline",
         why: NOTHING,
         functions: "Interface clearLine clearScreenDown createInterface cursorTo emitKeypressEvents moveCursor",
     },
-    Missing {
+    MissingFunctions {
         module: "readline/promises",
         why: NOTHING,
         functions: "Interface Readline createInterface",
     },
-    Missing {
+    MissingFunctions {
         module: "repl",
         why: NOTHING,
         functions: "REPLServer Recoverable isValidSyntax start writer",
     },
-    Missing {
+    MissingFunctions {
         module: "sea",
         why: NOTHING,
         functions: "getAsset getAssetAsBlob getRawAsset isSea",
     },
-    Missing {
+    MissingFunctions {
         module: "stream",
         why: NOTHING,
         functions: "Duplex PassThrough Readable Stream Transform Writable addAbortSignal compose destroy duplexPair finished \
             getDefaultHighWaterMark isDestroyed isDisturbed isErrored isReadable isWritable pipeline setDefaultHighWaterMark",
     },
-    Missing {
+    MissingFunctions {
         module: "stream/consumers",
         why: NOTHING,
         functions: "arrayBuffer blob buffer json text",
     },
-    Missing {
+    MissingFunctions {
         module: "stream/promises",
         why: NOTHING,
         functions: "finished pipeline",
     },
-    Missing {
+    MissingFunctions {
         module: "stream/web",
         why: NOTHING,
         functions: "ByteLengthQueuingStrategy CompressionStream CountQueuingStrategy DecompressionStream ReadableByteStreamController \
@@ -214,44 +214,44 @@ const MISSING: &[Missing] = &[
             ReadableStreamDefaultReader TextDecoderStream TextEncoderStream TransformStream TransformStreamDefaultController \
             WritableStream WritableStreamDefaultController WritableStreamDefaultWriter",
     },
-    Missing {
+    MissingFunctions {
         module: "string_decoder",
         why: NOTHING,
         functions: "StringDecoder",
     },
-    Missing {
+    MissingFunctions {
         module: "test",
         why: NOTHING,
         functions: "after afterEach before beforeEach describe it only run skip suite test todo",
     },
-    Missing {
+    MissingFunctions {
         module: "test/reporters",
         why: NOTHING,
         functions: "dot junit spec tap",
     },
-    Missing {
+    MissingFunctions {
         module: "tls",
         why: NO_SOCKETS,
         functions: "SecureContext Server TLSSocket checkServerIdentity connect convertALPNProtocols createSecureContext createSecurePair \
             createServer getCiphers",
     },
-    Missing {
+    MissingFunctions {
         module: "trace_events",
         why: NOTHING,
         functions: "createTracing getEnabledCategories",
     },
-    Missing {
+    MissingFunctions {
         module: "tty",
         why: NOTHING,
         functions: "ReadStream WriteStream isatty",
     },
-    Missing {
+    MissingFunctions {
         module: "url",
         why: NOTHING,
         functions: "URL URLSearchParams Url domainToASCII domainToUnicode fileURLToPath format parse pathToFileURL resolve resolveObject \
             urlToHttpOptions",
     },
-    Missing {
+    MissingFunctions {
         module: "util",
         why: NOTHING,
         functions: "MIMEParams MIMEType TextDecoder TextEncoder aborted callbackify debug debuglog deprecate format formatWithOptions \
@@ -259,7 +259,7 @@ const MISSING: &[Missing] = &[
             isFunction isNull isNullOrUndefined isNumber isObject isPrimitive isRegExp isString isSymbol isUndefined log parseArgs \
             parseEnv promisify stripVTControlCharacters styleText toUSVString transferableAbortController transferableAbortSignal",
     },
-    Missing {
+    MissingFunctions {
         module: "util/types",
         why: NOTHING,
         functions: "isAnyArrayBuffer isArgumentsObject isArrayBuffer isArrayBufferView isAsyncFunction isBigInt64Array isBigIntObject \
@@ -269,30 +269,30 @@ const MISSING: &[Missing] = &[
             isStringObject isSymbolObject isTypedArray isUint16Array isUint32Array isUint8Array isUint8ClampedArray isWeakMap \
             isWeakSet",
     },
-    Missing {
+    MissingFunctions {
         module: "v8",
         why: NOTHING,
         functions: "DefaultDeserializer DefaultSerializer Deserializer GCProfiler Serializer cachedDataVersionTag deserialize \
             getHeapCodeStatistics getHeapSnapshot getHeapSpaceStatistics getHeapStatistics queryObjects serialize setFlagsFromString \
             setHeapSnapshotNearHeapLimit stopCoverage takeCoverage writeHeapSnapshot",
     },
-    Missing {
+    MissingFunctions {
         module: "vm",
         why: "skills can't create other contexts",
         functions: "Script compileFunction createContext createScript isContext measureMemory runInContext runInNewContext runInThisContext",
     },
-    Missing {
+    MissingFunctions {
         module: "wasi",
         why: NOTHING,
         functions: "WASI",
     },
-    Missing {
+    MissingFunctions {
         module: "worker_threads",
         why: "skills have one thread",
         functions: "BroadcastChannel MessageChannel MessagePort Worker getEnvironmentData markAsUntransferable moveMessagePortToContext \
             postMessageToThread receiveMessageOnPort setEnvironmentData",
     },
-    Missing {
+    MissingFunctions {
         module: "zlib",
         why: NOTHING,
         functions: "BrotliCompress BrotliDecompress Deflate DeflateRaw Gunzip Gzip Inflate InflateRaw Unzip brotliCompress \
@@ -300,7 +300,7 @@ const MISSING: &[Missing] = &[
             createDeflateRaw createGunzip createGzip createInflate createInflateRaw createUnzip deflate deflateRaw deflateRawSync \
             deflateSync gunzip gunzipSync gzip gzipSync inflate inflateRaw inflateRawSync inflateSync unzip unzipSync",
     },
-    Missing {
+    MissingFunctions {
         module: "sqlite",
         why: NOTHING,
         functions: "DatabaseSync StatementSync backup",
@@ -328,7 +328,7 @@ pub(crate) fn modules() -> impl Iterator<Item = &'static str> {
 
 /// Code that adds the missing exports of a module of Node; `None` if it is not in the table.
 pub(crate) fn code(module: &str) -> Option<String> {
-    let Missing {
+    let MissingFunctions {
         module,
         why,
         functions,
@@ -345,6 +345,6 @@ pub(crate) fn code(module: &str) -> Option<String> {
     ))
 }
 
-fn find(module: &str) -> Option<&'static Missing> {
+fn find(module: &str) -> Option<&'static MissingFunctions> {
     MISSING.iter().find(|missing| missing.module == module)
 }

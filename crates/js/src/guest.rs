@@ -10,22 +10,22 @@ use rquickjs::function::Constructor;
 use rquickjs::{Ctx, Function, Module, Object, Persistent, Promise, Value};
 use serde_json::json;
 
+use crate::event_loop::EventLoop;
 use crate::json::{Unsendable, encode};
 use crate::natives;
+use crate::script_error::JsScriptError;
 use crate::shims::GLOBALS;
-use crate::state::State;
-use crate::strip::Kind;
-use crate::trouble::Trouble;
-use crate::turn::Turn;
+use crate::state::EngineState;
+use crate::strip::SourceDialect;
 
 const BOOT: &str = include_str!("../compat/boot.js");
 
 /// A skill in its engine.
 pub(crate) struct Guest<'js> {
     ctx: Ctx<'js>,
-    state: Rc<State>,
+    state: Rc<EngineState>,
     native: Object<'js>,
-    turn: Turn<'js>,
+    turn: EventLoop<'js>,
     /// Calls a function and awaits its result, whatever the script did to promises.
     call: Function<'js>,
     /// The original `Date`, from before any script ran.
@@ -36,7 +36,7 @@ pub(crate) struct Guest<'js> {
 
 impl<'js> Guest<'js> {
     /// A new engine.
-    fn new(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result<Self> {
+    fn new(ctx: &Ctx<'js>, state: &Rc<EngineState>) -> rquickjs::Result<Self> {
         let native = natives::native(ctx, state)?;
         let mut options = EvalOptions::default();
         options.filename = Some("metier:boot".to_owned());
@@ -51,7 +51,7 @@ impl<'js> Guest<'js> {
         Ok(Self {
             call: made.get("call")?,
             date: ctx.globals().get("Date")?,
-            turn: Turn::new(ctx.clone(), native.clone()),
+            turn: EventLoop::new(ctx.clone(), native.clone()),
             ctx: ctx.clone(),
             state: Rc::clone(state),
             native,
@@ -62,12 +62,12 @@ impl<'js> Guest<'js> {
     /// Loads the skill's code and returns its contributions.
     pub(crate) fn load(
         ctx: &Ctx<'js>,
-        state: &Rc<State>,
+        state: &Rc<EngineState>,
         entrypoint: Option<&str>,
         handlers: &[Handler],
     ) -> Result<(Self, String), RpcError> {
         let made = Self::new(ctx, state);
-        let mut guest = made.map_err(|error| failed(&Trouble::of(ctx, state, &error)))?;
+        let mut guest = made.map_err(|error| failed(&JsScriptError::of(ctx, state, &error)))?;
         let failed = guest.load_handlers(handlers)?;
         let contributions = match entrypoint {
             None if failed.is_empty() => "{}".to_owned(),
@@ -91,7 +91,7 @@ impl<'js> Guest<'js> {
         for (position, handler) in handlers.iter().enumerate() {
             let function = match self.handler(handler) {
                 Ok(function) => Some(function),
-                Err(error @ (Trouble::Stopped(_) | Trouble::Engine(_))) => {
+                Err(error @ (JsScriptError::Stopped(_) | JsScriptError::Engine(_))) => {
                     return Err(named(&handler.file, &error));
                 }
                 Err(error) => {
@@ -188,8 +188,8 @@ impl<'js> Guest<'js> {
     }
 
     /// The function of a file that handles a hook.
-    fn handler(&self, handler: &Handler) -> Result<Function<'js>, Trouble> {
-        let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, &self.state, &error);
+    fn handler(&self, handler: &Handler) -> Result<Function<'js>, JsScriptError> {
+        let failed = |error: rquickjs::Error| JsScriptError::of(&self.ctx, &self.state, &error);
         let exports = self.module(&handler.file)?;
         let registered: Option<Function> = self.native.get("handler").map_err(failed)?;
         self.native.remove("handler").map_err(failed)?;
@@ -216,7 +216,7 @@ impl<'js> Guest<'js> {
                 || "none".to_owned(),
                 |names| format!("`{}`", names.join("`, `")),
             );
-            Trouble::Request(format!(
+            JsScriptError::Request(format!(
                 "it does not export a function `{}` (exports: {names}); name one with `export` in HOOK.md",
                 handler.export
             ))
@@ -224,21 +224,21 @@ impl<'js> Guest<'js> {
     }
 
     /// Loads a file of the skill and returns its exports.
-    fn module(&self, file: &str) -> Result<Value<'js>, Trouble> {
-        let failed = |error: rquickjs::Error| Trouble::of(&self.ctx, &self.state, &error);
+    fn module(&self, file: &str) -> Result<Value<'js>, JsScriptError> {
+        let failed = |error: rquickjs::Error| JsScriptError::of(&self.ctx, &self.state, &error);
         if self.state.text(file).is_none() {
-            return Err(Trouble::Request(
+            return Err(JsScriptError::Request(
                 "it is not among the skill's source files".to_owned(),
             ));
         }
         let compiled = self.state.compiled(file);
-        let compiled = compiled.map_err(|error| Trouble::Thrown(error.to_string()))?;
-        if compiled.is_some_and(|module| module.kind == Kind::Module) {
+        let compiled = compiled.map_err(|error| JsScriptError::Thrown(error.to_string()))?;
+        if compiled.is_some_and(|module| module.kind == SourceDialect::Module) {
             let promise = Module::import(&self.ctx, format!("./{file}")).map_err(failed)?;
             return self.turn.settle(&self.state, &promise);
         }
         let load = self.state.load.borrow().clone();
-        let load = load.ok_or_else(|| Trouble::Engine("nothing loads modules".to_owned()))?;
+        let load = load.ok_or_else(|| JsScriptError::Engine("nothing loads modules".to_owned()))?;
         let load = load.restore(&self.ctx).map_err(failed)?;
         load.call((file,)).map_err(failed)
     }
@@ -263,7 +263,7 @@ impl<'js> Guest<'js> {
     fn unsendable(&self, what: &str, error: &Unsendable) -> RpcError {
         let why = match error {
             Unsendable::Thrown => {
-                Trouble::of(&self.ctx, &self.state, &rquickjs::Error::Exception).to_string()
+                JsScriptError::of(&self.ctx, &self.state, &rquickjs::Error::Exception).to_string()
             }
             error => error.to_string(),
         };
@@ -271,7 +271,7 @@ impl<'js> Guest<'js> {
     }
 
     fn failed(&self, error: &rquickjs::Error) -> RpcError {
-        failed(&Trouble::of(&self.ctx, &self.state, error))
+        failed(&JsScriptError::of(&self.ctx, &self.state, error))
     }
 }
 
@@ -283,7 +283,7 @@ impl Drop for Guest<'_> {
 }
 
 /// The description of the skill for its code.
-fn about(state: &State) -> String {
+fn about(state: &EngineState) -> String {
     json!({
         "protocol": PROTOCOL,
         "skill": state.skill,
@@ -294,12 +294,12 @@ fn about(state: &State) -> String {
     .to_string()
 }
 
-fn failed(trouble: &Trouble) -> RpcError {
+fn failed(trouble: &JsScriptError) -> RpcError {
     RpcError::new(code::INTERNAL, trouble.to_string())
 }
 
 /// Adds the file that was being loaded, unless the message has it.
-fn named(file: &str, trouble: &Trouble) -> RpcError {
+fn named(file: &str, trouble: &JsScriptError) -> RpcError {
     let message = trouble.to_string();
     let message = match message.starts_with(file) {
         true => message,

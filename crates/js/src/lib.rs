@@ -30,26 +30,26 @@
 //! sources and the files in `compat/` · changes of prototypes and globals by a script don't affect messages, which are
 //! written in Rust · a promise that can't settle is reported, not awaited.
 //!
-//! **Start reading at** `serve.rs`, then `guest.rs`, `turn.rs`, `modules.rs`, `compat/boot.js`.
+//! **Start reading at** `serve.rs`, then `guest.rs`, `event_loop.rs`, `modules.rs`, `compat/boot.js`.
 
 mod absent;
+mod event_loop;
 mod guest;
 mod json;
 mod modules;
 mod natives;
 mod resolve;
+mod script_error;
 mod serve;
 mod shims;
 mod state;
 mod strip;
-mod trouble;
-mod turn;
 
 pub use shims::{OPENCLAW_WORDS, node_words};
 
 use std::time::Duration;
 
-pub use metier_sdk::worker::ServeError;
+pub use metier_sdk::worker::WorkerServeError;
 pub use serve::serve;
 
 /// The module `openclaw/hooks` for handlers, as TypeScript; the same text for every engine.
@@ -69,7 +69,7 @@ pub const DENO_FS: &str = include_str!("../compat/deno-fs.js");
 
 /// Limits of the engine, and of each call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct JsLimits {
     /// Memory of all values, in bytes.
     pub memory: usize,
     /// Size of the engine's stack, in bytes.
@@ -82,7 +82,7 @@ pub struct Limits {
     pub log: usize,
 }
 
-impl Default for Limits {
+impl Default for JsLimits {
     fn default() -> Self {
         Self {
             memory: 64 << 20,

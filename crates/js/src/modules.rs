@@ -9,12 +9,12 @@ use rquickjs::context::EvalOptions;
 use rquickjs::loader::{ImportAttributes, Loader, Resolver};
 use rquickjs::{Ctx, Error, Exception, Function, Module, Object, Value, module::Declared};
 
-use crate::state::State;
-use crate::strip::Kind;
+use crate::state::EngineState;
+use crate::strip::SourceDialect;
 
 /// The resolver and the loader of the engine.
 #[derive(Clone)]
-pub(crate) struct Modules(pub(crate) Rc<State>);
+pub(crate) struct Modules(pub(crate) Rc<EngineState>);
 
 impl Resolver for Modules {
     fn resolve<'js>(
@@ -40,7 +40,7 @@ impl Loader for Modules {
             let compiled = state.compiled(name);
             let compiled =
                 compiled.map_err(|error| Exception::throw_syntax(ctx, &error.to_string()))?;
-            if let Some(module) = compiled.filter(|module| module.kind == Kind::Module) {
+            if let Some(module) = compiled.filter(|module| module.kind == SourceDialect::Module) {
                 let declared = Module::declare(ctx.clone(), name, module.code.as_str())?;
                 let meta = declared.meta()?;
                 let path = state.path(name);
@@ -59,7 +59,7 @@ impl Loader for Modules {
 
 /// The module that an import specifier means in a file, or an exception with the reason.
 pub(crate) fn resolve(
-    state: &State,
+    state: &EngineState,
     ctx: &Ctx<'_>,
     base: &str,
     word: &str,
@@ -105,7 +105,7 @@ fn is_name(key: &str) -> bool {
 /// The functions with which `compat/boot.js` loads modules.
 pub(crate) fn natives<'js>(
     ctx: &Ctx<'js>,
-    state: &Rc<State>,
+    state: &Rc<EngineState>,
     native: &Object<'js>,
 ) -> rquickjs::Result<()> {
     let own = Rc::clone(state);
@@ -126,7 +126,7 @@ pub(crate) fn natives<'js>(
 }
 
 /// A CommonJS module as a function, or the exports of another kind of module.
-fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Object<'js>> {
+fn prepare<'js>(state: &EngineState, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<Object<'js>> {
     let answer = Object::new(ctx.clone())?;
     if name.ends_with(".json") {
         let text = state.text(name).unwrap_or_default();
@@ -146,7 +146,7 @@ fn prepare<'js>(state: &State, ctx: &Ctx<'js>, name: &str) -> rquickjs::Result<O
             &format!("there is no module `{name}`"),
         ));
     };
-    if compiled.kind == Kind::Module {
+    if compiled.kind == SourceDialect::Module {
         let word = match state.text(name) {
             Some(_) => format!("./{name}"),
             None => name.to_owned(),

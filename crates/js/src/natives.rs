@@ -11,10 +11,13 @@ use url::Url;
 
 use crate::json::whole;
 use crate::modules;
-use crate::state::State;
+use crate::state::EngineState;
 
 /// The object with all functions.
-pub(crate) fn native<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result<Object<'js>> {
+pub(crate) fn native<'js>(
+    ctx: &Ctx<'js>,
+    state: &Rc<EngineState>,
+) -> rquickjs::Result<Object<'js>> {
     let native = Object::new(ctx.clone())?;
     modules::natives(ctx, state, &native)?;
     host(ctx, state, &native)?;
@@ -28,7 +31,11 @@ pub(crate) fn native<'js>(ctx: &Ctx<'js>, state: &Rc<State>) -> rquickjs::Result
     Ok(native)
 }
 
-fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>, native: &Object<'js>) -> rquickjs::Result<()> {
+fn host<'js>(
+    ctx: &Ctx<'js>,
+    state: &Rc<EngineState>,
+    native: &Object<'js>,
+) -> rquickjs::Result<()> {
     let own = Rc::clone(state);
     let ask = move |ctx: Ctx<'js>, method: String, params: String| ask(&own, &ctx, &method, params);
     native.set("ask", Function::new(ctx.clone(), ask)?)?;
@@ -54,7 +61,7 @@ fn host<'js>(ctx: &Ctx<'js>, state: &Rc<State>, native: &Object<'js>) -> rquickj
 
 /// Sends a request to the host. An error is an exception with the code of the wire protocol in `rpc`, and the reason's code in `reason`.
 fn ask<'js>(
-    state: &State,
+    state: &EngineState,
     ctx: &Ctx<'js>,
     method: &str,
     params: String,
@@ -95,9 +102,9 @@ fn text<'js>(ctx: &Ctx<'js>, native: &Object<'js>) -> rquickjs::Result<()> {
 }
 
 /// The parts of a URL, in the order of `compat/url.js`.
-type Parts = Vec<String>;
+type NativeParts = Vec<String>;
 
-fn address(text: &str, base: Option<&str>) -> Option<Parts> {
+fn address(text: &str, base: Option<&str>) -> Option<NativeParts> {
     let url = match base {
         Some(base) => Url::parse(base).ok()?.join(text).ok()?,
         None => Url::parse(text).ok()?,
@@ -105,7 +112,7 @@ fn address(text: &str, base: Option<&str>) -> Option<Parts> {
     Some(parts(&url))
 }
 
-fn parts(url: &Url) -> Parts {
+fn parts(url: &Url) -> NativeParts {
     use url::quirks;
     [
         quirks::href(url),
@@ -125,7 +132,7 @@ fn parts(url: &Url) -> Parts {
 }
 
 /// A URL with one part replaced; unchanged if the new part is invalid.
-fn changed(href: &str, part: &str, value: &str) -> Option<Parts> {
+fn changed(href: &str, part: &str, value: &str) -> Option<NativeParts> {
     use url::quirks;
     let mut url = Url::parse(href).ok()?;
     // A setter ignores invalid values, as in the standard.

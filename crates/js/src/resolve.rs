@@ -10,7 +10,7 @@ use crate::{absent, shims};
 const ENDINGS: &[&str] = &[".ts", ".mts", ".js", ".mjs", ".cjs", ".cts", ".json"];
 /// Why a specifier can't be resolved.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Unresolved {
+pub(crate) enum UnresolvedImport {
     #[error("`{0}` is not in the skill's folder")]
     Missing(String),
     #[error("`{0}` is outside the skill's folder: only files of the skill can be imported")]
@@ -33,7 +33,7 @@ pub(crate) fn resolve(
     directory: &str,
     base: &str,
     word: &str,
-) -> Result<String, Unresolved> {
+) -> Result<String, UnresolvedImport> {
     // Internals of our modules. A file that imports one can send requests to the host, as it can anyway.
     if word == "metier:native" {
         return Ok(word.to_owned());
@@ -57,14 +57,14 @@ pub(crate) fn resolve(
     } else if word.starts_with("node:") {
         let why = "metier has no replacement for it";
         let name = plain.to_owned();
-        return Err(Unresolved::Refused { name, why });
+        return Err(UnresolvedImport::Refused { name, why });
     } else if word.contains(':') {
-        return Err(Unresolved::Remote(word.to_owned()));
+        return Err(UnresolvedImport::Remote(word.to_owned()));
     } else {
-        return Err(Unresolved::Package(word.to_owned()));
+        return Err(UnresolvedImport::Package(word.to_owned()));
     };
-    let wanted = wanted.ok_or_else(|| Unresolved::Outside(word.to_owned()))?;
-    find(files, &wanted).ok_or(Unresolved::Missing(wanted))
+    let wanted = wanted.ok_or_else(|| UnresolvedImport::Outside(word.to_owned()))?;
+    find(files, &wanted).ok_or(UnresolvedImport::Missing(wanted))
 }
 
 /// A path below the skill's folder; `None` if it leads outside.
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(base: &str, word: &str, expected: Result<&str, Unresolved>) {
+    fn check(base: &str, word: &str, expected: Result<&str, UnresolvedImport>) {
         let names = [
             "a.ts",
             "lib/b.js",
@@ -172,7 +172,7 @@ mod tests {
         check(
             "a.ts",
             "./nothing",
-            Err(Unresolved::Missing(owned("nothing"))),
+            Err(UnresolvedImport::Missing(owned("nothing"))),
         );
         for word in [
             "../a.ts",
@@ -181,7 +181,7 @@ mod tests {
             "file:///etc/passwd",
             "/skills/xy/a.ts",
         ] {
-            check("a.ts", word, Err(Unresolved::Outside(owned(word))));
+            check("a.ts", word, Err(UnresolvedImport::Outside(owned(word))));
         }
         for word in [
             "https://example.com/x.ts",
@@ -189,12 +189,16 @@ mod tests {
             "jsr:@std/fs",
             "data:text/javascript,1",
         ] {
-            check("a.ts", word, Err(Unresolved::Remote(owned(word))));
+            check("a.ts", word, Err(UnresolvedImport::Remote(owned(word))));
         }
-        check("a.ts", "lodash", Err(Unresolved::Package(owned("lodash"))));
+        check(
+            "a.ts",
+            "lodash",
+            Err(UnresolvedImport::Package(owned("lodash"))),
+        );
         let found = resolve(&BTreeMap::new(), "/x", "a.ts", "node:nonsense");
         assert!(
-            matches!(&found, Err(Unresolved::Refused { name, .. }) if name == "nonsense"),
+            matches!(&found, Err(UnresolvedImport::Refused { name, .. }) if name == "nonsense"),
             "{found:?}"
         );
     }

@@ -7,16 +7,16 @@ use std::io::{BufRead, Write};
 use std::rc::Rc;
 
 use metier_sdk::wire::{Initialize, MAX_FRAME, OpenclawHandle, PROTOCOL, RpcError, code, method};
-use metier_sdk::worker::{Channel, Host, Request, ServeError};
+use metier_sdk::worker::{Channel, WorkerHost, WorkerRequest, WorkerServeError};
 use rquickjs::{Context, Runtime};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::Limits;
+use crate::JsLimits;
 use crate::guest::{Guest, check};
 use crate::modules::Modules;
-use crate::state::{State, Stop};
-use crate::trouble::summary;
+use crate::script_error::summary;
+use crate::state::{EngineState, Stop};
 
 /// The smallest stack that the engine can use, in bytes.
 const LEAST_STACK: usize = 64 << 10;
@@ -30,12 +30,12 @@ const LEAST_STACK: usize = 64 << 10;
 pub fn serve(
     input: impl BufRead + 'static,
     output: impl Write + 'static,
-    limits: &Limits,
-) -> Result<(), ServeError> {
+    limits: &JsLimits,
+) -> Result<(), WorkerServeError> {
     let channel = Channel::new(input, output);
     let line = Rc::new(channel);
     // An answer must fit into a message with its other fields.
-    let limits = Limits {
+    let limits = JsLimits {
         output: limits.output.min(MAX_FRAME - 4_096),
         stack: limits.stack.max(LEAST_STACK),
         ..*limits
@@ -61,9 +61,9 @@ pub fn serve(
 /// Runs one engine, from `initialize` to the next request that is not a call.
 fn live<R: BufRead + 'static, W: Write + 'static>(
     line: &Rc<Channel<R, W>>,
-    request: Request,
-    limits: Limits,
-) -> Result<Option<Request>, ServeError> {
+    request: WorkerRequest,
+    limits: JsLimits,
+) -> Result<Option<WorkerRequest>, WorkerServeError> {
     let started = parse(request.params).and_then(|initialize| {
         checked(&initialize)?;
         engine(&limits).map(|engine| (initialize, engine))
@@ -75,10 +75,10 @@ fn live<R: BufRead + 'static, W: Write + 'static>(
             return line.next();
         }
     };
-    let host: Rc<dyn Host> = Rc::clone(line) as Rc<dyn Host>;
+    let host: Rc<dyn WorkerHost> = Rc::clone(line) as Rc<dyn WorkerHost>;
     let entrypoint = initialize.entrypoint.take();
     let handlers = std::mem::take(&mut initialize.handlers);
-    let state = Rc::new(State::new(initialize, &host, limits));
+    let state = Rc::new(EngineState::new(initialize, &host, limits));
     let modules = Modules(Rc::clone(&state));
     runtime.set_loader(modules.clone(), modules);
     let own = Rc::clone(&state);
@@ -107,8 +107,8 @@ fn live<R: BufRead + 'static, W: Write + 'static>(
 fn calls<R: BufRead, W: Write>(
     line: &Channel<R, W>,
     guest: &Guest<'_>,
-    state: &State,
-) -> Result<Option<Request>, ServeError> {
+    state: &EngineState,
+) -> Result<Option<WorkerRequest>, WorkerServeError> {
     while let Some(request) = line.next()? {
         let name = request.method.as_str();
         if matches!(name, method::INITIALIZE | method::SHUTDOWN) {
@@ -133,7 +133,7 @@ fn calls<R: BufRead, W: Write>(
             Err(error) => line.fail(&request.id, &error)?,
         }
         if let Some(Stop::TooLong(_)) = state.stopped() {
-            return Err(ServeError::Spent);
+            return Err(WorkerServeError::Spent);
         }
     }
     Ok(None)
@@ -150,7 +150,7 @@ fn checked(initialize: &Initialize) -> Result<(), RpcError> {
     check(initialize)
 }
 
-fn engine(limits: &Limits) -> Result<(Runtime, Context), RpcError> {
+fn engine(limits: &JsLimits) -> Result<(Runtime, Context), RpcError> {
     let start = || -> rquickjs::Result<(Runtime, Context)> {
         let runtime = Runtime::new()?;
         runtime.set_memory_limit(limits.memory);

@@ -4,7 +4,7 @@
 
 /// A module of `compat/`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Shim {
+pub(crate) struct ModuleShim {
     /// The name in stack traces.
     pub(crate) name: &'static str,
     /// Its other specifiers.
@@ -13,7 +13,7 @@ pub(crate) struct Shim {
     pub(crate) text: &'static str,
 }
 
-impl Shim {
+impl ModuleShim {
     /// Whether it is TypeScript.
     pub(crate) fn is_typescript(&self) -> bool {
         self.name == "metier" || self.name == "openclaw/hooks"
@@ -22,7 +22,7 @@ impl Shim {
 
 macro_rules! shim {
     ($name:literal, $words:expr, $file:literal) => {
-        Shim {
+        ModuleShim {
             name: $name,
             words: { &$words },
             text: include_str!(concat!("../compat/", $file)),
@@ -46,7 +46,7 @@ pub const OPENCLAW_WORDS: [&str; 12] = [
     "moltbot/hooks",
 ];
 
-const SHIMS: &[Shim] = &[
+const SHIMS: &[ModuleShim] = &[
     shim!("node:fs", ["fs"], "fs.js"),
     shim!("node:fs/promises", ["fs/promises"], "fs-promises.js"),
     shim!("node:path", ["path", "path/posix"], "path.js"),
@@ -109,7 +109,7 @@ pub fn node_words() -> impl Iterator<Item = &'static str> {
 }
 
 /// The module for a specifier without `node:`, or for a name.
-pub(crate) fn find(word: &str) -> Option<&'static Shim> {
+pub(crate) fn find(word: &str) -> Option<&'static ModuleShim> {
     SHIMS
         .iter()
         .find(|shim| shim.name == word || shim.words.contains(&word))

@@ -9,12 +9,12 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use metier_sdk::wire::{HostRequest, Initialize};
-use metier_sdk::worker::{Host, Unanswered};
+use metier_sdk::worker::{Unanswered, WorkerHost};
 use rquickjs::{Function, Persistent};
 use serde_json::Value;
 
-use crate::Limits;
-use crate::strip::{Compiled, Kind, Position, SyntaxTrouble, compile, origin};
+use crate::JsLimits;
+use crate::strip::{SourceDialect, SourcePosition, StrippedSource, SyntaxTrouble, compile, origin};
 use crate::{absent, shims};
 
 /// How many unhandled rejections are kept.
@@ -32,9 +32,9 @@ pub(crate) enum Stop {
 }
 
 /// The shared state.
-pub(crate) struct State {
-    host: Rc<dyn Host>,
-    pub(crate) limits: Limits,
+pub(crate) struct EngineState {
+    host: Rc<dyn WorkerHost>,
+    pub(crate) limits: JsLimits,
     pub(crate) directory: String,
     /// The folder for relative paths.
     pub(crate) project: String,
@@ -42,7 +42,7 @@ pub(crate) struct State {
     pub(crate) permissions: Vec<String>,
     pub(crate) config: Value,
     files: BTreeMap<String, String>,
-    ready: RefCell<BTreeMap<String, Rc<Compiled>>>,
+    ready: RefCell<BTreeMap<String, Rc<StrippedSource>>>,
     /// Loads a CommonJS module by its name; set once, when the engine starts.
     pub(crate) load: RefCell<Option<Persistent<Function<'static>>>>,
     /// The deadline of the current call. The time of requests to the host does not count.
@@ -55,8 +55,8 @@ pub(crate) struct State {
     began: Instant,
 }
 
-impl State {
-    pub(crate) fn new(initialize: Initialize, host: &Rc<dyn Host>, limits: Limits) -> Self {
+impl EngineState {
+    pub(crate) fn new(initialize: Initialize, host: &Rc<dyn WorkerHost>, limits: JsLimits) -> Self {
         let now = Instant::now();
         // Some editors start a file with a byte order mark.
         let files = initialize.sources.into_iter().map(|(path, text)| {
@@ -171,7 +171,7 @@ impl State {
         &self,
         base: &str,
         word: &str,
-    ) -> Result<String, crate::resolve::Unresolved> {
+    ) -> Result<String, crate::resolve::UnresolvedImport> {
         crate::resolve::resolve(&self.files, &self.directory, base, word)
     }
 
@@ -190,7 +190,7 @@ impl State {
     }
 
     /// A compiled module; `None` if there is none with this name. It is requested twice: for its kind and for its code.
-    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Rc<Compiled>>, SyntaxTrouble> {
+    pub(crate) fn compiled(&self, name: &str) -> Result<Option<Rc<StrippedSource>>, SyntaxTrouble> {
         if let Some(ready) = self.ready.borrow().get(name) {
             return Ok(Some(Rc::clone(ready)));
         }
@@ -205,8 +205,8 @@ impl State {
                 }
                 let text = shim.map_or("", |shim| shim.text);
                 let code = format!("{text}{}", missing.unwrap_or_default());
-                let kind = Kind::Common;
-                Compiled { code, kind }
+                let kind = SourceDialect::Common;
+                StrippedSource { code, kind }
             }
         };
         let compiled = Rc::new(compiled);
@@ -216,7 +216,7 @@ impl State {
     }
 
     /// The author's position for a position of the engine; `None` outside the author's files.
-    pub(crate) fn origin(&self, name: &str, at: Position) -> Option<Option<Position>> {
+    pub(crate) fn origin(&self, name: &str, at: SourcePosition) -> Option<Option<SourcePosition>> {
         let text = self.files.get(name)?;
         Some(origin(name, text, at))
     }

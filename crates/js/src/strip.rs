@@ -20,7 +20,7 @@ use oxc_transformer::{Module, TransformOptions, Transformer};
 
 /// The module kind of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum SourceDialect {
     /// With `import` and `export`.
     Module,
     /// With `require` and `module.exports`, or without imports and exports.
@@ -29,14 +29,14 @@ pub(crate) enum Kind {
 
 /// A file that the engine can run.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Compiled {
+pub(crate) struct StrippedSource {
     pub(crate) code: String,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SourceDialect,
 }
 
 /// A position; line and column are counted from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct SourcePosition {
     pub(crate) line: usize,
     pub(crate) column: usize,
 }
@@ -46,12 +46,12 @@ pub(crate) struct Position {
 #[error("{file}:{}:{}: {message}", at.line, at.column)]
 pub(crate) struct SyntaxTrouble {
     file: String,
-    at: Position,
+    at: SourcePosition,
     message: String,
 }
 
 /// Compiles a file.
-pub(crate) fn compile(file: &str, text: &str) -> Result<Compiled, SyntaxTrouble> {
+pub(crate) fn compile(file: &str, text: &str) -> Result<StrippedSource, SyntaxTrouble> {
     let allocator = Allocator::default();
     let parsed = parse(&allocator, text, source_type(file));
     let wrong = |offset: usize, message: String| SyntaxTrouble {
@@ -71,17 +71,17 @@ pub(crate) fn compile(file: &str, text: &str) -> Result<Compiled, SyntaxTrouble>
     let kind = kind(file, &parsed).map_err(|(at, message)| wrong(at, message.to_owned()))?;
     if !parsed.program.source_type.is_typescript() {
         let code = text.to_owned();
-        return Ok(Compiled { code, kind });
+        return Ok(StrippedSource { code, kind });
     }
     let mut program = parsed.program;
     let stripped = strip(&allocator, file, kind, &mut program);
     stripped.map_err(|(at, message)| wrong(at, message))?;
     let code = print(&program);
-    Ok(Compiled { code, kind })
+    Ok(StrippedSource { code, kind })
 }
 
 /// The author's position for a position in the output of [`compile`]; `None` if it is unknown.
-pub(crate) fn origin(file: &str, text: &str, at: Position) -> Option<Position> {
+pub(crate) fn origin(file: &str, text: &str, at: SourcePosition) -> Option<SourcePosition> {
     if !source_type(file).is_typescript() {
         return Some(at);
     }
@@ -130,7 +130,7 @@ fn source_type(file: &str) -> SourceType {
 }
 
 /// By its extension, or by its content.
-fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<Kind, (usize, &'static str)> {
+fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<SourceDialect, (usize, &'static str)> {
     let mut assigned = None;
     let mut module = None;
     for statement in &parsed.program.body {
@@ -146,28 +146,28 @@ fn kind(file: &str, parsed: &ParserReturn<'_>) -> Result<Kind, (usize, &'static 
         }
     }
     if file.ends_with(".cjs") || file.ends_with(".cts") {
-        return Ok(Kind::Common);
+        return Ok(SourceDialect::Common);
     }
     match (assigned, module) {
         (Some(at), Some(_)) => Err((
             at,
             "`export =` and `import … = require()` can't be combined with `import` and `export`: write `export default`",
         )),
-        (Some(_), None) => Ok(Kind::Common),
-        _ if file.ends_with(".mjs") || file.ends_with(".mts") => Ok(Kind::Module),
-        _ if parsed.module_record.has_module_syntax => Ok(Kind::Module),
-        _ => Ok(Kind::Common),
+        (Some(_), None) => Ok(SourceDialect::Common),
+        _ if file.ends_with(".mjs") || file.ends_with(".mts") => Ok(SourceDialect::Module),
+        _ if parsed.module_record.has_module_syntax => Ok(SourceDialect::Module),
+        _ => Ok(SourceDialect::Common),
     }
 }
 
 fn strip<'a>(
     allocator: &'a Allocator,
     file: &str,
-    kind: Kind,
+    kind: SourceDialect,
     program: &mut Program<'a>,
 ) -> Result<(), (usize, String)> {
     let mut options = TransformOptions::default();
-    if kind == Kind::Common {
+    if kind == SourceDialect::Common {
         options.env.module = Module::CommonJS;
     }
     let semantic = SemanticBuilder::new()
@@ -177,7 +177,7 @@ fn strip<'a>(
     let scoping = semantic.semantic.into_scoping();
     let done =
         Transformer::new(allocator, Path::new(file), &options).build_with_scoping(scoping, program);
-    if kind == Kind::Common {
+    if kind == SourceDialect::Common {
         // The remainder of a type import, which would mark the file as a module.
         program.body.retain(|statement| {
             !matches!(statement, Statement::ExportNamedDeclaration(export) if export.specifiers.is_empty())
@@ -229,16 +229,16 @@ fn nodes(program: &Program<'_>) -> Vec<(&'static str, usize)> {
     .collect()
 }
 
-fn position(text: &str, offset: usize) -> Position {
+fn position(text: &str, offset: usize) -> SourcePosition {
     let before = &text[..text.floor_char_boundary(offset)];
     let line = before.rfind('\n').map_or(0, |end| end + 1);
-    Position {
+    SourcePosition {
         line: before.matches('\n').count() + 1,
         column: before[line..].chars().count() + 1,
     }
 }
 
-fn offset(text: &str, at: Position) -> Option<usize> {
+fn offset(text: &str, at: SourcePosition) -> Option<usize> {
     let mut lines = text.split_inclusive('\n');
     let before: usize = lines
         .by_ref()

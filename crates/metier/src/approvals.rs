@@ -24,18 +24,18 @@ use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Changes, Reply}
 /// `examples/approve_from_elsewhere.rs` answers from another thread.
 #[derive(Clone)]
 pub struct ApprovalQueue {
-    shared: Arc<Shared>,
+    shared: Arc<QueueShared>,
     patience: Duration,
 }
 
 #[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
+struct QueueShared {
+    state: Mutex<QueueState>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct QueueState {
     last_id: u64,
     open: Vec<PendingApproval>,
     answered: Vec<(u64, Reply)>,
@@ -97,7 +97,7 @@ impl ApprovalQueue {
     /// Waits for a question, at most this long.
     #[must_use]
     pub fn wait(&self, most: Duration) -> Option<PendingApproval> {
-        let is_empty = |state: &mut State| state.open.is_empty();
+        let is_empty = |state: &mut QueueState| state.open.is_empty();
         let waited = self
             .shared
             .changed
@@ -119,7 +119,7 @@ impl ApprovalQueue {
         true
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, QueueState> {
         let state = self.shared.state.lock();
         state.unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,7 +1,7 @@
 //! Combining skills for one agent: the tools that it gets, the order of the skills, and every conflict.
 
 pub use metier_model::ToolPattern;
-pub use metier_policy::{Composition, Fault, FaultCode};
+pub use metier_policy::{Composition, CompositionFault, FaultCode};
 
 use crate::{Error, Workspace};
 

@@ -5,7 +5,9 @@ use std::{fs, io, path::Path, path::PathBuf};
 use metier_catalog::read_named;
 use metier_config::edit;
 
-pub use metier_config::{Engine, KEYS, Kind, Problem, Value, reference_markdown};
+pub use metier_config::{
+    ConfigLine, ConfigProblem, HookEngine, KEYS, ValueKind, reference_markdown,
+};
 
 use crate::{Error, Workspace, text::one_line};
 
@@ -34,7 +36,7 @@ impl Workspace {
     /// # }
     /// ```
     #[must_use]
-    pub fn config_values(&self) -> Vec<Value> {
+    pub fn config_values(&self) -> Vec<ConfigLine> {
         self.config.values()
     }
 
@@ -42,7 +44,7 @@ impl Workspace {
     ///
     /// # Errors
     /// When there is no such key, with the nearest one.
-    pub fn config_value(&self, key: &str) -> Result<Value, Error> {
+    pub fn config_value(&self, key: &str) -> Result<ConfigLine, Error> {
         self.config.get(key).map_err(|unknown| {
             let message = format!("there is no key `{}`", one_line(&unknown.key));
             Error::unmet("unknown-key", message).hint(unknown.hint)
@@ -51,7 +53,7 @@ impl Workspace {
 
     /// Mistakes in the configuration, each with its place and a hint.
     #[must_use]
-    pub fn config_problems(&self) -> &[Problem] {
+    pub fn config_problems(&self) -> &[ConfigProblem] {
         &self.problems
     }
 

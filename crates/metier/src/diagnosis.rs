@@ -4,14 +4,14 @@ mod backends;
 
 use std::path::Path;
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_host::sandbox::{Mechanism, Support};
-use metier_model::{Digest, Severity, text::shell_word};
+use metier_model::{DiagnosticSeverity, Digest, text::shell_word};
 use metier_policy::Identity;
-use metier_runtime::{Inventory, Status, desk, hooks};
+use metier_runtime::{Inventory, Status, approvals, hooks};
 use metier_store::Store;
 
-use crate::{Skills, Workspace, explain, screening::Screening, terms::meant_by_name, text::count};
+use crate::{Skills, Workspace, explain, scan_gate::ScanGate, terms::meant_by_name, text::count};
 
 /// What was checked, and what was found.
 #[derive(Clone, Debug)]
@@ -101,9 +101,9 @@ impl Workspace {
                 skills: None,
             };
         };
-        let screening = self.screening(&inventory.catalog);
-        checks.extend(rules(&screening));
-        screening.look_at_all(&mut inventory);
+        let scan_gate = self.screening(&inventory.catalog);
+        checks.extend(rules(&scan_gate));
+        scan_gate.look_at_all(&mut inventory);
         self.check_skills(&inventory, form, &mut checks);
         Diagnosis {
             checks,
@@ -124,7 +124,7 @@ impl Workspace {
             let check = HealthCheck::new("configuration", CheckStatus::Ok, message, None);
             return vec![check];
         }
-        let one = |problem: &metier_config::Problem| {
+        let one = |problem: &metier_config::ConfigProblem| {
             let status = match problem.is_error() {
                 true => CheckStatus::Fail,
                 false => CheckStatus::Warn,
@@ -186,9 +186,9 @@ impl Workspace {
         checks.push(HealthCheck::new("skills", CheckStatus::Ok, message, None));
         for diagnostic in &inventory.diagnostics {
             let status = match diagnostic.severity {
-                Severity::Error => CheckStatus::Fail,
-                Severity::Warning => CheckStatus::Warn,
-                Severity::Info => continue,
+                DiagnosticSeverity::Error => CheckStatus::Fail,
+                DiagnosticSeverity::Warning => CheckStatus::Warn,
+                DiagnosticSeverity::Info => continue,
             };
             let fix = diagnostic.hint.as_ref().map(ToString::to_string);
             let message = diagnostic.message.to_string();
@@ -222,21 +222,21 @@ impl Workspace {
     }
 
     /// Whether the configuration contains the name of a skill that it does not approve.
-    fn is_approved_elsewhere(&self, entry: &Entry) -> bool {
+    fn is_approved_elsewhere(&self, entry: &CatalogEntry) -> bool {
         let identity = Identity {
             skill: entry.name().as_ref().into(),
             source: entry.source,
             // No digest is in question: what is approved by its bytes is not approved by its name.
             digest: entry.digest.unwrap_or(Digest([0; 32])),
         };
-        desk::is_approved_elsewhere(&identity, &self.config.approved)
+        approvals::is_approved_elsewhere(&identity, &self.config.approved)
     }
 
     /// Hooks that can't be read, and those that failed at the last activation.
-    fn hook_problems(&self, entry: &Entry, name: &str) -> Vec<HealthCheck> {
+    fn hook_problems(&self, entry: &CatalogEntry, name: &str) -> Vec<HealthCheck> {
         let brought = hooks::in_place(entry);
         let read = brought.diagnostics.iter();
-        let read = read.filter(|diagnostic| diagnostic.severity > Severity::Info);
+        let read = read.filter(|diagnostic| diagnostic.severity > DiagnosticSeverity::Info);
         let read = read.map(|diagnostic| {
             let message = format!("{}: {}", diagnostic.file, diagnostic.message);
             let fix = diagnostic.hint.as_ref().map(ToString::to_string);
@@ -286,8 +286,8 @@ fn sandbox(support: &std::io::Result<Support>) -> HealthCheck {
 }
 
 /// One check for each rule that the scanner can't use.
-fn rules(screening: &Screening) -> impl Iterator<Item = HealthCheck> {
-    screening.problems().iter().map(|problem| {
+fn rules(scan_gate: &ScanGate) -> impl Iterator<Item = HealthCheck> {
+    scan_gate.problems().iter().map(|problem| {
         let line = problem.line.map(|line| format!(":{line}"));
         let (file, line) = (problem.file.display(), line.unwrap_or_default());
         let (status, fix) = match problem.own {

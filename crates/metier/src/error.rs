@@ -12,9 +12,9 @@ use std::{fmt, path::Path};
 /// assert_eq!(error.code(), "not-found");
 /// assert_eq!(error.advice(), Some("metier info pdf"));
 /// ```
-pub struct Error(Box<Inside>);
+pub struct Error(Box<ErrorInner>);
 
-struct Inside {
+struct ErrorInner {
     kind: ErrorKind,
     code: &'static str,
     message: String,
@@ -65,7 +65,7 @@ impl Error {
     }
 
     fn new(kind: ErrorKind, code: &'static str, message: String) -> Self {
-        Self(Box::new(Inside {
+        Self(Box::new(ErrorInner {
             kind,
             code,
             message,

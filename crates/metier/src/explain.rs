@@ -3,10 +3,10 @@
 #[cfg(feature = "run")]
 mod acts;
 
-use metier_catalog::Entry;
-use metier_model::{Code, Diagnostic, text::shell_word};
+use metier_catalog::CatalogEntry;
+use metier_model::{Diagnostic, DiagnosticCode, text::shell_word};
 use metier_policy::ReasonKind::Untrusted;
-use metier_runtime::{Inventory, Skill, Status};
+use metier_runtime::{Inventory, InventorySkill, Status};
 
 use crate::{Error, Workspace, text::one_line};
 
@@ -18,7 +18,7 @@ pub(crate) fn find<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
-) -> Result<&'a Skill, Error> {
+) -> Result<&'a InventorySkill, Error> {
     if name.contains('/')
         && let Ok(folder) = workspace.machine.work.join(name).canonicalize()
         && let Ok(skill) = inventory.find(&folder.to_string_lossy())
@@ -43,7 +43,7 @@ pub(crate) fn find<'a>(
 }
 
 /// The error for a skill that is not ready.
-pub(crate) fn not_ready(skill: &Skill, name: &str) -> Error {
+pub(crate) fn not_ready(skill: &InventorySkill, name: &str) -> Error {
     let failure = Error::unmet("not-ready", format!("skill `{name}` is not ready"));
     let reasons = skill.reasons.iter().map(|one| one.message.to_string());
     let failure = reasons.fold(failure.skill(name), Error::detail);
@@ -54,13 +54,13 @@ pub(crate) fn not_ready(skill: &Skill, name: &str) -> Error {
 }
 
 /// The diagnostic about a skill that has another version than the configuration asks for.
-pub(crate) fn pin_problem(entry: &Entry) -> Option<&Diagnostic> {
+pub(crate) fn pin_problem(entry: &CatalogEntry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
-    diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
+    diagnostics.find(|diagnostic| diagnostic.code == DiagnosticCode::VersionNotFound)
 }
 
 /// Warns that a skill has another version than the configuration asks for.
-pub(crate) fn warn_of_version(workspace: &Workspace, entry: &Entry) {
+pub(crate) fn warn_of_version(workspace: &Workspace, entry: &CatalogEntry) {
     if let Some(problem) = pin_problem(entry) {
         workspace.warn_once(&one_line(&problem.message));
     }
@@ -72,7 +72,7 @@ pub(crate) fn find_usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
-) -> Result<&'a Skill, Error> {
+) -> Result<&'a InventorySkill, Error> {
     let skill = usable(workspace, inventory, name)?;
     warn_of_version(workspace, inventory.entry(skill));
     Ok(skill)
@@ -83,7 +83,7 @@ pub(crate) fn usable<'a>(
     workspace: &Workspace,
     inventory: &'a Inventory,
     name: &str,
-) -> Result<&'a Skill, Error> {
+) -> Result<&'a InventorySkill, Error> {
     let skill = find(workspace, inventory, name)?;
     let entry = inventory.entry(skill);
     let refuse = |code, what: &str| {
@@ -98,7 +98,7 @@ pub(crate) fn usable<'a>(
             let error = entry
                 .diagnostics
                 .iter()
-                .find(|diagnostic| diagnostic.severity == metier_model::Severity::Error);
+                .find(|diagnostic| diagnostic.severity == metier_model::DiagnosticSeverity::Error);
             let failure = error
                 .map(|error| error.message.to_string())
                 .into_iter()

@@ -2,18 +2,20 @@
 
 use std::sync::Arc;
 
-use metier_catalog::{Entry, FileEntry};
-use metier_model::Manifest;
-use metier_runtime::{Inventory, Skill, Status, hooks, live::State, render::Loaded};
-use metier_scan::Report;
+use metier_catalog::{CatalogEntry, FileEntry};
+use metier_model::SkillManifest;
+use metier_runtime::{
+    Inventory, InventorySkill, Status, hooks, live::LifecycleState, render::LoadedSkill,
+};
+use metier_scan::ScanReport;
 
-pub use metier_model::hooks::Hooks;
+pub use metier_model::hooks::SkillHooks;
 pub use metier_store::SkillState;
 
 use crate::{
     Error, Workspace, explain,
     permissions::PermissionState,
-    screening::{Noticed, unreadable},
+    scan_gate::{VerdictNote, unreadable},
     text::one_line,
 };
 
@@ -22,15 +24,15 @@ pub struct Inspection {
     inventory: Inventory,
     position: usize,
     /// Its manifest, if it can be read.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<SkillManifest>,
     /// Its files.
     pub files: Vec<FileEntry>,
     /// What the scanner found, now.
-    pub report: Report,
+    pub report: ScanReport,
     /// What it asks for, and what was answered.
     pub permissions: Vec<PermissionState>,
     /// The hooks that it brings.
-    pub hooks: Hooks,
+    pub hooks: SkillHooks,
     /// How its last activation went, if not everything worked.
     pub last_state: Option<SkillState>,
 }
@@ -44,7 +46,7 @@ impl Inspection {
 
     /// The skill.
     #[must_use]
-    pub fn skill(&self) -> &Skill {
+    pub fn skill(&self) -> &InventorySkill {
         &self.inventory.skills[self.position]
     }
 
@@ -57,7 +59,7 @@ impl Inspection {
 
 /// What did not work at the last activation of a skill, in a sentence.
 fn failure(state: &SkillState) -> String {
-    let happened = match state.state == State::Active.as_str() {
+    let happened = match state.state == LifecycleState::Active.as_str() {
         true => "not all of its hooks worked when it was activated",
         false => "it could not be activated",
     };
@@ -125,47 +127,47 @@ impl Workspace {
         &self,
         inventory: &mut Inventory,
         found: usize,
-    ) -> Result<(Report, Vec<PermissionState>), Error> {
+    ) -> Result<(ScanReport, Vec<PermissionState>), Error> {
         let entry = &inventory.catalog.entries[found];
-        let screening = self.screening(&inventory.catalog);
-        screening.check_rules()?;
+        let scan_gate = self.screening(&inventory.catalog);
+        scan_gate.check_rules()?;
         let mut permissions = Vec::new();
-        let (report, digest, state) = match screening.snapshot(entry) {
+        let (report, digest, state) = match scan_gate.snapshot(entry) {
             Ok(held) => {
                 let held = Arc::new(held);
                 let limit = self.config.limits.max_skill_bytes;
-                if let Ok(loaded) = Loaded::new(entry, Arc::clone(&held), limit) {
+                if let Ok(loaded) = LoadedSkill::new(entry, Arc::clone(&held), limit) {
                     permissions = self.permissions_of(&loaded)?;
                 }
-                let report = screening.scan_held(entry, &held).0;
+                let report = scan_gate.scan_held(entry, &held).0;
                 (report, Some(held.digest), held.fingerprint)
             }
             Err(error) => (unreadable(&error), None, None),
         };
-        let known = screening.known(&report, digest);
+        let known = scan_gate.known(&report, digest);
         if let Some(digest) = digest {
-            let noticed = Noticed {
+            let noticed = VerdictNote {
                 entry,
                 digest,
                 state,
                 known: &known,
                 fresh: true,
             };
-            screening.remember(&inventory.catalog, std::iter::once(noticed));
+            scan_gate.remember(&inventory.catalog, std::iter::once(noticed));
         }
         inventory.learn(found, digest, known);
         Ok((report, permissions))
     }
 
     /// How the last activation of a skill went, if not everything worked. A database that can't be read knows nothing.
-    fn last_state(&self, entry: &Entry) -> Option<SkillState> {
+    fn last_state(&self, entry: &CatalogEntry) -> Option<SkillState> {
         let store = self.existing_store().ok()??;
         store.state(&entry.name(), entry.source.as_str()).ok()?
     }
 
     /// What did not work at the last activation of a skill, in a sentence.
     #[must_use]
-    pub fn last_failure(&self, entry: &Entry) -> Option<String> {
+    pub fn last_failure(&self, entry: &CatalogEntry) -> Option<String> {
         self.last_state(entry).as_ref().map(failure)
     }
 }

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use metier_host::{
     child::{failures, undone},
-    world::{self, Leftovers},
+    execution::{self, Leftovers},
 };
-use metier_store::{Decision, NewReceipt, Outcome, Store};
+use metier_store::{NewReceipt, ReceiptDecision, ReceiptOutcome, Store};
 
 use crate::{
     Error, NoticeLevel, Notices,
@@ -28,7 +28,7 @@ pub fn tidy_up(machine: &Machine, notices: &dyn Notices) -> Result<(), Error> {
     let Some(cache) = &machine.cache else {
         return Ok(());
     };
-    let found = world::tidy_up(&temporary(cache));
+    let found = execution::tidy_up(&temporary(cache));
     if found.is_empty() {
         return Ok(());
     }
@@ -75,9 +75,9 @@ fn receipt(leftovers: &Leftovers) -> NewReceipt {
         digest: text(&|identity| identity.digest.to_string()),
         act: "skill:run".to_owned(),
         detail: "made protected files".to_owned(),
-        decision: Decision::Allowed,
+        decision: ReceiptDecision::Allowed,
         reason: Some(reasons.join("; ")),
-        outcome: Some(Outcome::Error),
+        outcome: Some(ReceiptOutcome::Error),
         ms: 0,
         sandbox: None,
         session: None,

@@ -50,12 +50,11 @@
 //! | `starlark`, `js`, `wasm`, `native` | skills written for these backends, and `run` |
 //! | `agent` | conversations with a model, and `run` |
 //!
-//! **Start reading at** `workspace.rs`, then `rendering.rs`, then `active.rs`.
+//! **Start reading at** `workspace.rs`, then `rendering.rs`, then `session_setup.rs`.
 
-#[cfg(feature = "run")]
-mod active;
 #[cfg(feature = "agent")]
 pub mod agent;
+pub mod approval_text;
 mod approvals;
 pub mod composition;
 pub mod configuration;
@@ -63,19 +62,15 @@ pub mod dependencies;
 #[cfg(feature = "run")]
 pub mod diagnosis;
 mod error;
+#[cfg(feature = "run")]
+mod execution_context;
 mod explain;
 #[cfg(feature = "run")]
 pub mod inspection;
 #[cfg(feature = "run")]
 mod leftovers;
-#[cfg(feature = "run")]
-mod live_session;
 mod machine;
 mod notices;
-#[cfg(feature = "run")]
-mod office;
-#[cfg_attr(not(feature = "run"), path = "no_opinions.rs")]
-mod opinions;
 #[cfg(feature = "run")]
 pub mod permissions;
 pub mod prompts;
@@ -83,12 +78,18 @@ pub mod receipts;
 mod rendering;
 #[cfg(feature = "run")]
 mod running;
+mod scan_gate;
+#[cfg_attr(not(feature = "run"), path = "no_scanner_skills.rs")]
+mod scanner_skills;
 pub mod scans;
-mod screening;
 #[cfg(feature = "run")]
 pub mod scripts;
 pub mod selection;
 mod serving;
+#[cfg(feature = "run")]
+mod session;
+#[cfg(feature = "run")]
+mod session_setup;
 mod settings;
 pub mod skill;
 mod skills;
@@ -102,7 +103,6 @@ mod tool_list;
 pub mod trusting;
 pub mod validating;
 mod watch;
-pub mod wording;
 #[cfg(feature = "run")]
 pub mod worker;
 mod workspace;
@@ -111,8 +111,6 @@ pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "run")]
 pub use leftovers::tidy_up;
-#[cfg(feature = "run")]
-pub use live_session::{Session, SessionOptions};
 pub use machine::Machine;
 pub use metier_catalog::{Resource, read_named};
 pub use metier_model::Source;
@@ -122,12 +120,14 @@ pub use metier_model::model_text;
 pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
 pub use metier_runtime::Status;
 #[cfg(feature = "run")]
-pub use metier_runtime::live::{Called, Dispatched, Fragment, Model, Tool, workflow_input};
+pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
 pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
 pub use rendering::{ShowOptions, Shown, SkillFile};
 #[cfg(feature = "run")]
 pub use running::Runnable;
+#[cfg(feature = "run")]
+pub use session::{Session, SessionOptions};
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
 #[cfg(feature = "run")]

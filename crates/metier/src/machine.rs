@@ -10,7 +10,7 @@ use std::{
 };
 
 use etcetera::BaseStrategy;
-use metier_catalog::{Places, Root};
+use metier_catalog::{Root, RootBases};
 
 use crate::Error;
 
@@ -117,8 +117,8 @@ impl Machine {
         metier_catalog::usual(&self.places(), &[], true, true)
     }
 
-    pub(crate) fn places(&self) -> Places<'_> {
-        Places {
+    pub(crate) fn places(&self) -> RootBases<'_> {
+        RootBases {
             home: self.home.as_deref(),
             own: self.own_skills.as_deref(),
             work: &self.work,

@@ -1,20 +1,21 @@
 //! What skills ask for, and what the user answered.
 
 use metier_model::{Want, WantError};
-use metier_policy::{Asked, Request, Why, plain};
+use metier_policy::{PermissionRequest, RequestReason, RequestedPermission, plain};
 use metier_runtime::{
-    desk::{self, Subject},
+    approvals::{self, RequestingSkill},
     permissions as asked,
-    render::Loaded,
+    render::LoadedSkill,
     requests,
 };
 
 pub use metier_policy::{Decision as PermissionDecision, Identity};
-pub use metier_store::{Answer, Approval};
+pub use metier_store::{Approval, ApprovalDecision};
 
 use crate::{
-    Error, NoticeLevel, Workspace, explain,
-    office::Office,
+    Error, NoticeLevel, Workspace,
+    execution_context::ExecutionContext,
+    explain,
     terms::{meant_by_name, terms},
 };
 
@@ -76,9 +77,9 @@ impl Workspace {
         &self,
         name: &str,
         permissions: &[impl AsRef<str>],
-        answer: Answer,
+        answer: ApprovalDecision,
     ) -> Result<PermissionReport, Error> {
-        let named: Result<Vec<Asked>, Error> = permissions
+        let named: Result<Vec<RequestedPermission>, Error> = permissions
             .iter()
             .map(|permission| named(permission.as_ref()))
             .collect();
@@ -120,7 +121,7 @@ impl Workspace {
     fn answered(
         &self,
         name: &str,
-        answer: Option<(Vec<Asked>, Answer)>,
+        answer: Option<(Vec<RequestedPermission>, ApprovalDecision)>,
     ) -> Result<PermissionReport, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
@@ -133,15 +134,15 @@ impl Workspace {
                 false => named,
             };
             let place = entry.place.path();
-            let subject = Subject {
+            let subject = RequestingSkill {
                 identity: &identity,
                 place: &place.to_string_lossy(),
                 held: &loaded.held,
             };
-            let desk = Office::open(self)?.desk();
-            desk.remember(&subject, &asked, answer, "command")?;
+            let approvals = ExecutionContext::open(self)?.desk();
+            approvals.remember(&subject, &asked, answer, "command")?;
         }
-        if desk::is_approved_elsewhere(&identity, &self.config.approved) {
+        if approvals::is_approved_elsewhere(&identity, &self.config.approved) {
             let line = meant_by_name(entry);
             self.notices.notice(NoticeLevel::Note, &line);
         }
@@ -153,7 +154,10 @@ impl Workspace {
     }
 
     /// What a skill asks for in these bytes, used or not.
-    pub(crate) fn permissions_of(&self, loaded: &Loaded) -> Result<Vec<PermissionState>, Error> {
+    pub(crate) fn permissions_of(
+        &self,
+        loaded: &LoadedSkill,
+    ) -> Result<Vec<PermissionState>, Error> {
         let request = asked::everything(loaded, &self.config);
         self.permission_states(&requests::identity(loaded), &request)
     }
@@ -161,12 +165,13 @@ impl Workspace {
     fn permission_states(
         &self,
         identity: &Identity,
-        request: &Request,
+        request: &PermissionRequest,
     ) -> Result<Vec<PermissionState>, Error> {
         let store = self.existing_store()?;
         let (now, approved) = (&self.settings.approve_skills, &self.config.approved);
         let terms = terms(self);
-        let standing = desk::standing(store.as_ref(), identity, request, &terms, now, approved)?;
+        let standing =
+            approvals::standing(store.as_ref(), identity, request, &terms, now, approved)?;
         let state = |(want, decision): (Want, PermissionDecision)| PermissionState {
             permission: want.to_string(),
             decision,
@@ -176,11 +181,11 @@ impl Workspace {
     }
 }
 
-fn named(permission: &str) -> Result<Asked, Error> {
+fn named(permission: &str) -> Result<RequestedPermission, Error> {
     let want: Want = permission.parse().map_err(|error: WantError| {
         Error::broken("usage", error.to_string())
             .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
     })?;
-    let why = Why::Declared;
-    Ok(Asked { want, why })
+    let why = RequestReason::Declared;
+    Ok(RequestedPermission { want, why })
 }

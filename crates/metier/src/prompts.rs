@@ -2,14 +2,14 @@
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use metier_model::{Mode, hooks::may_hook};
+use metier_model::{Strictness, hooks::may_hook};
 use metier_runtime::{
     Inventory,
-    prompt::{self, FullOptions, Listing},
+    prompt::{self, FullOptions, PromptListing},
     render::Arguments,
 };
 
-pub use metier_runtime::prompt::Format as PromptFormat;
+pub use metier_runtime::prompt::PromptFormat;
 
 use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, explain, text::one_line};
 
@@ -73,8 +73,8 @@ impl SkillPrompt {
     /// How many bodies [`Workspace::full_prompt`] contains by default.
     pub const FULL_SKILLS: usize = 20;
 
-    fn listed(listing: &Listing<'_>) -> Self {
-        let skill = |line: &prompt::Line<'_>| PromptedSkill {
+    fn listed(listing: &PromptListing<'_>) -> Self {
+        let skill = |line: &prompt::PromptEntry<'_>| PromptedSkill {
             name: line.name.to_owned(),
             description: line.description.clone().into_owned(),
             location: Some(line.location.clone()).filter(|location| !location.is_empty()),
@@ -151,10 +151,10 @@ impl Workspace {
             mode: self.mode(),
             max_skill_bytes: self.config.limits.max_skill_bytes,
         };
-        let screening = self.screening(&inventory.catalog);
-        screening.check_rules()?;
+        let scan_gate = self.screening(&inventory.catalog);
+        scan_gate.check_rules()?;
         let (text, failed, omitted) = prompt::full(&inventory, &how, |entry| {
-            screening.admit(&inventory.catalog, entry)
+            scan_gate.admit(&inventory.catalog, entry)
         });
         let mut left_out = BTreeSet::new();
         for (name, error) in failed {
@@ -166,10 +166,10 @@ impl Workspace {
             self.notices.notice(NoticeLevel::Warning, &line);
             left_out.insert(name);
         }
-        let catalog = prompt::Options {
+        let catalog = prompt::PromptOptions {
             max_skills: how.max_skills,
             include_disabled: options.include_not_ready,
-            ..prompt::Options::default()
+            ..prompt::PromptOptions::default()
         };
         let mut listing = prompt::listing(&inventory, &catalog);
         listing.lines.retain(|line| !left_out.contains(line.name));
@@ -182,11 +182,11 @@ impl Workspace {
         })
     }
 
-    fn catalog_options(&self, options: &PromptOptions) -> prompt::Options {
+    fn catalog_options(&self, options: &PromptOptions) -> prompt::PromptOptions {
         let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let wanted = &self.config.prompt;
         let max_skills = options.max_skills.or(configured(wanted.max_skills));
-        prompt::Options {
+        prompt::PromptOptions {
             format: options.format,
             max_skills: max_skills.unwrap_or(0),
             budget: options.budget.or(configured(wanted.budget)),
@@ -207,9 +207,9 @@ impl Workspace {
         if wanted.is_empty() || !self.config.security.scan_on_load {
             return Ok(0);
         }
-        let screening = self.screening(&inventory.catalog);
-        screening.check_rules()?;
-        Ok(screening.look_at(inventory, wanted, Some(SCAN_TIME)))
+        let scan_gate = self.screening(&inventory.catalog);
+        scan_gate.check_rules()?;
+        Ok(scan_gate.look_at(inventory, wanted, Some(SCAN_TIME)))
     }
 
     /// The texts of the skills that the settings name, then what their hooks add.
@@ -236,7 +236,7 @@ impl Workspace {
                 .iter()
                 .any(|file| file.path.as_str().is_some_and(may_hook));
             adds |= inventory.plugin_of(entry).is_some();
-            let loaded = entry.load(Mode::Lenient, limit).ok();
+            let loaded = entry.load(Strictness::Lenient, limit).ok();
             adds |= loaded
                 .and_then(|(parsed, _)| parsed.manifest)
                 .is_some_and(|manifest| {
@@ -252,11 +252,11 @@ impl Workspace {
 
     #[cfg(feature = "run")]
     fn added_by_hooks(&self, inventory: &Arc<Inventory>) -> Result<String, Error> {
-        use crate::active;
-        active::with(self, inventory, &[], |runtime| {
+        use crate::session_setup;
+        session_setup::with(self, inventory, &[], |runtime| {
             let names = runtime.names();
             names.iter().for_each(|name| runtime.note_instructed(name));
-            runtime.build_prompt("").map_err(active::no_prompt)
+            runtime.build_prompt("").map_err(session_setup::no_prompt)
         })
     }
 

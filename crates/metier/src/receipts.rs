@@ -3,7 +3,7 @@
 use std::time::SystemTime;
 
 use metier_store::ReceiptFilter;
-pub use metier_store::{Breakage, Decision, Outcome, Receipt, ReceiptPart, Verified};
+pub use metier_store::{Breakage, Receipt, ReceiptDecision, ReceiptOutcome, ReceiptPart, Verified};
 
 use crate::{Error, Workspace, machine::timestamp};
 

@@ -6,14 +6,17 @@ mod commands;
 #[path = "rendering/no_commands.rs"]
 mod commands;
 
-use metier_catalog::{Entry, ReadError, Resource, Snapshot};
-use metier_model::{template::Piece, text::shell_word};
+use metier_catalog::{CatalogEntry, ReadError, Resource, Snapshot};
+use metier_model::{template::BodyPiece, text::shell_word};
 use metier_runtime::{
     Inventory,
-    render::{self, Arguments, Here, Loaded, Nobody, Ran, RenderError, Rendered},
+    render::{
+        self, Arguments, LoadedSkill, NoCommands, RanCommand, RenderError, RenderVariables,
+        Rendered,
+    },
 };
 
-use crate::{Error, Workspace, explain, screening::refused};
+use crate::{Error, Workspace, explain, scan_gate::refused};
 
 /// The largest file that is given out.
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
@@ -32,7 +35,7 @@ pub struct Shown {
     /// Files beside it.
     pub resources: Vec<String>,
     /// The commands that ran for it.
-    pub commands: Vec<Ran>,
+    pub commands: Vec<RanCommand>,
 }
 
 /// A file of a skill.
@@ -96,27 +99,39 @@ impl Workspace {
     }
 
     /// The bytes of a skill, scanned, if they may be given out.
-    pub(crate) fn admit(&self, inventory: &Inventory, entry: &Entry) -> Result<Snapshot, Error> {
-        let screening = self.screening(&inventory.catalog);
-        screening.check_rules()?;
-        let admitted = screening.admit(&inventory.catalog, entry);
+    pub(crate) fn admit(
+        &self,
+        inventory: &Inventory,
+        entry: &CatalogEntry,
+    ) -> Result<Snapshot, Error> {
+        let scan_gate = self.screening(&inventory.catalog);
+        scan_gate.check_rules()?;
+        let admitted = scan_gate.admit(&inventory.catalog, entry);
         admitted.map_err(|refusal| refused(entry, &refusal))
     }
 
     /// A skill whose bytes were scanned and may be given out.
-    pub(crate) fn load(&self, inventory: &Inventory, entry: &Entry) -> Result<Loaded, Error> {
+    pub(crate) fn load(
+        &self,
+        inventory: &Inventory,
+        entry: &CatalogEntry,
+    ) -> Result<LoadedSkill, Error> {
         self.loaded(entry, self.admit(inventory, entry)?)
     }
 
-    pub(crate) fn loaded(&self, entry: &Entry, held: Snapshot) -> Result<Loaded, Error> {
+    pub(crate) fn loaded(
+        &self,
+        entry: &CatalogEntry,
+        held: Snapshot,
+    ) -> Result<LoadedSkill, Error> {
         let limit = self.config.limits.max_skill_bytes;
-        Loaded::new(entry, held, limit).map_err(|error| not_rendered(entry, &error))
+        LoadedSkill::new(entry, held, limit).map_err(|error| not_rendered(entry, &error))
     }
 
     pub(crate) fn show(
         &self,
         inventory: &Inventory,
-        entry: &Entry,
+        entry: &CatalogEntry,
         arguments: &Arguments,
         how: ShowOptions,
     ) -> Result<Shown, Error> {
@@ -142,22 +157,22 @@ impl Workspace {
     /// The body of a skill, and the commands that ran for it: they run if they may, or stay as they are written.
     fn rendered(
         &self,
-        loaded: &Loaded,
+        loaded: &LoadedSkill,
         arguments: &Arguments,
         no_exec: bool,
-    ) -> Result<(Rendered, Vec<Ran>), Error> {
+    ) -> Result<(Rendered, Vec<RanCommand>), Error> {
         let pieces = loaded.pieces();
-        let is_command = |piece: &Piece<'_>| matches!(piece, Piece::Command(_));
+        let is_command = |piece: &BodyPiece<'_>| matches!(piece, BodyPiece::Command(_));
         if !no_exec && pieces.iter().any(is_command) {
             return commands::rendered(self, loaded, arguments);
         }
         let project = self.machine.project.to_string_lossy();
-        let here = Here {
+        let here = RenderVariables {
             project: &project,
             session: "",
             reads: !no_exec,
         };
-        let rendered = render::render(loaded, &pieces, arguments, here, &Nobody);
+        let rendered = render::render(loaded, &pieces, arguments, here, &NoCommands);
         let rendered = rendered.map_err(|error| not_rendered(&loaded.entry, &error))?;
         Ok((rendered, Vec::new()))
     }
@@ -165,7 +180,7 @@ impl Workspace {
     pub(crate) fn resource(
         &self,
         inventory: &Inventory,
-        entry: &Entry,
+        entry: &CatalogEntry,
         path: &str,
     ) -> Result<Resource, Error> {
         // A path that is refused anyway is refused before the scan.
@@ -179,7 +194,7 @@ impl Workspace {
 }
 
 /// The error for a body that can't be rendered.
-pub(crate) fn not_rendered(entry: &Entry, error: &RenderError) -> Error {
+pub(crate) fn not_rendered(entry: &CatalogEntry, error: &RenderError) -> Error {
     let failure = Error::unmet(
         "unreadable",
         format!("skill `{}` can't be shown: {error}", entry.name()),

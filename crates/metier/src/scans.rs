@@ -2,19 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
-use metier_catalog::{Catalog, Entry, Fingerprint, Root, Snapshot};
-use metier_model::{Digest, Severity as DiagnosticSeverity, Source, text::shell_word};
+use metier_catalog::{Catalog, CatalogEntry, Fingerprint, Root, Snapshot};
+use metier_model::{DiagnosticSeverity, Digest, Source, text::shell_word};
 use metier_runtime::scanning;
 
-pub use metier_runtime::scanning::{Frame, Known, Stance, suggested};
-pub use metier_scan::{Finding, Report, Severity, Unread, Verdict};
+pub use metier_runtime::scanning::{KnownVerdict, ScanConsequence, SourceExcerpt, suggested};
+pub use metier_scan::{Finding, FindingSeverity, ScanReport, Unread, Verdict};
 pub use metier_store::Accepted;
 
 use crate::{
     Error, NoticeLevel, Workspace, explain,
     machine::timestamp,
-    opinions,
-    screening::{Either, Noticed, Screening, unreadable},
+    scan_gate::{CheckedSkill, ScanGate, VerdictNote, unreadable},
+    scanner_skills,
     text::{count, one_line},
 };
 
@@ -30,22 +30,22 @@ pub struct ScanOptions {
 /// A skill and what was found in it.
 pub struct ScannedSkill {
     /// The skill.
-    pub entry: Entry,
+    pub entry: CatalogEntry,
     /// What to type for it: its name if it was asked for by name, else its folder.
     pub word: String,
     /// The digest of the bytes that were scanned; none if they can't be read.
     pub digest: Option<Digest>,
     /// What was found, without what the user has suppressed.
-    pub report: Report,
+    pub report: ScanReport,
     /// The lines around each finding.
-    pub frames: Vec<Option<Frame>>,
+    pub frames: Vec<Option<SourceExcerpt>>,
     /// Findings that the configuration suppresses.
     pub suppressed: usize,
     /// Findings that [`ScannedSkill::leave_out`] removed.
     pub left_out: usize,
     /// The user's decision to use it despite the findings.
     pub acceptance: Option<Accepted>,
-    known: Known,
+    known: KnownVerdict,
     state: Option<Fingerprint>,
     is_cached: bool,
     /// The bytes, while other skills may have something to add.
@@ -64,7 +64,7 @@ impl ScannedSkill {
 
     /// What follows from the verdict: whether the skill is blocked here.
     #[must_use]
-    pub fn stance(&self) -> Stance {
+    pub fn stance(&self) -> ScanConsequence {
         self.known.stance
     }
 
@@ -78,15 +78,15 @@ impl ScannedSkill {
         self.frames.retain(|_| is_kept.next().unwrap_or(true));
     }
 
-    fn of(screening: &Screening, entry: &Entry, found: ScanOutcome) -> Self {
+    fn of(scan_gate: &ScanGate, entry: &CatalogEntry, found: ScanOutcome) -> Self {
         let digest = found.digest.map(|(digest, _)| digest);
         let is_cached = found.cached.is_some();
         let known = match found.cached {
-            Some(known) => screening.judged(known, digest),
-            None => screening.known(&found.report, digest),
+            Some(known) => scan_gate.judged(known, digest),
+            None => scan_gate.known(&found.report, digest),
         };
-        let accepted = digest.filter(|_| known.stance == Stance::Accepted);
-        let accepted = accepted.and_then(|digest| screening.accepted(digest));
+        let accepted = digest.filter(|_| known.stance == ScanConsequence::Accepted);
+        let accepted = accepted.and_then(|digest| scan_gate.accepted(digest));
         Self {
             word: shell_word(&entry.name()).into_owned(),
             entry: entry.clone(),
@@ -107,11 +107,11 @@ impl ScannedSkill {
 /// The result of one scan.
 #[derive(Default)]
 struct ScanOutcome {
-    report: Report,
+    report: ScanReport,
     digest: Option<(Digest, Option<Fingerprint>)>,
-    frames: Vec<Option<Frame>>,
+    frames: Vec<Option<SourceExcerpt>>,
     suppressed: usize,
-    cached: Option<Known>,
+    cached: Option<KnownVerdict>,
     snapshot: Option<Snapshot>,
 }
 
@@ -144,9 +144,9 @@ impl Workspace {
         // Skills that bring rules are in the usual places, wherever the scanned one is.
         let usual = self.catalog().unwrap_or_default();
         let entries = self.entries_to_scan(&what)?;
-        let screening = self.screening(&usual);
-        screening.check_rules()?;
-        let mut scans = self.scan_entries(&screening, &usual, &entries, options)?;
+        let scan_gate = self.screening(&usual);
+        scan_gate.check_rules()?;
+        let mut scans = self.scan_entries(&scan_gate, &usual, &entries, options)?;
         for scan in &mut scans {
             let name = scan.entry.name();
             if self.is_path(&name) || what.iter().all(|what| **what != *name) {
@@ -164,12 +164,12 @@ impl Workspace {
     pub fn scan_named(&self, name: &str) -> Result<ScannedSkill, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find(self, &inventory, name)?);
-        let screening = self.screening(&inventory.catalog);
-        screening.check_rules()?;
-        let scanned = screening.scan(&[entry], None, |_, scanned| found(scanned, false));
+        let scan_gate = self.screening(&inventory.catalog);
+        scan_gate.check_rules()?;
+        let scanned = scan_gate.scan(&[entry], None, |_, scanned| found(scanned, false));
         let scanned = scanned.into_iter().next().unwrap_or_default();
-        let scan = ScannedSkill::of(&screening, entry, scanned);
-        remember(&screening, &inventory.catalog, std::slice::from_ref(&scan));
+        let scan = ScannedSkill::of(&scan_gate, entry, scanned);
+        remember(&scan_gate, &inventory.catalog, std::slice::from_ref(&scan));
         Ok(scan)
     }
 
@@ -237,7 +237,7 @@ impl Workspace {
         let named: Vec<&str> = what.iter().map(AsRef::as_ref).collect();
         let entries = self.entries_to_scan(&named)?;
         one_by_one(what.len(), entries.len())?;
-        let revoke = |entry: &Entry| {
+        let revoke = |entry: &CatalogEntry| {
             let digest = entry.place.digest().map_err(|error| {
                 Error::unmet("unreadable", error.to_string()).path(entry.place.path())
             })?;
@@ -259,7 +259,7 @@ impl Workspace {
     }
 
     /// The skills that were named: by path if there is one, else by name.
-    fn entries_to_scan(&self, what: &[&str]) -> Result<Vec<Entry>, Error> {
+    fn entries_to_scan(&self, what: &[&str]) -> Result<Vec<CatalogEntry>, Error> {
         if what.is_empty() && !self.settings.roots.is_empty() {
             return Ok(self.inventory()?.catalog.entries);
         }
@@ -280,7 +280,7 @@ impl Workspace {
         Ok(entries)
     }
 
-    fn entries_in(&self, paths: &[&str]) -> Result<Vec<Entry>, Error> {
+    fn entries_in(&self, paths: &[&str]) -> Result<Vec<CatalogEntry>, Error> {
         let root = |path: &&str| {
             let path = self.machine.work.join(PathBuf::from(path));
             Root::explicit(Source::Inline, path)
@@ -310,22 +310,22 @@ impl Workspace {
     /// In the order of the entries. What was found out is remembered.
     fn scan_entries(
         &self,
-        screening: &Screening,
+        scan_gate: &ScanGate,
         usual: &Catalog,
-        entries: &[Entry],
+        entries: &[CatalogEntry],
         options: ScanOptions,
     ) -> Result<Vec<ScannedSkill>, Error> {
-        let others_scan = opinions::is_any(usual);
+        let others_scan = scanner_skills::is_any(usual);
         let is_large = entries.len() > options.cached_over;
         let least = options.cached_up_to.filter(|_| is_large && !others_scan);
-        let all: Vec<&Entry> = entries.iter().collect();
-        let scanned = screening.scan(&all, least, |_, scanned| found(scanned, others_scan));
+        let all: Vec<&CatalogEntry> = entries.iter().collect();
+        let scanned = scan_gate.scan(&all, least, |_, scanned| found(scanned, others_scan));
         let scans = entries.iter().zip(scanned);
-        let scans = scans.map(|(entry, found)| ScannedSkill::of(screening, entry, found));
+        let scans = scans.map(|(entry, found)| ScannedSkill::of(scan_gate, entry, found));
         let mut scans: Vec<ScannedSkill> = scans.collect();
-        remember(screening, usual, &scans);
+        remember(scan_gate, usual, &scans);
         if others_scan {
-            self.hear_others(screening, usual, &mut scans)?;
+            self.hear_others(scan_gate, usual, &mut scans)?;
         }
         Ok(scans)
     }
@@ -333,19 +333,19 @@ impl Workspace {
     /// Adds the findings of skills of the type `security-rule`, and keeps the verdict that follows.
     fn hear_others(
         &self,
-        screening: &Screening,
+        scan_gate: &ScanGate,
         usual: &Catalog,
         scans: &mut [ScannedSkill],
     ) -> Result<(), Error> {
         let readable = scans.iter().filter_map(|scan| {
-            Some(opinions::HeldScan {
+            Some(scanner_skills::HeldScan {
                 entry: &scan.entry,
                 snapshot: scan.snapshot.as_ref()?,
                 report: &scan.report,
             })
         });
-        let readable: Vec<opinions::HeldScan<'_>> = readable.collect();
-        let mut found = opinions::of(self, &readable)?.into_iter();
+        let readable: Vec<scanner_skills::HeldScan<'_>> = readable.collect();
+        let mut found = scanner_skills::of(self, &readable)?.into_iter();
         for scan in scans.iter_mut() {
             let Some(snapshot) = scan.snapshot.take() else {
                 continue;
@@ -356,20 +356,23 @@ impl Workspace {
             }
             scan.report.add(added);
             scan.frames = frames(&scan.report, &snapshot);
-            scan.known = screening.known(&scan.report, scan.digest);
-            if scan.known.stance != Stance::Accepted {
+            scan.known = scan_gate.known(&scan.report, scan.digest);
+            if scan.known.stance != ScanConsequence::Accepted {
                 scan.acceptance = None;
             }
         }
-        remember(screening, usual, scans);
+        remember(scan_gate, usual, scans);
         Ok(())
     }
 }
 
 /// The result of a scan; the bytes are kept only if other skills scan them too.
-fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -> ScanOutcome {
+fn found(
+    scanned: Result<CheckedSkill, metier_catalog::ReadError>,
+    keep_bytes: bool,
+) -> ScanOutcome {
     match scanned {
-        Ok(Either::Scanned(scanned)) => ScanOutcome {
+        Ok(CheckedSkill::Scanned(scanned)) => ScanOutcome {
             frames: frames(&scanned.report, &scanned.snapshot),
             digest: Some((scanned.snapshot.digest, scanned.snapshot.fingerprint)),
             report: scanned.report,
@@ -377,7 +380,7 @@ fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -
             cached: None,
             snapshot: keep_bytes.then_some(scanned.snapshot),
         },
-        Ok(Either::Cached(snapshot, known)) => ScanOutcome {
+        Ok(CheckedSkill::Cached(snapshot, known)) => ScanOutcome {
             digest: Some((snapshot.digest, snapshot.fingerprint)),
             cached: Some(known),
             ..ScanOutcome::default()
@@ -389,15 +392,15 @@ fn found(scanned: Result<Either, metier_catalog::ReadError>, keep_bytes: bool) -
     }
 }
 
-fn frames(report: &Report, snapshot: &Snapshot) -> Vec<Option<Frame>> {
+fn frames(report: &ScanReport, snapshot: &Snapshot) -> Vec<Option<SourceExcerpt>> {
     let findings = report.findings.iter();
     let frames = findings.map(|finding| scanning::frame(snapshot, &finding.place));
     frames.collect()
 }
 
-fn remember(screening: &Screening, usual: &Catalog, scans: &[ScannedSkill]) {
+fn remember(scan_gate: &ScanGate, usual: &Catalog, scans: &[ScannedSkill]) {
     let found = scans.iter().filter_map(|scan| {
-        Some(Noticed {
+        Some(VerdictNote {
             entry: &scan.entry,
             digest: scan.digest?,
             state: scan.state,
@@ -405,7 +408,7 @@ fn remember(screening: &Screening, usual: &Catalog, scans: &[ScannedSkill]) {
             fresh: !scan.is_cached,
         })
     });
-    screening.remember(usual, found);
+    scan_gate.remember(usual, found);
 }
 
 /// A decision about bytes is made one skill at a time.

@@ -2,15 +2,16 @@
 
 use std::{io, os::fd::OwnedFd};
 
-use metier_host::world::{Done, WorldError};
+use metier_host::execution::{ActResult, ExecutionError};
 use metier_policy::{Act, Purpose};
-use metier_runtime::premises::Stopped;
+use metier_runtime::skill_environment::StartError;
 
-pub use metier_host::child::{Exit, Relay, Stream};
+pub use metier_host::child::{Exit, OutputStream, Relay};
 
 use crate::{
-    Error, Workspace, explain,
-    office::{self, Office},
+    Error, Workspace,
+    execution_context::{self, ExecutionContext},
+    explain,
     receipts::Receipt,
     rendering::not_read,
 };
@@ -51,7 +52,7 @@ impl Relay for Cleaned<'_> {
         self.relay.input()
     }
 
-    fn output(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+    fn output(&self, stream: OutputStream, bytes: &[u8]) -> io::Result<()> {
         match self.has_secrets {
             true => Ok(()),
             false => self.relay.output(stream, bytes),
@@ -98,12 +99,12 @@ impl Workspace {
         held.read(script, u64::MAX)
             .map_err(|error| not_read(name, &error))?;
         let loaded = self.loaded(entry, held)?;
-        let premises = Office::open(self)?.premises(None, None);
+        let environment = ExecutionContext::open(self)?.premises(None, None);
         let failed = |error| explain::act_failed(&entry.name(), error);
-        let worker = premises.worker(&loaded, Purpose::Script(script));
+        let worker = environment.worker(&loaded, Purpose::Script(script));
         let worker = worker.map_err(|stopped| match stopped {
-            Stopped::Refused(error) => office::refused(entry, error),
-            Stopped::Failed(error) => failed(error),
+            StartError::Refused(error) => execution_context::refused(entry, error),
+            StartError::Failed(error) => failed(error),
         })?;
         let act = Act::Script {
             path: script.into(),
@@ -111,8 +112,8 @@ impl Workspace {
         };
         let has_secrets = worker.has_secrets();
         let ended = match worker.act_relayed(&act, Some(&Cleaned { relay, has_secrets })) {
-            Ok(Done::Child(ended, _)) => ended,
-            Ok(_) => return Err(failed(WorldError::Elsewhere("a script").into())),
+            Ok(ActResult::Child(ended, _)) => ended,
+            Ok(_) => return Err(failed(ExecutionError::Elsewhere("a script").into())),
             Err(error) => return Err(failed(error)),
         };
         Ok(ScriptRun {

@@ -3,18 +3,18 @@
 use std::path::{Component, Path, PathBuf};
 
 use metier_catalog::{ProjectFiles, ProjectLimits, project_files};
-use metier_runtime::selecting::{Candidates, Reading};
+use metier_runtime::selecting::{Candidates, ManifestReading};
 use metier_select::{
     Situation,
-    languages::{Language, Seen, detect},
-    rules::{Named, coding},
+    languages::{ProgrammingLanguage, SituationLanguage, detect},
+    rules::{NamedBesideTask, coding},
 };
 
-pub use metier_runtime::selecting::{Account, Gate, Pick, Refused, Selection};
+pub use metier_runtime::selecting::{Account, Gate, Pick, Selection, UnusableSkill};
 pub use metier_select::{
-    Match, Mode as TaskMode,
-    languages::Detected,
-    rules::{Coding, Incomplete, Risk, Rules},
+    TriggerMatch, UsageMode as TaskMode,
+    languages::DetectedProject,
+    rules::{Coding, Incomplete, Risk, TaskFacts},
 };
 
 use crate::{
@@ -65,7 +65,7 @@ impl Task {
         let (files, languages) = (&files[..], &languages[..]);
         match self.coding {
             Some(is_coding) => Coding::told(is_coding),
-            None => coding(&self.text, Named { files, languages }),
+            None => coding(&self.text, NamedBesideTask { files, languages }),
         }
     }
 }
@@ -78,8 +78,8 @@ pub struct TaskMatches {
     coding: Coding,
     /// The files of the project, if a skill asks about them.
     files: Option<ProjectFiles>,
-    detected: Detected,
-    seen: Vec<Seen>,
+    detected: DetectedProject,
+    seen: Vec<SituationLanguage>,
     /// The only skill that is asked about, by its entry.
     only: Option<usize>,
 }
@@ -122,12 +122,12 @@ impl TaskMatches {
 
     /// The project, if a skill asks about its files: their number, whether there are more, and the languages.
     #[must_use]
-    pub fn project(&self) -> Option<(usize, bool, &Detected)> {
+    pub fn project(&self) -> Option<(usize, bool, &DetectedProject)> {
         let listed = self.files.as_ref()?;
         Some((listed.files.len(), listed.truncated, &self.detected))
     }
 
-    fn in_situation<T>(&self, ask: impl FnOnce(&Situation<'_>, &Rules<'_>) -> T) -> T {
+    fn in_situation<T>(&self, ask: impl FnOnce(&Situation<'_>, &TaskFacts<'_>) -> T) -> T {
         let listed = self.files.iter().flat_map(|listed| &listed.files);
         let files: Vec<&str> = listed.map(String::as_str).collect();
         let situation = Situation {
@@ -137,7 +137,7 @@ impl TaskMatches {
             mode: self.task.mode,
             explicit: &[],
         };
-        let rules = Rules {
+        let rules = TaskFacts {
             coding: self.coding.clone(),
             risk: self.task.risk,
             domain: self.task.domain.as_deref(),
@@ -203,7 +203,7 @@ impl Workspace {
         everything: bool,
         only: Option<usize>,
     ) -> TaskMatches {
-        let reading = Reading {
+        let reading = ManifestReading {
             mode: self.mode(),
             max_bytes: self.config.limits.max_skill_bytes,
             threads: std::thread::available_parallelism()
@@ -219,8 +219,8 @@ impl Workspace {
         let files = candidates.asks_about_files().then(|| self.files_for(&task));
         let names = files.iter().flat_map(|listed| &listed.files);
         let detected = detect(names.map(String::as_str));
-        let named = task.languages.iter().map(|name| Seen {
-            language: Language::new(name),
+        let named = task.languages.iter().map(|name| SituationLanguage {
+            language: ProgrammingLanguage::new(name),
             because: "it was named".to_owned(),
         });
         let seen = match task.languages.as_slice() {

@@ -1,7 +1,7 @@
 //! Skills for a model behind a protocol: it gets what the command line prints, except what authors reserve for people.
 
 use metier_model::{Source, text::shell_word};
-use metier_runtime::{Counts, Inventory, Status, prompt, render::Arguments};
+use metier_runtime::{Inventory, Status, StatusCounts, prompt, render::Arguments};
 
 use crate::{
     Error, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, explain, text::count,
@@ -36,12 +36,12 @@ impl Workspace {
         }
         let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let wanted = &self.config.prompt;
-        let options = prompt::Options {
+        let options = prompt::PromptOptions {
             max_skills: configured(wanted.max_skills).unwrap_or(MAX_SKILLS),
             budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
             bare: true,
             unscanned_locations: false,
-            ..prompt::Options::default()
+            ..prompt::PromptOptions::default()
         };
         let inventory = self.inventory()?;
         let listing = prompt::listing(&inventory, &options);
@@ -62,7 +62,7 @@ impl Workspace {
         &self,
         source: Option<Source>,
         all: bool,
-    ) -> Result<(Skills, Counts), Error> {
+    ) -> Result<(Skills, StatusCounts), Error> {
         let mut inventory = self.inventory()?;
         inventory.withhold_blocked_words();
         let Inventory {

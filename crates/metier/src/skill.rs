@@ -14,11 +14,13 @@
 //! # }
 //! ```
 
-pub use metier_catalog::{Entry, FileEntry, Place, Presence, Root, known_agents};
+pub use metier_catalog::{
+    CatalogEntry, FileEntry, Root, RootPresence, SkillLocation, known_agents,
+};
 pub use metier_model::{
-    Backend, Card, Code, Context, Diagnostic, Digest, Installer, Manifest, Mode, Need, Severity,
-    SkillName, SkillType, Source, UnknownWord,
+    Backend, Card, Diagnostic, DiagnosticCode, DiagnosticSeverity, Digest, Installer, Need,
+    SkillContext, SkillManifest, SkillName, SkillType, Source, Strictness, UnknownWord,
     name::{MAX_NAME, conforming, departures},
 };
 pub use metier_policy::{Reason, ReasonKind, scan_reason};
-pub use metier_runtime::{Counts, Inventory, Skill as JudgedSkill, Status};
+pub use metier_runtime::{Inventory, InventorySkill, Status, StatusCounts};

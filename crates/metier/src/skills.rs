@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, path::PathBuf, sync::Arc};
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_model::Source;
 use metier_runtime::{Inventory, Status};
 
@@ -18,7 +18,7 @@ pub struct Skills {
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
     pub(crate) inventory: &'a Inventory,
-    pub(crate) skill: &'a metier_runtime::Skill,
+    pub(crate) skill: &'a metier_runtime::InventorySkill,
 }
 
 impl Skills {
@@ -93,13 +93,13 @@ impl<'a> Skill<'a> {
 
     /// Where and how it was found.
     #[must_use]
-    pub fn entry(&self) -> &'a Entry {
+    pub fn entry(&self) -> &'a CatalogEntry {
         self.inventory.entry(self.skill)
     }
 
     /// How it was judged.
     #[must_use]
-    pub fn judged(&self) -> &'a metier_runtime::Skill {
+    pub fn judged(&self) -> &'a metier_runtime::InventorySkill {
         self.skill
     }
 
@@ -132,9 +132,9 @@ impl Workspace {
     /// When the trusted folders can't be read from the database, or when a rule of the user's own for the scanner is wrong.
     pub fn scanned_skills(&self) -> Result<Skills, Error> {
         let mut inventory = self.inventory()?;
-        let screening = self.screening(&inventory.catalog);
-        screening.check_rules()?;
-        screening.look_at_all(&mut inventory);
+        let scan_gate = self.screening(&inventory.catalog);
+        scan_gate.check_rules()?;
+        scan_gate.look_at_all(&mut inventory);
         Ok(Skills {
             inventory: Arc::new(inventory),
         })

@@ -2,18 +2,18 @@
 
 use std::{path::Path, time::Duration};
 
-use metier_catalog::Entry;
-use metier_policy::{Rates, Terms};
+use metier_catalog::CatalogEntry;
+use metier_policy::{GrantTerms, Rates};
 
 use crate::Workspace;
 
 /// The terms of every grant of this run.
-pub(crate) fn terms(workspace: &Workspace) -> Terms {
+pub(crate) fn terms(workspace: &Workspace) -> GrantTerms {
     let limits = &workspace.config.limits;
     let prefixes = workspace.config.security.allowed_command_prefixes.as_ref();
     let words = |prefix: &String| prefix.split_whitespace().map(str::to_owned).collect();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    Terms {
+    GrantTerms {
         rates: Rates {
             shell_exec: limits.max_shell_exec_per_turn,
             net_fetch: limits.max_net_fetch_per_turn,
@@ -28,7 +28,7 @@ pub(crate) fn terms(workspace: &Workspace) -> Terms {
 }
 
 /// Why a bare name in the configuration does not approve this skill, and the name that does.
-pub(crate) fn meant_by_name(entry: &Entry) -> String {
+pub(crate) fn meant_by_name(entry: &CatalogEntry) -> String {
     let (name, source) = (entry.name(), entry.source.as_str());
     format!(
         "`{name}` in skills.approved means your own and built-in skills; this one has the source {source}: \

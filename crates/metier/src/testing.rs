@@ -8,9 +8,10 @@ use std::{
     sync::Arc,
 };
 
-use metier_catalog::{Entry, Root};
+use metier_catalog::{CatalogEntry, Root};
 use metier_model::{
-    Case, Expect, Mode, Permission, Scope, Source, What, cases_in_file, scope::Anchor,
+    Case, CaseAction, CaseExpectation, Permission, Scope, Source, Strictness, cases_in_file,
+    scope::Anchor,
 };
 use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Reply};
 use metier_runtime::{
@@ -18,15 +19,15 @@ use metier_runtime::{
     live::{CallError, Runtime},
 };
 use metier_sdk::wire::ScannedFile;
-use metier_select::{Mode as SituationMode, Offer, Situation, languages::detect};
+use metier_select::{Situation, TriggerCandidate, UsageMode, languages::detect};
 use serde_json::Value;
 
 use crate::{
     Error, Workspace,
-    active::{self, Stage},
+    execution_context::TEST_PROJECTS,
     explain,
-    office::TEST_PROJECTS,
     rendering::not_read,
+    session_setup::{self, SessionSetup},
 };
 
 /// The result of one test of a skill.
@@ -72,7 +73,7 @@ fn inventory(workspace: &Workspace, path: &str) -> Result<Inventory, Error> {
     let folder = workspace.machine.work.join(path);
     if folder.exists() {
         let roots = vec![Root::explicit(Source::Inline, folder)];
-        let inventory = workspace.examine(roots, Mode::Lenient);
+        let inventory = workspace.examine(roots, Strictness::Lenient);
         if inventory.skills.is_empty() {
             return Err(Error::unmet(
                 "skill-file-missing",
@@ -95,7 +96,7 @@ fn inventory(workspace: &Workspace, path: &str) -> Result<Inventory, Error> {
 fn test_skill(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
-    entry: &Entry,
+    entry: &CatalogEntry,
     report: &mut dyn FnMut(TestResult),
 ) -> Result<(), Error> {
     let limit = workspace.config.limits.max_skill_bytes;
@@ -130,7 +131,7 @@ fn test_skill(
 struct Suite<'s> {
     workspace: &'s Workspace,
     inventory: &'s Arc<Inventory>,
-    entry: &'s Entry,
+    entry: &'s CatalogEntry,
     file: &'s str,
     report: &'s mut dyn FnMut(TestResult),
 }
@@ -153,18 +154,18 @@ impl Suite<'_> {
 
     /// Runs one case in a project of its own.
     fn case(&self, case: &Case) -> Result<Result<(), String>, Error> {
-        if let What::Trigger(task) = &case.what {
+        if let CaseAction::Trigger(task) = &case.what {
             return Ok(self.trigger(case, task));
         }
         let project = Project::new(self.workspace, &case.files)?;
         let place = self.entry.place.path().to_string_lossy().into_owned();
         let name = self.entry.name().into_owned();
-        let stage = Stage {
+        let stage = SessionSetup {
             project: Some(&project.0),
             approver: Some(Arc::new(InTestProject::new(self.workspace))),
-            ..Stage::default()
+            ..SessionSetup::default()
         };
-        let done = active::on(
+        let done = session_setup::on(
             self.workspace,
             self.inventory,
             &[&place],
@@ -179,7 +180,7 @@ impl Suite<'_> {
     fn trigger(&self, case: &Case, task: &str) -> Result<(), String> {
         let files: Vec<&str> = case.files.iter().map(|(path, _)| path.as_str()).collect();
         let limit = self.workspace.config.limits.max_skill_bytes;
-        let loaded = self.entry.load(Mode::Lenient, limit);
+        let loaded = self.entry.load(Strictness::Lenient, limit);
         let (parsed, _) = loaded.map_err(|error| error.to_string())?;
         let manifest = parsed.manifest.ok_or("its manifest can't be read")?;
         let languages = detect(files.iter().copied()).seen();
@@ -187,10 +188,10 @@ impl Suite<'_> {
             task,
             files: &files,
             languages: &languages,
-            mode: SituationMode::Interactive,
+            mode: UsageMode::Interactive,
             explicit: &[],
         };
-        let offer = Offer {
+        let offer = TriggerCandidate {
             name: &self.entry.name(),
             source: self.entry.source,
             triggers: &manifest.triggers,
@@ -205,20 +206,22 @@ impl Suite<'_> {
         let project = Project::new(self.workspace, &[])?;
         let place = self.entry.place.path().to_string_lossy().into_owned();
         let name = self.entry.name().into_owned();
-        let stage = Stage {
+        let stage = SessionSetup {
             project: Some(&project.0),
             approver: Some(Arc::new(InTestProject::new(self.workspace))),
             tests: Some(self.file),
-            ..Stage::default()
+            ..SessionSetup::default()
         };
-        let outcomes = active::on(
+        let outcomes = session_setup::on(
             self.workspace,
             self.inventory,
             &[&place],
             stage,
             |runtime| {
                 let all = runtime.contributions(&name);
-                let all = all.map_err(|error| active::failed(&error))?.workflows;
+                let all = all
+                    .map_err(|error| session_setup::failed(&error))?
+                    .workflows;
                 let outcomes = all.into_iter().map(|test| {
                     let done = runtime.run(&name, Some(&test.name), &Value::Null);
                     let outcome = done.map(drop).map_err(|error| error.to_string());
@@ -260,12 +263,12 @@ enum Done {
 /// Runs what a case describes.
 fn act(runtime: &Runtime, skill: &str, case: &Case) -> Done {
     let called = match &case.what {
-        What::Tool(tool, input) => runtime.call(skill, tool, input),
-        What::Workflow(name, input) => {
+        CaseAction::Tool(tool, input) => runtime.call(skill, tool, input),
+        CaseAction::Workflow(name, input) => {
             let name = Some(name.as_str()).filter(|name| !name.is_empty());
             runtime.run(skill, name, input)
         }
-        What::Hook(phase, event) => {
+        CaseAction::Hook(phase, event) => {
             return match runtime.dispatch(*phase, event.clone()) {
                 Err(error) => Done::Error(error.to_string()),
                 Ok(done) => match done.cancelled {
@@ -274,14 +277,14 @@ fn act(runtime: &Runtime, skill: &str, case: &Case) -> Done {
                 },
             };
         }
-        What::Scanner(_) => return scan(runtime, case),
-        What::Prompt => {
+        CaseAction::Scanner(_) => return scan(runtime, case),
+        CaseAction::Prompt => {
             return match runtime.build_prompt("") {
                 Ok(prompt) => Done::Output(Value::String(prompt)),
                 Err(error) => Done::Error(error.to_string()),
             };
         }
-        What::Trigger(_) => return Done::Error("a trigger needs no activation".to_owned()),
+        CaseAction::Trigger(_) => return Done::Error("a trigger needs no activation".to_owned()),
     };
     match called {
         Ok(called) if called.is_error => Done::Error(text(&called.output)),
@@ -301,7 +304,7 @@ fn scan(runtime: &Runtime, case: &Case) -> Done {
             content: content.clone(),
         })
         .collect();
-    let What::Scanner(wanted) = &case.what else {
+    let CaseAction::Scanner(wanted) = &case.what else {
         return Done::Error("there is no scanner in this case".to_owned());
     };
     let scanned = match runtime.scan(&files) {
@@ -336,10 +339,13 @@ fn text(value: &Value) -> String {
 }
 
 /// Compares an outcome with everything that is expected of it.
-fn check(expect: &[Expect], done: &Done) -> Result<(), String> {
-    let wants_trouble = expect
-        .iter()
-        .any(|expect| matches!(expect, Expect::Error(_) | Expect::Cancelled(_)));
+fn check(expect: &[CaseExpectation], done: &Done) -> Result<(), String> {
+    let wants_trouble = expect.iter().any(|expect| {
+        matches!(
+            expect,
+            CaseExpectation::Error(_) | CaseExpectation::Cancelled(_)
+        )
+    });
     match done {
         Done::Error(error) if !wants_trouble => return Err(error.clone()),
         Done::Cancelled(reason) if !wants_trouble => return Err(format!("cancelled: {reason}")),
@@ -348,7 +354,7 @@ fn check(expect: &[Expect], done: &Done) -> Result<(), String> {
     expect.iter().try_for_each(|expect| one(expect, done))
 }
 
-fn one(expect: &Expect, done: &Done) -> Result<(), String> {
+fn one(expect: &CaseExpectation, done: &Done) -> Result<(), String> {
     let shown = match done {
         Done::Output(value) => text(value),
         Done::Error(text) | Done::Cancelled(text) => text.clone(),
@@ -356,21 +362,20 @@ fn one(expect: &Expect, done: &Done) -> Result<(), String> {
         Done::Activates(false) => "it does not activate the skill".to_owned(),
     };
     let is_so = match (expect, done) {
-        (Expect::Is(wanted), Done::Output(value)) => same(wanted, value),
-        (Expect::Contains(part), Done::Output(_)) => shown.contains(part),
-        (Expect::Error(part), Done::Error(_)) | (Expect::Cancelled(part), Done::Cancelled(_)) => {
-            shown.contains(part)
-        }
-        (Expect::Activates(wanted), Done::Activates(is)) => wanted == is,
+        (CaseExpectation::Is(wanted), Done::Output(value)) => same(wanted, value),
+        (CaseExpectation::Contains(part), Done::Output(_)) => shown.contains(part),
+        (CaseExpectation::Error(part), Done::Error(_))
+        | (CaseExpectation::Cancelled(part), Done::Cancelled(_)) => shown.contains(part),
+        (CaseExpectation::Activates(wanted), Done::Activates(is)) => wanted == is,
         _ => false,
     };
     let wanted = match expect {
-        Expect::Is(value) => text(value),
-        Expect::Contains(part) => format!("something with `{part}` in it"),
-        Expect::Error(part) => format!("an error with `{part}` in it"),
-        Expect::Cancelled(part) => format!("a cancelled call with `{part}` in the reason"),
-        Expect::Activates(true) => "that it activates the skill".to_owned(),
-        Expect::Activates(false) => "that it does not activate the skill".to_owned(),
+        CaseExpectation::Is(value) => text(value),
+        CaseExpectation::Contains(part) => format!("something with `{part}` in it"),
+        CaseExpectation::Error(part) => format!("an error with `{part}` in it"),
+        CaseExpectation::Cancelled(part) => format!("a cancelled call with `{part}` in the reason"),
+        CaseExpectation::Activates(true) => "that it activates the skill".to_owned(),
+        CaseExpectation::Activates(false) => "that it does not activate the skill".to_owned(),
     };
     if is_so {
         Ok(())

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use metier_catalog::Entry;
-use metier_model::{Backend, Manifest, Mode, SkillType, text::shell_word};
+use metier_catalog::CatalogEntry;
+use metier_model::{Backend, SkillManifest, SkillType, Strictness, text::shell_word};
 use metier_policy::Headless;
 use metier_runtime::{
     Inventory, Status,
@@ -12,9 +12,8 @@ use metier_runtime::{
 use metier_sdk::wire::ToolSpec;
 
 use crate::{
-    Error, Skills, Workspace,
-    active::{self, Stage},
-    explain,
+    Error, Skills, Workspace, explain,
+    session_setup::{self, SessionSetup},
 };
 
 /// How many skills are started for one list.
@@ -99,16 +98,16 @@ impl Workspace {
 fn started(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
-    entry: &Entry,
+    entry: &CatalogEntry,
 ) -> Result<Vec<Tool>, Error> {
     let place = entry.place.path().to_string_lossy().into_owned();
-    let stage = Stage {
+    let stage = SessionSetup {
         describes: true,
         approver: Some(Arc::new(Headless)),
-        ..Stage::default()
+        ..SessionSetup::default()
     };
     let own = entry.name();
-    let mut tools = active::on(workspace, inventory, &[&place], stage, |runtime| {
+    let mut tools = session_setup::on(workspace, inventory, &[&place], stage, |runtime| {
         Ok(runtime.tools())
     })?;
     tools.retain(|tool| tool.skill == *own);
@@ -116,10 +115,10 @@ fn started(
 }
 
 /// The tools that a manifest declares.
-fn declared(workspace: &Workspace, entry: &Entry) -> Vec<Tool> {
+fn declared(workspace: &Workspace, entry: &CatalogEntry) -> Vec<Tool> {
     let limit = workspace.config.limits.max_skill_bytes;
-    let manifest: Option<Manifest> = entry
-        .load(Mode::Lenient, limit)
+    let manifest: Option<SkillManifest> = entry
+        .load(Strictness::Lenient, limit)
         .ok()
         .and_then(|(parsed, _)| parsed.manifest);
     let tools = manifest.map(|manifest| manifest.code.tools);

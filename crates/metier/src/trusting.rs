@@ -151,9 +151,9 @@ impl Workspace {
         let mut inventory = self.examine(roots.collect(), self.mode());
         // The rules of skills that are not trusted yet don't count.
         let usual = self.catalog()?;
-        let screening = self.screening(&usual);
-        screening.check_rules()?;
-        screening.look_at_all(&mut inventory);
+        let scan_gate = self.screening(&usual);
+        scan_gate.check_rules()?;
+        scan_gate.look_at_all(&mut inventory);
         Ok(inventory)
     }
 }

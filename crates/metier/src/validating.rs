@@ -2,9 +2,11 @@
 
 use std::path::PathBuf;
 
-use metier_catalog::{Place, Root};
-use metier_model::{Code, Diagnostic, Mode, Severity, Source, text::shell_word};
-use metier_runtime::{Inventory, Skill, Status, hooks, promises};
+use metier_catalog::{Root, SkillLocation};
+use metier_model::{
+    Diagnostic, DiagnosticCode, DiagnosticSeverity, Source, Strictness, text::shell_word,
+};
+use metier_runtime::{Inventory, InventorySkill, Status, hooks, manifest_checks};
 
 use crate::{Error, Workspace, explain};
 
@@ -32,7 +34,7 @@ impl ValidationReport {
 
     /// Whether one of these skills is free of errors.
     #[must_use]
-    pub fn is_skill_valid(&self, skill: &Skill) -> bool {
+    pub fn is_skill_valid(&self, skill: &InventorySkill) -> bool {
         let mut diagnostics = self.inventory.entry(skill).diagnostics.iter();
         skill.status != Status::Invalid && !diagnostics.any(is_error)
     }
@@ -40,12 +42,17 @@ impl ValidationReport {
     /// Problems with folders. Other skills of the same name, and missing dependencies, are not mistakes in a file.
     pub fn folder_problems(&self) -> impl Iterator<Item = &Diagnostic> {
         let all = self.inventory.diagnostics.iter();
-        all.filter(|one| !matches!(one.code, Code::Shadowed | Code::DependencyMissing))
+        all.filter(|one| {
+            !matches!(
+                one.code,
+                DiagnosticCode::Shadowed | DiagnosticCode::DependencyMissing
+            )
+        })
     }
 }
 
 fn is_error(diagnostic: &Diagnostic) -> bool {
-    diagnostic.severity == Severity::Error
+    diagnostic.severity == DiagnosticSeverity::Error
 }
 
 impl Workspace {
@@ -72,7 +79,7 @@ impl Workspace {
         strict: bool,
     ) -> Result<ValidationReport, Error> {
         let mode = match strict {
-            true => Mode::Strict,
+            true => Strictness::Strict,
             false => self.mode(),
         };
         let roots: Result<Vec<Root>, Error> = what
@@ -82,7 +89,7 @@ impl Workspace {
         let (mut inventory, bodies_not_read) = self.examine_counting(roots?, mode);
         let limit = self.config.limits.max_skill_bytes;
         for entry in &mut inventory.catalog.entries {
-            let broken = promises::broken(entry, mode, limit);
+            let broken = manifest_checks::broken(entry, mode, limit);
             entry.diagnostics.extend(broken);
             let hooks = hooks::in_place(entry);
             entry.diagnostics.extend(hooks.diagnostics);
@@ -106,8 +113,8 @@ impl Workspace {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find(self, &inventory, what)?);
         match &entry.place {
-            Place::Folder(folder) => Ok(folder.clone()),
-            Place::Builtin(_) => Err(Error::unmet(
+            SkillLocation::Folder(folder) => Ok(folder.clone()),
+            SkillLocation::Builtin(_) => Err(Error::unmet(
                 "builtin-skill",
                 format!("skill `{what}` is part of metier and has no folder"),
             )

@@ -12,21 +12,21 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, Entry, Fingerprint, Host, IndexHome, Limits, Options, Place, Root, Verdicts, discover,
-    read_named, read_small,
+    Catalog, CatalogEntry, DiscoveryLimits, DiscoveryOptions, Fingerprint, IndexHome, MachineFacts,
+    Root, SkillLocation, Verdicts, discover, read_named, read_small,
 };
-use metier_config::{Config, Layer, Loaded, Origin, Problem, Validation};
-use metier_model::{Digest, Mode, Source};
+use metier_config::{Config, ConfigProblem, Layer, LoadedConfig, Origin, ValidationSetting};
+use metier_model::{Digest, Source, Strictness};
 use metier_runtime::{
     Inventory,
-    scanning::{Screen, Unscreened},
+    scanning::{KnownVerdicts, NoKnownVerdicts},
     survey,
 };
 #[cfg(feature = "run")]
 use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
-use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, screening::Screening};
+use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, scan_gate::ScanGate};
 
 /// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
@@ -47,7 +47,7 @@ pub struct Workspace {
     pub(crate) settings: Arc<Settings>,
     pub(crate) machine: Arc<Machine>,
     pub(crate) config: Arc<Config>,
-    pub(crate) problems: Arc<Vec<Problem>>,
+    pub(crate) problems: Arc<Vec<ConfigProblem>>,
     pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
     warned: Arc<Mutex<BTreeSet<String>>>,
@@ -72,7 +72,7 @@ impl Workspace {
     /// When the user's configuration can't be read or is wrong.
     pub fn open(settings: Settings) -> Result<Self, Error> {
         let workspace = Self::open_anyway(settings)?;
-        let own = |problem: &&Problem| {
+        let own = |problem: &&ConfigProblem| {
             problem.is_error() && !matches!(problem.origin, Origin::Project(_))
         };
         if let Some(problem) = workspace.problems.iter().find(own) {
@@ -96,7 +96,7 @@ impl Workspace {
             crate::leftovers::tidy_up(&settings.machine, &*settings.notices)?;
         }
         let (layers, unread) = layers(&settings)?;
-        let Loaded {
+        let LoadedConfig {
             config,
             mut problems,
         } = metier_config::load(layers);
@@ -161,18 +161,18 @@ impl Workspace {
 
     /// Lenient or strict.
     #[must_use]
-    pub(crate) fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Strictness {
         match self.config.validation {
-            Validation::Lenient => Mode::Lenient,
-            Validation::Strict => Mode::Strict,
+            ValidationSetting::Lenient => Strictness::Lenient,
+            ValidationSetting::Strict => Strictness::Strict,
         }
     }
 
     #[must_use]
-    pub(crate) fn limits(&self) -> Limits {
+    pub(crate) fn limits(&self) -> DiscoveryLimits {
         let limits = &self.config.limits;
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
-        Limits {
+        DiscoveryLimits {
             max_skills: size(limits.max_skills),
             max_entries: size(limits.max_entries),
             max_skill_bytes: limits.max_skill_bytes,
@@ -191,20 +191,24 @@ impl Workspace {
     /// Reads the given roots only, every file again, and examines a skill that was named itself more closely than the thousands in a
     /// folder.
     #[must_use]
-    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Mode) -> Inventory {
+    pub(crate) fn examine(&self, roots: Vec<Root>, mode: Strictness) -> Inventory {
         self.examine_counting(roots, mode).0
     }
 
     /// The same, with how many skills were not examined closely.
     #[must_use]
-    pub(crate) fn examine_counting(&self, roots: Vec<Root>, mode: Mode) -> (Inventory, usize) {
+    pub(crate) fn examine_counting(
+        &self,
+        roots: Vec<Root>,
+        mode: Strictness,
+    ) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
             .collect();
         let mut catalog = self.look(roots, false, mode, None);
         let few = catalog.entries.len() <= MAX_EXAMINED;
-        let is_close = |entry: &Entry| {
+        let is_close = |entry: &CatalogEntry| {
             let path = entry.place.path();
             let is_named =
                 |named: &PathBuf| *named == *path || *named == path.join(entry.files.main());
@@ -262,8 +266,8 @@ impl Workspace {
     }
 
     /// How skills are scanned here, with the rules that the skills of a catalog bring.
-    pub(crate) fn screening(&self, catalog: &Catalog) -> Screening {
-        Screening::new(self, catalog, self.verdicts())
+    pub(crate) fn screening(&self, catalog: &Catalog) -> ScanGate {
+        ScanGate::new(self, catalog, self.verdicts())
     }
 
     /// The skills of the usual places, not judged.
@@ -289,7 +293,7 @@ impl Workspace {
         &self,
         roots: Vec<Root>,
         builtins: bool,
-        mode: Mode,
+        mode: Strictness,
         selection: &[String],
     ) -> Inventory {
         let index = self.index();
@@ -301,11 +305,11 @@ impl Workspace {
         &self,
         roots: Vec<Root>,
         builtins: bool,
-        mode: Mode,
+        mode: Strictness,
         index: Option<&IndexHome>,
     ) -> Catalog {
         let found = Arc::new(AtomicUsize::new(0));
-        let options = Options {
+        let options = DiscoveryOptions {
             mode,
             limits: self.limits(),
             threads: std::thread::available_parallelism()
@@ -325,20 +329,20 @@ impl Workspace {
     /// hashed, and none that is not trusted: an untrusted skill must not take time.
     fn digest_newest(&self, catalog: &mut Catalog) {
         let since = self.machine.now.checked_sub(JUST_NOW);
-        let is_new = |entry: &Entry| {
+        let is_new = |entry: &CatalogEntry| {
             let state = entry.place.fingerprint().ok().flatten();
             state.is_some_and(|state| since.is_none_or(|since| state.changed_since(since)))
         };
         let Catalog { roots, entries, .. } = catalog;
-        let is_trusted = |entry: &Entry| {
+        let is_trusted = |entry: &CatalogEntry| {
             let root = entry.root.and_then(|root| roots.get(usize::from(root)));
             root.is_some_and(|root| root.trusted)
         };
-        let is_unknown = |entry: &&mut Entry| {
-            let in_folder = matches!(entry.place, Place::Folder(_));
+        let is_unknown = |entry: &&mut CatalogEntry| {
+            let in_folder = matches!(entry.place, SkillLocation::Folder(_));
             entry.digest.is_none() && entry.card.is_some() && in_folder && is_trusted(entry)
         };
-        let unknown: Vec<&mut Entry> = entries.iter_mut().filter(is_unknown).collect();
+        let unknown: Vec<&mut CatalogEntry> = entries.iter_mut().filter(is_unknown).collect();
         if unknown.len() > MAX_NEW {
             return;
         }
@@ -355,12 +359,12 @@ impl Workspace {
     fn judge(
         &self,
         mut catalog: Catalog,
-        mode: Mode,
+        mode: Strictness,
         selection: &[String],
         own_tools: Option<&[String]>,
     ) -> Inventory {
         let setting = |path: &str| self.config.setting_is_truthy(path);
-        let host = Host::new(
+        let host = MachineFacts::new(
             self.machine.path.as_deref(),
             self.machine.variables.clone(),
             &setting,
@@ -375,10 +379,10 @@ impl Workspace {
             self.digest_newest(&mut catalog);
         }
         // Without verdicts there is nothing to look up, and no rule needs to be read.
-        let screening = (!verdicts.is_empty()).then(|| Screening::new(self, &catalog, verdicts));
-        let screen: &dyn Screen = match &screening {
-            Some(screening) => screening,
-            None => &Unscreened,
+        let scan_gate = (!verdicts.is_empty()).then(|| ScanGate::new(self, &catalog, verdicts));
+        let screen: &dyn KnownVerdicts = match &scan_gate {
+            Some(scan_gate) => scan_gate,
+            None => &NoKnownVerdicts,
         };
         survey(catalog, &self.config, &host, mode, selection, screen)
     }
@@ -514,7 +518,7 @@ pub(crate) fn roots_to_trust(project: &Path) -> (Vec<TrustedRoot>, bool) {
 
 /// A problem of the configuration as an error.
 #[must_use]
-pub(crate) fn problem_failure(problem: &Problem) -> Error {
+pub(crate) fn problem_failure(problem: &ConfigProblem) -> Error {
     let failure = Error::broken("config", problem.message.clone())
         .line(problem.line.and_then(|line| u32::try_from(line).ok()));
     let failure = match (problem.path(), &problem.origin) {
@@ -530,7 +534,7 @@ pub(crate) fn problem_failure(problem: &Problem) -> Error {
 }
 
 /// The configuration, layer by layer; and the project's file, if it is there and can't be read.
-fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<Problem>), Error> {
+fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<ConfigProblem>), Error> {
     let machine = &settings.machine;
     let mut layers = Vec::new();
     let mut unread = None;
@@ -572,9 +576,9 @@ fn layers(settings: &Settings) -> Result<(Vec<Layer>, Option<Problem>), Error> {
 }
 
 /// A project's configuration that can't be read tightens nothing.
-fn unread_project(file: PathBuf, error: &std::io::Error) -> Problem {
-    Problem {
-        severity: metier_config::Severity::Error,
+fn unread_project(file: PathBuf, error: &std::io::Error) -> ConfigProblem {
+    ConfigProblem {
+        severity: metier_config::ProblemSeverity::Error,
         message: format!("the project's configuration can't be read and has no effect: {error}"),
         origin: Origin::Project(file),
         line: None,

@@ -15,7 +15,7 @@ use std::{
     thread,
 };
 
-use metier_model::{FileText, Files, Mode, parse_card};
+use metier_model::{FileText, Files, Strictness, parse_card};
 use serde_json::Value;
 
 /// Reads paths, one on each line, and answers each with one line of JSON: name and description, or `null`.
@@ -108,7 +108,7 @@ fn compare(path: &Path, there: &Value, totals: &mut Totals) -> Result<(), Box<dy
         skill_md: Some(skill_md),
         ..Files::default()
     };
-    let (card, diagnostics) = parse_card(&files, Mode::Lenient);
+    let (card, diagnostics) = parse_card(&files, Strictness::Lenient);
     totals.files += 1;
     totals.parsed_there += usize::from(!there.is_null());
     let mut codes: Vec<_> = diagnostics

@@ -1,7 +1,7 @@
 //! The card: what discovery, eligibility and prompts need to know about a skill.
 //!
 //! Ten thousand of these are kept in memory and in the warm index; everything else about a skill is in its
-//! [`Manifest`](crate::Manifest), which is read again when needed.
+//! [`SkillManifest`](crate::SkillManifest), which is read again when needed.
 
 use crate::{
     name::SkillName,

@@ -16,7 +16,7 @@ use crate::{
     Json,
     yaml::{
         self,
-        node::{Node, Value},
+        node::{Node, NodeValue},
     },
 };
 
@@ -30,14 +30,14 @@ pub struct Case {
     /// Files of the project, by path.
     pub files: Vec<(String, String)>,
     /// The action that is tested.
-    pub what: What,
+    pub what: CaseAction,
     /// The expected results; all of them must hold.
-    pub expect: Vec<Expect>,
+    pub expect: Vec<CaseExpectation>,
 }
 
 /// The action of a case.
 #[derive(Clone, Debug, PartialEq)]
-pub enum What {
+pub enum CaseAction {
     /// Call a tool with this input.
     Tool(String, Json),
     /// Run a workflow with this input.
@@ -54,7 +54,7 @@ pub enum What {
 
 /// An expected result.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Expect {
+pub enum CaseExpectation {
     /// Exactly this value.
     Is(Json),
     /// Contains this text.
@@ -98,8 +98,8 @@ pub fn cases_in_file(text: &str) -> Result<Vec<Case>, CaseMistake> {
     let mistake = |(line, message)| CaseMistake { line, message };
     let node = yaml::read_file(text).map_err(mistake)?;
     match &node.value {
-        Value::List(items) => items.iter().map(|item| case(item, &line)).collect(),
-        Value::Null => Ok(Vec::new()),
+        NodeValue::List(items) => items.iter().map(|item| case(item, &line)).collect(),
+        NodeValue::Null => Ok(Vec::new()),
         _ => Err(CaseMistake {
             line: 1,
             message: format!("a file of test cases must be a list, not {}", node.kind()),
@@ -139,16 +139,16 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
     let word = kind.node.as_text().unwrap_or_default().to_owned();
     let empty = || Json::Object(serde_json::Map::new());
     let what = match kind.key.as_ref() {
-        "tool" => What::Tool(word, json("input").unwrap_or_else(empty)),
-        "workflow" => What::Workflow(word, json("input").unwrap_or_else(empty)),
-        "scanner" => What::Scanner(word),
-        "prompt" => What::Prompt,
-        "trigger" => What::Trigger(word),
+        "tool" => CaseAction::Tool(word, json("input").unwrap_or_else(empty)),
+        "workflow" => CaseAction::Workflow(word, json("input").unwrap_or_else(empty)),
+        "scanner" => CaseAction::Scanner(word),
+        "prompt" => CaseAction::Prompt,
+        "trigger" => CaseAction::Trigger(word),
         _ => {
             let phase = word.parse();
             let phase = phase
                 .map_err(|error: metier_sdk::UnknownPhase| wrong(kind.key_at, error.to_string()))?;
-            What::Hook(phase, json("event").unwrap_or_else(empty))
+            CaseAction::Hook(phase, json("event").unwrap_or_else(empty))
         }
     };
     let activates = match node.get("activates") {
@@ -159,12 +159,12 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
                 .ok_or_else(|| wrong(value.at, "`activates` must be true or false".to_owned()))?,
         ),
     };
-    let expect: Vec<Expect> = [
-        json("expect").map(Expect::Is),
-        text("contains").map(Expect::Contains),
-        text("error").map(Expect::Error),
-        text("cancelled").map(Expect::Cancelled),
-        activates.map(Expect::Activates),
+    let expect: Vec<CaseExpectation> = [
+        json("expect").map(CaseExpectation::Is),
+        text("contains").map(CaseExpectation::Contains),
+        text("error").map(CaseExpectation::Error),
+        text("cancelled").map(CaseExpectation::Cancelled),
+        activates.map(CaseExpectation::Activates),
     ]
     .into_iter()
     .flatten()
@@ -179,7 +179,7 @@ fn case(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<Case, CaseMistake>
     });
     let files = match node.get("files").map(|files| (&files.value, files.at)) {
         None => Vec::new(),
-        Some((Value::Map(pairs), _)) => pairs
+        Some((NodeValue::Map(pairs), _)) => pairs
             .iter()
             .map(|pair| {
                 let content = pair.node.as_text().unwrap_or_default();
@@ -214,15 +214,15 @@ mod tests {
         assert_eq!(cases.len(), 4);
         assert_eq!(
             cases[0].what,
-            What::Tool("greet".into(), json!({"who": "Ada"}))
+            CaseAction::Tool("greet".into(), json!({"who": "Ada"}))
         );
         assert_eq!(cases[0].files, [("a.txt".into(), "x".into())]);
         assert_eq!(
             (cases[1].line, cases[1].name.as_str()),
             (6, "trigger hello")
         );
-        assert_eq!(cases[1].expect, [Expect::Activates(false)]);
-        assert_eq!(cases[2].expect, [Expect::Cancelled("no".into())]);
+        assert_eq!(cases[1].expect, [CaseExpectation::Activates(false)]);
+        assert_eq!(cases[2].expect, [CaseExpectation::Cancelled("no".into())]);
         assert_eq!(cases_in_file("").unwrap(), []);
     }
 

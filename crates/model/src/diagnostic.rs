@@ -7,7 +7,7 @@ use std::fmt;
 
 /// How strict reading is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum Strictness {
     /// Load everything that has a usable name and description, with diagnostics.
     #[default]
     Lenient,
@@ -17,7 +17,7 @@ pub enum Mode {
 
 /// The severity of a diagnostic. An error makes its skill invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
+pub enum DiagnosticSeverity {
     /// For information, nothing to do.
     Info,
     /// Loaded, but probably not as the author intended.
@@ -26,7 +26,7 @@ pub enum Severity {
     Error,
 }
 
-impl Severity {
+impl DiagnosticSeverity {
     /// The lower-case word used in text and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -38,17 +38,17 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for DiagnosticSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
 }
 
 /// A row of the table: the stable id, and the severity in lenient and in strict mode.
-struct Row {
+struct CodeRow {
     id: &'static str,
-    lenient: Option<Severity>,
-    strict: Option<Severity>,
+    lenient: Option<DiagnosticSeverity>,
+    strict: Option<DiagnosticSeverity>,
     about: &'static str,
 }
 
@@ -57,14 +57,14 @@ macro_rules! codes {
         /// A kind of problem, with a stable name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum Code { $($(#[doc = $doc])+ $code,)+ }
+        pub enum DiagnosticCode { $($(#[doc = $doc])+ $code,)+ }
 
-        impl Code {
+        impl DiagnosticCode {
             /// Every code, in the order of the table.
             pub const ALL: &[Self] = &[$(Self::$code,)+];
         }
 
-        const TABLE: &[Row] = &[$(Row {
+        const TABLE: &[CodeRow] = &[$(CodeRow {
             id: $id,
             lenient: level!($lenient),
             strict: level!($strict),
@@ -78,13 +78,13 @@ macro_rules! level {
         None
     };
     (info) => {
-        Some(Severity::Info)
+        Some(DiagnosticSeverity::Info)
     };
     (warning) => {
-        Some(Severity::Warning)
+        Some(DiagnosticSeverity::Warning)
     };
     (error) => {
-        Some(Severity::Error)
+        Some(DiagnosticSeverity::Error)
     };
 }
 
@@ -267,7 +267,7 @@ codes! {
     HookHandlerMissing = "hook-handler-missing", warning, warning;
 }
 
-impl Code {
+impl DiagnosticCode {
     /// The stable id, as in the output of `metier validate`.
     #[must_use]
     pub fn as_str(self) -> &'static str {
@@ -282,22 +282,22 @@ impl Code {
 
     /// The severity in `mode`; `None` if that mode does not report it.
     #[must_use]
-    pub fn severity(self, mode: Mode) -> Option<Severity> {
+    pub fn severity(self, mode: Strictness) -> Option<DiagnosticSeverity> {
         let row = &TABLE[self as usize];
         match mode {
-            Mode::Lenient => row.lenient,
-            Mode::Strict => row.strict,
+            Strictness::Lenient => row.lenient,
+            Strictness::Strict => row.strict,
         }
     }
 
-    /// The code at a position of [`Code::ALL`], which the index stores.
+    /// The code at a position of [`DiagnosticCode::ALL`], which the index stores.
     #[must_use]
     pub fn from_index(index: u8) -> Option<Self> {
         Self::ALL.get(usize::from(index)).copied()
     }
 }
 
-impl fmt::Display for Code {
+impl fmt::Display for DiagnosticCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
     }
@@ -316,9 +316,9 @@ pub struct Position {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The severity in the mode that was used.
-    pub severity: Severity,
+    pub severity: DiagnosticSeverity,
     /// The kind of problem.
-    pub code: Code,
+    pub code: DiagnosticCode,
     /// The problem in one sentence.
     pub message: Box<str>,
     /// What to type or change.
@@ -336,8 +336,11 @@ mod tests {
 
     #[test]
     fn ids_are_unique_and_kebab_case() {
-        let ids: BTreeSet<_> = Code::ALL.iter().map(|code| code.as_str()).collect();
-        assert_eq!(ids.len(), Code::ALL.len());
+        let ids: BTreeSet<_> = DiagnosticCode::ALL
+            .iter()
+            .map(|code| code.as_str())
+            .collect();
+        assert_eq!(ids.len(), DiagnosticCode::ALL.len());
         assert!(ids.iter().all(|id| {
             id.chars()
                 .all(|c| c.is_ascii_lowercase() || c == '-' || c.is_ascii_digit())
@@ -346,9 +349,9 @@ mod tests {
 
     #[test]
     fn strict_is_never_more_forgiving_than_lenient() {
-        for code in Code::ALL {
+        for code in DiagnosticCode::ALL {
             assert!(
-                code.severity(Mode::Strict) >= code.severity(Mode::Lenient),
+                code.severity(Strictness::Strict) >= code.severity(Strictness::Lenient),
                 "{code}"
             );
         }
@@ -357,9 +360,15 @@ mod tests {
     #[test]
     fn the_page_lists_every_code() {
         let page = include_str!("../../../docs/validation.md");
-        let word = |code: Code, mode| code.severity(mode).map_or("silent", Severity::as_str);
-        for code in Code::ALL {
-            let (lenient, strict) = (word(*code, Mode::Lenient), word(*code, Mode::Strict));
+        let word = |code: DiagnosticCode, mode| {
+            code.severity(mode)
+                .map_or("silent", DiagnosticSeverity::as_str)
+        };
+        for code in DiagnosticCode::ALL {
+            let (lenient, strict) = (
+                word(*code, Strictness::Lenient),
+                word(*code, Strictness::Strict),
+            );
             let about = code.about();
             let row = format!("| `{code}` | {lenient} | {strict} | {about} |\n");
             assert!(page.contains(&row), "docs/validation.md lacks: {row}");
@@ -368,8 +377,11 @@ mod tests {
 
     #[test]
     fn codes_survive_the_index() {
-        for (index, code) in Code::ALL.iter().enumerate() {
-            assert_eq!(Code::from_index(u8::try_from(index).unwrap()), Some(*code));
+        for (index, code) in DiagnosticCode::ALL.iter().enumerate() {
+            assert_eq!(
+                DiagnosticCode::from_index(u8::try_from(index).unwrap()),
+                Some(*code)
+            );
         }
     }
 }

@@ -11,8 +11,8 @@ use std::sync::LazyLock;
 use memchr::memmem;
 
 use crate::{
-    diagnostic::Code,
-    report::{Report, Say},
+    diagnostic::DiagnosticCode,
+    report::{DiagnosticCollector, Say},
 };
 
 /// The maximum size of a frontmatter in bytes.
@@ -51,7 +51,7 @@ pub fn extent(head: &[u8]) -> Extent {
 }
 
 /// Finds the frontmatter, and reports what is wrong if there is none.
-pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
+pub(crate) fn split(text: &str, report: &mut DiagnosticCollector<'_>) -> Option<Split> {
     let bytes = text.as_bytes();
     let Some(open) = opening(bytes) else {
         missing(text, report);
@@ -59,22 +59,24 @@ pub(crate) fn split(text: &str, report: &mut Report<'_>) -> Option<Split> {
     };
     notice_oddities(text, &open, report);
     let Some(close) = closing(bytes, open.end) else {
-        report.add(Code::FrontmatterUnclosed, 0, || {
+        report.add(DiagnosticCode::FrontmatterUnclosed, 0, || {
             Say::new("the frontmatter is not closed").hint("add a line `---` after the last field")
         });
         return None;
     };
     if !is_delimiter(&bytes[close.start..line_end(bytes, close.start)]) {
-        report.add(Code::DelimiterText, offset(close.start), || {
+        report.add(DiagnosticCode::DelimiterText, offset(close.start), || {
             Say::new("the line that closes the frontmatter is not exactly `---`")
                 .hint("put `---` on its own line, in the first column")
         });
     }
     if close.start - open.end > MAX_FRONTMATTER {
         let kib = MAX_FRONTMATTER / 1024;
-        report.add(Code::FrontmatterTooLarge, offset(open.end), || {
-            Say::new(format!("the frontmatter is larger than {kib} KiB"))
-        });
+        report.add(
+            DiagnosticCode::FrontmatterTooLarge,
+            offset(open.end),
+            || Say::new(format!("the frontmatter is larger than {kib} KiB")),
+        );
         return None;
     }
     Some(Split {
@@ -173,15 +175,15 @@ fn offset(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX)
 }
 
-fn notice_oddities(text: &str, open: &Delimiter, report: &mut Report<'_>) {
+fn notice_oddities(text: &str, open: &Delimiter, report: &mut DiagnosticCollector<'_>) {
     let bom = usize::from(text.starts_with('\u{feff}')) * 3;
     if bom > 0 {
-        report.add(Code::ByteOrderMark, 0, || {
+        report.add(DiagnosticCode::ByteOrderMark, 0, || {
             Say::new("the file starts with a byte order mark").hint("save it as UTF-8 without BOM")
         });
     }
     if open.start > bom {
-        report.add(Code::LeadingBlankLines, 0, || {
+        report.add(DiagnosticCode::LeadingBlankLines, 0, || {
             Say::new("there are blank lines before the first `---`")
                 .hint("make `---` the first line of the file")
         });
@@ -191,16 +193,16 @@ fn notice_oddities(text: &str, open: &Delimiter, report: &mut Report<'_>) {
         .len()
         > 3
     {
-        report.add(Code::DelimiterSpace, offset(open.start), || {
+        report.add(DiagnosticCode::DelimiterSpace, offset(open.start), || {
             Say::new("there are spaces after the opening `---`")
         });
     }
 }
 
-fn missing(text: &str, report: &mut Report<'_>) {
+fn missing(text: &str, report: &mut DiagnosticCollector<'_>) {
     let head = text.trim_start_matches('\u{feff}').trim_start();
     let fenced = head.starts_with("```") || head.starts_with("~~~");
-    report.add(Code::FrontmatterMissing, 0, || {
+    report.add(DiagnosticCode::FrontmatterMissing, 0, || {
         if head.is_empty() {
             Say::new("the file is empty")
                 .hint("start it with `---`, `name: …`, `description: …`, `---`")
@@ -217,10 +219,10 @@ fn missing(text: &str, report: &mut Report<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::diagnostic::Mode;
+    use crate::diagnostic::Strictness;
 
     fn check(text: &str) -> (Option<(&str, &str)>, Vec<&'static str>) {
-        let mut report = Report::new(Mode::Lenient, "SKILL.md", text);
+        let mut report = DiagnosticCollector::new(Strictness::Lenient, "SKILL.md", text);
         let split = split(text, &mut report).map(|split| (&text[split.yaml], &text[split.body..]));
         (
             split,

@@ -3,14 +3,14 @@
 //! **Problem.** Skills are written by thousands of people for a dozen programs, and a sixth of all frontmatters is
 //! not valid YAML. A strict reader loses skills; a loose reader loads something else than the author wrote.
 //!
-//! **Goals.** One [`Manifest`] for SKILL.md and SKILL.yaml in every dialect; every deviation is a [`Diagnostic`] with
+//! **Goals.** One [`SkillManifest`] for SKILL.md and SKILL.yaml in every dialect; every deviation is a [`Diagnostic`] with
 //! a position and a hint; a strict mode that is exactly the specification.
 //!
 //! **Worked example.** `description: Deploys: fast` is not YAML. [`parse`] reads it anyway, with a warning at line 3,
 //! column 14 that shows the quotes to add; in strict mode it is an error.
 //!
-//! **In → out.** [`Files`] (texts) + [`Mode`] → [`Parsed`] `{ manifest, diagnostics }`; body text →
-//! [`template::Piece`]s; a command line → [`shell::Line`] with every command that it would run, or an error that it
+//! **In → out.** [`Files`] (texts) + [`Strictness`] → [`Parsed`] `{ manifest, diagnostics }`; body text →
+//! [`template::BodyPiece`]s; a command line → [`shell::Line`] with every command that it would run, or an error that it
 //! can't be analysed.
 //!
 //! **Invariants.** no I/O · never an `Err`, never a panic · a manifest exactly when no diagnostic is an error · text
@@ -23,6 +23,7 @@ mod card;
 mod cases;
 mod chat_tokens;
 mod condition;
+pub mod confusables;
 mod diagnostic;
 mod frontmatter;
 pub mod hooks;
@@ -38,18 +39,17 @@ pub mod shell;
 pub mod template;
 pub mod text;
 pub mod tools;
-pub mod twins;
 mod words;
 mod yaml;
 
 pub use card::{Card, Dependency, Installer, Need, Requirement};
-pub use cases::{Case, CaseMistake, Expect, What, cases_in_file};
+pub use cases::{Case, CaseAction, CaseExpectation, CaseMistake, cases_in_file};
 pub use condition::Condition;
-pub use diagnostic::{Code, Diagnostic, Mode, Position, Severity};
+pub use diagnostic::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Position, Strictness};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
 pub use manifest::{
-    About, Code as SkillCode, CompatibilityRule, ComposabilityRule, Context, Contract, Invocation,
-    Json, Limits, Manifest, SkillOrder, ToolDefinition, ToolRules, Triggers,
+    Authorship, CodeLimits, CompatibilityRule, ComposabilityRule, Contract, InvocationRules, Json,
+    SkillCode, SkillContext, SkillManifest, SkillOrder, ToolDefinition, ToolRules, Triggers,
 };
 pub use metier_sdk::{HookPhase, Permission};
 pub use name::SkillName;
@@ -63,7 +63,7 @@ pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, Unkno
 /// The body of a SKILL.md: the text after its frontmatter, or everything if it has none.
 #[must_use]
 pub fn body(text: &str) -> &str {
-    let mut silent = report::Report::new(Mode::Lenient, "", text);
+    let mut silent = report::DiagnosticCollector::new(Strictness::Lenient, "", text);
     match frontmatter::split(text, &mut silent) {
         Some(split) => &text[split.body..],
         None => text.trim_start_matches('\u{feff}'),

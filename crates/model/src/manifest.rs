@@ -11,13 +11,13 @@ pub use serde_json::Value as Json;
 
 /// The type that both file formats are read into.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Manifest {
+pub struct SkillManifest {
     /// The part that lists, prompts and eligibility need.
     pub card: Card,
     /// Author, license, links and tags.
-    pub about: About,
+    pub about: Authorship,
     /// How it is invoked.
-    pub invocation: Invocation,
+    pub invocation: InvocationRules,
     /// The tools that it requests or forbids.
     pub tools: ToolRules,
     /// Conditions and rules for composing it with others.
@@ -27,7 +27,7 @@ pub struct Manifest {
     /// The permissions that it requests.
     pub wants: Vec<Want>,
     /// Its code and prompt files.
-    pub code: Code,
+    pub code: SkillCode,
     /// The field `metadata`, verbatim.
     pub metadata: Json,
     /// Unknown fields, verbatim.
@@ -36,7 +36,7 @@ pub struct Manifest {
 
 /// Author, license, links and tags.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct About {
+pub struct Authorship {
     /// The license, as written.
     pub license: Option<Box<str>>,
     /// Its requirements in prose.
@@ -59,7 +59,7 @@ pub struct About {
 
 /// Where a skill runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Context {
+pub enum SkillContext {
     /// Within the conversation.
     #[default]
     Inline,
@@ -69,9 +69,9 @@ pub enum Context {
 
 /// How a skill is invoked.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Invocation {
+pub struct InvocationRules {
     /// Whether it runs inline or in a fork.
-    pub context: Context,
+    pub context: SkillContext,
     /// The kind of sub-agent for a fork.
     pub agent: Option<Box<str>>,
     /// Whether a fork runs in the background.
@@ -187,7 +187,7 @@ pub struct Triggers {
 
 /// Resource limits of the code; the host's defaults where not given, and never more than the host's maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Limits {
+pub struct CodeLimits {
     /// Memory limit in MiB.
     pub memory_mb: Option<u64>,
     /// The approximate number of instructions in a call.
@@ -196,7 +196,7 @@ pub struct Limits {
     pub timeout: Option<Duration>,
 }
 
-impl Limits {
+impl CodeLimits {
     /// The maximum memory limit in MiB.
     pub const MAX_MEMORY_MB: u64 = 512;
     /// The maximum fuel of a call.
@@ -213,11 +213,11 @@ impl Limits {
 
 /// The code and prompt files of a skill.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Code {
+pub struct SkillCode {
     /// The file to run.
     pub entrypoint: Option<Box<str>>,
     /// Its resource limits.
-    pub limits: Limits,
+    pub limits: CodeLimits,
     /// The file with the system prompt.
     pub system_prompt_file: Option<Box<str>>,
     /// Files whose text is added to the prompt.

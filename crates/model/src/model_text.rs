@@ -20,8 +20,8 @@ use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 use crate::chat_tokens::{
     BRACKETED, COUNTED, FRAMES, NUMBERED, ODD, TAGS, TOKENS, TURNS, UNDERLINED,
 };
+use crate::confusables::prototype;
 use crate::text::{hides_text, is_invisible};
-use crate::twins::prototype;
 
 /// Longer runs of hidden characters are counted, not spelled out.
 const MAX_SPELLED: usize = 4;

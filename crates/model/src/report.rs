@@ -1,6 +1,6 @@
 //! Collects the diagnostics of one file in one mode.
 
-use crate::diagnostic::{Code, Diagnostic, Mode, Position, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Position, Strictness};
 
 /// After this many diagnostics of a file, only errors are added.
 const MAX_DIAGNOSTICS: usize = 100;
@@ -26,15 +26,15 @@ impl Say {
 }
 
 /// Collects the diagnostics of one file.
-pub(crate) struct Report<'a> {
-    pub(crate) mode: Mode,
+pub(crate) struct DiagnosticCollector<'a> {
+    pub(crate) mode: Strictness,
     pub(crate) file: &'a str,
     text: &'a str,
     pub(crate) list: Vec<Diagnostic>,
 }
 
-impl<'a> Report<'a> {
-    pub(crate) fn new(mode: Mode, file: &'a str, text: &'a str) -> Self {
+impl<'a> DiagnosticCollector<'a> {
+    pub(crate) fn new(mode: Strictness, file: &'a str, text: &'a str) -> Self {
         Self {
             mode,
             file,
@@ -49,11 +49,11 @@ impl<'a> Report<'a> {
     }
 
     /// Adds `code` at the byte offset `at`, if the mode reports it; the message is created only then.
-    pub(crate) fn add(&mut self, code: Code, at: u32, say: impl FnOnce() -> Say) {
+    pub(crate) fn add(&mut self, code: DiagnosticCode, at: u32, say: impl FnOnce() -> Say) {
         let Some(severity) = code.severity(self.mode) else {
             return;
         };
-        if self.list.len() >= MAX_DIAGNOSTICS && severity < Severity::Error {
+        if self.list.len() >= MAX_DIAGNOSTICS && severity < DiagnosticSeverity::Error {
             return self.cut(at);
         }
         let say = say();
@@ -69,12 +69,12 @@ impl<'a> Report<'a> {
 
     /// Reports once that further diagnostics are omitted.
     fn cut(&mut self, at: u32) {
-        if self.has(Code::LimitReached) {
+        if self.has(DiagnosticCode::LimitReached) {
             return;
         }
         self.list.push(Diagnostic {
-            severity: Severity::Warning,
-            code: Code::LimitReached,
+            severity: DiagnosticSeverity::Warning,
+            code: DiagnosticCode::LimitReached,
             message: format!(
                 "there are more than {MAX_DIAGNOSTICS} problems; the others are not listed"
             )
@@ -86,7 +86,7 @@ impl<'a> Report<'a> {
     }
 
     /// Whether this code was already reported.
-    pub(crate) fn has(&self, code: Code) -> bool {
+    pub(crate) fn has(&self, code: DiagnosticCode) -> bool {
         self.list.iter().any(|diagnostic| diagnostic.code == code)
     }
 
@@ -94,7 +94,7 @@ impl<'a> Report<'a> {
     pub(crate) fn has_errors(&self) -> bool {
         self.list
             .iter()
-            .any(|diagnostic| diagnostic.severity == Severity::Error)
+            .any(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error)
     }
 
     /// The line and column of a byte offset.
@@ -130,7 +130,7 @@ fn position(text: &str, at: u32) -> Position {
     }
 }
 
-impl Report<'_> {
+impl DiagnosticCollector<'_> {
     /// The comment after a one-line value, on the line of the key at `at`.
     pub(crate) fn comment_after(&self, at: u32, value: &str) -> Option<String> {
         let rest = self.text.get(at as usize..)?;

@@ -7,7 +7,7 @@ use crate::{
     Json,
     yaml::{
         self,
-        node::{Node, Value},
+        node::{Node, NodeValue},
     },
 };
 
@@ -68,8 +68,8 @@ fn collect(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> (Vec<PatternRule>, Vec
     let mut rules: Vec<PatternRule> = Vec::new();
     let mut mistakes = Vec::new();
     let items: &[Node<'_>] = match &node.value {
-        Value::List(items) => items,
-        Value::Null => &[],
+        NodeValue::List(items) => items,
+        NodeValue::Null => &[],
         _ => std::slice::from_ref(node),
     };
     for item in items {
@@ -135,12 +135,14 @@ fn rule(node: &Node<'_>, line: &dyn Fn(u32) -> u32) -> Result<PatternRule, RuleM
     let needed =
         |key: &str| text(key)?.ok_or_else(|| wrong(node.at, format!("the rule has no `{key}`")));
     let list = |key: &str, such_as: &str| match node.get(key).map(|list| &list.value) {
-        None | Some(Value::Null) => Ok(Vec::new()),
-        Some(Value::Text(one, _)) => Ok(vec![Box::from(&**one)]),
-        Some(Value::List(items)) if items.iter().all(|item| item.as_text().is_some()) => Ok(items
-            .iter()
-            .filter_map(|item| item.as_text().map(Box::from))
-            .collect()),
+        None | Some(NodeValue::Null) => Ok(Vec::new()),
+        Some(NodeValue::Text(one, _)) => Ok(vec![Box::from(&**one)]),
+        Some(NodeValue::List(items)) if items.iter().all(|item| item.as_text().is_some()) => {
+            Ok(items
+                .iter()
+                .filter_map(|item| item.as_text().map(Box::from))
+                .collect())
+        }
         Some(_) => Err(wrong(
             node.at,
             format!("`{key}` must be a list of {such_as}"),

@@ -61,14 +61,14 @@ enum Which {
     /// All tools, `*`.
     Every,
     /// A tool by its canonical name, and which of its uses.
-    Named(Box<str>, Scope),
+    Named(Box<str>, ToolScope),
     /// Tools of MCP servers: of all, of one, or one tool.
     Mcp(Option<Box<str>>, Option<Box<str>>),
 }
 
 /// The uses of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Scope {
+enum ToolScope {
     /// All of its uses.
     All,
     /// Commands that start with these words.
@@ -112,7 +112,7 @@ impl FromStr for ToolPattern {
         }
         let which = match text.split_once('(') {
             _ if text == "*" => Which::Every,
-            None => named(text, Scope::All)?,
+            None => named(text, ToolScope::All)?,
             Some((name, rest)) => {
                 let scope = rest.strip_suffix(')').map(str::trim);
                 let fits = |scope: &&str| {
@@ -122,9 +122,9 @@ impl FromStr for ToolPattern {
                 if name.ends_with(char::is_whitespace) {
                     return Err(ToolError::Scope);
                 }
-                match named(name, Scope::All)? {
+                match named(name, ToolScope::All)? {
                     Which::Named(name, _) => {
-                        let scope = Scope::read(scope, &*name == COMMANDS);
+                        let scope = ToolScope::read(scope, &*name == COMMANDS);
                         Which::Named(name, scope)
                     }
                     // The tools of a server have no scopes.
@@ -139,7 +139,7 @@ impl FromStr for ToolPattern {
     }
 }
 
-fn named(name: &str, scope: Scope) -> Result<Which, ToolError> {
+fn named(name: &str, scope: ToolScope) -> Result<Which, ToolError> {
     if name == "mcp__*" {
         return Ok(Which::Mcp(None, None));
     }
@@ -202,7 +202,7 @@ impl ToolPattern {
     pub fn prohibiting(text: &str) -> Self {
         let salvage = |error: ToolError| {
             let name = text.split('(').next().unwrap_or_default().trim();
-            let which = match named(name, Scope::All) {
+            let which = match named(name, ToolScope::All) {
                 Ok(which) if error == ToolError::Scope => Some((name, which)),
                 _ => None,
             };
@@ -220,9 +220,9 @@ impl ToolPattern {
     /// # Errors
     /// If the name is not a valid tool name.
     pub fn call(name: &str, argument: &str) -> Result<Self, ToolError> {
-        let which = match named(name, Scope::All)? {
+        let which = match named(name, ToolScope::All)? {
             Which::Named(name, _) if !argument.is_empty() => {
-                Which::Named(name, Scope::Exactly(argument.into()))
+                Which::Named(name, ToolScope::Exactly(argument.into()))
             }
             which => which,
         };
@@ -249,7 +249,7 @@ impl ToolPattern {
     pub fn is_broad(&self) -> bool {
         match &self.which {
             Which::Every | Which::Mcp(None, _) => true,
-            Which::Named(_, scope) => *scope == Scope::All && self.written.contains('('),
+            Which::Named(_, scope) => *scope == ToolScope::All && self.written.contains('('),
             Which::Mcp(..) => false,
         }
     }
@@ -293,7 +293,7 @@ impl fmt::Display for ToolPattern {
     }
 }
 
-impl Scope {
+impl ToolScope {
     fn read(text: &str, command: bool) -> Self {
         if matches!(text, "*" | "**" | ":*") {
             return Self::All;

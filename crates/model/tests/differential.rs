@@ -8,7 +8,7 @@
 
 use std::{fs, path::Path};
 
-use metier_model::{FileText, Files, Mode, parse, parse_card, parse_thoroughly};
+use metier_model::{FileText, Files, Strictness, parse, parse_card, parse_thoroughly};
 use proptest::prelude::*;
 
 fn check(folder: &str, text: &str) {
@@ -20,7 +20,7 @@ fn check(folder: &str, text: &str) {
         }),
         ..Files::default()
     };
-    for mode in [Mode::Lenient, Mode::Strict] {
+    for mode in [Strictness::Lenient, Strictness::Strict] {
         let whole = parse(&files, mode);
         let card = (
             whole.manifest.map(|manifest| manifest.card),

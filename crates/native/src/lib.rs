@@ -11,12 +11,12 @@
 //! loaded is an error of `initialize`, not a crash · values of a library are checked before they are used · `unsafe` is only in
 //! `library.rs`.
 //!
-//! **Start reading at** `room.rs`, then `library.rs`.
+//! **Start reading at** `served_library.rs`, then `library.rs`.
 
+mod error;
 mod kind;
 mod library;
-mod room;
-mod trouble;
+mod served_library;
 
-pub use room::{Room, main};
-pub use trouble::{BorderError, LoadError};
+pub use error::{AbiError, LoadError};
+pub use served_library::{NativeLibrary, main};

@@ -25,10 +25,10 @@ use metier_sdk::{
 };
 use serde_json::Value;
 
-use crate::{BorderError, LoadError, kind};
+use crate::{AbiError, LoadError, kind};
 
 /// Answers a request of the library; it always returns an answer.
-pub(crate) type Ask<'a> = dyn FnMut(&[u8]) -> Vec<u8> + 'a;
+pub(crate) type AskHost<'a> = dyn FnMut(&[u8]) -> Vec<u8> + 'a;
 
 /// The answer to a request at the wrong time or from the wrong thread.
 const NOT_NOW: &[u8] = br#"{"error":{"code":-32600,"message":"only the thread that was called can ask the host, and only until it returns"}}"#;
@@ -39,17 +39,17 @@ const BROKEN: &[u8] =
 /// The header of a table, the only part that all versions have in common.
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Head {
+struct TableHead {
     abi: u32,
     size: u32,
 }
 
 /// A library and its skill. The library is never unloaded: its code can run until the process ends.
-pub(crate) struct Library {
+pub(crate) struct LoadedLibrary {
     functions: Functions,
     skill: *mut c_void,
     host: &'static HostTable,
-    desk: &'static Desk,
+    desk: &'static CallContext,
 }
 
 /// The functions of a complete table.
@@ -60,7 +60,7 @@ struct Functions {
 }
 
 /// The host's state for requests of the library.
-struct Desk {
+struct CallContext {
     /// The thread that is called, and can send requests.
     thread: ThreadId,
     /// The function that answers during a call: a `*mut &mut Ask`. Only that thread uses it.
@@ -69,7 +69,7 @@ struct Desk {
     kept: RefCell<Vec<u8>>,
 }
 
-impl Library {
+impl LoadedLibrary {
     /// Loads a library, checks its table, and creates a skill.
     pub(crate) fn open(path: &Path) -> Result<Self, LoadError> {
         kind::check(path)?;
@@ -90,7 +90,7 @@ impl Library {
             return Err(LoadError::NotCreated(path.to_owned()));
         }
         // Never freed: see the top of this file.
-        let desk: &'static Desk = Box::leak(Box::new(Desk {
+        let desk: &'static CallContext = Box::leak(Box::new(CallContext {
             thread: thread::current().id(),
             answering: Cell::new(ptr::null_mut()),
             kept: RefCell::default(),
@@ -111,8 +111,8 @@ impl Library {
     pub(crate) fn answer(
         &mut self,
         request: &[u8],
-        asked: &mut Ask<'_>,
-    ) -> Result<Result<Value, RpcError>, BorderError> {
+        asked: &mut AskHost<'_>,
+    ) -> Result<Result<Value, RpcError>, AbiError> {
         let mut asked = asked;
         let mut answer = Bytes::NONE;
         self.desk.answering.set(ptr::from_mut(&mut asked).cast());
@@ -123,7 +123,7 @@ impl Library {
         self.desk.answering.set(ptr::null_mut());
         self.desk.kept.take();
         if status != 0 {
-            return Err(BorderError::Status(status));
+            return Err(AbiError::Status(status));
         }
         let read = read(answer);
         // SAFETY: what the library just gave out, once, and nothing of it is used any more.
@@ -132,7 +132,7 @@ impl Library {
     }
 }
 
-impl Drop for Library {
+impl Drop for LoadedLibrary {
     fn drop(&mut self) {
         // SAFETY: the skill that the library made, and nothing calls it after this.
         unsafe { (self.functions.destroy)(self.skill) }
@@ -172,7 +172,7 @@ fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
         return Err(LoadError::NoTable(path.to_owned()));
     }
     // SAFETY: not null and aligned; every version of a table begins with its head.
-    let head = unsafe { table.cast::<Head>().read() };
+    let head = unsafe { table.cast::<TableHead>().read() };
     let path = || path.to_owned();
     if head.abi != ABI {
         let (path, built) = (path(), head.abi);
@@ -190,16 +190,16 @@ fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
 }
 
 /// Reads an answer of the library before it is freed.
-fn read(answer: Bytes) -> Result<Result<Value, RpcError>, BorderError> {
+fn read(answer: Bytes) -> Result<Result<Value, RpcError>, AbiError> {
     if answer.length > MAX_FRAME {
-        return Err(BorderError::TooLong(answer.length));
+        return Err(AbiError::TooLong(answer.length));
     }
     if answer.data.is_null() {
-        return Err(BorderError::Nothing(answer.length));
+        return Err(AbiError::Nothing(answer.length));
     }
     // SAFETY: not null, of a sensible length, and the library's until it is released.
     let bytes = unsafe { slice::from_raw_parts(answer.data, answer.length) };
-    Message::parse_answer(bytes).map_err(BorderError::Malformed)
+    Message::parse_answer(bytes).map_err(AbiError::Malformed)
 }
 
 /// The function that the library calls for requests. Any of its threads can call it at any time; only one gets an answer.
@@ -209,12 +209,12 @@ extern "C" fn ask(context: *mut c_void, question: Bytes) -> Bytes {
     }
     // SAFETY: the library passes the context that it was given, which is never freed; of it only the thread's name is read here,
     // which never changes.
-    let thread = unsafe { (*context.cast::<Desk>()).thread };
+    let thread = unsafe { (*context.cast::<CallContext>()).thread };
     if thread::current().id() != thread {
         return Bytes::of(NOT_NOW);
     }
     // SAFETY: as before, and this is the one thread that uses the rest of it.
-    let desk = unsafe { &*context.cast::<Desk>() };
+    let desk = unsafe { &*context.cast::<CallContext>() };
     let answering = desk.answering.replace(ptr::null_mut());
     if answering.is_null() {
         return Bytes::of(NOT_NOW);
@@ -227,7 +227,7 @@ extern "C" fn ask(context: *mut c_void, question: Bytes) -> Bytes {
             false => &[],
         };
         // SAFETY: set by `answer` to its own `&mut Ask`, which waits for this very call; taken out above, so there is no other.
-        let asked = unsafe { &mut *answering.cast::<&mut Ask<'_>>() };
+        let asked = unsafe { &mut *answering.cast::<&mut AskHost<'_>>() };
         asked(bytes)
     }));
     desk.answering.set(answering);

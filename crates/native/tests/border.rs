@@ -7,7 +7,7 @@ use std::{
     sync::OnceLock,
 };
 
-use metier_native::Room;
+use metier_native::NativeLibrary;
 use metier_sdk::{
     guest::{HostError, Transport},
     wire::{HostRequest, code},
@@ -47,20 +47,20 @@ fn ledger() -> &'static Path {
     })
 }
 
-fn ask(room: &mut Room, desk: &mut Desk, method: &str) -> Result<Value, HostError> {
+fn ask(room: &mut NativeLibrary, desk: &mut Desk, method: &str) -> Result<Value, HostError> {
     room.answer(method, &json!({}), desk)
 }
 
 #[test]
 fn nothing_is_answered_before_initialize() {
-    let mut room = Room::new(ledger().to_owned());
+    let mut room = NativeLibrary::new(ledger().to_owned());
     let error = ask(&mut room, &mut Desk::default(), "tool/execute").unwrap_err();
     assert_eq!(error.message, "`initialize` must be called first");
 }
 
 #[test]
 fn a_library_that_is_not_there_is_an_answer() {
-    let mut room = Room::new("/nowhere/skill.so".into());
+    let mut room = NativeLibrary::new("/nowhere/skill.so".into());
     let error = ask(&mut room, &mut Desk::default(), "initialize").unwrap_err();
     assert_eq!(error.code, code::FAILED);
     let expected = "`/nowhere/skill.so` can't be read: ";
@@ -85,7 +85,7 @@ fn every_answer_is_given_back_once_and_the_skill_at_the_end() {
 #[test]
 #[ignore = "run by the test above"]
 fn a_life() {
-    let (mut room, mut desk) = (Room::new(ledger().to_owned()), Desk::default());
+    let (mut room, mut desk) = (NativeLibrary::new(ledger().to_owned()), Desk::default());
     let counted = |made: u32, released: u32| Ok(json!({"made": made, "released": released}));
     assert_eq!(ask(&mut room, &mut desk, "initialize"), counted(0, 0));
     assert_eq!(ask(&mut room, &mut desk, "tool/execute"), counted(1, 1));
@@ -102,7 +102,7 @@ fn a_life() {
 
 #[test]
 fn every_question_has_an_answer_however_wrong_it_is() {
-    let (mut room, mut desk) = (Room::new(ledger().to_owned()), Desk::default());
+    let (mut room, mut desk) = (NativeLibrary::new(ledger().to_owned()), Desk::default());
     ask(&mut room, &mut desk, "initialize").unwrap();
     let heard = ask(&mut room, &mut desk, "questions").unwrap();
     let codes: Vec<&Value> = (0..5).map(|one| &heard[one]["error"]["code"]).collect();
@@ -113,7 +113,7 @@ fn every_question_has_an_answer_however_wrong_it_is() {
 
 #[test]
 fn another_thread_is_told_that_it_may_not_ask() {
-    let (mut room, mut desk) = (Room::new(ledger().to_owned()), Desk::default());
+    let (mut room, mut desk) = (NativeLibrary::new(ledger().to_owned()), Desk::default());
     ask(&mut room, &mut desk, "initialize").unwrap();
     let error = ask(&mut room, &mut desk, "late").unwrap_err();
     assert_eq!(

@@ -7,7 +7,7 @@ use metier_model::{Permission, shell};
 use crate::variables;
 
 /// A command, word by word; `None` is a word that is known only at run time.
-pub type Command = Vec<Option<Box<str>>>;
+pub type CommandWords = Vec<Option<Box<str>>>;
 
 /// One act that a skill is about to perform. Values are final: a changed act is a new question.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub enum Act {
         content: Vec<u8>,
     },
     /// Run a shell command line.
-    Line(Line),
+    Line(CommandLine),
     /// Run a file of the skill.
     Script {
         /// The path below the skill's folder.
@@ -47,7 +47,7 @@ pub enum Act {
         arguments: Vec<String>,
     },
     /// Send a request to a host.
-    Fetch(Fetch),
+    Fetch(FetchAct),
     /// Read an environment variable.
     ReadVariable(Box<str>),
     /// Set an environment variable for later child processes.
@@ -58,9 +58,9 @@ pub enum Act {
         value: Box<str>,
     },
     /// Read a git repository.
-    ReadRepository(Git),
+    ReadRepository(GitAct),
     /// Change a git repository.
-    WriteRepository(Git),
+    WriteRepository(GitAct),
     /// Call the model of this name.
     CallModel(Box<str>),
     /// Invoke the skill of this name.
@@ -69,11 +69,11 @@ pub enum Act {
 
 /// A shell command line that is about to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct CommandLine {
     /// The line as its author wrote it, with placeholders: this is shown in questions.
     pub text: Box<str>,
     /// Every command in it; `None` if they can't be determined.
-    pub commands: Option<Vec<Command>>,
+    pub commands: Option<Vec<CommandWords>>,
     /// Why an approval of its commands does not cover it, but only an approval of this exact line.
     pub exact: Option<ExactOnly>,
     /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as
@@ -88,7 +88,7 @@ pub struct Line {
     /// The values of the placeholders, passed as parameters.
     pub parameters: Vec<String>,
     /// The folder that it runs in.
-    pub within: Within,
+    pub within: LineContext,
     /// Its standard input; never in a receipt.
     pub stdin: Vec<u8>,
     /// Its time limit, if shorter than the general one.
@@ -139,7 +139,7 @@ impl std::fmt::Display for ExactOnly {
 
 /// The folder that a shell command line runs in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Within {
+pub enum LineContext {
     /// The skill's folder, as for the commands of a body.
     #[default]
     Skill,
@@ -147,12 +147,12 @@ pub enum Within {
     Project,
 }
 
-impl Line {
+impl CommandLine {
     /// A line as its author wrote it, what was parsed of it, and the script for the shell.
     #[must_use]
     pub fn new(
         text: &str,
-        understood: Option<&shell::Line>,
+        understood: Option<&shell::ShellLine>,
         script: &str,
         parameters: Vec<String>,
     ) -> Self {
@@ -166,7 +166,7 @@ impl Line {
             is_plain: !has_operator(script) && understood.is_some_and(is_plain),
             script: script.into(),
             parameters,
-            within: Within::Skill,
+            within: LineContext::Skill,
             stdin: Vec::new(),
             timeout: None,
         }
@@ -197,14 +197,14 @@ impl Line {
     #[must_use]
     pub fn in_project(self) -> Self {
         Self {
-            within: Within::Project,
+            within: LineContext::Project,
             ..self
         }
     }
 }
 
 /// Whether a line is one literal command of a program that does not run its arguments.
-fn is_plain(line: &shell::Line) -> bool {
+fn is_plain(line: &shell::ShellLine) -> bool {
     let [command] = line.commands.as_slice() else {
         return false;
     };
@@ -233,27 +233,27 @@ fn has_operator(text: &str) -> bool {
 }
 
 /// Whether a word is literal, or a pattern of file names that can't become an option.
-fn is_written_out(word: &shell::Word) -> bool {
+fn is_written_out(word: &shell::ShellWord) -> bool {
     if word.literal().is_some() {
         return true;
     }
-    let known = |part: &shell::Part| {
+    let known = |part: &shell::WordPart| {
         matches!(
             part,
-            shell::Part::Literal { .. } | shell::Part::Glob(_) | shell::Part::Tilde
+            shell::WordPart::Literal { .. } | shell::WordPart::Glob(_) | shell::WordPart::Tilde
         )
     };
     let begins = match word.parts().first() {
-        Some(shell::Part::Literal { text, .. }) => !text.is_empty() && !text.starts_with('-'),
-        Some(shell::Part::Tilde) => true,
+        Some(shell::WordPart::Literal { text, .. }) => !text.is_empty() && !text.starts_with('-'),
+        Some(shell::WordPart::Tilde) => true,
         _ => false,
     };
     begins && word.parts().iter().all(known)
 }
 
 /// The first variable that a line sets and that is not known to be harmless.
-fn sets_something(line: &shell::Line) -> Option<ExactOnly> {
-    let mut sets = line.commands.iter().flat_map(shell::Simple::sets);
+fn sets_something(line: &shell::ShellLine) -> Option<ExactOnly> {
+    let mut sets = line.commands.iter().flat_map(shell::SimpleCommand::sets);
     let harmful = sets.find(|set| match set.name {
         None => true,
         Some(name) => {
@@ -265,19 +265,19 @@ fn sets_something(line: &shell::Line) -> Option<ExactOnly> {
 }
 
 /// Every command of a line, word by word.
-fn commands(line: &shell::Line) -> Vec<Command> {
+fn commands(line: &shell::ShellLine) -> Vec<CommandWords> {
     let words = line.commands.iter().map(|simple| &simple.words);
     words
         .filter(|words| !words.is_empty())
         .map(|words| {
-            let literal = |word: &shell::Word| word.literal().map(Box::from);
+            let literal = |word: &shell::ShellWord| word.literal().map(Box::from);
             words.iter().map(literal).collect()
         })
         .collect()
 }
 
 /// Every file that a redirect of a line writes.
-fn writes(line: &shell::Line) -> Vec<RedirectTarget> {
+fn writes(line: &shell::ShellLine) -> Vec<RedirectTarget> {
     let redirects = line.commands.iter().flat_map(|simple| &simple.redirects);
     let written = redirects.filter(|redirect| !redirect.is_harmless());
     written
@@ -287,7 +287,7 @@ fn writes(line: &shell::Line) -> Vec<RedirectTarget> {
 
 /// A request that is about to be sent. Host and port are those of the URL, as a URL parser gives them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fetch {
+pub struct FetchAct {
     /// The method: `GET`, `POST`, …
     pub method: Box<str>,
     /// The URL as it is sent.
@@ -304,7 +304,7 @@ pub struct Fetch {
 
 /// A git command that is about to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Git {
+pub struct GitAct {
     /// The repository: absolute, without links or `..`.
     pub repository: PathBuf,
     /// The arguments after `git`.

@@ -27,21 +27,21 @@ pub trait Facts {
 
 /// The result of scanning a skill's exact bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Scan<'a> {
+pub enum ScanState<'a> {
     /// The skill was not scanned.
     #[default]
     Unknown,
     /// No blocking finding, or only findings that the user accepted.
     Passed,
     /// A blocking finding.
-    Critical(Evidence<'a>),
+    Critical(ScanEvidence<'a>),
     /// Not everything could be read; this is one example.
-    Incomplete(Evidence<'a>),
+    Incomplete(ScanEvidence<'a>),
 }
 
 /// One finding: the rule, the place and a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Evidence<'a> {
+pub struct ScanEvidence<'a> {
     /// The id of the rule.
     pub rule: &'a str,
     /// The file, relative to the skill's folder; empty for the skill as a whole.
@@ -52,7 +52,7 @@ pub struct Evidence<'a> {
     pub message: &'a str,
 }
 
-impl Evidence<'_> {
+impl ScanEvidence<'_> {
     /// `file:line`, without the parts that are unknown.
     fn place(&self) -> String {
         match (self.file, self.line) {
@@ -65,7 +65,7 @@ impl Evidence<'_> {
 
 /// What the user and the machine know about a skill, apart from its content.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing<'a> {
+pub struct UserDecisions<'a> {
     /// Where it comes from.
     pub source: Source,
     /// Whether its folder is trusted.
@@ -79,10 +79,10 @@ pub struct Standing<'a> {
     /// Whether the configuration contains an API key for it.
     pub has_api_key: bool,
     /// The scan result of its exact bytes.
-    pub scan: Scan<'a>,
+    pub scan: ScanState<'a>,
 }
 
-impl Standing<'_> {
+impl UserDecisions<'_> {
     /// A skill without any objection.
     #[must_use]
     pub const fn fine(source: Source) -> Self {
@@ -93,14 +93,14 @@ impl Standing<'_> {
             bundled_allowed: true,
             configured_env: &[],
             has_api_key: false,
-            scan: Scan::Unknown,
+            scan: ScanState::Unknown,
         }
     }
 }
 
 /// Whether a skill may be used here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Admission {
     /// It may be used.
     Admitted,
     /// It may not be used; there is at least one reason.
@@ -191,7 +191,7 @@ pub struct Reason {
 
 /// Checks all rules and collects every reason against the skill.
 #[must_use]
-pub fn admit(card: &Card, standing: &Standing<'_>, facts: &dyn Facts) -> Verdict {
+pub fn admit(card: &Card, standing: &UserDecisions<'_>, facts: &dyn Facts) -> Admission {
     let mut reasons = Vec::new();
     standing_reasons(card, standing, &mut reasons);
     for (position, requirement) in card.requirements.iter().enumerate() {
@@ -209,13 +209,13 @@ pub fn admit(card: &Card, standing: &Standing<'_>, facts: &dyn Facts) -> Verdict
         }
     }
     if reasons.is_empty() {
-        Verdict::Admitted
+        Admission::Admitted
     } else {
-        Verdict::Refused(reasons)
+        Admission::Refused(reasons)
     }
 }
 
-fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reason>) {
+fn standing_reasons(card: &Card, standing: &UserDecisions<'_>, reasons: &mut Vec<Reason>) {
     let mut refuse = |kind, message: &str, hint: String| {
         reasons.push(Reason {
             kind,
@@ -252,16 +252,16 @@ fn standing_reasons(card: &Card, standing: &Standing<'_>, reasons: &mut Vec<Reas
 
 /// The reason against a skill that follows from a scan, if any.
 #[must_use]
-pub fn scan_reason(name: &str, scan: Scan<'_>) -> Option<Reason> {
+pub fn scan_reason(name: &str, scan: ScanState<'_>) -> Option<Reason> {
     let message = match scan {
-        Scan::Unknown | Scan::Passed => return None,
-        Scan::Critical(found) => format!(
+        ScanState::Unknown | ScanState::Passed => return None,
+        ScanState::Critical(found) => format!(
             "the scanner found a threat: {}{} [{}]",
             found.place(),
             found.message,
             found.rule
         ),
-        Scan::Incomplete(left) => {
+        ScanState::Incomplete(left) => {
             format!("the scan is incomplete: {}{}", left.place(), left.message)
         }
     };
@@ -279,7 +279,7 @@ pub fn scan_reason(name: &str, scan: Scan<'_>) -> Option<Reason> {
 fn unmet(
     card: &Card,
     requirement: &Requirement,
-    standing: &Standing<'_>,
+    standing: &UserDecisions<'_>,
     facts: &dyn Facts,
 ) -> Option<Reason> {
     let (kind, name, message, hint) = match &requirement.need {
@@ -384,7 +384,12 @@ fn is_variable(name: &str) -> bool {
     name.chars().all(word) && !name.starts_with(|c: char| c.is_ascii_digit())
 }
 
-fn variable_is_set(card: &Card, name: &str, standing: &Standing<'_>, facts: &dyn Facts) -> bool {
+fn variable_is_set(
+    card: &Card,
+    name: &str,
+    standing: &UserDecisions<'_>,
+    facts: &dyn Facts,
+) -> bool {
     facts.has_variable(name)
         || standing.configured_env.contains(&name)
         || (standing.has_api_key && card.primary_env.as_deref() == Some(name))

@@ -1,6 +1,6 @@
 //! The eight rules, one by one, and all of them as a table.
 
-use metier_model::{FileText, Files, Mode, parse};
+use metier_model::{FileText, Files, Strictness, parse};
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn card(block: &str) -> Card {
         }),
         ..Files::default()
     };
-    parse(&files, Mode::Lenient)
+    parse(&files, Strictness::Lenient)
         .manifest
         .expect("a manifest")
         .card
@@ -55,12 +55,12 @@ fn card(block: &str) -> Card {
 
 fn check(
     block: &str,
-    standing: &Standing<'_>,
+    standing: &UserDecisions<'_>,
     machine: &Machine,
 ) -> Vec<(&'static str, String, u32)> {
     match admit(&card(block), standing, machine) {
-        Verdict::Admitted => Vec::new(),
-        Verdict::Refused(reasons) => {
+        Admission::Admitted => Vec::new(),
+        Admission::Refused(reasons) => {
             assert!(!reasons.is_empty(), "a refusal has a reason");
             reasons
                 .iter()
@@ -86,14 +86,14 @@ fn everything_there_is_admitted() {
         settings: &["github.enabled"],
         tools: Some(vec!["Bash".into()]),
     };
-    assert_eq!(check(ALL, &Standing::fine(Source::User), &full), []);
-    assert_eq!(check("", &Standing::fine(Source::User), &BARE), []);
+    assert_eq!(check(ALL, &UserDecisions::fine(Source::User), &full), []);
+    assert_eq!(check("", &UserDecisions::fine(Source::User), &BARE), []);
 }
 
 #[test]
 fn everything_missing_is_named_with_its_line() {
     assert_eq!(
-        check(ALL, &Standing::fine(Source::User), &BARE),
+        check(ALL, &UserDecisions::fine(Source::User), &BARE),
         [
             ("bin", "gh".into(), 8),
             ("any_bin", "claude, codex".into(), 9),
@@ -107,15 +107,15 @@ fn everything_missing_is_named_with_its_line() {
 fn the_configuration_can_provide_variables() {
     let block =
         "metadata: {\"metier\":{\"requires\":{\"env\":[\"A\",\"B\"]},\"primaryEnv\":\"A\"}}";
-    let standing = Standing {
+    let standing = UserDecisions {
         has_api_key: true,
         configured_env: &["B"],
-        ..Standing::fine(Source::User)
+        ..UserDecisions::fine(Source::User)
     };
     assert_eq!(check(block, &standing, &BARE), []);
-    let standing = Standing {
+    let standing = UserDecisions {
         has_api_key: true,
-        ..Standing::fine(Source::User)
+        ..UserDecisions::fine(Source::User)
     };
     assert_eq!(check(block, &standing, &BARE), [("env", "B".into(), 4)]);
 }
@@ -124,10 +124,10 @@ fn the_configuration_can_provide_variables() {
 fn always_skips_programs_but_not_the_system_trust_or_scan() {
     let block =
         "metadata:\n  metier:\n    always: true\n    os: [darwin]\n    requires: {bins: [gh]}";
-    let standing = Standing {
+    let standing = UserDecisions {
         trusted: false,
-        scan: Scan::Critical(EVIDENCE),
-        ..Standing::fine(Source::Project)
+        scan: ScanState::Critical(EVIDENCE),
+        ..UserDecisions::fine(Source::Project)
     };
     let kinds: Vec<_> = check(block, &standing, &BARE)
         .into_iter()
@@ -138,19 +138,19 @@ fn always_skips_programs_but_not_the_system_trust_or_scan() {
 
 #[test]
 fn the_users_word_counts() {
-    let standing = Standing {
+    let standing = UserDecisions {
         switched_off: Some("metier config skills.enabled true"),
         bundled_allowed: false,
-        ..Standing::fine(Source::Builtin)
+        ..UserDecisions::fine(Source::Builtin)
     };
     let kinds: Vec<_> = check("", &standing, &BARE)
         .into_iter()
         .map(|(kind, ..)| kind)
         .collect();
     assert_eq!(kinds, ["disabled", "not_allowed"]);
-    let standing = Standing {
+    let standing = UserDecisions {
         bundled_allowed: false,
-        ..Standing::fine(Source::User)
+        ..UserDecisions::fine(Source::User)
     };
     assert_eq!(
         check("", &standing, &BARE),
@@ -162,7 +162,7 @@ fn the_users_word_counts() {
 #[test]
 fn tools_are_checked_only_against_a_known_list() {
     assert_eq!(
-        check("tools: [Bash]", &Standing::fine(Source::User), &BARE),
+        check("tools: [Bash]", &UserDecisions::fine(Source::User), &BARE),
         []
     );
     let machine = Machine {
@@ -170,12 +170,16 @@ fn tools_are_checked_only_against_a_known_list() {
         ..BARE
     };
     assert_eq!(
-        check("tools: [Bash]", &Standing::fine(Source::User), &machine),
+        check(
+            "tools: [Bash]",
+            &UserDecisions::fine(Source::User),
+            &machine
+        ),
         [("tool", "Bash".into(), 4)]
     );
 }
 
-const EVIDENCE: Evidence<'_> = Evidence {
+const EVIDENCE: ScanEvidence<'_> = ScanEvidence {
     rule: "exfiltration/credentials",
     file: "scripts/sync.sh",
     line: 3,
@@ -184,9 +188,9 @@ const EVIDENCE: Evidence<'_> = Evidence {
 
 #[test]
 fn an_incomplete_scan_refuses() {
-    let standing = Standing {
-        scan: Scan::Incomplete(EVIDENCE),
-        ..Standing::fine(Source::User)
+    let standing = UserDecisions {
+        scan: ScanState::Incomplete(EVIDENCE),
+        ..UserDecisions::fine(Source::User)
     };
     assert_eq!(check("", &standing, &BARE), [("scan", "x".into(), 0)]);
 }
@@ -194,31 +198,31 @@ fn an_incomplete_scan_refuses() {
 #[test]
 fn a_scan_refuses_with_its_evidence() {
     let message = |scan| scan_reason("x y", scan).map(|reason| reason.message.to_string());
-    assert_eq!(message(Scan::Unknown), None);
-    assert_eq!(message(Scan::Passed), None);
+    assert_eq!(message(ScanState::Unknown), None);
+    assert_eq!(message(ScanState::Passed), None);
     assert_eq!(
-        message(Scan::Critical(EVIDENCE)).as_deref(),
+        message(ScanState::Critical(EVIDENCE)).as_deref(),
         Some(
             "the scanner found a threat: scripts/sync.sh:3: a key leaves [exfiltration/credentials]"
         )
     );
-    let whole = Evidence {
+    let whole = ScanEvidence {
         file: "",
         line: 0,
         ..EVIDENCE
     };
     assert_eq!(
-        message(Scan::Incomplete(whole)).as_deref(),
+        message(ScanState::Incomplete(whole)).as_deref(),
         Some("the scan is incomplete: a key leaves")
     );
-    let hint = scan_reason("x y", Scan::Critical(EVIDENCE)).and_then(|reason| reason.hint);
+    let hint = scan_reason("x y", ScanState::Critical(EVIDENCE)).and_then(|reason| reason.hint);
     assert_eq!(hint.as_deref(), Some("metier scan 'x y'"));
 }
 
 #[test]
 fn an_unknown_system_is_not_any_system() {
     assert_eq!(
-        check("os: [plan9]", &Standing::fine(Source::User), &BARE),
+        check("os: [plan9]", &UserDecisions::fine(Source::User), &BARE),
         [("os", String::new(), 4)]
     );
 }
@@ -227,9 +231,11 @@ fn an_unknown_system_is_not_any_system() {
 fn the_hint_is_a_command_that_fits_the_machine() {
     let hint_with = |block: &str, programs: &'static [&'static str]| {
         let machine = Machine { programs, ..BARE };
-        match admit(&card(block), &Standing::fine(Source::User), &machine) {
-            Verdict::Refused(reasons) => reasons[0].hint.as_deref().unwrap_or_default().to_owned(),
-            Verdict::Admitted => String::new(),
+        match admit(&card(block), &UserDecisions::fine(Source::User), &machine) {
+            Admission::Refused(reasons) => {
+                reasons[0].hint.as_deref().unwrap_or_default().to_owned()
+            }
+            Admission::Admitted => String::new(),
         }
     };
     let hint = |block: &str| hint_with(block, &["apt", "brew"]);

@@ -6,7 +6,7 @@
 
 use metier_model::Want;
 
-use crate::{Danger, on_use::PendingAct, request::Asked, rule::Identity};
+use crate::{Danger, on_use::PendingAct, request::RequestedPermission, rule::Identity};
 
 /// A question to the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum ApprovalSubject {
     /// Permissions of a skill that is about to start.
     Permissions {
         /// The permissions without an answer.
-        asked: Vec<Asked>,
+        asked: Vec<RequestedPermission>,
         /// The differences to the version of the skill that was approved before.
         changes: Option<Changes>,
     },
@@ -57,7 +57,7 @@ impl ApprovalQuestion {
         identity: Identity,
         place: String,
         session: String,
-        asked: Vec<Asked>,
+        asked: Vec<RequestedPermission>,
         changes: Option<Changes>,
     ) -> Self {
         let wants: Vec<Want> = asked.iter().map(|asked| asked.want.clone()).collect();

@@ -25,7 +25,7 @@ mod tools;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metier_model::{Manifest, Source, text::visible};
+use metier_model::{SkillManifest, Source, text::visible};
 
 pub use checks::{Unchecked, reads_only, writes};
 pub use tools::{CORE_TOOLS, SESSION_TOOLS, ToolPolicy, allows, brings_own_tools, gives_tools};
@@ -39,7 +39,7 @@ pub enum Member<'a> {
     /// It exists and may be used.
     Known {
         /// Its manifest.
-        manifest: &'a Manifest,
+        manifest: &'a SkillManifest,
         /// Its location: with the name, it identifies the skill.
         place: &'a str,
     },
@@ -63,7 +63,7 @@ pub enum Member<'a> {
 
 /// What the set is for, and what happens when skills disagree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct ComposeOptions {
     /// Whether code will be written: then the coding pipeline is required, and files are not written directly.
     pub coding: bool,
     /// What to do when one skill allows what another forbids.
@@ -100,14 +100,14 @@ pub struct Composition {
     /// Skills that are required and not in the set.
     pub missing: Vec<String>,
     /// Why it can't be used.
-    pub errors: Vec<Fault>,
+    pub errors: Vec<CompositionFault>,
     /// Problems that don't prevent its use.
-    pub warnings: Vec<Fault>,
+    pub warnings: Vec<CompositionFault>,
 }
 
 /// What is wrong with a set.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
+pub struct CompositionFault {
     /// Its stable name.
     pub code: FaultCode,
     /// The skills involved, by name.
@@ -180,8 +180,8 @@ impl FaultCode {
 /// Composes skills. The result depends on which skills there are, never on their order; listing one twice adds a
 /// warning and nothing else.
 #[must_use]
-pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
-    let set = Set::new(members);
+pub fn compose(members: &[Member<'_>], options: ComposeOptions) -> Composition {
+    let set = MemberSet::new(members);
     let mut faults = Faults::default();
     faults.members(members);
     rules::check(&set, options, &mut faults);
@@ -212,15 +212,15 @@ pub fn compose(members: &[Member<'_>], options: Options) -> Composition {
 }
 
 /// The known skills, each once, by name and location.
-struct Set<'a> {
-    skills: Vec<&'a Manifest>,
+struct MemberSet<'a> {
+    skills: Vec<&'a SkillManifest>,
     /// Every requested name, known or not: a requested skill is not also reported as missing.
     asked: BTreeSet<&'a str>,
 }
 
-impl<'a> Set<'a> {
+impl<'a> MemberSet<'a> {
     fn new(members: &[Member<'a>]) -> Self {
-        let mut found: BTreeMap<(&str, &str), &Manifest> = BTreeMap::new();
+        let mut found: BTreeMap<(&str, &str), &SkillManifest> = BTreeMap::new();
         let mut asked = BTreeSet::new();
         for member in members {
             match *member {
@@ -262,17 +262,17 @@ fn without_source(name: &str) -> &str {
 /// The problems found so far.
 #[derive(Default)]
 struct Faults {
-    errors: Vec<Fault>,
-    warnings: Vec<Fault>,
+    errors: Vec<CompositionFault>,
+    warnings: Vec<CompositionFault>,
     missing: BTreeSet<String>,
 }
 
 impl Faults {
-    fn error(&mut self, fault: Fault) {
+    fn error(&mut self, fault: CompositionFault) {
         self.errors.push(fault);
     }
 
-    fn warning(&mut self, fault: Fault) {
+    fn warning(&mut self, fault: CompositionFault) {
         self.warnings.push(fault);
     }
 
@@ -292,12 +292,14 @@ impl Faults {
                         near => format!("did you mean {}?", list(near, "or")),
                     };
                     let message = format!("there is no skill `{}`", visible(name));
-                    self.error(Fault::new(FaultCode::UnknownSkill, [name], message).hint(hint));
+                    self.error(
+                        CompositionFault::new(FaultCode::UnknownSkill, [name], message).hint(hint),
+                    );
                 }
                 Member::Refused { name, why, hint } => {
                     let message = format!("`{}` can't be used: {}", visible(name), visible(why));
-                    let fault = Fault::new(FaultCode::NotAdmitted, [name], message);
-                    self.error(Fault {
+                    let fault = CompositionFault::new(FaultCode::NotAdmitted, [name], message);
+                    self.error(CompositionFault {
                         hint: hint.map(str::to_owned),
                         ..fault
                     });
@@ -313,20 +315,22 @@ impl Faults {
                     list(&places, "and")
                 );
                 self.error(
-                    Fault::new(FaultCode::Duplicate, [name], message).hint("keep one of them"),
+                    CompositionFault::new(FaultCode::Duplicate, [name], message)
+                        .hint("keep one of them"),
                 );
             }
             if times.values().any(|times| *times > 1) {
                 let message = format!("`{name}` is listed more than once");
                 self.warning(
-                    Fault::new(FaultCode::Duplicate, [name], message).hint("list it once"),
+                    CompositionFault::new(FaultCode::Duplicate, [name], message)
+                        .hint("list it once"),
                 );
             }
         }
     }
 }
 
-impl Fault {
+impl CompositionFault {
     fn new<'n>(
         code: FaultCode,
         skills: impl IntoIterator<Item = &'n str>,

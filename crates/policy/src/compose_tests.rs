@@ -10,7 +10,7 @@ use crate::Decision;
 const CODE: &str = "implementation: {backend: starlark, entrypoint: x.star}";
 
 /// A skill with these lines in its SKILL.yaml.
-fn skill(name: &str, lines: &str) -> Manifest {
+fn skill(name: &str, lines: &str) -> SkillManifest {
     let version = if lines.contains("version:") && !lines.contains("{") {
         String::new()
     } else {
@@ -20,24 +20,24 @@ fn skill(name: &str, lines: &str) -> Manifest {
     skill_yaml(&text).0
 }
 
-fn known(manifest: &Manifest) -> Member<'_> {
+fn known(manifest: &SkillManifest) -> Member<'_> {
     let place = manifest.card.name.as_str();
     Member::Known { manifest, place }
 }
 
-const CODING: Options = Options {
+const CODING: ComposeOptions = ComposeOptions {
     coding: true,
     on_conflict: OnConflict::Restrict,
 };
 
-const REJECT: Options = Options {
+const REJECT: ComposeOptions = ComposeOptions {
     coding: false,
     on_conflict: OnConflict::Reject,
 };
 
 /// Composes in both orders, which must agree.
 #[track_caller]
-fn composed(skills: &[Manifest], options: Options) -> Composition {
+fn composed(skills: &[SkillManifest], options: ComposeOptions) -> Composition {
     let set: Vec<Member<'_>> = skills.iter().map(known).collect();
     let there = compose(&set, options);
     let back: Vec<Member<'_>> = skills.iter().rev().map(known).collect();
@@ -45,13 +45,18 @@ fn composed(skills: &[Manifest], options: Options) -> Composition {
     there
 }
 
-fn codes(faults: &[Fault]) -> Vec<&'static str> {
+fn codes(faults: &[CompositionFault]) -> Vec<&'static str> {
     faults.iter().map(|fault| fault.code.as_str()).collect()
 }
 
 /// The codes of errors and of warnings.
 #[track_caller]
-fn check(skills: &[Manifest], options: Options, errors: &[&str], warnings: &[&str]) -> Composition {
+fn check(
+    skills: &[SkillManifest],
+    options: ComposeOptions,
+    errors: &[&str],
+    warnings: &[&str],
+) -> Composition {
     let found = composed(skills, options);
     assert_eq!(codes(&found.errors), errors, "{:#?}", found.errors);
     assert_eq!(codes(&found.warnings), warnings, "{:#?}", found.warnings);
@@ -63,7 +68,7 @@ fn written(tools: &[metier_model::ToolPattern]) -> Vec<&str> {
     tools.iter().map(|tool| tool.as_str()).collect()
 }
 
-fn pair() -> [Manifest; 2] {
+fn pair() -> [SkillManifest; 2] {
     [
         skill(
             "specification-engine",
@@ -130,7 +135,7 @@ fn half_a_pipeline_is_refused() {
         &["missing-partner", "incomplete-coding-pipeline"],
         &[],
     );
-    check(&own, Options::default(), &[], &[]);
+    check(&own, ComposeOptions::default(), &[], &[]);
 }
 
 #[test]
@@ -160,7 +165,7 @@ fn the_most_restrictive_wins_in_any_sequence() {
         skill("typist", "allowed_tools: [Write, Read]"),
         skill("guard", "forbidden_tools: [write]"),
     ];
-    let found = check(&skills, Options::default(), &[], &["tool-conflict"]);
+    let found = check(&skills, ComposeOptions::default(), &[], &["tool-conflict"]);
     assert_eq!(written(&found.tools.allowed), ["Read"]);
     assert_eq!(written(&found.tools.forbidden), ["write"]);
     assert_eq!(found.warnings[0].skills, ["guard", "typist"]);
@@ -183,7 +188,7 @@ fn both_lists_allow_and_both_lists_forbid() {
             &format!("{CODE}\nallowed-tools: z Bash(git:*)\ndisallowed-tools: v"),
         ),
     ];
-    let found = check(&skills, Options::default(), &[], &[]);
+    let found = check(&skills, ComposeOptions::default(), &[], &[]);
     assert_eq!(written(&found.tools.allowed), ["Bash(git:*)", "x", "z"]);
     assert_eq!(written(&found.tools.forbidden), ["v", "y"]);
 }
@@ -194,7 +199,7 @@ fn part_of_a_tool_can_be_allowed_or_forbidden() {
         skill("a", "allowed_tools: [Bash(git:*), Read]"),
         skill("b", "forbidden_tools: [Bash(git push:*)]"),
     ];
-    let found = check(&skills, Options::default(), &[], &["tool-conflict"]);
+    let found = check(&skills, ComposeOptions::default(), &[], &["tool-conflict"]);
     let tools = &found.tools;
     assert_eq!(tools.decide("Bash(git log -3)"), Decision::Allow);
     assert_eq!(tools.decide("shell(git push origin)"), Decision::Deny);
@@ -213,14 +218,14 @@ fn part_of_a_tool_can_be_allowed_or_forbidden() {
 #[test]
 fn a_star_allows_nothing_by_itself() {
     let wide = [skill("wide", "allowed_tools: ['*', Grep]")];
-    let found = check(&wide, Options::default(), &[], &[]);
+    let found = check(&wide, ComposeOptions::default(), &[], &[]);
     assert_eq!(found.tools.decide("Write"), Decision::Ask);
     assert_eq!(found.tools.decide("Grep"), Decision::Allow);
     let guarded = [
         skill("wide", "allowed_tools: ['*']"),
         skill("guard", "forbidden_tools: [write]"),
     ];
-    let found = check(&guarded, Options::default(), &[], &["tool-conflict"]);
+    let found = check(&guarded, ComposeOptions::default(), &[], &["tool-conflict"]);
     assert_eq!(found.tools.decide("Write"), Decision::Deny);
     assert_eq!(found.tools.decide("Read"), Decision::Ask);
 }
@@ -230,14 +235,14 @@ fn a_star_allows_nothing_by_itself() {
 fn what_is_no_tool_allows_nothing_and_forbids_more() {
     let garbage = [skill("a", "allowed_tools: ['Read(', 'Wr*te', Grep]")];
     let warnings = ["unreadable-tool", "unreadable-tool"];
-    let found = check(&garbage, Options::default(), &[], &warnings);
+    let found = check(&garbage, ComposeOptions::default(), &[], &warnings);
     assert_eq!(written(&found.tools.allowed), ["Grep"]);
     let garbage = [skill(
         "a",
         "allowed_tools: [Bash, Grep]\nforbidden_tools: ['Bash(rm']",
     )];
     let warnings = ["tool-conflict", "unreadable-tool"];
-    let found = check(&garbage, Options::default(), &[], &warnings);
+    let found = check(&garbage, ComposeOptions::default(), &[], &warnings);
     assert_eq!(found.tools.decide("Bash(ls)"), Decision::Deny);
     assert_eq!(found.tools.decide("Grep"), Decision::Allow);
 }
@@ -260,7 +265,7 @@ fn unknown_and_refused_members_are_named_with_a_way_out() {
             hint: Some("brew install gh"),
         },
     ];
-    let found = compose(&members, Options::default());
+    let found = compose(&members, ComposeOptions::default());
     assert_eq!(
         codes(&found.errors),
         ["unknown-skill", "unknown-skill", "not-admitted"]
@@ -273,7 +278,7 @@ fn unknown_and_refused_members_are_named_with_a_way_out() {
         "a",
         "composability_rules: [{with: review-pr, required: true}]",
     );
-    let found = compose(&[known(&needs), members[2]], Options::default());
+    let found = compose(&[known(&needs), members[2]], ComposeOptions::default());
     assert_eq!(codes(&found.errors), ["not-admitted"]);
 }
 
@@ -282,11 +287,11 @@ fn the_same_skill_twice_is_a_warning_and_two_of_one_name_are_an_error() {
     let one = skill("a", "allowed_tools: [read]");
     let other = skill("a", "allowed_tools: [grep]");
     let at = |manifest, place| Member::Known { manifest, place };
-    let found = compose(&[at(&one, "1"), at(&one, "1")], Options::default());
+    let found = compose(&[at(&one, "1"), at(&one, "1")], ComposeOptions::default());
     assert!(found.valid);
     assert_eq!(codes(&found.warnings), ["duplicate"]);
     assert_eq!(found.skills, ["a"]);
-    let found = compose(&[at(&one, "1"), at(&other, "2")], Options::default());
+    let found = compose(&[at(&one, "1"), at(&other, "2")], ComposeOptions::default());
     assert_eq!(codes(&found.errors), ["duplicate"]);
 }
 
@@ -294,7 +299,7 @@ fn the_same_skill_twice_is_a_warning_and_two_of_one_name_are_an_error() {
 fn a_skill_without_any_list_reads_and_has_its_own_tools() {
     let found = check(
         &[skill("a", ""), skill("b", CODE)],
-        Options::default(),
+        ComposeOptions::default(),
         &[],
         &[],
     );
@@ -302,37 +307,42 @@ fn a_skill_without_any_list_reads_and_has_its_own_tools() {
     assert_eq!(found.tools.own, ["b"]);
     assert!(!found.can_write);
     for list in ["allowed_tools: []", "forbidden_tools: [write]"] {
-        let found = check(&[skill("a", list)], Options::default(), &[], &[]);
+        let found = check(&[skill("a", list)], ComposeOptions::default(), &[], &[]);
         assert_eq!(written(&found.tools.allowed), [""; 0], "{list}");
     }
     let writes = skill("c", &format!("{CODE}\npermissions: [\"file:write\"]"));
-    assert!(composed(&[writes], Options::default()).can_write);
+    assert!(composed(&[writes], ComposeOptions::default()).can_write);
     let shell = skill("d", "allowed_tools: [Bash(ls)]");
-    assert!(composed(&[shell], Options::default()).can_write);
+    assert!(composed(&[shell], ComposeOptions::default()).can_write);
 }
 
 #[test]
 fn a_list_names_tools_that_there_are() {
     let dreams = skill("a", "allowed_tools: [no_such_tool, WebFetch]");
-    let found = check(&[dreams], Options::default(), &["no-such-tool"], &[]);
+    let found = check(&[dreams], ComposeOptions::default(), &["no-such-tool"], &[]);
     assert_eq!(
         found.errors[0].message,
         "`a` allows `no_such_tool` and `WebFetch`, which nothing provides: it would have no tools"
     );
     let partly = skill("a", "allowed_tools: [Read, WebFetch]");
-    check(&[partly], Options::default(), &[], &["no-such-tool"]);
+    check(&[partly], ComposeOptions::default(), &[], &["no-such-tool"]);
     // A tool of another skill in the set exists, under its full name.
     let other = skill("a", "allowed_tools: [b__go]");
     check(
         std::slice::from_ref(&other),
-        Options::default(),
+        ComposeOptions::default(),
         &["no-such-tool"],
         &[],
     );
-    check(&[other, skill("b", CODE)], Options::default(), &[], &[]);
+    check(
+        &[other, skill("b", CODE)],
+        ComposeOptions::default(),
+        &[],
+        &[],
+    );
     // The two tools of the coding pipeline come from skills with code, too.
     let typed = skill("opencode-implementer", "allowed_tools: [opencode]");
-    check(&[typed], Options::default(), &["no-such-tool"], &[]);
+    check(&[typed], ComposeOptions::default(), &["no-such-tool"], &[]);
 }
 
 #[test]
@@ -354,15 +364,15 @@ fn what_could_write_beside_the_coding_pipeline_is_named() {
 #[test]
 fn whoever_waits_is_said_and_so_is_an_order_that_nothing_shows() {
     let [first, second] = pair();
-    let found = composed(&[first, second], Options::default());
+    let found = composed(&[first, second], ComposeOptions::default());
     let waits: Vec<_> = found.waits.iter().map(|(a, b)| (&**a, &**b)).collect();
     assert_eq!(waits, [(CODING_PIPELINE[0], CODING_PIPELINE[1])]);
     // In a coding task they wait whatever they declare; nothing waits for a dependency.
     let plain = CODING_PIPELINE.map(|name| skill(name, CODE));
-    assert_eq!(composed(&plain, Options::default()).waits, []);
+    assert_eq!(composed(&plain, ComposeOptions::default()).waits, []);
     assert_eq!(composed(&plain, CODING).waits.len(), 1);
     let base = [skill("base", ""), skill("top", "dependencies: [base]")];
-    assert_eq!(composed(&base, Options::default()).waits, []);
+    assert_eq!(composed(&base, ComposeOptions::default()).waits, []);
     let silent = [
         skill(
             "a",
@@ -370,7 +380,12 @@ fn whoever_waits_is_said_and_so_is_an_order_that_nothing_shows() {
         ),
         skill("b", ""),
     ];
-    check(&silent, Options::default(), &[], &["unchecked-order"]);
+    check(
+        &silent,
+        ComposeOptions::default(),
+        &[],
+        &["unchecked-order"],
+    );
 }
 
 #[test]
@@ -379,13 +394,13 @@ fn promises_in_prose_are_counted_and_unknown_conditions_refused() {
         "a",
         "preconditions: [It is agreed, {file: x}]\noutput_contract: A list.",
     );
-    let found = check(&[prose], Options::default(), &[], &[]);
+    let found = check(&[prose], ComposeOptions::default(), &[], &[]);
     let fields: Vec<&str> = found.unchecked.iter().map(|one| one.field).collect();
     assert_eq!(fields, ["preconditions", "output_contract"]);
     let unknown = skill("a", "postconditions: [{fiel: x}]");
     check(
         &[unknown],
-        Options::default(),
+        ComposeOptions::default(),
         &["unreadable-condition"],
         &[],
     );
@@ -403,7 +418,7 @@ fn whoever_declares_nothing_of_its_own_is_redundant() {
     );
     let found = check(
         &[wide.clone(), narrow],
-        Options::default(),
+        ComposeOptions::default(),
         &[],
         &["redundant"],
     );
@@ -414,7 +429,7 @@ fn whoever_declares_nothing_of_its_own_is_redundant() {
     );
     let found = check(
         &[wide.clone(), twin],
-        Options::default(),
+        ComposeOptions::default(),
         &[],
         &["redundant"],
     );
@@ -425,7 +440,12 @@ fn whoever_declares_nothing_of_its_own_is_redundant() {
     );
     let text = skill("text", "");
     let asks = skill("asks", "allowed-tools: Read");
-    check(&[wide, promises, text, asks], Options::default(), &[], &[]);
+    check(
+        &[wide, promises, text, asks],
+        ComposeOptions::default(),
+        &[],
+        &[],
+    );
 }
 
 #[test]
@@ -435,7 +455,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
         let lines = format!("compatibility_rules: [{rule}]");
         check(
             &[skill("new", &lines), old.clone()],
-            Options::default(),
+            ComposeOptions::default(),
             errors,
             &[],
         )
@@ -467,7 +487,7 @@ fn what_does_not_go_together_is_refused_with_the_reason() {
         skill("a", "conflicts_with: [b]"),
         skill("b", "conflicts_with: [a, c]"),
     ];
-    check(&both, Options::default(), &["incompatible"], &[]);
+    check(&both, ComposeOptions::default(), &["incompatible"], &[]);
 }
 
 #[test]
@@ -481,7 +501,7 @@ fn partners_and_dependencies_belong_to_the_set() {
     ];
     let found = check(
         &alone,
-        Options::default(),
+        ComposeOptions::default(),
         &["missing-partner", "missing-partner"],
         &[],
     );
@@ -500,14 +520,14 @@ fn a_dependency_has_the_right_version() {
     };
     let found = check(
         &with("{name: base, version: ^1}"),
-        Options::default(),
+        ComposeOptions::default(),
         &[],
         &[],
     );
     assert_eq!(found.order, ["base", "top"]);
     let found = check(
         &with("{name: base, version: ^2}"),
-        Options::default(),
+        ComposeOptions::default(),
         &["dependency-version"],
         &[],
     );
@@ -517,7 +537,7 @@ fn a_dependency_has_the_right_version() {
     );
     check(
         &with("{name: base, version: ^2, optional: true}"),
-        Options::default(),
+        ComposeOptions::default(),
         &[],
         &["dependency-version"],
     );
@@ -532,7 +552,7 @@ fn the_order_is_that_of_the_rules_and_then_of_the_names() {
         skill("b", ""),
         skill("z", ""),
     ];
-    let found = check(&skills, Options::default(), &[], &[]);
+    let found = check(&skills, ComposeOptions::default(), &[], &[]);
     assert_eq!(found.order, ["m", "y", "b", "z", "a"]);
     let circle = [
         skill("a", "composability_rules: [{with: b, order: before}]"),
@@ -543,7 +563,7 @@ fn the_order_is_that_of_the_rules_and_then_of_the_names() {
         ),
         skill("d", ""),
     ];
-    let found = check(&circle, Options::default(), &["pipeline-order"], &[]);
+    let found = check(&circle, ComposeOptions::default(), &["pipeline-order"], &[]);
     assert_eq!(found.errors[0].skills, ["a", "b", "c"]);
     assert_eq!(
         found.errors[0].message,
@@ -565,7 +585,7 @@ fn everything_that_is_wrong_is_said_at_once() {
         ),
         skill("c", ""),
     ];
-    let options = Options {
+    let options = ComposeOptions {
         coding: true,
         on_conflict: OnConflict::Reject,
     };
@@ -653,7 +673,7 @@ fn lines() -> impl Strategy<Value = String> {
     })
 }
 
-fn manifests() -> impl Strategy<Value = Vec<Manifest>> {
+fn manifests() -> impl Strategy<Value = Vec<SkillManifest>> {
     let one = (prop::sample::select(&NAMES[..]), lines());
     prop::collection::vec(one, 1..5).prop_map(|all| {
         let skills = all.iter().map(|(name, lines)| skill(name, lines));
@@ -661,8 +681,8 @@ fn manifests() -> impl Strategy<Value = Vec<Manifest>> {
     })
 }
 
-fn options() -> impl Strategy<Value = Options> {
-    (any::<bool>(), any::<bool>()).prop_map(|(coding, reject)| Options {
+fn options() -> impl Strategy<Value = ComposeOptions> {
+    (any::<bool>(), any::<bool>()).prop_map(|(coding, reject)| ComposeOptions {
         coding,
         on_conflict: if reject {
             OnConflict::Reject
@@ -673,7 +693,7 @@ fn options() -> impl Strategy<Value = Options> {
 }
 
 /// Each in a separate location.
-fn members<'a>(skills: &'a [Manifest], places: &'a [String]) -> Vec<Member<'a>> {
+fn members<'a>(skills: &'a [SkillManifest], places: &'a [String]) -> Vec<Member<'a>> {
     let both = skills.iter().zip(places);
     both.map(|(manifest, place)| Member::Known { manifest, place })
         .collect()
@@ -730,7 +750,7 @@ proptest! {
         }
         // And nothing is allowed that no skill named.
         for tool in &after.tools.allowed {
-            let named = |skill: &Manifest| allows(skill).contains(tool);
+            let named = |skill: &SkillManifest| allows(skill).contains(tool);
             prop_assert!(all.iter().any(named));
         }
     }
@@ -741,7 +761,7 @@ proptest! {
         let entries: Vec<Box<str>> = entries.into_iter().map(Into::into).collect();
         manifest.tools.only = Some(entries.clone());
         manifest.tools.forbid = entries;
-        let found = compose(&[known(&manifest)], Options::default());
+        let found = compose(&[known(&manifest)], ComposeOptions::default());
         prop_assert_ne!(found.tools.decide(&tool), Decision::Allow);
     }
 }

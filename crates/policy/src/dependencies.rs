@@ -6,7 +6,7 @@ use metier_model::{Card, Dependency, Need};
 
 /// A problem between skills. `skill` is a position in the list that was checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Problem {
+pub enum DependencyProblem {
     /// A dependency is not installed, or in another version.
     Missing {
         /// The position of the dependent skill.
@@ -24,7 +24,7 @@ pub enum Problem {
 
 /// Checks the dependencies of all cards against each other. The result does not depend on their order.
 #[must_use]
-pub fn check(cards: &[&Card]) -> Vec<Problem> {
+pub fn check(cards: &[&Card]) -> Vec<DependencyProblem> {
     if !cards.iter().any(|card| dependencies(card).next().is_some()) {
         return Vec::new();
     }
@@ -50,7 +50,7 @@ pub fn check(cards: &[&Card]) -> Vec<Problem> {
                             .map_or("none", |version| version.as_str())
                             .into()
                     });
-                    problems.push(Problem::Missing {
+                    problems.push(DependencyProblem::Missing {
                         skill,
                         dependency: dependency.clone(),
                         found,
@@ -60,7 +60,7 @@ pub fn check(cards: &[&Card]) -> Vec<Problem> {
             }
         }
     }
-    problems.extend(circles(&edges).into_iter().map(Problem::Cycle));
+    problems.extend(circles(&edges).into_iter().map(DependencyProblem::Cycle));
     problems
 }
 
@@ -144,7 +144,7 @@ fn walk(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metier_model::{FileText, Files, Mode, parse};
+    use metier_model::{FileText, Files, Strictness, parse};
 
     fn card(name: &str, version: &str, dependencies: &str) -> Card {
         let text = format!(
@@ -157,7 +157,7 @@ mod tests {
             }),
             ..Files::default()
         };
-        parse(&files, Mode::Lenient)
+        parse(&files, Strictness::Lenient)
             .manifest
             .expect("a manifest")
             .card
@@ -184,10 +184,10 @@ mod tests {
         ];
         let problems = check(&cards.iter().collect::<Vec<_>>());
         assert!(
-            matches!(&problems[0], Problem::Missing { skill: 0, found: Some(found), .. } if &**found == "1.3.0")
+            matches!(&problems[0], DependencyProblem::Missing { skill: 0, found: Some(found), .. } if &**found == "1.3.0")
         );
         assert!(
-            matches!(&problems[1], Problem::Missing { skill: 0, found: None, dependency, .. } if dependency.optional)
+            matches!(&problems[1], DependencyProblem::Missing { skill: 0, found: None, dependency, .. } if dependency.optional)
         );
     }
 
@@ -201,7 +201,10 @@ mod tests {
         ];
         assert_eq!(
             check(&cards.iter().collect::<Vec<_>>()),
-            [Problem::Cycle(vec![0, 1, 2]), Problem::Cycle(vec![3])]
+            [
+                DependencyProblem::Cycle(vec![0, 1, 2]),
+                DependencyProblem::Cycle(vec![3])
+            ]
         );
     }
 

@@ -14,14 +14,14 @@ use metier_model::{
 };
 
 use crate::{
-    Act, Command, ExactOnly, Fetch, Identity, Line, RedirectTarget, Within,
-    meter::{Meter, Rates},
+    Act, CommandLine, CommandWords, ExactOnly, FetchAct, Identity, LineContext, RedirectTarget,
+    meter::{ActMeter, Rates},
     variables,
 };
 
 /// The terms of every grant on this machine.
 #[derive(Clone, Debug)]
-pub struct Terms {
+pub struct GrantTerms {
     /// The maximum number of acts in a turn.
     pub rates: Rates,
     /// The time limit of a command.
@@ -43,7 +43,7 @@ pub struct Grant {
     allowed: Vec<Want>,
     denied: Vec<Want>,
     on_use: Vec<Want>,
-    terms: Terms,
+    terms: GrantTerms,
 }
 
 /// One act that was just checked and counted.
@@ -55,7 +55,7 @@ pub struct Permit {
 
 /// Why an act was not permitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refusal {
+pub struct PermitRefusal {
     /// A stable word for programs.
     pub code: &'static str,
     /// The reason in one sentence.
@@ -64,20 +64,20 @@ pub struct Refusal {
     pub needed: Option<String>,
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for PermitRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for PermitRefusal {}
 
 impl Grant {
     pub(crate) fn mint(
         identity: Identity,
         allowed: Vec<Want>,
         denied: Vec<Want>,
-        terms: Terms,
+        terms: GrantTerms,
     ) -> Self {
         Self {
             identity,
@@ -131,7 +131,7 @@ impl Grant {
 
     /// The terms of the grant.
     #[must_use]
-    pub fn terms(&self) -> &Terms {
+    pub fn terms(&self) -> &GrantTerms {
         &self.terms
     }
 
@@ -139,7 +139,7 @@ impl Grant {
     ///
     /// # Errors
     /// If the grant does not cover it, if its limit in this turn is reached, or if no skill may ever do it.
-    pub fn permit(&self, act: Act, meter: &Meter) -> Result<Permit, Refusal> {
+    pub fn permit(&self, act: Act, meter: &ActMeter) -> Result<Permit, PermitRefusal> {
         self.check(&act)?;
         let permission = act.permission();
         if !self.holds(&self.scopes_allowed(permission), &act) {
@@ -150,7 +150,7 @@ impl Grant {
     }
 
     /// Checks an act against the rules that no approval can override, and against the grant's denials.
-    pub(crate) fn check(&self, act: &Act) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, act: &Act) -> Result<(), PermitRefusal> {
         self.forbidden(act)?;
         match self.touches(&scopes(&self.denied, act.permission()), act) {
             true => Err(self.not_permitted(act)),
@@ -159,15 +159,21 @@ impl Grant {
     }
 
     /// Counts an act; fails if the limit in this turn is reached.
-    pub(crate) fn count(&self, permission: Permission, meter: &Meter) -> Result<(), Refusal> {
+    pub(crate) fn count(
+        &self,
+        permission: Permission,
+        meter: &ActMeter,
+    ) -> Result<(), PermitRefusal> {
         match self.terms.rates.of(permission) {
-            Some(limit) if !meter.take(self.identity.digest, permission, limit) => Err(Refusal {
-                code: "rate-limit",
-                message: format!(
-                    "`{permission}`: the limit of {limit} in one turn is reached (skills.limits)"
-                ),
-                needed: None,
-            }),
+            Some(limit) if !meter.take(self.identity.digest, permission, limit) => {
+                Err(PermitRefusal {
+                    code: "rate-limit",
+                    message: format!(
+                        "`{permission}`: the limit of {limit} in one turn is reached (skills.limits)"
+                    ),
+                    needed: None,
+                })
+            }
             _ => Ok(()),
         }
     }
@@ -206,9 +212,9 @@ impl Grant {
     }
 
     /// What no grant can allow.
-    fn forbidden(&self, act: &Act) -> Result<(), Refusal> {
+    fn forbidden(&self, act: &Act) -> Result<(), PermitRefusal> {
         let refuse = |code, message: String| {
-            Err(Refusal {
+            Err(PermitRefusal {
                 code,
                 message,
                 needed: None,
@@ -244,13 +250,13 @@ impl Grant {
     /// Whether some scope covers the whole act; a line of several commands can need several scopes.
     pub(crate) fn holds(&self, scopes: &[Scope], act: &Act) -> bool {
         if let Act::Line(line) = act {
-            let Line {
+            let CommandLine {
                 text,
                 commands,
                 exact,
                 ..
             } = line;
-            let known = |command: &Command| scopes.iter().any(|scope| runs(scope, command));
+            let known = |command: &CommandWords| scopes.iter().any(|scope| runs(scope, command));
             if matches!(exact, Some(ExactOnly::Value { .. })) {
                 let mut scopes = scopes.iter().filter(|scope| **scope != Scope::All);
                 return scopes.any(|scope| is_line(scope, text));
@@ -270,7 +276,7 @@ impl Grant {
     /// The first file that a redirect of a line writes and that no permission to write covers. A line of a body runs
     /// in the skill's folder, where nothing is written; `~` is a private folder of the run, and programs read
     /// configuration there.
-    fn first_unwritable<'l>(&self, line: &'l Line) -> Option<&'l RedirectTarget> {
+    fn first_unwritable<'l>(&self, line: &'l CommandLine) -> Option<&'l RedirectTarget> {
         let covered = |scopes: &[Scope], path: &Path| {
             scopes.iter().any(|scope| match scope {
                 Scope::All => true,
@@ -282,8 +288,8 @@ impl Grant {
         let denied = scopes(&self.denied, Permission::FileWrite);
         let is_writable = |target: &&RedirectTarget| {
             let path = target.as_deref().and_then(|target| match line.within {
-                Within::Project => Some(self.terms.project.join(target)),
-                Within::Skill => Path::new(target).is_absolute().then(|| target.into()),
+                LineContext::Project => Some(self.terms.project.join(target)),
+                LineContext::Skill => Path::new(target).is_absolute().then(|| target.into()),
             });
             path.is_some_and(|path| {
                 is_plain(&path) && covered(&allowed, &path) && !covered(&denied, &path)
@@ -298,8 +304,8 @@ impl Grant {
             // Denied files within it are excluded one by one; only a complete denial is a refusal.
             return scopes.iter().any(|scope| self.contains(scope, folder));
         }
-        if let Act::Line(Line { text, commands, .. }) = act {
-            let hits = |command: &Command| {
+        if let Act::Line(CommandLine { text, commands, .. }) = act {
+            let hits = |command: &CommandWords| {
                 // A program that is known only at run time could be the denied one.
                 command.first().is_none_or(Option::is_none)
                     || scopes.iter().any(|scope| runs(scope, command))
@@ -344,7 +350,7 @@ impl Grant {
     }
 
     /// The refusal of an act that was not granted, with the permission that it requires.
-    fn not_permitted(&self, act: &Act) -> Refusal {
+    fn not_permitted(&self, act: &Act) -> PermitRefusal {
         let permission = act.permission();
         let detail = act.detail();
         let scope = match act {
@@ -360,7 +366,7 @@ impl Grant {
             _ => detail.clone(),
         };
         let why = match act {
-            Act::Line(Line {
+            Act::Line(CommandLine {
                 exact: Some(exact), ..
             }) => format!(": {exact}, so it needs an approval of this exact command"),
             Act::Line(line) => self.first_unwritable(line).map_or(String::new(), |target| {
@@ -372,7 +378,7 @@ impl Grant {
             }),
             _ => String::new(),
         };
-        Refusal {
+        PermitRefusal {
             code: "not-permitted",
             message: format!(
                 "`{permission}` is not granted for {}{why}",
@@ -458,7 +464,7 @@ fn path(act: &Act) -> Option<&Path> {
 }
 
 /// A host as written in a scope, with its port where that is required.
-fn needed_host(fetch: &Fetch) -> String {
+fn needed_host(fetch: &FetchAct) -> String {
     match (
         format!("net:fetch({})", fetch.host).parse::<Want>(),
         &*fetch.host,
@@ -478,7 +484,7 @@ pub(crate) fn is_line(scope: &Scope, text: &str) -> bool {
     }
 }
 
-fn runs(scope: &Scope, command: &Command) -> bool {
+fn runs(scope: &Scope, command: &CommandWords) -> bool {
     match scope {
         Scope::All => true,
         Scope::Command(pattern) => {
@@ -490,8 +496,8 @@ fn runs(scope: &Scope, command: &Command) -> bool {
 }
 
 /// Whether every command starts with one of the prefixes, word by word. A line that can't be parsed starts with none.
-fn begins_with(commands: Option<&[Command]>, prefixes: &[Vec<String>]) -> bool {
-    let fits = |command: &Command, prefix: &Vec<String>| {
+fn begins_with(commands: Option<&[CommandWords]>, prefixes: &[Vec<String>]) -> bool {
+    let fits = |command: &CommandWords, prefix: &Vec<String>| {
         !prefix.is_empty()
             && command.len() >= prefix.len()
             && prefix
@@ -499,7 +505,7 @@ fn begins_with(commands: Option<&[Command]>, prefixes: &[Vec<String>]) -> bool {
                 .zip(command)
                 .all(|(wanted, word)| word.as_deref() == Some(wanted))
     };
-    let known = |command: &Command| prefixes.iter().any(|prefix| fits(command, prefix));
+    let known = |command: &CommandWords| prefixes.iter().any(|prefix| fits(command, prefix));
     commands.is_some_and(|commands| !commands.is_empty() && commands.iter().all(known))
 }
 

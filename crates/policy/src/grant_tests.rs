@@ -5,12 +5,13 @@ use std::{path::PathBuf, time::Duration};
 use metier_model::{Digest, Source, Want};
 
 use crate::{
-    Act, Answer, Asked, Decision, Fetch, Git, Grant, Identity, Line, Meter, Rates, Refusal,
-    Request, Ruling, Terms, Why, rule,
+    Act, ActMeter, CommandLine, Decision, FetchAct, GitAct, Grant, GrantTerms, Identity,
+    PermissionAnswer, PermissionRequest, PermitRefusal, Rates, RequestReason, RequestedPermission,
+    Ruling, rule,
 };
 
-fn terms() -> Terms {
-    Terms {
+fn terms() -> GrantTerms {
+    GrantTerms {
         rates: Rates {
             shell_exec: 2,
             net_fetch: 1,
@@ -37,22 +38,22 @@ fn want(text: &str) -> Want {
         .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
-fn request(wants: &[&str]) -> Request {
-    Request::new(wants.iter().map(|text| Asked {
+fn request(wants: &[&str]) -> PermissionRequest {
+    PermissionRequest::new(wants.iter().map(|text| RequestedPermission {
         want: want(text),
-        why: Why::Declared,
+        why: RequestReason::Declared,
     }))
 }
 
-fn say(decision: Decision, wants: &[&str]) -> Vec<Answer> {
-    let answers = wants.iter().map(|text| Answer {
+fn say(decision: Decision, wants: &[&str]) -> Vec<PermissionAnswer> {
+    let answers = wants.iter().map(|text| PermissionAnswer {
         want: want(text),
         decision,
     });
     answers.collect()
 }
 
-fn granted(wants: &[&str], denied: &[&str], terms: Terms) -> Grant {
+fn granted(wants: &[&str], denied: &[&str], terms: GrantTerms) -> Grant {
     let mut answers = say(Decision::Allow, wants);
     answers.extend(say(Decision::Deny, denied));
     match rule(identity(), &request(wants), &answers, terms) {
@@ -63,7 +64,7 @@ fn granted(wants: &[&str], denied: &[&str], terms: Terms) -> Grant {
 
 fn line(text: &str, commands: &[&[&str]]) -> Act {
     let word = |word: &&str| (*word != "?").then(|| Box::from(*word));
-    Act::Line(Line {
+    Act::Line(CommandLine {
         text: text.into(),
         commands: Some(
             commands
@@ -76,14 +77,14 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
         is_plain: false,
         script: text.into(),
         parameters: Vec::new(),
-        within: crate::Within::Skill,
+        within: crate::LineContext::Skill,
         stdin: Vec::new(),
         timeout: None,
     })
 }
 
 fn unclear(text: &str) -> Act {
-    Act::Line(Line {
+    Act::Line(CommandLine {
         text: text.into(),
         commands: None,
         exact: None,
@@ -91,14 +92,14 @@ fn unclear(text: &str) -> Act {
         is_plain: false,
         script: text.into(),
         parameters: Vec::new(),
-        within: crate::Within::Skill,
+        within: crate::LineContext::Skill,
         stdin: Vec::new(),
         timeout: None,
     })
 }
 
 fn fetch(host: &str, port: u16) -> Act {
-    Act::Fetch(Fetch {
+    Act::Fetch(FetchAct {
         method: "GET".into(),
         url: format!("https://{host}:{port}/").into(),
         host: host.into(),
@@ -137,8 +138,8 @@ fn search(folder: &str) -> Act {
     }
 }
 
-fn git(repository: &str) -> Git {
-    Git {
+fn git(repository: &str) -> GitAct {
+    GitAct {
         repository: repository.into(),
         arguments: vec!["log".into()],
     }
@@ -180,7 +181,7 @@ fn every_act_needs_its_permission() {
     let nothing = granted(&[], &[], terms());
     for (act, _) in all_acts() {
         let refusal = nothing
-            .permit(act.clone(), &Meter::default())
+            .permit(act.clone(), &ActMeter::default())
             .expect_err("refused");
         assert_eq!(refusal.code, "not-permitted", "{act:?}");
         assert!(
@@ -197,21 +198,23 @@ fn every_act_is_permitted_by_its_own_permission_and_by_no_other() {
     for (act, _) in all_acts() {
         for (other, permission) in all_acts() {
             let grant = granted(&[permission], &[], terms());
-            let permitted = grant.permit(act.clone(), &Meter::default()).is_ok();
+            let permitted = grant.permit(act.clone(), &ActMeter::default()).is_ok();
             assert_eq!(permitted, act == other, "{act:?} with {permission}");
         }
     }
 }
 
-fn refused(grant: &Grant, act: Act) -> Refusal {
-    grant.permit(act, &Meter::default()).expect_err("refused")
+fn refused(grant: &Grant, act: Act) -> PermitRefusal {
+    grant
+        .permit(act, &ActMeter::default())
+        .expect_err("refused")
 }
 
 // case 80
 #[test]
 fn a_line_is_as_allowed_as_its_every_command() {
     let grant = granted(&["shell:exec(git *)", "shell:exec(head *)"], &[], terms());
-    let permit = |act| grant.permit(act, &Meter::default()).is_ok();
+    let permit = |act| grant.permit(act, &ActMeter::default()).is_ok();
     assert!(permit(line(
         "git log | head",
         &[&["git", "log"], &["head"]]
@@ -230,13 +233,13 @@ fn a_line_is_as_allowed_as_its_every_command() {
         exact
             .permit(
                 line("git log | head", &[&["git", "log"], &["head"]]),
-                &Meter::default()
+                &ActMeter::default()
             )
             .is_ok()
     );
     assert!(
         exact
-            .permit(line("git log", &[&["git", "log"]]), &Meter::default())
+            .permit(line("git log", &[&["git", "log"]]), &ActMeter::default())
             .is_err()
     );
 }
@@ -247,7 +250,7 @@ fn prefixes_are_words_and_not_letters() {
     let grant = granted(
         &["shell:exec"],
         &[],
-        Terms {
+        GrantTerms {
             prefixes,
             ..terms()
         },
@@ -256,7 +259,7 @@ fn prefixes_are_words_and_not_letters() {
         grant
             .permit(
                 line("git log -p", &[&["git", "log", "-p"]]),
-                &Meter::default()
+                &ActMeter::default()
             )
             .is_ok()
     );
@@ -278,7 +281,7 @@ fn a_no_inside_of_a_yes_stays_a_no() {
         &["shell:exec(rm *)", "net:fetch(b.io)", "file:read(./k/**)"],
         terms(),
     );
-    let permit = |act| grant.permit(act, &Meter::default()).is_ok();
+    let permit = |act| grant.permit(act, &ActMeter::default()).is_ok();
     assert!(permit(line("ls", &[&["ls"]])) && !permit(line("ls; rm x", &[&["ls"], &["rm", "x"]])));
     assert!(
         !permit(line("$x y", &[&["?", "y"]])),
@@ -329,7 +332,7 @@ fn nobody_may_do_these() {
 // case 131
 #[test]
 fn rates_are_counted_by_bytes_and_turn() {
-    let meter = Meter::default();
+    let meter = ActMeter::default();
     let act = || line("ls", &[&["ls"]]);
     let first = granted(&["shell:exec"], &[], terms());
     assert!(first.permit(act(), &meter).is_ok());
@@ -346,11 +349,12 @@ fn rates_are_counted_by_bytes_and_turn() {
 #[test]
 fn a_ruling_is_the_strictest_answer() {
     let asked = ["net:fetch(a.io)", "shell:exec(git *)"];
-    let ruling = |answers: &[Answer]| match rule(identity(), &request(&asked), answers, terms()) {
-        Ruling::Granted(_) => "granted".to_owned(),
-        Ruling::Ask(open) => format!("ask {}", open.len()),
-        Ruling::Denied(denied) => format!("denied {}", denied.len()),
-    };
+    let ruling =
+        |answers: &[PermissionAnswer]| match rule(identity(), &request(&asked), answers, terms()) {
+            Ruling::Granted(_) => "granted".to_owned(),
+            Ruling::Ask(open) => format!("ask {}", open.len()),
+            Ruling::Denied(denied) => format!("denied {}", denied.len()),
+        };
     let (yes, no) = (
         say(Decision::Allow, &asked),
         say(Decision::Deny, &asked[..1]),
@@ -372,7 +376,7 @@ fn a_line_is_read_as_a_shell_reads_it() {
     let grant = granted(
         &["shell:exec(git *)", "shell:exec(head *)"],
         &[],
-        Terms {
+        GrantTerms {
             rates: Rates {
                 shell_exec: 100,
                 net_fetch: 1,
@@ -383,8 +387,13 @@ fn a_line_is_read_as_a_shell_reads_it() {
     );
     let permit = |text: &str| {
         let understood = metier_model::shell::parse(text).ok();
-        let act = Act::Line(Line::new(text, understood.as_ref(), text, Vec::new()));
-        grant.permit(act, &Meter::default()).is_ok()
+        let act = Act::Line(CommandLine::new(
+            text,
+            understood.as_ref(),
+            text,
+            Vec::new(),
+        ));
+        grant.permit(act, &ActMeter::default()).is_ok()
     };
     for text in [
         "git log",
@@ -432,7 +441,7 @@ fn a_folder_may_be_looked_through_if_something_in_it_may_be_read() {
         terms(),
     );
     let may = |folder: &str| {
-        let permit = |act| grant.permit(act, &Meter::default()).is_ok();
+        let permit = |act| grant.permit(act, &ActMeter::default()).is_ok();
         assert_eq!(permit(find(folder)), permit(search(folder)), "{folder}");
         permit(find(folder))
     };
@@ -479,7 +488,12 @@ fn a_value_is_in_no_receipt() {
 /// A line as a skill would run it.
 fn written(text: &str) -> Act {
     let understood = metier_model::shell::parse(text).ok();
-    Act::Line(Line::new(text, understood.as_ref(), text, Vec::new()))
+    Act::Line(CommandLine::new(
+        text,
+        understood.as_ref(),
+        text,
+        Vec::new(),
+    ))
 }
 
 // case 168
@@ -523,7 +537,7 @@ fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
         "git log \"$(XDG_CONFIG_HOME=x git status)\"",
     ] {
         let refusal = grant
-            .permit(written(text), &Meter::default())
+            .permit(written(text), &ActMeter::default())
             .map(|_| ())
             .expect_err(text);
         assert_eq!(refusal.code, "not-permitted", "{text}");
@@ -535,7 +549,7 @@ fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
         let needed = refusal.needed.expect(text);
         let grant = granted(&[needed.as_str()], &[], terms());
         assert!(
-            grant.permit(written(text), &Meter::default()).is_ok(),
+            grant.permit(written(text), &ActMeter::default()).is_ok(),
             "{text}: {needed}"
         );
     }
@@ -552,13 +566,13 @@ fn a_variable_in_front_of_a_command_is_not_covered_by_the_command() {
         "read line; git status",
     ] {
         assert!(
-            grant.permit(written(text), &Meter::default()).is_ok(),
+            grant.permit(written(text), &ActMeter::default()).is_ok(),
             "{text}"
         );
     }
     let all = granted(&["shell:exec"], &[], terms());
     assert!(
-        all.permit(written("FOO=1 git status"), &Meter::default())
+        all.permit(written("FOO=1 git status"), &ActMeter::default())
             .is_ok()
     );
 }
@@ -577,7 +591,7 @@ fn a_redirect_writes_only_what_file_write_covers() {
             panic!("a line");
         };
         let line = if project { line.in_project() } else { line };
-        grant.permit(Act::Line(line), &Meter::default())
+        grant.permit(Act::Line(line), &ActMeter::default())
     };
     let inside = terms().project.join("out/a.txt");
     let inside = inside.to_str().unwrap();
@@ -601,7 +615,7 @@ fn a_redirect_writes_only_what_file_write_covers() {
         let needed = refusal.needed.expect(text);
         let exact = granted(&[needed.as_str()], &[], terms());
         assert!(
-            exact.permit(written(text), &Meter::default()).is_ok(),
+            exact.permit(written(text), &ActMeter::default()).is_ok(),
             "{text}"
         );
     }
@@ -619,7 +633,7 @@ fn a_redirect_writes_only_what_file_write_covers() {
     assert!(check(&format!("echo x > {inside}"), false).is_ok());
     let all = granted(&["shell:exec"], &[], terms());
     let anywhere = written("echo x > ~/.gitconfig");
-    assert!(all.permit(anywhere, &Meter::default()).is_ok());
+    assert!(all.permit(anywhere, &ActMeter::default()).is_ok());
 }
 
 // case 168
@@ -634,7 +648,7 @@ fn a_value_that_may_run_is_covered_by_its_line_alone() {
     };
     for wide in ["shell:exec", "shell:exec(sqlite3 *)"] {
         let refusal = granted(&[wide], &[], terms())
-            .permit(act(), &Meter::default())
+            .permit(act(), &ActMeter::default())
             .map(|_| ())
             .expect_err(wide);
         assert_eq!(
@@ -647,7 +661,7 @@ fn a_value_that_may_run_is_covered_by_its_line_alone() {
         );
     }
     let exact = granted(&["shell:exec(sqlite3 x $ARGUMENTS)"], &[], terms());
-    assert!(exact.permit(act(), &Meter::default()).is_ok());
+    assert!(exact.permit(act(), &ActMeter::default()).is_ok());
 }
 
 // case 167
@@ -658,7 +672,11 @@ fn a_denied_host_is_denied_in_every_form() {
         &["net:fetch(127.0.0.1:81)", "net:fetch(evil.io)"],
         terms(),
     );
-    let permit = |host: &str, port| grant.permit(fetch(host, port), &Meter::default()).is_ok();
+    let permit = |host: &str, port| {
+        grant
+            .permit(fetch(host, port), &ActMeter::default())
+            .is_ok()
+    };
     for host in [
         "localhost",
         "127.0.0.1",

@@ -8,10 +8,10 @@
 //!
 //! **Worked example.** `review-pr` declares `shell:exec(gh *)` and `net:fetch(api.github.com)`. Ada allows both.
 //! [`rule`] creates a [`Grant`] for those bytes; `gh pr view 7` becomes a [`Permit`], `gh pr view 7; id` a
-//! [`Refusal`] that names `shell:exec(gh pr view 7; id)`. When one byte of the skill changes, Ada is asked again.
+//! [`PermitRefusal`] that names `shell:exec(gh pr view 7; id)`. When one byte of the skill changes, Ada is asked again.
 //!
-//! **In → out.** [`Card`](metier_model::Card) + [`Standing`] + [`Facts`] → [`Verdict`]; cards → [`dependencies::Problem`]s;
-//! [`Member`]s → [`Composition`]; [`Request`] + [`Answer`]s + [`Terms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`Meter`] → [`Permit`].
+//! **In → out.** [`Card`](metier_model::Card) + [`UserDecisions`] + [`Facts`] → [`Admission`]; cards → [`dependencies::DependencyProblem`]s;
+//! [`Member`]s → [`Composition`]; [`PermissionRequest`] + [`PermissionAnswer`]s + [`GrantTerms`] → [`Ruling`]; [`Grant`] + [`Act`] + [`ActMeter`] → [`Permit`].
 //!
 //! **Invariants.** no I/O · a refusal always has at least one reason · `always` never skips the operating system,
 //! trust or the scan · grants and permits are created only here · of several answers the strictest applies · what
@@ -43,22 +43,27 @@ mod grant_tests;
 #[cfg(test)]
 mod on_use_tests;
 
-pub use act::{Act, Command, ExactOnly, Fetch, Git, Line, RedirectTarget, Within};
-pub use admit::{Evidence, Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, scan_reason};
+pub use act::{
+    Act, CommandLine, CommandWords, ExactOnly, FetchAct, GitAct, LineContext, RedirectTarget,
+};
+pub use admit::{
+    Admission, Facts, Reason, ReasonKind, ScanEvidence, ScanState, UserDecisions, admit,
+    scan_reason,
+};
 pub use approve::{
     ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Changes, Headless, Reply,
 };
 pub use compose::{
-    CODING_PIPELINE, CORE_TOOLS, Composition, Fault, FaultCode, Member, OnConflict, Options,
-    SESSION_TOOLS, ToolPolicy, Unchecked, allows, brings_own_tools, compose, gives_tools,
-    reads_only, writes,
+    CODING_PIPELINE, CORE_TOOLS, ComposeOptions, Composition, CompositionFault, FaultCode, Member,
+    OnConflict, SESSION_TOOLS, ToolPolicy, Unchecked, allows, brings_own_tools, compose,
+    gives_tools, reads_only, writes,
 };
 pub use danger::{Danger, DangerRank};
 pub use decision::Decision;
-pub use grant::{Grant, Permit, Refusal, Terms};
-pub use meter::{Meter, Rates};
+pub use grant::{Grant, GrantTerms, Permit, PermitRefusal};
+pub use meter::{ActMeter, Rates};
 pub use on_use::{PendingAct, SessionAnswers, Unpermitted};
 pub use plain::plain;
 pub use preview::{ChangeKind, ChangePreview, ContentBefore, LineChange, PreviewLine};
-pub use request::{Asked, Purpose, Request, Why};
-pub use rule::{Answer, Identity, Ruling, decide, rule};
+pub use request::{PermissionRequest, Purpose, RequestReason, RequestedPermission};
+pub use rule::{Identity, PermissionAnswer, Ruling, decide, rule};

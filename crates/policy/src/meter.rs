@@ -35,11 +35,11 @@ impl Rates {
 
 /// The counts of all skills in this turn.
 #[derive(Debug, Default)]
-pub struct Meter {
+pub struct ActMeter {
     counts: Mutex<BTreeMap<(Digest, Permission), u64>>,
 }
 
-impl Meter {
+impl ActMeter {
     /// Counts one act; fails if the limit is reached.
     pub(crate) fn take(&self, digest: Digest, permission: Permission, limit: u64) -> bool {
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

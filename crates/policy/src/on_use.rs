@@ -20,8 +20,8 @@ use std::{
 use metier_model::{Permission, Scope, Source, Want, scope::CommandPattern};
 
 use crate::{
-    Act, ApprovalOffer, Asked, ChangePreview, Danger, Grant, Identity, Line, Meter, Permit,
-    Refusal, Request, Terms, Why,
+    Act, ActMeter, ApprovalOffer, ChangePreview, CommandLine, Danger, Grant, GrantTerms, Identity,
+    PermissionRequest, Permit, PermitRefusal, RequestReason, RequestedPermission,
 };
 
 /// The built-in skill with metier's own tools.
@@ -34,30 +34,32 @@ const ONE_BY_ONE: &[&str] = &[
     "truncate", "unlink",
 ];
 
-impl Request {
+impl PermissionRequest {
     /// The same request, as it is asked: what metier's own tools declare is asked for on each use. A skill of that
     /// name from any other source is an ordinary skill.
     #[must_use]
-    pub fn as_asked_of(self, identity: &Identity, terms: &Terms) -> Self {
+    pub fn as_asked_of(self, identity: &Identity, terms: &GrantTerms) -> Self {
         if identity.source != Source::Builtin || &*identity.skill != OWN_TOOLS {
             return self;
         }
         Self::new(self.iter().cloned().map(|asked| {
             let why = match (asked.why, asked.want.permission) {
-                (Why::Declared, Permission::FileRead) if !is_too_wide(terms) => Why::InProject,
+                (RequestReason::Declared, Permission::FileRead) if !is_too_wide(terms) => {
+                    RequestReason::InProject
+                }
                 (
-                    Why::Declared,
+                    RequestReason::Declared,
                     Permission::FileRead | Permission::FileWrite | Permission::ShellExec,
-                ) => Why::OnUse,
+                ) => RequestReason::OnUse,
                 (why, _) => why,
             };
-            Asked { why, ..asked }
+            RequestedPermission { why, ..asked }
         }))
     }
 }
 
 /// Whether the "project" is the whole home, or more: then reading in it is not reading a project.
-fn is_too_wide(terms: &Terms) -> bool {
+fn is_too_wide(terms: &GrantTerms) -> bool {
     let home = terms.home.as_deref();
     home.is_some_and(|home| home.starts_with(&terms.project)) || terms.project == Path::new("/")
 }
@@ -107,13 +109,13 @@ pub struct PendingAct {
 #[derive(Debug)]
 pub enum Unpermitted {
     /// No answer would permit it.
-    Refused(Refusal),
+    Refused(PermitRefusal),
     /// The user has to be asked.
     Pending(Box<PendingAct>),
 }
 
-impl From<Refusal> for Unpermitted {
-    fn from(refusal: Refusal) -> Self {
+impl From<PermitRefusal> for Unpermitted {
+    fn from(refusal: PermitRefusal) -> Self {
         Self::Refused(refusal)
     }
 }
@@ -128,7 +130,7 @@ impl Grant {
         &self,
         act: Act,
         answers: &SessionAnswers,
-        meter: &Meter,
+        meter: &ActMeter,
     ) -> Result<Permit, Unpermitted> {
         let permission = act.permission();
         let asked = self.scopes_on_use(permission);
@@ -268,7 +270,7 @@ impl PendingAct {
 
 /// The pattern that is offered for a line: its program with any arguments. `None` unless every line that the pattern
 /// covers is one plain command of a program that neither runs its arguments nor deletes.
-fn pattern_of(line: &Line) -> Option<Want> {
+fn pattern_of(line: &CommandLine) -> Option<Want> {
     if !line.is_plain {
         return None;
     }

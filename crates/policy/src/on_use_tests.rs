@@ -5,9 +5,9 @@ use std::time::Duration;
 use metier_model::{Digest, Source, Want, shell};
 
 use crate::{
-    Act, Answer, ApprovalOffer, ApprovalQuestion, Asked, Danger, Decision, Grant, Identity, Line,
-    Meter, PendingAct, Rates, Reply, Request, Ruling, SessionAnswers, Terms, Unpermitted, Why,
-    rule,
+    Act, ActMeter, ApprovalOffer, ApprovalQuestion, CommandLine, Danger, Decision, Grant,
+    GrantTerms, Identity, PendingAct, PermissionAnswer, PermissionRequest, Rates, Reply,
+    RequestReason, RequestedPermission, Ruling, SessionAnswers, Unpermitted, rule,
 };
 
 fn identity(source: Source) -> Identity {
@@ -18,8 +18,8 @@ fn identity(source: Source) -> Identity {
     }
 }
 
-fn terms(project: &str) -> Terms {
-    Terms {
+fn terms(project: &str) -> GrantTerms {
+    GrantTerms {
         rates: Rates {
             shell_exec: 20,
             net_fetch: 1,
@@ -33,21 +33,21 @@ fn terms(project: &str) -> Terms {
     }
 }
 
-fn declared() -> Request {
+fn declared() -> PermissionRequest {
     let wants = ["file:read", "file:write", "shell:exec"];
-    Request::new(wants.map(|want| Asked {
+    PermissionRequest::new(wants.map(|want| RequestedPermission {
         want: want.parse().unwrap(),
-        why: Why::Declared,
+        why: RequestReason::Declared,
     }))
 }
 
-fn ruled(source: Source, project: &str, answers: &[Answer]) -> Ruling {
+fn ruled(source: Source, project: &str, answers: &[PermissionAnswer]) -> Ruling {
     let request = declared().as_asked_of(&identity(source), &terms(project));
     rule(identity(source), &request, answers, terms(project))
 }
 
 fn grant(answers: &[(&str, Decision)]) -> Grant {
-    let answers = answers.iter().map(|(want, decision)| Answer {
+    let answers = answers.iter().map(|(want, decision)| PermissionAnswer {
         want: want.parse().unwrap(),
         decision: *decision,
     });
@@ -59,7 +59,7 @@ fn grant(answers: &[(&str, Decision)]) -> Grant {
 
 fn line(text: &str) -> Act {
     let understood = shell::parse(text).ok();
-    Act::Line(Line::new(text, understood.as_ref(), text, Vec::new()).in_project())
+    Act::Line(CommandLine::new(text, understood.as_ref(), text, Vec::new()).in_project())
 }
 
 fn write(path: &str) -> Act {
@@ -71,7 +71,7 @@ fn write(path: &str) -> Act {
 
 /// The result for an act: allowed, refused, or asked about.
 fn asked(grant: &Grant, answers: &SessionAnswers, act: Act) -> Option<PendingAct> {
-    match grant.permit_or_ask(act, answers, &Meter::default()) {
+    match grant.permit_or_ask(act, answers, &ActMeter::default()) {
         Ok(_) => None,
         Err(Unpermitted::Pending(pending)) => Some(*pending),
         Err(Unpermitted::Refused(refusal)) => panic!("{refusal}"),
@@ -95,13 +95,14 @@ fn patterns(act: Act) -> Vec<String> {
 #[test]
 fn reading_in_the_project_needs_nothing_and_the_rest_is_asked_when_it_happens() {
     let (grant, answers) = (grant(&[]), SessionAnswers::default());
-    let read =
-        |path: &str| grant.permit_or_ask(Act::ReadFile(path.into()), &answers, &Meter::default());
+    let read = |path: &str| {
+        grant.permit_or_ask(Act::ReadFile(path.into()), &answers, &ActMeter::default())
+    };
     assert!(read("/home/ada/p/src/x.rs").is_ok());
     assert!(matches!(read("/etc/hosts"), Err(Unpermitted::Refused(_))));
     assert!(asked(&grant, &answers, write("/home/ada/p/x")).is_some());
     assert!(asked(&grant, &answers, line("git log")).is_some());
-    let elsewhere = grant.permit_or_ask(write("/home/ada/x"), &answers, &Meter::default());
+    let elsewhere = grant.permit_or_ask(write("/home/ada/x"), &answers, &ActMeter::default());
     assert!(matches!(elsewhere, Err(Unpermitted::Refused(_))));
 }
 
@@ -131,7 +132,7 @@ fn a_no_that_was_kept_is_a_refusal_of_the_act_alone() {
         ("file:read", Decision::Deny),
     ]);
     let answers = SessionAnswers::default();
-    let permit = |act: Act| grant.permit_or_ask(act, &answers, &Meter::default());
+    let permit = |act: Act| grant.permit_or_ask(act, &answers, &ActMeter::default());
     assert!(matches!(permit(line("rm x")), Err(Unpermitted::Refused(_))));
     assert!(matches!(
         permit(line("ls; rm x")),
@@ -278,7 +279,7 @@ fn an_answer_for_a_very_line_covers_that_line_alone() {
 
 #[test]
 fn questions_are_counted_like_acts() {
-    let (grant, meter) = (grant(&[]), Meter::default());
+    let (grant, meter) = (grant(&[]), ActMeter::default());
     let answers = SessionAnswers::default();
     for _ in 0..20 {
         let pending = grant.permit_or_ask(line("rm x"), &answers, &meter);
@@ -292,13 +293,13 @@ fn questions_are_counted_like_acts() {
 fn a_skill_that_invokes_the_tools_is_asked_for_no_more_than_it_may_do() {
     let own = grant(&[]);
     let caller_request =
-        Request::new(
-            ["shell:exec(git *)", "file:read(./docs/**)"].map(|want| Asked {
+        PermissionRequest::new(["shell:exec(git *)", "file:read(./docs/**)"].map(|want| {
+            RequestedPermission {
                 want: want.parse().unwrap(),
-                why: Why::Declared,
-            }),
-        );
-    let said = |want: &str| Answer {
+                why: RequestReason::Declared,
+            }
+        }));
+    let said = |want: &str| PermissionAnswer {
         want: want.parse().unwrap(),
         decision: Decision::Allow,
     };
@@ -317,6 +318,6 @@ fn a_skill_that_invokes_the_tools_is_asked_for_no_more_than_it_may_do() {
     assert_eq!(shown(narrowed.on_use()), ["shell:exec(git *)"]);
     let answers = SessionAnswers::default();
     assert!(asked(&narrowed, &answers, line("git log")).is_some());
-    let other = narrowed.permit_or_ask(line("rm x"), &answers, &Meter::default());
+    let other = narrowed.permit_or_ask(line("rm x"), &answers, &ActMeter::default());
     assert!(matches!(other, Err(Unpermitted::Refused(_))));
 }

@@ -5,7 +5,7 @@
 //! lines that might run their input: those are asked about separately. If nothing runs, nothing is asked.
 
 use metier_model::{
-    Backend, Manifest, Need, Permission, Scope, Want,
+    Backend, Need, Permission, Scope, SkillManifest, Want,
     scope::CommandPattern,
     shell,
     template::{self, Placeholders},
@@ -28,7 +28,7 @@ pub enum Purpose<'a> {
 
 /// Why a permission is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Why {
+pub enum RequestReason {
     /// The manifest declares it.
     Declared,
     /// The manifest declares nothing, and its text or its script would do it.
@@ -43,7 +43,7 @@ pub enum Why {
     OnUse,
 }
 
-impl Why {
+impl RequestReason {
     /// Whether the skill works without it, at least in part.
     #[must_use]
     pub const fn is_optional(self) -> bool {
@@ -53,26 +53,26 @@ impl Why {
 
 /// One requested permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedPermission {
     /// The permission with its scope.
     pub want: Want,
     /// The reason why it is requested.
-    pub why: Why,
+    pub why: RequestReason,
 }
 
 /// All requested permissions, each once and in a fixed order.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct Request {
-    asked: Vec<Asked>,
+pub struct PermissionRequest {
+    asked: Vec<RequestedPermission>,
 }
 
-impl Request {
+impl PermissionRequest {
     /// What a skill requests for this purpose, and the variables that the user's configuration sets for it. A skill
     /// that declares nothing also requests the variables that it requires, and the hosts that its code was seen to
     /// reach.
     #[must_use]
     pub fn of(
-        manifest: &Manifest,
+        manifest: &SkillManifest,
         purpose: Purpose<'_>,
         variables: &[&str],
         hosts: &[Want],
@@ -83,14 +83,14 @@ impl Request {
         let (why, wants) = if manifest.wants.is_empty() {
             let mut wants = inferred(manifest, purpose);
             wants.extend(hosts.iter().cloned());
-            (Why::Inferred, wants)
+            (RequestReason::Inferred, wants)
         } else {
-            (Why::Declared, manifest.wants.clone())
+            (RequestReason::Declared, manifest.wants.clone())
         };
         let configured = variables
             .iter()
             .filter_map(|name| format!("{}({name})", Permission::EnvRead).parse().ok());
-        let asked = |why: Why| move |want: Want| Asked { want, why };
+        let asked = |why: RequestReason| move |want: Want| RequestedPermission { want, why };
         Self::new(
             wants
                 .into_iter()
@@ -98,16 +98,16 @@ impl Request {
                 .chain(
                     besides(manifest, purpose)
                         .into_iter()
-                        .map(asked(Why::Inferred)),
+                        .map(asked(RequestReason::Inferred)),
                 )
-                .chain(configured.map(asked(Why::Configured))),
+                .chain(configured.map(asked(RequestReason::Configured))),
         )
     }
 
     /// A request for these permissions.
     #[must_use]
-    pub fn new(asked: impl IntoIterator<Item = Asked>) -> Self {
-        let mut asked: Vec<Asked> = asked.into_iter().collect();
+    pub fn new(asked: impl IntoIterator<Item = RequestedPermission>) -> Self {
+        let mut asked: Vec<RequestedPermission> = asked.into_iter().collect();
         asked.sort_by(|a, b| (&a.want, a.why).cmp(&(&b.want, b.why)));
         asked.dedup_by(|a, b| a.want == b.want);
         Self { asked }
@@ -120,8 +120,10 @@ impl Request {
             let mut asked = self.asked.iter();
             !asked.any(|asked| asked.want.covers(want))
         });
-        let why = Why::Hooks;
-        let wants: Vec<Asked> = wants.map(|want| Asked { want, why }).collect();
+        let why = RequestReason::Hooks;
+        let wants: Vec<RequestedPermission> = wants
+            .map(|want| RequestedPermission { want, why })
+            .collect();
         Self::new(self.asked.into_iter().chain(wants))
     }
 
@@ -132,7 +134,7 @@ impl Request {
     }
 
     /// The requested permissions.
-    pub fn iter(&self) -> impl Iterator<Item = &Asked> {
+    pub fn iter(&self) -> impl Iterator<Item = &RequestedPermission> {
         self.asked.iter()
     }
 }
@@ -145,7 +147,7 @@ fn exec(pattern: CommandPattern) -> Want {
 }
 
 /// What a skill that declares nothing would use: what it runs, and the variables that it requires.
-fn inferred(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
+fn inferred(manifest: &SkillManifest, purpose: Purpose<'_>) -> Vec<Want> {
     let mut wants: Vec<Want> = match purpose {
         Purpose::Render(commands) => commands.iter().flat_map(|line| of_line(line)).collect(),
         Purpose::Script(path) => vec![exec(CommandPattern::script(path))],
@@ -158,7 +160,7 @@ fn inferred(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
 
 /// What is requested whatever a skill declares: its program, the commands of its hooks, and a line that might run its
 /// input, which no wider permission covers.
-fn besides(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
+fn besides(manifest: &SkillManifest, purpose: Purpose<'_>) -> Vec<Want> {
     let line = |line: &&str| exec(CommandPattern::line(line));
     match purpose {
         Purpose::Code(hooks) => {
@@ -186,7 +188,7 @@ fn besides(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
 }
 
 /// The variables that a skill without declared permissions requires: its code can't work without them.
-fn required_variables(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
+fn required_variables(manifest: &SkillManifest, purpose: Purpose<'_>) -> Vec<Want> {
     let code = &manifest.card;
     if matches!(purpose, Purpose::Code([])) && code.backend.is_none() {
         return Vec::new();
@@ -205,7 +207,10 @@ fn required_variables(manifest: &Manifest, purpose: Purpose<'_>) -> Vec<Want> {
 /// Exactly that line; and for a line that runs git also the repository, without which it can't work.
 fn of_line(line: &str) -> Vec<Want> {
     let runs_git = shell::parse(line).is_ok_and(|line| {
-        let mut programs = line.commands.iter().filter_map(shell::Simple::program);
+        let mut programs = line
+            .commands
+            .iter()
+            .filter_map(shell::SimpleCommand::program);
         programs.any(|program| program == "git")
     });
     let repository = format!("{}(.)", Permission::GitRead).parse().ok();
@@ -219,7 +224,7 @@ fn of_line(line: &str) -> Vec<Want> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use metier_model::{FileText, Files, Mode, parse};
+    use metier_model::{FileText, Files, Strictness, parse};
 
     fn asks(front: &str, purpose: Purpose<'_>, variables: &[&str]) -> Vec<String> {
         let text = format!("---\nname: x\ndescription: y\n{front}---\nbody\n");
@@ -230,8 +235,10 @@ mod tests {
             }),
             ..Files::default()
         };
-        let manifest = parse(&files, Mode::Lenient).manifest.expect("a manifest");
-        let request = Request::of(&manifest, purpose, variables, &[]);
+        let manifest = parse(&files, Strictness::Lenient)
+            .manifest
+            .expect("a manifest");
+        let request = PermissionRequest::of(&manifest, purpose, variables, &[]);
         request.iter().map(|asked| asked.want.to_string()).collect()
     }
 
@@ -314,9 +321,9 @@ mod tests {
     #[test]
     fn what_hooks_would_use_is_asked_for_once_and_is_optional() {
         let want = |text: &str| text.parse::<Want>().unwrap();
-        let declared = Request::new([Asked {
+        let declared = PermissionRequest::new([RequestedPermission {
             want: want("file:read"),
-            why: Why::Declared,
+            why: RequestReason::Declared,
         }]);
         let wants = [want("file:read(./**)"), want("env:read(HOME)")];
         let request = declared.with_hooks(wants);

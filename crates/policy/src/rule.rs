@@ -8,9 +8,9 @@ use metier_model::{Digest, Permission, Scope, Source, Want};
 
 use crate::{
     Decision,
-    grant::{Grant, Terms},
+    grant::{Grant, GrantTerms},
     plain::might_run_a_value,
-    request::{Asked, Request, Why},
+    request::{PermissionRequest, RequestReason, RequestedPermission},
 };
 
 /// A skill, with its exact bytes.
@@ -26,7 +26,7 @@ pub struct Identity {
 
 /// The user's answer about a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct PermissionAnswer {
     /// The permission with its scope.
     pub want: Want,
     /// `Allow` or `Deny`; `Ask` is not an answer.
@@ -39,28 +39,29 @@ pub enum Ruling {
     /// Everything was allowed, except optional permissions that were denied.
     Granted(Box<Grant>),
     /// The user must be asked about these.
-    Ask(Vec<Asked>),
+    Ask(Vec<RequestedPermission>),
     /// These permissions were denied.
-    Denied(Vec<Asked>),
+    Denied(Vec<RequestedPermission>),
 }
 
 /// The decision about one permission.
 #[must_use]
-pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
-    let denied = |answer: &&Answer| answer.decision == Decision::Deny && answer.want.covers(want);
+pub fn decide(want: &Want, answers: &[PermissionAnswer]) -> Decision {
+    let denied =
+        |answer: &&PermissionAnswer| answer.decision == Decision::Deny && answer.want.covers(want);
     // All variables means those without secrets: a secret requires a permission that names it.
-    let named = |answer: &Answer| {
+    let named = |answer: &PermissionAnswer| {
         want.permission != Permission::EnvRead
             || want.scope == Scope::All
             || answer.want.scope != Scope::All
     };
     // A line that might run its input is not covered by an approval of every command: the user has not seen the line.
-    let seen = |answer: &Answer| {
+    let seen = |answer: &PermissionAnswer| {
         want.permission != Permission::ShellExec
             || answer.want.scope != Scope::All
             || !might_run_a_value(&want.scope)
     };
-    let allowed = |answer: &&Answer| {
+    let allowed = |answer: &&PermissionAnswer| {
         answer.decision == Decision::Allow
             && answer.want.covers(want)
             && named(answer)
@@ -78,17 +79,22 @@ pub fn decide(want: &Want, answers: &[Answer]) -> Decision {
 /// Rules on a request. Optional permissions that were denied are dropped. What the user allowed beyond the request is
 /// granted too: that was the user's decision; what the user denied stays denied within whatever was allowed.
 #[must_use]
-pub fn rule(identity: Identity, request: &Request, answers: &[Answer], terms: Terms) -> Ruling {
-    let decision = |asked: &Asked| match (decide(&asked.want, answers), asked.why) {
-        (Decision::Ask, Why::InProject) => Decision::Allow,
+pub fn rule(
+    identity: Identity,
+    request: &PermissionRequest,
+    answers: &[PermissionAnswer],
+    terms: GrantTerms,
+) -> Ruling {
+    let decision = |asked: &RequestedPermission| match (decide(&asked.want, answers), asked.why) {
+        (Decision::Ask, RequestReason::InProject) => Decision::Allow,
         (decision, _) => decision,
     };
     let starts = request.iter().filter(|asked| {
         // A denial of one of these denies the act.
-        !matches!(asked.why, Why::OnUse | Why::InProject)
+        !matches!(asked.why, RequestReason::OnUse | RequestReason::InProject)
     });
-    let starts: Vec<&Asked> = starts.collect();
-    let with = |wanted: Decision| -> Vec<Asked> {
+    let starts: Vec<&RequestedPermission> = starts.collect();
+    let with = |wanted: Decision| -> Vec<RequestedPermission> {
         let decided = starts.iter().filter(|asked| decision(asked) == wanted);
         decided.map(|asked| (*asked).clone()).collect()
     };
@@ -134,20 +140,20 @@ mod tests {
     #[test]
     fn what_is_optional_is_asked_for_and_left_out_when_it_is_denied() {
         let want = |text: &str| text.parse::<Want>().unwrap();
-        let asked = |text: &str, why| Asked {
+        let asked = |text: &str, why| RequestedPermission {
             want: want(text),
             why,
         };
-        let request = Request::new([
-            asked("shell:exec(./check.sh)", Why::Inferred),
-            asked("file:read(./**)", Why::Hooks),
+        let request = PermissionRequest::new([
+            asked("shell:exec(./check.sh)", RequestReason::Inferred),
+            asked("file:read(./**)", RequestReason::Hooks),
         ]);
         let identity = || Identity {
             skill: "x".into(),
             source: Source::User,
             digest: Digest([0; 32]),
         };
-        let terms = || Terms {
+        let terms = || GrantTerms {
             rates: Rates {
                 shell_exec: 1,
                 net_fetch: 1,
@@ -159,7 +165,7 @@ mod tests {
             project: "/p".into(),
             home: None,
         };
-        let answer = |text: &str, decision| Answer {
+        let answer = |text: &str, decision| PermissionAnswer {
             want: want(text),
             decision,
         };
@@ -195,7 +201,7 @@ mod tests {
             let said = |want: &Want| {
                 let want = want.clone();
                 let decision = Decision::Allow;
-                [Answer { want, decision }]
+                [PermissionAnswer { want, decision }]
             };
             let all: Want = "shell:exec".parse().unwrap();
             assert_eq!(decide(&line, &said(&all)), Decision::Ask, "{line}");
@@ -210,7 +216,7 @@ mod tests {
     fn a_value_is_handed_out_only_to_whom_it_was_named() {
         let check = |want: &str, said: &str, decision: Decision, expected: Decision| {
             let (want, said): (Want, Want) = (want.parse().unwrap(), said.parse().unwrap());
-            let answers = [Answer {
+            let answers = [PermissionAnswer {
                 want: said,
                 decision,
             }];

@@ -11,17 +11,18 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_catalog::{Limits, Options, Room, Root, discover};
+use metier_catalog::{DiscoveryLimits, DiscoveryOptions, MemoryBudget, Root, discover};
 use metier_host::{
-    child::{self, Fence, Spec},
-    sandbox::{Profile, credential_places, system_read},
+    child::{self, ChildSpec, Confinement},
+    sandbox::{SandboxProfile, credential_places, system_read},
 };
-use metier_model::{Digest, Mode, Source};
+use metier_model::{Digest, Source, Strictness};
 use metier_policy::{
-    Act, Answer, Asked, Decision, Identity, Line, Meter, Rates, Request, Ruling, Terms, Why, rule,
+    Act, ActMeter, CommandLine, Decision, GrantTerms, Identity, PermissionAnswer,
+    PermissionRequest, Rates, RequestReason, RequestedPermission, Ruling, rule,
 };
-use metier_runtime::render::{self, Arguments, Here, Loaded, Nobody};
-use metier_store::{Answer as Kept, Approval, Store};
+use metier_runtime::render::{self, Arguments, LoadedSkill, NoCommands, RenderVariables};
+use metier_store::{Approval, ApprovalDecision, Store};
 
 type Outcome = Result<(), Box<dyn std::error::Error>>;
 
@@ -65,9 +66,9 @@ fn activation(folder: &Path) -> Outcome {
         "---\nname: plain\ndescription: Reads reports.\nargument-hint: \"[file]\"\n---\n# Plain\n\nRead $ARGUMENTS.\n\n{body}"
     );
     fs::write(skill.join("SKILL.md"), text)?;
-    let options = Options {
-        mode: Mode::Lenient,
-        limits: Limits {
+    let options = DiscoveryOptions {
+        mode: Strictness::Lenient,
+        limits: DiscoveryLimits {
             max_skills: 10,
             max_entries: 100,
             max_skill_bytes: 1 << 20,
@@ -85,24 +86,24 @@ fn activation(folder: &Path) -> Outcome {
         &options,
     );
     let entry = catalog.entries.first().ok_or("no skill was found")?;
-    let here = Here {
+    let here = RenderVariables {
         project: "/project",
         session: "",
         reads: true,
     };
-    let room = Room {
+    let room = MemoryBudget {
         file: 1 << 20,
         total: 16 << 20,
     };
     let time = median(2000, || {
         let held = entry.place.snapshot(room)?;
-        let loaded = Loaded::new(entry, held, 1 << 20)?;
+        let loaded = LoadedSkill::new(entry, held, 1 << 20)?;
         let rendered = render::render(
             &loaded,
             &loaded.pieces(),
             &Arguments::from_text("a.csv"),
             here,
-            &Nobody,
+            &NoCommands,
         )?;
         std::hint::black_box(render::wrap("plain", "/skills/plain", &rendered));
         Ok(())
@@ -129,18 +130,18 @@ fn permits() -> Outcome {
         .iter()
         .map(|text| text.parse())
         .collect::<Result<Vec<metier_model::Want>, _>>()?;
-    let answers: Vec<Answer> = wants
+    let answers: Vec<PermissionAnswer> = wants
         .iter()
-        .map(|want| Answer {
+        .map(|want| PermissionAnswer {
             want: want.clone(),
             decision: Decision::Allow,
         })
         .collect();
-    let request = Request::new(wants.into_iter().map(|want| Asked {
+    let request = PermissionRequest::new(wants.into_iter().map(|want| RequestedPermission {
         want,
-        why: Why::Declared,
+        why: RequestReason::Declared,
     }));
-    let terms = Terms {
+    let terms = GrantTerms {
         rates: Rates {
             shell_exec: u64::MAX,
             net_fetch: u64::MAX,
@@ -160,9 +161,9 @@ fn permits() -> Outcome {
     let Ruling::Granted(grant) = rule(identity, &request, &answers, terms) else {
         return Err("nothing was granted".into());
     };
-    let meter = Meter::default();
+    let meter = ActMeter::default();
     let understood = metier_model::shell::parse("gh pr view 7").ok();
-    let act = Act::Line(Line::new(
+    let act = Act::Line(CommandLine::new(
         "gh pr view 7",
         understood.as_ref(),
         "gh pr view 7",
@@ -187,7 +188,7 @@ fn lookups(folder: &Path) -> Outcome {
         source: "user".into(),
         permission: format!("shell:exec(program-{permission} *)"),
         digest: format!("sha256:{skill:064}"),
-        decision: Kept::Allowed,
+        decision: ApprovalDecision::Allowed,
         at: "2026-01-02T03:04:05Z".into(),
         by: "terminal".into(),
     };
@@ -237,15 +238,15 @@ fn children(metier: &Path, folder: &Path) -> Outcome {
     let handle = fs::File::open(folder)?;
     let scratch = folder.join("scratch");
     fs::create_dir_all(&scratch)?;
-    let profile = Profile {
+    let profile = SandboxProfile {
         read: system_read(&folders, None),
         write: vec![scratch],
         deny: credential_places(folder),
-        ..Profile::default()
+        ..SandboxProfile::default()
     };
     let env: [(OsString, OsString); 1] = [("PATH".into(), "/usr/bin:/bin".into())];
     let run = |fence| -> Outcome {
-        let mut spec = Spec::new(metier, "/bin/true", handle.as_fd(), fence);
+        let mut spec = ChildSpec::new(metier, "/bin/true", handle.as_fd(), fence);
         spec.env = &env;
         child::run(&spec)?;
         Ok(())
@@ -256,8 +257,8 @@ fn children(metier: &Path, folder: &Path) -> Outcome {
             Command::new("/bin/true").stdin(Stdio::null()).output()?;
             Ok(())
         })?);
-        supervised.push(median(1, || run(Fence::Unsandboxed))?);
-        fenced.push(median(1, || run(Fence::Profile(&profile)))?);
+        supervised.push(median(1, || run(Confinement::Unsandboxed))?);
+        fenced.push(median(1, || run(Confinement::Profile(&profile)))?);
     }
     for (name, times) in [
         ("plain_ms", &mut plain),

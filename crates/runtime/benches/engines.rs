@@ -15,11 +15,11 @@ use std::{
     time::Instant,
 };
 
-use metier_config::{Config, Engine};
+use metier_config::{Config, HookEngine};
 use metier_host::{
-    backend::{Host, Process, Session, Worker},
+    backend::{ChildProcess, SkillHost, SkillProcess, WorkerCommand},
     child::SMALL_PAGES,
-    world::{Openings, deno_flags},
+    execution::{Openings, deno_flags},
 };
 use metier_js::{DENO_RUNNER, OPENCLAW_HOOKS};
 use metier_runtime::live::Runtime;
@@ -69,8 +69,8 @@ fn main() -> Outcome {
     let bare = Bare::new(deno, &skill, &folder.join("bare"))?;
     let skills = folder.join("skills");
     let stage = |engine| Stage::new(metier, folder, &[&skills], false, config(engine, deno));
-    let embedded = stage(Engine::Embedded)?;
-    let fenced = stage(Engine::Deno)?;
+    let embedded = stage(HookEngine::Embedded)?;
+    let fenced = stage(HookEngine::Deno)?;
     let (mut ours, mut theirs, mut alone, mut worker) = (vec![], vec![], vec![], vec![]);
     embedded.play(&folder.join("embedded"), |embedded| {
         fenced.play(&folder.join("fenced"), |fenced| {
@@ -95,7 +95,7 @@ fn main() -> Outcome {
     Ok(())
 }
 
-fn config(engine: Engine, deno: &Path) -> Config {
+fn config(engine: HookEngine, deno: &Path) -> Config {
     let mut config = Config::default();
     config.hooks.engine = engine;
     config.hooks.deno = Some(deno.to_owned());
@@ -138,7 +138,7 @@ fn warm(runtime: &Runtime, name: &str) -> Outcome {
 
 /// The embedded engine without the runtime around it: a worker that starts, sandboxes itself, loads the handler and answers.
 fn cold_worker(metier: &Path, skill: &Path) -> Result<f64, Error> {
-    let worker = Worker {
+    let worker = WorkerCommand {
         binary: metier.to_owned(),
         arguments: vec!["__js".to_owned()],
         variables: [("MIMALLOC_ARENA_RESERVE", "16384"), SMALL_PAGES]
@@ -147,7 +147,7 @@ fn cold_worker(metier: &Path, skill: &Path) -> Result<f64, Error> {
         confinement: "worker",
     };
     let start = Instant::now();
-    let mut session = Process::open(worker, &hello(skill), &Nobody, PATIENCE)?;
+    let mut session = ChildProcess::open(worker, &hello(skill), &Nobody, PATIENCE)?;
     session.call(method::OPENCLAW, event()?, &Nobody, PATIENCE)?;
     let time = start.elapsed().as_secs_f64() * 1e3;
     Box::new(session).close(&Nobody, PATIENCE);
@@ -189,7 +189,7 @@ fn event() -> Result<Value, Error> {
 
 struct Nobody;
 
-impl Host for Nobody {
+impl SkillHost for Nobody {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }

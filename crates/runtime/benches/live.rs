@@ -17,7 +17,7 @@ use std::{
 
 use metier_config::Config;
 use metier_host::{
-    backend::{self, Host, Process, Session},
+    backend::{self, ChildProcess, SkillHost, SkillProcess},
     sandbox::{WorkerLimits, confine},
 };
 use metier_runtime::live::Runtime;
@@ -25,7 +25,7 @@ use metier_sdk::{
     HookPhase,
     wire::{HostRequest, Initialize, PROTOCOL, RpcError, method},
 };
-use metier_store::{Completion, Decision, NewReceipt, Outcome as Ended, Store};
+use metier_store::{Completion, NewReceipt, ReceiptDecision, ReceiptOutcome, Store};
 use serde_json::{Value, json};
 
 use stage::{Error, Outcome, PATIENCE, Stage, median, nothing, tell};
@@ -183,7 +183,7 @@ fn parts(metier: &Path, child: &Path) -> Outcome {
     tell("start_ms", middle(started) / 1e3);
     tell("confine_ms", (middle(confined) - middle(free)) / 1e3);
     tell("child_start_ms", middle(plain) / 1e3);
-    let mut session = Process::open(starlark(metier), &hello, &Nobody, PATIENCE)?;
+    let mut session = ChildProcess::open(starlark(metier), &hello, &Nobody, PATIENCE)?;
     let again = serde_json::to_value(&hello)?;
     let load = || {
         session.call(method::INITIALIZE, again.clone(), &Nobody, PATIENCE)?;
@@ -206,9 +206,9 @@ fn middle(mut times: Vec<f64>) -> f64 {
 }
 
 /// One start to the first answer.
-fn opening(worker: &backend::Worker, hello: &Initialize) -> Result<f64, Error> {
+fn opening(worker: &backend::WorkerCommand, hello: &Initialize) -> Result<f64, Error> {
     let start = Instant::now();
-    let session = Process::open(worker.clone(), hello, &Nobody, PATIENCE)?;
+    let session = ChildProcess::open(worker.clone(), hello, &Nobody, PATIENCE)?;
     let time = start.elapsed().as_secs_f64() * 1e6;
     Box::new(session).close(&Nobody, PATIENCE);
     Ok(time)
@@ -224,15 +224,15 @@ fn version(metier: &Path) -> Result<f64, Error> {
     Ok(start.elapsed().as_secs_f64() * 1e6)
 }
 
-fn starlark(metier: &Path) -> backend::Worker {
-    backend::Worker {
+fn starlark(metier: &Path) -> backend::WorkerCommand {
+    backend::WorkerCommand {
         variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
         ..program(metier, &["__starlark"])
     }
 }
 
-fn program(binary: &Path, arguments: &[&str]) -> backend::Worker {
-    backend::Worker {
+fn program(binary: &Path, arguments: &[&str]) -> backend::WorkerCommand {
+    backend::WorkerCommand {
         binary: binary.to_owned(),
         arguments: arguments.iter().map(|&word| word.to_owned()).collect(),
         variables: Vec::new(),
@@ -269,7 +269,7 @@ fn answer() -> Outcome {
 
 struct Nobody;
 
-impl Host for Nobody {
+impl SkillHost for Nobody {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }
@@ -296,9 +296,9 @@ fn receipts(place: &str, folder: &Path) -> Outcome {
         digest: format!("sha256:{:064}", 7),
         act: "tool:call".into(),
         detail: "greeter__greet".into(),
-        decision: Decision::Allowed,
+        decision: ReceiptDecision::Allowed,
         reason: None,
-        outcome: Some(Ended::Ok),
+        outcome: Some(ReceiptOutcome::Ok),
         ms: 0,
         sandbox: None,
         session: Some("0123456789abcdef".into()),
@@ -311,8 +311,8 @@ fn receipts(place: &str, folder: &Path) -> Outcome {
     tell(&format!("receipt_{place}"), median(500, write, nothing)?);
     let completion = Completion {
         at: "2026-01-02T03:04:05.679Z".into(),
-        decision: Decision::Allowed,
-        outcome: Some(Ended::Ok),
+        decision: ReceiptDecision::Allowed,
+        outcome: Some(ReceiptOutcome::Ok),
         reason: None,
         ms: 1,
         sandbox: None,

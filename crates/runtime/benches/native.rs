@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_host::backend::{Host, Process, Session, Worker};
+use metier_host::backend::{ChildProcess, SkillHost, SkillProcess, WorkerCommand};
 use metier_sdk::wire::{HostRequest, Initialize, PROTOCOL, RpcError, method};
 use serde_json::{Value, json};
 
@@ -22,7 +22,7 @@ const CALLS: usize = 2_000;
 /// A host with one file.
 struct OneFile;
 
-impl Host for OneFile {
+impl SkillHost for OneFile {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({"content": "one two\nthree\n"}))
     }
@@ -50,8 +50,8 @@ fn native(metier: &Path, library: &Path) -> Result<(), Error> {
     measure("native", &worker(metier, arguments))
 }
 
-fn worker(binary: &Path, arguments: Vec<String>) -> Worker {
-    Worker {
+fn worker(binary: &Path, arguments: Vec<String>) -> WorkerCommand {
+    WorkerCommand {
         binary: binary.to_owned(),
         arguments,
         variables: Vec::new(),
@@ -59,7 +59,7 @@ fn worker(binary: &Path, arguments: Vec<String>) -> Worker {
     }
 }
 
-fn measure(name: &str, worker: &Worker) -> Result<(), Error> {
+fn measure(name: &str, worker: &WorkerCommand) -> Result<(), Error> {
     let hello = Initialize {
         protocol: PROTOCOL,
         skill: "word-count".into(),
@@ -72,7 +72,7 @@ fn measure(name: &str, worker: &Worker) -> Result<(), Error> {
         variables: BTreeMap::new(),
         project: None,
     };
-    let start = || Process::open(worker.clone(), &hello, &OneFile, PATIENCE);
+    let start = || ChildProcess::open(worker.clone(), &hello, &OneFile, PATIENCE);
     let mut starts = Vec::new();
     for _ in 0..STARTS {
         let begin = Instant::now();

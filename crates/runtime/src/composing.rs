@@ -1,19 +1,21 @@
 //! Skills of the inventory as one set: names become members, and policy puts them together.
 
-use metier_catalog::Entry;
-use metier_config::{Config, OnConflict};
-use metier_model::{Manifest, Mode, Severity, Source, text::shell_word};
-use metier_policy::{Composition, Member, Options, Reason, ReasonKind, compose, scan_reason};
+use metier_catalog::CatalogEntry;
+use metier_config::{Config, ConflictSetting};
+use metier_model::{DiagnosticSeverity, SkillManifest, Source, Strictness, text::shell_word};
+use metier_policy::{
+    ComposeOptions, Composition, Member, Reason, ReasonKind, compose, scan_reason,
+};
 
 use crate::{
-    inventory::{Inventory, NotFound, Skill, Status, switch, switch_hint},
-    render::Loaded,
-    scanning::Stance,
+    inventory::{Inventory, InventorySkill, NotFound, Status, switch, switch_hint},
+    render::LoadedSkill,
+    scanning::ScanConsequence,
 };
 
 /// What became of a name.
-enum Found {
-    Usable(Box<Manifest>, String),
+enum NamedMember {
+    Usable(Box<SkillManifest>, String),
     Missing(NotFound),
     Refused(String, Option<String>),
 }
@@ -26,26 +28,26 @@ impl Inventory {
         &self,
         names: &[String],
         config: &Config,
-        mode: Mode,
+        mode: Strictness,
         coding: bool,
     ) -> Composition {
-        let found: Vec<Found> = names
+        let found: Vec<NamedMember> = names
             .iter()
             .map(|name| match self.find(name) {
                 Ok(skill) => self.manifest_of(skill, config, mode),
-                Err(missing) => Found::Missing(missing),
+                Err(missing) => NamedMember::Missing(missing),
             })
             .collect();
         let members: Vec<Member<'_>> = names
             .iter()
             .zip(&found)
             .map(|(name, found)| match found {
-                Found::Usable(manifest, place) => Member::Known { manifest, place },
-                Found::Missing(missing) => Member::Unknown {
+                NamedMember::Usable(manifest, place) => Member::Known { manifest, place },
+                NamedMember::Missing(missing) => Member::Unknown {
                     name,
                     near: &missing.near,
                 },
-                Found::Refused(why, hint) => Member::Refused {
+                NamedMember::Refused(why, hint) => Member::Refused {
                     name,
                     why,
                     hint: hint.as_deref(),
@@ -57,7 +59,7 @@ impl Inventory {
 
     /// Puts skills together that were read already.
     #[must_use]
-    pub fn compose_loaded(skills: &[Loaded], config: &Config, coding: bool) -> Composition {
+    pub fn compose_loaded(skills: &[LoadedSkill], config: &Config, coding: bool) -> Composition {
         let places: Vec<String> = skills
             .iter()
             .map(|skill| skill.entry.place.path().to_string_lossy().into_owned())
@@ -73,22 +75,27 @@ impl Inventory {
     }
 
     /// The manifest of a usable skill, as it is on disk now.
-    fn manifest_of(&self, skill: &Skill, config: &Config, mode: Mode) -> Found {
+    fn manifest_of(
+        &self,
+        skill: &InventorySkill,
+        config: &Config,
+        mode: Strictness,
+    ) -> NamedMember {
         let entry = self.entry(skill);
         if let Some((why, hint)) = objection(entry, skill, config) {
-            return Found::Refused(why, hint);
+            return NamedMember::Refused(why, hint);
         }
         let loaded = match entry.load(mode, config.limits.max_skill_bytes) {
             Ok((parsed, _)) => parsed,
-            Err(error) => return Found::Refused(error.to_string(), Some(validate(entry))),
+            Err(error) => return NamedMember::Refused(error.to_string(), Some(validate(entry))),
         };
         match loaded.manifest {
             // A folder that was written to meanwhile may hold another skill.
             Some(manifest) if *manifest.card.name == *entry.name() => {
                 let place = entry.place.path().to_string_lossy().into_owned();
-                Found::Usable(Box::new(manifest), place)
+                NamedMember::Usable(Box::new(manifest), place)
             }
-            _ => Found::Refused(
+            _ => NamedMember::Refused(
                 "it has changed since it was found".to_owned(),
                 Some(validate(entry)),
             ),
@@ -97,19 +104,23 @@ impl Inventory {
 }
 
 /// What holds for every set on this machine.
-pub(crate) fn rules(config: &Config, coding: bool) -> Options {
+pub(crate) fn rules(config: &Config, coding: bool) -> ComposeOptions {
     let on_conflict = match config.security.on_conflict {
-        OnConflict::Restrict => metier_policy::OnConflict::Restrict,
-        OnConflict::Reject => metier_policy::OnConflict::Reject,
+        ConflictSetting::Restrict => metier_policy::OnConflict::Restrict,
+        ConflictSetting::Reject => metier_policy::OnConflict::Reject,
     };
-    Options {
+    ComposeOptions {
         coding,
         on_conflict,
     }
 }
 
 /// Why a skill can't be used, and what to type.
-fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
+fn objection(
+    entry: &CatalogEntry,
+    skill: &InventorySkill,
+    config: &Config,
+) -> Option<(String, Option<String>)> {
     let reasons = |reasons: &[Reason]| {
         let messages: Vec<&str> = reasons.iter().map(|reason| &*reason.message).collect();
         let hint = reasons.iter().find_map(|reason| reason.hint.as_deref());
@@ -121,7 +132,7 @@ fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, O
             let error = entry
                 .diagnostics
                 .iter()
-                .find(|diagnostic| diagnostic.severity == Severity::Error);
+                .find(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
             let why = error.map_or("it can't be read", |error| &error.message);
             Some((why.to_owned(), Some(validate(entry))))
         }
@@ -141,7 +152,11 @@ fn objection(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, O
 
 /// A shadowed skill is requested with its source, so it does not matter that another one wins its name. Its status was not checked
 /// for that reason; the user's and the scanner's decisions still apply.
-fn shadowed(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Option<String>)> {
+fn shadowed(
+    entry: &CatalogEntry,
+    skill: &InventorySkill,
+    config: &Config,
+) -> Option<(String, Option<String>)> {
     let card = entry.card.as_ref()?;
     if let Some(key) = switch(config, card) {
         let why = "it is disabled in the configuration".to_owned();
@@ -156,10 +171,11 @@ fn shadowed(entry: &Entry, skill: &Skill, config: &Config) -> Option<(String, Op
     }
     let known = skill.scan.as_deref()?;
     let reason = scan_reason(&entry.name(), known.scan())?;
-    (known.stance == Stance::Blocked).then(|| (reason.message.into(), reason.hint.map(Into::into)))
+    (known.stance == ScanConsequence::Blocked)
+        .then(|| (reason.message.into(), reason.hint.map(Into::into)))
 }
 
-fn validate(entry: &Entry) -> String {
+fn validate(entry: &CatalogEntry) -> String {
     let path = entry.place.path();
     format!("metier validate {}", shell_word(&path.to_string_lossy()))
 }

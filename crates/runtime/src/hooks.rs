@@ -6,10 +6,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{Content, Entry, Host, Place, Snapshot};
+use metier_catalog::{CatalogEntry, MachineFacts, SkillLocation, Snapshot, SnapshotContent};
 use metier_model::{
-    Manifest, Permission, Want,
-    hooks::{HookFile, Hooks, PLACES, discover, plugin, wants_text},
+    Permission, SkillManifest, Want,
+    hooks::{HookFile, PLACES, SkillHooks, discover, plugin, wants_text},
 };
 
 use crate::hosts;
@@ -24,29 +24,29 @@ const MAX_FILE: u64 = 256 << 10;
 
 /// The hooks of a skill, from its scanned files.
 #[must_use]
-pub fn of(held: &Snapshot) -> Hooks {
+pub fn of(held: &Snapshot) -> SkillHooks {
     let paths = held.files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| held.read(path, MAX_FILE).ok())
 }
 
 /// The hooks of a skill as it is on disk now, for display. Most skills have no file that needs to be read for this.
 #[must_use]
-pub fn in_place(entry: &Entry) -> Hooks {
+pub fn in_place(entry: &CatalogEntry) -> SkillHooks {
     match may_hook(entry) {
         true => among_all_files(&entry.place),
-        false => Hooks::default(),
+        false => SkillHooks::default(),
     }
 }
 
-fn among_all_files(place: &Place) -> Hooks {
+fn among_all_files(place: &SkillLocation) -> SkillHooks {
     let files = place.files().unwrap_or_default();
     let paths = files.iter().filter_map(|file| file.path.as_str());
     among(paths, |path| place.read(path, MAX_FILE).ok())
 }
 
 /// Whether a skill can have hooks: its manifest allows some, or there is something in a hook folder.
-fn may_hook(entry: &Entry) -> bool {
-    let Place::Folder(folder) = &entry.place else {
+fn may_hook(entry: &CatalogEntry) -> bool {
+    let SkillLocation::Folder(folder) = &entry.place else {
         return true;
     };
     let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
@@ -56,7 +56,7 @@ fn may_hook(entry: &Entry) -> bool {
 /// The permissions that the hooks of a skill need: commands of Claude read the project, and the scanner reports what the code of
 /// handlers and commands does. Code of a skill that declares its permissions gets exactly these.
 #[must_use]
-pub fn wants(manifest: &Manifest, held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
+pub fn wants(manifest: &SkillManifest, held: &Snapshot, hooks: &SkillHooks) -> Vec<Want> {
     let project = PROJECT.parse().ok().filter(|_| !hooks.commands.is_empty());
     let mut wants: Vec<Want> = project.into_iter().collect();
     if manifest.wants.is_empty() {
@@ -86,7 +86,7 @@ fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
         inside && CODE.iter().any(|ending| path.ends_with(ending))
     };
     let code = held.files.iter().filter_map(|file| match &file.content {
-        Content::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
+        SnapshotContent::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
         _ => None,
     });
     let files: Vec<(&str, &[u8])> = code.filter(|(path, _)| beside(path)).collect();
@@ -94,7 +94,7 @@ fn used_by(held: &Snapshot, handler: &str) -> Vec<Want> {
 }
 
 /// What the commands of hooks, and the files of the skill that they name, were seen to do.
-fn used_by_commands(held: &Snapshot, hooks: &Hooks) -> Vec<Want> {
+fn used_by_commands(held: &Snapshot, hooks: &SkillHooks) -> Vec<Want> {
     let lines: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
     let is_named = |path: &str| {
         let is_code = path.contains('/') || path.contains('.');
@@ -122,7 +122,7 @@ fn used(wants: Vec<Want>) -> Vec<Want> {
 fn among<'a>(
     paths: impl Iterator<Item = &'a str>,
     read: impl Fn(&str) -> Option<Vec<u8>>,
-) -> Hooks {
+) -> SkillHooks {
     let read = |path: &str| Some(String::from_utf8_lossy(&read(path)?).into_owned());
     let paths: Vec<&str> = paths.collect();
     let manifest = paths
@@ -170,7 +170,7 @@ pub fn deno(
     path: Option<&OsStr>,
 ) -> Result<PathBuf, NoDeno> {
     let Some(written) = configured else {
-        let machine = Host::new(path, BTreeSet::new(), &|_| false, None);
+        let machine = MachineFacts::new(path, BTreeSet::new(), &|_| false, None);
         return machine.program("deno").ok_or(NoDeno::NotOnPath);
     };
     let below_home = written.strip_prefix("~").ok().zip(home);
@@ -186,18 +186,18 @@ pub fn deno(
 mod tests {
     use std::{fs, time::Duration};
 
-    use metier_catalog::{Limits, Options, Root, discover as look};
-    use metier_model::{Mode, Source};
+    use metier_catalog::{DiscoveryLimits, DiscoveryOptions, Root, discover as look};
+    use metier_model::{Source, Strictness};
 
     use super::*;
 
     const EVENTS: &str = "{Odd: [{hooks: [{type: command, command: \"true\"}]}], Stop: [{hooks: [{type: command, command: \"true\"}]}]}";
     const PLAIN: &str = "---\nname: skill\ndescription: A skill.\nversion: 1.0.0\n---\nText.\n";
 
-    fn entries(root: &Path, mode: Mode) -> Vec<Entry> {
-        let options = Options {
+    fn entries(root: &Path, mode: Strictness) -> Vec<CatalogEntry> {
+        let options = DiscoveryOptions {
             mode,
-            limits: Limits {
+            limits: DiscoveryLimits {
                 max_skills: 100,
                 max_entries: 1_000,
                 max_skill_bytes: 1_000_000,
@@ -258,7 +258,7 @@ mod tests {
         ]
     }
 
-    fn shown(hooks: &Hooks) -> String {
+    fn shown(hooks: &SkillHooks) -> String {
         format!("{hooks:?}")
     }
 
@@ -273,7 +273,7 @@ mod tests {
                 fs::write(path, text).unwrap();
             }
         }
-        for mode in [Mode::Lenient, Mode::Strict] {
+        for mode in [Strictness::Lenient, Strictness::Strict] {
             let entries = entries(home.path(), mode);
             assert!(entries.len() >= skills().len());
             for entry in &entries {
@@ -281,7 +281,8 @@ mod tests {
                 assert_eq!(shown(&in_place(entry)), all, "{:?} {mode:?}", entry.place);
             }
             let looked_at = entries.iter().filter(|entry| may_hook(entry)).count();
-            let with_hooks = |entry: &&Entry| shown(&in_place(entry)) != shown(&Hooks::default());
+            let with_hooks =
+                |entry: &&CatalogEntry| shown(&in_place(entry)) != shown(&SkillHooks::default());
             let with_hooks = entries.iter().filter(with_hooks).count();
             assert!(with_hooks > 6 && looked_at >= with_hooks, "{mode:?}");
             assert!(looked_at < entries.len(), "{mode:?}");

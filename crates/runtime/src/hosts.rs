@@ -1,9 +1,9 @@
 //! What the code and the command lines of a skill were seen to use, for skills that declare no permissions.
 
-use metier_catalog::{Content, Snapshot};
+use metier_catalog::{Snapshot, SnapshotContent};
 use metier_model::{Permission, Scope, Want};
 use metier_policy::Purpose;
-use metier_scan::{About, File, Limits, Rules, quietly, scan, suggested};
+use metier_scan::{DeclaredFacts, RuleSet, ScanLimits, SkillFile, quietly, scan, suggested};
 
 /// The name under which command lines are scanned.
 const LINES: &str = "commands.sh";
@@ -34,7 +34,7 @@ pub(crate) fn of_lines(lines: &[&str]) -> Vec<Want> {
 /// What files of a skill were seen to use, each by itself: what one script asks for doesn't depend on the others.
 pub(crate) fn of_files(held: &Snapshot, is_meant: impl Fn(&str) -> bool) -> Vec<Want> {
     let files = held.files.iter().filter_map(|file| match &file.content {
-        Content::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
+        SnapshotContent::Bytes(bytes) => Some((file.path.as_str()?, &bytes[..])),
         _ => None,
     });
     let files = files.filter(|(path, _)| is_meant(path));
@@ -43,19 +43,19 @@ pub(crate) fn of_files(held: &Snapshot, is_meant: impl Fn(&str) -> bool) -> Vec<
 
 /// What files were seen to use, as permissions.
 pub(crate) fn seen(files: &[(&str, &[u8])]) -> Vec<Want> {
-    let files: Vec<File<'_>> = files
+    let files: Vec<SkillFile<'_>> = files
         .iter()
-        .map(|(path, bytes)| File {
+        .map(|(path, bytes)| SkillFile {
             path,
-            content: metier_scan::Content::Bytes(bytes),
+            content: metier_scan::ScannedContent::Bytes(bytes),
         })
         .collect();
     let look = || {
         scan(
             &files,
-            &About::default(),
-            &Rules::default(),
-            &Limits::default(),
+            &DeclaredFacts::default(),
+            &RuleSet::default(),
+            &ScanLimits::default(),
         )
     };
     let Some(report) = quietly(look) else {

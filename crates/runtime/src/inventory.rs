@@ -2,12 +2,17 @@
 
 use std::cmp::Reverse;
 
-use metier_catalog::{Catalog, Entry, Place};
+use metier_catalog::{Catalog, CatalogEntry, SkillLocation};
 use metier_config::{Config, Origin};
-use metier_model::{Card, Code, Dependency, Diagnostic, Mode, Need, Severity, Source, text};
-use metier_policy::{Facts, Reason, ReasonKind, Scan, Standing, Verdict, admit, dependencies};
+use metier_model::{
+    Card, Dependency, Diagnostic, DiagnosticCode, DiagnosticSeverity, Need, Source, Strictness,
+    text,
+};
+use metier_policy::{
+    Admission, Facts, Reason, ReasonKind, ScanState, UserDecisions, admit, dependencies,
+};
 
-use crate::scanning::{Known, Screen, Stance};
+use crate::scanning::{KnownVerdict, KnownVerdicts, ScanConsequence};
 
 /// Whether a skill can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +58,7 @@ impl Status {
 
 /// A skill of the inventory.
 #[derive(Clone, Debug)]
-pub struct Skill {
+pub struct InventorySkill {
     /// Its position in the catalog.
     pub entry: usize,
     /// Whether it can be used.
@@ -65,10 +70,10 @@ pub struct Skill {
     /// Whether it was selected by name (`--skills`, AGENT.md).
     pub selected: bool,
     /// The scanner's verdict on its last known bytes.
-    pub scan: Option<Box<Known>>,
+    pub scan: Option<Box<KnownVerdict>>,
 }
 
-impl Skill {
+impl InventorySkill {
     /// Its status and the reasons for it: "is not ready: it needs the program `gh`, which is not on PATH".
     #[must_use]
     pub fn standing(&self) -> String {
@@ -114,14 +119,14 @@ impl Inventory {
 
     /// Whether nothing is known of what a skill holds. The built-in ones are part of the program.
     #[must_use]
-    pub fn is_unscanned(&self, skill: &Skill) -> bool {
-        skill.scan.is_none() && matches!(self.entry(skill).place, Place::Folder(_))
+    pub fn is_unscanned(&self, skill: &InventorySkill) -> bool {
+        skill.scan.is_none() && matches!(self.entry(skill).place, SkillLocation::Folder(_))
     }
 }
 
 /// How many skills have each status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct StatusCounts {
     /// Skills that can be used.
     pub ready: usize,
     /// Skills with unmet requirements.
@@ -142,7 +147,7 @@ pub struct Inventory {
     /// The catalog that was surveyed.
     pub catalog: Catalog,
     /// The skills: the strongest source first, then by name.
-    pub skills: Vec<Skill>,
+    pub skills: Vec<InventorySkill>,
     /// What is wrong between skills, and with roots.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -162,22 +167,24 @@ pub fn survey(
     mut catalog: Catalog,
     config: &Config,
     facts: &dyn Facts,
-    mode: Mode,
+    mode: Strictness,
     selection: &[String],
-    screen: &dyn Screen,
+    screen: &dyn KnownVerdicts,
 ) -> Inventory {
     let mut diagnostics = std::mem::take(&mut catalog.diagnostics);
     if facts.tools().is_none() {
         catalog.entries.iter_mut().for_each(note_unchecked_tools);
     }
     let shadows = shadows(&catalog, config);
-    let mut skills: Vec<Skill> = (0..catalog.entries.len())
+    let mut skills: Vec<InventorySkill> = (0..catalog.entries.len())
         .map(|entry| {
             let known = known(&catalog.entries[entry], config, screen).map(Box::new);
-            let scan = known.as_deref().map_or(Scan::Unknown, Known::scan);
+            let scan = known
+                .as_deref()
+                .map_or(ScanState::Unknown, KnownVerdict::scan);
             let winner = shadows.get(entry).copied().flatten();
             let skill = judge(&catalog, entry, winner, config, facts, mode, scan);
-            Skill {
+            InventorySkill {
                 scan: known,
                 ..skill
             }
@@ -198,17 +205,21 @@ pub fn survey(
 
 /// The scanner's verdict on a skill. Before the first scan, the verdict on its name and description alone; the user has to scan the
 /// skill to accept those.
-fn known(entry: &Entry, config: &Config, screen: &dyn Screen) -> Option<Known> {
+fn known(
+    entry: &CatalogEntry,
+    config: &Config,
+    screen: &dyn KnownVerdicts,
+) -> Option<KnownVerdict> {
     let words = || {
-        let known = Known::of_words(entry)?.judged(config, || false);
+        let known = KnownVerdict::of_words(entry)?.judged(config, || false);
         // With warnings only, the skill has a warning and is still unscanned.
-        (known.stance == Stance::Blocked).then_some(known)
+        (known.stance == ScanConsequence::Blocked).then_some(known)
     };
     screen.known(entry).or_else(words)
 }
 
 /// A skill that can't be used is a line in the log, with every reason.
-fn log_unavailable(catalog: &Catalog, skills: &[Skill]) {
+fn log_unavailable(catalog: &Catalog, skills: &[InventorySkill]) {
     if !tracing::enabled!(tracing::Level::WARN) {
         return;
     }
@@ -235,7 +246,7 @@ fn log_unavailable(catalog: &Catalog, skills: &[Skill]) {
 }
 
 /// Tools that a skill needs, when no list of the agent's tools is configured: worth a warning, no refusal.
-fn note_unchecked_tools(entry: &mut Entry) {
+fn note_unchecked_tools(entry: &mut CatalogEntry) {
     let requirements = entry.card.iter().flat_map(|card| &card.requirements);
     let tools: Vec<(&str, u32)> = requirements
         .filter_map(|requirement| match &requirement.need {
@@ -248,14 +259,14 @@ fn note_unchecked_tools(entry: &mut Entry) {
     };
     // A second survey does not repeat the warning.
     let mut said = entry.diagnostics.iter();
-    if said.any(|said| said.code == Code::ToolsUnchecked) {
+    if said.any(|said| said.code == DiagnosticCode::ToolsUnchecked) {
         return;
     }
     let names: Vec<&str> = tools.iter().map(|(name, _)| *name).collect();
     let names = names.join("`, `");
     let diagnostic = Diagnostic {
-        severity: Severity::Warning,
-        code: Code::ToolsUnchecked,
+        severity: DiagnosticSeverity::Warning,
+        code: DiagnosticCode::ToolsUnchecked,
         message: format!("it needs the tools `{names}`, but `agent.tools` is not configured")
             .into(),
         hint: Some("list the tools of your agent: metier config agent.tools NAME,NAME".into()),
@@ -266,8 +277,8 @@ fn note_unchecked_tools(entry: &mut Entry) {
 }
 
 /// The strongest source first, then by name, then by path. Mostly they are in order already.
-fn sort(catalog: &Catalog, skills: &mut [Skill]) {
-    let entry = |skill: &Skill| &catalog.entries[skill.entry];
+fn sort(catalog: &Catalog, skills: &mut [InventorySkill]) {
+    let entry = |skill: &InventorySkill| &catalog.entries[skill.entry];
     skills.sort_unstable_by(|a, b| {
         let (a, b) = (entry(a), entry(b));
         (Reverse(a.source), a.name())
@@ -276,7 +287,7 @@ fn sort(catalog: &Catalog, skills: &mut [Skill]) {
     });
 }
 
-fn is_trusted(catalog: &Catalog, entry: &Entry) -> bool {
+fn is_trusted(catalog: &Catalog, entry: &CatalogEntry) -> bool {
     entry
         .root
         .and_then(|root| catalog.roots.get(usize::from(root)))
@@ -329,11 +340,11 @@ fn judge(
     shadowed_by: Option<usize>,
     config: &Config,
     facts: &dyn Facts,
-    mode: Mode,
-    scan: Scan<'_>,
-) -> Skill {
+    mode: Strictness,
+    scan: ScanState<'_>,
+) -> InventorySkill {
     let entry = &catalog.entries[index];
-    let skill = |status, reasons, shadowed_by| Skill {
+    let skill = |status, reasons, shadowed_by| InventorySkill {
         entry: index,
         status,
         reasons,
@@ -342,7 +353,7 @@ fn judge(
         scan: None,
     };
     let Some(card) = &entry.card else {
-        let strict = (mode == Mode::Strict).then(|| Reason {
+        let strict = (mode == Strictness::Strict).then(|| Reason {
             kind: ReasonKind::Strict,
             name: entry.name().into(),
             message: "it does not conform to the specification, and validation is strict".into(),
@@ -363,24 +374,24 @@ fn judge(
         return skill(Status::Shadowed, Vec::new(), shadowed_by);
     }
     let reasons = match admit_entry(entry, card, trusted, config, facts, scan) {
-        Verdict::Admitted => Vec::new(),
-        Verdict::Refused(reasons) => reasons,
+        Admission::Admitted => Vec::new(),
+        Admission::Refused(reasons) => reasons,
     };
     skill(status_of(&reasons), reasons, None)
 }
 
 fn admit_entry(
-    entry: &Entry,
+    entry: &CatalogEntry,
     card: &Card,
     trusted: bool,
     config: &Config,
     facts: &dyn Facts,
-    scan: Scan<'_>,
-) -> Verdict {
+    scan: ScanState<'_>,
+) -> Admission {
     let settings = config.entry(card.config_key());
     let env: Vec<&str> = settings.env.keys().map(String::as_str).collect();
     let switched_off = switch(config, card).map(|key| switch_hint(config, &key));
-    let standing = Standing {
+    let standing = UserDecisions {
         source: entry.source,
         trusted,
         switched_off: switched_off.as_deref(),
@@ -429,8 +440,12 @@ pub(crate) fn status_of(reasons: &[Reason]) -> Status {
 }
 
 /// A missing dependency is a reason if it is required; an optional one, and a cycle, are warnings.
-fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut Vec<Diagnostic>) {
-    let has_dependencies = |skill: &Skill| {
+fn check_dependencies(
+    catalog: &Catalog,
+    skills: &mut [InventorySkill],
+    diagnostics: &mut Vec<Diagnostic>,
+) {
+    let has_dependencies = |skill: &InventorySkill| {
         let card = catalog.entries[skill.entry].card.as_ref();
         card.is_some_and(|card| {
             card.requirements
@@ -441,8 +456,9 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
     if !skills.iter().any(has_dependencies) {
         return;
     }
-    let is_usable = |skill: &Skill| matches!(skill.status, Status::Ready | Status::NotReady);
-    let mut usable: Vec<(&mut Skill, &Card)> = skills
+    let is_usable =
+        |skill: &InventorySkill| matches!(skill.status, Status::Ready | Status::NotReady);
+    let mut usable: Vec<(&mut InventorySkill, &Card)> = skills
         .iter_mut()
         .filter(|skill| is_usable(skill))
         .filter_map(|skill| {
@@ -455,7 +471,7 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
     let cards: Vec<&Card> = usable.iter().map(|(_, card)| *card).collect();
     for problem in dependencies::check(&cards) {
         match problem {
-            dependencies::Problem::Missing {
+            dependencies::DependencyProblem::Missing {
                 skill,
                 dependency,
                 found,
@@ -466,7 +482,7 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
                 if dependency.optional {
                     diagnostics.push(about(
                         &catalog.entries[skill.entry],
-                        Code::DependencyMissing,
+                        DiagnosticCode::DependencyMissing,
                         message,
                         Some(line),
                     ));
@@ -482,13 +498,13 @@ fn check_dependencies(catalog: &Catalog, skills: &mut [Skill], diagnostics: &mut
                     });
                 }
             }
-            dependencies::Problem::Cycle(cycle) => {
+            dependencies::DependencyProblem::Cycle(cycle) => {
                 let names = cycle
                     .iter()
                     .map(|skill| format!("`{}`", cards[*skill].name));
                 diagnostics.push(about(
                     &catalog.entries[usable[cycle[0]].0.entry],
-                    Code::DependencyCycle,
+                    DiagnosticCode::DependencyCycle,
                     format!("these skills depend on each other: {}", joined(names)),
                     None,
                 ));
@@ -527,7 +543,7 @@ fn joined(names: impl ExactSizeIterator<Item = String>) -> String {
 
 fn mark_selected(
     catalog: &Catalog,
-    skills: &mut [Skill],
+    skills: &mut [InventorySkill],
     selection: &[String],
     diagnostics: &mut Vec<Diagnostic>,
 ) {
@@ -542,8 +558,8 @@ fn mark_selected(
         }
         if !found {
             diagnostics.push(Diagnostic {
-                severity: Severity::Warning,
-                code: Code::SelectionUnknown,
+                severity: DiagnosticSeverity::Warning,
+                code: DiagnosticCode::SelectionUnknown,
                 message: format!(
                     "the selected skill `{}` is not installed",
                     text::visible(name)
@@ -558,7 +574,7 @@ fn mark_selected(
 }
 
 /// Whether `wanted`, a name or `source:name`, matches this entry.
-fn names(entry: &Entry, wanted: &str) -> bool {
+fn names(entry: &CatalogEntry, wanted: &str) -> bool {
     match wanted
         .split_once(':')
         .and_then(|(source, name)| Some((source.parse::<Source>().ok()?, name)))
@@ -575,10 +591,11 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
             continue;
         };
         let all = catalog.entries.iter().enumerate();
-        let of_name: Vec<(usize, &Entry)> = all
+        let of_name: Vec<(usize, &CatalogEntry)> = all
             .filter(|(_, entry)| entry.card.is_some() && entry.name() == name)
             .collect();
-        let version = |entry: &Entry| Some(entry.card.as_ref()?.version.as_ref()?.to_string());
+        let version =
+            |entry: &CatalogEntry| Some(entry.card.as_ref()?.version.as_ref()?.to_string());
         let versions: Vec<String> = of_name.iter().filter_map(|(_, one)| version(one)).collect();
         let is_used = |position: usize| shadows.get(position).is_none_or(Option::is_none);
         let used = of_name
@@ -596,8 +613,8 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
         let key = format!("skills.entries.{name}.version");
         let entry = &mut catalog.entries[used];
         let diagnostic = Diagnostic {
-            severity: Severity::Warning,
-            code: Code::VersionNotFound,
+            severity: DiagnosticSeverity::Warning,
+            code: DiagnosticCode::VersionNotFound,
             message: format!(
                 "`{key}` requires version {wanted} of the skill `{name}`, but {there}"
             )
@@ -613,7 +630,7 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
     }
 }
 
-fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagnostic>) {
+fn note_shadows(catalog: &Catalog, skills: &[InventorySkill], diagnostics: &mut Vec<Diagnostic>) {
     for skill in skills {
         if let Some(winner) = skill.shadowed_by.map(|winner| &catalog.entries[winner]) {
             let message = format!(
@@ -621,8 +638,12 @@ fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagn
                 winner.name(),
                 winner.place.path().display()
             );
-            let mut diagnostic =
-                about(&catalog.entries[skill.entry], Code::Shadowed, message, None);
+            let mut diagnostic = about(
+                &catalog.entries[skill.entry],
+                DiagnosticCode::Shadowed,
+                message,
+                None,
+            );
             diagnostic.hint = Some(
                 format!(
                     "it is still available as `{}:{}`",
@@ -636,9 +657,14 @@ fn note_shadows(catalog: &Catalog, skills: &[Skill], diagnostics: &mut Vec<Diagn
     }
 }
 
-fn about(entry: &Entry, code: Code, message: String, line: Option<u32>) -> Diagnostic {
+fn about(
+    entry: &CatalogEntry,
+    code: DiagnosticCode,
+    message: String,
+    line: Option<u32>,
+) -> Diagnostic {
     Diagnostic {
-        severity: Severity::Warning,
+        severity: DiagnosticSeverity::Warning,
         code,
         message: message.into(),
         hint: None,
@@ -650,14 +676,14 @@ fn about(entry: &Entry, code: Code, message: String, line: Option<u32>) -> Diagn
 impl Inventory {
     /// The entry behind a skill.
     #[must_use]
-    pub fn entry(&self, skill: &Skill) -> &Entry {
+    pub fn entry(&self, skill: &InventorySkill) -> &CatalogEntry {
         &self.catalog.entries[skill.entry]
     }
 
     /// How many skills have each status.
     #[must_use]
-    pub fn counts(&self) -> Counts {
-        let mut counts = Counts::default();
+    pub fn counts(&self) -> StatusCounts {
+        let mut counts = StatusCounts::default();
         for skill in &self.skills {
             match skill.status {
                 Status::Ready => counts.ready += 1,
@@ -675,16 +701,16 @@ impl Inventory {
     ///
     /// # Errors
     /// When there is no such skill; the error contains the nearest names.
-    pub fn find(&self, wanted: &str) -> Result<&Skill, NotFound> {
-        let matching = |skill: &&Skill| names(self.entry(skill), wanted);
-        let by_rank = |skill: &&Skill| {
+    pub fn find(&self, wanted: &str) -> Result<&InventorySkill, NotFound> {
+        let matching = |skill: &&InventorySkill| names(self.entry(skill), wanted);
+        let by_rank = |skill: &&InventorySkill| {
             (
                 skill.status != Status::Shadowed,
                 skill.status != Status::Invalid,
                 skill.status != Status::Blocked,
             )
         };
-        let by_path = |skill: &&Skill| matches!(&self.entry(skill).place, Place::Folder(path) if path.as_os_str() == wanted);
+        let by_path = |skill: &&InventorySkill| matches!(&self.entry(skill).place, SkillLocation::Folder(path) if path.as_os_str() == wanted);
         self.skills
             .iter()
             .filter(matching)
@@ -695,16 +721,16 @@ impl Inventory {
 
     /// The plugin that a skill belongs to, if it has hooks: the nearest folder around it that is one.
     #[must_use]
-    pub fn plugin_of(&self, entry: &Entry) -> Option<&Skill> {
-        let Place::Folder(folder) = &entry.place else {
+    pub fn plugin_of(&self, entry: &CatalogEntry) -> Option<&InventorySkill> {
+        let SkillLocation::Folder(folder) = &entry.place else {
             return None;
         };
-        let around = |skill: &&Skill| {
+        let around = |skill: &&InventorySkill| {
             let plugin = self.entry(skill);
-            let is_around = matches!(&plugin.place, Place::Folder(path) if folder.starts_with(path) && path != folder);
+            let is_around = matches!(&plugin.place, SkillLocation::Folder(path) if folder.starts_with(path) && path != folder);
             plugin.is_plugin() && plugin.source == entry.source && is_around
         };
-        let depth = |skill: &&Skill| self.entry(skill).place.path().as_os_str().len();
+        let depth = |skill: &&InventorySkill| self.entry(skill).place.path().as_os_str().len();
         self.skills.iter().filter(around).max_by_key(depth)
     }
 

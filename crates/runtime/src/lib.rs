@@ -27,22 +27,22 @@
     )
 )]
 
+pub mod approvals;
 #[cfg(feature = "run")]
-pub mod activate;
+pub mod body_commands;
 mod composing;
-pub mod desk;
 mod entrypoint;
+#[cfg(feature = "run")]
+pub mod granted_skill;
 mod guarded;
 pub mod hooks;
 mod hosts;
 mod inventory;
 #[cfg(feature = "run")]
 pub mod live;
+pub mod manifest_checks;
 mod parallel;
 pub mod permissions;
-#[cfg(feature = "run")]
-pub mod premises;
-pub mod promises;
 pub mod prompt;
 mod prompt_files;
 #[cfg(feature = "run")]
@@ -55,12 +55,12 @@ pub mod scanning;
 #[cfg(feature = "run")]
 pub mod schema;
 pub mod selecting;
-mod tokens;
 #[cfg(feature = "run")]
-pub mod worker;
+pub mod skill_environment;
+mod tokens;
 mod workflows;
 
-pub use inventory::{Counts, Inventory, NotFound, Skill, Status, survey};
+pub use inventory::{Inventory, InventorySkill, NotFound, Status, StatusCounts, survey};
 pub use redact::Redactor;
 pub use rulebook::{RuleProblem, Rulebook};
 pub use tokens::count as count_tokens;

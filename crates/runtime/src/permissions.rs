@@ -1,14 +1,14 @@
 //! Everything that a skill could request, so that it can be reviewed and answered in advance.
 
 use metier_config::Config;
-use metier_model::template::Piece;
-use metier_policy::{Asked, Purpose, Request};
+use metier_model::template::BodyPiece;
+use metier_policy::{PermissionRequest, Purpose, RequestedPermission};
 
-use crate::{hooks, render::Loaded, requests};
+use crate::{hooks, render::LoadedSkill, requests};
 
 /// What rendering the skill would ask for, and what running any of its scripts, its code and its hooks would.
 #[must_use]
-pub fn everything(skill: &Loaded, config: &Config) -> Request {
+pub fn everything(skill: &LoadedSkill, config: &Config) -> PermissionRequest {
     let pieces = skill.pieces();
     let conditions = skill.condition_commands();
     let commands = pieces.iter().filter_map(command).chain(conditions);
@@ -25,16 +25,16 @@ pub fn everything(skill: &Loaded, config: &Config) -> Request {
     if has_scripts {
         let scripts = request(Purpose::Scripts);
         let hooked = running.iter().filter(|_| !lines.is_empty());
-        running = Request::new(scripts.iter().chain(hooked).cloned());
+        running = PermissionRequest::new(scripts.iter().chain(hooked).cloned());
     }
     let rendering = request(Purpose::Render(&commands));
-    let asked: Vec<Asked> = rendering.iter().chain(running.iter()).cloned().collect();
-    Request::new(asked).with_hooks(hooks::wants(&skill.manifest, &skill.held, &hooks))
+    let asked: Vec<RequestedPermission> = rendering.iter().chain(running.iter()).cloned().collect();
+    PermissionRequest::new(asked).with_hooks(hooks::wants(&skill.manifest, &skill.held, &hooks))
 }
 
-fn command<'a>(piece: &Piece<'a>) -> Option<&'a str> {
+fn command<'a>(piece: &BodyPiece<'a>) -> Option<&'a str> {
     match piece {
-        Piece::Command(command) => Some(command.text),
+        BodyPiece::Command(command) => Some(command.text),
         _ => None,
     }
 }

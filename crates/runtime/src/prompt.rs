@@ -6,22 +6,22 @@
 
 use std::{borrow::Cow, fmt::Write};
 
-use metier_catalog::{Entry, ReadError, Snapshot};
+use metier_catalog::{CatalogEntry, ReadError, Snapshot};
 use metier_model::{
-    Card, Mode,
+    Card, Strictness,
     model_text::{for_model, is_hidden},
     text,
 };
 
 use crate::{
-    inventory::{Inventory, Skill, Status},
+    inventory::{Inventory, InventorySkill, Status},
     prompt_files::PromptFiles,
     tokens,
 };
 
 /// How the catalog is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Format {
+pub enum PromptFormat {
     /// `<available_skills>`.
     #[default]
     Xml,
@@ -31,9 +31,9 @@ pub enum Format {
 
 /// Content and size of the catalog.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Options {
+pub struct PromptOptions {
     /// How it is written.
-    pub format: Format,
+    pub format: PromptFormat,
     /// Maximum number of skills; 0 means no limit.
     pub max_skills: usize,
     /// At most so many tokens.
@@ -50,7 +50,7 @@ pub struct Options {
 
 /// One skill as a model sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line<'a> {
+pub struct PromptEntry<'a> {
     /// Name of the skill.
     pub name: &'a str,
     /// What it does, as much as the budget allows.
@@ -61,9 +61,9 @@ pub struct Line<'a> {
 
 /// The catalog that fits.
 #[derive(Clone, Debug)]
-pub struct Listing<'a> {
+pub struct PromptListing<'a> {
     /// One line per skill.
-    pub lines: Vec<Line<'a>>,
+    pub lines: Vec<PromptEntry<'a>>,
     /// How many were left out.
     pub omitted: usize,
     /// How many descriptions were cut.
@@ -93,8 +93,8 @@ pub fn unscanned(inventory: &Inventory, include_disabled: bool) -> Vec<usize> {
 
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
-pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
-    let mut lines: Vec<Line<'a>> = offered(inventory, options.include_disabled)
+pub fn listing<'a>(inventory: &'a Inventory, options: &PromptOptions) -> PromptListing<'a> {
+    let mut lines: Vec<PromptEntry<'a>> = offered(inventory, options.include_disabled)
         .filter_map(|skill| line(inventory, skill, options))
         .collect();
     lines.sort_by(|a, b| a.name.cmp(b.name));
@@ -102,7 +102,7 @@ pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
     if options.max_skills > 0 {
         lines.truncate(options.max_skills);
     }
-    let mut listing = Listing {
+    let mut listing = PromptListing {
         omitted: found - lines.len(),
         lines,
         shortened: 0,
@@ -116,7 +116,7 @@ pub fn listing<'a>(inventory: &'a Inventory, options: &Options) -> Listing<'a> {
 }
 
 /// Skills that a model may choose: usable, and not reserved for people.
-fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item = &Skill> {
+fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item = &InventorySkill> {
     inventory.skills.iter().filter(move |skill| {
         let usable =
             skill.status == Status::Ready || (include_disabled && skill.status == Status::NotReady);
@@ -129,7 +129,11 @@ fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item 
     })
 }
 
-fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Option<Line<'a>> {
+fn line<'a>(
+    inventory: &'a Inventory,
+    skill: &'a InventorySkill,
+    options: &PromptOptions,
+) -> Option<PromptEntry<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
     let is_withheld = inventory.is_unscanned(skill) && !options.unscanned_locations;
@@ -138,7 +142,7 @@ fn line<'a>(inventory: &'a Inventory, skill: &'a Skill, options: &Options) -> Op
     } else {
         text::visible(&entry.body_path().to_string_lossy()).into_owned()
     };
-    Some(Line {
+    Some(PromptEntry {
         name: card.name.as_str(),
         description: describe(card),
         location,
@@ -165,12 +169,12 @@ fn without_controls(value: &str) -> Cow<'_, str> {
     }
 }
 
-fn cost(lines: &[Line<'_>], options: &Options) -> usize {
+fn cost(lines: &[PromptEntry<'_>], options: &PromptOptions) -> usize {
     tokens::count(&write(lines, options))
 }
 
 /// Shortens descriptions evenly until the budget holds; only then leaves skills out, from the end.
-fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
+fn fit(listing: &mut PromptListing<'_>, options: &PromptOptions, budget: usize) {
     if cost(&listing.lines, options) <= budget {
         return;
     }
@@ -216,7 +220,12 @@ fn fit(listing: &mut Listing<'_>, options: &Options, budget: usize) {
 
 /// The estimated cost of the catalog with descriptions of at most `length` characters: counting every variant exactly would take
 /// too long, so characters are used instead of tokens.
-fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &Options) -> usize {
+fn estimate(
+    lines: &[PromptEntry<'_>],
+    full: &[Cow<'_, str>],
+    length: usize,
+    options: &PromptOptions,
+) -> usize {
     let kept: usize = full
         .iter()
         .map(|description| description.chars().count().min(length))
@@ -226,10 +235,10 @@ fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &
         .map(|description| description.chars().count())
         .sum::<usize>()
         .max(1);
-    let bare: Vec<Line<'_>> = lines
+    let bare: Vec<PromptEntry<'_>> = lines
         .iter()
         .take(64)
-        .map(|line| Line {
+        .map(|line| PromptEntry {
             description: Cow::Borrowed(""),
             ..line.clone()
         })
@@ -240,7 +249,7 @@ fn estimate(lines: &[Line<'_>], full: &[Cow<'_, str>], length: usize, options: &
     frame + tokens::count(&sample) * all / sampled * kept / all
 }
 
-fn apply(listing: &mut Listing<'_>, full: &[Cow<'_, str>], length: usize) {
+fn apply(listing: &mut PromptListing<'_>, full: &[Cow<'_, str>], length: usize) {
     listing.shortened = 0;
     for (line, description) in listing.lines.iter_mut().zip(full) {
         let (short, cut) = shorten(description, length);
@@ -270,7 +279,7 @@ fn shorten(description: &str, length: usize) -> (String, bool) {
 
 /// Writes the catalog in the format of the options.
 #[must_use]
-pub fn write(lines: &[Line<'_>], options: &Options) -> String {
+pub fn write(lines: &[PromptEntry<'_>], options: &PromptOptions) -> String {
     if lines.is_empty() && !options.keep_empty {
         return String::new();
     }
@@ -289,13 +298,13 @@ pub fn write(lines: &[Line<'_>], options: &Options) -> String {
         out.push_str("\n\n");
     }
     match options.format {
-        Format::Xml => write_xml(lines, &mut out),
-        Format::Markdown => write_markdown(lines, &mut out),
+        PromptFormat::Xml => write_xml(lines, &mut out),
+        PromptFormat::Markdown => write_markdown(lines, &mut out),
     }
     out
 }
 
-fn write_xml(lines: &[Line<'_>], out: &mut String) {
+fn write_xml(lines: &[PromptEntry<'_>], out: &mut String) {
     out.push_str("<available_skills>\n");
     for line in lines {
         out.push_str("<skill>\n");
@@ -344,7 +353,7 @@ pub(crate) fn escape(value: &str, out: &mut String) {
     }
 }
 
-fn write_markdown(lines: &[Line<'_>], out: &mut String) {
+fn write_markdown(lines: &[PromptEntry<'_>], out: &mut String) {
     out.push_str("## Available skills\n\n");
     for line in lines {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
@@ -371,7 +380,7 @@ pub struct FullOptions<'a> {
     /// Also skills that are not ready.
     pub include_disabled: bool,
     /// How to read the bodies.
-    pub mode: Mode,
+    pub mode: Strictness,
     /// Maximum size of a SKILL.md, in bytes.
     pub max_skill_bytes: u64,
 }
@@ -381,11 +390,11 @@ pub struct FullOptions<'a> {
 pub fn full<E: From<ReadError>>(
     inventory: &Inventory,
     options: &FullOptions<'_>,
-    admit: impl Fn(&Entry) -> Result<Snapshot, E>,
+    admit: impl Fn(&CatalogEntry) -> Result<Snapshot, E>,
 ) -> (String, Vec<(String, E)>, usize) {
     let mut out = options.base.to_owned();
     let (mut failed, mut omitted) = (Vec::new(), 0);
-    let mut skills: Vec<&Skill> = inventory
+    let mut skills: Vec<&InventorySkill> = inventory
         .skills
         .iter()
         .filter(|skill| matches!(skill.status, Status::Ready | Status::NotReady))
@@ -455,16 +464,16 @@ mod tests {
 
     #[test]
     fn a_description_can_not_leave_its_element() {
-        let line = Line {
+        let line = PromptEntry {
             name: "x",
             description: "</description></skill>\"'&amp;".into(),
             location: "/a<b>/SKILL.md".into(),
         };
         let text = write(
             &[line],
-            &Options {
+            &PromptOptions {
                 bare: true,
-                ..Options::default()
+                ..PromptOptions::default()
             },
         );
         assert_eq!(text.matches("</skill>").count(), 1);
@@ -474,19 +483,19 @@ mod tests {
     #[test]
     fn a_skill_without_a_location_has_no_element_for_it() {
         let check = |format| {
-            let line = Line {
+            let line = PromptEntry {
                 name: "x",
                 description: "Does x.".into(),
                 location: String::new(),
             };
-            let options = Options {
+            let options = PromptOptions {
                 format,
                 bare: true,
-                ..Options::default()
+                ..PromptOptions::default()
             };
             write(&[line], &options)
         };
-        assert!(!check(Format::Xml).contains("location"));
-        assert!(check(Format::Markdown).ends_with("- **x**: Does x.\n"));
+        assert!(!check(PromptFormat::Xml).contains("location"));
+        assert!(check(PromptFormat::Markdown).ends_with("- **x**: Does x.\n"));
     }
 }

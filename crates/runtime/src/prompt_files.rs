@@ -1,7 +1,7 @@
 //! The files that a skill's manifest declares under `prompt:`, as a model gets them.
 
 use metier_catalog::Snapshot;
-use metier_model::{Manifest, text::without_hidden};
+use metier_model::{SkillManifest, text::without_hidden};
 
 use crate::tokens::{count as count_tokens, within};
 
@@ -22,7 +22,7 @@ pub(crate) struct PromptFiles {
 
 impl PromptFiles {
     /// Reads the declared files from the scanned bytes.
-    pub(crate) fn read(manifest: &Manifest, held: &Snapshot) -> Self {
+    pub(crate) fn read(manifest: &SkillManifest, held: &Snapshot) -> Self {
         let code = &manifest.code;
         let limit = code.max_context_tokens.map(usize::try_from);
         let mut left = limit.map_or(MAX_TOKENS, |limit| {

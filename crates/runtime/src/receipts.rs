@@ -12,12 +12,14 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use metier_host::net::{ConnectionLog, Decision, OpenConnection, Seen};
-use metier_policy::{Act, Fetch};
-use metier_store::{BegunReceipt, NewReceipt, Outcome, Receipt, ReceiptPart, Store, StoreError};
+use metier_host::net::{ConnectionLog, OpenConnection, ProxyConnection, ProxyDecision};
+use metier_policy::{Act, FetchAct};
+use metier_store::{
+    BegunReceipt, NewReceipt, Receipt, ReceiptOutcome, ReceiptPart, Store, StoreError,
+};
 
 use crate::{
-    desk::{Went, Whose, completion, draft},
+    approvals::{ActRecord, Whose, completion, draft},
     redact::Redactor,
 };
 
@@ -188,20 +190,20 @@ impl Flood {
 /// Writes receipts for the connections of the children of one activation, from any thread. It has its own database connection,
 /// opened with the first one.
 pub(crate) struct ConnectionReceipts {
-    shared: Arc<Shared>,
+    shared: Arc<SharedConnections>,
 }
 
-struct Shared {
+struct SharedConnections {
     database: PathBuf,
     whose: Whose,
     redactor: Redactor,
     /// The time of receipts, at a moment of the monotonic clock.
     clock: (SystemTime, Instant),
-    inner: Mutex<Inner>,
+    inner: Mutex<ConnectionLogInner>,
 }
 
 #[derive(Default)]
-struct Inner {
+struct ConnectionLogInner {
     store: Option<Store>,
     refusals: Refusals,
     recent: RecentReceipts,
@@ -215,7 +217,7 @@ impl ConnectionReceipts {
         now: SystemTime,
     ) -> Self {
         Self {
-            shared: Arc::new(Shared {
+            shared: Arc::new(SharedConnections {
                 database,
                 whose,
                 redactor,
@@ -235,8 +237,8 @@ impl ConnectionReceipts {
     }
 }
 
-impl Shared {
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+impl SharedConnections {
+    fn inner(&self) -> MutexGuard<'_, ConnectionLogInner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -246,8 +248,8 @@ impl Shared {
         humantime::format_rfc3339_millis(now).to_string()
     }
 
-    fn draft(&self, host: &str, port: u16, went: &Went) -> NewReceipt {
-        let act = Act::Fetch(Fetch {
+    fn draft(&self, host: &str, port: u16, went: &ActRecord) -> NewReceipt {
+        let act = Act::Fetch(FetchAct {
             method: "CONNECT".into(),
             url: format!("{host}:{port}").into(),
             host: host.into(),
@@ -261,15 +263,19 @@ impl Shared {
     }
 }
 
-impl Inner {
-    fn store(&mut self, shared: &Shared) -> Result<&Store, StoreError> {
+impl ConnectionLogInner {
+    fn store(&mut self, shared: &SharedConnections) -> Result<&Store, StoreError> {
         match &mut self.store {
             Some(store) => Ok(store),
             none => Ok(none.insert(Store::open(&shared.database)?)),
         }
     }
 
-    fn append(&mut self, shared: &Shared, drafts: &[NewReceipt]) -> Result<(), StoreError> {
+    fn append(
+        &mut self,
+        shared: &SharedConnections,
+        drafts: &[NewReceipt],
+    ) -> Result<(), StoreError> {
         if drafts.is_empty() {
             return Ok(());
         }
@@ -282,7 +288,7 @@ impl Inner {
 impl ConnectionLog for ConnectionReceipts {
     fn open(&self, host: &str, port: u16) -> Result<Box<dyn OpenConnection>, String> {
         let shared = &self.shared;
-        let draft = shared.draft(host, port, &Went::well(0));
+        let draft = shared.draft(host, port, &ActRecord::well(0));
         let mut inner = shared.inner();
         let begun = inner.store(shared).and_then(|store| store.begin(&draft));
         let begun = begun.map_err(|error| error.to_string())?;
@@ -293,13 +299,13 @@ impl ConnectionLog for ConnectionReceipts {
         }))
     }
 
-    fn refused(&self, seen: &Seen) {
+    fn refused(&self, seen: &ProxyConnection) {
         let shared = &self.shared;
         let reason = match &seen.decision {
-            Decision::Refused(reason) | Decision::Cut(reason) => reason.as_str(),
-            Decision::Allowed => "it was never opened",
+            ProxyDecision::Refused(reason) | ProxyDecision::Cut(reason) => reason.as_str(),
+            ProxyDecision::Allowed => "it was never opened",
         };
-        let went = Went::refused(shared.redactor.clean(reason));
+        let went = ActRecord::refused(shared.redactor.clean(reason));
         let draft = shared.draft(&seen.host, seen.port, &went);
         let mut inner = shared.inner();
         let Heard { write, delay } = inner.refusals.hear(draft, Instant::now());
@@ -311,19 +317,19 @@ impl ConnectionLog for ConnectionReceipts {
 }
 
 struct OpenReceipt {
-    shared: Arc<Shared>,
+    shared: Arc<SharedConnections>,
     begun: BegunReceipt,
 }
 
 impl OpenConnection for OpenReceipt {
-    fn over(self: Box<Self>, seen: &Seen) {
+    fn over(self: Box<Self>, seen: &ProxyConnection) {
         let OpenReceipt { shared, begun } = *self;
         let (outcome, reason) = match &seen.decision {
-            Decision::Allowed => (Some(Outcome::Ok), None),
-            Decision::Cut(reason) => (Some(Outcome::Error), Some(reason)),
-            Decision::Refused(reason) => (None, Some(reason)),
+            ProxyDecision::Allowed => (Some(ReceiptOutcome::Ok), None),
+            ProxyDecision::Cut(reason) => (Some(ReceiptOutcome::Error), Some(reason)),
+            ProxyDecision::Refused(reason) => (None, Some(reason)),
         };
-        let went = Went {
+        let went = ActRecord {
             outcome,
             reason: reason.map(|reason| shared.redactor.clean(reason)),
             ms: seen.ms,
@@ -354,7 +360,7 @@ mod tests {
             session: "s".into(),
         };
         let at = "2026-01-31T09:00:00Z".to_owned();
-        let went = Went::refused("not approved".into());
+        let went = ActRecord::refused("not approved".into());
         draft(&whose, at, act, detail.to_owned(), went)
     }
 

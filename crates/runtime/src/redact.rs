@@ -9,11 +9,11 @@ use std::{fmt::Write as _, ops::Range};
 /// Values that must not be shown, with the names that replace them.
 #[derive(Clone, Default)]
 pub struct Redactor {
-    secrets: Vec<Secret>,
+    secrets: Vec<RedactedSecret>,
 }
 
 #[derive(Clone)]
-struct Secret {
+struct RedactedSecret {
     name: String,
     value: Vec<u8>,
     hex: Vec<u8>,
@@ -36,7 +36,7 @@ impl Redactor {
             let lines = lines.filter(|line| line.len() >= SHORTEST_LINE && *line != value);
             let values = std::iter::once(value).chain(lines);
             let values = values.filter(|value| value.len() >= SHORTEST);
-            all.extend(values.map(|value| Secret {
+            all.extend(values.map(|value| RedactedSecret {
                 name: name.to_owned(),
                 value: value.into(),
                 hex: hex(value).into(),
@@ -60,7 +60,11 @@ impl Redactor {
         if self.secrets.is_empty() {
             return text.to_owned();
         }
-        let (plain, digits, letters) = (View::decoded(text), View::hex(text), View::base64(text));
+        let (plain, digits, letters) = (
+            TextView::decoded(text),
+            TextView::hex(text),
+            TextView::base64(text),
+        );
         let mut found: Vec<(Range<usize>, &str)> = Vec::new();
         for secret in &self.secrets {
             let spelled = secret.base64.iter().flat_map(|form| letters.find(form));
@@ -92,13 +96,13 @@ impl std::fmt::Debug for Redactor {
 
 /// A text, read in some way.
 #[derive(Default)]
-struct View {
+struct TextView {
     bytes: Vec<u8>,
     /// The position of each byte in the text.
     places: Vec<Range<usize>>,
 }
 
-impl View {
+impl TextView {
     /// Unchanged, with `%2F` decoded.
     fn decoded(text: &str) -> Self {
         let bytes = text.as_bytes();

@@ -2,13 +2,13 @@
 
 use metier_config::Config;
 use metier_model::Card;
-use metier_policy::{Identity, Purpose, Request, variables};
+use metier_policy::{Identity, PermissionRequest, Purpose, variables};
 
-use crate::{hosts, render::Loaded};
+use crate::{hosts, render::LoadedSkill};
 
 /// Which skill this is, in which bytes.
 #[must_use]
-pub fn identity(skill: &Loaded) -> Identity {
+pub fn identity(skill: &LoadedSkill) -> Identity {
     Identity {
         skill: skill.entry.name().as_ref().into(),
         source: skill.entry.source,
@@ -17,14 +17,18 @@ pub fn identity(skill: &Loaded) -> Identity {
 }
 
 /// The permissions that a skill requests for a purpose: the same when it runs and when it is only shown.
-pub(crate) fn requested(skill: &Loaded, purpose: Purpose<'_>, config: &Config) -> Request {
+pub(crate) fn requested(
+    skill: &LoadedSkill,
+    purpose: Purpose<'_>,
+    config: &Config,
+) -> PermissionRequest {
     let configured = configured(config, &skill.manifest.card);
     let names: Vec<&str> = configured.iter().map(|(name, _)| name.as_str()).collect();
     let hosts = match skill.manifest.wants.is_empty() {
         true => hosts::reached(&skill.held, purpose),
         false => Vec::new(),
     };
-    Request::of(&skill.manifest, purpose, &names, &hosts)
+    PermissionRequest::of(&skill.manifest, purpose, &names, &hosts)
 }
 
 /// The variables that the user's configuration sets for a skill, with their values. Variables that make programs run other code are

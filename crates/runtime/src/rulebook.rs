@@ -5,9 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{Catalog, Entry, read_small};
+use metier_catalog::{Catalog, CatalogEntry, read_small};
 use metier_config::Config;
-use metier_model::{Mode, PatternRule, RuleMistake, SkillType, Source, text::visible};
+use metier_model::{PatternRule, RuleMistake, SkillType, Source, Strictness, text::visible};
 use metier_scan::Pattern;
 use metier_select::languages;
 
@@ -48,7 +48,7 @@ impl Rulebook {
         if let Some(folder) = folder {
             book.read_folder(folder);
         }
-        let mut skills: Vec<&Entry> = catalog
+        let mut skills: Vec<&CatalogEntry> = catalog
             .entries
             .iter()
             .filter(|entry| brings_rules(catalog, entry, config))
@@ -61,7 +61,7 @@ impl Rulebook {
     }
 
     /// What is wrong with the rules that one skill brings.
-    pub(crate) fn problems_of(entry: &Entry, limit: u64) -> Vec<RuleProblem> {
+    pub(crate) fn problems_of(entry: &CatalogEntry, limit: u64) -> Vec<RuleProblem> {
         let mut book = Self::default();
         book.read_skill(entry, limit);
         book.problems
@@ -97,8 +97,8 @@ impl Rulebook {
         }
     }
 
-    fn read_skill(&mut self, entry: &Entry, limit: u64) {
-        let loaded = entry.load(Mode::Lenient, limit);
+    fn read_skill(&mut self, entry: &CatalogEntry, limit: u64) {
+        let loaded = entry.load(Strictness::Lenient, limit);
         let rules = loaded
             .ok()
             .and_then(|(parsed, _)| parsed.manifest)
@@ -182,7 +182,7 @@ fn pattern(prefix: &str, rule: PatternRule) -> Result<Pattern, String> {
 }
 
 /// Skills of type `security-rule` that are trusted and enabled.
-fn brings_rules(catalog: &Catalog, entry: &Entry, config: &Config) -> bool {
+fn brings_rules(catalog: &Catalog, entry: &CatalogEntry, config: &Config) -> bool {
     let Some(card) = &entry.card else {
         return false;
     };

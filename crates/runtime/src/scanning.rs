@@ -1,7 +1,7 @@
 //! Scans a skill as it is on disk: its files are read once and go to the scanner together with its manifest.
 //!
 //! A [`Scanner`] holds the rules and limits of this machine, and the findings that the user accepted. Its report on a skill becomes
-//! a [`Known`], which is small enough to be kept for every skill and sufficient to block one.
+//! a [`KnownVerdict`], which is small enough to be kept for every skill and sufficient to block one.
 
 use std::{
     borrow::Cow,
@@ -9,13 +9,15 @@ use std::{
     hash::{DefaultHasher, Hash, Hasher},
 };
 
-use metier_catalog::{Content, Entry, Noted, ReadError, Room, Snapshot};
+use metier_catalog::{
+    CatalogEntry, MemoryBudget, NotedVerdict, ReadError, Snapshot, SnapshotContent,
+};
 use metier_config::{Config, ScanRules, Suppression};
-use metier_model::{Backend, Code, Digest, Manifest, Mode, text};
-use metier_policy::{Evidence, Scan, scan_reason};
+use metier_model::{Backend, DiagnosticCode, Digest, SkillManifest, Strictness, text};
+use metier_policy::{ScanEvidence, ScanState, scan_reason};
 use metier_scan::{
-    About, File, Finding, FoundBy, Limits, Pattern, Place, Preset, Report, Rules, Unread, Verdict,
-    quietly,
+    DeclaredFacts, Finding, FindingLocation, FoundBy, Pattern, Preset, RuleSet, ScanLimits,
+    ScanReport, SkillFile, Unread, Verdict, quietly,
 };
 use metier_sdk::Permission;
 
@@ -28,8 +30,8 @@ use crate::inventory::{Inventory, Status, status_of};
 /// How scans are done on this machine.
 #[derive(Debug, Default)]
 pub struct Scanner {
-    rules: Rules,
-    limits: Limits,
+    rules: RuleSet,
+    limits: ScanLimits,
     suppress: Vec<Suppression>,
     identity: u64,
 }
@@ -38,7 +40,7 @@ pub struct Scanner {
 #[derive(Debug)]
 pub struct Scanned {
     /// The findings, without those that the user accepted.
-    pub report: Report,
+    pub report: ScanReport,
     /// How many findings the user accepted.
     pub suppressed: usize,
     /// The bytes that were scanned.
@@ -57,17 +59,17 @@ impl Scanner {
     pub fn new(config: &Config, patterns: Vec<Pattern>, stamp: u64) -> Self {
         let size = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
         let scan = &config.scan;
-        let rules = Rules {
+        let rules = RuleSet {
             preset: match scan.rules {
                 ScanRules::Evidence => Preset::Evidence,
                 ScanRules::Seed => Preset::Seed,
             },
             patterns,
         };
-        let limits = Limits {
+        let limits = ScanLimits {
             files: size(scan.max_files),
             file_bytes: size(scan.max_file_bytes),
-            ..Limits::default()
+            ..ScanLimits::default()
         };
         let mut hash = DefaultHasher::new();
         stamp.hash(&mut hash);
@@ -97,8 +99,8 @@ impl Scanner {
     ///
     /// # Errors
     /// When its folder or a file in it can't be read.
-    pub fn snapshot(&self, entry: &Entry) -> Result<Snapshot, ReadError> {
-        entry.place.snapshot(Room {
+    pub fn snapshot(&self, entry: &CatalogEntry) -> Result<Snapshot, ReadError> {
+        entry.place.snapshot(MemoryBudget {
             file: self.limits.file_bytes.max(MOST_FILE_BYTES),
             total: MOST_BYTES,
         })
@@ -108,7 +110,7 @@ impl Scanner {
     ///
     /// # Errors
     /// When its folder or a file in it can't be read.
-    pub fn scan(&self, entry: &Entry) -> Result<Scanned, ReadError> {
+    pub fn scan(&self, entry: &CatalogEntry) -> Result<Scanned, ReadError> {
         let snapshot = self.snapshot(entry)?;
         let (report, suppressed) = self.scan_snapshot(entry, &snapshot);
         Ok(Scanned {
@@ -120,7 +122,7 @@ impl Scanner {
 
     /// Scans bytes that were read before; also returns how many findings the user accepted.
     #[must_use]
-    pub fn scan_snapshot(&self, entry: &Entry, snapshot: &Snapshot) -> (Report, usize) {
+    pub fn scan_snapshot(&self, entry: &CatalogEntry, snapshot: &Snapshot) -> (ScanReport, usize) {
         let mut report = guarded(|| self.look(entry, snapshot));
         let digest = snapshot.digest.to_string();
         let findings = report.findings.len();
@@ -134,24 +136,24 @@ impl Scanner {
         (report, suppressed)
     }
 
-    fn look(&self, entry: &Entry, snapshot: &Snapshot) -> Report {
+    fn look(&self, entry: &CatalogEntry, snapshot: &Snapshot) -> ScanReport {
         let paths: Vec<Cow<'_, str>> = snapshot.files.iter().map(|held| held.path.text()).collect();
-        let files: Vec<File<'_>> = snapshot
+        let files: Vec<SkillFile<'_>> = snapshot
             .files
             .iter()
             .zip(&paths)
-            .map(|(held, path)| File {
+            .map(|(held, path)| SkillFile {
                 path,
                 content: content(&held.content),
             })
             .collect();
         let manifest = entry
-            .load_held(snapshot, Mode::Lenient, u64::MAX)
+            .load_held(snapshot, Strictness::Lenient, u64::MAX)
             .ok()
             .and_then(|(parsed, _)| parsed.manifest);
         let card = entry.card.as_ref();
         let name = entry.name();
-        let about = About {
+        let about = DeclaredFacts {
             name: &name,
             description: card.map_or("", |card| &card.description),
             homepage: manifest
@@ -175,8 +177,13 @@ impl Scanner {
     }
 
     /// The built-in rules do not cover custom patterns, which are matched separately.
-    fn add_patterns(&self, files: &[File<'_>], about: &About<'_>, report: &mut Report) {
-        let rules = Rules {
+    fn add_patterns(
+        &self,
+        files: &[SkillFile<'_>],
+        about: &DeclaredFacts<'_>,
+        report: &mut ScanReport,
+    ) {
+        let rules = RuleSet {
             preset: Preset::Evidence,
             patterns: self.rules.patterns.clone(),
         };
@@ -191,7 +198,7 @@ impl Scanner {
 
 /// Removes accepted findings from a report, and returns how many. If there were more findings than are kept, the rest was never
 /// reviewed: the scan is then incomplete.
-pub fn leave_out(report: &mut Report, known: impl Fn(&Finding) -> bool) -> usize {
+pub fn leave_out(report: &mut ScanReport, known: impl Fn(&Finding) -> bool) -> usize {
     let number = report.without(known);
     if number > 0 && report.more > 0 {
         report.unread.push(Unread {
@@ -203,38 +210,40 @@ pub fn leave_out(report: &mut Report, known: impl Fn(&Finding) -> bool) -> usize
 }
 
 /// A mistake of the scanner must not hide a skill, end the program or spoil what it prints: what it failed on was not read.
-fn guarded(look: impl FnOnce() -> Report) -> Report {
-    quietly(look).unwrap_or_else(|| Report {
+fn guarded(look: impl FnOnce() -> ScanReport) -> ScanReport {
+    quietly(look).unwrap_or_else(|| ScanReport {
         unread: vec![Unread {
             file: String::new(),
             why: "the scanner failed on it, which is a bug in metier".to_owned(),
         }],
-        ..Report::default()
+        ..ScanReport::default()
     })
 }
 
-fn content(held: &Content) -> metier_scan::Content<'_> {
+fn content(held: &SnapshotContent) -> metier_scan::ScannedContent<'_> {
     match held {
-        Content::Bytes(bytes) => metier_scan::Content::Bytes(bytes),
-        Content::Link(target) => match target.as_str() {
-            Some(target) => metier_scan::Content::Link(target),
-            None => metier_scan::Content::Unread("it is a link whose target is not UTF-8"),
+        SnapshotContent::Bytes(bytes) => metier_scan::ScannedContent::Bytes(bytes),
+        SnapshotContent::Link(target) => match target.as_str() {
+            Some(target) => metier_scan::ScannedContent::Link(target),
+            None => metier_scan::ScannedContent::Unread("it is a link whose target is not UTF-8"),
         },
-        Content::Special => metier_scan::Content::Unread("it is a FIFO, a socket or a device"),
-        Content::Left => {
-            metier_scan::Content::Unread("the skill is larger than what is kept in memory")
+        SnapshotContent::Special => {
+            metier_scan::ScannedContent::Unread("it is a FIFO, a socket or a device")
+        }
+        SnapshotContent::Left => {
+            metier_scan::ScannedContent::Unread("the skill is larger than what is kept in memory")
         }
     }
 }
 
 /// The permissions that a manifest declares; `None` if it declares none.
-fn declared(manifest: &Manifest) -> Option<BTreeSet<Permission>> {
+fn declared(manifest: &SkillManifest) -> Option<BTreeSet<Permission>> {
     let declared: BTreeSet<_> = manifest.wants.iter().map(|want| want.permission).collect();
     (!declared.is_empty()).then_some(declared)
 }
 
 /// The file that the WebAssembly backend runs.
-fn module(manifest: &Manifest) -> Option<&str> {
+fn module(manifest: &SkillManifest) -> Option<&str> {
     let path = manifest.code.entrypoint.as_deref().unwrap_or("skill.wasm");
     let path = path.strip_prefix("./").unwrap_or(path);
     (manifest.card.backend == Some(Backend::Wasm)).then_some(path)
@@ -242,11 +251,11 @@ fn module(manifest: &Manifest) -> Option<&str> {
 
 /// What is known about a skill from a scan: the verdict, and the worst that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownVerdict {
     /// The verdict of the scanner.
     pub verdict: Verdict,
     /// Whether that keeps the skill from being used.
-    pub stance: Stance,
+    pub stance: ScanConsequence,
     /// The rule of the worst finding; empty when there is none.
     pub rule: Box<str>,
     /// File of the first finding.
@@ -259,7 +268,7 @@ pub struct Known {
 
 /// What follows from a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stance {
+pub enum ScanConsequence {
     /// The skill has no blocking findings.
     Fine,
     /// Something does, and the user has accepted it.
@@ -271,17 +280,17 @@ pub enum Stance {
 }
 
 /// Earlier verdicts on skills, and the user's decisions about them.
-pub trait Screen {
+pub trait KnownVerdicts {
     /// What is known about a skill, by its last known digest.
-    fn known(&self, entry: &Entry) -> Option<Known>;
+    fn known(&self, entry: &CatalogEntry) -> Option<KnownVerdict>;
 }
 
 /// Nothing is known about any skill.
 #[derive(Clone, Copy, Debug)]
-pub struct Unscreened;
+pub struct NoKnownVerdicts;
 
-impl Screen for Unscreened {
-    fn known(&self, _entry: &Entry) -> Option<Known> {
+impl KnownVerdicts for NoKnownVerdicts {
+    fn known(&self, _entry: &CatalogEntry) -> Option<KnownVerdict> {
         None
     }
 }
@@ -289,10 +298,10 @@ impl Screen for Unscreened {
 /// How much of a message is kept.
 const MOST_MESSAGE: usize = 300;
 
-impl Known {
+impl KnownVerdict {
     /// The verdict of a report, before the user's decisions.
     #[must_use]
-    pub fn of(report: &Report) -> Self {
+    pub fn of(report: &ScanReport) -> Self {
         let verdict = report.verdict();
         let short = |text: &str| {
             let text = text::visible(text);
@@ -339,9 +348,9 @@ impl Known {
         Self {
             verdict,
             stance: if blocks {
-                Stance::Blocked
+                ScanConsequence::Blocked
             } else {
-                Stance::Fine
+                ScanConsequence::Fine
             },
             rule,
             file,
@@ -352,9 +361,9 @@ impl Known {
 
     /// The verdict on the name and description of an unscanned skill, made when they were read.
     #[must_use]
-    pub fn of_words(entry: &Entry) -> Option<Self> {
+    pub fn of_words(entry: &CatalogEntry) -> Option<Self> {
         let mut said = entry.diagnostics.iter();
-        let said = said.find(|said| said.code == Code::WordsInstruct)?;
+        let said = said.find(|said| said.code == DiagnosticCode::WordsInstruct)?;
         let whole = (&*said.message, "");
         let (message, rule) = said.message.rsplit_once(" [").unwrap_or(whole);
         Some(Self::new(
@@ -368,11 +377,11 @@ impl Known {
 
     /// What was noted; `None` when this program doesn't know the verdict.
     #[must_use]
-    pub fn from_note(noted: Noted) -> Option<Self> {
+    pub fn from_note(noted: NotedVerdict) -> Option<Self> {
         let verdict = Verdict::ALL
             .into_iter()
             .find(|verdict| verdict.word() == &*noted.verdict)?;
-        let Noted {
+        let NotedVerdict {
             rule,
             file,
             line,
@@ -384,8 +393,8 @@ impl Known {
 
     /// The note about a skill of this name.
     #[must_use]
-    pub fn note(&self, name: &str) -> Noted {
-        Noted {
+    pub fn note(&self, name: &str) -> NotedVerdict {
+        NotedVerdict {
             name: name.into(),
             verdict: self.verdict.word().into(),
             rule: self.rule.clone(),
@@ -398,13 +407,13 @@ impl Known {
     /// The same after the user was asked: `accepted` is asked only when the skill would be blocked.
     #[must_use]
     pub fn judged(mut self, config: &Config, accepted: impl FnOnce() -> bool) -> Self {
-        if self.stance == Stance::Blocked {
+        if self.stance == ScanConsequence::Blocked {
             self.stance = if accepted() {
-                Stance::Accepted
+                ScanConsequence::Accepted
             } else if config.security.block_critical {
-                Stance::Blocked
+                ScanConsequence::Blocked
             } else {
-                Stance::Warned
+                ScanConsequence::Warned
             };
         }
         self
@@ -412,33 +421,35 @@ impl Known {
 
     /// For the rules of eligibility.
     #[must_use]
-    pub fn scan(&self) -> Scan<'_> {
+    pub fn scan(&self) -> ScanState<'_> {
         match self.stance {
-            Stance::Fine | Stance::Accepted | Stance::Warned => Scan::Passed,
-            Stance::Blocked => self.objection(),
+            ScanConsequence::Fine | ScanConsequence::Accepted | ScanConsequence::Warned => {
+                ScanState::Passed
+            }
+            ScanConsequence::Blocked => self.objection(),
         }
     }
 
     /// The most severe finding, whether or not it blocks the skill.
     #[must_use]
-    pub fn objection(&self) -> Scan<'_> {
-        let evidence = Evidence {
+    pub fn objection(&self) -> ScanState<'_> {
+        let evidence = ScanEvidence {
             rule: &self.rule,
             file: &self.file,
             line: self.line,
             message: &self.message,
         };
         match self.verdict {
-            Verdict::Critical => Scan::Critical(evidence),
-            Verdict::Incomplete => Scan::Incomplete(evidence),
-            _ => Scan::Passed,
+            Verdict::Critical => ScanState::Critical(evidence),
+            Verdict::Incomplete => ScanState::Incomplete(evidence),
+            _ => ScanState::Passed,
         }
     }
 }
 
 impl Inventory {
     /// Takes over what was just found out about an entry; its digest too.
-    pub fn learn(&mut self, entry: usize, digest: Option<Digest>, known: Known) {
+    pub fn learn(&mut self, entry: usize, digest: Option<Digest>, known: KnownVerdict) {
         self.catalog.entries[entry].digest = digest;
         let name = self.catalog.entries[entry].name().into_owned();
         for skill in &mut self.skills {
@@ -460,7 +471,7 @@ impl Inventory {
 
 /// Lines of a file around a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Frame {
+pub struct SourceExcerpt {
     /// The number of the first line.
     pub first: u32,
     /// The lines, as they are in the file but for their ends.
@@ -473,12 +484,12 @@ const MOST_LINE: usize = 4096;
 
 /// The lines around a place; `None` when it is not in a text of the skill, but in an archive for instance.
 #[must_use]
-pub fn frame(snapshot: &Snapshot, place: &Place) -> Option<Frame> {
+pub fn frame(snapshot: &Snapshot, place: &FindingLocation) -> Option<SourceExcerpt> {
     let held = snapshot
         .files
         .iter()
         .find(|held| held.path.text() == place.file && place.line > 0)?;
-    let Content::Bytes(bytes) = &held.content else {
+    let SnapshotContent::Bytes(bytes) = &held.content else {
         return None;
     };
     if bytes.contains(&0) {
@@ -497,7 +508,7 @@ pub fn frame(snapshot: &Snapshot, place: &Place) -> Option<Frame> {
             line.trim_end_matches('\r').to_owned()
         })
         .collect();
-    (lines.len() > (place.line - first) as usize).then_some(Frame { first, lines })
+    (lines.len() > (place.line - first) as usize).then_some(SourceExcerpt { first, lines })
 }
 
 #[cfg(test)]

@@ -1,18 +1,18 @@
 //! Failures become answers, answers become reasons.
 
-use metier_catalog::{Held, Snapshot};
-use metier_scan::Severity;
+use metier_catalog::{Snapshot, SnapshotFile};
+use metier_scan::FindingSeverity;
 
 use super::*;
 
-fn finding(severity: Severity, line: u32) -> Finding {
+fn finding(severity: FindingSeverity, line: u32) -> Finding {
     Finding {
         rule: FoundBy::Pattern {
             id: "own/rule".to_owned(),
             fix: None,
         },
         severity,
-        place: Place {
+        place: FindingLocation {
             file: "a.sh".to_owned(),
             line,
             column: 1,
@@ -23,10 +23,10 @@ fn finding(severity: Severity, line: u32) -> Finding {
     }
 }
 
-fn report(findings: Vec<Finding>) -> Report {
-    Report {
+fn report(findings: Vec<Finding>) -> ScanReport {
+    ScanReport {
         findings,
-        ..Report::default()
+        ..ScanReport::default()
     }
 }
 
@@ -34,47 +34,47 @@ fn report(findings: Vec<Finding>) -> Report {
 fn a_scanner_that_fails_has_read_nothing() {
     let report = guarded(|| panic!("a bug"));
     assert_eq!(report.verdict(), Verdict::Incomplete);
-    let known = Known::of(&report);
-    assert_eq!(known.stance, Stance::Blocked);
+    let known = KnownVerdict::of(&report);
+    assert_eq!(known.stance, ScanConsequence::Blocked);
     assert!(known.message.contains("failed"), "{known:?}");
 }
 
 #[test]
 fn the_worst_finding_is_the_reason() {
-    let known = Known::of(&report(vec![
-        finding(Severity::Warning, 1),
-        finding(Severity::Critical, 7),
-        finding(Severity::Critical, 9),
+    let known = KnownVerdict::of(&report(vec![
+        finding(FindingSeverity::Warning, 1),
+        finding(FindingSeverity::Critical, 7),
+        finding(FindingSeverity::Critical, 9),
     ]));
     assert_eq!((known.verdict, known.line), (Verdict::Critical, 7));
     assert!(!known.message.contains('\u{202e}'), "nothing hides");
-    let again = Known::from_note(known.note("x")).expect("a known verdict");
+    let again = KnownVerdict::from_note(known.note("x")).expect("a known verdict");
     assert_eq!(again, known);
 }
 
 #[test]
 fn the_user_has_the_last_word() {
     let config = Config::default();
-    let known = || Known::of(&report(vec![finding(Severity::Critical, 7)]));
+    let known = || KnownVerdict::of(&report(vec![finding(FindingSeverity::Critical, 7)]));
     let stance = |config: &Config, accepted| known().judged(config, || accepted).stance;
-    assert_eq!(stance(&config, false), Stance::Blocked);
-    assert_eq!(stance(&config, true), Stance::Accepted);
+    assert_eq!(stance(&config, false), ScanConsequence::Blocked);
+    assert_eq!(stance(&config, true), ScanConsequence::Accepted);
     let layer = metier_config::Layer::user("c", "skills.security.block_critical = false");
     let lenient = metier_config::load([layer]).config;
-    assert_eq!(stance(&lenient, false), Stance::Warned);
-    let clean = Known::of(&Report::default());
-    assert_eq!(clean.judged(&config, || true).stance, Stance::Fine);
+    assert_eq!(stance(&lenient, false), ScanConsequence::Warned);
+    let clean = KnownVerdict::of(&ScanReport::default());
+    assert_eq!(clean.judged(&config, || true).stance, ScanConsequence::Fine);
 }
 
 #[test]
 fn what_nobody_looked_at_is_not_left_out() {
-    let mut full = Report {
+    let mut full = ScanReport {
         more: 3,
-        ..report(vec![finding(Severity::Critical, 1)])
+        ..report(vec![finding(FindingSeverity::Critical, 1)])
     };
     assert_eq!(leave_out(&mut full, |_| true), 1);
     assert_eq!(full.verdict(), Verdict::Incomplete);
-    let mut whole = report(vec![finding(Severity::Critical, 1)]);
+    let mut whole = report(vec![finding(FindingSeverity::Critical, 1)]);
     leave_out(&mut whole, |_| true);
     assert_eq!(whole.verdict(), Verdict::Clean);
 }
@@ -101,9 +101,9 @@ fn a_verdict_belongs_to_its_rules() {
 
 #[test]
 fn a_frame_is_cut_out_of_a_text() {
-    let held = |path: &str, bytes: &[u8]| Held {
+    let held = |path: &str, bytes: &[u8]| SnapshotFile {
         path: path.into(),
-        content: Content::Bytes(bytes.to_vec()),
+        content: SnapshotContent::Bytes(bytes.to_vec()),
         hash: [0; 32],
         size: bytes.len() as u64,
         shared: false,
@@ -115,7 +115,7 @@ fn a_frame_is_cut_out_of_a_text() {
         fingerprint: None,
     };
     let at = |file: &str, line| {
-        let place = Place {
+        let place = FindingLocation {
             file: file.to_owned(),
             line,
             column: 1,

@@ -9,28 +9,28 @@
 
 use std::{cmp::Ordering, panic::resume_unwind, sync::Arc, thread};
 
-use metier_catalog::{Entry, FileEntry};
+use metier_catalog::{CatalogEntry, FileEntry};
 use metier_model::{
-    Manifest, Mode, Severity, Triggers,
-    template::{self, Piece, Placeholders},
+    DiagnosticSeverity, SkillManifest, Strictness, Triggers,
+    template::{self, BodyPiece, Placeholders},
     text::shell_word,
 };
 use metier_select::{
-    Compiled, Considered, Match, Offer, Signal, Situation, TextMatches,
-    rules::{CODING_PIPELINE, Incomplete, Lack, Rules, Runs, Subject, powers},
+    CompiledTriggers, Considered, Signal, Situation, TextMatches, TriggerCandidate, TriggerMatch,
+    rules::{CODING_PIPELINE, Incomplete, Lack, RuleSubject, SkillPrograms, TaskFacts, powers},
     score,
 };
 
 use crate::{
     hooks,
-    inventory::{Inventory, Skill, Status},
+    inventory::{Inventory, InventorySkill, Status},
 };
 
 /// How manifests are read.
 #[derive(Clone, Copy, Debug)]
-pub struct Reading {
+pub struct ManifestReading {
     /// Whether manifests are read leniently or strictly.
-    pub mode: Mode,
+    pub mode: Strictness,
     /// Maximum size of a manifest, in bytes.
     pub max_bytes: u64,
     /// How many threads read.
@@ -45,7 +45,7 @@ pub struct Reading {
 pub struct Candidates {
     inventory: Arc<Inventory>,
     /// By the position of the skill in the inventory.
-    compiled: Compiled,
+    compiled: CompiledTriggers,
     /// What rules ask about, at the same positions.
     traits: Vec<Traits>,
     /// Skills that were requested by name, as `source:name`.
@@ -58,11 +58,11 @@ pub struct Candidates {
 #[derive(Clone, Debug)]
 pub struct Pick<'a> {
     /// The skill in the inventory.
-    pub skill: &'a Skill,
+    pub skill: &'a InventorySkill,
     /// How well, between 0 and 1.
     pub score: f64,
     /// The triggers that matched.
-    pub why: Vec<Match>,
+    pub why: Vec<TriggerMatch>,
     /// Whether a rule requires it.
     pub required: bool,
     /// What it can do that requires consent at the risk of the task.
@@ -79,14 +79,14 @@ pub struct Selection<'a> {
     /// What the task requires and can't have. Then the request can't be met.
     pub incomplete: Option<Incomplete>,
     /// Skills that were named and can't be picked, by name. A shadowed one is not among them: the name means the other.
-    pub refused: Vec<Refused<'a>>,
+    pub refused: Vec<UnusableSkill<'a>>,
 }
 
 /// A skill that was named and can't be picked.
 #[derive(Clone, Debug)]
-pub struct Refused<'a> {
+pub struct UnusableSkill<'a> {
     /// The skill in the inventory.
-    pub skill: &'a Skill,
+    pub skill: &'a InventorySkill,
     /// Why it can't be picked.
     pub gates: Vec<Gate>,
 }
@@ -95,7 +95,7 @@ pub struct Refused<'a> {
 #[derive(Clone, Debug)]
 pub struct Account<'a> {
     /// The skill in the inventory.
-    pub skill: &'a Skill,
+    pub skill: &'a InventorySkill,
     /// Whether it was picked.
     pub picked: bool,
     /// How well it fits, between 0 and 1.
@@ -153,7 +153,7 @@ pub const NEEDS_CONSENT: &str = "needs_consent";
 
 /// The triggers of a manifest.
 #[derive(Default)]
-struct Told {
+struct ExplainedPick {
     triggers: Triggers,
     paths: Vec<Box<str>>,
     traits: Traits,
@@ -180,14 +180,14 @@ struct Weighed {
 impl Candidates {
     /// Reads the triggers of the skills of an inventory.
     #[must_use]
-    pub fn read(inventory: &Arc<Inventory>, reading: Reading) -> Self {
+    pub fn read(inventory: &Arc<Inventory>, reading: ManifestReading) -> Self {
         let skills = &inventory.skills;
         let per_thread = skills.len().div_ceil(reading.threads.max(1)).max(64);
-        let read = |skills: &[Skill]| -> Vec<Told> {
+        let read = |skills: &[InventorySkill]| -> Vec<ExplainedPick> {
             let told = |skill| told(inventory, skill, reading);
             skills.iter().map(told).collect()
         };
-        let told: Vec<Told> = thread::scope(|scope| {
+        let told: Vec<ExplainedPick> = thread::scope(|scope| {
             let chunks = skills.chunks(per_thread);
             let running: Vec<_> = chunks
                 .map(|chunk| scope.spawn(move || read(chunk)))
@@ -202,12 +202,13 @@ impl Candidates {
             (entry.name(), entry.source, told)
         });
         let offers: Vec<_> = offers.collect();
-        let compiled = Compiled::new(offers.iter().map(|(name, source, told)| Offer {
-            name,
-            source: *source,
-            triggers: &told.triggers,
-            paths: &told.paths,
-        }));
+        let compiled =
+            CompiledTriggers::new(offers.iter().map(|(name, source, told)| TriggerCandidate {
+                name,
+                source: *source,
+                triggers: &told.triggers,
+                paths: &told.paths,
+            }));
         drop(offers);
         let selected = skills.iter().filter(|skill| skill.selected);
         Self {
@@ -262,7 +263,7 @@ impl Candidates {
 
     /// The skills that match and that the rules require, those that are held back, and those that were named and can't be picked.
     #[must_use]
-    pub fn select(&self, situation: &Situation<'_>, rules: &Rules<'_>) -> Selection<'_> {
+    pub fn select(&self, situation: &Situation<'_>, rules: &TaskFacts<'_>) -> Selection<'_> {
         let (all, incomplete) = self.weigh(situation, rules, false);
         let mut selection = Selection {
             incomplete,
@@ -288,7 +289,7 @@ impl Candidates {
                 }
             } else if named {
                 let gates = weighed.gates;
-                selection.refused.push(Refused { skill, gates });
+                selection.refused.push(UnusableSkill { skill, gates });
             }
         }
         let order = |a: &Pick<'_>, b: &Pick<'_>| {
@@ -310,7 +311,7 @@ impl Candidates {
     pub fn accounts(
         &self,
         situation: &Situation<'_>,
-        rules: &Rules<'_>,
+        rules: &TaskFacts<'_>,
     ) -> (Vec<Account<'_>>, Option<Incomplete>) {
         let (all, incomplete) = self.weigh(situation, rules, true);
         let all = all.into_iter().map(|(skill, weighed)| Account {
@@ -336,9 +337,9 @@ impl Candidates {
     fn weigh<'a>(
         &'a self,
         situation: &Situation<'_>,
-        rules: &Rules<'_>,
+        rules: &TaskFacts<'_>,
         with_misses: bool,
-    ) -> (Vec<(&'a Skill, Weighed)>, Option<Incomplete>) {
+    ) -> (Vec<(&'a InventorySkill, Weighed)>, Option<Incomplete>) {
         let explicit = self.explicit(situation);
         let situation = Situation {
             explicit: &explicit,
@@ -346,7 +347,7 @@ impl Candidates {
         };
         let view = self.compiled.look(&situation);
         let texts = self.texts(situation.task);
-        let consider = |(position, skill): (usize, &'a Skill)| {
+        let consider = |(position, skill): (usize, &'a InventorySkill)| {
             let mut considered = match with_misses {
                 true => view.consider(position),
                 false => Considered {
@@ -363,13 +364,13 @@ impl Candidates {
             (skill, considered)
         };
         let skills = self.inventory.skills.iter().enumerate();
-        let mut all: Vec<(&'a Skill, Considered)> = skills.map(consider).collect();
+        let mut all: Vec<(&'a InventorySkill, Considered)> = skills.map(consider).collect();
         let is_wanted = self.complete_pair(&mut all) || rules.coding.is;
         let judged = all.into_iter().enumerate();
         let judged = judged.map(|(position, (skill, considered))| {
             (skill, self.judge(position, skill, considered, rules))
         });
-        let mut all: Vec<(&'a Skill, Weighed)> = judged.collect();
+        let mut all: Vec<(&'a InventorySkill, Weighed)> = judged.collect();
         let lacks = is_wanted.then(|| Incomplete::check(|name| self.lack(name, &all)));
         let incomplete = lacks.flatten();
         if let Some(incomplete) = &incomplete {
@@ -383,21 +384,21 @@ impl Candidates {
         (all, incomplete.filter(|_| rules.coding.is))
     }
 
-    fn is_of_pair(&self, skill: &Skill) -> bool {
+    fn is_of_pair(&self, skill: &InventorySkill) -> bool {
         CODING_PIPELINE.contains(&&*self.inventory.entry(skill).name())
     }
 
     /// When one half of the coding pipeline matches, the other half is required too; returns whether any of it is.
-    fn complete_pair(&self, all: &mut [(&Skill, Considered)]) -> bool {
-        let is_visible = |skill: &Skill| skill.status != Status::Shadowed;
-        let is_half = |skill: &Skill| is_visible(skill) && self.is_of_pair(skill);
+    fn complete_pair(&self, all: &mut [(&InventorySkill, Considered)]) -> bool {
+        let is_visible = |skill: &InventorySkill| skill.status != Status::Shadowed;
+        let is_half = |skill: &InventorySkill| is_visible(skill) && self.is_of_pair(skill);
         let mut halves = all.iter().filter(|(skill, _)| is_half(skill));
         if !halves.any(|(_, considered)| !considered.matches.is_empty()) {
             return false;
         }
         for (skill, considered) in all {
             if is_half(skill) && considered.matches.is_empty() {
-                considered.matches.push(Match {
+                considered.matches.push(TriggerMatch {
                     signal: Signal::Rule,
                     subject: "coding".to_owned(),
                     detail: "the coding pipeline is selected as a whole".to_owned(),
@@ -409,9 +410,9 @@ impl Candidates {
     }
 
     /// A skill, as rules see it.
-    fn subject<'s>(&'s self, position: usize, name: &'s str) -> Subject<'s> {
+    fn subject<'s>(&'s self, position: usize, name: &'s str) -> RuleSubject<'s> {
         let traits = self.traits.get(position);
-        Subject {
+        RuleSubject {
             name,
             domains: traits.map_or(&[], |traits| &traits.domains),
             powers: traits.map_or(&[], |traits| &traits.powers),
@@ -421,9 +422,9 @@ impl Candidates {
     fn judge(
         &self,
         position: usize,
-        skill: &Skill,
+        skill: &InventorySkill,
         considered: Considered,
-        rules: &Rules<'_>,
+        rules: &TaskFacts<'_>,
     ) -> Weighed {
         let name = self.inventory.entry(skill).name();
         let named = is_named(&considered.matches);
@@ -446,7 +447,7 @@ impl Candidates {
     }
 
     /// What is wrong with a skill that the task requires.
-    fn lack(&self, name: &'static str, all: &[(&Skill, Weighed)]) -> Option<Lack> {
+    fn lack(&self, name: &'static str, all: &[(&InventorySkill, Weighed)]) -> Option<Lack> {
         let mut visible = all
             .iter()
             .filter(|(skill, _)| skill.status != Status::Shadowed);
@@ -468,12 +469,12 @@ impl Candidates {
     }
 
     /// Where a skill comes among the picks: what is required first, in its order.
-    fn rank(&self, rules: &Rules<'_>, skill: &Skill) -> usize {
+    fn rank(&self, rules: &TaskFacts<'_>, skill: &InventorySkill) -> usize {
         let name = self.inventory.entry(skill).name();
         rules.requires(&name).unwrap_or(CODING_PIPELINE.len())
     }
 
-    fn by_name(&self, a: &Skill, b: &Skill) -> Ordering {
+    fn by_name(&self, a: &InventorySkill, b: &InventorySkill) -> Ordering {
         let (a, b) = (self.inventory.entry(a), self.inventory.entry(b));
         (a.name(), b.source).cmp(&(b.name(), a.source))
     }
@@ -485,7 +486,12 @@ impl Candidates {
             .collect()
     }
 
-    fn gates(&self, position: usize, skill: &Skill, matches: &[Match]) -> Vec<Gate> {
+    fn gates(
+        &self,
+        position: usize,
+        skill: &InventorySkill,
+        matches: &[TriggerMatch],
+    ) -> Vec<Gate> {
         let entry = self.inventory.entry(skill);
         let mut gates = status_gates(&self.inventory, skill);
         let changed = self
@@ -514,13 +520,13 @@ impl Candidates {
     }
 }
 
-fn is_named(matches: &[Match]) -> bool {
+fn is_named(matches: &[TriggerMatch]) -> bool {
     let mut matches = matches.iter();
     matches.any(|found| found.signal == Signal::Explicit)
 }
 
 /// Why a skill can't be picked, whatever the task.
-fn status_gates(inventory: &Inventory, skill: &Skill) -> Vec<Gate> {
+fn status_gates(inventory: &Inventory, skill: &InventorySkill) -> Vec<Gate> {
     let entry = inventory.entry(skill);
     let kind = skill.status.as_str();
     let gate = |message: &str, hint: Option<String>| Gate {
@@ -540,7 +546,7 @@ fn status_gates(inventory: &Inventory, skill: &Skill) -> Vec<Gate> {
         }
         Status::Invalid => {
             let mut errors = entry.diagnostics.iter();
-            let error = errors.find(|diagnostic| diagnostic.severity == Severity::Error);
+            let error = errors.find(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
             let why = error.map_or("it can't be read", |error| &error.message);
             vec![gate(why, Some(validate(entry)))]
         }
@@ -555,11 +561,11 @@ fn status_gates(inventory: &Inventory, skill: &Skill) -> Vec<Gate> {
 }
 
 /// Reads the triggers of one skill, as they are on disk now.
-fn told(inventory: &Inventory, skill: &Skill, reading: Reading) -> Told {
+fn told(inventory: &Inventory, skill: &InventorySkill, reading: ManifestReading) -> ExplainedPick {
     let entry = inventory.entry(skill);
     let wanted = skill.status == Status::Ready || reading.everything;
     if entry.card.is_none() || !wanted {
-        return Told::default();
+        return ExplainedPick::default();
     }
     let loaded = entry.load(reading.mode, reading.max_bytes);
     let manifest = loaded
@@ -576,24 +582,24 @@ fn told(inventory: &Inventory, skill: &Skill, reading: Reading) -> Told {
                     false => Vec::new(),
                 },
             };
-            Told {
+            ExplainedPick {
                 triggers: manifest.triggers,
                 paths: manifest.invocation.paths,
                 traits,
             }
         }
-        _ => Told {
+        _ => ExplainedPick {
             traits: Traits {
                 changed: true,
                 ..Traits::default()
             },
-            ..Told::default()
+            ..ExplainedPick::default()
         },
     }
 }
 
 /// The terms of a skill's domain.
-fn domains(manifest: &Manifest) -> Vec<(&'static str, String)> {
+fn domains(manifest: &SkillManifest) -> Vec<(&'static str, String)> {
     let category = manifest.about.category.iter();
     let category = category.map(|word| ("category", word.to_string()));
     let tags = manifest.about.tags.iter();
@@ -609,13 +615,13 @@ fn domains(manifest: &Manifest) -> Vec<(&'static str, String)> {
 
 /// What a skill can change or run: by its manifest, by the commands in its body and of its hooks, by its scripts. A folder that
 /// can't be listed counts as one with scripts.
-fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
+fn all_powers(entry: &CatalogEntry, manifest: &SkillManifest, body: &str) -> Vec<String> {
     let invocation = &manifest.invocation;
     let declared = invocation.argument_hint.is_some() || !invocation.arguments.is_empty();
     let names = &invocation.arguments;
     let pieces = template::parse(body, Placeholders { names, declared });
     let commands = pieces.iter().filter_map(|piece| match piece {
-        Piece::Command(command) => Some(command.text),
+        BodyPiece::Command(command) => Some(command.text),
         _ => None,
     });
     let commands: Vec<&str> = commands.collect();
@@ -626,7 +632,7 @@ fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
     };
     let hooks = hooks::in_place(entry);
     let hooks: Vec<&str> = hooks.commands.iter().map(|hook| &*hook.command).collect();
-    let runs = Runs {
+    let runs = SkillPrograms {
         commands: &commands,
         hooks: &hooks,
         scripts,
@@ -634,7 +640,7 @@ fn all_powers(entry: &Entry, manifest: &Manifest, body: &str) -> Vec<String> {
     powers(manifest, runs)
 }
 
-fn validate(entry: &Entry) -> String {
+fn validate(entry: &CatalogEntry) -> String {
     let path = entry.place.path();
     format!("metier validate {}", shell_word(&path.to_string_lossy()))
 }

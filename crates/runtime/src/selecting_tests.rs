@@ -2,17 +2,17 @@
 
 use std::{fs, path::Path, time::SystemTime};
 
-use metier_catalog::{Host, Limits, Options, Root, discover};
+use metier_catalog::{DiscoveryLimits, DiscoveryOptions, MachineFacts, Root, discover};
 use metier_config::load;
 use metier_model::Source;
 use metier_select::rules::{Coding, Risk};
 use proptest::prelude::*;
 
 use super::*;
-use crate::{scanning::Unscreened, survey};
+use crate::{scanning::NoKnownVerdicts, survey};
 
-const READING: Reading = Reading {
-    mode: Mode::Lenient,
+const READING: ManifestReading = ManifestReading {
+    mode: Strictness::Lenient,
     max_bytes: 1 << 20,
     threads: 2,
     everything: false,
@@ -27,9 +27,9 @@ fn skill(root: &Path, name: &str, front: &str) {
 }
 
 fn inventory(root: &Path, selection: &[&str]) -> Arc<Inventory> {
-    let options = Options {
-        mode: Mode::Lenient,
-        limits: Limits {
+    let options = DiscoveryOptions {
+        mode: Strictness::Lenient,
+        limits: DiscoveryLimits {
             max_skills: 1000,
             max_entries: 1000,
             max_skill_bytes: 1 << 20,
@@ -44,7 +44,7 @@ fn inventory(root: &Path, selection: &[&str]) -> Arc<Inventory> {
     };
     let roots = vec![Root::explicit(Source::User, root.to_owned())];
     let setting = |_: &str| false;
-    let host = Host::new(None, Default::default(), &setting, None);
+    let host = MachineFacts::new(None, Default::default(), &setting, None);
     let selection: Vec<String> = selection.iter().map(|name| (*name).to_owned()).collect();
     let config = load(Vec::new()).config;
     let catalog = discover(roots, &options);
@@ -52,9 +52,9 @@ fn inventory(root: &Path, selection: &[&str]) -> Arc<Inventory> {
         catalog,
         &config,
         &host,
-        Mode::Lenient,
+        Strictness::Lenient,
         &selection,
-        &Unscreened,
+        &NoKnownVerdicts,
     ))
 }
 
@@ -63,14 +63,16 @@ fn situation(task: &str) -> Situation<'_> {
         task,
         files: &[],
         languages: &[],
-        mode: metier_select::Mode::Interactive,
+        mode: metier_select::UsageMode::Interactive,
         explicit: &[],
     }
 }
 
 fn names(inventory: &Arc<Inventory>, task: &str) -> Vec<String> {
     let candidates = Candidates::read(inventory, READING);
-    let picks = candidates.select(&situation(task), &Rules::default()).picks;
+    let picks = candidates
+        .select(&situation(task), &TaskFacts::default())
+        .picks;
     let name = |pick: &Pick<'_>| inventory.entry(pick.skill).name().into_owned();
     picks.iter().map(name).collect()
 }
@@ -99,7 +101,7 @@ fn a_skill_that_changed_under_our_hands_is_not_picked() {
     assert_eq!(names(&before, "one /a"), [""; 0]);
     let candidates = Candidates::read(&before, READING);
     let refused = candidates
-        .select(&situation("/a"), &Rules::default())
+        .select(&situation("/a"), &TaskFacts::default())
         .refused;
     assert_eq!(refused[0].gates[0].kind, "changed");
 }
@@ -113,7 +115,7 @@ fn half_of_a_pipeline_is_never_picked() {
             skill(root.path(), name, front);
         }
         let inventory = inventory(root.path(), &[]);
-        let rules = Rules {
+        let rules = TaskFacts {
             coding: Coding::told(true),
             risk,
             domain: None,
@@ -167,7 +169,7 @@ fn whatever_speaks_for_half_of_the_pipeline_speaks_for_all_of_it() {
     );
     let inventory = inventory(root.path(), &[]);
     let picks = |task: &str, risk, domain| {
-        let rules = Rules {
+        let rules = TaskFacts {
             coding: Coding::told(false),
             risk,
             domain,
@@ -200,7 +202,7 @@ proptest! {
             skill(root.path(), &format!("s{number}"), &front);
         }
         let inventory = inventory(root.path(), &[]);
-        let rules = Rules {
+        let rules = TaskFacts {
             coding: Coding::told(coding),
             risk: if high { Risk::High } else { Risk::Low },
             domain: None,
@@ -208,7 +210,7 @@ proptest! {
         let candidates = Candidates::read(&inventory, READING);
         let selection = candidates.select(&situation(&task), &rules);
         let picks = selection.picks;
-        let all = Candidates::read(&inventory, Reading { everything: true, ..READING });
+        let all = Candidates::read(&inventory, ManifestReading { everything: true, ..READING });
         let (accounts, incomplete) = all.accounts(&situation(&task), &rules);
         prop_assert_eq!(incomplete.is_some(), coding);
         prop_assert_eq!(&incomplete, &selection.incomplete);

@@ -8,7 +8,7 @@
 /// About how many tokens a text has.
 #[must_use]
 pub fn count(text: &str) -> usize {
-    let mut tally = Tally::default();
+    let mut tally = TokenTally::default();
     for c in text.chars() {
         tally.take(class(c));
     }
@@ -37,7 +37,7 @@ pub(crate) fn within(text: &str, tokens: usize) -> (&str, bool) {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Class {
+enum CharacterClass {
     #[default]
     Blank,
     Break,
@@ -50,28 +50,30 @@ enum Class {
     Other,
 }
 
-fn class(c: char) -> Class {
+fn class(c: char) -> CharacterClass {
     match c {
-        ' ' | '\t' => Class::Blank,
-        '\n' | '\r' => Class::Break,
-        'a'..='z' | 'A'..='Z' => Class::Letter,
-        '0'..='9' => Class::Digit,
-        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' => Class::Dense,
-        c if c.is_ascii() => Class::Mark,
-        _ => Class::Other,
+        ' ' | '\t' => CharacterClass::Blank,
+        '\n' | '\r' => CharacterClass::Break,
+        'a'..='z' | 'A'..='Z' => CharacterClass::Letter,
+        '0'..='9' => CharacterClass::Digit,
+        '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' => {
+            CharacterClass::Dense
+        }
+        c if c.is_ascii() => CharacterClass::Mark,
+        _ => CharacterClass::Other,
     }
 }
 
 /// Tenths of tokens, and the run of equal characters that is under way.
 #[derive(Default)]
-struct Tally {
+struct TokenTally {
     tenths: usize,
-    run: Class,
+    run: CharacterClass,
     length: usize,
 }
 
-impl Tally {
-    fn take(&mut self, class: Class) {
+impl TokenTally {
+    fn take(&mut self, class: CharacterClass) {
         if class == self.run {
             self.length += 1;
             return;
@@ -87,29 +89,29 @@ impl Tally {
 }
 
 /// What a run of characters costs, in tenths of a token.
-fn cost(class: Class, length: usize) -> usize {
+fn cost(class: CharacterClass, length: usize) -> usize {
     match class {
         _ if length == 0 => 0,
         // One space belongs to the following word.
-        Class::Blank => {
+        CharacterClass::Blank => {
             if length == 1 {
                 0
             } else {
                 8
             }
         }
-        Class::Break => 9,
-        Class::Letter => 10 + length.saturating_sub(8) * 2,
-        Class::Digit => 10 * length.div_ceil(3),
-        Class::Mark => {
+        CharacterClass::Break => 9,
+        CharacterClass::Letter => 10 + length.saturating_sub(8) * 2,
+        CharacterClass::Digit => 10 * length.div_ceil(3),
+        CharacterClass::Mark => {
             if length == 1 {
                 9
             } else {
                 10 * length.div_ceil(6)
             }
         }
-        Class::Dense => 7 * length,
-        Class::Other => 5 * length + 3,
+        CharacterClass::Dense => 7 * length,
+        CharacterClass::Other => 5 * length + 3,
     }
 }
 

@@ -4,9 +4,9 @@
 //! registers the name, in any of the languages: `register_workflow("rfc", …)`, `@skill.workflow("rfc")`. A name that is computed at
 //! run time is not found; such a workflow is run by the name of its skill.
 
-use metier_model::{Card, Mode};
+use metier_model::{Card, Strictness};
 
-use crate::inventory::{Inventory, Skill, Status};
+use crate::inventory::{Inventory, InventorySkill, Status};
 
 /// The largest entrypoint that is searched.
 const MAX_BYTES: u64 = 1 << 20;
@@ -14,7 +14,7 @@ const MAX_BYTES: u64 = 1 << 20;
 impl Inventory {
     /// The ready skills whose entrypoint registers a workflow of this name.
     #[must_use]
-    pub fn workflow(&self, name: &str, max_manifest: u64) -> Vec<&Skill> {
+    pub fn workflow(&self, name: &str, max_manifest: u64) -> Vec<&InventorySkill> {
         let ready = self.skills.iter().filter(|skill| {
             let card = self.entry(skill).card.as_ref();
             skill.status == Status::Ready && card.is_some_and(Card::runs_workflow)
@@ -22,7 +22,7 @@ impl Inventory {
         ready
             .filter(|skill| {
                 let entry = self.entry(skill);
-                let loaded = entry.load(Mode::Lenient, max_manifest).ok();
+                let loaded = entry.load(Strictness::Lenient, max_manifest).ok();
                 let entrypoint = loaded
                     .and_then(|(parsed, _)| parsed.manifest)
                     .and_then(|manifest| manifest.code.entrypoint);

@@ -16,7 +16,7 @@ mod samples;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use metier_scan::{About, Content, File, Limits, Preset, Rules, scan};
+use metier_scan::{DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile, scan};
 
 /// Numbers that only look random (xorshift), so that a run can be repeated.
 struct Dice(u64);
@@ -114,21 +114,26 @@ impl Drop for Shown<'_> {
 }
 
 fn run(path: &str, input: &[u8], runs: u64) {
-    let file = File {
+    let file = SkillFile {
         path,
-        content: Content::Bytes(input),
+        content: ScannedContent::Bytes(input),
     };
     let preset = if runs.is_multiple_of(8) {
         Preset::Seed
     } else {
         Preset::Evidence
     };
-    let rules = Rules {
+    let rules = RuleSet {
         preset,
-        ..Rules::default()
+        ..RuleSet::default()
     };
-    let report = scan(&[file], &About::default(), &rules, &Limits::default());
-    assert!(report.findings.len() <= Limits::default().findings);
+    let report = scan(
+        &[file],
+        &DeclaredFacts::default(),
+        &rules,
+        &ScanLimits::default(),
+    );
+    assert!(report.findings.len() <= ScanLimits::default().findings);
 }
 
 /// A sample with bytes changed, parts doubled, and parts of others put in; at times under the name of another.

@@ -1,14 +1,14 @@
 //! Files by type: texts are scanned, containers are opened one level deep, and what cannot be opened is reported.
 
 use crate::{
-    lower::Dialect,
-    rule::Oddity,
-    scan::Scanner,
+    lower::ScriptDialect,
+    rule::FileOddity,
+    scan::SkillScanner,
     text::codec,
     unpack::{
-        archive::{self, Problem},
+        archive::{self, ArchiveProblem},
         image,
-        kind::{self, Dialect as FileDialect, Kind},
+        kind::{self, FileDialect, FileKind},
         notebook, office, pdf, pickle, pyc, svg, wasm,
     },
 };
@@ -17,36 +17,42 @@ use crate::{
 const LARGEST_MEMBER: usize = 1024 * 1024;
 
 /// Scans the bytes of a file. `cut` if they are only its beginning.
-pub(crate) fn look(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: bool) {
+pub(crate) fn look(
+    scanner: &mut SkillScanner<'_>,
+    path: &str,
+    bytes: &[u8],
+    kind: FileKind,
+    cut: bool,
+) {
     if let Some(why) = kind::polyglot(kind, bytes) {
-        scanner.odd(Oddity::Polyglot, path, why, true);
+        scanner.odd(FileOddity::Polyglot, path, why, true);
     }
     match kind {
-        Kind::Svg | Kind::Html => vector(scanner, path, bytes, kind),
-        Kind::Notebook => cells(scanner, path, bytes),
+        FileKind::Svg | FileKind::Html => vector(scanner, path, bytes, kind),
+        FileKind::Notebook => cells(scanner, path, bytes),
         _ if kind.is_text() => text(scanner, path, bytes, kind),
-        Kind::Pdf => portable(scanner, path, bytes),
-        Kind::Pickle => pickled(scanner, path, bytes),
-        Kind::Zip | Kind::Ooxml | Kind::Tar | Kind::Gzip | Kind::Jar => {
+        FileKind::Pdf => portable(scanner, path, bytes),
+        FileKind::Pickle => pickled(scanner, path, bytes),
+        FileKind::Zip | FileKind::Ooxml | FileKind::Tar | FileKind::Gzip | FileKind::Jar => {
             opened(scanner, path, bytes, kind, cut);
         }
-        Kind::Sealed | Kind::Ole => scanner.unread(
+        FileKind::Sealed | FileKind::Ole => scanner.unread(
             path,
             "archives and documents of this type are not opened".to_owned(),
         ),
-        Kind::Pyc => scanner.bytecodes.push((path.to_owned(), bytes.to_vec())),
-        Kind::Wasm if scanner.about.module == Some(path) => module(scanner, path, bytes),
-        Kind::Elf | Kind::MachO | Kind::Pe | Kind::Wasm | Kind::JavaClass => {
-            scanner.odd(Oddity::NativeProgram, path, "machine code", true);
+        FileKind::Pyc => scanner.bytecodes.push((path.to_owned(), bytes.to_vec())),
+        FileKind::Wasm if scanner.about.module == Some(path) => module(scanner, path, bytes),
+        FileKind::Elf | FileKind::MachO | FileKind::Pe | FileKind::Wasm | FileKind::JavaClass => {
+            scanner.odd(FileOddity::NativeProgram, path, "machine code", true);
             scanner.unread(path, "it is machine code".to_owned());
         }
-        Kind::Image => picture(scanner, path, bytes),
-        Kind::Audio | Kind::Video | Kind::Font | Kind::Sqlite => {}
+        FileKind::Image => picture(scanner, path, bytes),
+        FileKind::Audio | FileKind::Video | FileKind::Font | FileKind::Sqlite => {}
         _ => binary(scanner, path, bytes),
     }
 }
 
-fn text(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
+fn text(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8], kind: FileKind) {
     let content = match bytes {
         [0xff, 0xfe, rest @ ..] => codec::utf16(rest),
         _ => None,
@@ -56,7 +62,7 @@ fn text(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
 }
 
 /// Scans the texts in binary data of an unknown type.
-fn binary(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+fn binary(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     scanner.unread(path, "it is binary data of an unknown type".to_owned());
     let strings: Vec<String> = bytes
         .split(|byte| !(byte.is_ascii_graphic() || *byte == b' '))
@@ -65,11 +71,11 @@ fn binary(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
         .map(|run| String::from_utf8_lossy(run).into_owned())
         .collect();
     if !strings.is_empty() {
-        scanner.text(path, strings.join("\n"), Kind::Text);
+        scanner.text(path, strings.join("\n"), FileKind::Text);
     }
 }
 
-fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: bool) {
+fn opened(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8], kind: FileKind, cut: bool) {
     if cut {
         return;
     }
@@ -77,34 +83,40 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
         scanner.unread(path, "archives inside archives are not opened".to_owned());
         return;
     }
-    let opened = archive::open(kind, bytes, archive::Limits::default());
+    let opened = archive::open(kind, bytes, archive::UnpackLimits::default());
     for problem in opened.problems {
         match problem {
-            Problem::Traversal(member) => scanner.odd(Oddity::ArchiveEscape, path, &member, true),
-            Problem::Link(member, target) => scanner.odd(
-                Oddity::ArchiveEscape,
+            ArchiveProblem::Traversal(member) => {
+                scanner.odd(FileOddity::ArchiveEscape, path, &member, true);
+            }
+            ArchiveProblem::Link(member, target) => scanner.odd(
+                FileOddity::ArchiveEscape,
                 path,
                 &format!("{member} -> {target}"),
                 target.starts_with('/') || target.contains(".."),
             ),
-            Problem::Encrypted(member) => {
+            ArchiveProblem::Encrypted(member) => {
                 scanner.unread(path, format!("`{member}` needs a password"));
             }
-            Problem::Bomb(member) | Problem::TooLarge(member) => {
+            ArchiveProblem::Bomb(member) | ArchiveProblem::TooLarge(member) => {
                 scanner.unread(path, format!("unpacking `{member}` exceeds the size limit"));
             }
-            Problem::TooMany(count) => scanner.unread(path, format!("it has {count} members")),
-            Problem::Nested(member) => scanner.unread(
+            ArchiveProblem::TooMany(count) => {
+                scanner.unread(path, format!("it has {count} members"));
+            }
+            ArchiveProblem::Nested(member) => scanner.unread(
                 &format!("{path}!{member}"),
                 "archives inside archives are not opened".to_owned(),
             ),
-            Problem::Ambiguous(why) | Problem::Broken(why) => scanner.unread(path, why),
-            Problem::Unsupported => {
+            ArchiveProblem::Ambiguous(why) | ArchiveProblem::Broken(why) => {
+                scanner.unread(path, why);
+            }
+            ArchiveProblem::Unsupported => {
                 scanner.unread(path, "archives of this type are not opened".to_owned());
             }
         }
     }
-    if kind == Kind::Ooxml {
+    if kind == FileKind::Ooxml {
         documented(scanner, path, &opened.members);
     }
     scanner.depth += 1;
@@ -112,7 +124,7 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
         let inner = format!("{path}!{}", member.path);
         let member_kind = kind::kind(&member.path, &member.bytes);
         if member_kind.is_script() || member_kind.is_program() {
-            scanner.odd(Oddity::ArchiveProgram, &inner, &member.path, true);
+            scanner.odd(FileOddity::ArchiveProgram, &inner, &member.path, true);
         }
         if member_kind.is_archive() {
             continue;
@@ -128,13 +140,13 @@ fn opened(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind, cut: 
 }
 
 /// Scans the text of an Office document, its macros and its external references.
-fn documented(scanner: &mut Scanner<'_>, path: &str, members: &[archive::Member]) {
+fn documented(scanner: &mut SkillScanner<'_>, path: &str, members: &[archive::ArchiveMember]) {
     let document = office::office_of(members);
     if let Some(name) = document.macros.first() {
-        scanner.odd(Oddity::Macros, path, name, true);
+        scanner.odd(FileOddity::Macros, path, name, true);
     }
     for (part, content) in document.texts {
-        scanner.text(&format!("{path}!{part}"), content, Kind::Text);
+        scanner.text(&format!("{path}!{part}"), content, FileKind::Text);
     }
     let fetched = document.external.iter().find(|relation| {
         relation.kind.contains("attachedTemplate")
@@ -142,20 +154,20 @@ fn documented(scanner: &mut Scanner<'_>, path: &str, members: &[archive::Member]
             || relation.kind.contains("frame")
     });
     if let Some(relation) = fetched {
-        scanner.odd(Oddity::ScriptInDocument, path, &relation.target, true);
+        scanner.odd(FileOddity::ScriptInDocument, path, &relation.target, true);
     }
 }
 
-fn vector(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
+fn vector(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8], kind: FileKind) {
     let found = svg::svg(bytes);
-    if kind == Kind::Svg {
+    if kind == FileKind::Svg {
         let active = found
             .scripts
             .first()
             .or_else(|| found.code_links.first())
             .or_else(|| found.handlers.first().map(|(_, code)| code));
         if let Some(code) = active {
-            scanner.odd(Oddity::ScriptInDocument, path, code, true);
+            scanner.odd(FileOddity::ScriptInDocument, path, code, true);
         }
     }
     text(scanner, path, bytes, kind);
@@ -168,9 +180,9 @@ fn vector(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8], kind: Kind) {
     }
 }
 
-fn cells(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+fn cells(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     let Some(book) = notebook::notebook(bytes) else {
-        text(scanner, path, bytes, Kind::Json);
+        text(scanner, path, bytes, FileKind::Json);
         return;
     };
     let mut code = String::new();
@@ -187,26 +199,26 @@ fn cells(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
                 let shell: Vec<&str> = lines.filter_map(|line| line.strip_prefix('!')).collect();
                 let shell = whole.map_or_else(|| shell.join("\n"), str::to_owned);
                 if !shell.is_empty() {
-                    scanner.text(path, shell, Kind::Shell);
+                    scanner.text(path, shell, FileKind::Shell);
                 }
             }
             _ => {
-                scanner.text(path, cell.source.clone(), Kind::Markdown);
+                scanner.text(path, cell.source.clone(), FileKind::Markdown);
             }
         }
         for output in &cell.outputs {
-            scanner.text(path, output.clone(), Kind::Text);
+            scanner.text(path, output.clone(), FileKind::Text);
         }
     }
-    scanner.text(path, code, Kind::Python);
+    scanner.text(path, code, FileKind::Python);
 }
 
-fn portable(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+fn portable(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     let found = pdf::pdf(bytes);
     let acts = found.javascript || found.launch;
     if acts {
         let evidence = found.scripts.first().map_or("/JavaScript", String::as_str);
-        scanner.odd(Oddity::ScriptInDocument, path, evidence, true);
+        scanner.odd(FileOddity::ScriptInDocument, path, evidence, true);
     }
     if found.encrypted {
         scanner.unread(path, "it is encrypted".to_owned());
@@ -215,12 +227,12 @@ fn portable(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
         scanner.script(path, script);
     }
     if !found.text.trim().is_empty() {
-        scanner.text(path, found.text, Kind::Text);
+        scanner.text(path, found.text, FileKind::Text);
     }
 }
 
 /// Scans a pickle for functions that run code; these are few, the harmless ones are many.
-fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+fn pickled(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     const RUNNERS: &[&str] = &[
         "os",
         "posix",
@@ -257,14 +269,14 @@ fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     });
     if let Some(import) = runner {
         scanner.odd(
-            Oddity::PickleRuns,
+            FileOddity::PickleRuns,
             path,
             &format!("{}.{}", import.module, import.name),
             true,
         );
     }
     if !found.strings.is_empty() {
-        scanner.text(path, found.strings.join("\n"), Kind::Text);
+        scanner.text(path, found.strings.join("\n"), FileKind::Text);
     }
     if !found.complete {
         scanner.unread(
@@ -275,10 +287,10 @@ fn pickled(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
 }
 
 /// Scans the module that a skill runs as: the sandbox limits it to its grant.
-fn module(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+fn module(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     let found = wasm::wasm(bytes);
     if !found.texts.is_empty() {
-        scanner.text(path, found.texts.join("\n"), Kind::Text);
+        scanner.text(path, found.texts.join("\n"), FileKind::Text);
     }
     if !found.complete {
         scanner.unread(
@@ -288,7 +300,7 @@ fn module(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
     }
 }
 
-fn picture(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
+fn picture(scanner: &mut SkillScanner<'_>, path: &str, bytes: &[u8]) {
     let picture = image::picture(bytes);
     let texts: Vec<String> = picture
         .texts
@@ -296,19 +308,19 @@ fn picture(scanner: &mut Scanner<'_>, path: &str, bytes: &[u8]) {
         .map(|(key, value)| format!("{key}: {value}"))
         .collect();
     if !texts.is_empty() {
-        scanner.text(path, texts.join("\n\n"), Kind::Text);
+        scanner.text(path, texts.join("\n\n"), FileKind::Text);
     }
     if let Some(trailing) = picture.trailing.and_then(|range| bytes.get(range)) {
         scanner.text(
             path,
             String::from_utf8_lossy(trailing).into_owned(),
-            Kind::Text,
+            FileKind::Text,
         );
     }
 }
 
 /// Bytecode is compared with its source once all sources are known.
-pub(crate) fn bytecode(scanner: &mut Scanner<'_>) {
+pub(crate) fn bytecode(scanner: &mut SkillScanner<'_>) {
     for (path, bytes) in std::mem::take(&mut scanner.bytecodes) {
         let Some(code) = pyc::pyc(&bytes) else {
             scanner.unread(&path, "it is bytecode that cannot be read".to_owned());
@@ -316,9 +328,9 @@ pub(crate) fn bytecode(scanner: &mut Scanner<'_>) {
         };
         if matches!(
             code.validation,
-            pyc::Validation::Hash { checked: false, .. }
+            pyc::PycValidation::Hash { checked: false, .. }
         ) {
-            scanner.odd(Oddity::BytecodeUnchecked, &path, "unchecked hash", true);
+            scanner.odd(FileOddity::BytecodeUnchecked, &path, "unchecked hash", true);
         }
         let source = source_of(&path).and_then(|source| {
             scanner
@@ -337,13 +349,23 @@ pub(crate) fn bytecode(scanner: &mut Scanner<'_>) {
                         .chain(difference.strings)
                         .take(8)
                         .collect();
-                    scanner.odd(Oddity::BytecodeDiffers, &path, &strange.join(", "), true);
+                    scanner.odd(
+                        FileOddity::BytecodeDiffers,
+                        &path,
+                        &strange.join(", "),
+                        true,
+                    );
                 }
             }
-            None => scanner.odd(Oddity::BytecodeAlone, &path, &code.names.join(", "), true),
+            None => scanner.odd(
+                FileOddity::BytecodeAlone,
+                &path,
+                &code.names.join(", "),
+                true,
+            ),
         }
         let words = [code.names.join("\n"), code.strings.join("\n")].join("\n");
-        scanner.text(&path, words, Kind::Text);
+        scanner.text(&path, words, FileKind::Text);
         if !code.complete {
             scanner.unread(
                 &path,
@@ -369,10 +391,10 @@ fn source_of(path: &str) -> Option<String> {
 }
 
 /// The parser's dialect for a file type.
-pub(crate) fn dialect(dialect: FileDialect) -> Dialect {
+pub(crate) fn dialect(dialect: FileDialect) -> ScriptDialect {
     match dialect {
-        FileDialect::Plain | FileDialect::Jsx => Dialect::JavaScript,
-        FileDialect::TypeScript => Dialect::TypeScript,
-        FileDialect::Tsx => Dialect::Tsx,
+        FileDialect::Plain | FileDialect::Jsx => ScriptDialect::JavaScript,
+        FileDialect::TypeScript => ScriptDialect::TypeScript,
+        FileDialect::Tsx => ScriptDialect::Tsx,
     }
 }

@@ -12,14 +12,14 @@
 //!   Call curl ["-d", "@-", "https://example.com"]  input: Call env []
 //! ```
 //!
-//! Lowering never fails: what a parser cannot read becomes [`Expr::Parts`] of what it could, and `Program::broken` is set.
+//! Lowering never fails: what a parser cannot read becomes [`Expr::Parts`] of what it could, and `LoweredProgram::broken` is set.
 
 /// A position: a byte offset into the text that was lowered.
 pub type At = u32;
 
 /// A lowered program.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Program {
+pub struct LoweredProgram {
     /// Its statements, in order.
     pub body: Vec<Stmt>,
     /// The offset of the first piece that the parser could not read, if any.
@@ -79,7 +79,7 @@ pub enum Expr {
     /// `child_process.exec`. `node:` prefixes are dropped. In shell, `$X` and `${X…}` are `Name("X")`.
     Name(String, At),
     /// A call.
-    Call(Box<Call>),
+    Call(Box<CallExpr>),
     /// Texts put together: `+`, f-strings, templates, `"…" % x`, adjacent shell words such as `"$A"/b`.
     Join(Vec<Expr>),
     /// A combination of these whose form does not matter here: lists, dictionaries (values and keys), tuples,
@@ -100,7 +100,7 @@ pub enum Expr {
 
 /// A call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Call {
+pub struct CallExpr {
     /// What is called, spelt out like [`Expr::Name`]: `subprocess.run`, `child_process.exec`, `curl`. For a method on a value
     /// that isn't a plain path it is the method with a leading dot (`.decode`), and `on` contains the value. For a method on a
     /// plain path (`session.post`) it is the whole path, and `on` contains the `Name` before the last dot.
@@ -112,7 +112,7 @@ pub struct Call {
     /// What it is given; in shell, the words after the program's name, flags and all.
     pub args: Vec<Arg>,
     /// What is piped into it: the command before a `|`, a here-document, a here-string or `< file` (then a
-    /// `Call` of [`READ`] with the path).
+    /// `CallExpr` of [`READ`] with the path).
     pub input: Option<Expr>,
     /// The offset.
     pub at: At,

@@ -4,49 +4,49 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::{flow::Language, prose};
+use crate::{flow::EvaluatedLanguage, prose};
 
 /// The language of a piece of code in a document.
-pub(crate) fn language_of(code: &prose::Code) -> Option<Language> {
+pub(crate) fn language_of(code: &prose::CodeSpan) -> Option<EvaluatedLanguage> {
     if code.inline {
         return command_in(&code.text).filter(|at| *at < 3).map(|_| {
             if is_powershell(&code.text) {
-                Language::PowerShell
+                EvaluatedLanguage::PowerShell
             } else {
-                Language::Shell
+                EvaluatedLanguage::Shell
             }
         });
     }
     match code.language.as_str() {
         "sh" | "bash" | "shell" | "zsh" | "console" | "terminal" | "shell-session"
-        | "shellscript" => Some(Language::Shell),
-        "python" | "py" | "python3" => Some(Language::Python),
+        | "shellscript" => Some(EvaluatedLanguage::Shell),
+        "python" | "py" | "python3" => Some(EvaluatedLanguage::Python),
         "js" | "javascript" | "ts" | "typescript" | "jsx" | "tsx" | "mjs" | "node" => {
-            Some(Language::JavaScript)
+            Some(EvaluatedLanguage::JavaScript)
         }
-        "powershell" | "ps1" | "pwsh" | "ps" => Some(Language::PowerShell),
-        "bat" | "batch" | "cmd" | "dos" => Some(Language::Batch),
+        "powershell" | "ps1" | "pwsh" | "ps" => Some(EvaluatedLanguage::PowerShell),
+        "bat" | "batch" | "cmd" | "dos" => Some(EvaluatedLanguage::Batch),
         "" | "text" | "txt" | "plaintext" => guess(&code.text),
         _ => None,
     }
 }
 
 /// The language of a text without a declared one.
-pub(crate) fn guess(text: &str) -> Option<Language> {
+pub(crate) fn guess(text: &str) -> Option<EvaluatedLanguage> {
     let head = text.trim_start();
     let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
     if head.starts_with("#!") {
         let line = head.lines().next().unwrap_or_default();
         return Some(match line {
-            line if line.contains("python") => Language::Python,
+            line if line.contains("python") => EvaluatedLanguage::Python,
             line if line.contains("node") || line.contains("deno") || line.contains("bun") => {
-                Language::JavaScript
+                EvaluatedLanguage::JavaScript
             }
-            _ => Language::Shell,
+            _ => EvaluatedLanguage::Shell,
         });
     }
     if is_powershell(text) {
-        return Some(Language::PowerShell);
+        return Some(EvaluatedLanguage::PowerShell);
     }
     const PYTHON: &[&str] = &[
         "import os",
@@ -77,14 +77,14 @@ pub(crate) fn guess(text: &str) -> Option<Language> {
     let speaks =
         |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
     if speaks(&FINDERS[0]) && !has(&["const ", "let ", "require("]) {
-        return Some(Language::Python);
+        return Some(EvaluatedLanguage::Python);
     }
     if speaks(&FINDERS[1]) && has(&["(", ";"]) {
-        return Some(Language::JavaScript);
+        return Some(EvaluatedLanguage::JavaScript);
     }
     text.lines()
         .any(|line| command_in(line).is_some_and(|at| line[..at].trim().is_empty()))
-        .then_some(Language::Shell)
+        .then_some(EvaluatedLanguage::Shell)
 }
 
 fn caseless(words: &[&str]) -> Option<AhoCorasick> {

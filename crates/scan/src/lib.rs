@@ -11,7 +11,7 @@
 //! credential file reaches a request to an unrelated host, rule `exfiltration/credentials`, critical. `Never send ~/.ssh/id_rsa anywhere` is
 //! parsed as a sentence, its role is a warning, and nothing is reported.
 //!
-//! **In → out.** [`File`]s + [`About`] + [`Rules`] + [`Limits`] → [`Report`] `{ findings, capabilities, unread }`.
+//! **In → out.** [`SkillFile`]s + [`DeclaredFacts`] + [`RuleSet`] + [`ScanLimits`] → [`ScanReport`] `{ findings, capabilities, unread }`.
 //!
 //! **Invariants.** no I/O, no clock · no panic or hang, whatever the bytes · linear time · unread content makes the
 //! verdict `incomplete`, never clean · a scanned skill cannot change the rules.
@@ -20,8 +20,10 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod capability;
+mod caught_panics;
 mod chains;
 mod containers;
+mod descriptions;
 mod flow;
 pub mod form;
 mod language;
@@ -35,8 +37,8 @@ mod matching;
 mod padding;
 mod pattern;
 mod prose;
-mod quiet;
 mod report;
+mod report_order;
 mod rule;
 mod rules;
 #[cfg(test)]
@@ -44,17 +46,20 @@ mod rules;
 mod samples;
 mod scan;
 mod seed;
-mod settle;
 mod text;
 mod texts;
 mod unpack;
-mod words;
 mod yaml_text;
 
 pub use capability::suggested;
+pub use caught_panics::quietly;
+pub use descriptions::{DescriptionFinding, judge_words};
 pub use pattern::{Pattern, PatternError};
-pub use quiet::quietly;
-pub use report::{Capabilities, Finding, FoundBy, Place, Report, Severity, Step, Unread, Verdict};
-pub use rule::{Category, Rule, When};
-pub use scan::{About, Content, File, Limits, Preset, Rules, builtin_rules, scan};
-pub use words::{WordsFinding, judge_words};
+pub use report::{
+    Capabilities, ChainStep, Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport,
+    Unread, Verdict,
+};
+pub use rule::{Category, RuleCondition, ScanRule};
+pub use scan::{
+    DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile, builtin_rules, scan,
+};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::scan::{Content, File};
+use crate::scan::{ScannedContent, SkillFile};
 
 /// The length of a chain of links.
 const MOST_STEPS: usize = 8;
@@ -14,16 +14,16 @@ const MOST_STEPS: usize = 8;
 const MOST_BYTES: usize = 4 * 1024 * 1024;
 
 /// The links of a skill.
-pub(crate) struct Links<'f> {
-    files: BTreeMap<&'f str, &'f Content<'f>>,
+pub(crate) struct SkillLinks<'f> {
+    files: BTreeMap<&'f str, &'f ScannedContent<'f>>,
     left: usize,
 }
 
-impl<'f> Links<'f> {
-    pub(crate) fn new(files: &'f [File<'f>]) -> Self {
+impl<'f> SkillLinks<'f> {
+    pub(crate) fn new(files: &'f [SkillFile<'f>]) -> Self {
         let linked = files
             .iter()
-            .any(|file| matches!(file.content, Content::Link(_)));
+            .any(|file| matches!(file.content, ScannedContent::Link(_)));
         // Few skills contain links.
         let files = if linked { files } else { &[] };
         Self {
@@ -40,12 +40,12 @@ impl<'f> Links<'f> {
         let mut here = self.resolve(path, target)?;
         for _ in 0..MOST_STEPS {
             match self.files.get(here.as_str())? {
-                Content::Bytes(bytes) => {
+                ScannedContent::Bytes(bytes) => {
                     self.left = self.left.checked_sub(bytes.len())?;
                     return Some(bytes);
                 }
-                Content::Link(target) => here = self.resolve(&here, target)?,
-                Content::Unread(_) => return None,
+                ScannedContent::Link(target) => here = self.resolve(&here, target)?,
+                ScannedContent::Unread(_) => return None,
             }
         }
         None
@@ -79,7 +79,7 @@ impl<'f> Links<'f> {
     fn is_link(&self, parts: &[&str]) -> bool {
         matches!(
             self.files.get(parts.join("/").as_str()),
-            Some(Content::Link(_))
+            Some(ScannedContent::Link(_))
         )
     }
 }
@@ -90,29 +90,29 @@ mod tests {
 
     #[test]
     fn links_are_followed_within_the_skill_only() {
-        let file = |path, content| File { path, content };
+        let file = |path, content| SkillFile { path, content };
         let files = [
-            file("SKILL.md", Content::Bytes(b"text")),
-            file("a/b.py", Content::Bytes(b"code")),
-            file("a/up", Content::Link("../SKILL.md")),
-            file("beside", Content::Link("./a/b.py")),
-            file("twice", Content::Link("beside")),
-            file("out", Content::Link("../../etc/passwd")),
-            file("root", Content::Link("/etc/passwd")),
-            file("loop", Content::Link("pool")),
-            file("pool", Content::Link("loop")),
-            file("self", Content::Link("self")),
-            file("gone", Content::Link("nothing")),
-            file("folder", Content::Link("a")),
-            file("through", Content::Link("folder/b.py")),
-            file("around", Content::Link("folder/../SKILL.md")),
-            file("unread", Content::Unread("why")),
-            file("to-unread", Content::Link("unread")),
+            file("SKILL.md", ScannedContent::Bytes(b"text")),
+            file("a/b.py", ScannedContent::Bytes(b"code")),
+            file("a/up", ScannedContent::Link("../SKILL.md")),
+            file("beside", ScannedContent::Link("./a/b.py")),
+            file("twice", ScannedContent::Link("beside")),
+            file("out", ScannedContent::Link("../../etc/passwd")),
+            file("root", ScannedContent::Link("/etc/passwd")),
+            file("loop", ScannedContent::Link("pool")),
+            file("pool", ScannedContent::Link("loop")),
+            file("self", ScannedContent::Link("self")),
+            file("gone", ScannedContent::Link("nothing")),
+            file("folder", ScannedContent::Link("a")),
+            file("through", ScannedContent::Link("folder/b.py")),
+            file("around", ScannedContent::Link("folder/../SKILL.md")),
+            file("unread", ScannedContent::Unread("why")),
+            file("to-unread", ScannedContent::Link("unread")),
         ];
-        let mut links = Links::new(&files);
+        let mut links = SkillLinks::new(&files);
         let mut check = |path: &str, expected: Option<&[u8]>| {
             let found = files.iter().find(|file| file.path == path);
-            let Some(Content::Link(target)) = found.map(|file| &file.content) else {
+            let Some(ScannedContent::Link(target)) = found.map(|file| &file.content) else {
                 panic!("{path} is no link");
             };
             assert_eq!(links.follow(path, target), expected, "{path}");
@@ -140,16 +140,16 @@ mod tests {
     fn many_links_to_a_large_file_are_not_read() {
         let large = vec![b'a'; MOST_BYTES / 2];
         let files = [
-            File {
+            SkillFile {
                 path: "a",
-                content: Content::Bytes(&large),
+                content: ScannedContent::Bytes(&large),
             },
-            File {
+            SkillFile {
                 path: "b",
-                content: Content::Link("a"),
+                content: ScannedContent::Link("a"),
             },
         ];
-        let mut links = Links::new(&files);
+        let mut links = SkillLinks::new(&files);
         let read = (0..4).filter(|_| links.follow("b", "a").is_some()).count();
         assert_eq!(read, 2);
     }

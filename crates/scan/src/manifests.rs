@@ -6,10 +6,10 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use serde_json::Value;
 
 use crate::{
-    flow::{Host, HostKind, Language, urls_in},
-    prose::Role,
-    rule::Oddity,
-    scan::Scanner,
+    flow::{EvaluatedLanguage, HostKind, RemoteHost, urls_in},
+    prose::SentenceRole,
+    rule::FileOddity,
+    scan::SkillScanner,
 };
 
 /// Standard modules that a file of the same name replaces.
@@ -46,7 +46,7 @@ const MODULES: &[&str] = &[
 ];
 
 /// Scans a text for settings of the programs that read a file of this name.
-pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
+pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
     let path = scanner.texts.0[index].file.to_ascii_lowercase();
     let name = path
         .rsplit(['/', '!'])
@@ -68,32 +68,32 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
             registry(scanner, index, &content);
         }
         "sitecustomize.py" | "usercustomize.py" => {
-            scanner.odd_at(Oddity::ShadowedModule, index, 0, &name, true);
+            scanner.odd_at(FileOddity::ShadowedModule, index, 0, &name, true);
         }
         _ if name.ends_with(".pth") => {
             let runs = content
                 .lines()
                 .any(|line| line.starts_with("import ") || line.starts_with("exec"));
             if runs {
-                scanner.odd_at(Oddity::ShadowedModule, index, 0, &content, true);
+                scanner.odd_at(FileOddity::ShadowedModule, index, 0, &content, true);
                 scanner.program(
                     index,
                     0,
                     &content,
-                    Language::Python,
-                    Role::Instruction,
+                    EvaluatedLanguage::Python,
+                    SentenceRole::Instruction,
                     true,
                 );
             }
         }
         _ if MODULES.contains(&name.as_str()) => {
             let serious = !path.contains("test");
-            scanner.odd_at(Oddity::ShadowedModule, index, 0, &name, serious);
+            scanner.odd_at(FileOddity::ShadowedModule, index, 0, &name, serious);
         }
         "tasks.json" if path.contains(".vscode/") => {
             if content.contains("folderOpen") {
                 scanner.odd_at(
-                    Oddity::OpensAndRuns,
+                    FileOddity::OpensAndRuns,
                     index,
                     content.find("folderOpen").unwrap_or(0),
                     &content,
@@ -109,14 +109,21 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
         | "hooks.json"
         | ".claude.json" => agent_settings(scanner, index, &path, &content),
         ".envrc" => {
-            scanner.program(index, 0, &content, Language::Shell, Role::Instruction, true);
+            scanner.program(
+                index,
+                0,
+                &content,
+                EvaluatedLanguage::Shell,
+                SentenceRole::Instruction,
+                true,
+            );
             let runs = content.lines().map(str::trim).find(|line| {
                 ["curl", "wget", "eval \"$(curl", "bash ", "sh ", "python"]
                     .iter()
                     .any(|start| line.starts_with(start))
             });
             if let Some(line) = runs {
-                scanner.odd_at(Oddity::OpensAndRuns, index, 0, line, true);
+                scanner.odd_at(FileOddity::OpensAndRuns, index, 0, line, true);
             }
         }
         "config"
@@ -125,7 +132,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
                     || content.contains("hooksPath")
                     || content.contains("fsmonitor")) =>
         {
-            scanner.odd_at(Oddity::OpensAndRuns, index, 0, &content, true);
+            scanner.odd_at(FileOddity::OpensAndRuns, index, 0, &content, true);
         }
         _ => {}
     }
@@ -133,7 +140,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
 }
 
 /// Scripts that a package manager runs automatically.
-fn package(scanner: &mut Scanner<'_>, index: usize, content: &str) {
+fn package(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;
     };
@@ -149,8 +156,8 @@ fn package(scanner: &mut Scanner<'_>, index: usize, content: &str) {
             index,
             at,
             command,
-            Language::Shell,
-            Role::Instruction,
+            EvaluatedLanguage::Shell,
+            SentenceRole::Instruction,
             false,
         );
         let runs_itself = matches!(name.as_str(), "preinstall" | "install" | "postinstall");
@@ -170,7 +177,7 @@ fn package(scanner: &mut Scanner<'_>, index: usize, content: &str) {
         .any(|known| command.starts_with(known));
         if runs_itself && !usual {
             scanner.odd_at(
-                Oddity::InstallScript,
+                FileOddity::InstallScript,
                 index,
                 at,
                 &format!("{name}: {command}"),
@@ -180,7 +187,7 @@ fn package(scanner: &mut Scanner<'_>, index: usize, content: &str) {
     }
 }
 
-fn registry(scanner: &mut Scanner<'_>, index: usize, content: &str) {
+fn registry(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let found = content
         .lines()
         .filter(|line| {
@@ -191,17 +198,17 @@ fn registry(scanner: &mut Scanner<'_>, index: usize, content: &str) {
         })
         .find_map(|line| {
             let (at, url) = urls_in(line).next()?;
-            let host = Host::of(url)?;
+            let host = RemoteHost::of(url)?;
             let foreign = !matches!(host.kind, HostKind::Known | HostKind::Local);
             foreign.then(|| (at, line.to_owned()))
         });
     if let Some((_, line)) = found {
         let at = content.find(&line).unwrap_or(0);
-        scanner.odd_at(Oddity::RegistryRedirect, index, at, &line, true);
+        scanner.odd_at(FileOddity::RegistryRedirect, index, at, &line, true);
     }
 }
 
-fn agent_settings(scanner: &mut Scanner<'_>, index: usize, path: &str, content: &str) {
+fn agent_settings(scanner: &mut SkillScanner<'_>, index: usize, path: &str, content: &str) {
     let for_agent = path.contains(".claude/")
         || path.contains(".cursor/")
         || path.contains(".codex/")
@@ -223,7 +230,7 @@ fn agent_settings(scanner: &mut Scanner<'_>, index: usize, path: &str, content: 
     if let (true, Some(sign)) = (for_agent, sign) {
         let at = content.find(sign).unwrap_or(0);
         let line = scanner.texts.0[index].line_at(at).to_owned();
-        scanner.odd_at(Oddity::AgentSettings, index, at, &line, true);
+        scanner.odd_at(FileOddity::AgentSettings, index, at, &line, true);
     }
     if for_agent {
         strings(scanner, index, content);
@@ -231,7 +238,7 @@ fn agent_settings(scanner: &mut Scanner<'_>, index: usize, path: &str, content: 
 }
 
 /// Scans the commands in JSON.
-fn strings(scanner: &mut Scanner<'_>, index: usize, content: &str) {
+fn strings(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;
     };
@@ -261,8 +268,8 @@ fn strings(scanner: &mut Scanner<'_>, index: usize, content: &str) {
                         index,
                         at,
                         &format!("{command} {args}"),
-                        Language::Shell,
-                        Role::Instruction,
+                        EvaluatedLanguage::Shell,
+                        SentenceRole::Instruction,
                         false,
                     );
                 }
@@ -277,7 +284,7 @@ fn strings(scanner: &mut Scanner<'_>, index: usize, content: &str) {
 const LONGEST_SECRET: usize = 200;
 
 /// Secrets that are recognized by their form.
-fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
+fn secrets(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     const STARTS: &[(&str, usize)] = &[
         ("AKIA", 20),
         ("ASIA", 20),
@@ -343,7 +350,7 @@ fn secrets(scanner: &mut Scanner<'_>, index: usize, content: &str) {
         let line = scanner.texts.0[index].line_at(at).to_owned();
         let masked: String = line.chars().take(24).collect();
         scanner.odd_at(
-            Oddity::LiteralSecret,
+            FileOddity::LiteralSecret,
             index,
             at,
             &format!("{masked}…"),

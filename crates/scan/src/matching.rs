@@ -5,14 +5,14 @@ use std::{collections::BTreeSet, rc::Rc};
 use metier_model::model_text::chat_token_at;
 
 use crate::{
-    flow::{Act, Host, Taint},
-    prose::{ClassSet, Document, Role, Sentence},
-    report::{Finding, FoundBy, Place, Severity},
-    rule::{Category, Oddity, Rule, When},
+    flow::{ProgramAct, RemoteHost, Taint},
+    prose::{ClassSet, MarkdownDocument, Sentence, SentenceRole},
+    report::{Finding, FindingLocation, FindingSeverity, FoundBy},
+    rule::{Category, FileOddity, RuleCondition, ScanRule},
     rules,
-    scan::{About, Scanner},
-    text::hidden::{self, Kind as HiddenKind},
-    texts::{Origin, Texts},
+    scan::{DeclaredFacts, SkillScanner},
+    text::hidden::{self, HiddenKind},
+    texts::{TextOrigin, Texts},
 };
 
 /// The number of neighbouring sentences in a passage.
@@ -21,13 +21,13 @@ const PASSAGE: usize = 6;
 const BLOCKS: u32 = 4;
 
 /// How the skill introduces itself.
-pub(crate) struct Context {
+pub(crate) struct DeclaredContext {
     words: BTreeSet<String>,
-    homepage: Option<Host>,
+    homepage: Option<RemoteHost>,
 }
 
-impl Context {
-    pub(crate) fn new(about: &About<'_>) -> Self {
+impl DeclaredContext {
+    pub(crate) fn new(about: &DeclaredFacts<'_>) -> Self {
         let all = format!("{} {}", about.name, about.description).to_lowercase();
         let words = all
             .split(|c: char| !c.is_alphanumeric())
@@ -36,12 +36,12 @@ impl Context {
             .collect();
         Self {
             words,
-            homepage: Host::of(about.homepage),
+            homepage: RemoteHost::of(about.homepage),
         }
     }
 
     /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner.
-    pub(crate) fn is_related(&self, host: &Host) -> bool {
+    pub(crate) fn is_related(&self, host: &RemoteHost) -> bool {
         let owner = host.owner();
         if owner.len() < 3 {
             return false;
@@ -97,25 +97,25 @@ const GENERIC: &[&str] = &[
 
 /// A rule's severity in its context: lower in warnings, tables, tests and fixtures.
 pub(crate) fn in_context(
-    severity: Severity,
-    rule: &Rule,
-    origin: &Origin,
+    severity: FindingSeverity,
+    rule: &ScanRule,
+    origin: &TextOrigin,
     texts: &Texts,
-) -> Severity {
+) -> FindingSeverity {
     let text = &texts.0[origin.text];
     let mut severity = match origin.role {
-        Role::Warning => Severity::Info,
-        Role::Quotation => severity.lower(),
-        Role::Table if !matches!(rule.when, When::Flow { .. }) => severity.lower(),
+        SentenceRole::Warning => FindingSeverity::Info,
+        SentenceRole::Quotation => severity.lower(),
+        SentenceRole::Table if !matches!(rule.when, RuleCondition::Flow { .. }) => severity.lower(),
         _ => severity,
     };
     // A command in a sentence is mentioned, not run; a whole chain in a sentence is meant to be pasted.
-    if origin.inline && matches!(rule.when, When::Act(..)) {
+    if origin.inline && matches!(rule.when, RuleCondition::Act(..)) {
         severity = severity.lower();
     }
     // Sample code in a document shows a possibility; the skill's behavior is in its files.
     if rule.category == Category::Capability && !origin.is_file {
-        severity = Severity::Info;
+        severity = FindingSeverity::Info;
     }
     // Documents describe how to set up services and timers by hand.
     let set_up = matches!(
@@ -123,7 +123,7 @@ pub(crate) fn in_context(
         "persistence/autostart" | "persistence/agent-instructions"
     );
     if set_up && !origin.is_file {
-        severity = Severity::Info;
+        severity = FindingSeverity::Info;
     }
     if is_aside(&text.file) && !origin.is_file {
         severity = severity.lower();
@@ -154,7 +154,7 @@ pub(crate) fn is_aside(path: &str) -> bool {
 }
 
 /// The message of a finding: the rule's message, the source and the host.
-pub(crate) fn message(rule: &Rule, act: &Act, source: Option<&Taint>) -> String {
+pub(crate) fn message(rule: &ScanRule, act: &ProgramAct, source: Option<&Taint>) -> String {
     let mut message = rule.message.to_owned();
     let host = act.host.as_ref().map(|host| host.name.clone());
     let from = source.map(|taint| taint.source.what.replace('\0', "…"));
@@ -196,7 +196,7 @@ pub(crate) fn shown(text: &str) -> String {
 }
 
 /// Reports hidden and confusable characters; returns the number of those that are listed.
-pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
+pub(crate) fn hidden(scanner: &mut SkillScanner<'_>, index: usize) -> usize {
     let content = Rc::clone(&scanner.texts.0[index].content);
     if content.is_ascii() && memchr::memchr(0x1b, content.as_bytes()).is_none() {
         return 0;
@@ -206,16 +206,16 @@ pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
         let line = scanner.texts.0[index].line_at(sight.at.start).to_owned();
         let (oddity, serious) = match sight.kind {
             HiddenKind::Tag | HiddenKind::Selector => (
-                Oddity::SmuggledText,
+                FileOddity::SmuggledText,
                 sight.decoded.as_deref().is_some_and(|text| text.len() > 3),
             ),
-            HiddenKind::ZeroWidth if sight.decoded.is_some() => (Oddity::SmuggledText, true),
+            HiddenKind::ZeroWidth if sight.decoded.is_some() => (FileOddity::SmuggledText, true),
             HiddenKind::ZeroWidth | HiddenKind::Invisible => {
-                (Oddity::InvisibleCharacters, sight.count > 3)
+                (FileOddity::InvisibleCharacters, sight.count > 3)
             }
-            HiddenKind::Bidi => (Oddity::BidiOverride, true),
-            HiddenKind::Confusable => (Oddity::LookAlikes, true),
-            HiddenKind::Escape => (Oddity::TerminalCodes, true),
+            HiddenKind::Bidi => (FileOddity::BidiOverride, true),
+            HiddenKind::Confusable => (FileOddity::LookAlikes, true),
+            HiddenKind::Escape => (FileOddity::TerminalCodes, true),
             HiddenKind::Control => continue,
         };
         let evidence = match &sight.decoded {
@@ -226,7 +226,7 @@ pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
         if let Some(decoded) = sight
             .decoded
             .as_ref()
-            .filter(|_| oddity == Oddity::SmuggledText)
+            .filter(|_| oddity == FileOddity::SmuggledText)
         {
             scanner.smuggled(index, sight.at.start, decoded.clone());
         }
@@ -235,25 +235,25 @@ pub(crate) fn hidden(scanner: &mut Scanner<'_>, index: usize) -> usize {
 }
 
 /// Matches the rules about sentences.
-pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
+pub(crate) fn sentences(scanner: &mut SkillScanner<'_>) {
     let documents = std::mem::take(&mut scanner.documents);
     for (index, document) in &documents {
         for (at, rule, role, evidence_at) in told(document) {
             let text = &scanner.texts.0[*index];
             let mut severity = match role {
-                Role::Instruction => rule.severity,
-                Role::Table => rule.severity.lower(),
-                Role::Quotation | Role::Warning => Severity::Info,
+                SentenceRole::Instruction => rule.severity,
+                SentenceRole::Table => rule.severity.lower(),
+                SentenceRole::Quotation | SentenceRole::Warning => FindingSeverity::Info,
             };
             if is_aside(&text.file) {
                 severity = severity.lower();
             }
             // An instruction that had to be decoded was hidden on purpose.
             if text.encoded.is_some()
-                && rule.severity >= Severity::Warning
-                && role == Role::Instruction
+                && rule.severity >= FindingSeverity::Warning
+                && role == SentenceRole::Instruction
             {
-                severity = Severity::Critical;
+                severity = FindingSeverity::Critical;
             }
             let evidence = text.content.get(evidence_at.clone()).unwrap_or_default();
             // The original text contains the same sentence, which was already reported.
@@ -268,7 +268,7 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
                 Some(how) => format!("{how}: {evidence}"),
                 None => evidence.replace('\n', " "),
             };
-            let place: Place = scanner.texts.place(*index, at);
+            let place: FindingLocation = scanner.texts.place(*index, at);
             scanner.push(Finding {
                 rule: FoundBy::Builtin(rule),
                 severity,
@@ -284,10 +284,15 @@ pub(crate) fn sentences(scanner: &mut Scanner<'_>) {
     scanner.documents = documents;
 }
 
-type Told = (usize, &'static Rule, Role, std::ops::Range<usize>);
+type StatedFacts = (
+    usize,
+    &'static ScanRule,
+    SentenceRole,
+    std::ops::Range<usize>,
+);
 
 /// The rules that match, with their sentences.
-fn told(document: &Document) -> Vec<Told> {
+fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
     let mut found = Vec::new();
     let sentences = &document.sentences;
     for (position, sentence) in sentences.iter().enumerate() {
@@ -295,21 +300,25 @@ fn told(document: &Document) -> Vec<Told> {
             continue;
         }
         let passage = passage(sentences, position);
-        let together = ClassSet::of(passage.iter().filter(|near| near.role != Role::Warning));
+        let together = ClassSet::of(
+            passage
+                .iter()
+                .filter(|near| near.role != SentenceRole::Warning),
+        );
         for rule in rules::all() {
             match &rule.when {
-                When::Sentence { all, none } if sentence.classes.matches(all, none) => {
+                RuleCondition::Sentence { all, none } if sentence.classes.matches(all, none) => {
                     found.push((sentence.at.start, rule, sentence.role, sentence.at.clone()));
                 }
                 // A passage is reported at its first sentence, so that it is reported once.
-                When::Passage { all, none }
+                RuleCondition::Passage { all, none }
                     if together.matches(all, none) && contributes(sentence, all) =>
                 {
                     let before = ClassSet::of(
                         passage
                             .iter()
                             .skip(1)
-                            .filter(|near| near.role != Role::Warning),
+                            .filter(|near| near.role != SentenceRole::Warning),
                     );
                     if !before.matches(all, none) {
                         let end = passage.last().map_or(sentence.at.end, |last| last.at.end);
@@ -328,7 +337,7 @@ fn told(document: &Document) -> Vec<Told> {
     found
 }
 
-fn contributes(sentence: &Sentence, all: &[&[crate::prose::Class]]) -> bool {
+fn contributes(sentence: &Sentence, all: &[&[crate::prose::PhraseClass]]) -> bool {
     all.iter()
         .any(|group| group.iter().any(|class| sentence.classes.contains(*class)))
 }
@@ -345,7 +354,7 @@ pub(crate) fn passage(sentences: &[Sentence], from: usize) -> &[Sentence] {
 }
 
 /// Reports instructions in comments and hidden elements, which agents read and people do not.
-fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+fn html(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocument) {
     for (at, html) in &document.html {
         let lower = html.to_ascii_lowercase();
         let comment = lower.contains("<!--");
@@ -371,17 +380,17 @@ fn html(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
         let inner = crate::prose::plain(&text);
         let worst = told(&inner)
             .into_iter()
-            .filter(|(_, _, role, _)| *role == Role::Instruction)
+            .filter(|(_, _, role, _)| *role == SentenceRole::Instruction)
             .map(|(_, rule, _, _)| rule.severity)
             .max();
         let orders = inner.sentences.iter().any(orders);
-        if worst >= Some(Severity::Warning) || orders {
+        if worst >= Some(FindingSeverity::Warning) || orders {
             scanner.odd_at(
-                Oddity::HiddenInstruction,
+                FileOddity::HiddenInstruction,
                 index,
                 at.start,
                 &text,
-                worst >= Some(Severity::Warning),
+                worst >= Some(FindingSeverity::Warning),
             );
         }
     }
@@ -392,7 +401,7 @@ const ROLES: &[&str] = &["system", "user", "assistant", "developer", "tool"];
 
 /// Reports chat template tokens and host tags where they would begin a turn: at the start of a line, or followed by a role.
 /// Texts about templates contain them in code, or in the middle of a sentence.
-fn turns(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+fn turns(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocument) {
     let content = Rc::clone(&scanner.texts.0[index].content);
     let is_code = |at: usize| {
         let before = document.code.partition_point(|code| code.at.start <= at);
@@ -414,14 +423,14 @@ fn turns(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
     });
     if let Some(at) = found {
         let line = scanner.texts.0[index].line_at(at).to_owned();
-        scanner.odd_at(Oddity::ChatTurn, index, at, &line, true);
+        scanner.odd_at(FileOddity::ChatTurn, index, at, &line, true);
     }
 }
 
 /// Whether a hidden sentence instructs the agent.
 fn orders(sentence: &Sentence) -> bool {
-    use crate::prose::Class as C;
-    sentence.role == Role::Instruction
+    use crate::prose::PhraseClass as C;
+    sentence.role == SentenceRole::Instruction
         && sentence.classes.matches(
             &[
                 &[
@@ -448,7 +457,7 @@ fn orders(sentence: &Sentence) -> bool {
 }
 
 /// Matches the patterns of the user and of skills.
-pub(crate) fn patterns(scanner: &mut Scanner<'_>) {
+pub(crate) fn patterns(scanner: &mut SkillScanner<'_>) {
     let rules = scanner.rules;
     for pattern in &rules.patterns {
         for index in 0..scanner.texts.0.len() {

@@ -1,12 +1,12 @@
 //! Text that is hidden behind a long run of whitespace.
 
-use crate::{rule::Oddity, scan::Scanner};
+use crate::{rule::FileOddity, scan::SkillScanner};
 
 /// The length of whitespace before more text that is too long to be an accident.
 const PADDING: usize = 1500;
 
 /// Reports a long run of whitespace in front of more text.
-pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
+pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
     let content = &scanner.texts.0[index].content;
     if !may_be_padded(content.as_bytes()) {
         return;
@@ -33,7 +33,7 @@ pub(crate) fn look(scanner: &mut Scanner<'_>, index: usize) {
     }
     if let Some(at) = found {
         scanner.odd_at(
-            Oddity::Padding,
+            FileOddity::Padding,
             index,
             at,
             "more text stands far below, after nothing but blanks",

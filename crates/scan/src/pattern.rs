@@ -5,7 +5,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use crate::report::Severity;
+use crate::report::FindingSeverity;
 
 /// A pattern of the user or of a `security-rule` skill.
 #[derive(Clone, Debug)]
@@ -13,7 +13,7 @@ pub struct Pattern {
     /// The id that findings carry.
     pub id: String,
     /// The severity of a match.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// The message of a finding.
     pub message: String,
     /// How to fix the skill.

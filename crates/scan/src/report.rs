@@ -5,11 +5,11 @@ use std::{collections::BTreeSet, fmt, str::FromStr};
 use metier_sdk::Permission;
 use sha2::{Digest as _, Sha256};
 
-use crate::rule::{Category, Rule};
+use crate::rule::{Category, ScanRule};
 
 /// How bad a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Severity {
+pub enum FindingSeverity {
     /// Recorded, shown on request: the skill is able to do this.
     Info,
     /// Shown: review it before you trust the skill.
@@ -18,7 +18,7 @@ pub enum Severity {
     Critical,
 }
 
-impl Severity {
+impl FindingSeverity {
     /// The name in text and JSON.
     #[must_use]
     pub const fn word(self) -> &'static str {
@@ -39,13 +39,13 @@ impl Severity {
     }
 }
 
-impl fmt::Display for Severity {
+impl fmt::Display for FindingSeverity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
 }
 
-impl FromStr for Severity {
+impl FromStr for FindingSeverity {
     type Err = ();
 
     fn from_str(word: &str) -> Result<Self, ()> {
@@ -97,7 +97,7 @@ impl Verdict {
 
 /// The position of a finding.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
+pub struct FindingLocation {
     /// The file, relative to the skill's folder; a member of an archive is `archive.zip!member`.
     pub file: String,
     /// The line, from 1; 0 in files without lines.
@@ -106,7 +106,7 @@ pub struct Place {
     pub column: u32,
 }
 
-impl Place {
+impl FindingLocation {
     /// The suffix after a path: `:3:1`, or an empty string in files without lines.
     #[must_use]
     pub fn position(&self) -> String {
@@ -123,22 +123,22 @@ pub struct Finding {
     /// The rule that matched.
     pub rule: FoundBy,
     /// The rule's severity, or a lower one where the context mitigates it.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// The position of the evidence.
-    pub place: Place,
+    pub place: FindingLocation,
     /// The rule's message with the details of this finding.
     pub message: String,
     /// The text that matched: one line, truncated, with hidden characters made visible.
     pub evidence: String,
     /// The previous steps of the chain: the value's source and what was done to it.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChainStep>,
 }
 
 /// The rule behind a finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FoundBy {
     /// A built-in rule.
-    Builtin(&'static Rule),
+    Builtin(&'static ScanRule),
     /// A pattern of the user or of a skill of type `security-rule`.
     Pattern {
         /// The pattern's id.
@@ -188,9 +188,9 @@ impl FoundBy {
 
 /// A step in a chain of evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChainStep {
     /// The position of the step.
-    pub place: Place,
+    pub place: FindingLocation,
     /// The source of the value.
     pub what: String,
 }
@@ -247,7 +247,7 @@ pub struct Capabilities {
 
 /// The result of a scan.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Report {
+pub struct ScanReport {
     /// The findings, worst first, then by position.
     pub findings: Vec<Finding>,
     /// The number of findings beyond the limit.
@@ -260,7 +260,7 @@ pub struct Report {
     pub files: usize,
 }
 
-impl Report {
+impl ScanReport {
     /// Adds findings and restores the order: worst first, then by position.
     pub fn add(&mut self, findings: Vec<Finding>) {
         self.findings.extend(findings);
@@ -276,10 +276,10 @@ impl Report {
     pub fn verdict(&self) -> Verdict {
         let worst = self.findings.iter().map(|finding| finding.severity).max();
         match worst {
-            Some(Severity::Critical) => Verdict::Critical,
+            Some(FindingSeverity::Critical) => Verdict::Critical,
             _ if !self.unread.is_empty() => Verdict::Incomplete,
-            Some(Severity::Warning) => Verdict::Warning,
-            Some(Severity::Info) => Verdict::Info,
+            Some(FindingSeverity::Warning) => Verdict::Warning,
+            Some(FindingSeverity::Info) => Verdict::Info,
             None => Verdict::Clean,
         }
     }

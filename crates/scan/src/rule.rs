@@ -2,13 +2,13 @@
 //!
 //! A rule is data: an id that never changes its meaning, a severity, a message, a fix and a condition. Its samples
 //! (`tests/samples`) are texts that must match and texts that must not; a rule without both fails the tests, because a
-//! pattern cannot be reviewed without examples. Conditions are written in the small language of [`When`]; reading files,
+//! pattern cannot be reviewed without examples. Conditions are written in the small language of [`RuleCondition`]; reading files,
 //! data flow and splitting text into sentences happen elsewhere, once for all rules.
 
 use crate::{
-    flow::{Act, ActKind, Hosts, SourceKind},
-    prose::Class,
-    report::Severity,
+    flow::{ActKind, HostCondition, ProgramAct, SourceKind},
+    prose::PhraseClass,
+    report::FindingSeverity,
 };
 
 /// The kind of danger that a rule detects.
@@ -75,13 +75,13 @@ impl Category {
 
 /// A rule.
 #[derive(Debug)]
-pub struct Rule {
+pub struct ScanRule {
     /// `category/name`.
     pub id: &'static str,
     /// The kind of danger.
     pub category: Category,
     /// The severity without mitigating context.
-    pub severity: Severity,
+    pub severity: FindingSeverity,
     /// The entry of the OWASP Agentic Skills Top 10.
     pub owasp: &'static str,
     /// The message, without details of the finding.
@@ -89,10 +89,10 @@ pub struct Rule {
     /// How to fix the skill.
     pub fix: &'static str,
     /// The condition.
-    pub when: When,
+    pub when: RuleCondition,
 }
 
-impl PartialEq for Rule {
+impl PartialEq for ScanRule {
     fn eq(&self, other: &Self) -> bool {
         self.id == other.id
     }
@@ -100,7 +100,7 @@ impl PartialEq for Rule {
 
 /// The condition of a rule.
 #[derive(Debug)]
-pub enum When {
+pub enum RuleCondition {
     /// A value from one of these sources reaches one of these acts.
     Flow {
         /// The sources.
@@ -108,26 +108,26 @@ pub enum When {
         /// The acts.
         to: &'static [ActKind],
         /// The hosts that data is sent to or downloaded from.
-        hosts: Hosts,
+        hosts: HostCondition,
     },
     /// An act that passes a test, whatever its sources.
-    Act(ActKind, fn(&Act) -> bool),
+    Act(ActKind, fn(&ProgramAct) -> bool),
     /// An instruction with a class of each group in `all` and none of `none`.
     Sentence {
         /// Groups of which each must be present.
-        all: &'static [&'static [Class]],
+        all: &'static [&'static [PhraseClass]],
         /// Classes that must be absent.
-        none: &'static [Class],
+        none: &'static [PhraseClass],
     },
     /// The same for several neighbouring sentences together.
     Passage {
         /// Groups of which each must be present.
-        all: &'static [&'static [Class]],
+        all: &'static [&'static [PhraseClass]],
         /// Classes that must be absent.
-        none: &'static [Class],
+        none: &'static [PhraseClass],
     },
     /// A file with this oddity.
-    Oddity(Oddity),
+    Oddity(FileOddity),
     /// Evidence from different places that belongs together.
     Chain(Chain),
     /// A permission that the manifest does not declare.
@@ -199,7 +199,7 @@ pub enum Chain {
 
 /// Suspicious properties of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Oddity {
+pub enum FileOddity {
     /// Tag characters, variation selectors or zero-width characters that encode text.
     SmuggledText,
     /// Characters that change the order in which text is shown.

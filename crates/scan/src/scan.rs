@@ -4,34 +4,37 @@ use std::{collections::BTreeSet, rc::Rc};
 
 use crate::{
     capability,
-    flow::{Act, ActKind, Evaluator, Host, HostKind, Hosts, Language, Site, Unit},
+    flow::{
+        ActKind, EvaluatedLanguage, Evaluator, HostCondition, HostKind, ProgramAct, RemoteHost,
+        Site, Unit,
+    },
     language::{command_in, guess, language_of},
-    links::Links,
-    lower::{Dialect, Lowering, Parsers},
-    matching::{self, Context},
+    links::SkillLinks,
+    lower::{Lowering, Parsers, ScriptDialect},
+    matching::{self, DeclaredContext},
     pattern::Pattern,
-    prose::{self, Document, Role},
-    report::{Finding, FoundBy, Report, Severity, Step, Unread},
-    rule::{Oddity, Rule, When},
+    prose::{self, MarkdownDocument, SentenceRole},
+    report::{ChainStep, Finding, FindingSeverity, FoundBy, ScanReport, Unread},
+    rule::{FileOddity, RuleCondition, ScanRule},
     rules,
     text::decode,
-    texts::{Origin, PlainForm, Text, Texts},
-    unpack::kind::{self, Kind},
+    texts::{PlainForm, ScannedText, TextOrigin, Texts},
+    unpack::kind::{self, FileKind},
     yaml_text::{MOST_FIELDS, is_skill_yaml, without_yaml_quotes, yaml_fields},
 };
 
 /// A file of a skill.
 #[derive(Clone, Debug)]
-pub struct File<'a> {
+pub struct SkillFile<'a> {
     /// The path relative to the skill's folder.
     pub path: &'a str,
     /// The content.
-    pub content: Content<'a>,
+    pub content: ScannedContent<'a>,
 }
 
 /// The content of a file.
 #[derive(Clone, Debug)]
-pub enum Content<'a> {
+pub enum ScannedContent<'a> {
     /// The bytes of a regular file.
     Bytes(&'a [u8]),
     /// A symbolic link to this path.
@@ -42,7 +45,7 @@ pub enum Content<'a> {
 
 /// The fields of the manifest that the scanner uses.
 #[derive(Clone, Debug, Default)]
-pub struct About<'a> {
+pub struct DeclaredFacts<'a> {
     /// The skill's name.
     pub name: &'a str,
     /// The skill's description.
@@ -57,7 +60,7 @@ pub struct About<'a> {
 
 /// Limits of a scan; what exceeds them is reported as unread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ScanLimits {
     /// The files per skill.
     pub files: usize,
     /// The bytes per file.
@@ -68,7 +71,7 @@ pub struct Limits {
     pub findings: usize,
 }
 
-impl Default for Limits {
+impl Default for ScanLimits {
     fn default() -> Self {
         Self {
             files: 500,
@@ -81,7 +84,7 @@ impl Default for Limits {
 
 /// The rules of a scan.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct RuleSet {
     /// The set of built-in rules.
     pub preset: Preset,
     /// Patterns of the user, and of skills of type `security-rule`.
@@ -100,7 +103,12 @@ pub enum Preset {
 
 /// Scans a skill.
 #[must_use]
-pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limits) -> Report {
+pub fn scan(
+    files: &[SkillFile<'_>],
+    about: &DeclaredFacts<'_>,
+    rules: &RuleSet,
+    limits: &ScanLimits,
+) -> ScanReport {
     if rules.preset == Preset::Seed {
         return crate::seed::scan(files, limits);
     }
@@ -109,14 +117,14 @@ pub fn scan(files: &[File<'_>], about: &About<'_>, rules: &Rules, limits: &Limit
 
 /// Scans a skill by evidence, with these parsers.
 pub(crate) fn scan_with(
-    files: &[File<'_>],
-    about: &About<'_>,
-    rules: &Rules,
-    limits: &Limits,
+    files: &[SkillFile<'_>],
+    about: &DeclaredFacts<'_>,
+    rules: &RuleSet,
+    limits: &ScanLimits,
     parsers: Parsers,
-) -> Report {
-    let mut scanner = Scanner::new(about, rules, parsers);
-    let mut links = Links::new(files);
+) -> ScanReport {
+    let mut scanner = SkillScanner::new(about, rules, parsers);
+    let mut links = SkillLinks::new(files);
     for (index, file) in files.iter().enumerate() {
         if index >= limits.files {
             scanner.unread(
@@ -131,14 +139,14 @@ pub(crate) fn scan_with(
         }
         scanner.names.insert(file.path.to_owned());
         let linked = match file.content {
-            Content::Link(target) => links.follow(file.path, target),
+            ScannedContent::Link(target) => links.follow(file.path, target),
             _ => None,
         };
         match linked {
             Some(bytes) => scanner.file(
-                &File {
+                &SkillFile {
                     path: file.path,
-                    content: Content::Bytes(bytes),
+                    content: ScannedContent::Bytes(bytes),
                 },
                 limits,
             ),
@@ -150,14 +158,14 @@ pub(crate) fn scan_with(
 }
 
 /// The state of a scan: everything that was collected from the files of a skill.
-pub(crate) struct Scanner<'a> {
-    pub(crate) about: &'a About<'a>,
-    pub(crate) rules: &'a Rules,
+pub(crate) struct SkillScanner<'a> {
+    pub(crate) about: &'a DeclaredFacts<'a>,
+    pub(crate) rules: &'a RuleSet,
     pub(crate) texts: Texts,
     pub(crate) units: Vec<Unit>,
-    pub(crate) origins: Vec<Origin>,
-    pub(crate) documents: Vec<(usize, Document)>,
-    pub(crate) report: Report,
+    pub(crate) origins: Vec<TextOrigin>,
+    pub(crate) documents: Vec<(usize, MarkdownDocument)>,
+    pub(crate) report: ScanReport,
     /// Python sources by path, to compare with bytecode.
     pub(crate) sources: Vec<(String, usize)>,
     /// Python bytecode, which is compared with the sources at the end.
@@ -166,12 +174,12 @@ pub(crate) struct Scanner<'a> {
     pub(crate) names: BTreeSet<String>,
     /// The nesting depth of archives.
     pub(crate) depth: u32,
-    budget: decode::Budget,
+    budget: decode::DecodeBudget,
     lowering: Lowering,
 }
 
-impl<'a> Scanner<'a> {
-    pub(crate) fn new(about: &'a About<'a>, rules: &'a Rules, parsers: Parsers) -> Self {
+impl<'a> SkillScanner<'a> {
+    pub(crate) fn new(about: &'a DeclaredFacts<'a>, rules: &'a RuleSet, parsers: Parsers) -> Self {
         Self {
             about,
             rules,
@@ -179,12 +187,12 @@ impl<'a> Scanner<'a> {
             units: Vec::new(),
             origins: Vec::new(),
             documents: Vec::new(),
-            report: Report::default(),
+            report: ScanReport::default(),
             sources: Vec::new(),
             bytecodes: Vec::new(),
             names: BTreeSet::new(),
             depth: 0,
-            budget: decode::Budget::default(),
+            budget: decode::DecodeBudget::default(),
             lowering: Lowering::new(parsers),
         }
     }
@@ -195,7 +203,7 @@ impl<'a> Scanner<'a> {
         if words.is_empty() || self.texts.0.iter().any(|text| text.content.contains(words)) {
             return;
         }
-        let text = Text::new("SKILL.md".to_owned(), words.to_owned());
+        let text = ScannedText::new("SKILL.md".to_owned(), words.to_owned());
         let index = self.texts.add(text);
         self.documents.push((index, prose::plain(words)));
     }
@@ -208,7 +216,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Reports once per file that this build has no parser for a language in it.
-    fn unparsed(&mut self, file: &str, language: Language) {
+    fn unparsed(&mut self, file: &str, language: EvaluatedLanguage) {
         let why = format!("this build of metier cannot parse {language:?} (feature `scan-code`)");
         let is_same = |unread: &Unread| unread.file == file && unread.why == why;
         if !self.report.unread.iter().any(is_same) {
@@ -217,9 +225,9 @@ impl<'a> Scanner<'a> {
     }
 
     /// The limit for a file. Compiled modules are larger than any text; the module that a skill runs as has its own limit.
-    fn room_for(&self, file: &File<'_>, limits: &Limits) -> usize {
+    fn room_for(&self, file: &SkillFile<'_>, limits: &ScanLimits) -> usize {
         match file.content {
-            Content::Bytes(bytes)
+            ScannedContent::Bytes(bytes)
                 if self.about.module == Some(file.path) && bytes.starts_with(b"\0asm") =>
             {
                 limits.module_bytes.max(limits.file_bytes)
@@ -228,21 +236,21 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn file(&mut self, file: &File<'_>, limits: &Limits) {
+    fn file(&mut self, file: &SkillFile<'_>, limits: &ScanLimits) {
         let room = self.room_for(file, limits);
         match file.content {
-            Content::Unread(why) => self.unread(file.path, why.to_owned()),
-            Content::Link(target) => {
+            ScannedContent::Unread(why) => self.unread(file.path, why.to_owned()),
+            ScannedContent::Link(target) => {
                 if is_outside(file.path, target) {
                     let evidence = format!("{} -> {target}", file.path);
-                    self.odd(Oddity::LinkOutside, file.path, &evidence, true);
+                    self.odd(FileOddity::LinkOutside, file.path, &evidence, true);
                 }
                 self.unread(
                     file.path,
                     format!("it is a link to `{}`", metier_model::text::visible(target)),
                 );
             }
-            Content::Bytes(bytes) if bytes.len() > room => {
+            ScannedContent::Bytes(bytes) if bytes.len() > room => {
                 self.report.files += 1;
                 self.unread(
                     file.path,
@@ -251,7 +259,7 @@ impl<'a> Scanner<'a> {
                 // The part within the limit is still scanned: a payload in it blocks the skill.
                 self.bytes(file.path, &bytes[..room], true);
             }
-            Content::Bytes(bytes) => {
+            ScannedContent::Bytes(bytes) => {
                 self.report.files += 1;
                 self.bytes(file.path, bytes, false);
             }
@@ -262,86 +270,107 @@ impl<'a> Scanner<'a> {
     pub(crate) fn bytes(&mut self, path: &str, bytes: &[u8], cut: bool) {
         let kind = kind::kind(path, bytes);
         if let Some(why) = kind::mismatch(path, kind) {
-            self.odd(Oddity::WrongName, path, why, true);
+            self.odd(FileOddity::WrongName, path, why, true);
         }
         crate::containers::look(self, path, bytes, kind, cut);
     }
 
     /// Scans the text of a file, or a text inside one.
-    pub(crate) fn text(&mut self, path: &str, content: String, kind: Kind) -> usize {
-        let index = self.texts.add(Text::new(path.to_owned(), content));
+    pub(crate) fn text(&mut self, path: &str, content: String, kind: FileKind) -> usize {
+        let index = self.texts.add(ScannedText::new(path.to_owned(), content));
         self.look(index, kind);
         index
     }
 
     /// A script inside a page, picture or document.
     pub(crate) fn script(&mut self, path: &str, content: String) {
-        let mut text = Text::new(path.to_owned(), content);
+        let mut text = ScannedText::new(path.to_owned(), content);
         text.embedded = true;
         let index = self.texts.add(text);
-        self.look(index, Kind::JavaScript(kind::Dialect::Plain));
+        self.look(index, FileKind::JavaScript(kind::FileDialect::Plain));
     }
 
     /// Scans a text: hidden characters, structure, programs, encoded parts.
-    pub(crate) fn look(&mut self, index: usize, kind: Kind) {
+    pub(crate) fn look(&mut self, index: usize, kind: FileKind) {
         let hidden = matching::hidden(self, index);
         crate::padding::look(self, index);
         crate::manifests::look(self, index);
         let path = self.texts.0[index].file.clone();
         let content = Rc::clone(&self.texts.0[index].content);
         match kind {
-            Kind::Markdown => self.markdown(index, &content),
-            Kind::Python => {
+            FileKind::Markdown => self.markdown(index, &content),
+            FileKind::Python => {
                 self.sources.push((path, index));
                 self.program(
                     index,
                     0,
                     &content,
-                    Language::Python,
-                    Role::Instruction,
+                    EvaluatedLanguage::Python,
+                    SentenceRole::Instruction,
                     true,
                 );
             }
-            Kind::JavaScript(dialect) => {
+            FileKind::JavaScript(dialect) => {
                 let dialect = crate::containers::dialect(dialect);
-                let program = self
-                    .lowering
-                    .program(&content, Language::JavaScript, dialect);
+                let program =
+                    self.lowering
+                        .program(&content, EvaluatedLanguage::JavaScript, dialect);
                 self.lowered(
                     index,
                     0,
-                    Language::JavaScript,
+                    EvaluatedLanguage::JavaScript,
                     program,
-                    Role::Instruction,
+                    SentenceRole::Instruction,
                     true,
                 );
             }
-            Kind::Shell => {
-                self.program(index, 0, &content, Language::Shell, Role::Instruction, true);
+            FileKind::Shell => {
+                self.program(
+                    index,
+                    0,
+                    &content,
+                    EvaluatedLanguage::Shell,
+                    SentenceRole::Instruction,
+                    true,
+                );
             }
-            Kind::PowerShell => self.program(
+            FileKind::PowerShell => self.program(
                 index,
                 0,
                 &content,
-                Language::PowerShell,
-                Role::Instruction,
+                EvaluatedLanguage::PowerShell,
+                SentenceRole::Instruction,
                 true,
             ),
-            Kind::Batch => {
-                self.program(index, 0, &content, Language::Batch, Role::Instruction, true);
+            FileKind::Batch => {
+                self.program(
+                    index,
+                    0,
+                    &content,
+                    EvaluatedLanguage::Batch,
+                    SentenceRole::Instruction,
+                    true,
+                );
             }
             _ => {
                 // A file without an extension is a program if its text looks like one.
                 let name = path.rsplit(['/', '!']).next().unwrap_or_default();
-                let unnamed = kind == Kind::Text && !name.trim_start_matches('.').contains('.');
+                let unnamed = kind == FileKind::Text && !name.trim_start_matches('.').contains('.');
                 if let Some(language) =
                     guess(&content).filter(|_| unnamed && !matching::is_aside(&path))
                 {
-                    self.program(index, 0, &content, language, Role::Instruction, true);
+                    self.program(
+                        index,
+                        0,
+                        &content,
+                        language,
+                        SentenceRole::Instruction,
+                        true,
+                    );
                 }
                 if is_skill_yaml(name) {
                     self.fields(index, &content);
-                    self.command_lines(index, 0, &content, Role::Instruction);
+                    self.command_lines(index, 0, &content, SentenceRole::Instruction);
                     return self.look_within(index, &content, kind, hidden);
                 }
                 let mut document = prose::plain(&content);
@@ -352,16 +381,16 @@ impl<'a> Scanner<'a> {
                     document
                         .sentences
                         .iter_mut()
-                        .for_each(|sentence| sentence.role = Role::Table);
+                        .for_each(|sentence| sentence.role = SentenceRole::Table);
                 }
                 self.documents.push((index, document));
-                self.command_lines(index, 0, &content, Role::Instruction);
+                self.command_lines(index, 0, &content, SentenceRole::Instruction);
             }
         }
         self.look_within(index, &content, kind, hidden);
     }
 
-    fn look_within(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
+    fn look_within(&mut self, index: usize, content: &str, kind: FileKind, hidden: usize) {
         self.encoded(index, content);
         self.plain_form(index, content, kind, hidden);
     }
@@ -384,9 +413,16 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans a text as a model understands it that ignores invisible characters and look-alikes.
-    pub(crate) fn plain_form(&mut self, index: usize, content: &str, kind: Kind, hidden: usize) {
+    pub(crate) fn plain_form(
+        &mut self,
+        index: usize,
+        content: &str,
+        kind: FileKind,
+        hidden: usize,
+    ) {
         // Typography is not a disguise: only hidden or confusable characters justify a second pass.
-        if hidden < 3 || content.is_ascii() || !matches!(kind, Kind::Markdown | Kind::Text) {
+        if hidden < 3 || content.is_ascii() || !matches!(kind, FileKind::Markdown | FileKind::Text)
+        {
             return;
         }
         let normal = crate::text::normal::normal(content);
@@ -402,7 +438,7 @@ impl<'a> Scanner<'a> {
             of: index,
             starts: starts.collect(),
         };
-        let mut text = Text::new(self.texts.0[index].file.clone(), normal.text.into_owned());
+        let mut text = ScannedText::new(self.texts.0[index].file.clone(), normal.text.into_owned());
         text.plain_form_of = Some(form);
         text.encoded = Some("past hidden characters".to_owned());
         let inner = self.texts.add(text);
@@ -415,7 +451,7 @@ impl<'a> Scanner<'a> {
             // The frontmatter is text too: prompts contain its description, and its installers contain commands.
             let head = prose::plain(&without_yaml_quotes(&content[..front]));
             self.documents.push((index, head));
-            self.command_lines(index, 0, &content[..front], Role::Instruction);
+            self.command_lines(index, 0, &content[..front], SentenceRole::Instruction);
         }
         let mut document = prose::document(&content[front..]);
         shift(&mut document, front);
@@ -440,8 +476,8 @@ impl<'a> Scanner<'a> {
                     index,
                     start + 1,
                     command,
-                    Language::Shell,
-                    Role::Instruction,
+                    EvaluatedLanguage::Shell,
+                    SentenceRole::Instruction,
                     false,
                 );
             }
@@ -454,13 +490,13 @@ impl<'a> Scanner<'a> {
         text: usize,
         start: usize,
         content: &str,
-        language: Language,
-        role: Role,
+        language: EvaluatedLanguage,
+        role: SentenceRole,
         is_file: bool,
     ) {
         let program = self
             .lowering
-            .program(content, language, Dialect::TypeScript);
+            .program(content, language, ScriptDialect::TypeScript);
         self.lowered(text, start, language, program, role, is_file);
     }
 
@@ -468,9 +504,9 @@ impl<'a> Scanner<'a> {
         &mut self,
         text: usize,
         start: usize,
-        language: Language,
-        program: crate::form::Program,
-        role: Role,
+        language: EvaluatedLanguage,
+        program: crate::form::LoweredProgram,
+        role: SentenceRole,
         is_file: bool,
     ) {
         if program.unparsed {
@@ -498,8 +534,11 @@ impl<'a> Scanner<'a> {
         let module = path.rsplit(['/', '!']).next().unwrap_or_default();
         let module = module.split('.').next().unwrap_or_default();
         let index = u32::try_from(self.units.len()).unwrap_or(u32::MAX);
-        let space: Rc<str> =
-            format!("{path}#{language:?}{}", u8::from(role == Role::Warning)).into();
+        let space: Rc<str> = format!(
+            "{path}#{language:?}{}",
+            u8::from(role == SentenceRole::Warning)
+        )
+        .into();
         self.units.push(Unit {
             language,
             program,
@@ -507,7 +546,7 @@ impl<'a> Scanner<'a> {
             module: module.into(),
             index,
         });
-        self.origins.push(Origin {
+        self.origins.push(TextOrigin {
             text,
             start,
             role,
@@ -517,7 +556,7 @@ impl<'a> Scanner<'a> {
     }
 
     /// Scans lines of data and prose that contain a command.
-    fn command_lines(&mut self, text: usize, offset: usize, content: &str, role: Role) {
+    fn command_lines(&mut self, text: usize, offset: usize, content: &str, role: SentenceRole) {
         let mut start = offset;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
@@ -528,7 +567,14 @@ impl<'a> Scanner<'a> {
                     .trim_end()
                     .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
                 let command = command.replace("\\\"", "\"");
-                self.program(text, start + at, &command, Language::Shell, role, false);
+                self.program(
+                    text,
+                    start + at,
+                    &command,
+                    EvaluatedLanguage::Shell,
+                    role,
+                    false,
+                );
             }
             start += line.len();
         }
@@ -538,7 +584,7 @@ impl<'a> Scanner<'a> {
     fn encoded(&mut self, index: usize, content: &str) {
         let pieces = decode::decoded(content, &mut self.budget);
         for piece in pieces {
-            let mut text = Text::new(self.texts.0[index].file.clone(), piece.text);
+            let mut text = ScannedText::new(self.texts.0[index].file.clone(), piece.text);
             text.within = Some((index, piece.at.start));
             text.encoded = Some(
                 piece
@@ -553,9 +599,16 @@ impl<'a> Scanner<'a> {
             let language = guess(&content);
             match language {
                 Some(language) => {
-                    self.program(inner, 0, &content, language, Role::Instruction, false);
+                    self.program(
+                        inner,
+                        0,
+                        &content,
+                        language,
+                        SentenceRole::Instruction,
+                        false,
+                    );
                 }
-                None => self.command_lines(inner, 0, &content, Role::Instruction),
+                None => self.command_lines(inner, 0, &content, SentenceRole::Instruction),
             }
             let document = prose::plain(&content);
             self.documents.push((inner, document));
@@ -564,20 +617,20 @@ impl<'a> Scanner<'a> {
 
     /// Scans text that was encoded in invisible characters.
     pub(crate) fn smuggled(&mut self, index: usize, at: usize, content: String) {
-        let mut text = Text::new(self.texts.0[index].file.clone(), content);
+        let mut text = ScannedText::new(self.texts.0[index].file.clone(), content);
         text.within = Some((index, at));
         text.encoded = Some("hidden characters".to_owned());
         let inner = self.texts.add(text);
         let content = Rc::clone(&self.texts.0[inner].content);
-        self.command_lines(inner, 0, &content, Role::Instruction);
+        self.command_lines(inner, 0, &content, SentenceRole::Instruction);
         self.documents.push((inner, prose::plain(&content)));
     }
 
     /// Reports an oddity of a whole file.
-    pub(crate) fn odd(&mut self, oddity: Oddity, file: &str, evidence: &str, serious: bool) {
+    pub(crate) fn odd(&mut self, oddity: FileOddity, file: &str, evidence: &str, serious: bool) {
         self.odd_in(
             oddity,
-            crate::report::Place {
+            crate::report::FindingLocation {
                 file: file.to_owned(),
                 line: 1,
                 column: 1,
@@ -590,7 +643,7 @@ impl<'a> Scanner<'a> {
     /// Reports an oddity at an offset of a text.
     pub(crate) fn odd_at(
         &mut self,
-        oddity: Oddity,
+        oddity: FileOddity,
         text: usize,
         at: usize,
         evidence: &str,
@@ -602,13 +655,13 @@ impl<'a> Scanner<'a> {
 
     fn odd_in(
         &mut self,
-        oddity: Oddity,
-        place: crate::report::Place,
+        oddity: FileOddity,
+        place: crate::report::FindingLocation,
         evidence: &str,
         serious: bool,
     ) {
-        let Some(rule) =
-            rules::all().find(|rule| matches!(rule.when, When::Oddity(own) if own == oddity))
+        let Some(rule) = rules::all()
+            .find(|rule| matches!(rule.when, RuleCondition::Oddity(own) if own == oddity))
         else {
             return;
         };
@@ -630,7 +683,7 @@ impl<'a> Scanner<'a> {
         self.report.findings.push(finding);
     }
 
-    fn finish(mut self, limits: &Limits) -> Report {
+    fn finish(mut self, limits: &ScanLimits) -> ScanReport {
         crate::containers::bytecode(&mut self);
         let seen = Evaluator::run(&self.units, self.lowering.again());
         let acts = &seen.acts;
@@ -640,7 +693,7 @@ impl<'a> Scanner<'a> {
         for language in &seen.unparsed {
             self.unparsed("", *language);
         }
-        let context = Context::new(self.about);
+        let context = DeclaredContext::new(self.about);
         for act in acts {
             self.act(act, &context);
         }
@@ -649,17 +702,17 @@ impl<'a> Scanner<'a> {
         matching::patterns(&mut self);
         self.report.capabilities = capability::of(&self, &seen);
         capability::undeclared(&mut self);
-        crate::settle::settle(&mut self.report, limits);
+        crate::report_order::settle(&mut self.report, limits);
         self.report
     }
 
-    fn act(&mut self, act: &Act, context: &Context) {
+    fn act(&mut self, act: &ProgramAct, context: &DeclaredContext) {
         let Some(origin) = self.origins.get(act.site.unit as usize).copied() else {
             return;
         };
         for rule in rules::all() {
             let (matched, source) = match &rule.when {
-                When::Flow { from, to, hosts } => {
+                RuleCondition::Flow { from, to, hosts } => {
                     if !to.contains(&act.kind) {
                         continue;
                     }
@@ -669,22 +722,23 @@ impl<'a> Scanner<'a> {
                     });
                     (source.is_some(), source)
                 }
-                When::Act(kind, test) => (*kind == act.kind && test(act), None),
+                RuleCondition::Act(kind, test) => (*kind == act.kind && test(act), None),
                 _ => continue,
             };
             if !matched {
                 continue;
             }
             let place = self.place(act.site);
-            let steps = source.map(|taint| Step {
+            let steps = source.map(|taint| ChainStep {
                 place: self.place(taint.site),
                 what: taint.source.what.replace('\0', "…"),
             });
             let severity = matching::in_context(rule.severity, rule, &origin, &self.texts);
             let message = matching::message(rule, act, source);
             let evidence = self.evidence(act, &origin);
-            if severity == Severity::Critical && self.texts.0[origin.text].encoded.is_some() {
-                self.odd_at(Oddity::EncodedText, origin.text, 0, &evidence, true);
+            if severity == FindingSeverity::Critical && self.texts.0[origin.text].encoded.is_some()
+            {
+                self.odd_at(FileOddity::EncodedText, origin.text, 0, &evidence, true);
             }
             self.push(Finding {
                 rule: FoundBy::Builtin(rule),
@@ -697,7 +751,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    pub(crate) fn place(&self, site: Site) -> crate::report::Place {
+    pub(crate) fn place(&self, site: Site) -> crate::report::FindingLocation {
         match self.origins.get(site.unit as usize) {
             Some(origin) => self
                 .texts
@@ -706,7 +760,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    pub(crate) fn evidence(&self, act: &Act, origin: &Origin) -> String {
+    pub(crate) fn evidence(&self, act: &ProgramAct, origin: &TextOrigin) -> String {
         let text = &self.texts.0[origin.text];
         let line = text.line_at(origin.start + act.site.at as usize).trim();
         match &text.encoded {
@@ -717,16 +771,21 @@ impl<'a> Scanner<'a> {
 }
 
 /// Whether a rule applies to the host of an act, or to the host from which its source was downloaded.
-fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &Context) -> bool {
+fn host_matches(
+    hosts: HostCondition,
+    act: &ProgramAct,
+    taint: &crate::flow::Taint,
+    context: &DeclaredContext,
+) -> bool {
     let fetched = (taint.source.kind == crate::flow::SourceKind::Download)
-        .then(|| Host::of(&taint.source.what))
+        .then(|| RemoteHost::of(&taint.source.what))
         .flatten();
     let host = match act.kind {
         ActKind::Send | ActKind::Fetch => act.host.as_ref(),
         _ => fetched.as_ref(),
     };
     match hosts {
-        Hosts::Unrelated => match host {
+        HostCondition::Unrelated => match host {
             Some(host) => {
                 matches!(host.kind, HostKind::Other | HostKind::Example)
                     && !context.is_related(host)
@@ -737,7 +796,7 @@ fn host_matches(hosts: Hosts, act: &Act, taint: &crate::flow::Taint, context: &C
     }
 }
 
-fn shift(document: &mut Document, by: usize) {
+fn shift(document: &mut MarkdownDocument, by: usize) {
     for sentence in &mut document.sentences {
         sentence.at = sentence.at.start + by..sentence.at.end + by;
     }
@@ -769,6 +828,6 @@ fn is_outside(path: &str, target: &str) -> bool {
 }
 
 /// All built-in rules.
-pub fn builtin_rules() -> impl Iterator<Item = &'static Rule> {
+pub fn builtin_rules() -> impl Iterator<Item = &'static ScanRule> {
     rules::all()
 }

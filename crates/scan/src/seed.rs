@@ -9,13 +9,13 @@ use regex::Regex;
 
 use crate::{
     matching::shown,
-    report::{Finding, FoundBy, Place, Report, Severity, Unread},
-    scan::{Content, File, Limits},
+    report::{Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport, Unread},
+    scan::{ScanLimits, ScannedContent, SkillFile},
 };
 
-struct Line {
+struct PatternLine {
     id: &'static str,
-    severity: Severity,
+    severity: FindingSeverity,
     message: &'static str,
     pattern: &'static str,
     /// A second pattern that must occur somewhere in the same file.
@@ -23,90 +23,90 @@ struct Line {
     body: bool,
 }
 
-const LINES: &[Line] = &[
-    Line {
+const LINES: &[PatternLine] = &[
+    PatternLine {
         id: "dangerous-exec",
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         message: "shell command execution via child_process",
         pattern: r"\b(exec|execSync|spawn|spawnSync|execFile|execFileSync)\s*\(",
         with: Some(r"child_process"),
         body: false,
     },
-    Line {
+    PatternLine {
         id: "dynamic-code-execution",
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         message: "dynamic code execution",
         pattern: r"\beval\s*\(|new\s+Function\s*\(",
         with: None,
         body: false,
     },
-    Line {
+    PatternLine {
         id: "crypto-mining",
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         message: "crypto-mining reference",
         pattern: r"(?i)stratum\+tcp|stratum\+ssl|coinhive|cryptonight|xmrig",
         with: None,
         body: false,
     },
-    Line {
+    PatternLine {
         id: "env-harvesting",
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         message: "environment variables together with network requests",
         pattern: r"process\.env",
         with: Some(r"\bfetch\b|\bpost\b|http\.request|https\.request|axios"),
         body: false,
     },
-    Line {
+    PatternLine {
         id: "potential-exfiltration",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         message: "file read together with network send",
         pattern: r"readFileSync|readFile",
         with: Some(r"\bfetch\b|\bpost\b|http\.request|https\.request|axios"),
         body: false,
     },
-    Line {
+    PatternLine {
         id: "obfuscated-code",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         message: "hex sequences or a large base64 payload",
         pattern: r#"(\\x[0-9a-fA-F]{2}){6,}|(?:atob|Buffer\.from)\s*\(\s*["'][A-Za-z0-9+/=]{200,}["']"#,
         with: None,
         body: false,
     },
-    Line {
+    PatternLine {
         id: "suspicious-network",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         message: "WebSocket connection to a non-standard port",
         pattern: r#"new\s+WebSocket\s*\(\s*["']wss?://[^"'/]*:(\d+)"#,
         with: None,
         body: false,
     },
-    Line {
+    PatternLine {
         id: "prompt-override",
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         message: "attempt to override the system prompt",
         pattern: r"(?i)(system prompt|system message)\s*(override|:)|override\s+(the\s+)?system\s+prompt|you are now",
         with: None,
         body: true,
     },
-    Line {
+    PatternLine {
         id: "ignore-previous",
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         message: "instruction to ignore previous context",
         pattern: r"(?i)(ignore|disregard|forget)\s+(all\s+|any\s+|the\s+)?(previous|prior|above|earlier)",
         with: None,
         body: true,
     },
-    Line {
+    PatternLine {
         id: "outside-path",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         message: "access to files outside the skill's folder",
         pattern: r"\.\./\.\./|(?:^|[\s`'\x22(])(/etc/|~/\.(ssh|aws|gnupg|config))",
         with: None,
         body: true,
     },
-    Line {
+    PatternLine {
         id: "encoded-instructions",
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         message: "encoded or obfuscated instructions",
         pattern: r"[A-Za-z0-9+/]{80,}={0,2}|(\\x[0-9a-fA-F]{2}){6,}|(\\u[0-9a-fA-F]{4}){6,}",
         with: None,
@@ -114,17 +114,17 @@ const LINES: &[Line] = &[
     },
 ];
 
-struct Compiled {
-    line: &'static Line,
+struct CompiledSeedRule {
+    line: &'static PatternLine,
     pattern: Regex,
     with: Option<Regex>,
 }
 
-static RULES: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
+static RULES: LazyLock<Vec<CompiledSeedRule>> = LazyLock::new(|| {
     LINES
         .iter()
         .filter_map(|line| {
-            Some(Compiled {
+            Some(CompiledSeedRule {
                 line,
                 pattern: Regex::new(line.pattern).ok()?,
                 with: match line.with {
@@ -141,8 +141,8 @@ const CODE: &[&str] = &[".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".
 /// The folders that it skips.
 const SKIPPED: &[&str] = &[".git", "node_modules", "dist"];
 
-pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
-    let mut report = Report::default();
+pub(crate) fn scan(files: &[SkillFile<'_>], limits: &ScanLimits) -> ScanReport {
+    let mut report = ScanReport::default();
     let wanted = files
         .iter()
         .filter(|file| !file.path.split('/').any(|part| SKIPPED.contains(&part)));
@@ -152,24 +152,26 @@ pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
             continue;
         }
         let bytes = match file.content {
-            Content::Bytes(bytes) if bytes.len() <= limits.file_bytes && index < limits.files => {
+            ScannedContent::Bytes(bytes)
+                if bytes.len() <= limits.file_bytes && index < limits.files =>
+            {
                 bytes
             }
-            Content::Bytes(_) => {
+            ScannedContent::Bytes(_) => {
                 report.unread.push(Unread {
                     file: file.path.to_owned(),
                     why: "it exceeds the limits".to_owned(),
                 });
                 continue;
             }
-            Content::Link(_) => {
+            ScannedContent::Link(_) => {
                 report.unread.push(Unread {
                     file: file.path.to_owned(),
                     why: "it is a link".to_owned(),
                 });
                 continue;
             }
-            Content::Unread(why) => {
+            ScannedContent::Unread(why) => {
                 report.unread.push(Unread {
                     file: file.path.to_owned(),
                     why: why.to_owned(),
@@ -196,7 +198,7 @@ pub(crate) fn scan(files: &[File<'_>], limits: &Limits) -> Report {
     report
 }
 
-fn look(path: &str, text: &str, body: bool, report: &mut Report) {
+fn look(path: &str, text: &str, body: bool, report: &mut ScanReport) {
     for rule in RULES.iter().filter(|rule| rule.line.body == body) {
         if rule.with.as_ref().is_some_and(|with| !with.is_match(text)) {
             continue;
@@ -220,7 +222,7 @@ fn look(path: &str, text: &str, body: bool, report: &mut Report) {
                     fix: None,
                 },
                 severity: rule.line.severity,
-                place: Place {
+                place: FindingLocation {
                     file: path.to_owned(),
                     line: u32::try_from(line).unwrap_or(u32::MAX),
                     column: 1,

@@ -7,11 +7,11 @@ use std::{collections::BTreeMap, rc::Rc};
 
 use memchr::memchr_iter;
 
-use crate::{prose::Role, report::Place};
+use crate::{prose::SentenceRole, report::FindingLocation};
 
 /// A text and its origin.
 #[derive(Debug)]
-pub(crate) struct Text {
+pub(crate) struct ScannedText {
     /// The file name in findings.
     pub(crate) file: String,
     /// The content; shared, because the scanner is changed while it is read.
@@ -27,7 +27,7 @@ pub(crate) struct Text {
     lines: Vec<u32>,
 }
 
-impl Text {
+impl ScannedText {
     pub(crate) fn new(file: String, content: String) -> Self {
         let lines = memchr_iter(b'\n', content.as_bytes())
             .map(|at| u32::try_from(at + 1).unwrap_or(u32::MAX))
@@ -85,16 +85,16 @@ pub(crate) struct PlainForm {
 
 /// All texts of a skill.
 #[derive(Debug, Default)]
-pub(crate) struct Texts(pub(crate) Vec<Text>);
+pub(crate) struct Texts(pub(crate) Vec<ScannedText>);
 
 impl Texts {
-    pub(crate) fn add(&mut self, text: Text) -> usize {
+    pub(crate) fn add(&mut self, text: ScannedText) -> usize {
         self.0.push(text);
         self.0.len() - 1
     }
 
     /// The position of an offset of a text, for the user.
-    pub(crate) fn place(&self, text: usize, at: usize) -> Place {
+    pub(crate) fn place(&self, text: usize, at: usize) -> FindingLocation {
         let mut current = (text, at);
         for _ in 0..8 {
             let Some(text) = self.0.get(current.0) else {
@@ -109,14 +109,14 @@ impl Texts {
             }
         }
         let Some(text) = self.0.get(current.0) else {
-            return Place {
+            return FindingLocation {
                 file: String::new(),
                 line: 0,
                 column: 0,
             };
         };
         let (line, column) = text.position(current.1.min(text.content.len()));
-        Place {
+        FindingLocation {
             file: text.file.clone(),
             line,
             column,
@@ -126,10 +126,10 @@ impl Texts {
 
 /// The origin of a program: its text, its offset there, and its role.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Origin {
+pub(crate) struct TextOrigin {
     pub(crate) text: usize,
     pub(crate) start: usize,
-    pub(crate) role: Role,
+    pub(crate) role: SentenceRole,
     /// Whether the program is a whole file, not sample code in a document.
     pub(crate) is_file: bool,
     /// Whether it is an inline code span.

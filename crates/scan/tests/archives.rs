@@ -2,21 +2,28 @@
 
 mod made;
 
-use metier_scan::{About, Content, File, Limits, Rules, Severity, Verdict, scan};
+use metier_scan::{
+    DeclaredFacts, FindingSeverity, RuleSet, ScanLimits, ScannedContent, SkillFile, Verdict, scan,
+};
 
 /// Worse than clean: a finding that is shown, or an admission that something was not read.
 #[track_caller]
 fn check(what: &str, path: &str, bytes: &[u8]) {
-    let file = File {
+    let file = SkillFile {
         path,
-        content: Content::Bytes(bytes),
+        content: ScannedContent::Bytes(bytes),
     };
-    let limits = Limits::default();
-    let report = scan(&[file], &About::default(), &Rules::default(), &limits);
+    let limits = ScanLimits::default();
+    let report = scan(
+        &[file],
+        &DeclaredFacts::default(),
+        &RuleSet::default(),
+        &limits,
+    );
     let found = report
         .findings
         .iter()
-        .any(|finding| finding.severity >= Severity::Warning);
+        .any(|finding| finding.severity >= FindingSeverity::Warning);
     assert!(
         found || report.verdict() == Verdict::Incomplete,
         "{what}: {:?}",

@@ -5,7 +5,9 @@
     reason = "a test that can't go on says so by panicking"
 )]
 
-use metier_scan::{About, Content, File, Limits, Report, Rules, Verdict, scan};
+use metier_scan::{
+    DeclaredFacts, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile, Verdict, scan,
+};
 
 /// A module with one section of data.
 fn module(text: &str) -> Vec<u8> {
@@ -20,18 +22,18 @@ fn module(text: &str) -> Vec<u8> {
     bytes
 }
 
-fn report(path: &str, bytes: &[u8], module: Option<&str>) -> Report {
-    let file = File {
+fn report(path: &str, bytes: &[u8], module: Option<&str>) -> ScanReport {
+    let file = SkillFile {
         path,
-        content: Content::Bytes(bytes),
+        content: ScannedContent::Bytes(bytes),
     };
-    let about = About {
+    let about = DeclaredFacts {
         name: "notes",
         description: "Keeps notes.",
         module,
-        ..About::default()
+        ..DeclaredFacts::default()
     };
-    scan(&[file], &about, &Rules::default(), &Limits::default())
+    scan(&[file], &about, &RuleSet::default(), &ScanLimits::default())
 }
 
 const PATH: &str = "bin/skill.wasm";

@@ -12,7 +12,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use metier_scan::{About, Content, File, Limits, Rules, scan, suggested};
+use metier_scan::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile, scan, suggested};
 
 struct Labelled {
     name: String,
@@ -71,19 +71,19 @@ fn read(path: &Path) -> Labelled {
 }
 
 fn proposed(skill: &Labelled) -> BTreeSet<String> {
-    let files: Vec<File<'_>> = skill
+    let files: Vec<SkillFile<'_>> = skill
         .files
         .iter()
-        .map(|(path, content)| File {
+        .map(|(path, content)| SkillFile {
             path,
-            content: Content::Bytes(content.as_bytes()),
+            content: ScannedContent::Bytes(content.as_bytes()),
         })
         .collect();
     let report = scan(
         &files,
-        &About::default(),
-        &Rules::default(),
-        &Limits::default(),
+        &DeclaredFacts::default(),
+        &RuleSet::default(),
+        &ScanLimits::default(),
     );
     suggested(&report.capabilities).into_iter().collect()
 }

@@ -1,24 +1,32 @@
 //! The preset of the first design: its rules, its limits, and what it lets pass that the default rules see.
 
-use metier_scan::{About, Content, File, Limits, Preset, Report, Rules, Severity, Verdict, scan};
+use metier_scan::{
+    DeclaredFacts, FindingSeverity, Preset, RuleSet, ScanLimits, ScanReport, ScannedContent,
+    SkillFile, Verdict, scan,
+};
 
-fn report(preset: Preset, files: &[(&str, &str)]) -> Report {
-    let files: Vec<File<'_>> = files
+fn report(preset: Preset, files: &[(&str, &str)]) -> ScanReport {
+    let files: Vec<SkillFile<'_>> = files
         .iter()
-        .map(|(path, text)| File {
+        .map(|(path, text)| SkillFile {
             path,
-            content: Content::Bytes(text.as_bytes()),
+            content: ScannedContent::Bytes(text.as_bytes()),
         })
         .collect();
-    let rules = Rules {
+    let rules = RuleSet {
         preset,
-        ..Rules::default()
+        ..RuleSet::default()
     };
-    scan(&files, &About::default(), &rules, &Limits::default())
+    scan(
+        &files,
+        &DeclaredFacts::default(),
+        &rules,
+        &ScanLimits::default(),
+    )
 }
 
-fn found(report: &Report) -> Vec<(&str, Severity)> {
-    let mut found: Vec<(&str, Severity)> = report
+fn found(report: &ScanReport) -> Vec<(&str, FindingSeverity)> {
+    let mut found: Vec<(&str, FindingSeverity)> = report
         .findings
         .iter()
         .map(|finding| (finding.rule.id(), finding.severity))
@@ -29,22 +37,22 @@ fn found(report: &Report) -> Vec<(&str, Severity)> {
 
 /// A file and the rules that it sets off, worst first.
 #[track_caller]
-fn check(path: &str, text: &str, expected: &[(&str, Severity)]) {
+fn check(path: &str, text: &str, expected: &[(&str, FindingSeverity)]) {
     let report = report(Preset::Seed, &[(path, text)]);
     assert_eq!(found(&report), expected, "{path}: {text}");
 }
 
-const EXEC: (&str, Severity) = ("dangerous-exec", Severity::Critical);
-const EVAL: (&str, Severity) = ("dynamic-code-execution", Severity::Critical);
-const MINE: (&str, Severity) = ("crypto-mining", Severity::Critical);
-const HARVEST: (&str, Severity) = ("env-harvesting", Severity::Critical);
-const SEND: (&str, Severity) = ("potential-exfiltration", Severity::Warning);
-const HIDE: (&str, Severity) = ("obfuscated-code", Severity::Warning);
-const SOCKET: (&str, Severity) = ("suspicious-network", Severity::Warning);
-const PROMPT: (&str, Severity) = ("prompt-override", Severity::Critical);
-const IGNORE: (&str, Severity) = ("ignore-previous", Severity::Critical);
-const OUTSIDE: (&str, Severity) = ("outside-path", Severity::Warning);
-const ENCODED: (&str, Severity) = ("encoded-instructions", Severity::Warning);
+const EXEC: (&str, FindingSeverity) = ("dangerous-exec", FindingSeverity::Critical);
+const EVAL: (&str, FindingSeverity) = ("dynamic-code-execution", FindingSeverity::Critical);
+const MINE: (&str, FindingSeverity) = ("crypto-mining", FindingSeverity::Critical);
+const HARVEST: (&str, FindingSeverity) = ("env-harvesting", FindingSeverity::Critical);
+const SEND: (&str, FindingSeverity) = ("potential-exfiltration", FindingSeverity::Warning);
+const HIDE: (&str, FindingSeverity) = ("obfuscated-code", FindingSeverity::Warning);
+const SOCKET: (&str, FindingSeverity) = ("suspicious-network", FindingSeverity::Warning);
+const PROMPT: (&str, FindingSeverity) = ("prompt-override", FindingSeverity::Critical);
+const IGNORE: (&str, FindingSeverity) = ("ignore-previous", FindingSeverity::Critical);
+const OUTSIDE: (&str, FindingSeverity) = ("outside-path", FindingSeverity::Warning);
+const ENCODED: (&str, FindingSeverity) = ("encoded-instructions", FindingSeverity::Warning);
 
 #[test]
 fn commands_through_child_process_are_critical() {
@@ -172,7 +180,7 @@ fn three_folders_are_passed_over() {
 
 #[test]
 fn what_is_beyond_the_limits_is_not_read_and_not_clean() {
-    let limits = Limits::default();
+    let limits = ScanLimits::default();
     assert_eq!((limits.files, limits.file_bytes), (500, 1024 * 1024));
     let large = format!("eval('1');{}", " ".repeat(limits.file_bytes));
     let report = report(Preset::Seed, &[("run.js", &large)]);
@@ -187,15 +195,20 @@ fn what_is_beyond_the_limits_is_not_read_and_not_clean() {
 
 #[test]
 fn a_link_is_not_read_and_not_clean() {
-    let file = File {
+    let file = SkillFile {
         path: "run.js",
-        content: Content::Link("../other.js"),
+        content: ScannedContent::Link("../other.js"),
     };
-    let rules = Rules {
+    let rules = RuleSet {
         preset: Preset::Seed,
-        ..Rules::default()
+        ..RuleSet::default()
     };
-    let report = scan(&[file], &About::default(), &rules, &Limits::default());
+    let report = scan(
+        &[file],
+        &DeclaredFacts::default(),
+        &rules,
+        &ScanLimits::default(),
+    );
     assert_eq!(report.verdict(), Verdict::Incomplete);
 }
 
@@ -205,7 +218,7 @@ fn a_flood_of_findings_is_cut_and_counted() {
     let names: Vec<String> = (0..40).map(|number| format!("{number}.js")).collect();
     let many: Vec<(&str, &str)> = names.iter().map(|name| (&name[..], &text[..])).collect();
     let report = report(Preset::Seed, &many);
-    assert_eq!(report.findings.len(), Limits::default().findings);
+    assert_eq!(report.findings.len(), ScanLimits::default().findings);
     assert_eq!(report.findings.len() + report.more, 40 * 20);
 }
 
@@ -288,7 +301,7 @@ fn what_passes_single_patterns_is_seen_by_the_default_rules() {
         let own = report(Preset::Evidence, &files);
         let worst = own.findings.iter().map(|finding| finding.severity).max();
         assert!(
-            worst >= Some(Severity::Warning),
+            worst >= Some(FindingSeverity::Warning),
             "{what}: {:?}",
             found(&own)
         );

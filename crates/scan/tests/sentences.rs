@@ -1,24 +1,27 @@
 //! Sentences in any language and position: found where they are harmful, and accepted where they are a courtesy.
 
-use metier_scan::{About, Content, File, Limits, Report, Rules, Severity, scan};
+use metier_scan::{
+    DeclaredFacts, FindingSeverity, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile,
+    scan,
+};
 
-fn report(path: &str, text: &str, description: &str) -> Report {
-    let about = About {
+fn report(path: &str, text: &str, description: &str) -> ScanReport {
+    let about = DeclaredFacts {
         name: "notes",
         description,
-        ..About::default()
+        ..DeclaredFacts::default()
     };
-    let file = File {
+    let file = SkillFile {
         path,
-        content: Content::Bytes(text.as_bytes()),
+        content: ScannedContent::Bytes(text.as_bytes()),
     };
-    scan(&[file], &about, &Rules::default(), &Limits::default())
+    scan(&[file], &about, &RuleSet::default(), &ScanLimits::default())
 }
 
 /// The rules that a text sets off, from warnings on.
-fn rules(report: &Report) -> Vec<&str> {
+fn rules(report: &ScanReport) -> Vec<&str> {
     let shown = report.findings.iter();
-    let shown = shown.filter(|finding| finding.severity >= Severity::Warning);
+    let shown = shown.filter(|finding| finding.severity >= FindingSeverity::Warning);
     shown.map(|finding| finding.rule.id()).collect()
 }
 
@@ -210,7 +213,7 @@ fn hidden_instructions_are_found() {
         let worst = report.findings.iter().map(|finding| finding.severity).max();
         assert_eq!(
             worst,
-            Some(Severity::Critical),
+            Some(FindingSeverity::Critical),
             "{hidden}: {:?}",
             rules(&report)
         );

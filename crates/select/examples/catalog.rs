@@ -7,7 +7,7 @@
 use std::time::Instant;
 
 use metier_model::{Source, Triggers};
-use metier_select::{Compiled, Mode, Offer, Situation, languages, score};
+use metier_select::{CompiledTriggers, Situation, TriggerCandidate, UsageMode, languages, score};
 
 const ENDINGS: &[&str] = &[
     "tf", "rs", "go", "py", "ts", "yml", "sql", "proto", "md", "sh",
@@ -64,14 +64,14 @@ fn measure(what: &str, skills: usize, files: &[&str], triggers: impl Fn(usize) -
     let own: Vec<(String, Triggers)> = (0..skills)
         .map(|n| (format!("skill-{n}"), triggers(n)))
         .collect();
-    let offers = own.iter().map(|(name, triggers)| Offer {
+    let offers = own.iter().map(|(name, triggers)| TriggerCandidate {
         name,
         source: Source::User,
         triggers,
         paths: &[],
     });
     let start = Instant::now();
-    let compiled = Compiled::new(offers);
+    let compiled = CompiledTriggers::new(offers);
     let built = start.elapsed();
     let start = Instant::now();
     let seen = languages::detect(files.iter().copied()).seen();
@@ -80,7 +80,7 @@ fn measure(what: &str, skills: usize, files: &[&str], triggers: impl Fn(usize) -
         task: "Please deploy topic 42 and word77: the phrase number 1234, with terraform, and say why",
         files,
         languages: &seen,
-        mode: Mode::Interactive,
+        mode: UsageMode::Interactive,
         explicit: &[],
     };
     let start = Instant::now();

@@ -20,13 +20,15 @@ use crate::{
     fold::{contains, fold, stands_alone},
     glob::Globs,
     mention::{Mention, mentions},
-    triggers::{Considered, Facts, Hit, Match, Offer, Problem, Situation},
-    wanted::Wanted,
+    skill_triggers::SkillTriggers,
+    triggers::{
+        Considered, Hit, Situation, SituationFacts, TriggerCandidate, TriggerMatch, TriggerProblem,
+    },
 };
 
 /// The triggers of many skills.
-pub struct Compiled {
-    skills: Vec<Ready>,
+pub struct CompiledTriggers {
+    skills: Vec<PreparedTriggers>,
     globs: Globs,
     patterns: usize,
     keywords: Vec<Box<str>>,
@@ -37,17 +39,17 @@ pub struct Compiled {
 }
 
 /// One skill: its triggers, and their positions in the shared tables.
-struct Ready {
+struct PreparedTriggers {
     name: Box<str>,
     source: Source,
-    wanted: Wanted,
+    wanted: SkillTriggers,
     globs: Box<[usize]>,
     keywords: Box<[usize]>,
 }
 
-/// A [`Compiled`] catalog evaluated for one situation.
-pub struct View<'a> {
-    compiled: &'a Compiled,
+/// A [`CompiledTriggers`] catalog evaluated for one situation.
+pub struct SituationView<'a> {
+    compiled: &'a CompiledTriggers,
     situation: &'a Situation<'a>,
     mentions: Vec<Mention<'a>>,
     files: Vec<Option<Hit>>,
@@ -55,12 +57,12 @@ pub struct View<'a> {
 }
 
 /// Values in order of insertion, each once.
-struct Table<T> {
+struct OrderedSet<T> {
     positions: HashMap<Box<str>, usize>,
     things: Vec<T>,
 }
 
-impl<T> Table<T> {
+impl<T> OrderedSet<T> {
     fn position(&mut self, key: &str, thing: impl FnOnce() -> T) -> usize {
         if let Some(position) = self.positions.get(key) {
             return *position;
@@ -72,7 +74,7 @@ impl<T> Table<T> {
     }
 }
 
-impl<T> Default for Table<T> {
+impl<T> Default for OrderedSet<T> {
     fn default() -> Self {
         Self {
             positions: HashMap::new(),
@@ -81,20 +83,20 @@ impl<T> Default for Table<T> {
     }
 }
 
-impl Compiled {
+impl CompiledTriggers {
     /// Prepares the triggers of all skills. Results refer to skills by position.
     #[must_use]
-    pub fn new<'a>(offers: impl IntoIterator<Item = Offer<'a>>) -> Self {
-        let mut globs = Table::<Arc<Glob>>::default();
-        let mut keywords = Table::<Box<str>>::default();
+    pub fn new<'a>(offers: impl IntoIterator<Item = TriggerCandidate<'a>>) -> Self {
+        let mut globs = OrderedSet::<Arc<Glob>>::default();
+        let mut keywords = OrderedSet::<Box<str>>::default();
         let mut read = HashMap::new();
-        let skills: Vec<Ready> = offers
+        let skills: Vec<PreparedTriggers> = offers
             .into_iter()
             .map(|offer| {
-                let wanted = Wanted::read(&offer, &mut read);
+                let wanted = SkillTriggers::read(&offer, &mut read);
                 let files = wanted.files.iter();
                 let words = wanted.keywords.iter();
-                Ready {
+                PreparedTriggers {
                     name: offer.name.into(),
                     source: offer.source,
                     globs: files
@@ -121,7 +123,7 @@ impl Compiled {
     #[must_use]
     pub fn has_triggers(&self, position: usize) -> bool {
         let wanted = self.skills.get(position).map(|skill| &skill.wanted);
-        wanted.is_some_and(Wanted::has_any)
+        wanted.is_some_and(SkillTriggers::has_any)
     }
 
     /// The number of skills.
@@ -139,20 +141,22 @@ impl Compiled {
     /// Whether any skill has a trigger for files or languages of the project: if not, the files need not be listed.
     #[must_use]
     pub fn asks_about_files(&self) -> bool {
-        let asks = |skill: &Ready| !skill.globs.is_empty() || !skill.wanted.languages.is_empty();
+        let asks = |skill: &PreparedTriggers| {
+            !skill.globs.is_empty() || !skill.wanted.languages.is_empty()
+        };
         self.skills.iter().any(asks)
     }
 
     /// The problems of a skill's triggers.
     #[must_use]
-    pub fn problems(&self, skill: usize) -> &[Problem] {
+    pub fn problems(&self, skill: usize) -> &[TriggerProblem] {
         let skill = self.skills.get(skill);
         skill.map_or(&[], |skill| &skill.wanted.problems)
     }
 
     /// Evaluates a situation, once for all skills.
     #[must_use]
-    pub fn look<'a>(&'a self, situation: &'a Situation<'a>) -> View<'a> {
+    pub fn look<'a>(&'a self, situation: &'a Situation<'a>) -> SituationView<'a> {
         let mut files = vec![None; self.patterns];
         let mut found = Vec::new();
         if self.patterns > 0 {
@@ -165,7 +169,7 @@ impl Compiled {
                 }
             }
         }
-        View {
+        SituationView {
             compiled: self,
             situation,
             mentions: mentions(situation.task),
@@ -201,10 +205,10 @@ impl Compiled {
     }
 }
 
-impl View<'_> {
+impl SituationView<'_> {
     /// The matches of a skill.
     #[must_use]
-    pub fn matches(&self, skill: usize) -> Vec<Match> {
+    pub fn matches(&self, skill: usize) -> Vec<TriggerMatch> {
         self.consider_with(skill, false).matches
     }
 
@@ -228,7 +232,7 @@ impl View<'_> {
             let word = skill.keywords.get(position);
             word.and_then(|word| self.keywords.get(*word)) == Some(&true)
         };
-        let facts = Facts {
+        let facts = SituationFacts {
             situation: self.situation,
             mentions: &self.mentions,
             file: &file,

@@ -9,9 +9,9 @@ use crate::fold::fold;
 
 /// A programming language or a related name, under its usual name in lower case.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Language(Box<str>);
+pub struct ProgrammingLanguage(Box<str>);
 
-impl Language {
+impl ProgrammingLanguage {
     /// By any of its names: `Golang` is `go`, `JS` is `javascript`. An unknown name is kept.
     #[must_use]
     pub fn new(name: &str) -> Self {
@@ -27,7 +27,7 @@ impl Language {
     }
 }
 
-impl fmt::Display for Language {
+impl fmt::Display for ProgrammingLanguage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
@@ -35,27 +35,27 @@ impl fmt::Display for Language {
 
 /// A language of the situation, and the evidence for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct SituationLanguage {
     /// The detected language.
-    pub language: Language,
+    pub language: ProgrammingLanguage,
     /// The evidence: `go.mod and 12 files`.
     pub because: String,
 }
 
 /// The result of inspecting file names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Detected {
+pub struct DetectedProject {
     /// The languages: most files first, then by name.
-    pub languages: Vec<Found>,
+    pub languages: Vec<DetectedLanguage>,
     /// The build systems, by name.
     pub build_systems: Vec<&'static str>,
 }
 
 /// A language that was detected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedLanguage {
     /// The language under its usual name.
-    pub language: Language,
+    pub language: ProgrammingLanguage,
     /// The number of source files.
     pub files: usize,
     /// The first file in this language.
@@ -64,13 +64,13 @@ pub struct Found {
     pub build_file: Option<String>,
 }
 
-impl Detected {
+impl DetectedProject {
     /// The languages in the form of a situation.
     #[must_use]
-    pub fn seen(&self) -> Vec<Seen> {
+    pub fn seen(&self) -> Vec<SituationLanguage> {
         let languages = self.languages.iter();
         languages
-            .map(|found| Seen {
+            .map(|found| SituationLanguage {
                 language: found.language.clone(),
                 because: found.because(),
             })
@@ -78,7 +78,7 @@ impl Detected {
     }
 }
 
-impl Found {
+impl DetectedLanguage {
     fn because(&self) -> String {
         match (&self.build_file, self.files) {
             (Some(build), 0) => build.clone(),
@@ -92,8 +92,8 @@ impl Found {
 
 /// Inspects the names of a project's files.
 #[must_use]
-pub fn detect<'a>(files: impl IntoIterator<Item = &'a str>) -> Detected {
-    let mut found: BTreeMap<&'static str, Found> = BTreeMap::new();
+pub fn detect<'a>(files: impl IntoIterator<Item = &'a str>) -> DetectedProject {
+    let mut found: BTreeMap<&'static str, DetectedLanguage> = BTreeMap::new();
     let mut build_systems: Vec<&'static str> = Vec::new();
     for path in files {
         if is_vendored(path) {
@@ -117,22 +117,22 @@ pub fn detect<'a>(files: impl IntoIterator<Item = &'a str>) -> Detected {
             found.files += 1;
         }
     }
-    let mut languages: Vec<Found> = found.into_values().collect();
+    let mut languages: Vec<DetectedLanguage> = found.into_values().collect();
     languages.sort_by(|a, b| (b.files, &a.language).cmp(&(a.files, &b.language)));
     build_systems.sort_unstable();
-    Detected {
+    DetectedProject {
         languages,
         build_systems,
     }
 }
 
 fn entry<'m>(
-    found: &'m mut BTreeMap<&'static str, Found>,
+    found: &'m mut BTreeMap<&'static str, DetectedLanguage>,
     language: &'static str,
     path: &str,
-) -> &'m mut Found {
-    found.entry(language).or_insert_with(|| Found {
-        language: Language(language.into()),
+) -> &'m mut DetectedLanguage {
+    found.entry(language).or_insert_with(|| DetectedLanguage {
+        language: ProgrammingLanguage(language.into()),
         files: 0,
         first: path.to_owned(),
         build_file: None,
@@ -205,7 +205,7 @@ pub(crate) fn of_file(name: &str) -> Option<&'static str> {
 
 /// The extensions of a language's source files, such as `.py`; none for an unknown language.
 pub fn endings(language: &str) -> impl Iterator<Item = String> {
-    let language = Language::new(language);
+    let language = ProgrammingLanguage::new(language);
     let of_language = move |(_, known): &&(&str, &str)| *known == language.as_str();
     let extensions = EXTENSIONS.iter().filter(of_language);
     extensions.map(|(extension, _)| format!(".{extension}"))
@@ -539,14 +539,22 @@ mod tests {
         );
         for (alias, name) in ALIASES {
             assert_eq!(fold(alias), *alias, "aliases are compared folded");
-            assert_eq!(Language::new(name).as_str(), *name, "{alias} → {name}");
+            assert_eq!(
+                ProgrammingLanguage::new(name).as_str(),
+                *name,
+                "{alias} → {name}"
+            );
         }
         let extensions = EXTENSIONS.iter().map(|(_, language)| *language);
         let known = extensions
             .chain(NAMES.iter().map(|(_, language)| *language))
             .chain(BUILD_FILES.iter().map(|build| build.language));
         for language in known {
-            assert_eq!(Language::new(language).as_str(), language, "one name each");
+            assert_eq!(
+                ProgrammingLanguage::new(language).as_str(),
+                language,
+                "one name each"
+            );
         }
     }
 
@@ -565,7 +573,7 @@ mod tests {
             ("Bash", "shell"),
             ("Brainfuck", "brainfuck"),
         ] {
-            assert_eq!(Language::new(written).as_str(), usual);
+            assert_eq!(ProgrammingLanguage::new(written).as_str(), usual);
         }
     }
 

@@ -7,14 +7,14 @@
 //! offline and without a model. A whole catalog against a whole project takes milliseconds.
 //!
 //! **Worked example.** `terraform` declares `triggers: {files: ["*.tf"], keywords: [plan, infrastructure as code]}`.
-//! The task is "Plan the new bucket", the project has `infra/main.tf`. Two signals: a [`Match`] of a file, weight
+//! The task is "Plan the new bucket", the project has `infra/main.tf`. Two signals: a [`TriggerMatch`] of a file, weight
 //! 0.3, and one of a keyword, weight 0.4; together a score of 0.58.
 //!
-//! **In → out.** [`Offer`] + [`Situation`] → [`Match`]es; many offers → [`Compiled`], evaluated once for each
-//! situation; file names → [`languages::Detected`]; task → [`rules::Coding`].
+//! **In → out.** [`TriggerCandidate`] + [`Situation`] → [`TriggerMatch`]es; many offers → [`CompiledTriggers`], evaluated once for each
+//! situation; file names → [`languages::DetectedProject`]; task → [`rules::Coding`].
 //!
 //! **Invariants.** no I/O · any match is enough, and each has an explanation · an invalid trigger matches nothing and
-//! is a [`Problem`] · [`Compiled`] never gives another result than [`consider`].
+//! is a [`TriggerProblem`] · [`CompiledTriggers`] never gives another result than [`consider`].
 //!
 //! **Start reading at** `triggers.rs`, then `compiled.rs`, `fold.rs`, `languages.rs`; then `rules/mod.rs`.
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
@@ -25,14 +25,15 @@ mod glob;
 pub mod languages;
 mod mention;
 pub mod rules;
+mod skill_triggers;
 mod text;
 mod triggers;
-mod wanted;
 
-pub use compiled::{Compiled, View};
+pub use compiled::{CompiledTriggers, SituationView};
 pub use fold::fold;
 pub use mention::{Mention, mentions};
 pub use text::TextMatches;
 pub use triggers::{
-    Considered, Match, Miss, Mode, Offer, Problem, Signal, Situation, consider, matches, score,
+    Considered, Signal, Situation, TriggerCandidate, TriggerMatch, TriggerProblem, UnmetTrigger,
+    UsageMode, consider, matches, score,
 };

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::{Match, Signal, fold::fold};
+use crate::{Signal, TriggerMatch, fold::fold};
 
 /// The minimum length of a compared word.
 const SHORTEST: usize = 3;
@@ -82,7 +82,7 @@ const IN_DESCRIPTION: f64 = 0.12;
 #[derive(Debug, Default)]
 pub struct TextMatches {
     /// By the position of the skill.
-    found: Vec<Option<Match>>,
+    found: Vec<Option<TriggerMatch>>,
 }
 
 impl TextMatches {
@@ -117,7 +117,7 @@ impl TextMatches {
             let described: Vec<&String> = description.difference(name).filter(is_rare).collect();
             matched(name, &described)
         });
-        let mut found: Vec<Option<Match>> = found.collect();
+        let mut found: Vec<Option<TriggerMatch>> = found.collect();
         // Matches that are much weaker than the best one are noise.
         let best = found
             .iter()
@@ -132,12 +132,12 @@ impl TextMatches {
 
     /// The match of a skill's text with the task.
     #[must_use]
-    pub fn of(&self, position: usize) -> Option<&Match> {
+    pub fn of(&self, position: usize) -> Option<&TriggerMatch> {
         self.found.get(position)?.as_ref()
     }
 }
 
-fn matched(name: &BTreeSet<String>, description: &[&String]) -> Option<Match> {
+fn matched(name: &BTreeSet<String>, description: &[&String]) -> Option<TriggerMatch> {
     let list = |words: &mut dyn Iterator<Item = &String>| -> String {
         let quoted: Vec<String> = words.map(|word| format!("`{word}`")).collect();
         quoted.join(", ")
@@ -155,7 +155,7 @@ fn matched(name: &BTreeSet<String>, description: &[&String]) -> Option<Match> {
     }
     let against = halving(IN_NAME, name.len()) * halving(IN_DESCRIPTION, description.len());
     let mut words = name.iter().chain(description.iter().copied());
-    Some(Match {
+    Some(TriggerMatch {
         signal: Signal::Text,
         subject: words.next().cloned().unwrap_or_default(),
         detail: parts.join(", "),

@@ -11,14 +11,14 @@ use metier_model::{Source, Triggers, UnknownWord};
 use crate::{
     fold::{contains, fold},
     glob::Globs,
-    languages::Seen,
+    languages::SituationLanguage,
     mention::{Mention, mentions},
-    wanted::{Wanted, shown},
+    skill_triggers::{SkillTriggers, shown},
 };
 
 /// The properties of a skill that triggers use.
 #[derive(Clone, Copy, Debug)]
-pub struct Offer<'a> {
+pub struct TriggerCandidate<'a> {
     /// The name of the skill.
     pub name: &'a str,
     /// Its source: `source:name` means this one and no other.
@@ -37,16 +37,16 @@ pub struct Situation<'a> {
     /// The files of the project, relative to its root, with forward slashes.
     pub files: &'a [&'a str],
     /// The languages of the project.
-    pub languages: &'a [Seen],
+    pub languages: &'a [SituationLanguage],
     /// How the program is used.
-    pub mode: Mode,
+    pub mode: UsageMode,
     /// Skills that were requested outside the task: names, or `source:name`.
     pub explicit: &'a [&'a str],
 }
 
 /// How the program is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum Mode {
+pub enum UsageMode {
     /// A user can answer questions.
     #[default]
     Interactive,
@@ -56,7 +56,7 @@ pub enum Mode {
     Wiki,
 }
 
-impl Mode {
+impl UsageMode {
     /// All modes, in a fixed order.
     pub const ALL: [Self; 3] = [Self::Interactive, Self::Headless, Self::Wiki];
 
@@ -71,7 +71,7 @@ impl Mode {
     }
 }
 
-impl FromStr for Mode {
+impl FromStr for UsageMode {
     type Err = UnknownWord;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -136,7 +136,7 @@ impl Signal {
 
 /// One reason for a skill.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Match {
+pub struct TriggerMatch {
     /// The kind of match.
     pub signal: Signal,
     /// What matched: the keyword, the first file, the language, the mode or the name.
@@ -149,7 +149,7 @@ pub struct Match {
 
 /// A trigger that does not match the situation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Miss {
+pub struct UnmetTrigger {
     /// The kind of trigger.
     pub signal: Signal,
     /// The miss in one sentence.
@@ -158,7 +158,7 @@ pub struct Miss {
 
 /// A trigger that can never match.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct TriggerProblem {
     /// The kind of trigger.
     pub signal: Signal,
     /// The problem in one sentence.
@@ -169,23 +169,23 @@ pub struct Problem {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Considered {
     /// The matches: by kind, then in the order of the manifest.
-    pub matches: Vec<Match>,
+    pub matches: Vec<TriggerMatch>,
     /// The triggers that did not match.
-    pub misses: Vec<Miss>,
+    pub misses: Vec<UnmetTrigger>,
     /// The triggers that can never match.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<TriggerProblem>,
 }
 
-/// The matches of one skill. For many skills, see [`Compiled`](crate::Compiled).
+/// The matches of one skill. For many skills, see [`CompiledTriggers`](crate::CompiledTriggers).
 #[must_use]
-pub fn matches(offer: &Offer<'_>, situation: &Situation<'_>) -> Vec<Match> {
+pub fn matches(offer: &TriggerCandidate<'_>, situation: &Situation<'_>) -> Vec<TriggerMatch> {
     consider(offer, situation).matches
 }
 
 /// The matches and misses of one skill, and the problems of its triggers.
 #[must_use]
-pub fn consider(offer: &Offer<'_>, situation: &Situation<'_>) -> Considered {
-    let wanted = Wanted::read(offer, &mut HashMap::new());
+pub fn consider(offer: &TriggerCandidate<'_>, situation: &Situation<'_>) -> Considered {
+    let wanted = SkillTriggers::read(offer, &mut HashMap::new());
     let task = fold(situation.task);
     let files = |position: usize| {
         let globs = Globs::new(vec![wanted.files.get(position)?.1.clone()]);
@@ -204,7 +204,7 @@ pub fn consider(offer: &Offer<'_>, situation: &Situation<'_>) -> Considered {
         keyword.is_some_and(|(_, keyword)| contains(&task, keyword))
     };
     let mentions = mentions(situation.task);
-    let facts = Facts {
+    let facts = SituationFacts {
         situation,
         mentions: &mentions,
         file: &files,
@@ -217,7 +217,7 @@ pub fn consider(offer: &Offer<'_>, situation: &Situation<'_>) -> Considered {
 
 /// The combined score of all matches, between 0 and 1: as independent probabilities.
 #[must_use]
-pub fn score(matches: &[Match]) -> f64 {
+pub fn score(matches: &[TriggerMatch]) -> f64 {
     let against: f64 = matches.iter().map(|found| 1.0 - found.weight).product();
     ((1.0 - against) * 1000.0).round() / 1000.0
 }
@@ -244,24 +244,24 @@ impl Hit {
 }
 
 /// The facts about the situation, for one skill or many: here the results are worded.
-pub(crate) struct Facts<'a> {
+pub(crate) struct SituationFacts<'a> {
     pub(crate) situation: &'a Situation<'a>,
     pub(crate) mentions: &'a [Mention<'a>],
-    /// By the position of the pattern in [`Wanted::files`].
+    /// By the position of the pattern in [`SkillTriggers::files`].
     pub(crate) file: &'a dyn Fn(usize) -> Option<Hit>,
-    /// By the position of the keyword in [`Wanted::keywords`].
+    /// By the position of the keyword in [`SkillTriggers::keywords`].
     pub(crate) keyword: &'a dyn Fn(usize) -> bool,
 }
 
-impl Facts<'_> {
+impl SituationFacts<'_> {
     pub(crate) fn consider(
         &self,
         name: &str,
         source: Source,
-        wanted: &Wanted,
+        wanted: &SkillTriggers,
         with_misses: bool,
     ) -> Considered {
-        let mut out = Collected {
+        let mut out = CollectedMatches {
             considered: Considered::default(),
             with_misses,
         };
@@ -297,7 +297,7 @@ impl Facts<'_> {
         out.considered
     }
 
-    fn explicit(&self, name: &str, source: Source, out: &mut Collected) {
+    fn explicit(&self, name: &str, source: Source, out: &mut CollectedMatches) {
         let full = OnceCell::new();
         let means = |text: &str| {
             text == name || {
@@ -328,12 +328,12 @@ impl Facts<'_> {
     }
 }
 
-struct Collected {
+struct CollectedMatches {
     considered: Considered,
     with_misses: bool,
 }
 
-impl Collected {
+impl CollectedMatches {
     /// Adds a trigger as a match with its subject and sentence, or as a miss.
     fn add(
         &mut self,
@@ -350,14 +350,14 @@ impl Collected {
                 .filter(|found| found.signal == signal)
                 .count();
             let halved = i32::try_from(before).unwrap_or(i32::MAX);
-            matches.push(Match {
+            matches.push(TriggerMatch {
                 signal,
                 subject: subject.to_owned(),
                 detail,
                 weight: signal.weight() * 0.5_f64.powi(halved),
             });
         } else if self.with_misses {
-            misses.push(Miss {
+            misses.push(UnmetTrigger {
                 signal,
                 detail: miss(),
             });

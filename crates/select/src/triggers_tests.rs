@@ -1,7 +1,7 @@
 //! One skill, one situation: the explanations.
 
 use super::*;
-use crate::languages::{Language, detect};
+use crate::languages::{ProgrammingLanguage, detect};
 
 fn triggers(files: &[&str], keywords: &[&str], languages: &[&str], modes: &[&str]) -> Triggers {
     let own = |words: &[&str]| words.iter().map(|word| (*word).into()).collect();
@@ -13,18 +13,22 @@ fn triggers(files: &[&str], keywords: &[&str], languages: &[&str], modes: &[&str
     }
 }
 
-fn situation<'a>(task: &'a str, files: &'a [&'a str], languages: &'a [Seen]) -> Situation<'a> {
+fn situation<'a>(
+    task: &'a str,
+    files: &'a [&'a str],
+    languages: &'a [SituationLanguage],
+) -> Situation<'a> {
     Situation {
         task,
         files,
         languages,
-        mode: Mode::Interactive,
+        mode: UsageMode::Interactive,
         explicit: &[],
     }
 }
 
-fn offer<'a>(name: &'a str, triggers: &'a Triggers) -> Offer<'a> {
-    Offer {
+fn offer<'a>(name: &'a str, triggers: &'a Triggers) -> TriggerCandidate<'a> {
+    TriggerCandidate {
         name,
         source: Source::User,
         triggers,
@@ -114,7 +118,7 @@ fn a_skill_that_is_named_needs_no_trigger() {
 fn what_can_not_match_is_said() {
     let triggers = triggers(&["[a", "*.rs"], &["", " "], &[""], &["batch"]);
     let paths = ["../x".into(), "*.rs".into()];
-    let offer = Offer {
+    let offer = TriggerCandidate {
         paths: &paths,
         ..offer("broken", &triggers)
     };
@@ -139,7 +143,7 @@ fn what_can_not_match_is_said() {
 
 #[test]
 fn scores_stay_between_nothing_and_one() {
-    let one = |signal: Signal| Match {
+    let one = |signal: Signal| TriggerMatch {
         signal,
         subject: String::new(),
         detail: String::new(),
@@ -154,8 +158,8 @@ fn scores_stay_between_nothing_and_one() {
 #[test]
 fn a_language_that_was_named_counts() {
     let triggers = triggers(&[], &[], &["c#"], &[]);
-    let seen = [Seen {
-        language: Language::new("CSharp"),
+    let seen = [SituationLanguage {
+        language: ProgrammingLanguage::new("CSharp"),
         because: "it was named".to_owned(),
     }];
     let considered = consider(&offer("dotnet", &triggers), &situation("", &[], &seen));

@@ -9,7 +9,7 @@
 
 use std::collections::HashSet;
 
-use metier_select::rules::{Coding, Named, coding};
+use metier_select::rules::{Coding, NamedBesideTask, coding};
 use metier_testkit::patience::processor_time;
 use proptest::{collection::vec, prelude::*, sample::select};
 
@@ -17,7 +17,7 @@ const SEEN: &str = include_str!("tasks/seen.tsv");
 const HELD_OUT: &str = include_str!("tasks/held-out.tsv");
 
 fn judge(task: &str) -> Coding {
-    coding(task, Named::default())
+    coding(task, NamedBesideTask::default())
 }
 
 /// How well a half is classified.
@@ -120,9 +120,9 @@ proptest! {
     #[test]
     fn nothing_that_somebody_writes_makes_it_fall_over(task in any::<String>(), files in vec(any::<String>(), 0..3)) {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
-        let found = coding(&task, Named { files: &files, languages: &files });
+        let found = coding(&task, NamedBesideTask { files: &files, languages: &files });
         prop_assert!((0.0..=1.0).contains(&found.score));
-        prop_assert_eq!(&found, &coding(&task, Named { files: &files, languages: &files }));
+        prop_assert_eq!(&found, &coding(&task, NamedBesideTask { files: &files, languages: &files }));
     }
 
     #[test]

@@ -1,7 +1,9 @@
 //! Many skills at once get the same results as each one alone, and no input makes the crate panic.
 
 use metier_model::{Source, Triggers};
-use metier_select::{Compiled, Mode, Offer, Situation, consider, fold, languages, mentions};
+use metier_select::{
+    CompiledTriggers, Situation, TriggerCandidate, UsageMode, consider, fold, languages, mentions,
+};
 use proptest::{collection::vec, prelude::*, sample::select};
 
 fn word() -> impl Strategy<Value = String> {
@@ -66,8 +68,8 @@ fn skill() -> impl Strategy<Value = Skill> {
     )
 }
 
-fn offer(skill: &Skill) -> Offer<'_> {
-    Offer {
+fn offer(skill: &Skill) -> TriggerCandidate<'_> {
+    TriggerCandidate {
         name: &skill.name,
         source: skill.source,
         triggers: &skill.triggers,
@@ -81,14 +83,14 @@ proptest! {
         skills in vec(skill(), 0..8),
         words in vec(word(), 0..8),
         files in vec(path(), 0..8),
-        mode in select(Mode::ALL.to_vec()),
+        mode in select(UsageMode::ALL.to_vec()),
         explicit in vec(select(vec!["a", "user:b", "project:go", "c"]), 0..2),
     ) {
         let task = words.join(" ");
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let seen = languages::detect(files.iter().copied()).seen();
         let situation = Situation { task: &task, files: &files, languages: &seen, mode, explicit: &explicit };
-        let compiled = Compiled::new(skills.iter().map(offer));
+        let compiled = CompiledTriggers::new(skills.iter().map(offer));
         // The second search uses the automaton.
         for view in [compiled.look(&situation), compiled.look(&situation)] {
             for (position, skill) in skills.iter().enumerate() {
@@ -110,8 +112,8 @@ proptest! {
         let skill = Skill { name: task.clone(), source: Source::User, triggers, paths: own };
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let seen = languages::detect(files.iter().copied()).seen();
-        let situation = Situation { task: &task, files: &files, languages: &seen, mode: Mode::Wiki, explicit: &[] };
-        let compiled = Compiled::new([offer(&skill)]);
+        let situation = Situation { task: &task, files: &files, languages: &seen, mode: UsageMode::Wiki, explicit: &[] };
+        let compiled = CompiledTriggers::new([offer(&skill)]);
         prop_assert_eq!(compiled.look(&situation).consider(0), consider(&offer(&skill), &situation));
         prop_assert!(mentions(&task).iter().all(|mention| task.contains(mention.text)));
     }
@@ -124,7 +126,7 @@ proptest! {
         // A mark at the very start would join the text before it, and spaces at the ends are ignored.
         prop_assume!(!fold(&keyword).is_empty() && !fold(&keyword).starts_with('\u{301}'));
         let task = format!("{before} {} {after}", keyword.to_uppercase());
-        let situation = Situation { task: &task, files: &[], languages: &[], mode: Mode::Wiki, explicit: &[] };
+        let situation = Situation { task: &task, files: &[], languages: &[], mode: UsageMode::Wiki, explicit: &[] };
         prop_assert_eq!(consider(&offer(&skill), &situation).matches.len(), 1);
     }
 

@@ -8,12 +8,12 @@ use metier::{
     text::{count, one_line},
 };
 use metier_wire::{
-    ErrorBody, ErrorDocument, List, ReadDocument, ScanDocument, ScannedRow, ShowDocument,
+    ErrorBody, ErrorDocument, ListDocument, ReadDocument, ScanDocument, ScannedRow, ShowDocument,
 };
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::tools::{Call, Wanted};
+use crate::tools::{ToolRequest, WantedSkills};
 
 /// How many skills and findings the text names; the document contains all of them.
 const MAX_ROWS: usize = 500;
@@ -88,16 +88,16 @@ impl From<&Error> for ToolReply {
 }
 
 /// Answers a question. The workspace is opened for it: a skill that was added meanwhile can be used at once.
-pub(crate) fn answer(settings: &Settings, call: &Call) -> ToolReply {
+pub(crate) fn answer(settings: &Settings, call: &ToolRequest) -> ToolReply {
     let answer = Workspace::open(settings.renewed()).and_then(|workspace| match call {
-        Call::List(wanted) => list(&workspace, wanted),
-        Call::Activate(wanted) => {
+        ToolRequest::List(wanted) => list(&workspace, wanted),
+        ToolRequest::Activate(wanted) => {
             let shown = workspace.render_for_model(&wanted.name, &wanted.arguments)?;
             let document = ShowDocument::from(shown);
             Ok(ToolReply::framed(&document, &document.content))
         }
-        Call::Read(wanted) => read(&workspace, &wanted.name, &wanted.path),
-        Call::Scan(wanted) => scan(&workspace, &wanted.name),
+        ToolRequest::Read(wanted) => read(&workspace, &wanted.name, &wanted.path),
+        ToolRequest::Scan(wanted) => scan(&workspace, &wanted.name),
     });
     answer.unwrap_or_else(|error| ToolReply::from(&error))
 }
@@ -108,14 +108,14 @@ pub(crate) fn catalog(settings: &Settings) -> Option<String> {
     workspace.catalog_for_model().ok().flatten()
 }
 
-fn list(workspace: &Workspace, wanted: &Wanted) -> Result<ToolReply, Error> {
+fn list(workspace: &Workspace, wanted: &WantedSkills) -> Result<ToolReply, Error> {
     let source = wanted.source.as_deref().map(|word| {
         let source = word.parse::<Source>();
         source.map_err(|error| Error::broken("usage", error.to_string()))
     });
     let (skills, counts) = workspace.skills_for_model(source.transpose()?, wanted.all)?;
     let mut written = Vec::new();
-    List(skills.inventory()).write_with(counts, &mut written)?;
+    ListDocument(skills.inventory()).write_with(counts, &mut written)?;
     let document: Value = serde_json::from_slice(&written).unwrap_or_default();
     let text = list_text(&document);
     Ok(ToolReply::new(&document, &text))

@@ -20,4 +20,4 @@ mod lines;
 mod mcp;
 mod tools;
 
-pub use mcp::{ServeError, serve};
+pub use mcp::{McpServeError, serve};

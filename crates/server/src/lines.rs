@@ -28,7 +28,7 @@ const CHUNK: usize = 64 << 10;
 /// Lines that are small and flat enough, from a reader of which nothing is known.
 pub(crate) struct BoundedLines<R> {
     inner: R,
-    line: Line,
+    line: PartialLine,
     /// What may be given out, and how much of it was.
     ready: Vec<u8>,
     given: usize,
@@ -38,7 +38,7 @@ impl<R> BoundedLines<R> {
     pub(crate) fn new(inner: R) -> Self {
         Self {
             inner,
-            line: Line::default(),
+            line: PartialLine::default(),
             ready: Vec::new(),
             given: 0,
         }
@@ -84,7 +84,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for BoundedLines<R> {
 
 /// A line so far.
 #[derive(Default)]
-struct Line {
+struct PartialLine {
     bytes: Vec<u8>,
     /// The text at the top level of the message.
     top: Vec<u8>,
@@ -95,7 +95,7 @@ struct Line {
     refused: Option<&'static str>,
 }
 
-impl Line {
+impl PartialLine {
     fn take(&mut self, byte: u8, ready: &mut Vec<u8>) {
         if byte == b'\n' {
             if self.refused.is_none() {
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     fn pass(lines: &str) -> String {
-        let (mut line, mut ready) = (Line::default(), Vec::new());
+        let (mut line, mut ready) = (PartialLine::default(), Vec::new());
         for byte in lines.bytes() {
             line.take(byte, &mut ready);
         }

@@ -31,7 +31,7 @@ use tokio::{runtime, sync::Semaphore, task, time};
 use crate::{
     answers::{self, ToolReply},
     lines::BoundedLines,
-    tools::{self, Call},
+    tools::{self, ToolRequest},
 };
 
 /// What every client is told, whether or not it shows the tools' descriptions.
@@ -50,7 +50,7 @@ const GRACE: Duration = Duration::from_millis(200);
 
 /// Why the server did not start, or ended.
 #[derive(Debug)]
-pub enum ServeError {
+pub enum McpServeError {
     /// The system does not permit it.
     Os(std::io::Error),
     /// The input ended before a client sent a request.
@@ -59,7 +59,7 @@ pub enum ServeError {
     NotMcp(String),
 }
 
-impl fmt::Display for ServeError {
+impl fmt::Display for McpServeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Os(error) => error.fmt(f),
@@ -69,17 +69,17 @@ impl fmt::Display for ServeError {
     }
 }
 
-impl std::error::Error for ServeError {}
+impl std::error::Error for McpServeError {}
 
 /// Serves one client on stdin and stdout until it disconnects. Each request opens the workspace of these settings again.
 ///
 /// # Errors
 /// When no client connects. Later errors are reported to the client.
-pub fn serve(settings: Settings) -> Result<(), ServeError> {
+pub fn serve(settings: Settings) -> Result<(), McpServeError> {
     let runtime = runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(ServeError::Os)?;
+        .map_err(McpServeError::Os)?;
     let ended = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let input = BoundedLines::new(input);
@@ -99,20 +99,20 @@ pub fn serve(settings: Settings) -> Result<(), ServeError> {
     ended
 }
 
-fn not_served(error: ServerInitializeError) -> ServeError {
+fn not_served(error: ServerInitializeError) -> McpServeError {
     match error {
-        ServerInitializeError::ConnectionClosed(_) => ServeError::NoClient,
+        ServerInitializeError::ConnectionClosed(_) => McpServeError::NoClient,
         ServerInitializeError::ExpectedInitializeRequest(_) => {
-            ServeError::NotMcp("the client did not begin with `initialize`".to_owned())
+            McpServeError::NotMcp("the client did not begin with `initialize`".to_owned())
         }
-        other => ServeError::NotMcp(other.to_string()),
+        other => McpServeError::NotMcp(other.to_string()),
     }
 }
 
 /// Answers requests, from several threads at once; an answer can take as long as a scan.
 trait Answers: Send + Sync + 'static {
     fn catalog(&self) -> Option<String>;
-    fn answer(&self, call: &Call) -> ToolReply;
+    fn answer(&self, call: &ToolRequest) -> ToolReply;
 }
 
 /// Opens the workspace of these settings for each request.
@@ -123,7 +123,7 @@ impl Answers for Workspaces {
         answers::catalog(&self.0)
     }
 
-    fn answer(&self, call: &Call) -> ToolReply {
+    fn answer(&self, call: &ToolRequest) -> ToolReply {
         answers::answer(&self.0, call)
     }
 }
@@ -223,7 +223,7 @@ impl<A: Answers> ServerHandler for McpServer<A> {
         _context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let tool = request.name;
-        let Some(call) = Call::parse(&tool, request.arguments.unwrap_or_default()) else {
+        let Some(call) = ToolRequest::parse(&tool, request.arguments.unwrap_or_default()) else {
             // The protocol requires an error of its own for this.
             return Err(ErrorData::invalid_params(
                 format!("there is no tool `{}`", tool.escape_debug()),

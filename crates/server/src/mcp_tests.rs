@@ -25,10 +25,10 @@ impl Answers for Fake {
         Some("THE CATALOG".to_owned())
     }
 
-    fn answer(&self, call: &Call) -> ToolReply {
-        let Call::Activate(wanted) = call else {
+    fn answer(&self, call: &ToolRequest) -> ToolReply {
+        let ToolRequest::Activate(wanted) = call else {
             return match call {
-                Call::Read(_) => {
+                ToolRequest::Read(_) => {
                     ToolReply::refused("not-found", "there is no such file".to_owned(), None)
                 }
                 _ => ToolReply::new(&json!({"skills": []}), "no skills\n"),

@@ -14,17 +14,17 @@ use crate::answers::ToolReply;
 
 /// A parsed tool call.
 #[derive(Debug)]
-pub(crate) enum Call {
-    List(Wanted),
-    Activate(Activate),
-    Read(Read),
-    Scan(Scan),
+pub(crate) enum ToolRequest {
+    List(WantedSkills),
+    Activate(ActivateToolInput),
+    Read(ReadToolInput),
+    Scan(ScanToolInput),
 }
 
 /// Which skills to list.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedSkills {
     pub(crate) source: Option<String>,
     #[serde(default)]
     pub(crate) all: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Wanted {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Activate {
+pub(crate) struct ActivateToolInput {
     pub(crate) name: String,
     #[serde(default)]
     pub(crate) arguments: String,
@@ -40,18 +40,18 @@ pub(crate) struct Activate {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Read {
+pub(crate) struct ReadToolInput {
     pub(crate) name: String,
     pub(crate) path: String,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Scan {
+pub(crate) struct ScanToolInput {
     pub(crate) name: String,
 }
 
-impl Call {
+impl ToolRequest {
     /// Parses a tool's name and arguments; `None` if there is no such tool.
     ///
     /// # Errors

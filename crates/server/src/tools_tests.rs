@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Call, all};
+use super::{ToolRequest, all};
 
-fn parse(tool: &str, arguments: &Value) -> Option<Result<Call, String>> {
+fn parse(tool: &str, arguments: &Value) -> Option<Result<ToolRequest, String>> {
     let arguments = arguments.as_object().unwrap().clone();
-    let parsed = Call::parse(tool, arguments)?;
+    let parsed = ToolRequest::parse(tool, arguments)?;
     Some(parsed.map_err(|refusal| refusal.text))
 }
 

@@ -12,20 +12,20 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use metier_sdk::wire::Contributions;
-use metier_sdk::worker::Host;
+use metier_sdk::worker::WorkerHost;
 use starlark::eval::Evaluator;
 
-use crate::Limits;
+use crate::StarlarkLimits;
 
 thread_local! {
-    static CALLS: RefCell<Vec<Rc<Call>>> = const { RefCell::new(Vec::new()) };
+    static CALLS: RefCell<Vec<Rc<EvaluationContext>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// One evaluation, as built-ins see it.
-pub(crate) struct Call {
-    pub(crate) host: Rc<dyn Host>,
-    pub(crate) limits: Limits,
-    pub(crate) stage: Stage,
+pub(crate) struct EvaluationContext {
+    pub(crate) host: Rc<dyn WorkerHost>,
+    pub(crate) limits: StarlarkLimits,
+    pub(crate) stage: EvaluationStage,
     /// Why a hook cancelled.
     pub(crate) cancelled: RefCell<Option<String>>,
     /// Remaining bytes of the log; `None` once the limit was reached.
@@ -33,7 +33,7 @@ pub(crate) struct Call {
 }
 
 /// The code that runs.
-pub(crate) enum Stage {
+pub(crate) enum EvaluationStage {
     /// The entrypoint, which registers contributions.
     Entrypoint(Rc<RefCell<Contributions>>),
     /// A file that another one loads.
@@ -46,8 +46,12 @@ pub(crate) enum Stage {
     Hook,
 }
 
-impl Call {
-    pub(crate) fn new(host: &Rc<dyn Host>, limits: &Limits, stage: Stage) -> Rc<Self> {
+impl EvaluationContext {
+    pub(crate) fn new(
+        host: &Rc<dyn WorkerHost>,
+        limits: &StarlarkLimits,
+        stage: EvaluationStage,
+    ) -> Rc<Self> {
         Rc::new(Self {
             host: Rc::clone(host),
             limits: *limits,
@@ -88,7 +92,7 @@ impl Drop for UnderWay {
 }
 
 /// The current call.
-pub(crate) fn current() -> starlark::Result<Rc<Call>> {
+pub(crate) fn current() -> starlark::Result<Rc<EvaluationContext>> {
     CALLS
         .with_borrow(|calls| calls.last().cloned())
         .ok_or_else(|| starlark::Error::new_native(NoCall))

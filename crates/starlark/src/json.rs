@@ -70,7 +70,7 @@ pub(crate) fn encode(value: Value<'_>, limit: usize) -> Result<String, JsonError
     Ok(encoder.text)
 }
 
-enum Step<'v> {
+enum JsonStep<'v> {
     Key(&'v str),
     Index(usize),
 }
@@ -79,7 +79,7 @@ struct Encoder<'v> {
     text: String,
     limit: usize,
     /// The path to the current value, for messages and for the depth.
-    path: Vec<Step<'v>>,
+    path: Vec<JsonStep<'v>>,
 }
 
 impl<'v> Encoder<'v> {
@@ -141,7 +141,7 @@ impl<'v> Encoder<'v> {
             if index > 0 {
                 self.push(",")?;
             }
-            self.inside(Step::Index(index), *item)?;
+            self.inside(JsonStep::Index(index), *item)?;
         }
         self.push("]")
     }
@@ -171,12 +171,12 @@ impl<'v> Encoder<'v> {
             }
             self.string(key)?;
             self.push(":")?;
-            self.inside(Step::Key(key), value)?;
+            self.inside(JsonStep::Key(key), value)?;
         }
         self.push("}")
     }
 
-    fn inside(&mut self, step: Step<'v>, value: Value<'v>) -> Result<(), JsonError> {
+    fn inside(&mut self, step: JsonStep<'v>, value: Value<'v>) -> Result<(), JsonError> {
         self.path.push(step);
         if self.path.len() > MAX_DEPTH {
             return Err(JsonError::TooDeep);
@@ -209,9 +209,9 @@ impl<'v> Encoder<'v> {
         let mut place = String::new();
         for step in &self.path {
             match step {
-                Step::Key(key) if place.is_empty() => place.push_str(&cut(key, 60)),
-                Step::Key(key) => place.extend([".", &cut(key, 60)]),
-                Step::Index(index) => place.push_str(&format!("[{index}]")),
+                JsonStep::Key(key) if place.is_empty() => place.push_str(&cut(key, 60)),
+                JsonStep::Key(key) => place.extend([".", &cut(key, 60)]),
+                JsonStep::Index(index) => place.push_str(&format!("[{index}]")),
             }
         }
         cut(&place, 200)

@@ -6,7 +6,7 @@
 //! **Goals.** The content of a worker process: it implements the [wire protocol](metier_sdk::wire) on a reader and a writer,
 //! opens nothing, starts nothing, and asks the host for everything else. Errors are written for the author of the skill:
 //! `file:line:column`, the problem, the solution. Code that takes too long or grows too large in many steps is stopped
-//! by the interpreter ([`Limits`]); code that does so in one step is stopped by the limits of the process.
+//! by the interpreter ([`StarlarkLimits`]); code that does so in one step is stopped by the limits of the process.
 //!
 //! **Worked example.**
 //!
@@ -36,13 +36,13 @@ mod json;
 mod load;
 mod nesting;
 mod reference;
+mod script_error;
 mod serve;
 mod skill;
 mod testing;
-mod trouble;
 
-pub use metier_sdk::worker::ServeError;
-pub use reference::{Builtin, reference};
+pub use metier_sdk::worker::WorkerServeError;
+pub use reference::{StarlarkBuiltin, reference};
 pub use serve::serve;
 
 /// Builds what all skills share; [`serve`] does so itself if necessary. There are two reasons to call it earlier.
@@ -60,7 +60,7 @@ pub fn prepare() {
 /// Ticks and heap are checked every thousand ticks, so they stop code that grows step by step. They don't limit what a single
 /// step can do (`"x" * 1000000000`): the process needs its own limits of memory and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct StarlarkLimits {
     /// Calls and iterations of loops.
     pub ticks: u64,
     /// Bytes of values that are alive or were at the last check.
@@ -72,7 +72,7 @@ pub struct Limits {
     pub output: usize,
 }
 
-impl Default for Limits {
+impl Default for StarlarkLimits {
     fn default() -> Self {
         Self {
             ticks: 20_000_000,

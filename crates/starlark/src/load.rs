@@ -10,16 +10,16 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use metier_sdk::wire::{Contributions, Initialize};
-use metier_sdk::worker::Host;
+use metier_sdk::worker::WorkerHost;
 use starlark::environment::{FrozenModule, Module};
 use starlark::eval::{Evaluator, FileLoader};
 use starlark::syntax::{AstModule, Dialect, DialectTypes};
 use starlark::values::list::AllocList;
 use starlark::values::structs::AllocStruct;
 
-use crate::Limits;
+use crate::StarlarkLimits;
 use crate::builtins::globals;
-use crate::call::{Call, Stage};
+use crate::call::{EvaluationContext, EvaluationStage};
 use crate::json::decode;
 use crate::nesting;
 use crate::testing::{self, assertions, is_test};
@@ -40,7 +40,7 @@ const MAX_CHAIN: usize = 32;
 
 /// Why a file can't be loaded.
 #[derive(Debug, thiserror::Error)]
-enum LoadError {
+enum StarlarkLoadError {
     #[error(
         "load: `{0}` must be a path below the skill's folder, such as `lib/x.star`: without `..`, `.`, `\\` and `:`"
     )]
@@ -66,7 +66,7 @@ fn list(files: &[String]) -> String {
 }
 
 /// A loaded entrypoint.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedEntrypoint {
     /// The module with the handlers.
     pub(crate) module: FrozenModule,
     pub(crate) contributions: Contributions,
@@ -76,9 +76,9 @@ pub(crate) struct Loaded {
 pub(crate) fn load(
     initialize: &Initialize,
     entrypoint: &str,
-    host: &Rc<dyn Host>,
-    limits: &Limits,
-) -> starlark::Result<Loaded> {
+    host: &Rc<dyn WorkerHost>,
+    limits: &StarlarkLimits,
+) -> starlark::Result<LoadedEntrypoint> {
     let contributions = Rc::new(RefCell::new(Contributions::default()));
     let loader = Loader {
         sources: &initialize.sources,
@@ -89,8 +89,11 @@ pub(crate) fn load(
         done: RefCell::new(BTreeMap::new()),
         chain: RefCell::new(Vec::new()),
     };
-    let module = loader.file(entrypoint, Stage::Entrypoint(Rc::clone(&contributions)))?;
-    Ok(Loaded {
+    let module = loader.file(
+        entrypoint,
+        EvaluationStage::Entrypoint(Rc::clone(&contributions)),
+    )?;
+    Ok(LoadedEntrypoint {
         module,
         contributions: contributions.take(),
     })
@@ -118,8 +121,8 @@ fn prelude(initialize: &Initialize) -> starlark::Result<FrozenModule> {
 struct Loader<'c> {
     sources: &'c BTreeMap<String, String>,
     prelude: FrozenModule,
-    host: &'c Rc<dyn Host>,
-    limits: &'c Limits,
+    host: &'c Rc<dyn WorkerHost>,
+    limits: &'c StarlarkLimits,
     /// The assertions; only if the entrypoint is a file of tests.
     assertions: Option<FrozenModule>,
     done: RefCell<BTreeMap<String, FrozenModule>>,
@@ -128,9 +131,9 @@ struct Loader<'c> {
 }
 
 impl Loader<'_> {
-    fn file(&self, path: &str, stage: Stage) -> starlark::Result<FrozenModule> {
+    fn file(&self, path: &str, stage: EvaluationStage) -> starlark::Result<FrozenModule> {
         let Some(source) = self.sources.get(path) else {
-            return Err(starlark::Error::new_native(LoadError::Missing {
+            return Err(starlark::Error::new_native(StarlarkLoadError::Missing {
                 path: path.to_owned(),
                 known: self.sources.keys().cloned().collect(),
             }));
@@ -141,7 +144,7 @@ impl Loader<'_> {
         let module = Module::with_temp_heap(|module| {
             module.import_public_symbols(&self.prelude);
             let tests = match &stage {
-                Stage::Entrypoint(contributions) => self
+                EvaluationStage::Entrypoint(contributions) => self
                     .assertions
                     .as_ref()
                     .map(|said| (said, Rc::clone(contributions))),
@@ -152,7 +155,7 @@ impl Loader<'_> {
             }
             {
                 let mut eval = Evaluator::new(&module);
-                let call = Call::new(self.host, self.limits, stage);
+                let call = EvaluationContext::new(self.host, self.limits, stage);
                 let _under_way = call.enter(&mut eval)?;
                 eval.set_loader(self);
                 eval.eval_module(ast, globals())?;
@@ -177,14 +180,14 @@ impl FileLoader for Loader<'_> {
         if let Some(start) = chain.iter().position(|outer| outer == path) {
             chain.drain(..start);
             chain.push(path.to_owned());
-            return Err(starlark::Error::new_native(LoadError::Cycle(chain)));
+            return Err(starlark::Error::new_native(StarlarkLoadError::Cycle(chain)));
         }
         if chain.len() >= MAX_CHAIN {
-            return Err(starlark::Error::new_native(LoadError::Chain));
+            return Err(starlark::Error::new_native(StarlarkLoadError::Chain));
         }
         let stage = match self.assertions {
-            Some(_) => Stage::Tested,
-            None => Stage::Library,
+            Some(_) => EvaluationStage::Tested,
+            None => EvaluationStage::Library,
         };
         let module = self.file(path, stage)?;
         let mut done = self.done.borrow_mut();
@@ -194,13 +197,13 @@ impl FileLoader for Loader<'_> {
 }
 
 /// The path below the skill's folder for a `load`.
-fn below(path: &str) -> Result<&str, LoadError> {
+fn below(path: &str) -> Result<&str, StarlarkLoadError> {
     let inner = path.strip_prefix("//").unwrap_or(path);
     let is_plain =
         |part: &str| !matches!(part, "" | "." | "..") && !part.contains(['\\', ':', '\0']);
     if inner.split('/').all(is_plain) {
         Ok(inner)
     } else {
-        Err(LoadError::Outside(crate::json::cut(path, 80)))
+        Err(StarlarkLoadError::Outside(crate::json::cut(path, 80)))
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct TooDeep {
 
 /// Checks that the interpreter can handle a source.
 pub(crate) fn check(file: &str, source: &str) -> Result<(), TooDeep> {
-    let mut walk = Walk {
+    let mut walk = NestingWalk {
         rest: source,
         line: 1,
         counts: vec![0],
@@ -41,7 +41,7 @@ pub(crate) fn check(file: &str, source: &str) -> Result<(), TooDeep> {
     })
 }
 
-struct Walk<'a> {
+struct NestingWalk<'a> {
     rest: &'a str,
     line: usize,
     /// Tokens since the last comma, for each open bracket.
@@ -54,7 +54,7 @@ struct Walk<'a> {
     fresh: bool,
 }
 
-impl Walk<'_> {
+impl NestingWalk<'_> {
     fn run(&mut self) -> Result<(), &'static str> {
         let mut blanks = 0;
         while let Some(first) = self.rest.chars().next() {

@@ -4,7 +4,7 @@ use metier_sdk::Permission;
 
 /// A built-in of the SDK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Builtin {
+pub struct StarlarkBuiltin {
     /// The name.
     pub name: &'static str,
     /// The signature.
@@ -19,13 +19,13 @@ pub struct Builtin {
 
 /// All built-ins, in the order of the documentation, without those of the language.
 #[must_use]
-pub const fn reference() -> &'static [Builtin] {
+pub const fn reference() -> &'static [StarlarkBuiltin] {
     BUILTINS
 }
 
 /// A function without a request.
-const fn inside(name: &'static str, signature: &'static str, doc: &'static str) -> Builtin {
-    Builtin {
+const fn inside(name: &'static str, signature: &'static str, doc: &'static str) -> StarlarkBuiltin {
+    StarlarkBuiltin {
         name,
         signature,
         permission: None,
@@ -41,8 +41,8 @@ const fn host(
     permission: Permission,
     request: &'static str,
     doc: &'static str,
-) -> Builtin {
-    Builtin {
+) -> StarlarkBuiltin {
+    StarlarkBuiltin {
         name,
         signature,
         permission: Some(permission),
@@ -51,7 +51,7 @@ const fn host(
     }
 }
 
-const BUILTINS: &[Builtin] = &[
+const BUILTINS: &[StarlarkBuiltin] = &[
     inside(
         "register_tool",
         "register_tool(name, description, handler, input_schema=None)",
@@ -213,14 +213,14 @@ const BUILTINS: &[Builtin] = &[
         "host/invoke_skill",
         "Calls a tool of another skill, or without `tool` its workflow. An error of the other skill is an error here.",
     ),
-    Builtin {
+    StarlarkBuiltin {
         name: "log",
         signature: "log(message, level=\"info\")",
         permission: None,
         request: Some("host/log"),
         doc: "Writes a line into the log; the level is `debug`, `info`, `warn` or `error`. Nobody waits for it.",
     },
-    Builtin {
+    StarlarkBuiltin {
         name: "print",
         signature: "print(*values)",
         permission: None,

@@ -10,13 +10,13 @@ use metier_sdk::wire::{
     HookHandle, Initialize, MAX_FRAME, PROTOCOL, RpcError, ScannerRun, ToolExecute, ToolOutput,
     WorkflowRun, code, method,
 };
-use metier_sdk::worker::{Channel, Host, ServeError};
+use metier_sdk::worker::{Channel, WorkerHost, WorkerServeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::Limits;
-use crate::skill::{CallError, Outcome, Skill};
+use crate::StarlarkLimits;
+use crate::skill::{StarlarkCallError, StarlarkOutcome, StarlarkSkill};
 
 /// Serves one skill until the host sends `shutdown` or closes the connection.
 ///
@@ -27,12 +27,12 @@ use crate::skill::{CallError, Outcome, Skill};
 pub fn serve(
     input: impl BufRead + 'static,
     output: impl Write + 'static,
-    limits: &Limits,
-) -> Result<(), ServeError> {
+    limits: &StarlarkLimits,
+) -> Result<(), WorkerServeError> {
     let channel = Rc::new(Channel::new(input, output));
-    let host: Rc<dyn Host> = Rc::clone(&channel) as Rc<dyn Host>;
+    let host: Rc<dyn WorkerHost> = Rc::clone(&channel) as Rc<dyn WorkerHost>;
     // An answer must fit into a message with its other fields.
-    let limits = Limits {
+    let limits = StarlarkLimits {
         output: limits.output.min(MAX_FRAME - 4_096),
         ..*limits
     };
@@ -56,9 +56,9 @@ pub fn serve(
 fn answer(
     name: &str,
     params: Value,
-    skill: &mut Option<Skill>,
-    host: &Rc<dyn Host>,
-    limits: &Limits,
+    skill: &mut Option<StarlarkSkill>,
+    host: &Rc<dyn WorkerHost>,
+    limits: &StarlarkLimits,
 ) -> Result<String, RpcError> {
     match name {
         method::INITIALIZE => {
@@ -68,10 +68,10 @@ fn answer(
         method::TOOL => {
             let execute: ToolExecute = parse(params)?;
             match loaded(skill)?.tool(&execute, host, limits) {
-                Ok(Outcome::Done(output) | Outcome::Cancelled(output)) => {
+                Ok(StarlarkOutcome::Done(output) | StarlarkOutcome::Cancelled(output)) => {
                     Ok(format!(r#"{{"output":{output}}}"#))
                 }
-                Err(CallError::Handler(message)) => json(&ToolOutput {
+                Err(StarlarkCallError::Handler(message)) => json(&ToolOutput {
                     output: Value::String(message),
                     is_error: true,
                 }),
@@ -81,16 +81,16 @@ fn answer(
         method::HOOK => {
             let handle: HookHandle = parse(params)?;
             match loaded(skill)?.hook(&handle, host, limits) {
-                Ok(Outcome::Done(event)) if event == "null" => Ok("{}".to_owned()),
-                Ok(Outcome::Done(event)) => Ok(format!(r#"{{"event":{event}}}"#)),
-                Ok(Outcome::Cancelled(why)) => Ok(format!(r#"{{"cancel":{why}}}"#)),
+                Ok(StarlarkOutcome::Done(event)) if event == "null" => Ok("{}".to_owned()),
+                Ok(StarlarkOutcome::Done(event)) => Ok(format!(r#"{{"event":{event}}}"#)),
+                Ok(StarlarkOutcome::Cancelled(why)) => Ok(format!(r#"{{"cancel":{why}}}"#)),
                 Err(error) => Err(failed(&error)),
             }
         }
         method::WORKFLOW => {
             let run: WorkflowRun = parse(params)?;
             match loaded(skill)?.workflow(&run, host, limits) {
-                Ok(Outcome::Done(output) | Outcome::Cancelled(output)) => {
+                Ok(StarlarkOutcome::Done(output) | StarlarkOutcome::Cancelled(output)) => {
                     Ok(format!(r#"{{"output":{output}}}"#))
                 }
                 Err(error) => Err(failed(&error)),
@@ -111,9 +111,9 @@ fn answer(
 
 fn initialize(
     initialize: &Initialize,
-    host: &Rc<dyn Host>,
-    limits: &Limits,
-) -> Result<Skill, RpcError> {
+    host: &Rc<dyn WorkerHost>,
+    limits: &StarlarkLimits,
+) -> Result<StarlarkSkill, RpcError> {
     if initialize.protocol != PROTOCOL {
         let message = format!(
             "this is version {PROTOCOL} of the protocol, not {}",
@@ -128,11 +128,11 @@ fn initialize(
         let message = format!("the entrypoint `{entrypoint}` is not among `sources`");
         return Err(RpcError::new(code::PARAMS, message));
     }
-    Skill::load(initialize, entrypoint, host, limits)
+    StarlarkSkill::load(initialize, entrypoint, host, limits)
         .map_err(|message| RpcError::new(code::INTERNAL, message))
 }
 
-fn loaded(skill: &Option<Skill>) -> Result<&Skill, RpcError> {
+fn loaded(skill: &Option<StarlarkSkill>) -> Result<&StarlarkSkill, RpcError> {
     let message = "no skill is loaded; `initialize` must be called first";
     skill
         .as_ref()
@@ -147,10 +147,10 @@ fn json(result: &impl Serialize) -> Result<String, RpcError> {
     serde_json::to_string(result).map_err(|error| RpcError::new(code::INTERNAL, error.to_string()))
 }
 
-fn failed(error: &CallError) -> RpcError {
+fn failed(error: &StarlarkCallError) -> RpcError {
     let code = match error {
-        CallError::Unknown { .. } => code::PARAMS,
-        CallError::Handler(_) => code::INTERNAL,
+        StarlarkCallError::Unknown { .. } => code::PARAMS,
+        StarlarkCallError::Handler(_) => code::INTERNAL,
     };
     RpcError::new(code, error.to_string())
 }

@@ -9,7 +9,7 @@ use metier_sdk::wire::{
     Cancelled, Contributions, FoundByScanner, HookHandle, Initialize, ScannedFile, ScannerOutput,
     ScannerRun, ToolExecute, WorkflowRun,
 };
-use metier_sdk::worker::Host;
+use metier_sdk::worker::WorkerHost;
 use starlark::environment::{FrozenModule, Module};
 use starlark::eval::Evaluator;
 use starlark::values::dict::DictRef;
@@ -17,24 +17,24 @@ use starlark::values::list::AllocList;
 use starlark::values::structs::AllocStruct;
 use starlark::values::{Heap, Value};
 
-use crate::Limits;
+use crate::StarlarkLimits;
 use crate::builtins::handler_name;
-use crate::call::{Call, Stage};
+use crate::call::{EvaluationContext, EvaluationStage};
 use crate::json::{JsonError, decode, encode};
-use crate::load::{self, Loaded};
+use crate::load::{self, LoadedEntrypoint};
+use crate::script_error::{describe, said};
 use crate::testing::is_test;
-use crate::trouble::{describe, said};
 
 /// The outcome of a call; each text is JSON.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum StarlarkOutcome {
     Done(String),
     Cancelled(String),
 }
 
 /// Why a call failed.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum CallError {
+pub(crate) enum StarlarkCallError {
     /// It is not registered.
     #[error("this skill has no {kind} `{name}`")]
     Unknown { kind: &'static str, name: String },
@@ -44,22 +44,22 @@ pub(crate) enum CallError {
 }
 
 /// A loaded skill.
-pub(crate) struct Skill {
+pub(crate) struct StarlarkSkill {
     module: FrozenModule,
     /// Whether its workflows are tests, which have no parameters.
     tests: bool,
     pub(crate) contributions: Contributions,
 }
 
-impl Skill {
+impl StarlarkSkill {
     /// Loads a skill; the error is for its author.
     pub(crate) fn load(
         initialize: &Initialize,
         entrypoint: &str,
-        host: &Rc<dyn Host>,
-        limits: &Limits,
+        host: &Rc<dyn WorkerHost>,
+        limits: &StarlarkLimits,
     ) -> Result<Self, String> {
-        let Loaded {
+        let LoadedEntrypoint {
             module,
             contributions,
         } = load::load(initialize, entrypoint, host, limits).map_err(|error| describe(&error))?;
@@ -74,36 +74,41 @@ impl Skill {
     pub(crate) fn tool(
         &self,
         execute: &ToolExecute,
-        host: &Rc<dyn Host>,
-        limits: &Limits,
-    ) -> Result<Outcome, CallError> {
-        let call = Call::new(host, limits, Stage::Handler);
-        self.run("tool", &execute.name, &Input::Json(&execute.input), &call)
+        host: &Rc<dyn WorkerHost>,
+        limits: &StarlarkLimits,
+    ) -> Result<StarlarkOutcome, StarlarkCallError> {
+        let call = EvaluationContext::new(host, limits, EvaluationStage::Handler);
+        self.run(
+            "tool",
+            &execute.name,
+            &CallInput::Json(&execute.input),
+            &call,
+        )
     }
 
     /// Runs the handler of a workflow.
     pub(crate) fn workflow(
         &self,
         run: &WorkflowRun,
-        host: &Rc<dyn Host>,
-        limits: &Limits,
-    ) -> Result<Outcome, CallError> {
-        let call = Call::new(host, limits, Stage::Handler);
-        self.run("workflow", &run.name, &Input::Json(&run.input), &call)
+        host: &Rc<dyn WorkerHost>,
+        limits: &StarlarkLimits,
+    ) -> Result<StarlarkOutcome, StarlarkCallError> {
+        let call = EvaluationContext::new(host, limits, EvaluationStage::Handler);
+        self.run("workflow", &run.name, &CallInput::Json(&run.input), &call)
     }
 
     /// Runs the handler of a hook.
     pub(crate) fn hook(
         &self,
         handle: &HookHandle,
-        host: &Rc<dyn Host>,
-        limits: &Limits,
-    ) -> Result<Outcome, CallError> {
-        let call = Call::new(host, limits, Stage::Hook);
+        host: &Rc<dyn WorkerHost>,
+        limits: &StarlarkLimits,
+    ) -> Result<StarlarkOutcome, StarlarkCallError> {
+        let call = EvaluationContext::new(host, limits, EvaluationStage::Hook);
         self.run(
             "hook",
             handle.phase.as_str(),
-            &Input::Json(&handle.event),
+            &CallInput::Json(&handle.event),
             &call,
         )
     }
@@ -112,15 +117,15 @@ impl Skill {
     pub(crate) fn scanner(
         &self,
         run: &ScannerRun,
-        host: &Rc<dyn Host>,
-        limits: &Limits,
-    ) -> Result<ScannerOutput, CallError> {
-        let call = Call::new(host, limits, Stage::Handler);
-        let found = match self.run("scanner", &run.name, &Input::Files(&run.files), &call)? {
-            Outcome::Done(found) | Outcome::Cancelled(found) => found,
+        host: &Rc<dyn WorkerHost>,
+        limits: &StarlarkLimits,
+    ) -> Result<ScannerOutput, StarlarkCallError> {
+        let call = EvaluationContext::new(host, limits, EvaluationStage::Handler);
+        let found = match self.run("scanner", &run.name, &CallInput::Files(&run.files), &call)? {
+            StarlarkOutcome::Done(found) | StarlarkOutcome::Cancelled(found) => found,
         };
         let wrong = |what: String| {
-            CallError::Handler(format!(
+            StarlarkCallError::Handler(format!(
                 "scanner `{}`: must return a list of dicts with rule, severity, file, line and message: {what}",
                 run.name
             ))
@@ -142,11 +147,11 @@ impl Skill {
         &self,
         kind: &'static str,
         name: &str,
-        input: &Input<'_>,
-        call: &Rc<Call>,
-    ) -> Result<Outcome, CallError> {
+        input: &CallInput<'_>,
+        call: &Rc<EvaluationContext>,
+    ) -> Result<StarlarkOutcome, StarlarkCallError> {
         let Ok((handler, _)) = self.module.get_any_visibility(&handler_name(kind, name)) else {
-            return Err(CallError::Unknown {
+            return Err(StarlarkCallError::Unknown {
                 kind,
                 name: crate::json::cut(name, 80),
             });
@@ -165,36 +170,36 @@ impl Skill {
             if let Some(reason) = call.cancelled.take() {
                 let cancelled = serde_json::to_string(&Cancelled { reason });
                 return cancelled
-                    .map(Outcome::Cancelled)
-                    .map_err(|error| CallError::Handler(error.to_string()));
+                    .map(StarlarkOutcome::Cancelled)
+                    .map_err(|error| StarlarkCallError::Handler(error.to_string()));
             }
             // A model gets the reason that a tool gives with `fail`; any other error is for the author, with its place.
             let value = result.map_err(|error| {
                 let said = said(&error).filter(|_| kind == "tool");
-                CallError::Handler(said.unwrap_or_else(|| describe(&error)))
+                StarlarkCallError::Handler(said.unwrap_or_else(|| describe(&error)))
             })?;
             if kind == "hook" && !value.is_none() && DictRef::from_value(value).is_none() {
-                return Err(CallError::Handler(format!(
+                return Err(StarlarkCallError::Handler(format!(
                     "hook `{name}`: must return None, or a dict that is the new event, got {}",
                     value.get_type()
                 )));
             }
             encode(value, call.limits.output)
-                .map(Outcome::Done)
+                .map(StarlarkOutcome::Done)
                 .map_err(|error| {
-                    CallError::Handler(format!("{kind} `{name}`: returned value: {error}"))
+                    StarlarkCallError::Handler(format!("{kind} `{name}`: returned value: {error}"))
                 })
         })
     }
 }
 
 /// The arguments of a handler.
-enum Input<'a> {
+enum CallInput<'a> {
     Json(&'a serde_json::Value),
     Files(&'a [ScannedFile]),
 }
 
-impl Input<'_> {
+impl CallInput<'_> {
     fn value<'v>(&self, heap: Heap<'v>) -> Result<Value<'v>, JsonError> {
         match self {
             Self::Json(json) => decode(json, heap),

@@ -9,8 +9,8 @@
 //! `alive.rs`. [`Store::close_abandoned`] closes the acts of owners that are gone.
 
 use crate::alive::{self, LiveFile};
-use crate::receipts::Entry;
-use crate::{Decision, NewReceipt, Outcome, Receipt, ReceiptPart, Store, StoreError};
+use crate::receipts::ReceiptEntry;
+use crate::{NewReceipt, Receipt, ReceiptDecision, ReceiptOutcome, ReceiptPart, Store, StoreError};
 
 /// The reason in the receipt of an act whose process ended before the act did.
 pub const ABANDONED: &str = "metier ended before the act was complete; its effects are unknown";
@@ -39,9 +39,9 @@ pub struct Completion {
     /// When it ended, in RFC 3339.
     pub at: String,
     /// Whether it was done: some acts are refused only when they are tried.
-    pub decision: Decision,
+    pub decision: ReceiptDecision,
     /// How it ended, if it was done.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ReceiptOutcome>,
     /// Why it was refused, or failed.
     pub reason: Option<String>,
     /// Duration in milliseconds.
@@ -58,14 +58,14 @@ impl Store {
     pub fn begin(&self, receipt: &NewReceipt) -> Result<BegunReceipt, StoreError> {
         let owner = self.owner()?;
         let entry = NewReceipt {
-            decision: Decision::Allowed,
+            decision: ReceiptDecision::Allowed,
             outcome: None,
             reason: None,
             ms: 0,
             count: 1,
             ..receipt.bounded()
         };
-        let mut written = self.extend(vec![Entry::begins(entry, owner)])?;
+        let mut written = self.extend(vec![ReceiptEntry::begins(entry, owner)])?;
         written
             .pop()
             .map(BegunReceipt)
@@ -81,7 +81,7 @@ impl Store {
         let BegunReceipt(begun) = begun;
         let entry = completing(&begun.entry, completion);
         loop {
-            match self.extend(vec![Entry::completes(entry.clone(), begun.id)]) {
+            match self.extend(vec![ReceiptEntry::completes(entry.clone(), begun.id)]) {
                 Ok(written) => {
                     let by = written.first().map_or(begun.id, |written| written.id);
                     return Ok(begun.joined(by, &entry));
@@ -109,8 +109,8 @@ impl Store {
             };
             let completion = Completion {
                 at: at.to_owned(),
-                decision: Decision::Allowed,
-                outcome: Some(Outcome::Error),
+                decision: ReceiptDecision::Allowed,
+                outcome: Some(ReceiptOutcome::Error),
                 reason: Some(ABANDONED.to_owned()),
                 ms: 0,
                 sandbox: None,

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use crate::alive::RESERVE;
 use crate::{
-    ABANDONED, Breakage, Completion, Decision, NewReceipt, Outcome, Receipt, ReceiptFilter,
-    ReceiptPart, Store, Verified, receipts_tests, rerun,
+    ABANDONED, Breakage, Completion, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter,
+    ReceiptOutcome, ReceiptPart, Store, Verified, receipts_tests, rerun,
 };
 
 const NOW: &str = "2026-01-31T09:00:00Z";
@@ -35,8 +35,8 @@ fn act(detail: &str) -> NewReceipt {
 fn well() -> Completion {
     Completion {
         at: LATER.to_owned(),
-        decision: Decision::Allowed,
-        outcome: Some(Outcome::Ok),
+        decision: ReceiptDecision::Allowed,
+        outcome: Some(ReceiptOutcome::Ok),
         reason: None,
         ms: 12,
         sandbox: Some("namespaces".to_owned()),
@@ -74,7 +74,7 @@ fn an_act_is_one_receipt_of_two_entries() {
     assert_eq!(completed.part, ReceiptPart::Completed { by: 3 });
     let entry = &completed.entry;
     assert_eq!((entry.at.as_str(), entry.ms), (NOW, 12));
-    assert_eq!(entry.outcome, Some(Outcome::Ok));
+    assert_eq!(entry.outcome, Some(ReceiptOutcome::Ok));
     assert_eq!(entry.sandbox.as_deref(), Some("namespaces"));
     assert_eq!(store.verify().unwrap(), Verified::Whole { count: 3 });
     let end = store.receipt(3).unwrap().unwrap();
@@ -161,7 +161,7 @@ fn what_a_living_store_left_open_stays_open() {
         [("still on it".to_owned(), ReceiptPart::Begun)]
     );
     store.complete(begun, &well()).unwrap();
-    assert_eq!(all(&other)[0].entry.outcome, Some(Outcome::Ok));
+    assert_eq!(all(&other)[0].entry.outcome, Some(ReceiptOutcome::Ok));
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn what_was_dropped_is_closed_when_its_store_is_gone() {
     assert_eq!(closed, all(&store));
     let entry = &closed[0].entry;
     assert_eq!(entry.reason.as_deref(), Some(ABANDONED));
-    assert_eq!(entry.outcome, Some(Outcome::Error));
+    assert_eq!(entry.outcome, Some(ReceiptOutcome::Error));
     assert_eq!(store.close_abandoned(LATER).unwrap(), []);
     assert_eq!(store.verify().unwrap(), Verified::Whole { count: 2 });
 }
@@ -230,7 +230,7 @@ fn many_begin_and_complete_at_once() {
     assert_eq!(store.verify().unwrap(), Verified::Whole { count: 80 });
     let receipts = all(&store);
     assert_eq!(receipts.len(), 40);
-    let is_well = |receipt: &Receipt| receipt.entry.outcome == Some(Outcome::Ok);
+    let is_well = |receipt: &Receipt| receipt.entry.outcome == Some(ReceiptOutcome::Ok);
     assert!(receipts.iter().all(is_well));
 }
 

@@ -12,7 +12,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::words::{Word, unsigned, word};
+use crate::column_values::{ColumnValue, unsigned, word};
 use crate::{Store, StoreError};
 
 /// A decision about one permission of one skill.
@@ -27,7 +27,7 @@ pub struct Approval {
     /// The skill's exact bytes, as `sha256:…`.
     pub digest: String,
     /// Whether the permission was allowed or denied.
-    pub decision: Answer,
+    pub decision: ApprovalDecision,
     /// When it was decided, as the caller wrote it.
     pub at: String,
     /// Who decided: `terminal`, `config`, …
@@ -36,7 +36,7 @@ pub struct Approval {
 
 /// Whether a permission is allowed or denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Answer {
+pub enum ApprovalDecision {
     /// The skill may use the permission.
     Allowed,
     /// The skill may not, and the user is not asked again.
@@ -228,18 +228,18 @@ impl Store {
     }
 }
 
-impl Answer {
+impl ApprovalDecision {
     /// The word in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Answer::Allowed => "allowed",
-            Answer::Denied => "denied",
+            ApprovalDecision::Allowed => "allowed",
+            ApprovalDecision::Denied => "denied",
         }
     }
 }
 
-impl Word for Answer {
-    const ALL: &'static [Self] = &[Answer::Allowed, Answer::Denied];
+impl ColumnValue for ApprovalDecision {
+    const ALL: &'static [Self] = &[ApprovalDecision::Allowed, ApprovalDecision::Denied];
 
     fn text(self) -> &'static str {
         self.as_str()

@@ -6,7 +6,7 @@ use std::thread;
 use tempfile::TempDir;
 
 use crate::approvals::files_of;
-use crate::{Answer, Approval, ApprovedFile, SingleUse, Store, StoreError, rerun};
+use crate::{Approval, ApprovalDecision, ApprovedFile, SingleUse, Store, StoreError, rerun};
 
 fn store() -> (TempDir, Store) {
     let folder = TempDir::new().expect("a folder");
@@ -15,7 +15,7 @@ fn store() -> (TempDir, Store) {
 }
 
 /// A decision about `skill source digest permission`.
-fn answer(question: &str, decision: Answer) -> Approval {
+fn answer(question: &str, decision: ApprovalDecision) -> Approval {
     let mut words = question.splitn(4, ' ').map(str::to_owned);
     let mut next = || words.next().unwrap_or_default();
     Approval {
@@ -30,7 +30,7 @@ fn answer(question: &str, decision: Answer) -> Approval {
 }
 
 fn allowed(question: &str) -> Approval {
-    answer(question, Answer::Allowed)
+    answer(question, ApprovalDecision::Allowed)
 }
 
 fn file(path: &str, digest: &str) -> ApprovedFile {
@@ -59,7 +59,10 @@ fn grant() -> SingleUse {
 fn an_answer_holds_for_its_skill_source_and_bytes() {
     let (_folder, store) = store();
     let rows = [
-        answer("deploy user sha256:aa net:fetch(x)", Answer::Denied),
+        answer(
+            "deploy user sha256:aa net:fetch(x)",
+            ApprovalDecision::Denied,
+        ),
         allowed("deploy user sha256:aa shell:exec(git *)"),
     ];
     store.approve(&rows).unwrap();
@@ -98,11 +101,11 @@ fn a_nul_does_not_end_a_text() {
 fn the_last_answer_counts() {
     let (_folder, store) = store();
     let question = "deploy user sha256:aa shell:exec";
-    for decision in [Answer::Allowed, Answer::Denied] {
+    for decision in [ApprovalDecision::Allowed, ApprovalDecision::Denied] {
         store.approve(&[answer(question, decision)]).unwrap();
     }
     let found = store.approvals("deploy", "user", "sha256:aa").unwrap();
-    assert_eq!(found, [answer(question, Answer::Denied)]);
+    assert_eq!(found, [answer(question, ApprovalDecision::Denied)]);
 }
 
 #[test]
@@ -132,7 +135,7 @@ fn the_bytes_that_were_allowed_last_can_be_compared() {
         allowed("deploy user sha256:v1 shell:exec"),
     ];
     store.approve_with_files(&first, &old).unwrap();
-    let denied = answer("deploy user sha256:v2 env:read", Answer::Denied);
+    let denied = answer("deploy user sha256:v2 env:read", ApprovalDecision::Denied);
     let new = [file("SKILL.md", "sha256:3")];
     store
         .approve_with_files(std::slice::from_ref(&denied), &new)

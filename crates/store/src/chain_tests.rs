@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::chain::{BEGINNING, Hash, encode, hash, written};
 use crate::receipts_tests::act;
-use crate::{Decision, NewReceipt, Outcome};
+use crate::{NewReceipt, ReceiptDecision, ReceiptOutcome};
 
 /// Short texts of few characters, including digits and NUL, so that different receipts are often almost equal.
 fn text() -> impl Strategy<Value = String> {
@@ -22,12 +22,15 @@ fn maybe() -> impl Strategy<Value = Option<String>> {
 type Link = (i64, NewReceipt, Option<i64>, Hash);
 
 fn receipts() -> impl Strategy<Value = Link> {
-    let decision = prop_oneof![Just(Decision::Allowed), Just(Decision::Refused)];
+    let decision = prop_oneof![
+        Just(ReceiptDecision::Allowed),
+        Just(ReceiptDecision::Refused)
+    ];
     let outcome = prop_oneof![
         Just(None),
-        Just(Some(Outcome::Ok)),
-        Just(Some(Outcome::Error)),
-        Just(Some(Outcome::Timeout)),
+        Just(Some(ReceiptOutcome::Ok)),
+        Just(Some(ReceiptOutcome::Error)),
+        Just(Some(ReceiptOutcome::Timeout)),
     ];
     let texts = (text(), text(), text(), text(), text(), text());
     let rest = (decision, maybe(), outcome, any::<u64>(), maybe(), maybe());
@@ -102,19 +105,19 @@ fn decode(bytes: &[u8]) -> Link {
         act: texts(),
         detail: texts(),
         decision: match texts().as_str() {
-            "allowed" => Decision::Allowed,
+            "allowed" => ReceiptDecision::Allowed,
             other => {
                 assert_eq!(other, "refused");
-                Decision::Refused
+                ReceiptDecision::Refused
             }
         },
         reason: text(next()),
         outcome: text(next()).map(|word| match word.as_str() {
-            "ok" => Outcome::Ok,
-            "error" => Outcome::Error,
+            "ok" => ReceiptOutcome::Ok,
+            "error" => ReceiptOutcome::Error,
             other => {
                 assert_eq!(other, "timeout");
-                Outcome::Timeout
+                ReceiptOutcome::Timeout
             }
         }),
         ms: number(next()),

@@ -13,7 +13,7 @@
 
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use crate::words::unsigned;
+use crate::column_values::unsigned;
 use crate::{Store, StoreError};
 
 /// The maximum length of a line's body in bytes.
@@ -41,7 +41,7 @@ pub struct NewConversation<'a> {
 
 /// A conversation, without its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Conversation {
+pub struct ConversationRecord {
     /// Its unique id.
     pub id: String,
     /// When it started, in RFC 3339.
@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// The conversation with this id.
-    pub fn conversation(&self, id: &str) -> Result<Option<Conversation>, StoreError> {
+    pub fn conversation(&self, id: &str) -> Result<Option<ConversationRecord>, StoreError> {
         let sql = "SELECT * FROM conversations WHERE id = ?1";
         let read = || {
             let mut statement = self.connection.prepare_cached(sql)?;
@@ -143,7 +143,7 @@ impl Store {
 
     /// The conversations that an abbreviated id can mean: the one with exactly this id, or all whose ids start with
     /// it, in order. Fewer than four characters match nothing.
-    pub fn find_conversation(&self, prefix: &str) -> Result<Vec<Conversation>, StoreError> {
+    pub fn find_conversation(&self, prefix: &str) -> Result<Vec<ConversationRecord>, StoreError> {
         if let Some(exact) = self.conversation(prefix)? {
             return Ok(vec![exact]);
         }
@@ -174,7 +174,7 @@ impl Store {
         &self,
         folder: Option<&str>,
         limit: u32,
-    ) -> Result<Vec<Conversation>, StoreError> {
+    ) -> Result<Vec<ConversationRecord>, StoreError> {
         // Times are compared as times: as texts, `09:00:00.5Z` comes before `09:00:00Z`.
         let sql = "SELECT * FROM conversations
                    WHERE parent IS NULL AND (?1 IS NULL OR folder = ?1)
@@ -210,17 +210,17 @@ impl Store {
 }
 
 /// The row that a conversation's lines refer to.
-struct Place {
+struct LinePlace {
     /// The key that the lines refer to.
     number: i64,
     /// The number of lines.
     lines: u64,
 }
 
-fn place(connection: &Connection, id: &str) -> rusqlite::Result<Option<Place>> {
+fn place(connection: &Connection, id: &str) -> rusqlite::Result<Option<LinePlace>> {
     let sql = "SELECT number, lines FROM conversations WHERE id = ?1";
     let place = |row: &Row<'_>| {
-        Ok(Place {
+        Ok(LinePlace {
             number: row.get(0)?,
             lines: unsigned(row, 1)?,
         })
@@ -263,8 +263,8 @@ fn missing(id: &str) -> StoreError {
     StoreError::NoConversation { id: id.to_owned() }
 }
 
-fn conversation(row: &Row<'_>) -> rusqlite::Result<Conversation> {
-    Ok(Conversation {
+fn conversation(row: &Row<'_>) -> rusqlite::Result<ConversationRecord> {
+    Ok(ConversationRecord {
         id: row.get(1)?,
         started_at: row.get(2)?,
         folder: row.get(3)?,

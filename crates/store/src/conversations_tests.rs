@@ -6,7 +6,9 @@ use std::thread;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use crate::{Conversation, ConversationLine, LONGEST_LINE, NewConversation, Store, StoreError};
+use crate::{
+    ConversationLine, ConversationRecord, LONGEST_LINE, NewConversation, Store, StoreError,
+};
 
 const NOW: &str = "2026-01-31T09:00:00Z";
 const LATER: &str = "2026-01-31T09:00:01Z";
@@ -39,7 +41,7 @@ fn bodies(store: &Store, id: &str) -> Vec<String> {
     lines.into_iter().map(|line| line.body).collect()
 }
 
-fn ids(conversations: Vec<Conversation>) -> Vec<String> {
+fn ids(conversations: Vec<ConversationRecord>) -> Vec<String> {
     conversations.into_iter().map(|found| found.id).collect()
 }
 
@@ -91,7 +93,7 @@ fn lines_come_back_in_their_order_after_reopening() {
     );
     assert_eq!(
         store.conversation("7c9e6679").unwrap(),
-        Some(Conversation {
+        Some(ConversationRecord {
             id: "7c9e6679".to_owned(),
             started_at: NOW.to_owned(),
             folder: "/src/app".to_owned(),

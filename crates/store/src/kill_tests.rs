@@ -13,7 +13,8 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use crate::{
-    Answer, Approval, Decision, NewConversation, NewReceipt, ReceiptFilter, Store, Verified, rerun,
+    Approval, ApprovalDecision, NewConversation, NewReceipt, ReceiptDecision, ReceiptFilter, Store,
+    Verified, rerun,
 };
 
 const RECORDS: &str = "kill_tests::a_killed_writer_loses_nothing_that_was_acknowledged";
@@ -250,7 +251,7 @@ fn approval(record: &str) -> Approval {
         source: "user".to_owned(),
         permission: record.to_owned(),
         digest: "sha256:aa".to_owned(),
-        decision: Answer::Allowed,
+        decision: ApprovalDecision::Allowed,
         at: NOW.to_owned(),
         by: "terminal".to_owned(),
     }
@@ -264,7 +265,7 @@ fn receipt(record: &str) -> NewReceipt {
         digest: "sha256:aa".to_owned(),
         act: "shell:exec".to_owned(),
         detail: record.to_owned(),
-        decision: Decision::Allowed,
+        decision: ReceiptDecision::Allowed,
         reason: None,
         outcome: None,
         ms: 1,

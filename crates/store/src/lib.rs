@@ -126,10 +126,11 @@ mod acts;
 mod alive;
 mod approvals;
 mod chain;
+mod column_values;
 mod conversations;
 mod error;
-mod held;
 mod open;
+mod open_databases;
 mod receipts;
 mod schema;
 mod segments;
@@ -137,7 +138,6 @@ mod shared;
 mod state;
 mod trust;
 mod verify;
-mod words;
 
 #[cfg(test)]
 mod accepted_tests;
@@ -152,12 +152,12 @@ mod conversations_tests;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
-#[cfg(target_os = "linux")]
-mod held_tests;
-#[cfg(test)]
 mod kill_tests;
 #[cfg(test)]
 mod migration_tests;
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod open_databases_tests;
 #[cfg(test)]
 mod open_tests;
 #[cfg(test)]
@@ -175,16 +175,17 @@ use std::cell::{Cell, RefCell};
 use std::path::PathBuf;
 
 use alive::LiveFile;
-use held::Held;
+use open_databases::OpenDatabase;
 use segments::Rotation;
 
 pub use accepted::Accepted;
 pub use acts::{ABANDONED, BegunReceipt, Completion};
-pub use approvals::{Answer, Approval, ApprovedFile, EarlierApproval, SingleUse};
-pub use conversations::{Conversation, ConversationLine, LONGEST_LINE, NewConversation};
+pub use approvals::{Approval, ApprovalDecision, ApprovedFile, EarlierApproval, SingleUse};
+pub use conversations::{ConversationLine, ConversationRecord, LONGEST_LINE, NewConversation};
 pub use error::StoreError;
 pub use receipts::{
-    Breakage, Decision, Head, NewReceipt, Outcome, Receipt, ReceiptFilter, ReceiptPart, Verified,
+    Breakage, ChainHead, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome,
+    ReceiptPart, Verified,
 };
 pub use shared::SharedStore;
 pub use state::SkillState;
@@ -201,5 +202,5 @@ pub struct Store {
     alive: RefCell<Option<LiveFile>>,
     rotation: Rotation,
     /// Dropped last, after the connection is closed.
-    _held: Held,
+    _held: OpenDatabase,
 }

@@ -6,10 +6,10 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::chain::{self, BEGINNING};
-use crate::held::Held;
+use crate::open_databases::OpenDatabase;
 use crate::{
-    Accepted, Answer, Approval, Decision, NewConversation, NewReceipt, SkillState, Store, Verified,
-    schema,
+    Accepted, Approval, ApprovalDecision, NewConversation, NewReceipt, ReceiptDecision, SkillState,
+    Store, Verified, schema,
 };
 
 const NOW: &str = "2026-01-31T09:00:00Z";
@@ -30,7 +30,7 @@ fn approval() -> Approval {
         source: "user".to_owned(),
         permission: "shell:exec(git *)".to_owned(),
         digest: "sha256:aa".to_owned(),
-        decision: Answer::Allowed,
+        decision: ApprovalDecision::Allowed,
         at: NOW.to_owned(),
         by: "terminal".to_owned(),
     }
@@ -44,7 +44,7 @@ fn receipt() -> NewReceipt {
         digest: "sha256:aa".to_owned(),
         act: "shell:exec".to_owned(),
         detail: "git push".to_owned(),
-        decision: Decision::Refused,
+        decision: ReceiptDecision::Refused,
         reason: None,
         outcome: None,
         ms: 0,
@@ -83,7 +83,7 @@ fn old(folder: &TempDir, version: i64) -> PathBuf {
     connection
         .pragma_update(None, "journal_mode", "wal")
         .expect("a log");
-    let held = Held::take(&path, || Ok(())).expect("held");
+    let held = OpenDatabase::take(&path, || Ok(())).expect("held");
     let store = Store::of(connection, &path, held);
     store.trust(Path::new("/src/app"), NOW).expect("a row");
     if version >= 2 {

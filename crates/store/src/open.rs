@@ -15,7 +15,7 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 
-use crate::held::Held;
+use crate::open_databases::OpenDatabase;
 use crate::receipts::receipts_folder;
 use crate::schema::{self, APPLICATION_ID};
 use crate::segments::Rotation;
@@ -39,7 +39,7 @@ const APPLICATION_ID_AT: std::ops::Range<usize> = 68..72;
 impl Store {
     /// Opens the database and migrates it; creates it and its folder if they are missing.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
-        let held = Held::take(path, || {
+        let held = OpenDatabase::take(path, || {
             check_kind(path).map_err(|source| unreachable(path, source))?;
             create(path).map_err(|source| unreachable(path, source))?;
             check_header(path)
@@ -57,7 +57,7 @@ impl Store {
         Ok(Self::of(connection, path, held))
     }
 
-    pub(crate) fn of(connection: Connection, path: &Path, held: Held) -> Self {
+    pub(crate) fn of(connection: Connection, path: &Path, held: OpenDatabase) -> Self {
         Self {
             connection,
             path: path.to_owned(),

@@ -25,8 +25,8 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use crate::chain::{self, Hash};
+use crate::column_values::{ColumnValue, optional_word, unsigned, word};
 use crate::segments;
-use crate::words::{Word, optional_word, unsigned, word};
 use crate::{Store, StoreError};
 
 /// The maximum length of a detail or a reason, in bytes.
@@ -61,11 +61,11 @@ pub struct NewReceipt {
     /// The act itself, such as a command line.
     pub detail: String,
     /// Whether it was allowed.
-    pub decision: Decision,
+    pub decision: ReceiptDecision,
     /// Why it was refused, or failed.
     pub reason: Option<String>,
     /// How it ended, if it began.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ReceiptOutcome>,
     /// Duration in milliseconds.
     pub ms: u64,
     /// The sandbox that it ran in.
@@ -78,7 +78,7 @@ pub struct NewReceipt {
 
 /// Whether an act was allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Decision {
+pub enum ReceiptDecision {
     /// The act was done.
     Allowed,
     /// The act was not done.
@@ -87,7 +87,7 @@ pub enum Decision {
 
 /// How an act ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Outcome {
+pub enum ReceiptOutcome {
     /// The act succeeded.
     Ok,
     /// The act failed.
@@ -133,26 +133,26 @@ pub enum ReceiptPart {
 }
 
 /// An entry to append.
-pub(crate) struct Entry {
+pub(crate) struct ReceiptEntry {
     receipt: NewReceipt,
-    place: Place,
+    place: EntryPlace,
 }
 
 /// The place of an entry in the chain.
-enum Place {
+enum EntryPlace {
     Single,
     Begins { owner: i64 },
     Completes { begun: i64 },
 }
 
-impl Entry {
+impl ReceiptEntry {
     pub(crate) fn begins(receipt: NewReceipt, owner: i64) -> Self {
-        let place = Place::Begins { owner };
+        let place = EntryPlace::Begins { owner };
         Self { receipt, place }
     }
 
     pub(crate) fn completes(receipt: NewReceipt, begun: i64) -> Self {
-        let place = Place::Completes { begun };
+        let place = EntryPlace::Completes { begun };
         Self { receipt, place }
     }
 }
@@ -180,7 +180,7 @@ pub struct ReceiptFilter<'a> {
 
 /// The end of the chain.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Head {
+pub struct ChainHead {
     /// The number of receipts, which is the number of the last one.
     pub count: i64,
     /// The hash of the last one, as `sha256:…`; zeros if there is none.
@@ -231,15 +231,15 @@ impl Store {
     /// the power, and after a power failure the last moments can be missing. Decisions of the user do wait for the
     /// disk.
     pub fn append(&self, receipts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
-        let single = |receipt: &NewReceipt| Entry {
+        let single = |receipt: &NewReceipt| ReceiptEntry {
             receipt: receipt.bounded(),
-            place: Place::Single,
+            place: EntryPlace::Single,
         };
         self.extend(receipts.iter().map(single).collect())
     }
 
     /// Appends entries, all or none. The end of an act that has already ended is skipped.
-    pub(crate) fn extend(&self, entries: Vec<Entry>) -> Result<Vec<Receipt>, StoreError> {
+    pub(crate) fn extend(&self, entries: Vec<ReceiptEntry>) -> Result<Vec<Receipt>, StoreError> {
         if entries.is_empty() {
             return Ok(Vec::new());
         }
@@ -347,10 +347,10 @@ impl Store {
     }
 
     /// The end of the chain, to be stored elsewhere.
-    pub fn head(&self) -> Result<Head, StoreError> {
+    pub fn head(&self) -> Result<ChainHead, StoreError> {
         let head = head(&self.connection).map_err(|source| self.fail(source))?;
         let head = head.ok_or_else(|| self.damaged())?;
-        Ok(Head {
+        Ok(ChainHead {
             count: head.count,
             hash: chain::written(&head.hash),
         })
@@ -417,37 +417,41 @@ impl NewReceipt {
     }
 }
 
-impl Decision {
+impl ReceiptDecision {
     /// The word in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Decision::Allowed => "allowed",
-            Decision::Refused => "refused",
+            ReceiptDecision::Allowed => "allowed",
+            ReceiptDecision::Refused => "refused",
         }
     }
 }
 
-impl Outcome {
+impl ReceiptOutcome {
     /// The word in the database and in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
-            Outcome::Ok => "ok",
-            Outcome::Error => "error",
-            Outcome::Timeout => "timeout",
+            ReceiptOutcome::Ok => "ok",
+            ReceiptOutcome::Error => "error",
+            ReceiptOutcome::Timeout => "timeout",
         }
     }
 }
 
-impl Word for Decision {
-    const ALL: &'static [Self] = &[Decision::Allowed, Decision::Refused];
+impl ColumnValue for ReceiptDecision {
+    const ALL: &'static [Self] = &[ReceiptDecision::Allowed, ReceiptDecision::Refused];
 
     fn text(self) -> &'static str {
         self.as_str()
     }
 }
 
-impl Word for Outcome {
-    const ALL: &'static [Self] = &[Outcome::Ok, Outcome::Error, Outcome::Timeout];
+impl ColumnValue for ReceiptOutcome {
+    const ALL: &'static [Self] = &[
+        ReceiptOutcome::Ok,
+        ReceiptOutcome::Error,
+        ReceiptOutcome::Timeout,
+    ];
 
     fn text(self) -> &'static str {
         self.as_str()
@@ -470,16 +474,16 @@ pub(crate) fn receipts_folder(database: &std::path::Path) -> PathBuf {
     name.into()
 }
 
-impl Place {
+impl EntryPlace {
     /// The value of the column `begun`, and the part; `None` if the act has already ended.
     fn part(&self, id: i64, open: &mut Vec<(i64, i64)>) -> Option<(Option<i64>, ReceiptPart)> {
         match *self {
-            Place::Single => Some((None, ReceiptPart::Single)),
-            Place::Begins { owner } => {
+            EntryPlace::Single => Some((None, ReceiptPart::Single)),
+            EntryPlace::Begins { owner } => {
                 open.push((id, owner));
                 Some((Some(id), ReceiptPart::Begun))
             }
-            Place::Completes { begun } => {
+            EntryPlace::Completes { begun } => {
                 let position = open.iter().position(|(id, _)| *id == begun)?;
                 open.remove(position);
                 Some((Some(begun), ReceiptPart::End { of: begun }))
@@ -650,7 +654,7 @@ fn insert(
         entry.detail,
         entry.decision.as_str(),
         entry.reason,
-        entry.outcome.map(Outcome::as_str),
+        entry.outcome.map(ReceiptOutcome::as_str),
         i64::try_from(entry.ms).unwrap_or(i64::MAX),
         entry.sandbox,
         entry.session,

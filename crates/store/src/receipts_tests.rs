@@ -6,7 +6,8 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::{
-    Breakage, Decision, NewReceipt, Outcome, Receipt, ReceiptFilter, Store, StoreError, Verified,
+    Breakage, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome, Store,
+    StoreError, Verified,
 };
 
 fn store() -> (TempDir, Store) {
@@ -24,9 +25,9 @@ pub(crate) fn act(skill: &str, detail: &str) -> NewReceipt {
         digest: "sha256:aa".to_owned(),
         act: "shell:exec".to_owned(),
         detail: detail.to_owned(),
-        decision: Decision::Allowed,
+        decision: ReceiptDecision::Allowed,
         reason: None,
-        outcome: Some(Outcome::Ok),
+        outcome: Some(ReceiptOutcome::Ok),
         ms: 3,
         sandbox: Some("landlock".to_owned()),
         session: None,
@@ -53,7 +54,7 @@ fn ids(receipts: &[Receipt]) -> Vec<i64> {
 fn a_receipt_names_the_one_before() {
     let (_folder, store) = store();
     let refused = NewReceipt {
-        decision: Decision::Refused,
+        decision: ReceiptDecision::Refused,
         reason: Some("not approved".to_owned()),
         outcome: None,
         session: Some("s1".to_owned()),

@@ -42,7 +42,7 @@ impl Default for Rotation {
 
 /// A file with receipts.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Segment {
+pub(crate) struct ReceiptSegment {
     pub(crate) first: i64,
     pub(crate) last: i64,
     path: PathBuf,
@@ -159,22 +159,22 @@ fn copy(connection: &Connection, to: &Path, first: i64, last: i64) -> rusqlite::
 }
 
 /// The segments that begin before this receipt, oldest first.
-pub(crate) fn before(folder: &Path, id: i64) -> Vec<Segment> {
+pub(crate) fn before(folder: &Path, id: i64) -> Vec<ReceiptSegment> {
     let mut all = all(folder);
     all.retain(|segment| segment.first < id);
     all
 }
 
-fn all(folder: &Path) -> Vec<Segment> {
+fn all(folder: &Path) -> Vec<ReceiptSegment> {
     let Ok(entries) = fs::read_dir(folder) else {
         return Vec::new();
     };
-    let mut all: Vec<Segment> = entries
+    let mut all: Vec<ReceiptSegment> = entries
         .flatten()
         .filter_map(|entry| {
             let (first, last) = range(&entry.file_name().to_string_lossy())?;
             let path = entry.path();
-            Some(Segment { first, last, path })
+            Some(ReceiptSegment { first, last, path })
         })
         .collect();
     all.sort_by_key(|segment| (segment.first, segment.last));
@@ -192,7 +192,7 @@ fn range(name: &str) -> Option<(i64, i64)> {
     (1 <= first && first <= last).then_some((first, last))
 }
 
-impl Segment {
+impl ReceiptSegment {
     /// Passes each row, oldest first, until the callback returns `false`.
     pub(crate) fn each(
         &self,

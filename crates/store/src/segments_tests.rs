@@ -7,7 +7,9 @@ use tempfile::TempDir;
 
 use crate::receipts_tests::act;
 use crate::segments::Rotation;
-use crate::{Breakage, Completion, Decision, Outcome, Receipt, ReceiptFilter, Store, Verified};
+use crate::{
+    Breakage, Completion, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome, Store, Verified,
+};
 
 fn open(path: &Path) -> Store {
     let mut store = Store::open(path).expect("a store");
@@ -31,8 +33,8 @@ fn hundred() -> (TempDir, Store) {
     }
     let completion = Completion {
         at: "2026-01-31T10:00:00Z".to_owned(),
-        decision: Decision::Allowed,
-        outcome: Some(Outcome::Ok),
+        decision: ReceiptDecision::Allowed,
+        outcome: Some(ReceiptOutcome::Ok),
         reason: None,
         ms: 99,
         sandbox: None,

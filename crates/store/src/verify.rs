@@ -6,14 +6,14 @@ use rusqlite::Row;
 
 use crate::chain::{self, BEGINNING, Hash};
 use crate::receipts::{self, BEGUN, HASH, PREVIOUS};
-use crate::segments::{self, Segment};
+use crate::segments::{self, ReceiptSegment};
 use crate::{Breakage, NewReceipt, Store, StoreError, Verified};
 
 /// The first problem: the receipt and what is wrong with it.
-type Broken = (i64, Breakage);
+type BrokenChain = (i64, Breakage);
 
 /// The state of following the chain.
-struct Walk {
+struct ChainWalk {
     id: i64,
     previous: Hash,
     /// The expected number of receipts.
@@ -32,7 +32,7 @@ impl Store {
             };
             let sql = "SELECT min(id) FROM receipts";
             let first: Option<i64> = connection.query_row(sql, [], |row| row.get(0))?;
-            let mut walk = Walk {
+            let mut walk = ChainWalk {
                 id: 0,
                 previous: BEGINNING,
                 count: head.count,
@@ -59,9 +59,9 @@ impl Store {
     }
 }
 
-impl Walk {
+impl ChainWalk {
     /// Follows the chain through a segment, up to the first row in the database.
-    fn segment(&mut self, segment: &Segment, first: Option<i64>) -> Result<(), Broken> {
+    fn segment(&mut self, segment: &ReceiptSegment, first: Option<i64>) -> Result<(), BrokenChain> {
         if segment.last <= self.id {
             return Ok(()); // left over from a run that was stopped
         }
@@ -86,7 +86,7 @@ impl Walk {
         }
     }
 
-    fn step(&mut self, row: &Row<'_>) -> Result<(), Broken> {
+    fn step(&mut self, row: &Row<'_>) -> Result<(), BrokenChain> {
         let next = self.id + 1;
         let found: i64 = row.get(0).map_err(|_| (next, Breakage::Changed))?;
         if next > self.count {
@@ -108,7 +108,7 @@ impl Walk {
         Ok(())
     }
 
-    fn end(&self, head: &receipts::HeadRow) -> Result<i64, Broken> {
+    fn end(&self, head: &receipts::HeadRow) -> Result<i64, BrokenChain> {
         if self.id < self.count {
             return Err((self.id + 1, Breakage::Missing));
         }

@@ -11,10 +11,10 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::output::{Filters, Output};
+use crate::output::{Filters, ProgramOutput};
 use crate::patience::PATIENCE;
-use crate::place::Place;
 use crate::process::{self, RunError};
+use crate::test_folders::TestFolders;
 
 /// The moment at which all tests happen (`METIER_NOW`).
 pub const NOW: &str = "2026-01-02T03:04:05Z";
@@ -23,9 +23,9 @@ pub const NOW: &str = "2026-01-02T03:04:05Z";
 ///
 /// The environment holds `HOME`, `PATH`, `METIER_NOW`, `TERM=dumb` and nothing else until a test adds to it.
 #[derive(Debug)]
-pub struct Context {
+pub struct TestContext {
     program: PathBuf,
-    pub(crate) place: Place,
+    pub(crate) place: TestFolders,
     env: BTreeMap<OsString, OsString>,
     timeout: Duration,
     /// The user that runs the program, if it is another one than the user who runs the tests.
@@ -35,7 +35,7 @@ pub struct Context {
     pub(crate) filters: Arc<Filters>,
 }
 
-impl Context {
+impl TestContext {
     /// `program` is the binary under test, usually `env!("CARGO_BIN_EXE_metier")`.
     #[must_use]
     pub fn new(program: impl AsRef<Path>) -> Self {
@@ -45,7 +45,7 @@ impl Context {
     pub(crate) fn try_new(program: &Path) -> io::Result<Self> {
         // The child starts in another folder, so a relative path has to be settled now.
         let program = std::path::absolute(program)?;
-        let place = Place::new()?;
+        let place = TestFolders::new()?;
         let (home, work, bin) = (place.home(), place.work(), place.bin());
         let filters = Filters::new(&[(&work, "[WORK]"), (&home, "[HOME]"), (&bin, "[BIN]")]);
         let env = BTreeMap::from([
@@ -145,12 +145,12 @@ impl Context {
     }
 
     /// Runs the program to its end, without input. Panics if it takes too long.
-    pub fn run(&self, arguments: &[&str]) -> Output {
+    pub fn run(&self, arguments: &[&str]) -> ProgramOutput {
         sure(&arguments.join(" "), self.try_run(arguments, None))
     }
 
     /// Like [`Self::run`], with this text on standard input.
-    pub fn run_with_stdin(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> Output {
+    pub fn run_with_stdin(&self, arguments: &[&str], stdin: impl AsRef<[u8]>) -> ProgramOutput {
         let stdin = Some(stdin.as_ref());
         sure(&arguments.join(" "), self.try_run(arguments, stdin))
     }
@@ -159,7 +159,11 @@ impl Context {
     ///
     /// # Errors
     /// If the program can't be started, or if it had to be killed.
-    pub fn try_run(&self, arguments: &[&str], stdin: Option<&[u8]>) -> Result<Output, RunError> {
+    pub fn try_run(
+        &self,
+        arguments: &[&str],
+        stdin: Option<&[u8]>,
+    ) -> Result<ProgramOutput, RunError> {
         self.try_run_with(arguments, stdin, &[])
     }
 
@@ -169,7 +173,7 @@ impl Context {
         arguments: &[&str],
         stdin: Option<&[u8]>,
         env: &[(String, String)],
-    ) -> Result<Output, RunError> {
+    ) -> Result<ProgramOutput, RunError> {
         let mut command = self.command();
         command.args(arguments);
         command.envs(env.iter().map(|(name, value)| (name, value)));
@@ -217,8 +221,8 @@ impl Context {
         self.filters.apply(text)
     }
 
-    pub(crate) fn output(&self, stdout: String, stderr: String, code: i32) -> Output {
-        Output {
+    pub(crate) fn output(&self, stdout: String, stderr: String, code: i32) -> ProgramOutput {
+        ProgramOutput {
             stdout,
             stderr,
             code,

@@ -3,12 +3,12 @@
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use super::Context;
+use super::TestContext;
 use crate::RunError;
 use crate::patience::{in_time, wait_until};
 
-fn shell(script: &str) -> (Context, [&str; 2]) {
-    (Context::new("/bin/sh"), ["-c", script])
+fn shell(script: &str) -> (TestContext, [&str; 2]) {
+    (TestContext::new("/bin/sh"), ["-c", script])
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn a_signal_is_a_code_as_in_shells() {
 
 #[test]
 fn names_choose_the_folder() {
-    let context = Context::new("/bin/sh");
+    let context = TestContext::new("/bin/sh");
     context.write("~/.config/x.toml", "home");
     context.write("a/b.md", "work");
     context.symlink("b.md", "a/link.md");
@@ -106,5 +106,5 @@ fn names_choose_the_folder() {
 #[test]
 #[should_panic(expected = "leaves the test's folder")]
 fn nothing_is_written_outside() {
-    Context::new("/bin/sh").write("../escaped", "");
+    TestContext::new("/bin/sh").write("../escaped", "");
 }

@@ -37,13 +37,13 @@ pub mod model_server;
 pub mod needs;
 mod output;
 pub mod patience;
-mod place;
 mod process;
 mod programs;
 pub mod spec;
+mod test_folders;
 
-pub use context::{Context, NOW};
+pub use context::{NOW, TestContext};
 pub use manifest::skill_yaml;
 pub use needs::NotRun;
-pub use output::Output;
+pub use output::ProgramOutput;
 pub use process::RunError;

@@ -38,7 +38,7 @@ impl Filters {
 
 /// What a finished program left: both streams (invalid UTF-8 replaced) and its exit code.
 #[derive(Clone, Debug)]
-pub struct Output {
+pub struct ProgramOutput {
     /// Standard output.
     pub stdout: String,
     /// Standard error.
@@ -48,7 +48,7 @@ pub struct Output {
     pub(crate) filters: Arc<Filters>,
 }
 
-impl Output {
+impl ProgramOutput {
     /// The same with temporary paths replaced by `[WORK]`, `[HOME]` and `[BIN]`.
     #[must_use]
     pub fn filtered(&self) -> Self {

@@ -58,7 +58,7 @@ impl From<io::Error> for RunError {
 }
 
 /// What a child wrote, and its exit code (128 + signal if a signal ended it, as shells say it).
-pub(crate) struct Finished {
+pub(crate) struct FinishedProcess {
     pub(crate) stdout: String,
     pub(crate) stderr: String,
     pub(crate) code: i32,
@@ -70,7 +70,7 @@ pub(crate) fn run(
     stdin: Option<&[u8]>,
     logs: &Path,
     limit: Duration,
-) -> Result<Finished, RunError> {
+) -> Result<FinishedProcess, RunError> {
     // Each run has its own folder, so that threads may share one context.
     let logs = tempfile::tempdir_in(logs)?;
     let (stdout, stderr) = (logs.path().join("stdout"), logs.path().join("stderr"));
@@ -83,7 +83,7 @@ pub(crate) fn run(
     let status = wait(&mut child, limit)?;
     let (stdout, stderr) = (lossy(&stdout)?, lossy(&stderr)?);
     match status {
-        Some(status) => Ok(Finished {
+        Some(status) => Ok(FinishedProcess {
             stdout,
             stderr,
             code: code(status),

@@ -2,7 +2,7 @@
 //!
 //! # The format
 //!
-//! Everything below a `##` heading, up to the next one, is a scenario with its own fresh [`Context`]. What comes
+//! Everything below a `##` heading, up to the next one, is a scenario with its own fresh [`TestContext`]. What comes
 //! before the first `##` is shared: its files and variables are set up for each scenario of the document. Only
 //! fenced code blocks count; their first word (the language) and the attributes behind it say what they are.
 //!
@@ -67,11 +67,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-pub use report::{Failure, Report};
+pub use report::{SpecFailure, SpecReport};
 
-use crate::Context;
+use crate::TestContext;
 use bless::Correction;
-use document::{Document, Scenario};
+use document::{SpecDocument, SpecScenario};
 
 /// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong.
 ///
@@ -91,13 +91,13 @@ pub fn run_dir(bin: &Path, dir: &Path) {
 
 /// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
 #[must_use]
-pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> Report {
+pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> SpecReport {
     check(bin, dir, bless, "")
 }
 
 /// The documents whose names contain a word, and of these the scenarios whose headings contain the text after `#`.
-fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> Report {
-    let mut report = Report::default();
+fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> SpecReport {
+    let mut report = SpecReport::default();
     let (document, heading) = wanted.split_once('#').unwrap_or((wanted, ""));
     match documents(dir) {
         Ok(paths) => {
@@ -120,14 +120,14 @@ fn check_document(
     dir: &Path,
     path: &Path,
     (bless, heading): (bool, &str),
-    report: &mut Report,
+    report: &mut SpecReport,
 ) {
     let name = path.strip_prefix(dir).unwrap_or(path);
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => return report.fail(name, 0, "", format!("can't be read: {error}")),
     };
-    let document = Document::parse(&text);
+    let document = SpecDocument::parse(&text);
     for problem in &document.problems {
         report.fail(name, problem.line, "", problem.message.clone());
     }
@@ -136,12 +136,12 @@ fn check_document(
     }
     report.documents += 1;
     let mut corrections = Vec::new();
-    let run = |scenario: &&Scenario| {
-        let context = Context::try_new(bin)?;
+    let run = |scenario: &&SpecScenario| {
+        let context = TestContext::try_new(bin)?;
         Ok::<_, io::Error>(scenario::run(context, &document.shared, scenario))
     };
-    let is_wanted = |scenario: &&Scenario| scenario.title.contains(heading);
-    let wanted: Vec<&Scenario> = document.scenarios.iter().filter(is_wanted).collect();
+    let is_wanted = |scenario: &&SpecScenario| scenario.title.contains(heading);
+    let wanted: Vec<&SpecScenario> = document.scenarios.iter().filter(is_wanted).collect();
     let all = in_parallel(&wanted, run);
     for (scenario, done) in wanted.into_iter().zip(all) {
         report.scenarios += 1;
@@ -191,7 +191,7 @@ fn rewrite(
     name: &Path,
     text: &str,
     corrections: Vec<Correction>,
-    report: &mut Report,
+    report: &mut SpecReport,
 ) {
     if corrections.is_empty() {
         return;

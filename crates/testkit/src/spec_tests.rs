@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use super::{Report, check, check_dir, run_dir};
-use crate::Context;
+use super::{SpecReport, check, check_dir, run_dir};
+use crate::TestContext;
 use crate::process::write_executable;
 
 /// `echo WORDS`, `fail WORDS` (on stderr, exit 3), `read FILE`, `json`, `variable NAME`, `input`, `hang`.
@@ -33,11 +33,11 @@ fn folder(documents: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-fn run(folder: &Path, bless: bool) -> Report {
+fn run(folder: &Path, bless: bool) -> SpecReport {
     check_dir(&folder.join("metier"), &folder.join("spec"), bless)
 }
 
-fn report(text: &str) -> Report {
+fn report(text: &str) -> SpecReport {
     run(folder(&[("a.md", text)]).path(), false)
 }
 
@@ -340,7 +340,7 @@ fn blessing_does_not_hide_other_failures() {
 
 #[test]
 fn a_hanging_command_is_a_failure() {
-    let mut context = Context::new("/bin/sleep");
+    let mut context = TestContext::new("/bin/sleep");
     context.timeout(std::time::Duration::from_millis(100));
     assert!(context.try_run(&["50"], None).is_err());
 }

@@ -11,7 +11,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_wasm::{Cache, Limits, Program, Room, compile};
+use metier_wasm::{Cache, WasiRoots, WasmLimits, WasmProgram, compile};
 use serde_json::{Value, json};
 use wasmtime::{
     Config, Engine, Store,
@@ -46,10 +46,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn measure(name: &str, module: &[u8], params: &Value, cache: &Cache) -> Result<(), Box<dyn Error>> {
     let load = || {
         let compiler = |bytes: &[u8], _| compile(bytes);
-        Program::load(
+        WasmProgram::load(
             module,
-            Limits::default(),
-            Room::default(),
+            WasmLimits::default(),
+            WasiRoots::default(),
             Some(cache),
             &compiler,
         )

@@ -11,12 +11,12 @@
 
 use wasmtime::{Engine, Module, component::Component};
 
-use crate::{engine::refused, frozen::Frozen, trouble::Refused};
+use crate::{engine::refused, error::WasmLoadError, sealed_file::SealedFile};
 
 /// Output of our own compiler.
-pub struct Compiled(Vec<u8>);
+pub struct CompiledCode(Vec<u8>);
 
-impl Compiled {
+impl CompiledCode {
     /// Output of the compiler in another process.
     ///
     /// # Safety
@@ -40,28 +40,28 @@ impl Compiled {
 }
 
 /// Earlier output of our own compiler, with a checked digest.
-pub(crate) struct Kept(Frozen);
+pub(crate) struct Kept(SealedFile);
 
 impl Kept {
     /// Cached code that was just checked.
-    pub(crate) const fn own(code: Frozen) -> Self {
+    pub(crate) const fn own(code: SealedFile) -> Self {
         Self(code)
     }
 }
 
 /// Code to be loaded.
-pub(crate) enum Code<'a> {
+pub(crate) enum CodeOrigin<'a> {
     /// Compiled just now.
-    Made(&'a Compiled),
+    Made(&'a CompiledCode),
     /// From the cache.
     Kept(Kept),
 }
 
-impl Code<'_> {
+impl CodeOrigin<'_> {
     /// Loads a module.
-    pub(crate) fn module(self, engine: &Engine) -> Result<Module, Refused> {
+    pub(crate) fn module(self, engine: &Engine) -> Result<Module, WasmLoadError> {
         let loaded = match self {
-            // SAFETY: these bytes were made by `Engine::precompile_module`: `Compiled` is made from nothing else. That they fit
+            // SAFETY: these bytes were made by `Engine::precompile_module`: `CompiledCode` is made from nothing else. That they fit
             // this engine is checked by wasmtime itself.
             Self::Made(code) => unsafe { Module::deserialize(engine, &code.0) },
             // SAFETY: so was what is kept, and it stays as it is while it is mapped: it is frozen.
@@ -71,7 +71,7 @@ impl Code<'_> {
     }
 
     /// Loads a component.
-    pub(crate) fn component(self, engine: &Engine) -> Result<Component, Refused> {
+    pub(crate) fn component(self, engine: &Engine) -> Result<Component, WasmLoadError> {
         let loaded = match self {
             // SAFETY: as for a module; wasmtime checks which of both it is.
             Self::Made(code) => unsafe { Component::deserialize(engine, &code.0) },

@@ -18,9 +18,9 @@ use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 
 use crate::{
-    artifact::{Compiled, Kept},
+    artifact::{CompiledCode, Kept},
     engine::fingerprint,
-    frozen::Frozen,
+    sealed_file::SealedFile,
 };
 
 /// The first bytes of a file.
@@ -42,7 +42,7 @@ pub struct Cache {
 }
 
 /// The source of compiled code: the bytes and the engine.
-pub(crate) struct Key([u8; DIGEST]);
+pub(crate) struct CacheKey([u8; DIGEST]);
 
 impl Cache {
     /// A cache in this folder, which is created if necessary.
@@ -51,16 +51,16 @@ impl Cache {
         Self { folder }
     }
 
-    pub(crate) fn key(&self, bytes: &[u8], engine: &Engine) -> Key {
+    pub(crate) fn key(&self, bytes: &[u8], engine: &Engine) -> CacheKey {
         let mut hash = Sha256::new();
         hash.update(env!("CARGO_PKG_VERSION"));
         hash.update(fingerprint(engine));
         hash.update(Sha256::digest(bytes));
-        Key(hash.finalize().into())
+        CacheKey(hash.finalize().into())
     }
 
     /// The cached code, if it is valid.
-    pub(crate) fn get(&self, key: &Key) -> Option<Kept> {
+    pub(crate) fn get(&self, key: &CacheKey) -> Option<Kept> {
         if !is_private_folder(&self.folder) {
             return None;
         }
@@ -69,18 +69,18 @@ impl Cache {
         file.read_exact(&mut head).ok()?;
         let seal = head.strip_prefix(MAGIC)?;
         // It is copied to sealed memory first, then checked.
-        let code = Frozen::copy(file.take(LARGEST)).ok()?;
+        let code = SealedFile::copy(file.take(LARGEST)).ok()?;
         (seal == key.seal_of(&code)?).then(|| Kept::own(code))
     }
 
     /// Stores code; failures are ignored.
-    pub(crate) fn put(&self, key: &Key, code: &Compiled) {
+    pub(crate) fn put(&self, key: &CacheKey, code: &CompiledCode) {
         if self.write(key, code).is_some() {
             self.prune();
         }
     }
 
-    fn write(&self, key: &Key, code: &Compiled) -> Option<()> {
+    fn write(&self, key: &CacheKey, code: &CompiledCode) -> Option<()> {
         if let Some(above) = self.folder.parent() {
             fs::create_dir_all(above).ok()?;
         }
@@ -115,20 +115,20 @@ impl Cache {
         }
     }
 
-    fn path(&self, key: &Key) -> PathBuf {
+    fn path(&self, key: &CacheKey) -> PathBuf {
         let name: String = key.0.iter().map(|byte| format!("{byte:02x}")).collect();
         self.folder.join(name).with_extension(ENDING)
     }
 }
 
-impl Key {
+impl CacheKey {
     /// The digest of code with this source.
     fn seal(&self, code: &[u8]) -> [u8; DIGEST] {
         self.begin().chain_update(code).finalize().into()
     }
 
     /// The same for cached code.
-    fn seal_of(&self, code: &Frozen) -> Option<[u8; DIGEST]> {
+    fn seal_of(&self, code: &SealedFile) -> Option<[u8; DIGEST]> {
         let mut hash = self.begin();
         code.each(|piece| hash.update(piece)).ok()?;
         Some(hash.finalize().into())

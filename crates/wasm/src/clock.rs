@@ -18,7 +18,7 @@ use tokio::{
 };
 use wasmtime::Engine;
 
-use crate::trouble::Trouble;
+use crate::error::WasmCallError;
 
 /// The precision of deadlines.
 const TICK: Duration = Duration::from_millis(10);
@@ -28,7 +28,7 @@ const FILES: usize = 16;
 const IDLE: Duration = Duration::from_secs(1);
 
 /// The clock of this process.
-pub(crate) struct Clock {
+pub(crate) struct DeadlineClock {
     handle: Handle,
     face: Arc<Face>,
 }
@@ -46,12 +46,14 @@ struct Face {
 /// A running call. While there is one, the epoch advances.
 pub(crate) struct Running<'a>(&'a Face);
 
-impl Clock {
+impl DeadlineClock {
     /// The clock of this process.
-    pub(crate) fn get(engine: &'static Engine) -> Result<&'static Self, Trouble> {
-        static CLOCK: OnceLock<Result<Clock, String>> = OnceLock::new();
+    pub(crate) fn get(engine: &'static Engine) -> Result<&'static Self, WasmCallError> {
+        static CLOCK: OnceLock<Result<DeadlineClock, String>> = OnceLock::new();
         let clock = CLOCK.get_or_init(|| Self::start(engine).map_err(|error| error.to_string()));
-        clock.as_ref().map_err(|why| Trouble::Engine(why.clone()))
+        clock
+            .as_ref()
+            .map_err(|why| WasmCallError::Engine(why.clone()))
     }
 
     fn start(engine: &'static Engine) -> io::Result<Self> {

@@ -13,10 +13,10 @@ use sha2::{Digest, Sha256};
 use wasmtime::{Config, Enabled, Engine, InstanceAllocationStrategy, PoolingAllocationConfig};
 
 use crate::{
-    artifact::Compiled,
-    examine::Kind,
-    limits::Limits,
-    trouble::{Refused, shown},
+    artifact::CompiledCode,
+    error::{WasmLoadError, shown},
+    examine::WasmKind,
+    limits::WasmLimits,
 };
 
 /// How many instances can exist at once. Skills that invoke each other hold one each, at most eight deep; a component consists
@@ -29,7 +29,7 @@ const FRAMES: usize = 4;
 const KEPT: usize = 256 * 1024;
 
 /// The engine of this process.
-pub(crate) fn engine() -> Result<&'static Engine, Refused> {
+pub(crate) fn engine() -> Result<&'static Engine, WasmLoadError> {
     static ENGINE: OnceLock<Result<Engine, String>> = OnceLock::new();
     let engine = ENGINE.get_or_init(|| {
         let mut pooled = config();
@@ -39,7 +39,9 @@ pub(crate) fn engine() -> Result<&'static Engine, Refused> {
             .or_else(|_| Engine::new(&config()))
             .map_err(|error| shown(&error.to_string()))
     });
-    engine.as_ref().map_err(|why| Refused::Engine(why.clone()))
+    engine
+        .as_ref()
+        .map_err(|why| WasmLoadError::Engine(why.clone()))
 }
 
 /// Compiles in this process, with one thread. Untrusted bytes can keep the compiler busy for any time:
@@ -47,23 +49,24 @@ pub(crate) fn engine() -> Result<&'static Engine, Refused> {
 ///
 /// # Errors
 /// The bytes are invalid, or exceed what the engine supports.
-pub fn compile(bytes: &[u8]) -> Result<Compiled, Refused> {
-    let kind = Kind::of(bytes)?;
+pub fn compile(bytes: &[u8]) -> Result<CompiledCode, WasmLoadError> {
+    let kind = WasmKind::of(bytes)?;
     let mut config = config();
     config.parallel_compilation(false);
-    let compiler = Engine::new(&config).map_err(|error| Refused::Engine(error.to_string()))?;
+    let compiler =
+        Engine::new(&config).map_err(|error| WasmLoadError::Engine(error.to_string()))?;
     let compiled = match kind {
-        Kind::Component => compiler.precompile_component(bytes),
-        Kind::Module => compiler.precompile_module(bytes),
+        WasmKind::Component => compiler.precompile_component(bytes),
+        WasmKind::Module => compiler.precompile_module(bytes),
     };
-    compiled.map(Compiled::own).map_err(refused)
+    compiled.map(CompiledCode::own).map_err(refused)
 }
 
 /// Lets the compiler detect the processor's features, before a sandbox prevents it.
 ///
 /// # Errors
 /// This machine can't run WebAssembly.
-pub fn prepare() -> Result<(), Refused> {
+pub fn prepare() -> Result<(), WasmLoadError> {
     compile(b"\0asm\x01\0\0\0").map(drop)
 }
 
@@ -72,21 +75,21 @@ pub fn prepare() -> Result<(), Refused> {
     clippy::needless_pass_by_value,
     reason = "for `map_err`, which gives it away"
 )]
-pub(crate) fn refused(error: wasmtime::Error) -> Refused {
+pub(crate) fn refused(error: wasmtime::Error) -> WasmLoadError {
     let chain: Vec<String> = error.chain().map(ToString::to_string).collect();
-    Refused::Compile(shown(&chain.join(": ")))
+    WasmLoadError::Compile(shown(&chain.join(": ")))
 }
 
 /// What compiled code depends on besides the bytes: the engine and the processor.
 pub(crate) fn fingerprint(engine: &Engine) -> [u8; 32] {
-    let mut hasher = Fingerprint(Sha256::new());
+    let mut hasher = EngineFingerprint(Sha256::new());
     engine.precompile_compatibility_hash().hash(&mut hasher);
     hasher.0.finalize().into()
 }
 
-struct Fingerprint(Sha256);
+struct EngineFingerprint(Sha256);
 
-impl Hasher for Fingerprint {
+impl Hasher for EngineFingerprint {
     fn write(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -102,8 +105,8 @@ fn config() -> Config {
     config
         .consume_fuel(true)
         .epoch_interruption(true)
-        .max_wasm_stack(Limits::STACK)
-        .async_stack_size(2 * Limits::STACK)
+        .max_wasm_stack(WasmLimits::STACK)
+        .async_stack_size(2 * WasmLimits::STACK)
         .wasm_backtrace_max_frames(std::num::NonZeroUsize::new(FRAMES))
         // It would be a sixth of the code, for system debuggers and for offsets that are not reported.
         .native_unwind_info(false)
@@ -116,7 +119,7 @@ fn config() -> Config {
 }
 
 fn pool() -> PoolingAllocationConfig {
-    let most = Limits::CEILING;
+    let most = WasmLimits::CEILING;
     let per_component = u32::try_from(most.instances).unwrap_or(u32::MAX);
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(AT_ONCE)

@@ -7,57 +7,59 @@ use wasmparser::{Parser, Payload};
 use wasmtime::Engine;
 
 use crate::{
-    limits::Limits,
-    trouble::{Refused, shown},
+    error::{WasmLoadError, shown},
+    limits::WasmLimits,
 };
 
 /// The two kinds of WebAssembly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum WasmKind {
     /// A core module.
     Module,
     /// A component.
     Component,
 }
 
-impl Kind {
+impl WasmKind {
     /// The kind, by the first bytes.
     ///
     /// # Errors
     /// The bytes are not WebAssembly in binary form.
-    pub(crate) fn of(bytes: &[u8]) -> Result<Self, Refused> {
+    pub(crate) fn of(bytes: &[u8]) -> Result<Self, WasmLoadError> {
         if Engine::detect_precompiled(bytes).is_some() {
-            return Err(Refused::Precompiled);
+            return Err(WasmLoadError::Precompiled);
         }
         match (bytes.get(..4), bytes.get(4..8)) {
             (Some(b"\0asm"), Some([1, 0, 0, 0])) => Ok(Self::Module),
             (Some(b"\0asm"), Some([_, 0, 1, 0])) => Ok(Self::Component),
-            (Some(b"\0asm"), _) => Err(Refused::Garbage("its version is not known".into())),
-            _ if bytes.trim_ascii_start().starts_with(b"(") => Err(Refused::Garbage(
+            (Some(b"\0asm"), _) => Err(WasmLoadError::Garbage("its version is not known".into())),
+            _ if bytes.trim_ascii_start().starts_with(b"(") => Err(WasmLoadError::Garbage(
                 "it is the text form; compile it with `wat2wasm`".into(),
             )),
-            _ => Err(Refused::Garbage("it does not start with `\\0asm`".into())),
+            _ => Err(WasmLoadError::Garbage(
+                "it does not start with `\\0asm`".into(),
+            )),
         }
     }
 }
 
 /// Determines the kind of bytes, and refuses modules that are too large to compile.
-pub(crate) fn examine(bytes: &[u8], limits: &Limits) -> Result<Kind, Refused> {
+pub(crate) fn examine(bytes: &[u8], limits: &WasmLimits) -> Result<WasmKind, WasmLoadError> {
     if bytes.len() > limits.module_bytes {
-        return Err(Refused::TooLarge {
+        return Err(WasmLoadError::TooLarge {
             size: bytes.len(),
             limit: limits.module_bytes,
         });
     }
-    let kind = Kind::of(bytes)?;
+    let kind = WasmKind::of(bytes)?;
     let mut functions: u32 = 0;
     for payload in Parser::new(0).parse_all(bytes) {
-        let payload = payload.map_err(|error| Refused::Garbage(shown(error.message())))?;
+        let payload = payload.map_err(|error| WasmLoadError::Garbage(shown(error.message())))?;
         if let Payload::FunctionSection(section) = payload {
             functions = functions.saturating_add(section.count());
         }
         if functions > limits.functions {
-            return Err(Refused::TooManyFunctions(limits.functions));
+            return Err(WasmLoadError::TooManyFunctions(limits.functions));
         }
     }
     Ok(kind)
@@ -69,7 +71,7 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: &[u8], expected: &str) {
-        let found = examine(bytes, &Limits::default());
+        let found = examine(bytes, &WasmLimits::default());
         let found = found.map_or_else(|error| error.to_string(), |kind| format!("{kind:?}"));
         assert!(found.starts_with(expected), "{found}");
     }
@@ -88,12 +90,15 @@ mod tests {
     // case 138
     #[test]
     fn too_much_is_refused_before_it_is_compiled() {
-        let limits = Limits {
+        let limits = WasmLimits {
             module_bytes: 8,
-            ..Limits::default()
+            ..WasmLimits::default()
         };
         let long = examine(b"\0asm\x01\0\0\0\0", &limits);
-        assert!(matches!(long, Err(Refused::TooLarge { size: 9, limit: 8 })));
+        assert!(matches!(
+            long,
+            Err(WasmLoadError::TooLarge { size: 9, limit: 8 })
+        ));
         // A section with a type, then one with a hundred thousand functions of it.
         let mut bytes = b"\0asm\x01\0\0\0\x01\x04\x01\x60\0\0\x03".to_vec();
         let count: [u8; 3] = [0xa0, 0x8d, 0x06];

@@ -6,7 +6,7 @@ const MIB: usize = 1 << 20;
 
 /// The limits of one skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct WasmLimits {
     /// Bytes of memory, all memories of an instance together.
     pub memory: usize,
     /// Units of fuel in a call; an instruction costs about one.
@@ -25,7 +25,7 @@ pub struct Limits {
     pub compile_time: Duration,
 }
 
-impl Default for Limits {
+impl Default for WasmLimits {
     fn default() -> Self {
         Self {
             memory: 128 * MIB,
@@ -36,7 +36,7 @@ impl Default for Limits {
     }
 }
 
-impl Limits {
+impl WasmLimits {
     /// The maximum of each limit.
     pub const CEILING: Self = Self {
         memory: 512 * MIB,
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn nobody_gets_more_than_there_is() {
-        let greedy = Limits {
+        let greedy = WasmLimits {
             memory: usize::MAX,
             fuel: u64::MAX,
             time: Duration::MAX,
@@ -85,7 +85,10 @@ mod tests {
             functions: u32::MAX,
             compile_time: Duration::MAX,
         };
-        assert_eq!(greedy.within_ceiling(), Limits::CEILING);
-        assert_eq!(Limits::default().within_ceiling(), Limits::default());
+        assert_eq!(greedy.within_ceiling(), WasmLimits::CEILING);
+        assert_eq!(
+            WasmLimits::default().within_ceiling(),
+            WasmLimits::default()
+        );
     }
 }

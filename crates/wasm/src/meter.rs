@@ -2,11 +2,11 @@
 
 use wasmtime::ResourceLimiter;
 
-use crate::limits::Limits;
+use crate::limits::WasmLimits;
 
 /// Counts allocations, and refuses those beyond the limit.
 pub(crate) struct Meter {
-    limits: Limits,
+    limits: WasmLimits,
     memory: usize,
     elements: usize,
     /// Whether an allocation was refused.
@@ -14,7 +14,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) const fn new(limits: Limits) -> Self {
+    pub(crate) const fn new(limits: WasmLimits) -> Self {
         Self {
             limits,
             memory: 0,
@@ -83,9 +83,9 @@ mod tests {
 
     #[test]
     fn several_memories_share_one_limit() {
-        let mut meter = Meter::new(Limits {
+        let mut meter = Meter::new(WasmLimits {
             memory: 1_000,
-            ..Limits::default()
+            ..WasmLimits::default()
         });
         assert!(meter.memory_growing(0, 600, None).unwrap());
         assert!(!meter.memory_growing(0, 600, None).unwrap());
@@ -96,10 +96,10 @@ mod tests {
 
     #[test]
     fn what_its_own_maximum_forbids_is_not_for_want_of_ours() {
-        let mut meter = Meter::new(Limits {
+        let mut meter = Meter::new(WasmLimits {
             memory: 1_000,
             table_elements: 10,
-            ..Limits::default()
+            ..WasmLimits::default()
         });
         assert!(!meter.memory_growing(0, 600, Some(500)).unwrap());
         assert!(!meter.is_hungry());

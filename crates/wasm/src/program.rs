@@ -7,44 +7,44 @@ use serde_json::Value;
 use wasmtime::{Engine, Module};
 
 use crate::{
-    artifact::{Code, Compiled},
+    artifact::{CodeOrigin, CompiledCode},
     cache::Cache,
-    carrier::{Request, command, component, far, reactor},
+    captured_output::{CapturedOutput, OutputSink},
+    carrier::{CarrierRequest, command, component, far, reactor},
     engine::engine,
-    examine::{Kind, examine},
-    limits::Limits,
-    room::Room,
-    said::{Mouth, Said},
-    trouble::{Refused, Trouble},
+    error::{WasmCallError, WasmLoadError},
+    examine::{WasmKind, examine},
+    limits::WasmLimits,
+    wasi_roots::WasiRoots,
 };
 
 /// Answers a request of a skill: a method, such as `host/read_file`, and its parameters.
 pub type Ask<'a> = dyn FnMut(&str, Value) -> Result<Value, RpcError> + 'a;
 
 /// Compiles bytes within a time limit.
-pub type Compile<'a> = dyn Fn(&[u8], Duration) -> Result<Compiled, Refused> + 'a;
+pub type Compile<'a> = dyn Fn(&[u8], Duration) -> Result<CompiledCode, WasmLoadError> + 'a;
 
 /// The code of one skill.
-pub struct Program {
+pub struct WasmProgram {
     engine: &'static Engine,
     carrier: Carrier,
-    limits: Limits,
-    room: Room,
+    limits: WasmLimits,
+    room: WasiRoots,
 }
 
 enum Carrier {
-    Component(component::Loaded),
-    Reactor(reactor::Loaded),
-    Command(command::Loaded),
+    Component(component::LoadedComponent),
+    Reactor(reactor::LoadedReactor),
+    Command(command::LoadedCommand),
 }
 
 /// The outcome of a call.
 #[derive(Debug)]
-pub struct Answer {
+pub struct WasmAnswer {
     /// The answer or the error.
-    pub result: Result<Value, Trouble>,
+    pub result: Result<Value, WasmCallError>,
     /// Its other output on the standard streams.
-    pub said: Said,
+    pub said: CapturedOutput,
 }
 
 /// The outcome of a program without the protocol.
@@ -58,31 +58,31 @@ pub struct Finished {
     pub stderr: Vec<u8>,
 }
 
-impl Program {
+impl WasmProgram {
     /// Loads code from the cache, or compiles it.
     ///
     /// # Errors
     /// The bytes can't be run, or the compiler fails.
     pub fn load(
         bytes: &[u8],
-        limits: Limits,
-        room: Room,
+        limits: WasmLimits,
+        room: WasiRoots,
         cache: Option<&Cache>,
         compiler: &Compile<'_>,
-    ) -> Result<Self, Refused> {
+    ) -> Result<Self, WasmLoadError> {
         let limits = limits.within_ceiling();
         let kind = examine(bytes, &limits)?;
         let engine = engine()?;
-        let load = |code: Code<'_>| Carrier::new(engine, kind, code);
+        let load = |code: CodeOrigin<'_>| Carrier::new(engine, kind, code);
         let key = cache.map(|cache| cache.key(bytes, engine));
         let found = cache.zip(key.as_ref());
         let found = found.and_then(|(cache, key)| cache.get(key));
         // Cached code that does not load comes from another version: it is compiled again.
-        let carrier = match found.and_then(|code| load(Code::Kept(code)).ok()) {
+        let carrier = match found.and_then(|code| load(CodeOrigin::Kept(code)).ok()) {
             Some(carrier) => carrier,
             None => {
                 let code = compiler(bytes, limits.compile_time)?;
-                let carrier = load(Code::Made(&code))?;
+                let carrier = load(CodeOrigin::Made(&code))?;
                 if let Some((cache, key)) = cache.zip(key.as_ref()) {
                     cache.put(key, &code);
                 }
@@ -115,25 +115,27 @@ impl Program {
         params: &Value,
         ask: &mut Ask<'_>,
         timeout: Duration,
-    ) -> Answer {
+    ) -> WasmAnswer {
         let request = self.request(about, method, params, timeout);
-        let (engine, room, mouth) = (self.engine, &self.room, Mouth::default());
+        let (engine, room, mouth) = (self.engine, &self.room, OutputSink::default());
         let result = match &self.carrier {
             Carrier::Component(loaded) => loaded.call(engine, room, &request, ask, &mouth),
             Carrier::Reactor(loaded) => loaded.call(engine, room, &request, ask, &mouth),
             Carrier::Command(loaded) => loaded.call(engine, room, &request, ask, &mouth),
         };
         let said = mouth.take();
-        Answer { result, said }
+        WasmAnswer { result, said }
     }
 
     /// Runs a command as a program without the protocol, with this standard input.
     ///
     /// # Errors
     /// It is not a command, or it does not exit by itself.
-    pub fn run(&self, input: &[u8], timeout: Duration) -> Result<Finished, Trouble> {
+    pub fn run(&self, input: &[u8], timeout: Duration) -> Result<Finished, WasmCallError> {
         let Carrier::Command(loaded) = &self.carrier else {
-            return Err(Trouble::Protocol("it does not export `_start`".into()));
+            return Err(WasmCallError::Protocol(
+                "it does not export `_start`".into(),
+            ));
         };
         let request = self.request(&Value::Null, "", &Value::Null, timeout);
         loaded.run(self.engine, &self.room, &request, input)
@@ -145,13 +147,13 @@ impl Program {
         method: &'a str,
         params: &'a Value,
         timeout: Duration,
-    ) -> Request<'a> {
+    ) -> CarrierRequest<'a> {
         let time = timeout.min(self.limits.time);
-        Request {
+        CarrierRequest {
             about,
             method,
             params,
-            limits: Limits {
+            limits: WasmLimits {
                 time,
                 ..self.limits
             },
@@ -161,22 +163,23 @@ impl Program {
 }
 
 impl Carrier {
-    fn new(engine: &Engine, kind: Kind, code: Code<'_>) -> Result<Self, Refused> {
-        if kind == Kind::Component {
-            return component::Loaded::new(engine, &code.component(engine)?).map(Self::Component);
+    fn new(engine: &Engine, kind: WasmKind, code: CodeOrigin<'_>) -> Result<Self, WasmLoadError> {
+        if kind == WasmKind::Component {
+            return component::LoadedComponent::new(engine, &code.component(engine)?)
+                .map(Self::Component);
         }
         let module: Module = code.module(engine)?;
         if module.get_export(reactor::ANSWER).is_some() {
-            return reactor::Loaded::new(engine, &module).map(Self::Reactor);
+            return reactor::LoadedReactor::new(engine, &module).map(Self::Reactor);
         }
         if module.get_export(command::START).is_some() {
-            return command::Loaded::new(engine, &module).map(Self::Command);
+            return command::LoadedCommand::new(engine, &module).map(Self::Command);
         }
         let why = format!(
             "exports neither `{}` nor `{}`, so there is nothing to call (docs/wasm.md)",
             reactor::ANSWER,
             command::START
         );
-        Err(Refused::Carrier(why))
+        Err(WasmLoadError::Carrier(why))
     }
 }

@@ -24,10 +24,10 @@ use wasmtime_wasi::{
 use crate::{
     carrier::command::START,
     engine::refused,
-    examine::{Kind, examine},
-    limits::Limits,
-    room::Place,
-    trouble::{Refused, Trouble},
+    error::{WasmCallError, WasmLoadError},
+    examine::{WasmKind, examine},
+    limits::WasmLimits,
+    wasi_roots::PreopenedFolder,
 };
 
 /// The argument that makes a process of our binary run a script.
@@ -40,11 +40,11 @@ const TRAPPED: u8 = 134;
 
 /// A script to be run, and what it gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Script {
+pub struct ScriptModule {
     /// The file.
     pub file: PathBuf,
     /// The folders that it can open. One that the fence does not open is left out.
-    pub places: Vec<Place>,
+    pub places: Vec<PreopenedFolder>,
     /// Its arguments, without its name.
     pub arguments: Vec<OsString>,
 }
@@ -57,18 +57,21 @@ enum ScriptError {
     #[error("{} can't be read: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("{} {refused}", path.display())]
-    Refused { path: PathBuf, refused: Refused },
+    Refused {
+        path: PathBuf,
+        refused: WasmLoadError,
+    },
     #[error("{} {trouble}", path.display())]
     Stopped {
         path: PathBuf,
-        trouble: Box<Trouble>,
+        trouble: Box<WasmCallError>,
     },
 }
 
 /// Runs the script that these arguments name, in this process, which must be behind a fence already.
 #[must_use]
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let ended = Script::parse(arguments).and_then(|script| script.run());
+    let ended = ScriptModule::parse(arguments).and_then(|script| script.run());
     match ended {
         // As the system does: of an exit code it keeps the last byte.
         Ok(code) => ExitCode::from(code.to_le_bytes()[0]),
@@ -82,12 +85,12 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-impl Script {
+impl ScriptModule {
     /// The arguments that start it, for a process of our binary.
     #[must_use]
     pub fn command(self) -> Vec<OsString> {
         let mut command = vec![ROLE.into()];
-        for Place {
+        for PreopenedFolder {
             folder,
             name,
             write,
@@ -101,7 +104,7 @@ impl Script {
         command
     }
 
-    /// What [`Script::command`] wrote, without its first word.
+    /// What [`ScriptModule::command`] wrote, without its first word.
     fn parse(arguments: impl Iterator<Item = OsString>) -> Result<Self, ScriptError> {
         let mut arguments = arguments;
         let mut places = Vec::new();
@@ -121,7 +124,7 @@ impl Script {
                 return Err(ScriptError::Usage);
             };
             let folder = folder.into();
-            places.push(Place {
+            places.push(PreopenedFolder {
                 folder,
                 name,
                 write,
@@ -145,32 +148,33 @@ impl Script {
             Some(I32Exit(code)) => Ok(*code),
             None => Err(ScriptError::Stopped {
                 path: self.file.clone(),
-                trouble: Box::new(Trouble::of(&error, &Limits::CEILING, false)),
+                trouble: Box::new(WasmCallError::of(&error, &WasmLimits::CEILING, false)),
             }),
         }
     }
 
-    fn compile_and_run(&self, bytes: &[u8]) -> Result<wasmtime::Result<i32>, Refused> {
-        let kind = examine(bytes, &Limits::CEILING)?;
+    fn compile_and_run(&self, bytes: &[u8]) -> Result<wasmtime::Result<i32>, WasmLoadError> {
+        let kind = examine(bytes, &WasmLimits::CEILING)?;
         let mut config = Config::new();
-        config.max_wasm_stack(Limits::STACK);
+        config.max_wasm_stack(WasmLimits::STACK);
         // Its images of memory are files without a name, which the fence forbids to make.
         config.memory_init_cow(false);
-        let engine = Engine::new(&config).map_err(|error| Refused::Engine(error.to_string()))?;
+        let engine =
+            Engine::new(&config).map_err(|error| WasmLoadError::Engine(error.to_string()))?;
         match kind {
-            Kind::Module => {
+            WasmKind::Module => {
                 let module = Module::new(&engine, bytes).map_err(refused)?;
                 let mut linker: Linker<WasiP1Ctx> = Linker::new(&engine);
                 p1::add_to_linker_sync(&mut linker, |wasi| wasi).map_err(refused)?;
                 if module.get_export(START).is_none() {
                     let why = "is not a program: it does not export `_start`";
-                    return Err(Refused::Carrier(why.into()));
+                    return Err(WasmLoadError::Carrier(why.into()));
                 }
                 let ready = linker.instantiate_pre(&module).map_err(refused)?;
                 let mut store = Store::new(&engine, self.context().build_p1());
                 Ok(start(&ready, &mut store))
             }
-            Kind::Component => {
+            WasmKind::Component => {
                 let component = component::Component::new(&engine, bytes).map_err(refused)?;
                 let mut linker = component::Linker::new(&engine);
                 p2::add_to_linker_sync(&mut linker).map_err(refused)?;
@@ -242,7 +246,7 @@ fn start(
 
 /// The bytes of the file, if there are not too many.
 fn read(path: &Path) -> Result<Vec<u8>, ScriptError> {
-    let limit = Limits::CEILING.module_bytes as u64;
+    let limit = WasmLimits::CEILING.module_bytes as u64;
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(limit + 1).read_to_end(&mut bytes));
     match read {
@@ -260,15 +264,15 @@ mod tests {
 
     #[test]
     fn a_command_is_read_as_it_was_written() {
-        let script = Script {
+        let script = ScriptModule {
             file: "/skill/tool.wasm".into(),
             places: vec![
-                Place {
+                PreopenedFolder {
                     folder: "/work".into(),
                     name: ".".into(),
                     write: true,
                 },
-                Place {
+                PreopenedFolder {
                     folder: "/data".into(),
                     name: "/data".into(),
                     write: false,
@@ -278,14 +282,17 @@ mod tests {
         };
         let command = script.clone().command();
         assert_eq!(command[0], ROLE);
-        assert_eq!(Script::parse(command.into_iter().skip(1)).unwrap(), script);
+        assert_eq!(
+            ScriptModule::parse(command.into_iter().skip(1)).unwrap(),
+            script
+        );
         for wrong in [
             &[][..],
             &["--read"],
             &["--write", "/a"],
             &["--read", "/a", "a"],
         ] {
-            let parsed = Script::parse(wrong.iter().map(OsString::from));
+            let parsed = ScriptModule::parse(wrong.iter().map(OsString::from));
             assert!(matches!(parsed, Err(ScriptError::Usage)), "{parsed:?}");
         }
     }

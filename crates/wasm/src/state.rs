@@ -6,16 +6,16 @@ use wasmtime::{Engine, Store, UpdateDeadline, component::ResourceTable};
 use wasmtime_wasi::{WasiCtx, WasiCtxView, WasiView};
 
 use crate::{
-    counter::Counter,
-    limits::Limits,
+    error::{DeadlineExceeded, WasmCallError},
+    limits::WasmLimits,
     meter::Meter,
-    trouble::{Late, Trouble},
+    question_slot::QuestionSlot,
 };
 
 /// The state of one instance; `W` is its side of WASI.
-pub(crate) struct State<W> {
+pub(crate) struct InstanceState<W> {
     pub(crate) wasi: W,
-    pub(crate) counter: Counter,
+    pub(crate) counter: QuestionSlot,
     /// Whether the host is writing an answer to the guest's memory at the moment.
     pub(crate) placing: bool,
     meter: Meter,
@@ -27,7 +27,7 @@ pub(crate) struct Second {
     pub(crate) table: ResourceTable,
 }
 
-impl WasiView for State<Second> {
+impl WasiView for InstanceState<Second> {
     fn ctx(&mut self) -> WasiCtxView<'_> {
         WasiCtxView {
             ctx: &mut self.wasi.context,
@@ -36,7 +36,7 @@ impl WasiView for State<Second> {
     }
 }
 
-impl<W> State<W> {
+impl<W> InstanceState<W> {
     /// Whether it was refused memory.
     pub(crate) const fn is_hungry(&self) -> bool {
         self.meter.is_hungry()
@@ -47,12 +47,12 @@ impl<W> State<W> {
 pub(crate) fn store<W: Send + 'static>(
     engine: &Engine,
     wasi: W,
-    limits: &Limits,
+    limits: &WasmLimits,
     until: Instant,
-) -> Result<Store<State<W>>, Trouble> {
-    let state = State {
+) -> Result<Store<InstanceState<W>>, WasmCallError> {
+    let state = InstanceState {
         wasi,
-        counter: Counter::default(),
+        counter: QuestionSlot::default(),
         placing: false,
         meter: Meter::new(*limits),
     };
@@ -60,11 +60,11 @@ pub(crate) fn store<W: Send + 'static>(
     store.limiter(|state| &mut state.meter);
     store
         .set_fuel(limits.fuel)
-        .map_err(|error| Trouble::Engine(error.to_string()))?;
+        .map_err(|error| WasmCallError::Engine(error.to_string()))?;
     store.set_epoch_deadline(1);
     // The epoch is shared by all calls; each checks its own deadline.
     store.epoch_deadline_callback(move |_| match Instant::now() >= until {
-        true => Err(Late.into()),
+        true => Err(DeadlineExceeded.into()),
         false => Ok(UpdateDeadline::Continue(1)),
     });
     Ok(store)

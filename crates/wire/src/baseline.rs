@@ -117,7 +117,7 @@ impl Known {
 
 #[cfg(test)]
 mod tests {
-    use metier_scan::{FoundBy, Place, Severity};
+    use metier_scan::{FindingLocation, FindingSeverity, FoundBy};
 
     use super::*;
 
@@ -127,8 +127,8 @@ mod tests {
                 id: "own".to_owned(),
                 fix: None,
             },
-            severity: Severity::Critical,
-            place: Place {
+            severity: FindingSeverity::Critical,
+            place: FindingLocation {
                 file: file.to_owned(),
                 line: 1,
                 column: 1,

@@ -1,7 +1,7 @@
 //! `compose --json`: several skills as one set.
 
 use metier_model::ToolPattern;
-use metier_policy::{Composition, Fault, Unchecked};
+use metier_policy::{Composition, CompositionFault, Unchecked};
 use serde::Serialize;
 
 /// `compose --json`.
@@ -101,8 +101,8 @@ impl<'a> From<&'a Unchecked> for UncheckedRow<'a> {
     }
 }
 
-impl<'a> From<&'a Fault> for FaultRow<'a> {
-    fn from(fault: &'a Fault) -> Self {
+impl<'a> From<&'a CompositionFault> for FaultRow<'a> {
+    fn from(fault: &'a CompositionFault) -> Self {
         Self {
             code: fault.code.as_str(),
             message: &fault.message,

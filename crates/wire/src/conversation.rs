@@ -1,6 +1,6 @@
 //! Conversations with models: what there are, and what one turn came to.
 
-use metier_store::Conversation;
+use metier_store::ConversationRecord;
 use serde::Serialize;
 
 /// `chat --list --json`.
@@ -29,8 +29,8 @@ pub struct ConversationRow {
     pub lines: u64,
 }
 
-impl From<&Conversation> for ConversationRow {
-    fn from(conversation: &Conversation) -> Self {
+impl From<&ConversationRecord> for ConversationRow {
+    fn from(conversation: &ConversationRecord) -> Self {
         Self {
             id: conversation.id.clone(),
             title: conversation.title.clone(),

@@ -1,11 +1,11 @@
 //! `--format jsonl`: events of sessions with a model, one document per line.
 
-use metier_agent::{ActivatedBy, Event, KeptSkill, SubagentKind, Told};
+use metier_agent::{ActivatedBy, AgentEvent, KeptSkill, ReportedEvent, SubagentKind};
 use serde_json::{Value, json};
 
 /// The document of one event: `session`, `depth`, `type`, and the fields of that type.
 #[must_use]
-pub fn event_document(told: &Told) -> Value {
+pub fn event_document(told: &ReportedEvent) -> Value {
     let mut document = json!({"session": told.session, "depth": told.depth});
     if let (Value::Object(all), Value::Object(mut own)) = (&mut document, fields(&told.event)) {
         all.append(&mut own);
@@ -14,13 +14,13 @@ pub fn event_document(told: &Told) -> Value {
 }
 
 /// The type of an event and its fields, in the order of `docs/agent.md`.
-fn fields(event: &Event) -> Value {
+fn fields(event: &AgentEvent) -> Value {
     match event {
-        Event::SessionStarted { model, resumed } => {
+        AgentEvent::SessionStarted { model, resumed } => {
             json!({"type": "session_started", "model": model, "resumed": resumed})
         }
-        Event::Tools { tools } => json!({"type": "tools", "tools": tools}),
-        Event::SkillActivated {
+        AgentEvent::Tools { tools } => json!({"type": "tools", "tools": tools}),
+        AgentEvent::SkillActivated {
             skill,
             by,
             why,
@@ -29,13 +29,13 @@ fn fields(event: &Event) -> Value {
             let by = activated_by(*by);
             json!({"type": "skill_activated", "skill": skill, "by": by, "why": why, "already": already})
         }
-        Event::SkillUnloaded { skill } => json!({"type": "skill_unloaded", "skill": skill}),
-        Event::WorkflowOffered { skill, why } => {
+        AgentEvent::SkillUnloaded { skill } => json!({"type": "skill_unloaded", "skill": skill}),
+        AgentEvent::WorkflowOffered { skill, why } => {
             json!({"type": "workflow_offered", "skill": skill, "why": why})
         }
-        Event::Text { text } => json!({"type": "text", "text": text}),
-        Event::Thinking { text } => json!({"type": "thinking", "text": text}),
-        Event::Retry {
+        AgentEvent::Text { text } => json!({"type": "text", "text": text}),
+        AgentEvent::Thinking { text } => json!({"type": "thinking", "text": text}),
+        AgentEvent::Retry {
             seconds,
             attempt,
             of,
@@ -43,10 +43,10 @@ fn fields(event: &Event) -> Value {
         } => {
             json!({"type": "retry", "seconds": seconds, "attempt": attempt, "of": of, "reason": reason})
         }
-        Event::ToolCall { id, tool, input } => {
+        AgentEvent::ToolCall { id, tool, input } => {
             json!({"type": "tool_call", "id": id, "tool": tool, "input": input})
         }
-        Event::ToolResult {
+        AgentEvent::ToolResult {
             id,
             tool,
             output,
@@ -55,17 +55,17 @@ fn fields(event: &Event) -> Value {
         } => {
             json!({"type": "tool_result", "id": id, "tool": tool, "output": output, "is_error": is_error, "ms": ms})
         }
-        Event::ToolRefused { id, tool, reason } => {
+        AgentEvent::ToolRefused { id, tool, reason } => {
             json!({"type": "tool_refused", "id": id, "tool": tool, "reason": reason})
         }
-        Event::SubagentStarted { kind, task, skills } => {
+        AgentEvent::SubagentStarted { kind, task, skills } => {
             let kind = subagent_kind(*kind);
             json!({"type": "subagent_started", "kind": kind, "task": task, "skills": skills})
         }
-        Event::SubagentRejected { errors } => {
+        AgentEvent::SubagentRejected { errors } => {
             json!({"type": "subagent_rejected", "errors": errors})
         }
-        Event::Compacted {
+        AgentEvent::Compacted {
             before,
             after,
             skills,
@@ -73,8 +73,8 @@ fn fields(event: &Event) -> Value {
             let skills: Vec<Value> = skills.iter().map(kept_skill).collect();
             json!({"type": "compacted", "before": before, "after": after, "skills": skills})
         }
-        Event::Note { text } => json!({"type": "note", "text": text}),
-        Event::TurnEnded {
+        AgentEvent::Note { text } => json!({"type": "note", "text": text}),
+        AgentEvent::TurnEnded {
             text,
             requests,
             input_tokens,
@@ -84,7 +84,7 @@ fn fields(event: &Event) -> Value {
             let document = json!({"type": "turn_ended", "text": text, "requests": requests, "input_tokens": input_tokens, "output_tokens": output_tokens});
             with(document, "cost", cost.as_deref())
         }
-        Event::TurnFailed {
+        AgentEvent::TurnFailed {
             code,
             message,
             hint,

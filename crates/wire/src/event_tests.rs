@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn check(event: Event, line: &str) {
-    let told = Told {
+fn check(event: AgentEvent, line: &str) {
+    let told = ReportedEvent {
         session: "a1".into(),
         depth: 1,
         event,
@@ -19,28 +19,28 @@ fn text(text: &str) -> String {
 #[test]
 fn a_session_and_what_the_model_says() {
     check(
-        Event::SessionStarted {
+        AgentEvent::SessionStarted {
             model: text("anthropic/m"),
             resumed: true,
         },
         r#""type":"session_started","model":"anthropic/m","resumed":true"#,
     );
     check(
-        Event::Tools {
+        AgentEvent::Tools {
             tools: vec![text("read")],
         },
         r#""type":"tools","tools":["read"]"#,
     );
     check(
-        Event::Text { text: text("a\"b") },
+        AgentEvent::Text { text: text("a\"b") },
         r#""type":"text","text":"a\"b""#,
     );
     check(
-        Event::Thinking { text: text("hm") },
+        AgentEvent::Thinking { text: text("hm") },
         r#""type":"thinking","text":"hm""#,
     );
     check(
-        Event::Retry {
+        AgentEvent::Retry {
             seconds: 1.5,
             attempt: 2,
             of: 4,
@@ -49,7 +49,7 @@ fn a_session_and_what_the_model_says() {
         r#""type":"retry","seconds":1.5,"attempt":2,"of":4,"reason":"r""#,
     );
     check(
-        Event::Note { text: text("n") },
+        AgentEvent::Note { text: text("n") },
         r#""type":"note","text":"n""#,
     );
 }
@@ -63,7 +63,7 @@ fn skills() {
         (ActivatedBy::Trigger, "trigger"),
     ] {
         check(
-            Event::SkillActivated {
+            AgentEvent::SkillActivated {
                 skill: text("s"),
                 by,
                 why: text("w"),
@@ -75,18 +75,18 @@ fn skills() {
         );
     }
     check(
-        Event::SkillUnloaded { skill: text("s") },
+        AgentEvent::SkillUnloaded { skill: text("s") },
         r#""type":"skill_unloaded","skill":"s""#,
     );
     check(
-        Event::WorkflowOffered {
+        AgentEvent::WorkflowOffered {
             skill: text("s"),
             why: text("w"),
         },
         r#""type":"workflow_offered","skill":"s","why":"w""#,
     );
     check(
-        Event::Compacted {
+        AgentEvent::Compacted {
             before: 9,
             after: 4,
             skills: vec![KeptSkill {
@@ -101,7 +101,7 @@ fn skills() {
 #[test]
 fn calls_of_tools() {
     check(
-        Event::ToolCall {
+        AgentEvent::ToolCall {
             id: text("1"),
             tool: text("read"),
             input: json!({"z": 1, "a": null}),
@@ -109,7 +109,7 @@ fn calls_of_tools() {
         r#""type":"tool_call","id":"1","tool":"read","input":{"z":1,"a":null}"#,
     );
     check(
-        Event::ToolResult {
+        AgentEvent::ToolResult {
             id: text("1"),
             tool: text("read"),
             output: text("o"),
@@ -119,7 +119,7 @@ fn calls_of_tools() {
         r#""type":"tool_result","id":"1","tool":"read","output":"o","is_error":true,"ms":7"#,
     );
     check(
-        Event::ToolRefused {
+        AgentEvent::ToolRefused {
             id: text("1"),
             tool: text("read"),
             reason: text("r"),
@@ -132,7 +132,7 @@ fn calls_of_tools() {
 fn sub_agents() {
     for (kind, word) in [(SubagentKind::Spawn, "spawn"), (SubagentKind::Fork, "fork")] {
         check(
-            Event::SubagentStarted {
+            AgentEvent::SubagentStarted {
                 kind,
                 task: text("t"),
                 skills: vec![text("s")],
@@ -141,7 +141,7 @@ fn sub_agents() {
         );
     }
     check(
-        Event::SubagentRejected {
+        AgentEvent::SubagentRejected {
             errors: vec![text("e")],
         },
         r#""type":"subagent_rejected","errors":["e"]"#,
@@ -150,7 +150,7 @@ fn sub_agents() {
 
 #[test]
 fn the_end_of_a_turn_has_only_the_fields_that_are_known() {
-    let ended = |cost| Event::TurnEnded {
+    let ended = |cost| AgentEvent::TurnEnded {
         text: text("t"),
         requests: 2,
         input_tokens: 3,
@@ -160,7 +160,7 @@ fn the_end_of_a_turn_has_only_the_fields_that_are_known() {
     let line = r#""type":"turn_ended","text":"t","requests":2,"input_tokens":3,"output_tokens":4"#;
     check(ended(None), line);
     check(ended(Some(text("$1"))), &format!(r#"{line},"cost":"$1""#));
-    let failed = |hint| Event::TurnFailed {
+    let failed = |hint| AgentEvent::TurnFailed {
         code: text("c"),
         message: text("m"),
         hint,

@@ -5,15 +5,15 @@ use std::{
     io::{self, Write},
 };
 
-use metier_catalog::{Entry, FileEntry};
-use metier_model::{HookPhase, Manifest, hooks::Hooks};
-use metier_runtime::{Inventory, Skill};
-use metier_scan::Report;
+use metier_catalog::{CatalogEntry, FileEntry};
+use metier_model::{HookPhase, SkillManifest, hooks::SkillHooks};
+use metier_runtime::{Inventory, InventorySkill};
+use metier_scan::ScanReport;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    json::{self, Object},
+    json::{self, JsonObject},
     list::{DiagnosticRow, SkillRow},
     manifest,
     permission::PermissionRow,
@@ -21,14 +21,14 @@ use crate::{
 };
 
 /// Everything about a skill.
-pub struct Info<'a> {
+pub struct InfoDocument<'a> {
     row: SkillRow<'a>,
-    rest: Rest<'a>,
+    rest: InfoRest<'a>,
 }
 
 /// The fields of `info` that the list does not have.
 #[derive(Serialize)]
-struct Rest<'a> {
+struct InfoRest<'a> {
     manifest: Option<Value>,
     without_effect: Vec<&'static str>,
     files: Vec<FileRow<'a>>,
@@ -65,7 +65,7 @@ pub struct HookRow {
 impl HookRow {
     /// One row for each hook.
     #[must_use]
-    pub fn of(hooks: &Hooks) -> Vec<Self> {
+    pub fn of(hooks: &SkillHooks) -> Vec<Self> {
         let handlers = hooks.handlers.iter().map(|handler| Self {
             kind: "openclaw",
             file: handler.file.to_string(),
@@ -103,19 +103,19 @@ struct FileRow<'a> {
     size: u64,
 }
 
-impl<'a> Info<'a> {
+impl<'a> InfoDocument<'a> {
     /// The document of a skill, with its permissions and the answers to them, and its hooks.
     #[must_use]
     pub fn new(
         inventory: &'a Inventory,
-        skill: &'a Skill,
-        manifest: Option<&Manifest>,
+        skill: &'a InventorySkill,
+        manifest: Option<&SkillManifest>,
         files: &'a [FileEntry],
-        report: &Report,
+        report: &ScanReport,
         permissions: Vec<PermissionRow>,
-        hooks: &Hooks,
+        hooks: &SkillHooks,
     ) -> Self {
-        let entry: &Entry = inventory.entry(skill);
+        let entry: &CatalogEntry = inventory.entry(skill);
         let below = |folder: &str| {
             files
                 .iter()
@@ -123,7 +123,7 @@ impl<'a> Info<'a> {
         };
         let tools = manifest.map_or(&[][..], |manifest| &manifest.code.tools);
         let json = manifest.map(manifest::to_json);
-        let rest = Rest {
+        let rest = InfoRest {
             without_effect: json
                 .as_ref()
                 .map(manifest::without_effect)
@@ -173,7 +173,7 @@ impl<'a> Info<'a> {
     /// When `to` can't be written to.
     pub fn write(&self, to: &mut impl Write) -> io::Result<()> {
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = JsonObject::begin(&mut out);
         self.row.fields(&mut object);
         if let Ok(Value::Object(fields)) = serde_json::to_value(&self.rest) {
             fields

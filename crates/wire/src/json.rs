@@ -32,12 +32,12 @@ macro_rules! key {
 pub(crate) use key;
 
 /// An object that is being written.
-pub(crate) struct Object<'w> {
+pub(crate) struct JsonObject<'w> {
     out: &'w mut Vec<u8>,
     separator: u8,
 }
 
-impl<'w> Object<'w> {
+impl<'w> JsonObject<'w> {
     pub(crate) fn begin(out: &'w mut Vec<u8>) -> Self {
         Self {
             out,
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn objects_and_lists() {
         let mut out = Vec::new();
-        let mut object = Object::begin(&mut out);
+        let mut object = JsonObject::begin(&mut out);
         object.text(key!("a"), "x");
         object.optional(key!("b"), None);
         object.flag(key!("c"), true);
@@ -177,7 +177,7 @@ mod tests {
         object.end();
         assert_eq!(out, br#"{"a":"x","b":null,"c":true,"d":0,"e":[1,2]}"#);
         let mut out = Vec::new();
-        Object::begin(&mut out).end();
+        JsonObject::begin(&mut out).end();
         assert_eq!(out, b"{}");
     }
 }

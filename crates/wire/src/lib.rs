@@ -6,7 +6,7 @@
 //! **Goals.** One owner for every client-facing shape; documents of ten thousand skills written
 //! without building them in memory first.
 //!
-//! **In → out.** [`Inventory`](metier_runtime::Inventory) → [`List`]; skill + manifest → [`Info`]; … → `serde::Serialize`.
+//! **In → out.** [`Inventory`](metier_runtime::Inventory) → [`ListDocument`]; skill + manifest → [`InfoDocument`]; … → `serde::Serialize`.
 //!
 //! **Invariants.** no I/O · keys are snake_case · paths are absolute · existing fields keep their meaning, more can be added.
 //!
@@ -40,8 +40,8 @@ pub use documents::{
 };
 #[cfg(feature = "agent")]
 pub use event::event_document;
-pub use info::{HookRow, Info};
-pub use list::{Counts, DiagnosticRow, List, ReasonRow};
+pub use info::{HookRow, InfoDocument};
+pub use list::{DiagnosticRow, ListCounts, ListDocument, ReasonRow};
 #[cfg(feature = "run")]
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};

@@ -6,21 +6,21 @@ use std::{
     path::Path,
 };
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_model::Diagnostic;
 use metier_policy::Reason;
-use metier_runtime::{Inventory, Skill};
+use metier_runtime::{Inventory, InventorySkill};
 use serde::Serialize;
 
-use crate::json::{self, Object, key};
+use crate::json::{self, JsonObject, key};
 
 /// How much is collected before it is written; little enough to stay in the processor's cache.
 const CHUNK: usize = 64 * 1024;
 
 /// The document: all skills, all diagnostics, and how many of each.
-pub struct List<'a>(pub &'a Inventory);
+pub struct ListDocument<'a>(pub &'a Inventory);
 
-impl List<'_> {
+impl ListDocument<'_> {
     /// Writes the document as one line.
     ///
     /// # Errors
@@ -35,11 +35,11 @@ impl List<'_> {
     /// When `to` can't be written to.
     pub fn write_with(
         &self,
-        counts: metier_runtime::Counts,
+        counts: metier_runtime::StatusCounts,
         to: &mut impl Write,
     ) -> io::Result<()> {
         let inventory = self.0;
-        let mut out = Stream {
+        let mut out = ListStream {
             buffer: Vec::with_capacity(CHUNK + CHUNK / 4),
             to,
         };
@@ -60,19 +60,19 @@ impl List<'_> {
             |out, row| json::value(out, &row),
         )?;
         out.buffer.extend_from_slice(b"],\"counts\":");
-        json::value(&mut out.buffer, &Counts::from(counts));
+        json::value(&mut out.buffer, &ListCounts::from(counts));
         out.buffer.extend_from_slice(b"}\n");
         out.to.write_all(&out.buffer)?;
         out.to.flush()
     }
 }
 
-struct Stream<'w, W> {
+struct ListStream<'w, W> {
     buffer: Vec<u8>,
     to: &'w mut W,
 }
 
-impl<W: Write> Stream<'_, W> {
+impl<W: Write> ListStream<'_, W> {
     fn items<T>(
         &mut self,
         items: impl Iterator<Item = T>,
@@ -95,22 +95,22 @@ impl<W: Write> Stream<'_, W> {
 /// A skill in the list.
 pub(crate) struct SkillRow<'a> {
     inventory: &'a Inventory,
-    skill: &'a Skill,
+    skill: &'a InventorySkill,
 }
 
 impl<'a> SkillRow<'a> {
-    pub(crate) fn new(inventory: &'a Inventory, skill: &'a Skill) -> Self {
+    pub(crate) fn new(inventory: &'a Inventory, skill: &'a InventorySkill) -> Self {
         Self { inventory, skill }
     }
 
     fn write(&self, out: &mut Vec<u8>) {
-        let mut object = Object::begin(out);
+        let mut object = JsonObject::begin(out);
         self.fields(&mut object);
         object.end();
     }
 
     /// The fields that a skill has in a list, and first of all in `info`.
-    pub(crate) fn fields(&self, object: &mut Object<'_>) {
+    pub(crate) fn fields(&self, object: &mut JsonObject<'_>) {
         let (skill, entry) = (self.skill, self.inventory.entry(self.skill));
         let card = entry.card.as_ref();
         object.text(key!("name"), &entry.name());
@@ -187,7 +187,7 @@ pub struct ReasonRow<'a> {
 impl<'a> ReasonRow<'a> {
     /// The row of a reason.
     #[must_use]
-    pub fn new(entry: &Entry, reason: &'a Reason) -> Self {
+    pub fn new(entry: &CatalogEntry, reason: &'a Reason) -> Self {
         let path = reason
             .line
             .map(|_| entry.manifest_path().to_string_lossy().into_owned());
@@ -223,7 +223,7 @@ impl<'a> DiagnosticRow<'a> {
 
     /// A diagnostic of a skill, whose file is relative to its folder.
     #[must_use]
-    pub fn of(entry: &Entry, diagnostic: &'a Diagnostic) -> Self {
+    pub fn of(entry: &CatalogEntry, diagnostic: &'a Diagnostic) -> Self {
         Self::at(
             Cow::Owned(
                 entry
@@ -252,7 +252,7 @@ impl<'a> DiagnosticRow<'a> {
 
 /// How many skills have each status.
 #[derive(Serialize)]
-pub struct Counts {
+pub struct ListCounts {
     ready: usize,
     not_ready: usize,
     invalid: usize,
@@ -261,9 +261,9 @@ pub struct Counts {
     blocked: usize,
 }
 
-impl From<metier_runtime::Counts> for Counts {
-    fn from(counts: metier_runtime::Counts) -> Self {
-        let metier_runtime::Counts {
+impl From<metier_runtime::StatusCounts> for ListCounts {
+    fn from(counts: metier_runtime::StatusCounts) -> Self {
+        let metier_runtime::StatusCounts {
             ready,
             not_ready,
             invalid,

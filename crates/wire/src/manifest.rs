@@ -1,14 +1,14 @@
 //! A manifest as JSON: everything that was parsed, under the names of the manifest itself.
 
 use metier_model::{
-    Card, CompatibilityRule, ComposabilityRule, Context, Installer, Limits, Manifest, Need,
-    SkillOrder, ToolDefinition,
+    Card, CodeLimits, CompatibilityRule, ComposabilityRule, Installer, Need, SkillContext,
+    SkillManifest, SkillOrder, ToolDefinition,
 };
 use serde_json::{Map, Value, json};
 
 /// Every field that the manifest has; what it does not have is left out.
 #[must_use]
-pub fn to_json(manifest: &Manifest) -> Value {
+pub fn to_json(manifest: &SkillManifest) -> Value {
     let mut out = Map::new();
     identity(manifest, &mut out);
     requirements(&manifest.card, &mut out);
@@ -63,7 +63,7 @@ pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
 }
 
 /// What code may use up, as it can be written again.
-fn limits(limits: &Limits) -> Map<String, Value> {
+fn limits(limits: &CodeLimits) -> Map<String, Value> {
     let mut out = Map::new();
     put(&mut out, "memory_mb", limits.memory_mb);
     put(&mut out, "fuel", limits.fuel);
@@ -89,7 +89,7 @@ fn put(out: &mut Map<String, Value>, key: &str, value: impl serde::Serialize) {
     }
 }
 
-fn identity(manifest: &Manifest, out: &mut Map<String, Value>) {
+fn identity(manifest: &SkillManifest, out: &mut Map<String, Value>) {
     let (card, about) = (&manifest.card, &manifest.about);
     put(out, "name", card.name.as_str());
     put(out, "description", &card.description);
@@ -211,14 +211,14 @@ fn installer(installer: &Installer) -> Value {
     })
 }
 
-fn invocation(manifest: &Manifest, out: &mut Map<String, Value>) {
+fn invocation(manifest: &SkillManifest, out: &mut Map<String, Value>) {
     let (card, invocation, tools) = (&manifest.card, &manifest.invocation, &manifest.tools);
     put(out, "user-invocable", card.user_invocable);
     put(out, "disable-model-invocation", !card.model_invocable);
     put(
         out,
         "context",
-        if invocation.context == Context::Fork {
+        if invocation.context == SkillContext::Fork {
             "fork"
         } else {
             "inline"
@@ -241,7 +241,7 @@ fn invocation(manifest: &Manifest, out: &mut Map<String, Value>) {
     put(out, "forbidden_tools", &tools.forbid);
 }
 
-fn contract(manifest: &Manifest, out: &mut Map<String, Value>) {
+fn contract(manifest: &SkillManifest, out: &mut Map<String, Value>) {
     let contract = &manifest.contract;
     put(out, "execution_protocol", &contract.execution_protocol);
     put(out, "preconditions", &contract.preconditions);
@@ -270,7 +270,7 @@ fn contract(manifest: &Manifest, out: &mut Map<String, Value>) {
     put(out, "conflicts_with", &contract.conflicts_with);
 }
 
-fn code(manifest: &Manifest, out: &mut Map<String, Value>) {
+fn code(manifest: &SkillManifest, out: &mut Map<String, Value>) {
     let (card, code, triggers) = (&manifest.card, &manifest.code, &manifest.triggers);
     put(
         out,

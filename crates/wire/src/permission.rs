@@ -1,6 +1,6 @@
 //! Permissions, answers and receipts as clients see them.
 
-use metier_runtime::render::Ran;
+use metier_runtime::render::RanCommand;
 use metier_store::{Approval, Receipt, ReceiptPart};
 use serde::Serialize;
 
@@ -133,7 +133,7 @@ impl From<&Receipt> for ReceiptRow {
             reason: entry.reason.clone(),
             outcome: match receipt.part {
                 ReceiptPart::Begun => Some("begun"),
-                _ => entry.outcome.map(metier_store::Outcome::as_str),
+                _ => entry.outcome.map(metier_store::ReceiptOutcome::as_str),
             },
             ms: entry.ms,
             sandbox: entry.sandbox.clone(),
@@ -213,8 +213,8 @@ pub struct CommandRow {
     pub truncated: bool,
 }
 
-impl From<&Ran> for CommandRow {
-    fn from(ran: &Ran) -> Self {
+impl From<&RanCommand> for CommandRow {
+    fn from(ran: &RanCommand) -> Self {
         Self {
             command: ran.command.clone(),
             exit: ran.exit,

@@ -1,7 +1,7 @@
 //! `scan --json`, and the same as SARIF 2.1.0.
 
 use metier_model::text::visible;
-use metier_scan::{Capabilities, Finding, Report, Severity, Unread, builtin_rules};
+use metier_scan::{Capabilities, Finding, FindingSeverity, ScanReport, Unread, builtin_rules};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -156,7 +156,7 @@ pub struct AcceptanceRow {
 impl ScannedRow {
     /// The row of a scanned skill.
     #[must_use]
-    pub fn of(path: String, name: String, digest: Option<String>, report: &Report) -> Self {
+    pub fn of(path: String, name: String, digest: Option<String>, report: &ScanReport) -> Self {
         Self {
             path,
             name,
@@ -258,11 +258,11 @@ fn uri(path: &str) -> String {
     uri
 }
 
-const fn level(severity: Severity) -> &'static str {
+const fn level(severity: FindingSeverity) -> &'static str {
     match severity {
-        Severity::Critical => "error",
-        Severity::Warning => "warning",
-        Severity::Info => "note",
+        FindingSeverity::Critical => "error",
+        FindingSeverity::Warning => "warning",
+        FindingSeverity::Info => "note",
     }
 }
 

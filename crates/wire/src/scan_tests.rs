@@ -1,14 +1,14 @@
 //! A SARIF log has the shape that version 2.1.0 asks for: nothing that the schema doesn't know, nothing that it misses.
 
-use metier_scan::{FoundBy, Place, Unread};
+use metier_scan::{FindingLocation, FoundBy, Unread};
 
 use super::*;
 
 fn finding(rule: FoundBy, line: u32) -> Finding {
     Finding {
         rule,
-        severity: Severity::Critical,
-        place: Place {
+        severity: FindingSeverity::Critical,
+        place: FindingLocation {
             file: "a b/x.sh".to_owned(),
             line,
             column: line,
@@ -25,13 +25,13 @@ fn log() -> Value {
         id: "own".to_owned(),
         fix: None,
     };
-    let report = Report {
+    let report = ScanReport {
         findings: vec![finding(FoundBy::Builtin(rule), 3), finding(own, 0)],
         unread: vec![Unread {
             file: String::new(),
             why: "too large".to_owned(),
         }],
-        ..Report::default()
+        ..ScanReport::default()
     };
     let row = ScannedRow::of("/t\u{e4}st/s".to_owned(), "s".to_owned(), None, &report);
     sarif(&ScanDocument { skills: vec![row] }, "1.2.3")

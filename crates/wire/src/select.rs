@@ -2,12 +2,12 @@
 
 use metier_runtime::{
     Inventory,
-    selecting::{Account, Gate, Pick, Refused},
+    selecting::{Account, Gate, Pick, UnusableSkill},
 };
 use metier_select::{
-    Match, Miss, Problem,
-    languages::Detected,
-    rules::{Coding, Evidence, Incomplete},
+    TriggerMatch, TriggerProblem, UnmetTrigger,
+    languages::DetectedProject,
+    rules::{Coding, CodingEvidence, Incomplete},
 };
 use serde::Serialize;
 
@@ -197,7 +197,7 @@ impl<'a> PickRow<'a> {
 impl<'a> RefusedRow<'a> {
     /// A refusal of an inventory.
     #[must_use]
-    pub fn new(inventory: &Inventory, refused: &'a Refused<'_>) -> Self {
+    pub fn new(inventory: &Inventory, refused: &'a UnusableSkill<'_>) -> Self {
         Self {
             name: inventory.entry(refused.skill).name().into_owned(),
             gates: refused.gates.iter().map(GateRow::from).collect(),
@@ -208,7 +208,7 @@ impl<'a> RefusedRow<'a> {
 impl<'a> ProjectRow<'a> {
     /// What was seen of a project.
     #[must_use]
-    pub fn new(files: usize, truncated: bool, detected: &'a Detected) -> Self {
+    pub fn new(files: usize, truncated: bool, detected: &'a DetectedProject) -> Self {
         let languages = detected.languages.iter();
         Self {
             files,
@@ -248,8 +248,8 @@ impl<'a> From<&'a Coding> for CodingRow<'a> {
     }
 }
 
-impl<'a> From<&'a Evidence> for EvidenceRow<'a> {
-    fn from(found: &'a Evidence) -> Self {
+impl<'a> From<&'a CodingEvidence> for EvidenceRow<'a> {
+    fn from(found: &'a CodingEvidence) -> Self {
         Self {
             sign: found.sign.as_str(),
             detail: &found.detail,
@@ -269,8 +269,8 @@ impl<'a> From<&'a Incomplete> for LackRow<'a> {
     }
 }
 
-impl<'a> From<&'a Match> for SignalRow<'a> {
-    fn from(found: &'a Match) -> Self {
+impl<'a> From<&'a TriggerMatch> for SignalRow<'a> {
+    fn from(found: &'a TriggerMatch) -> Self {
         Self {
             signal: found.signal.as_str(),
             detail: &found.detail,
@@ -279,8 +279,8 @@ impl<'a> From<&'a Match> for SignalRow<'a> {
     }
 }
 
-impl<'a> From<&'a Miss> for MissRow<'a> {
-    fn from(miss: &'a Miss) -> Self {
+impl<'a> From<&'a UnmetTrigger> for MissRow<'a> {
+    fn from(miss: &'a UnmetTrigger) -> Self {
         Self {
             signal: miss.signal.as_str(),
             detail: &miss.detail,
@@ -288,8 +288,8 @@ impl<'a> From<&'a Miss> for MissRow<'a> {
     }
 }
 
-impl<'a> From<&'a Problem> for MissRow<'a> {
-    fn from(problem: &'a Problem) -> Self {
+impl<'a> From<&'a TriggerProblem> for MissRow<'a> {
+    fn from(problem: &'a TriggerProblem) -> Self {
         Self {
             signal: problem.signal.as_str(),
             detail: &problem.message,

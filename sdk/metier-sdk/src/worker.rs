@@ -1,6 +1,6 @@
 //! The worker's side of a connection to the host: one message per line, one call at a time.
 //!
-//! A sandboxed interpreter answers the host over a [`Channel`], and can send requests to it ([`Host`]) during a call:
+//! A sandboxed interpreter answers the host over a [`Channel`], and can send requests to it ([`WorkerHost`]) during a call:
 //! the skill asks, and nothing else happens until the answer arrives. There are no
 //! threads (the sandbox forbids them), so other messages are handled while it waits: a `cancel` of the
 //! current call ends it, `shutdown` ends everything, and another call is refused. There is no queue,
@@ -18,7 +18,7 @@ use crate::wire::{HostRequest, RpcError, code, method};
 
 /// Why a worker stops serving.
 #[derive(Debug, thiserror::Error)]
-pub enum ServeError {
+pub enum WorkerServeError {
     /// Reading from the host failed.
     #[error("can't read from the host")]
     Read(#[source] io::Error),
@@ -37,7 +37,7 @@ pub enum ServeError {
 }
 
 /// The host of a skill.
-pub trait Host {
+pub trait WorkerHost {
     /// Sends a request and waits for the answer.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ pub enum Unanswered {
 
 /// A request of the host.
 #[derive(Debug)]
-pub struct Request {
+pub struct WorkerRequest {
     /// The id for the answer.
     pub id: Value,
     /// One of [`method`], or an unknown name.
@@ -85,9 +85,9 @@ pub struct Channel<R, W> {
     /// The host's id of the current call.
     current: RefCell<Value>,
     /// The error that broke the connection during a call.
-    broken: RefCell<Option<ServeError>>,
+    broken: RefCell<Option<WorkerServeError>>,
     /// A `shutdown` that arrived during a call.
-    leaving: RefCell<Option<Request>>,
+    leaving: RefCell<Option<WorkerRequest>>,
 }
 
 impl<R: BufRead, W: Write> Channel<R, W> {
@@ -108,7 +108,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     ///
     /// # Errors
     /// The connection broke, now or during the last call.
-    pub fn next(&self) -> Result<Option<Request>, ServeError> {
+    pub fn next(&self) -> Result<Option<WorkerRequest>, WorkerServeError> {
         if let Some(error) = self.broken.take() {
             return Err(error);
         }
@@ -118,7 +118,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
         while let Some(message) = self.read()? {
             if let Message::Request { id, method, params } = message {
                 self.current.replace(id.clone());
-                return Ok(Some(Request { id, method, params }));
+                return Ok(Some(WorkerRequest { id, method, params }));
             }
         }
         Ok(None)
@@ -128,7 +128,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     ///
     /// # Errors
     /// Writing to the host failed.
-    pub fn answer(&self, id: &Value, result: &str) -> Result<(), ServeError> {
+    pub fn answer(&self, id: &Value, result: &str) -> Result<(), WorkerServeError> {
         let mut line = Vec::with_capacity(result.len() + 64);
         append_json_answer(&mut line, id, result);
         self.write(&line)
@@ -138,7 +138,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     ///
     /// # Errors
     /// Writing to the host failed.
-    pub fn fail(&self, id: &Value, error: &RpcError) -> Result<(), ServeError> {
+    pub fn fail(&self, id: &Value, error: &RpcError) -> Result<(), WorkerServeError> {
         let mut line = Vec::new();
         let sent = Envelope::answer(id, Body::Error { error }).append_to(&mut line);
         if let Err(size) = sent {
@@ -148,18 +148,20 @@ impl<R: BufRead, W: Write> Channel<R, W> {
         self.write(&line)
     }
 
-    fn write(&self, line: &[u8]) -> Result<(), ServeError> {
+    fn write(&self, line: &[u8]) -> Result<(), WorkerServeError> {
         let mut output = self.output.borrow_mut();
         let written = output.write_all(line).and_then(|()| output.flush());
-        written.map_err(ServeError::Write)
+        written.map_err(WorkerServeError::Write)
     }
 
     /// The next message; a line that is not one is answered with an error.
-    fn read(&self) -> Result<Option<Message>, ServeError> {
+    fn read(&self) -> Result<Option<Message>, WorkerServeError> {
         loop {
             let mut lines = self.lines.borrow_mut();
             let mut input = self.input.borrow_mut();
-            let line = lines.read_from(&mut *input).map_err(ServeError::Read)?;
+            let line = lines
+                .read_from(&mut *input)
+                .map_err(WorkerServeError::Read)?;
             let Some(line) = line.transpose()? else {
                 return Ok(None);
             };
@@ -171,7 +173,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     }
 
     /// Waits for the answer to our request with this id.
-    fn wait(&self, id: u64) -> Result<Result<Value, Unanswered>, ServeError> {
+    fn wait(&self, id: u64) -> Result<Result<Value, Unanswered>, WorkerServeError> {
         while let Some(message) = self.read()? {
             match message {
                 Message::Answer { id: of, answer } if of.as_u64() == Some(id) => {
@@ -187,7 +189,8 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                     return Ok(Err(Unanswered::Ended("the host cancelled this call")));
                 }
                 Message::Request { id, method, params } if method == method::SHUTDOWN => {
-                    self.leaving.replace(Some(Request { id, method, params }));
+                    self.leaving
+                        .replace(Some(WorkerRequest { id, method, params }));
                     return Ok(Err(Unanswered::Ended("the host stops this skill")));
                 }
                 Message::Request { id, .. } => {
@@ -197,11 +200,11 @@ impl<R: BufRead, W: Write> Channel<R, W> {
                 Message::Answer { .. } | Message::Notification { .. } => {}
             }
         }
-        Err(ServeError::Closed)
+        Err(WorkerServeError::Closed)
     }
 
     /// Notes that the connection broke during a call: the handler gets this error, and [`Self::next`] returns it.
-    fn broke(&self, error: ServeError) -> Unanswered {
+    fn broke(&self, error: WorkerServeError) -> Unanswered {
         self.broken.replace(Some(error));
         Unanswered::Ended("the host closed the connection")
     }
@@ -216,7 +219,7 @@ impl<R: BufRead, W: Write> Channel<R, W> {
     }
 }
 
-impl<R: BufRead, W: Write> Host for Channel<R, W> {
+impl<R: BufRead, W: Write> WorkerHost for Channel<R, W> {
     fn ask(&self, request: &HostRequest) -> Result<Value, Unanswered> {
         let id = self.asked.get() + 1;
         self.asked.set(id);

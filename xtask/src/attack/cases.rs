@@ -10,7 +10,7 @@ const NOT_BUILT: &str = "(not built)";
 
 /// One attack that metier must survive.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Case {
+pub(crate) struct AttackCase {
     pub(crate) number: u16,
     pub(crate) attempt: String,
     pub(crate) feature: String,
@@ -18,7 +18,7 @@ pub(crate) struct Case {
 }
 
 /// All rows of the page, by number, and what is wrong with the table.
-pub(crate) fn read(page: &str) -> (Vec<Case>, Vec<String>) {
+pub(crate) fn read(page: &str) -> (Vec<AttackCase>, Vec<String>) {
     let mut cases = Vec::new();
     let mut problems = Vec::new();
     for (index, line) in page.lines().enumerate() {
@@ -35,7 +35,7 @@ pub(crate) fn read(page: &str) -> (Vec<Case>, Vec<String>) {
 }
 
 /// A case, if the first cell of this line is a number.
-fn row(line: &str) -> Option<Result<Case, String>> {
+fn row(line: &str) -> Option<Result<AttackCase, String>> {
     let cells: Vec<&str> = line
         .strip_prefix('|')?
         .trim_end()
@@ -57,7 +57,7 @@ fn row(line: &str) -> Option<Result<Case, String>> {
     let Some(name) = name.filter(|name| name.chars().all(|c| c.is_ascii_lowercase())) else {
         return Some(Err(format!("case {number}: `{feature}` names no feature")));
     };
-    Some(Ok(Case {
+    Some(Ok(AttackCase {
         number,
         attempt: attempt.to_owned(),
         feature: name.to_owned(),
@@ -66,7 +66,7 @@ fn row(line: &str) -> Option<Result<Case, String>> {
 }
 
 /// Numbers run from 1 without gaps, each once, so that a deleted row is noticed.
-fn gaps(sorted: &[Case]) -> Vec<String> {
+fn gaps(sorted: &[AttackCase]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut expected = 1;
     for case in sorted {
@@ -85,7 +85,7 @@ fn gaps(sorted: &[Case]) -> Vec<String> {
 }
 
 /// A feature is built or it is not, in all of its rows.
-fn half_built(cases: &[Case]) -> Vec<String> {
+fn half_built(cases: &[AttackCase]) -> Vec<String> {
     let mut features = BTreeMap::new();
     let mut problems = Vec::new();
     for case in cases {

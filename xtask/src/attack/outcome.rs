@@ -14,13 +14,13 @@ use crate::{Result, test, workspace};
 /// What became of one test.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TestOutcome {
-    pub(crate) verdict: Verdict,
+    pub(crate) verdict: CaseVerdict,
     /// What it printed.
     pub(crate) output: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum CaseVerdict {
     Passed,
     Failed,
     Ignored,
@@ -116,20 +116,20 @@ pub(super) fn read(text: &str, names: &[String]) -> BTreeMap<String, TestOutcome
         let verdict = text
             .lines()
             .find_map(|line| verdict(line, name))
-            .unwrap_or(Verdict::Missing);
+            .unwrap_or(CaseVerdict::Missing);
         let output = printed(text, name);
         outcomes.insert(name.clone(), TestOutcome { verdict, output });
     }
     outcomes
 }
 
-fn verdict(line: &str, name: &str) -> Option<Verdict> {
+fn verdict(line: &str, name: &str) -> Option<CaseVerdict> {
     let rest = line.strip_prefix("test ")?.strip_prefix(name)?;
     let rest = rest.strip_prefix(" - should panic").unwrap_or(rest);
     match rest.strip_prefix(" ... ")? {
-        "ok" => Some(Verdict::Passed),
-        "FAILED" => Some(Verdict::Failed),
-        word if word.starts_with("ignored") => Some(Verdict::Ignored),
+        "ok" => Some(CaseVerdict::Passed),
+        "FAILED" => Some(CaseVerdict::Failed),
+        word if word.starts_with("ignored") => Some(CaseVerdict::Ignored),
         _ => None,
     }
 }

@@ -174,7 +174,7 @@ impl InlineModules {
 }
 
 type Test = (usize, Vec<u16>, String);
-type Scenario = (usize, Vec<u16>, String);
+type TaggedScenario = (usize, Vec<u16>, String);
 
 /// The tests of one file that carry numbers (line of the number, numbers, full name), and what is wrong (line, sentence).
 pub(super) fn in_rust(text: &str, prefix: &str) -> (Vec<Test>, Vec<(usize, String)>) {
@@ -237,7 +237,7 @@ fn unreachable(path: &str, text: &str) -> Vec<String> {
 }
 
 /// The scenarios of a specification that carry numbers.
-pub(super) fn in_specification(path: &str, text: &str) -> (Vec<Scenario>, Vec<String>) {
+pub(super) fn in_specification(path: &str, text: &str) -> (Vec<TaggedScenario>, Vec<String>) {
     let mut scenarios = Vec::new();
     let mut problems = Vec::new();
     let mut title = None;

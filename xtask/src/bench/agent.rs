@@ -12,8 +12,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::host::{ms, us};
-use super::options::Options;
-use super::table::{Row, Table};
+use super::options::BenchOptions;
+use super::table::{BenchRow, BenchTable};
 use super::{Bench, Figures, driver};
 use crate::Result;
 
@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// A whole answer, as short as one can be.
 const ANSWER: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Done.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 
-pub(super) fn measure(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     let skills = bench.corpus(SKILLS)?;
     inside(bench, options, &skills, table)?;
     let rounds = if options.quick { 5 } else { 31 };
@@ -42,7 +42,12 @@ pub(super) fn measure(bench: &Bench, options: &Options, table: &mut Table) -> Re
 }
 
 /// Turns of one process.
-fn inside(bench: &Bench, options: &Options, skills: &Path, table: &mut Table) -> Result<()> {
+fn inside(
+    bench: &Bench,
+    options: &BenchOptions,
+    skills: &Path,
+    table: &mut BenchTable,
+) -> Result<()> {
     let turns = if options.quick { 100 } else { 1_000 };
     eprintln!("a conversation of {turns} turns");
     let folder = bench.path().join("turns");
@@ -57,11 +62,11 @@ fn inside(bench: &Bench, options: &Options, skills: &Path, table: &mut Table) ->
     held(table, turns, value)
 }
 
-fn turn(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+fn turn(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let size = value("skills")? as usize;
     let (whole, lines) = (value("turn_us")?, value("lines_us")?);
     table.push(
-        Row::new("turn without the model / its two lines on disk")
+        BenchRow::new("turn without the model / its two lines on disk")
             .size(size)
             .ours(us(whole))
             .floor(us(lines))
@@ -70,7 +75,7 @@ fn turn(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     );
     let late = value("turn_p95_us")?;
     table.push(
-        Row::new("- 95 of 100")
+        BenchRow::new("- 95 of 100")
             .size(size)
             .ours(us(late))
             .budget(late, TURN_US, "µs"),
@@ -84,18 +89,18 @@ fn turn(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
             value(&format!("{name}_p95_us"))?,
         );
         table.push(
-            Row::new(what)
+            BenchRow::new(what)
                 .size(size)
                 .ours(us(middle))
                 .value(format!("95 %: {}", us(late))),
         );
     }
     let open = value("open_ms")?;
-    table.push(Row::new("session opened").size(size).ours(ms(open)));
+    table.push(BenchRow::new("session opened").size(size).ours(ms(open)));
     Ok(())
 }
 
-fn prompt(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+fn prompt(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let size = value("skills")? as usize;
     for (what, prefix) in [
         ("prompt put together, ten turns", ""),
@@ -107,7 +112,7 @@ fn prompt(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> 
         };
         let kilobytes = value(&format!("{prefix}request_kb"))?;
         table.push(
-            Row::new(what)
+            BenchRow::new(what)
                 .size(size)
                 .ours(us(time))
                 .value(format!("{kilobytes:.0} kB"))
@@ -118,10 +123,10 @@ fn prompt(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> 
 }
 
 /// What is still there after many turns.
-fn held(table: &mut Table, turns: usize, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+fn held(table: &mut BenchTable, turns: usize, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let (before, after) = (value("memory_before_mb")?, value("memory_after_mb")?);
     table.push(
-        Row::new("turns, memory")
+        BenchRow::new("turns, memory")
             .size(turns)
             .ours(format!("{after:.1} MB"))
             .floor(format!("{before:.1} MB"))
@@ -130,7 +135,7 @@ fn held(table: &mut Table, turns: usize, value: impl Fn(&str) -> Result<f64>) ->
     );
     let compacted = value("compacted")?;
     table.push(
-        Row::new("- summed up")
+        BenchRow::new("- summed up")
             .size(turns)
             .ours(format!("{compacted} times")),
     );
@@ -138,7 +143,7 @@ fn held(table: &mut Table, turns: usize, value: impl Fn(&str) -> Result<f64>) ->
         let before = value(&format!("{what}_before"))?;
         let after = value(&format!("{what}_after"))?;
         table.push(
-            Row::new(&format!("- {what}"))
+            BenchRow::new(&format!("- {what}"))
                 .size(turns)
                 .ours(format!("{after}"))
                 .floor(format!("{before}"))
@@ -155,7 +160,7 @@ fn outside(
     root: &Path,
     size: usize,
     rounds: usize,
-    table: &mut Table,
+    table: &mut BenchTable,
 ) -> Result<()> {
     eprintln!("starting agents with {size} skills");
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -178,7 +183,7 @@ fn outside(
     }
     let (agent, version) = (middle(agent), middle(version));
     table.push(
-        Row::new("agent, start → first byte of its request / --version")
+        BenchRow::new("agent, start → first byte of its request / --version")
             .size(size)
             .ours(ms(agent))
             .floor(ms(version))
@@ -276,11 +281,11 @@ fn middle(mut times: Vec<Duration>) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, held, prompt, turn};
+    use super::{BenchTable, held, prompt, turn};
 
     #[test]
     fn a_turn_that_takes_too_long_is_told() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         let value = |name: &str| {
             Ok(if name == "turn_p95_us" {
                 1_001.0
@@ -294,7 +299,7 @@ mod tests {
 
     #[test]
     fn a_window_that_was_never_full_has_no_row() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         let value = |name: &str| match name {
             "prompt_us" => Ok(201.0),
             name if name.starts_with("full_") => Err("not measured".into()),
@@ -306,7 +311,7 @@ mod tests {
 
     #[test]
     fn what_grows_with_turns_is_told() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         let value = |name: &str| {
             Ok(match name {
                 "memory_after_mb" => 14.5,

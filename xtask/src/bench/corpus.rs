@@ -148,7 +148,7 @@ pub(super) fn write(root: &Path, size: usize) -> Result<()> {
     let mut random = Random::new(0x6d65_7469_6572);
     let prose = prose(&mut random);
     for number in 0..size {
-        let skill = Skill::new(&mut random, number, &prose);
+        let skill = CorpusSkill::new(&mut random, number, &prose);
         let folder = root.join(&skill.name);
         fs::create_dir(&folder)?;
         fs::write(folder.join("SKILL.md"), skill.text())?;
@@ -157,14 +157,14 @@ pub(super) fn write(root: &Path, size: usize) -> Result<()> {
     Ok(())
 }
 
-struct Skill<'a> {
+struct CorpusSkill<'a> {
     name: String,
     /// What stands between the two `---` lines.
     frontmatter: String,
     body: &'a str,
 }
 
-impl<'a> Skill<'a> {
+impl<'a> CorpusSkill<'a> {
     fn new(random: &mut Random, number: usize, prose: &'a str) -> Self {
         let name = format!("{}-{}-{number}", random.pick(VERBS), random.pick(NOUNS));
         let mut frontmatter = format!("name: {name}\n");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::{Skill, prose, write};
+use super::{CorpusSkill, prose, write};
 use crate::bench::random::Random;
 
 const COUNT: usize = 5_000;
@@ -14,7 +14,7 @@ fn skills() -> Vec<(String, usize)> {
     let mut random = Random::new(1);
     let prose = prose(&mut random);
     let skill = |number| {
-        let skill = Skill::new(&mut random, number, &prose);
+        let skill = CorpusSkill::new(&mut random, number, &prose);
         (format!("---\n{}---\n", skill.frontmatter), skill.body.len())
     };
     (0..COUNT).map(skill).collect()

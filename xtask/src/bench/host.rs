@@ -7,8 +7,8 @@
 
 use std::process::Command;
 
-use super::options::Options;
-use super::table::{Row, Table};
+use super::options::BenchOptions;
+use super::table::{BenchRow, BenchTable};
 use super::{Bench, Figures, driver, rows};
 use crate::Result;
 
@@ -40,7 +40,7 @@ const HOOKS_MS: f64 = 1.0;
 /// How much more memory a process may hold after all cycles, for what it writes down about each.
 const GROWTH_MB: f64 = 4.0;
 
-pub(super) fn measure(bench: &Bench, options: &Options, table: &mut Table) -> Result<()> {
+pub(super) fn measure(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Result<()> {
     rows::program(table, &bench.start_up(options)?, bench.size_of_metier()?);
     let child = bench.compile("child", CHILD)?;
     let (runs, cycles) = if options.quick { (1, 100) } else { (3, 1_000) };
@@ -81,10 +81,10 @@ fn least(runs: &[Figures], name: &str) -> Result<f64> {
     Ok(least.ok_or("nothing was measured")?)
 }
 
-fn activation(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+fn activation(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let all = value("activate_ms")?;
     table.push(
-        Row::new("Starlark: activate, judged and granted")
+        BenchRow::new("Starlark: activate, judged and granted")
             .ours(ms(all))
             .budget(all, ACTIVATE_MS, "ms"),
     );
@@ -106,21 +106,21 @@ fn activation(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<
         ("deactivate", value("deactivate_ms")?),
     ];
     for (what, time) in parts {
-        table.push(Row::new(what).ours(ms(time)));
+        table.push(BenchRow::new(what).ours(ms(time)));
     }
     let worker = value("worker_mb")?;
-    table.push(Row::new("one worker, memory of its own").ours(format!("{worker:.1} MB")));
+    table.push(BenchRow::new("one worker, memory of its own").ours(format!("{worker:.1} MB")));
     Ok(())
 }
 
 fn calls(
-    table: &mut Table,
+    table: &mut BenchTable,
     free: impl Fn(&str) -> Result<f64>,
     bound: impl Fn(&str) -> Result<f64>,
 ) -> Result<()> {
     let (call, sync) = (free("call_us")?, free("sync_us")?);
     table.push(
-        Row::new("Starlark: call, receipt on disk / one page on disk")
+        BenchRow::new("Starlark: call, receipt on disk / one page on disk")
             .ours(us(call))
             .floor(us(sync))
             .value(format!("{:.2}", call / sync))
@@ -133,12 +133,16 @@ fn calls(
         ("- receipt in memory, one core", in_memory),
         ("- without a receipt, one core", in_memory - receipt),
     ] {
-        table.push(Row::new(what).ours(us(value)).budget(value, CALL_US, "µs"));
+        table.push(
+            BenchRow::new(what)
+                .ours(us(value))
+                .budget(value, CALL_US, "µs"),
+        );
     }
-    table.push(Row::new("- the line alone, one core").ours(us(bound("line_us")?)));
+    table.push(BenchRow::new("- the line alone, one core").ours(us(bound("line_us")?)));
     let act = bound("act_in_memory_us")?;
     table.push(
-        Row::new("receipt of an act: begun and completed, in memory, one core")
+        BenchRow::new("receipt of an act: begun and completed, in memory, one core")
             .ours(us(act))
             .budget(act, ACT_US, "µs"),
     );
@@ -146,7 +150,7 @@ fn calls(
 }
 
 fn processes(
-    table: &mut Table,
+    table: &mut BenchTable,
     free: impl Fn(&str) -> Result<f64>,
     bound: impl Fn(&str) -> Result<f64>,
 ) -> Result<()> {
@@ -154,11 +158,15 @@ fn processes(
         ("process: there and back", free("process_us")?),
         ("- one core", bound("process_us")?),
     ] {
-        table.push(Row::new(what).ours(us(trip)).budget(trip, CALL_US, "µs"));
+        table.push(
+            BenchRow::new(what)
+                .ours(us(trip))
+                .budget(trip, CALL_US, "µs"),
+        );
     }
     let (ours, own) = (free("process_activate_ms")?, free("child_start_ms")?);
     table.push(
-        Row::new("process: activate / its own start")
+        BenchRow::new("process: activate / its own start")
             .ours(ms(ours))
             .floor(ms(own))
             .value(format!("{:.1}", ours / own)),
@@ -167,7 +175,7 @@ fn processes(
 }
 
 fn hooks(
-    table: &mut Table,
+    table: &mut BenchTable,
     free: impl Fn(&str) -> Result<f64>,
     bound: impl Fn(&str) -> Result<f64>,
 ) -> Result<()> {
@@ -181,16 +189,24 @@ fn hooks(
         ),
     ] {
         let time = time / 1e3;
-        table.push(Row::new(what).ours(ms(time)).budget(time, HOOKS_MS, "ms"));
+        table.push(
+            BenchRow::new(what)
+                .ours(ms(time))
+                .budget(time, HOOKS_MS, "ms"),
+        );
     }
     Ok(())
 }
 
 /// What is still there after many activations.
-fn cycling(table: &mut Table, cycles: usize, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+fn cycling(
+    table: &mut BenchTable,
+    cycles: usize,
+    value: impl Fn(&str) -> Result<f64>,
+) -> Result<()> {
     let (before, after) = (value("memory_before_mb")?, value("memory_after_mb")?);
     table.push(
-        Row::new("activate and deactivate, memory")
+        BenchRow::new("activate and deactivate, memory")
             .size(cycles)
             .ours(format!("{after:.1} MB"))
             .floor(format!("{before:.1} MB"))
@@ -201,7 +217,7 @@ fn cycling(table: &mut Table, cycles: usize, value: impl Fn(&str) -> Result<f64>
         let before = value(&format!("{what}_before"))?;
         let after = value(&format!("{what}_after"))?;
         table.push(
-            Row::new(&format!("- {what}"))
+            BenchRow::new(&format!("- {what}"))
                 .size(cycles)
                 .ours(format!("{after}"))
                 .floor(format!("{before}"))
@@ -222,11 +238,11 @@ pub(super) fn us(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Table, cycling, hooks};
+    use super::{BenchTable, cycling, hooks};
 
     #[test]
     fn whatever_stays_behind_is_told() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         let value = |name: &str| Ok(if name == "children_after" { 1.0 } else { 0.0 });
         cycling(&mut table, 10, value).unwrap();
         assert_eq!(table.verdicts(), ["ok", "ok", "ok", "MISSED"]);
@@ -234,7 +250,7 @@ mod tests {
 
     #[test]
     fn hooks_are_told_in_milliseconds() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         hooks(&mut table, |_| Ok(1_500.0), |_| Ok(900.0)).unwrap();
         assert_eq!(table.verdicts(), ["MISSED", "ok", "MISSED", "ok"]);
     }

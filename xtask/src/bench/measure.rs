@@ -19,14 +19,14 @@ use crate::Result;
 
 /// What to run.
 #[derive(Debug)]
-pub(super) struct Program {
+pub(super) struct MeasuredProgram {
     path: PathBuf,
     arguments: Vec<String>,
     env: Vec<(&'static str, OsString)>,
     accepted: Vec<i64>,
 }
 
-impl Program {
+impl MeasuredProgram {
     pub(super) fn new(path: &Path, arguments: &[&str]) -> Self {
         Self {
             path: path.to_path_buf(),
@@ -50,7 +50,7 @@ impl Program {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for MeasuredProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.path.file_name().unwrap_or_default();
         write!(
@@ -64,14 +64,18 @@ impl fmt::Display for Program {
 
 /// What one run cost.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sample {
+pub(super) struct BenchSample {
     pub(super) cpu: Duration,
     pub(super) wall: Duration,
     pub(super) peak_kib: u64,
 }
 
 /// Runs a program once, with its standard output going to `output`.
-pub(super) fn sample(xtask: &Path, program: &Program, output: &Path) -> Result<Sample> {
+pub(super) fn sample(
+    xtask: &Path,
+    program: &MeasuredProgram,
+    output: &Path,
+) -> Result<BenchSample> {
     let measured = Command::new(xtask)
         .arg("__measure")
         .arg(output)
@@ -90,7 +94,7 @@ pub(super) fn sample(xtask: &Path, program: &Program, output: &Path) -> Result<S
         return Err(format!("{program} ended with {code}: {talk}").into());
     }
     let number = |key: &str| cost[key].as_u64().ok_or(format!("no `{key}` in {cost}"));
-    Ok(Sample {
+    Ok(BenchSample {
         cpu: Duration::from_micros(number("cpu_us")?),
         wall: Duration::from_micros(number("wall_us")?),
         peak_kib: number("peak_kib")?,
@@ -133,7 +137,10 @@ fn talk(output: &Path) -> PathBuf {
 }
 
 /// The middle one; the noise of a shared machine is one-sided, and a mean would follow it.
-pub(super) fn median<T: Copy + Ord>(samples: &[Sample], value: impl Fn(&Sample) -> T) -> T {
+pub(super) fn median<T: Copy + Ord>(
+    samples: &[BenchSample],
+    value: impl Fn(&BenchSample) -> T,
+) -> T {
     let mut values: Vec<T> = samples.iter().map(value).collect();
     values.sort_unstable();
     values[values.len() / 2]
@@ -141,13 +148,13 @@ pub(super) fn median<T: Copy + Ord>(samples: &[Sample], value: impl Fn(&Sample) 
 
 #[cfg(test)]
 mod tests {
-    use super::{Program, Sample, median};
+    use super::{BenchSample, MeasuredProgram, median};
     use std::path::Path;
     use std::time::Duration;
 
     #[test]
     fn the_median_is_not_moved_by_one_outlier() {
-        let sample = |ms| Sample {
+        let sample = |ms| BenchSample {
             cpu: Duration::from_millis(ms),
             wall: Duration::ZERO,
             peak_kib: ms,
@@ -162,7 +169,7 @@ mod tests {
 
     #[test]
     fn programs_are_shown_by_name() {
-        let program = Program::new(Path::new("/x/metier"), &["list", "--json"]);
+        let program = MeasuredProgram::new(Path::new("/x/metier"), &["list", "--json"]);
         assert_eq!(program.to_string(), "`metier list --json`");
     }
 }

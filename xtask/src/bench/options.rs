@@ -6,7 +6,7 @@ use crate::Result;
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum BenchPart {
     /// Lists and checks of whole catalogs, and starting.
     Catalog,
     /// The scanner.
@@ -23,8 +23,8 @@ pub(super) enum Part {
 
 /// What to measure, and how long.
 #[derive(Debug)]
-pub(super) struct Options {
-    pub(super) part: Part,
+pub(super) struct BenchOptions {
+    pub(super) part: BenchPart,
     pub(super) sizes: Vec<usize>,
     /// Few rounds and no large catalogs: to see that it works, not to quote.
     pub(super) quick: bool,
@@ -34,11 +34,11 @@ pub(super) struct Options {
     pub(super) markdown: bool,
 }
 
-impl Options {
+impl BenchOptions {
     pub(super) fn parse(arguments: &[String]) -> Result<Self> {
         let mut sizes = None;
         let mut options = Self {
-            part: Part::Catalog,
+            part: BenchPart::Catalog,
             sizes: Vec::new(),
             quick: false,
             keep: None,
@@ -53,12 +53,12 @@ impl Options {
                     .ok_or(format!("`{argument}` needs a value"))
             };
             match argument.as_str() {
-                "catalog" => options.part = Part::Catalog,
-                "scan" => options.part = Part::Scan,
-                "render" => options.part = Part::Render,
-                "host" => options.part = Part::Host,
-                "mcp" => options.part = Part::Mcp,
-                "agent" => options.part = Part::Agent,
+                "catalog" => options.part = BenchPart::Catalog,
+                "scan" => options.part = BenchPart::Scan,
+                "render" => options.part = BenchPart::Render,
+                "host" => options.part = BenchPart::Host,
+                "mcp" => options.part = BenchPart::Mcp,
+                "agent" => options.part = BenchPart::Agent,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -68,13 +68,13 @@ impl Options {
             }
         }
         let usual: &[usize] = match (options.part, options.quick) {
-            (Part::Scan, true) => &[100],
-            (Part::Scan, false) => &[500],
-            (Part::Render | Part::Host | Part::Agent, _) => &[],
-            (Part::Mcp, true) => &[52],
-            (Part::Mcp, false) => &[52, 10_000],
-            (Part::Catalog, true) => &[52, 1_000],
-            (Part::Catalog, false) => &[52, 1_000, 10_000, 50_000],
+            (BenchPart::Scan, true) => &[100],
+            (BenchPart::Scan, false) => &[500],
+            (BenchPart::Render | BenchPart::Host | BenchPart::Agent, _) => &[],
+            (BenchPart::Mcp, true) => &[52],
+            (BenchPart::Mcp, false) => &[52, 10_000],
+            (BenchPart::Catalog, true) => &[52, 1_000],
+            (BenchPart::Catalog, false) => &[52, 1_000, 10_000, 50_000],
         };
         options.sizes = sizes.unwrap_or_else(|| usual.to_vec());
         Ok(options)
@@ -102,11 +102,11 @@ fn parse_sizes(text: &str) -> Result<Vec<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Options, Part};
+    use super::{BenchOptions, BenchPart};
 
-    fn parse(line: &str) -> crate::Result<Options> {
+    fn parse(line: &str) -> crate::Result<BenchOptions> {
         let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        Options::parse(&words)
+        BenchOptions::parse(&words)
     }
 
     #[test]
@@ -116,10 +116,13 @@ mod tests {
         assert!(options.quick && options.markdown && options.keep.is_some());
         assert_eq!(parse("").unwrap().sizes, [52, 1_000, 10_000, 50_000]);
         let scan = parse("scan").unwrap();
-        assert_eq!((scan.part, scan.sizes.as_slice()), (Part::Scan, &[500][..]));
+        assert_eq!(
+            (scan.part, scan.sizes.as_slice()),
+            (BenchPart::Scan, &[500][..])
+        );
         assert_eq!(parse("mcp").unwrap().sizes, [52, 10_000]);
-        assert_eq!(parse("host --quick").unwrap().part, Part::Host);
-        assert_eq!(parse("agent").unwrap().part, Part::Agent);
+        assert_eq!(parse("host --quick").unwrap().part, BenchPart::Host);
+        assert_eq!(parse("agent").unwrap().part, BenchPart::Agent);
     }
 
     #[test]

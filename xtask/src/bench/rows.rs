@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::measure::{Sample, median};
-use super::table::{Row, Table};
+use super::measure::{BenchSample, median};
+use super::table::{BenchRow, BenchTable};
 use crate::Result;
 
 /// The size at which the ratios have a budget.
@@ -26,27 +26,27 @@ const PEAK_MB: &[(usize, f64)] = &[(JUDGED, 64.0), (LARGE, 200.0)];
 /// The samples of one size, in the order in which `Bench::catalog` lists its programs.
 pub(super) struct Costs {
     pub(super) size: usize,
-    pub(super) samples: Vec<Vec<Sample>>,
+    pub(super) samples: Vec<Vec<BenchSample>>,
 }
 
 /// Start-up and size of the program.
-pub(super) fn program(table: &mut Table, samples: &[Vec<Sample>], bytes: u64) {
+pub(super) fn program(table: &mut BenchTable, samples: &[Vec<BenchSample>], bytes: u64) {
     let (ours, empty) = (wall(&samples[0]), wall(&samples[1]));
     table.push(
-        Row::new("--version over an empty program, wall")
+        BenchRow::new("--version over an empty program, wall")
             .ours(ms(ours))
             .floor(ms(empty))
             .value(format!("{:+.2} ms", ours - empty))
             .budget(ours - empty, START_MS, "ms"),
     );
-    table.push(Row::new("binary size").ours(format!("{:.1} MB", bytes as f64 / 1e6)));
+    table.push(BenchRow::new("binary size").ours(format!("{:.1} MB", bytes as f64 / 1e6)));
 }
 
 /// The everyday case, in all.
-pub(super) fn small(table: &mut Table, size: usize, samples: &[Sample]) {
+pub(super) fn small(table: &mut BenchTable, size: usize, samples: &[BenchSample]) {
     let ours = wall(samples);
     table.push(
-        Row::new("list, wall")
+        BenchRow::new("list, wall")
             .size(size)
             .ours(ms(ours))
             .budget(ours, SMALL_MS, "ms"),
@@ -54,7 +54,7 @@ pub(super) fn small(table: &mut Table, size: usize, samples: &[Sample]) {
 }
 
 /// Three commands against their floors, and memory.
-pub(super) fn catalog(table: &mut Table, costs: &Costs) {
+pub(super) fn catalog(table: &mut BenchTable, costs: &Costs) {
     let size = costs.size;
     let pairs = [
         ("list --json --no-index, CPU / read floor", COLD),
@@ -64,7 +64,7 @@ pub(super) fn catalog(table: &mut Table, costs: &Costs) {
     for ((what, limit), pair) in pairs.into_iter().zip(costs.samples.chunks(2)) {
         let (ours, floor) = (cpu(&pair[0]), cpu(&pair[1]));
         let ratio = ours / floor;
-        let row = Row::new(what)
+        let row = BenchRow::new(what)
             .size(size)
             .ours(ms(ours))
             .floor(ms(floor))
@@ -79,7 +79,7 @@ pub(super) fn catalog(table: &mut Table, costs: &Costs) {
         median(&costs.samples[index], |sample| sample.peak_kib) as f64 * 1024.0 / 1e6
     };
     let (ours, floor) = (peak(0), peak(1));
-    let row = Row::new("list --json --no-index, peak memory").size(size);
+    let row = BenchRow::new("list --json --no-index, peak memory").size(size);
     let row = row
         .ours(format!("{ours:.1} MB"))
         .floor(format!("{floor:.1} MB"));
@@ -91,24 +91,24 @@ pub(super) fn catalog(table: &mut Table, costs: &Costs) {
 }
 
 /// [`scan` of a whole corpus, `scan` of one small skill].
-pub(super) fn scan(table: &mut Table, size: usize, samples: &[Vec<Sample>]) {
+pub(super) fn scan(table: &mut BenchTable, size: usize, samples: &[Vec<BenchSample>]) {
     let each = cpu(&samples[0]) / size as f64;
     table.push(
-        Row::new("scan --json, CPU per skill")
+        BenchRow::new("scan --json, CPU per skill")
             .size(size)
             .ours(ms(each))
             .budget(each, SCAN_MS, "ms"),
     );
     let alone = wall(&samples[1]);
     table.push(
-        Row::new("scan of one small skill, wall")
+        BenchRow::new("scan of one small skill, wall")
             .size(1)
             .ours(ms(alone))
             .budget(alone, SCAN_ONE_MS, "ms"),
     );
     let peak = median(&samples[0], |sample| sample.peak_kib) as f64 * 1024.0 / 1e6;
     table.push(
-        Row::new("scan --json, peak memory")
+        BenchRow::new("scan --json, peak memory")
             .size(size)
             .ours(format!("{peak:.1} MB"))
             .budget(peak, SCAN_MB, "MB"),
@@ -117,7 +117,7 @@ pub(super) fn scan(table: &mut Table, size: usize, samples: &[Vec<Sample>]) {
 
 /// From starting `metier mcp` to its tools, for clients that introduce themselves and for those that don't.
 pub(super) fn handshake(
-    table: &mut Table,
+    table: &mut BenchTable,
     size: usize,
     mut first: Vec<Duration>,
     mut alone: Vec<Duration>,
@@ -128,7 +128,7 @@ pub(super) fn handshake(
     ] {
         times.sort_unstable();
         let time = milliseconds(times[times.len() / 2]);
-        let row = Row::new(what).size(size).ours(ms(time));
+        let row = BenchRow::new(what).size(size).ours(ms(time));
         let limit = TOOLS_MS.iter().find(|(at, _)| *at == size);
         table.push(match limit {
             Some((_, limit)) => row.budget(time, *limit, "ms"),
@@ -138,10 +138,15 @@ pub(super) fn handshake(
 }
 
 /// What it costs a list that verdicts are known: the same command before and after everything was scanned.
-pub(super) fn verdicts(table: &mut Table, size: usize, known: &[Sample], plain: &[Sample]) {
+pub(super) fn verdicts(
+    table: &mut BenchTable,
+    size: usize,
+    known: &[BenchSample],
+    plain: &[BenchSample],
+) {
     let (known, plain) = (cpu(known), cpu(plain));
     table.push(
-        Row::new("list --json with verdicts, CPU / without")
+        BenchRow::new("list --json with verdicts, CPU / without")
             .size(size)
             .ours(ms(known))
             .floor(ms(plain))
@@ -150,7 +155,7 @@ pub(super) fn verdicts(table: &mut Table, size: usize, known: &[Sample], plain: 
 }
 
 /// Whether five times the skills cost five times the CPU; the floor's own growth tells how quiet the machine was.
-pub(super) fn growth(table: &mut Table, costs: &[Costs]) {
+pub(super) fn growth(table: &mut BenchTable, costs: &[Costs]) {
     let at = |size| costs.iter().find(|costs| costs.size == size);
     let (Some(small), Some(large)) = (at(JUDGED), at(LARGE)) else {
         return;
@@ -166,7 +171,7 @@ pub(super) fn growth(table: &mut Table, costs: &[Costs]) {
     };
     let growth = each(large, 0) / each(small, 0);
     table.push(
-        Row::new("list --json --no-index, CPU per skill, from 10,000")
+        BenchRow::new("list --json --no-index, CPU per skill, from 10,000")
             .size(LARGE)
             .ours(step(0))
             .floor(step(1))
@@ -175,11 +180,11 @@ pub(super) fn growth(table: &mut Table, costs: &[Costs]) {
     );
 }
 
-fn cpu(samples: &[Sample]) -> f64 {
+fn cpu(samples: &[BenchSample]) -> f64 {
     milliseconds(median(samples, |sample| sample.cpu))
 }
 
-fn wall(samples: &[Sample]) -> f64 {
+fn wall(samples: &[BenchSample]) -> f64 {
     milliseconds(median(samples, |sample| sample.wall))
 }
 
@@ -192,7 +197,7 @@ fn ms(value: f64) -> String {
 }
 
 /// What permission costs.
-pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
+pub(super) fn render(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Result<()> {
     let rows = [
         ("activation without commands", "activation_us", 100.0, "µs"),
         ("permit", "permit_us", 1.0, "µs"),
@@ -207,7 +212,7 @@ pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> 
     for (what, name, limit, unit) in rows {
         let time = value(name)?;
         table.push(
-            Row::new(what)
+            BenchRow::new(what)
                 .ours(format!("{time:.2} {unit}"))
                 .budget(time, limit, unit),
         );
@@ -222,7 +227,7 @@ pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> 
         ("`true` in the sandbox, wall", fenced),
     ] {
         let over = time - plain;
-        let row = Row::new(what)
+        let row = BenchRow::new(what)
             .ours(format!("{time:.2} ms"))
             .floor(format!("{plain:.2} ms"));
         table.push(
@@ -235,14 +240,14 @@ pub(super) fn render(table: &mut Table, value: impl Fn(&str) -> Result<f64>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::{Costs, Sample, catalog, growth, handshake, program};
-    use crate::bench::table::Table;
+    use super::{BenchSample, Costs, catalog, growth, handshake, program};
+    use crate::bench::table::BenchTable;
     use std::time::Duration;
 
-    fn samples(ms: u64, peak_kib: u64) -> Vec<Sample> {
+    fn samples(ms: u64, peak_kib: u64) -> Vec<BenchSample> {
         let time = Duration::from_millis(ms);
         vec![
-            Sample {
+            BenchSample {
                 cpu: time,
                 wall: time,
                 peak_kib
@@ -261,7 +266,7 @@ mod tests {
 
     #[test]
     fn budgets_are_kept_or_missed() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         catalog(&mut table, &costs(10_000, 100, 40));
         assert_eq!(table.verdicts(), ["MISSED", "MISSED", "ok", "MISSED"]);
         assert!(table.text().contains("2.50"), "{}", table.text());
@@ -269,14 +274,14 @@ mod tests {
 
     #[test]
     fn other_sizes_are_only_shown() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         catalog(&mut table, &costs(52, 100, 40));
         assert_eq!(table.verdicts(), ["", "", "", ""]);
     }
 
     #[test]
     fn growth_needs_both_sizes() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         growth(&mut table, &[costs(10_000, 100, 1)]);
         assert!(table.verdicts().is_empty());
         growth(&mut table, &[costs(10_000, 100, 1), costs(50_000, 590, 1)]);
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn an_agent_waits_no_longer_than_the_budget() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         let times = |ms| vec![Duration::from_millis(ms); 3];
         handshake(&mut table, 52, times(16), times(14));
         handshake(&mut table, 10_000, times(16), times(61));
@@ -296,7 +301,7 @@ mod tests {
 
     #[test]
     fn start_up_is_a_difference() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         program(&mut table, &[samples(5, 1), samples(1, 1)], 1_000_000);
         assert_eq!(table.verdicts(), ["MISSED", ""]);
         assert!(table.text().contains("+4.00 ms"));

@@ -2,7 +2,7 @@
 
 /// One measured thing.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct BenchRow {
     what: String,
     size: String,
     ours: String,
@@ -12,7 +12,7 @@ pub(super) struct Row {
     verdict: &'static str,
 }
 
-impl Row {
+impl BenchRow {
     pub(super) fn new(what: &str) -> Self {
         let empty = String::new;
         Self {
@@ -74,10 +74,10 @@ const RIGHT: [bool; COLUMNS] = [false, true, true, true, true, true, false];
 
 /// What was measured.
 #[derive(Debug, Default)]
-pub(super) struct Table(Vec<Row>);
+pub(super) struct BenchTable(Vec<BenchRow>);
 
-impl Table {
-    pub(super) fn push(&mut self, row: Row) {
+impl BenchTable {
+    pub(super) fn push(&mut self, row: BenchRow) {
         self.0.push(row);
     }
 
@@ -99,7 +99,7 @@ impl Table {
 
     fn aligned(&self) -> Vec<[String; COLUMNS]> {
         let rows: Vec<_> = std::iter::once(HEAD)
-            .chain(self.0.iter().map(Row::cells))
+            .chain(self.0.iter().map(BenchRow::cells))
             .collect();
         let width = |column: usize| {
             rows.iter()
@@ -129,13 +129,13 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use super::{Row, Table};
+    use super::{BenchRow, BenchTable};
 
     #[test]
     fn columns_line_up() {
-        let mut table = Table::default();
+        let mut table = BenchTable::default();
         table.push(
-            Row::new("a")
+            BenchRow::new("a")
                 .size(52)
                 .ours("1.00 ms".to_owned())
                 .budget(1.0, 2.0, "ms"),

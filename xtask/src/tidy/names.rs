@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Text;
+use super::ProjectText;
 
 /// (name, reason): names that two public types share. The list only shrinks: a name that is no longer shared is an error.
 const SHARED: &[(&str, &str)] = &[
@@ -17,7 +17,7 @@ const SHARED: &[(&str, &str)] = &[
 const MIN_TYPES: usize = 100;
 
 /// Reports every public type name that is used twice without a reason.
-pub(super) fn check(texts: &[Text]) -> Vec<String> {
+pub(super) fn check(texts: &[ProjectText]) -> Vec<String> {
     let homes = homes(texts);
     let mut problems = problems(&homes, SHARED);
     if homes.len() < MIN_TYPES {
@@ -30,7 +30,7 @@ pub(super) fn check(texts: &[Text]) -> Vec<String> {
 }
 
 /// Where each public type is defined, as `path:line`.
-fn homes(texts: &[Text]) -> BTreeMap<&str, Vec<String>> {
+fn homes(texts: &[ProjectText]) -> BTreeMap<&str, Vec<String>> {
     let mut homes: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (path, text) in texts.iter().filter(|(path, _)| is_shipped(path)) {
         for (index, line) in text.lines().enumerate() {
@@ -93,9 +93,9 @@ fn public_type(line: &str) -> Option<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Text, homes, problems, public_type};
+    use super::{ProjectText, homes, problems, public_type};
 
-    fn texts(files: &[(&str, &str)]) -> Vec<Text> {
+    fn texts(files: &[(&str, &str)]) -> Vec<ProjectText> {
         let owned = |(path, text): &(&str, &str)| ((*path).to_owned(), (*text).to_owned());
         files.iter().map(owned).collect()
     }

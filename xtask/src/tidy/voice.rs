@@ -3,7 +3,7 @@
 //! **Problem.** A rule of style that no test checks is forgotten. **Decision.** Each word has a replacement and a number: how often it still
 //! occurs. The check fails when there are more, and when there are fewer, so that the number is lowered in the same commit.
 
-use super::Text;
+use super::ProjectText;
 
 /// One word or phrase that is being removed.
 struct Banned {
@@ -74,7 +74,7 @@ const BANNED: &[Banned] = &[
 const SHOWN: usize = 8;
 
 /// Compares the number of uses of each phrase with the table.
-pub(super) fn check(texts: &[Text]) -> Vec<String> {
+pub(super) fn check(texts: &[ProjectText]) -> Vec<String> {
     BANNED
         .iter()
         .filter_map(|banned| problem(banned, &uses(banned, texts)))
@@ -101,7 +101,7 @@ fn problem(banned: &Banned, uses: &[String]) -> Option<String> {
 }
 
 /// Every use, as `path:line`.
-fn uses(banned: &Banned, texts: &[Text]) -> Vec<String> {
+fn uses(banned: &Banned, texts: &[ProjectText]) -> Vec<String> {
     let mut uses = Vec::new();
     for (path, text) in texts.iter().filter(|(path, _)| is_prose(path)) {
         let markdown = path.ends_with(".md");
@@ -166,11 +166,11 @@ fn occurrences(line: &str, banned: &Banned) -> usize {
 #[cfg(test)]
 mod tests {
     use super::{BANNED, LONGER, banned, problem, uses};
-    use crate::tidy::Text;
+    use crate::tidy::ProjectText;
 
     #[track_caller]
     fn check(path: &str, text: &str, expected: usize) {
-        let texts: Vec<Text> = vec![(path.to_owned(), text.to_owned())];
+        let texts: Vec<ProjectText> = vec![(path.to_owned(), text.to_owned())];
         let word = super::Banned {
             unless_before: LONGER,
             ..banned("it is no", "it is not a", 0)

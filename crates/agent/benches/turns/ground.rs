@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use metier_agent::{AgentContext, Chosen, Report};
+use metier_agent::{AgentContext, ChosenModel, ErrorReport};
 use metier_config::Config;
 use metier_runtime::{Status, live::Runtime};
 use metier_store::Store;
@@ -24,7 +24,7 @@ pub(crate) struct Disk {
     database: PathBuf,
     /// The skills with code.
     approved: Vec<String>,
-    chosen: Chosen,
+    chosen: ChosenModel,
     sessions: AtomicU64,
 }
 
@@ -35,7 +35,7 @@ impl Disk {
         folder: &Path,
         roots: &[&Path],
         approved: &[&str],
-        chosen: Chosen,
+        chosen: ChosenModel,
     ) -> Result<Self, Error> {
         Ok(Self {
             stage: Stage::new(metier, folder, roots, true, Config::default())?,
@@ -53,13 +53,13 @@ impl Disk {
     }
 
     /// The database of all sessions.
-    pub(crate) fn store(&self) -> Result<Store, Report> {
+    pub(crate) fn store(&self) -> Result<Store, ErrorReport> {
         let store = Store::open(&self.database);
-        store.map_err(|error| Report::broken("store", error.to_string()))
+        store.map_err(|error| ErrorReport::broken("store", error.to_string()))
     }
 
     /// The same skills with another model.
-    pub(crate) fn with(&self, chosen: Chosen) -> Self {
+    pub(crate) fn with(&self, chosen: ChosenModel) -> Self {
         Self {
             stage: self.stage.clone(),
             database: self.database.clone(),
@@ -79,7 +79,7 @@ impl Disk {
             Arc::clone(&self.stage.config),
             move |_| Ok(chosen.clone()),
             || {
-                Err(Report::new(
+                Err(ErrorReport::new(
                     "sub-agent",
                     "these sessions start no sub-agents",
                 ))
@@ -89,7 +89,7 @@ impl Disk {
     }
 
     /// A runtime for the next session. Each session scans what it uses.
-    pub(crate) fn runtime(&self) -> Result<Runtime, Report> {
+    pub(crate) fn runtime(&self) -> Result<Runtime, ErrorReport> {
         let number = self.sessions.fetch_add(1, Ordering::Relaxed);
         let id = format!("{number:016x}");
         let judging = Judging::new(&self.stage.config);

@@ -20,7 +20,8 @@ use std::{
 };
 
 use metier_agent::{
-    Budget, BudgetLimits, Cancel, Event, Listener, Plan, Report, Session, Shared, Told, open,
+    AgentEvent, Budget, BudgetLimits, Cancel, Conversation, ConversationPlan, ErrorReport,
+    EventListener, ReportedEvent, SharedResources, open,
 };
 use metier_store::NewConversation;
 
@@ -70,19 +71,19 @@ fn main() -> Outcome {
     let model = Arc::new(Ready::new(words(ANSWER_BYTES))?);
     let roots = [own.as_path(), skills];
     let approved = ["core-tools", "greeter"];
-    let ground = Disk::new(metier, folder, &roots, &approved, chosen(model.clone())?)?;
-    let ground = Arc::new(ground);
-    let ready = ground.ready();
+    let agent_environment = Disk::new(metier, folder, &roots, &approved, chosen(model.clone())?)?;
+    let agent_environment = Arc::new(agent_environment);
+    let ready = agent_environment.ready();
     if ready < SKILLS {
         return Err(format!("{ready} skills are ready, which is less than {SKILLS}").into());
     }
     tell("skills", number(ready));
-    lines(&ground)?;
-    conversation(&ground, &model, turns)?;
-    calls(&ground, &model, turns / 4)?;
+    lines(&agent_environment)?;
+    conversation(&agent_environment, &model, turns)?;
+    calls(&agent_environment, &model, turns / 4)?;
     let provider = behind_http(&words(ANSWER_BYTES))?;
-    let ground = Arc::new(ground.with(chosen(Arc::new(provider))?));
-    over_http(&ground, turns / 4)
+    let agent_environment = Arc::new(agent_environment.with(chosen(Arc::new(provider))?));
+    over_http(&agent_environment, turns / 4)
 }
 
 fn write_greeter(folder: &Path) -> Outcome {
@@ -94,8 +95,8 @@ fn write_greeter(folder: &Path) -> Outcome {
 }
 
 /// What every turn needs at least: a question and an answer in the store.
-fn lines(ground: &Disk) -> Outcome {
-    let store = ground.store()?;
+fn lines(agent_environment: &Disk) -> Outcome {
+    let store = agent_environment.store()?;
     let (id, at) = ("00000000000000ff", NOW);
     store.begin_conversation(&NewConversation {
         id,
@@ -120,10 +121,10 @@ fn lines(ground: &Disk) -> Outcome {
 }
 
 /// A long conversation: how long its turns take, and what is left of them.
-fn conversation(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
+fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     let heard = Arc::new(Heard::default());
     let start = Instant::now();
-    session(ground, &heard, |session| {
+    session(agent_environment, &heard, |session| {
         tell("open_ms", start.elapsed().as_secs_f64() * 1e3);
         let question = words(QUESTION_BYTES);
         for _ in 0..10 {
@@ -156,7 +157,7 @@ fn conversation(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
 }
 
 /// How long it takes to put a request together, as at the beginning of a turn.
-fn prompt(session: &mut Session) -> Result<f64, Error> {
+fn prompt(session: &mut Conversation) -> Result<f64, Error> {
     let mut times = Times::default();
     for _ in 0..500 {
         times.take(|| session.preview())?;
@@ -165,10 +166,10 @@ fn prompt(session: &mut Session) -> Result<f64, Error> {
 }
 
 /// Turns in which the model calls a tool of a skill before it answers.
-fn calls(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
+fn calls(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
     model.calls.store(true, Ordering::Relaxed);
     let heard = Arc::new(Heard::default());
-    session(ground, &heard, |session| {
+    session(agent_environment, &heard, |session| {
         let mut times = Times::default();
         for _ in 0..turns {
             times.take(|| session.turn("Greet Ada."))?;
@@ -183,8 +184,8 @@ fn calls(ground: &Arc<Disk>, model: &Ready, turns: usize) -> Outcome {
 }
 
 /// Turns whose requests go to a server on this machine.
-fn over_http(ground: &Arc<Disk>, turns: usize) -> Outcome {
-    session(ground, &Arc::default(), |session| {
+fn over_http(agent_environment: &Arc<Disk>, turns: usize) -> Outcome {
+    session(agent_environment, &Arc::default(), |session| {
         let mut times = Times::default();
         for _ in 0..turns {
             times.take(|| session.turn("What is new?"))?;
@@ -195,28 +196,28 @@ fn over_http(ground: &Arc<Disk>, turns: usize) -> Outcome {
 }
 
 fn session(
-    ground: &Arc<Disk>,
+    agent_environment: &Arc<Disk>,
     heard: &Arc<Heard>,
-    work: impl FnOnce(&mut Session) -> Outcome,
+    work: impl FnOnce(&mut Conversation) -> Outcome,
 ) -> Outcome {
     let limits = BudgetLimits {
         requests: 100,
         calls: 100,
         tokens: 0,
     };
-    let shared = Shared {
+    let shared = SharedResources {
         budget: Arc::new(Budget::new(limits)),
         cancel: Cancel::new(),
         listener: Arc::clone(heard) as _,
     };
-    let plan = Plan {
+    let plan = ConversationPlan {
         skills: vec!["greeter".to_owned()],
-        ..Plan::default()
+        ..ConversationPlan::default()
     };
-    let in_words = |report: Report| Error::from(report.to_string());
+    let in_words = |report: ErrorReport| Error::from(report.to_string());
     let mut session = open(
-        &Arc::new(ground.context()),
-        ground.runtime().map_err(in_words)?,
+        &Arc::new(agent_environment.context()),
+        agent_environment.runtime().map_err(in_words)?,
         shared,
         plan,
     )
@@ -232,11 +233,11 @@ struct Heard {
     answered: AtomicUsize,
 }
 
-impl Listener for Heard {
-    fn hear(&self, told: &Told) {
+impl EventListener for Heard {
+    fn hear(&self, told: &ReportedEvent) {
         let count = match &told.event {
-            Event::Compacted { .. } => &self.compacted,
-            Event::ToolResult {
+            AgentEvent::Compacted { .. } => &self.compacted,
+            AgentEvent::ToolResult {
                 is_error: false, ..
             } => &self.answered,
             _ => return,

@@ -11,8 +11,9 @@ use std::{
 };
 
 use metier_agent::{
-    Answer, Cancel, Chosen, Delta, Endpoint, Input, Limits, Message, Model, ModelError, ModelName,
-    Provider, Request, Settings, Stop, ToolCall, Usage,
+    CallArguments, Cancel, ChosenModel, Endpoint, LanguageModel, ModelError, ModelMessage,
+    ModelName, ModelRequest, ModelResponse, Provider, ProviderLimits, ProviderSettings,
+    ResponseDelta, StopReason, TokenUsage, ToolCall,
 };
 use serde_json::{Map, json};
 
@@ -48,16 +49,16 @@ impl Ready {
     }
 }
 
-impl Model for Ready {
+impl LanguageModel for Ready {
     fn answer(
         &self,
-        request: &Request,
-        told: &mut dyn FnMut(Delta<'_>),
+        request: &ModelRequest,
+        told: &mut dyn FnMut(ResponseDelta<'_>),
         _: &Cancel,
-    ) -> Result<Answer, ModelError> {
+    ) -> Result<ModelResponse, ModelError> {
         let body = self.provider.body(request)?;
         self.sent.store(body.len(), Ordering::Relaxed);
-        let asked = matches!(request.messages.last(), Some(Message::User(_)));
+        let asked = matches!(request.messages.last(), Some(ModelMessage::User(_)));
         let tool = request
             .tools
             .iter()
@@ -69,26 +70,26 @@ impl Model for Ready {
             let call = ToolCall {
                 id: "call_1".to_owned(),
                 name: tool.name.clone(),
-                input: Input::Object(Map::from_iter([("who".to_owned(), json!("Ada"))])),
+                input: CallArguments::Object(Map::from_iter([("who".to_owned(), json!("Ada"))])),
             };
             return Ok(said(String::new(), vec![call]));
         }
-        told(Delta::Text(&self.answer));
+        told(ResponseDelta::Text(&self.answer));
         Ok(said(self.answer.clone(), Vec::new()))
     }
 }
 
-fn said(text: String, calls: Vec<ToolCall>) -> Answer {
-    Answer {
+fn said(text: String, calls: Vec<ToolCall>) -> ModelResponse {
+    ModelResponse {
         text,
         stop: if calls.is_empty() {
-            Stop::End
+            StopReason::End
         } else {
-            Stop::ToolUse
+            StopReason::ToolUse
         },
         calls,
         kept: Vec::new(),
-        usage: Usage {
+        usage: TokenUsage {
             input: 1_000,
             output: 100,
             cached_input: 0,
@@ -97,8 +98,8 @@ fn said(text: String, calls: Vec<ToolCall>) -> Answer {
 }
 
 /// The session's view of the model.
-pub(crate) fn chosen(model: Arc<dyn Model>) -> Result<Chosen, Error> {
-    Ok(Chosen {
+pub(crate) fn chosen(model: Arc<dyn LanguageModel>) -> Result<ChosenModel, Error> {
+    Ok(ChosenModel {
         model,
         name: ModelName::parse("openai/ready", None)?,
         effort: None,
@@ -151,11 +152,11 @@ fn serve(mut stream: &TcpStream, reply: &[u8]) -> io::Result<()> {
 }
 
 fn provider(base: &str) -> Result<Provider, Error> {
-    let settings = Settings {
+    let settings = ProviderSettings {
         base_url: Some(base.to_owned()),
-        ..Settings::default()
+        ..ProviderSettings::default()
     };
     let name = ModelName::parse("openai/ready", None)?;
     let endpoint = Endpoint::resolve(&name, &settings, &|_| Some("none".to_owned()))?;
-    Ok(Provider::new(endpoint, Limits::default()))
+    Ok(Provider::new(endpoint, ProviderLimits::default()))
 }

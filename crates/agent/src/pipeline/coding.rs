@@ -13,12 +13,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use metier_catalog::ProjectState;
-use metier_model::Manifest;
+use metier_model::SkillManifest;
 use metier_policy::{CODING_PIPELINE, reads_only, writes};
 use serde_json::{Value, json};
 
 use super::NotYet;
-use crate::rules::Wanted;
+use crate::rules::RequestedTool;
 
 /// As many files as a sentence names.
 const MAX_FILES: usize = 20;
@@ -29,7 +29,7 @@ pub(super) struct CodingTask {
     harmless: Vec<String>,
     specification: Option<Value>,
     /// Calls of the implementer since the specification that is in force.
-    calls: Vec<Call>,
+    calls: Vec<ImplementerCall>,
     has_run: bool,
     /// The project before the first call that could change it, and after the last one.
     first: Option<ProjectState>,
@@ -41,14 +41,14 @@ pub(super) struct CodingTask {
 }
 
 /// One call of the implementer.
-struct Call {
+struct ImplementerCall {
     criterion: Option<String>,
     ended: Result<(), String>,
     changed: Option<BTreeSet<String>>,
 }
 
 /// What came of a call that was watched.
-pub(crate) struct Called {
+pub(crate) struct CodingCall {
     /// What the model gave.
     pub(crate) criterion: Option<String>,
     /// What the tool itself answered; none if that was an error.
@@ -61,7 +61,7 @@ pub(crate) struct Called {
 
 impl CodingTask {
     /// The record of a set, if it is one for coding.
-    pub(super) fn new(members: &[&Manifest], is_coding: bool) -> Option<Self> {
+    pub(super) fn new(members: &[&SkillManifest], is_coding: bool) -> Option<Self> {
         let named = |name: &str| members.iter().any(|member| *member.card.name == *name);
         if !is_coding && !named(CODING_PIPELINE[1]) {
             return None;
@@ -82,7 +82,7 @@ impl CodingTask {
     }
 
     /// Whether a call of this tool may change files, apart from the implementer's.
-    fn could_write(&self, tool: Wanted<'_>) -> bool {
+    fn could_write(&self, tool: RequestedTool<'_>) -> bool {
         match tool.skill {
             Some(skill) if CODING_PIPELINE.contains(&skill) => false,
             Some(skill) if self.harmless.iter().any(|harmless| harmless == skill) => false,
@@ -91,7 +91,7 @@ impl CodingTask {
     }
 
     /// Whether a tool can be called before, between or after the two.
-    pub(super) fn admit(&self, tool: Wanted<'_>) -> Result<(), NotYet> {
+    pub(super) fn admit(&self, tool: RequestedTool<'_>) -> Result<(), NotYet> {
         if !self.could_write(tool) {
             return Ok(());
         }
@@ -116,7 +116,7 @@ impl CodingTask {
     }
 
     /// Whether the files around a call have to be known.
-    pub(super) fn watches(&self, tool: Wanted<'_>) -> bool {
+    pub(super) fn watches(&self, tool: RequestedTool<'_>) -> bool {
         tool.skill == Some(CODING_PIPELINE[1]) || self.could_write(tool)
     }
 
@@ -129,7 +129,7 @@ impl CodingTask {
     }
 
     /// A watched call ended.
-    pub(super) fn called(&mut self, tool: Wanted<'_>, called: Called) {
+    pub(super) fn called(&mut self, tool: RequestedTool<'_>, called: CodingCall) {
         let changed = called.after.changed_since(&called.before);
         let files = changed.clone().unwrap_or_default();
         self.first.get_or_insert(called.before);
@@ -153,7 +153,7 @@ impl CodingTask {
             .and_then(|output| output["criterion"].as_str());
         let criterion = called.criterion.map(|name| name.trim().to_owned());
         let is_same = said.is_none() || said.map(str::trim) == criterion.as_deref();
-        self.calls.push(Call {
+        self.calls.push(ImplementerCall {
             criterion: criterion.filter(|_| is_same),
             ended,
             changed,

@@ -1,8 +1,8 @@
 //! Who waits for whom, and whether what was promised came.
 
 use metier_catalog::{ProjectLimits, ProjectState};
-use metier_model::Manifest;
-use metier_policy::{CODING_PIPELINE, Member, Options, compose};
+use metier_model::SkillManifest;
+use metier_policy::{CODING_PIPELINE, ComposeOptions, Member, compose};
 use metier_testkit::skill_yaml;
 use serde_json::json;
 
@@ -10,13 +10,13 @@ use super::*;
 
 const CONTRACT: &str = "output_contract: {type: object, required: [plan], properties: {plan: {type: string, minLength: 3}}}\n";
 
-fn skill(name: &str, lines: &str) -> Manifest {
+fn skill(name: &str, lines: &str) -> SkillManifest {
     let text = format!("name: {name}\nversion: 1.0.0\ndescription: Does {name}.\n{lines}");
     skill_yaml(&text).0
 }
 
 /// Two skills with these lines; `first` declares that it comes before `second`.
-fn in_order(first: &str, second: &str) -> [Manifest; 2] {
+fn in_order(first: &str, second: &str) -> [SkillManifest; 2] {
     let order = "composability_rules: [{with: second, order: before}]\n";
     [
         skill("first", &format!("{first}{order}")),
@@ -25,13 +25,13 @@ fn in_order(first: &str, second: &str) -> [Manifest; 2] {
 }
 
 /// The order of a set, as a sub-agent has it.
-fn pipeline<'m>(members: impl IntoIterator<Item = &'m Manifest>) -> Pipeline {
+fn pipeline<'m>(members: impl IntoIterator<Item = &'m SkillManifest>) -> Pipeline {
     pipeline_of(members, false)
 }
 
 /// The same for a task that can be coding.
-fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m Manifest>, coding: bool) -> Pipeline {
-    let members: Vec<&Manifest> = members.into_iter().collect();
+fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m SkillManifest>, coding: bool) -> Pipeline {
+    let members: Vec<&SkillManifest> = members.into_iter().collect();
     let named: Vec<Member<'_>> = members
         .iter()
         .map(|manifest| Member::Known {
@@ -39,9 +39,9 @@ fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m Manifest>, coding: bool
             place: manifest.card.name.as_str(),
         })
         .collect();
-    let options = Options {
+    let options = ComposeOptions {
         coding,
-        ..Options::default()
+        ..ComposeOptions::default()
     };
     let composition = compose(&named, options);
     assert!(!composition.order.is_empty(), "{:?}", composition.errors);
@@ -49,8 +49,8 @@ fn pipeline_of<'m>(members: impl IntoIterator<Item = &'m Manifest>, coding: bool
 }
 
 /// A tool of a skill's own code.
-fn own(skill: &str) -> Wanted<'_> {
-    Wanted {
+fn own(skill: &str) -> RequestedTool<'_> {
+    RequestedTool {
         name: skill,
         short: "go",
         skill: Some(skill),
@@ -58,8 +58,8 @@ fn own(skill: &str) -> Wanted<'_> {
 }
 
 /// A tool of the program.
-fn core(name: &str) -> Wanted<'_> {
-    Wanted {
+fn core(name: &str) -> RequestedTool<'_> {
+    RequestedTool {
         name,
         short: name,
         skill: Some("core-tools"),
@@ -69,7 +69,7 @@ fn core(name: &str) -> Wanted<'_> {
 const CODE: &str = "types: [tool]\nimplementation: {backend: starlark, entrypoint: x.star}\n";
 
 /// A planner with a tool, and a builder behind it.
-fn pair() -> [Manifest; 2] {
+fn pair() -> [SkillManifest; 2] {
     [
         skill("planner", &format!("{CODE}{CONTRACT}")),
         skill(
@@ -301,13 +301,19 @@ impl Coding {
     }
 
     /// A call that writes a file and answers so.
-    fn call(&mut self, tool: Wanted<'_>, criterion: &str, output: Option<Value>, file: &str) {
+    fn call(
+        &mut self,
+        tool: RequestedTool<'_>,
+        criterion: &str,
+        output: Option<Value>,
+        file: &str,
+    ) {
         let now = || ProjectState::now(self.root.path(), ProjectLimits::default());
         let before = now();
         if !file.is_empty() {
             std::fs::write(self.root.path().join(file), "x").unwrap();
         }
-        let called = Called {
+        let called = CodingCall {
             criterion: Some(criterion.to_owned()),
             output,
             before,
@@ -418,7 +424,7 @@ fn what_could_write_waits_for_the_implementer_and_changes_nothing() {
     coding.call(core("shell"), "A1", Some(json!("done")), "");
     assert_eq!(coding.disputes(&["A1"]), [""; 0]);
     for tool in ["sessions_spawn", "activate_skill"] {
-        let of_program = Wanted {
+        let of_program = RequestedTool {
             name: tool,
             short: tool,
             skill: None,

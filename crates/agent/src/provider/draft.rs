@@ -8,9 +8,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::name::Kind;
+use super::name::ProviderKind;
 use super::sse::TooLong;
-use crate::{Answer, Delta, Input, Kept, Stop, ToolCall, Usage};
+use crate::{
+    CallArguments, ModelResponse, ResponseDelta, SignedBlock, StopReason, TokenUsage, ToolCall,
+};
 
 /// What can be wrong with an answer.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,27 +39,27 @@ impl From<serde_json::Error> for Fault {
 
 /// What had come when it ended too early.
 #[derive(Debug)]
-pub(super) struct Cut {
+pub(super) struct CutShort {
     pub(super) text: String,
-    pub(super) usage: Usage,
+    pub(super) usage: TokenUsage,
 }
 
-pub(super) struct Draft<'a> {
-    kind: Kind,
-    told: &'a mut dyn FnMut(Delta<'_>),
+pub(super) struct ResponseDraft<'a> {
+    kind: ProviderKind,
+    told: &'a mut dyn FnMut(ResponseDelta<'_>),
     left: usize,
     text: String,
-    calls: Vec<Open>,
+    calls: Vec<OpenPart>,
     /// The last call at each place, as an index into `calls`.
     places: BTreeMap<u64, usize>,
     kept: Vec<Value>,
-    stop: Option<Stop>,
-    usage: Usage,
+    stop: Option<StopReason>,
+    usage: TokenUsage,
     is_over: bool,
 }
 
 /// A call whose arguments can be incomplete.
-struct Open {
+struct OpenPart {
     id: String,
     name: String,
     arguments: String,
@@ -66,8 +68,12 @@ struct Open {
 /// What a call costs besides its text, so that many empty ones have an end too.
 const CALL: usize = 128;
 
-impl<'a> Draft<'a> {
-    pub(super) fn new(kind: Kind, limit: usize, told: &'a mut dyn FnMut(Delta<'_>)) -> Self {
+impl<'a> ResponseDraft<'a> {
+    pub(super) fn new(
+        kind: ProviderKind,
+        limit: usize,
+        told: &'a mut dyn FnMut(ResponseDelta<'_>),
+    ) -> Self {
         Self {
             kind,
             told,
@@ -77,7 +83,7 @@ impl<'a> Draft<'a> {
             places: BTreeMap::new(),
             kept: Vec::new(),
             stop: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             is_over: false,
         }
     }
@@ -87,7 +93,7 @@ impl<'a> Draft<'a> {
         if !piece.is_empty() {
             self.take(piece.len())?;
             self.text.push_str(piece);
-            (self.told)(Delta::Text(piece));
+            (self.told)(ResponseDelta::Text(piece));
         }
         Ok(())
     }
@@ -96,7 +102,7 @@ impl<'a> Draft<'a> {
     pub(super) fn thinking(&mut self, piece: &str) -> Result<(), Fault> {
         if !piece.is_empty() {
             self.take(piece.len())?;
-            (self.told)(Delta::Thinking(piece));
+            (self.told)(ResponseDelta::Thinking(piece));
         }
         Ok(())
     }
@@ -109,12 +115,12 @@ impl<'a> Draft<'a> {
             id
         };
         self.take(CALL + id.len() + name.len())?;
-        (self.told)(Delta::Call {
+        (self.told)(ResponseDelta::Call {
             id: &id,
             name: &name,
         });
         self.places.insert(place, self.calls.len());
-        self.calls.push(Open {
+        self.calls.push(OpenPart {
             id,
             name,
             arguments: String::new(),
@@ -152,11 +158,11 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    pub(super) fn stop(&mut self, stop: Stop) {
+    pub(super) fn stop(&mut self, stop: StopReason) {
         self.stop = Some(stop);
     }
 
-    pub(super) fn usage(&mut self) -> &mut Usage {
+    pub(super) fn usage(&mut self) -> &mut TokenUsage {
         &mut self.usage
     }
 
@@ -170,26 +176,26 @@ impl<'a> Draft<'a> {
     }
 
     /// The answer, if it came to its end.
-    pub(super) fn finish(self) -> Result<Answer, Cut> {
+    pub(super) fn finish(self) -> Result<ModelResponse, CutShort> {
         // Servers that omit the last line of the stream still reported why they stopped.
         if !self.is_over && self.stop.is_none() {
-            return Err(Cut {
+            return Err(CutShort {
                 text: self.text,
                 usage: self.usage,
             });
         }
-        let calls: Vec<ToolCall> = self.calls.into_iter().map(Open::close).collect();
+        let calls: Vec<ToolCall> = self.calls.into_iter().map(OpenPart::close).collect();
         let stop = match self.stop {
-            Some(Stop::End) if !calls.is_empty() => Stop::ToolUse,
+            Some(StopReason::End) if !calls.is_empty() => StopReason::ToolUse,
             Some(stop) => stop,
-            None => Stop::Other(String::new()),
+            None => StopReason::Other(String::new()),
         };
         let kind = self.kind;
-        let keep = |block| Kept {
+        let keep = |block| SignedBlock {
             provider: kind,
             block,
         };
-        Ok(Answer {
+        Ok(ModelResponse {
             text: self.text,
             calls,
             kept: self.kept.into_iter().map(keep).collect(),
@@ -199,12 +205,12 @@ impl<'a> Draft<'a> {
     }
 }
 
-impl Open {
+impl OpenPart {
     fn close(self) -> ToolCall {
         ToolCall {
             id: self.id,
             name: self.name,
-            input: Input::read(self.arguments),
+            input: CallArguments::read(self.arguments),
         }
     }
 }

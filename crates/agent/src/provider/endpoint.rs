@@ -7,24 +7,24 @@ use metier_config::Secret;
 use metier_model::text::visible;
 use url::Url;
 
-use super::name::{Kind, ModelName};
+use super::name::{ModelName, ProviderKind};
 use crate::ModelError;
 
 /// What the user decided, from `agent.*`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
+pub struct ProviderSettings {
     /// Whose model a bare name is, and for whom the next two are meant; for any when it isn't set.
-    pub provider: Option<Kind>,
+    pub provider: Option<ProviderKind>,
     /// Another place than the provider's own.
     pub base_url: Option<String>,
     /// Another variable than the provider's own.
     pub api_key_env: Option<String>,
 }
 
-impl From<&metier_config::Agent> for Settings {
-    fn from(agent: &metier_config::Agent) -> Self {
+impl From<&metier_config::AgentSettings> for ProviderSettings {
+    fn from(agent: &metier_config::AgentSettings) -> Self {
         Self {
-            provider: agent.provider.as_deref().and_then(Kind::from_word),
+            provider: agent.provider.as_deref().and_then(ProviderKind::from_word),
             base_url: agent.base_url.clone(),
             api_key_env: agent.api_key_env.clone(),
         }
@@ -34,7 +34,7 @@ impl From<&metier_config::Agent> for Settings {
 /// A place that answers, with the key for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
-    kind: Kind,
+    kind: ProviderKind,
     url: Url,
     key: Option<Secret>,
     variable: String,
@@ -47,7 +47,7 @@ impl Endpoint {
     /// When a required key is missing, or the base URL is not valid.
     pub fn resolve(
         name: &ModelName,
-        settings: &Settings,
+        settings: &ProviderSettings,
         lookup: &dyn Fn(&str) -> Option<String>,
     ) -> Result<Self, ModelError> {
         let kind = name.provider;
@@ -87,7 +87,7 @@ impl Endpoint {
 
     /// The provider behind this endpoint.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ProviderKind {
         self.kind
     }
 
@@ -120,35 +120,35 @@ impl Endpoint {
 }
 
 /// The variable with the key; empty where none is needed.
-fn key_variable(kind: Kind) -> &'static str {
+fn key_variable(kind: ProviderKind) -> &'static str {
     match kind {
-        Kind::Anthropic => "ANTHROPIC_API_KEY",
-        Kind::OpenAi => "OPENAI_API_KEY",
-        Kind::Ollama => "",
+        ProviderKind::Anthropic => "ANTHROPIC_API_KEY",
+        ProviderKind::OpenAi => "OPENAI_API_KEY",
+        ProviderKind::Ollama => "",
     }
 }
 
-fn base_variable(kind: Kind) -> &'static str {
+fn base_variable(kind: ProviderKind) -> &'static str {
     match kind {
-        Kind::Anthropic => "ANTHROPIC_BASE_URL",
-        Kind::OpenAi => "OPENAI_BASE_URL",
-        Kind::Ollama => "OLLAMA_HOST",
+        ProviderKind::Anthropic => "ANTHROPIC_BASE_URL",
+        ProviderKind::OpenAi => "OPENAI_BASE_URL",
+        ProviderKind::Ollama => "OLLAMA_HOST",
     }
 }
 
-fn default_base(kind: Kind) -> &'static str {
+fn default_base(kind: ProviderKind) -> &'static str {
     match kind {
-        Kind::Anthropic => "https://api.anthropic.com",
-        Kind::OpenAi => "https://api.openai.com/v1",
-        Kind::Ollama => "http://127.0.0.1:11434",
+        ProviderKind::Anthropic => "https://api.anthropic.com",
+        ProviderKind::OpenAi => "https://api.openai.com/v1",
+        ProviderKind::Ollama => "http://127.0.0.1:11434",
     }
 }
 
 /// The URL for requests. Base URLs are written with and without `/v1`, and `OLLAMA_HOST` even without `http:`.
-fn locate(kind: Kind, base: &str) -> Result<Url, ModelError> {
+fn locate(kind: ProviderKind, base: &str) -> Result<Url, ModelError> {
     let whole = match kind {
-        Kind::Ollama => with_defaults(base),
-        Kind::Anthropic | Kind::OpenAi => base.to_owned(),
+        ProviderKind::Ollama => with_defaults(base),
+        ProviderKind::Anthropic | ProviderKind::OpenAi => base.to_owned(),
     };
     let wrong = |reason: &str| ModelError::BadUrl {
         url: without_password(&whole),
@@ -163,14 +163,14 @@ fn locate(kind: Kind, base: &str) -> Result<Url, ModelError> {
     }
     let path = url.path().trim_end_matches('/').to_owned();
     let versioned = match kind {
-        Kind::Anthropic if path.ends_with("/v1") => path,
-        Kind::Anthropic => format!("{path}/v1"),
-        Kind::OpenAi | Kind::Ollama if path.is_empty() => "/v1".to_owned(),
-        Kind::OpenAi | Kind::Ollama => path,
+        ProviderKind::Anthropic if path.ends_with("/v1") => path,
+        ProviderKind::Anthropic => format!("{path}/v1"),
+        ProviderKind::OpenAi | ProviderKind::Ollama if path.is_empty() => "/v1".to_owned(),
+        ProviderKind::OpenAi | ProviderKind::Ollama => path,
     };
     let method = match kind {
-        Kind::Anthropic => "messages",
-        Kind::OpenAi | Kind::Ollama => "chat/completions",
+        ProviderKind::Anthropic => "messages",
+        ProviderKind::OpenAi | ProviderKind::Ollama => "chat/completions",
     };
     url.set_path(&format!("{versioned}/{method}"));
     url.set_fragment(None);

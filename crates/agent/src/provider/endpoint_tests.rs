@@ -4,7 +4,7 @@ use super::*;
 
 fn resolve(
     model: &str,
-    settings: &Settings,
+    settings: &ProviderSettings,
     variables: &[(&str, &str)],
 ) -> Result<Endpoint, ModelError> {
     let name = ModelName::parse(model, settings.provider).unwrap();
@@ -23,9 +23,9 @@ const KEYS: [(&str, &str); 2] = [
 #[test]
 fn base_urls_are_read_as_people_write_them() {
     let check = |model: &str, base: &str, expected: &str| {
-        let settings = Settings {
+        let settings = ProviderSettings {
             base_url: Some(base.to_owned()),
-            ..Settings::default()
+            ..ProviderSettings::default()
         };
         let endpoint = resolve(model, &settings, &KEYS).unwrap();
         assert_eq!(endpoint.url(), expected, "{model} at {base}");
@@ -76,7 +76,7 @@ fn base_urls_are_read_as_people_write_them() {
 fn without_settings_the_variables_count_and_then_the_provider() {
     let check = |model: &str, variables: &[(&str, &str)], expected: &str| {
         let variables = [&KEYS[..], variables].concat();
-        let endpoint = resolve(model, &Settings::default(), &variables).unwrap();
+        let endpoint = resolve(model, &ProviderSettings::default(), &variables).unwrap();
         assert_eq!(endpoint.url(), expected, "{model} with {variables:?}");
     };
     check("anthropic/m", &[], "https://api.anthropic.com/v1/messages");
@@ -124,8 +124,8 @@ fn without_settings_the_variables_count_and_then_the_provider() {
 
 #[test]
 fn a_key_meant_for_one_provider_is_not_sent_to_another() {
-    let settings = Settings {
-        provider: Some(Kind::OpenAi),
+    let settings = ProviderSettings {
+        provider: Some(ProviderKind::OpenAi),
         base_url: Some("http://127.0.0.1:8000/v1".to_owned()),
         api_key_env: Some("LOCAL_KEY".to_owned()),
     };
@@ -139,7 +139,7 @@ fn a_key_meant_for_one_provider_is_not_sent_to_another() {
 
 #[test]
 fn a_missing_key_names_its_variable() {
-    let check = |model: &str, settings: &Settings, expected: &str| {
+    let check = |model: &str, settings: &ProviderSettings, expected: &str| {
         let error = resolve(model, settings, &[]).unwrap_err();
         assert!(
             matches!(&error, ModelError::NoKey { variable, .. } if variable == expected),
@@ -152,16 +152,24 @@ fn a_missing_key_names_its_variable() {
                 .contains(&format!("export {expected}="))
         );
     };
-    check("anthropic/m", &Settings::default(), "ANTHROPIC_API_KEY");
-    check("openai/m", &Settings::default(), "OPENAI_API_KEY");
-    let named = Settings {
+    check(
+        "anthropic/m",
+        &ProviderSettings::default(),
+        "ANTHROPIC_API_KEY",
+    );
+    check("openai/m", &ProviderSettings::default(), "OPENAI_API_KEY");
+    let named = ProviderSettings {
         api_key_env: Some("MY_KEY".to_owned()),
-        ..Settings::default()
+        ..ProviderSettings::default()
     };
     check("openai/m", &named, "MY_KEY");
     check("ollama/m", &named, "MY_KEY");
-    assert!(resolve("ollama/m", &Settings::default(), &[]).is_ok());
-    let empty = resolve("openai/m", &Settings::default(), &[("OPENAI_API_KEY", "")]);
+    assert!(resolve("ollama/m", &ProviderSettings::default(), &[]).is_ok());
+    let empty = resolve(
+        "openai/m",
+        &ProviderSettings::default(),
+        &[("OPENAI_API_KEY", "")],
+    );
     assert!(matches!(empty, Err(ModelError::NoKey { .. })));
 }
 
@@ -169,7 +177,7 @@ fn a_missing_key_names_its_variable() {
 fn a_key_with_a_line_break_is_refused_without_being_shown() {
     let error = resolve(
         "openai/m",
-        &Settings::default(),
+        &ProviderSettings::default(),
         &[("OPENAI_API_KEY", "geheim\n")],
     );
     let error = error.unwrap_err();
@@ -187,9 +195,9 @@ fn what_is_no_base_url_is_refused() {
         "https://",
         "https://me:geheim@host/v1",
     ] {
-        let settings = Settings {
+        let settings = ProviderSettings {
             base_url: Some(base.to_owned()),
-            ..Settings::default()
+            ..ProviderSettings::default()
         };
         let error = resolve("openai/m", &settings, &KEYS).unwrap_err();
         assert!(
@@ -202,7 +210,7 @@ fn what_is_no_base_url_is_refused() {
 
 #[test]
 fn a_key_is_not_shown() {
-    let endpoint = resolve("openai/m", &Settings::default(), &KEYS).unwrap();
+    let endpoint = resolve("openai/m", &ProviderSettings::default(), &KEYS).unwrap();
     assert!(!format!("{endpoint:?}").contains("key-of-openai"));
 }
 
@@ -212,17 +220,17 @@ fn every_provider_of_the_settings_is_one_of_ours() {
         .iter()
         .find(|key| key.path == "agent.provider")
         .unwrap();
-    let metier_config::Kind::Choice(words) = key.kind else {
+    let metier_config::ValueKind::Choice(words) = key.kind else {
         panic!("{:?}", key.kind);
     };
     for word in words {
-        let agent = metier_config::Agent {
+        let agent = metier_config::AgentSettings {
             provider: Some((*word).to_owned()),
             base_url: Some("http://h".to_owned()),
             ..metier_config::Config::default().agent
         };
-        let settings = Settings::from(&agent);
-        assert_eq!(settings.provider.map(Kind::word), Some(*word));
+        let settings = ProviderSettings::from(&agent);
+        assert_eq!(settings.provider.map(ProviderKind::word), Some(*word));
         assert_eq!(settings.base_url.as_deref(), Some("http://h"));
     }
 }

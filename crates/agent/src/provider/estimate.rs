@@ -5,30 +5,30 @@
 
 use metier_runtime::count_tokens;
 
-use crate::{Answer, Input, Message, Request, Usage};
+use crate::{CallArguments, ModelMessage, ModelRequest, ModelResponse, TokenUsage};
 
 /// The same answer, with an estimate if its server reported no tokens at all.
-pub(super) fn counted(request: &Request, answer: Answer) -> Answer {
-    if answer.usage != Usage::default() {
+pub(super) fn counted(request: &ModelRequest, answer: ModelResponse) -> ModelResponse {
+    if answer.usage != TokenUsage::default() {
         return answer;
     }
-    let usage = Usage {
+    let usage = TokenUsage {
         input: tokens(said(request)),
         output: tokens(words(&answer.text, &answer.calls)),
         cached_input: 0,
     };
-    Answer { usage, ..answer }
+    ModelResponse { usage, ..answer }
 }
 
 fn tokens(sum: usize) -> u64 {
     u64::try_from(sum).unwrap_or(u64::MAX)
 }
 
-fn said(request: &Request) -> usize {
+fn said(request: &ModelRequest) -> usize {
     let messages = request.messages.iter().map(|message| match message {
-        Message::User(text) => count_tokens(text),
-        Message::Assistant { text, calls, .. } => words(text, calls),
-        Message::Results(results) => results
+        ModelMessage::User(text) => count_tokens(text),
+        ModelMessage::Assistant { text, calls, .. } => words(text, calls),
+        ModelMessage::Results(results) => results
             .iter()
             .map(|result| count_tokens(&result.output))
             .sum(),
@@ -44,8 +44,8 @@ fn said(request: &Request) -> usize {
 fn words(text: &str, calls: &[crate::ToolCall]) -> usize {
     let calls = calls.iter().map(|call| {
         let arguments = match &call.input {
-            Input::Object(object) => serde_json::to_string(object).unwrap_or_default(),
-            Input::Malformed(text) => text.clone(),
+            CallArguments::Object(object) => serde_json::to_string(object).unwrap_or_default(),
+            CallArguments::Malformed(text) => text.clone(),
         };
         count_tokens(&call.name) + count_tokens(&arguments)
     });

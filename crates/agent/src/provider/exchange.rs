@@ -14,23 +14,23 @@ use std::time::{Duration, Instant};
 use ureq::http::{HeaderMap, HeaderValue, header};
 use ureq::{Agent, Timeout};
 
+use super::connection::ProviderConnection;
 use super::endpoint::Endpoint;
-use super::limits::Limits;
-use super::line::Line;
-use super::name::Kind;
-use crate::{Cancel, Wait};
+use super::limits::ProviderLimits;
+use super::name::ProviderKind;
+use crate::{Cancel, TimeoutKind};
 
 /// What comes, in this order.
 #[derive(Debug)]
-pub(super) enum Piece {
-    Head(Head),
+pub(super) enum ResponsePart {
+    Head(ResponseHead),
     Body(Vec<u8>),
     End,
 }
 
 /// The start of a response.
 #[derive(Debug)]
-pub(super) struct Head {
+pub(super) struct ResponseHead {
     pub(super) status: u16,
     /// How long to wait before the next request, if the server states it.
     pub(super) after: Option<Duration>,
@@ -42,7 +42,7 @@ pub(super) struct Head {
 #[derive(Debug)]
 pub(super) enum Stopped {
     Cancelled,
-    TimedOut(Wait),
+    TimedOut(TimeoutKind),
     TooLarge,
     /// There is no connection, or no trusted one.
     Unreachable(String),
@@ -55,7 +55,7 @@ pub(super) enum Stopped {
 
 pub(super) struct Exchange {
     client: Agent,
-    pieces: Receiver<Result<Piece, Stopped>>,
+    pieces: Receiver<Result<ResponsePart, Stopped>>,
     end: Instant,
     /// Until when the next piece has to be there, once there is a head.
     next: Option<Instant>,
@@ -65,10 +65,10 @@ pub(super) struct Exchange {
 
 impl Exchange {
     pub(super) fn start(
-        line: &Line,
+        line: &ProviderConnection,
         endpoint: &Endpoint,
         body: Arc<[u8]>,
-        limits: &Limits,
+        limits: &ProviderLimits,
     ) -> io::Result<Self> {
         let client = line.client(limits);
         let (sender, pieces) = sync_channel(16);
@@ -88,18 +88,18 @@ impl Exchange {
         Ok(exchange)
     }
 
-    /// The next piece. After [`Piece::End`] or an error there is none.
-    pub(super) fn next(&mut self, cancel: &Cancel) -> Result<Piece, Stopped> {
+    /// The next piece. After [`ResponsePart::End`] or an error there is none.
+    pub(super) fn next(&mut self, cancel: &Cancel) -> Result<ResponsePart, Stopped> {
         loop {
             if cancel.is_cancelled() {
                 return Err(Stopped::Cancelled);
             }
             let now = Instant::now();
             if now >= self.end {
-                return Err(Stopped::TimedOut(Wait::End));
+                return Err(Stopped::TimedOut(TimeoutKind::End));
             }
             if self.next.is_some_and(|next| now >= next) {
-                return Err(Stopped::TimedOut(Wait::NextByte));
+                return Err(Stopped::TimedOut(TimeoutKind::NextByte));
             }
             match self.pieces.recv_timeout(Cancel::GLANCE) {
                 Ok(piece) => return self.came(piece?),
@@ -111,9 +111,9 @@ impl Exchange {
         }
     }
 
-    fn came(&mut self, piece: Piece) -> Result<Piece, Stopped> {
+    fn came(&mut self, piece: ResponsePart) -> Result<ResponsePart, Stopped> {
         self.next = Some(Instant::now() + self.between);
-        if let Piece::Body(bytes) = &piece {
+        if let ResponsePart::Body(bytes) = &piece {
             let left = self.left.checked_sub(bytes.len());
             self.left = left.ok_or(Stopped::TooLarge)?;
         }
@@ -132,7 +132,7 @@ fn talk(
     client: &Agent,
     endpoint: &Endpoint,
     body: &[u8],
-    pieces: &SyncSender<Result<Piece, Stopped>>,
+    pieces: &SyncSender<Result<ResponsePart, Stopped>>,
 ) {
     let mut request = client
         .post(endpoint.url())
@@ -157,27 +157,27 @@ fn talk(
         }
     };
     let (parts, body) = answer.into_parts();
-    let head = Head {
+    let head = ResponseHead {
         status: parts.status.as_u16(),
         after: after(&parts.headers),
         is_stream: is_stream(&parts.headers),
     };
     // A send fails when the receiver is gone; then there is nothing left to do.
-    if pieces.send(Ok(Piece::Head(head))).is_ok() {
+    if pieces.send(Ok(ResponsePart::Head(head))).is_ok() {
         hand_over(body.into_reader(), pieces);
     }
 }
 
-fn hand_over(mut body: impl Read, pieces: &SyncSender<Result<Piece, Stopped>>) {
+fn hand_over(mut body: impl Read, pieces: &SyncSender<Result<ResponsePart, Stopped>>) {
     let mut buffer = vec![0; 16 * 1024];
     loop {
         let piece = match body.read(&mut buffer) {
-            Ok(0) => Ok(Piece::End),
-            Ok(count) => Ok(Piece::Body(buffer[..count].to_vec())),
+            Ok(0) => Ok(ResponsePart::End),
+            Ok(count) => Ok(ResponsePart::Body(buffer[..count].to_vec())),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
             Err(_) => Err(Stopped::Broken),
         };
-        let is_last = !matches!(piece, Ok(Piece::Body(_)));
+        let is_last = !matches!(piece, Ok(ResponsePart::Body(_)));
         if pieces.send(piece).is_err() || is_last {
             return;
         }
@@ -196,13 +196,13 @@ fn credentials(
     let key = endpoint.key().map(metier_config::Secret::expose);
     let mut headers = Vec::new();
     match endpoint.kind() {
-        Kind::Anthropic => {
+        ProviderKind::Anthropic => {
             headers.push(("anthropic-version", HeaderValue::from_static("2023-06-01")));
             if let Some(key) = key {
                 headers.push(("x-api-key", secret(key)?));
             }
         }
-        Kind::OpenAi | Kind::Ollama => {
+        ProviderKind::OpenAi | ProviderKind::Ollama => {
             if let Some(key) = key {
                 headers.push(("authorization", secret(&format!("Bearer {key}"))?));
             }
@@ -233,10 +233,10 @@ fn is_stream(headers: &HeaderMap) -> bool {
 fn before_head(error: ureq::Error) -> Stopped {
     match error {
         ureq::Error::Timeout(Timeout::Resolve | Timeout::Connect) => {
-            Stopped::TimedOut(Wait::Connection)
+            Stopped::TimedOut(TimeoutKind::Connection)
         }
-        ureq::Error::Timeout(Timeout::Global) => Stopped::TimedOut(Wait::End),
-        ureq::Error::Timeout(_) => Stopped::TimedOut(Wait::FirstByte),
+        ureq::Error::Timeout(Timeout::Global) => Stopped::TimedOut(TimeoutKind::End),
+        ureq::Error::Timeout(_) => Stopped::TimedOut(TimeoutKind::FirstByte),
         ureq::Error::HostNotFound => Stopped::Unreachable("unknown host name".to_owned()),
         ureq::Error::Rustls(error) => Stopped::Untrusted(error.to_string()),
         ureq::Error::Tls(reason) => Stopped::Untrusted(reason.to_owned()),

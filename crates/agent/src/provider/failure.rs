@@ -9,16 +9,16 @@ use serde_json::Value;
 use super::draft::Fault;
 use super::endpoint::Endpoint;
 use super::exchange::Stopped;
-use super::limits::Limits;
-use crate::{ModelError, Wait};
+use super::limits::ProviderLimits;
+use crate::{ModelError, TimeoutKind};
 
 /// Who was asked, and how patiently.
-pub(super) struct Failure<'a> {
+pub(super) struct ProviderFailure<'a> {
     pub(super) endpoint: &'a Endpoint,
-    pub(super) limits: &'a Limits,
+    pub(super) limits: &'a ProviderLimits,
 }
 
-impl Failure<'_> {
+impl ProviderFailure<'_> {
     /// The status of the response is not a success.
     pub(super) fn status(&self, code: u16, after: Option<Duration>, page: &[u8]) -> ModelError {
         self.said(code, after, &words(page))
@@ -49,10 +49,10 @@ impl Failure<'_> {
                 provider,
                 wait,
                 limit: match wait {
-                    Wait::Connection => self.limits.connect,
-                    Wait::FirstByte => self.limits.first_byte,
-                    Wait::NextByte => self.limits.between,
-                    Wait::End => self.limits.whole,
+                    TimeoutKind::Connection => self.limits.connect,
+                    TimeoutKind::FirstByte => self.limits.first_byte,
+                    TimeoutKind::NextByte => self.limits.between,
+                    TimeoutKind::End => self.limits.whole,
                 },
             },
             Stopped::TooLarge => ModelError::TooLarge {
@@ -74,7 +74,7 @@ impl Failure<'_> {
             Stopped::Broken => ModelError::Cut {
                 provider,
                 text: String::new(),
-                usage: crate::Usage::default(),
+                usage: crate::TokenUsage::default(),
             },
         }
     }

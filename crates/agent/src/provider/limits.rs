@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// Bounds of one call of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Limits {
+pub struct ProviderLimits {
     /// Until there is a connection: the name looked up, dialled, secured.
     pub connect: Duration,
     /// From the request to the start of a response. Models that think are silent for long.
@@ -27,7 +27,7 @@ pub struct Limits {
     pub wire: usize,
 }
 
-impl Limits {
+impl ProviderLimits {
     /// The usual ones, but for an answer that may take so long in all (`agent.timeout`). A year is as good as for ever, and no clock
     /// overflows.
     #[must_use]
@@ -40,7 +40,7 @@ impl Limits {
     }
 }
 
-impl Default for Limits {
+impl Default for ProviderLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -65,9 +65,9 @@ mod tests {
 
     #[test]
     fn whoever_waits_for_ever_overflows_no_clock() {
-        let limits = Limits::within(Duration::MAX);
+        let limits = ProviderLimits::within(Duration::MAX);
         assert!(Instant::now().checked_add(limits.whole).is_some());
         let short = Duration::from_secs(7);
-        assert_eq!(Limits::within(short).whole, short);
+        assert_eq!(ProviderLimits::within(short).whole, short);
     }
 }

@@ -20,13 +20,13 @@
 //! | `retry` | whether and when to ask again |
 
 mod anthropic;
+mod connection;
 mod draft;
 mod endpoint;
 mod estimate;
 mod exchange;
 mod failure;
 mod limits;
-mod line;
 mod name;
 mod openai;
 mod plain;
@@ -35,44 +35,44 @@ mod sse;
 
 use std::sync::Arc;
 
-pub use endpoint::{Endpoint, Settings};
-pub use limits::Limits;
-pub use name::{Kind, ModelName};
+pub use endpoint::{Endpoint, ProviderSettings};
+pub use limits::ProviderLimits;
+pub use name::{ModelName, ProviderKind};
 pub(crate) use plain::plain;
 
-use crate::{Answer, Cancel, Delta, Model, ModelError, Request};
-use draft::{Draft, Fault};
-use exchange::{Exchange, Head, Piece, Stopped};
-use failure::Failure;
-use line::Line;
+use crate::{Cancel, LanguageModel, ModelError, ModelRequest, ModelResponse, ResponseDelta};
+use connection::ProviderConnection;
+use draft::{Fault, ResponseDraft};
+use exchange::{Exchange, ResponseHead, ResponsePart, Stopped};
+use failure::ProviderFailure;
 use retry::Retries;
-use sse::Events;
+use sse::SseEvents;
 
 /// A model at an endpoint.
 #[derive(Debug, Clone)]
 pub struct Provider {
     endpoint: Endpoint,
-    limits: Limits,
-    line: Line,
+    limits: ProviderLimits,
+    line: ProviderConnection,
 }
 
 /// How a format puts pieces of an answer together.
-trait Reading {
+trait StreamReading {
     /// Takes one event of a stream.
-    fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault>;
+    fn event(&mut self, data: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault>;
 
     /// Takes an answer that came in one piece, from a server that does not stream.
-    fn whole(&mut self, body: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault>;
+    fn whole(&mut self, body: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault>;
 }
 
 impl Provider {
     /// What asks at `endpoint`, within `limits`.
     #[must_use]
-    pub fn new(endpoint: Endpoint, limits: Limits) -> Self {
+    pub fn new(endpoint: Endpoint, limits: ProviderLimits) -> Self {
         Self {
             endpoint,
             limits,
-            line: Line::system(),
+            line: ProviderConnection::system(),
         }
     }
 
@@ -80,10 +80,12 @@ impl Provider {
     ///
     /// # Errors
     /// When a tool's schema can't be written as JSON.
-    pub fn body(&self, request: &Request) -> Result<Vec<u8>, ModelError> {
+    pub fn body(&self, request: &ModelRequest) -> Result<Vec<u8>, ModelError> {
         let written = match self.endpoint.kind() {
-            Kind::Anthropic => anthropic::body(request),
-            Kind::OpenAi | Kind::Ollama => openai::body(request, self.endpoint.is_original()),
+            ProviderKind::Anthropic => anthropic::body(request),
+            ProviderKind::OpenAi | ProviderKind::Ollama => {
+                openai::body(request, self.endpoint.is_original())
+            }
         };
         written.map_err(|error| ModelError::Malformed {
             provider: self.endpoint.kind(),
@@ -91,15 +93,17 @@ impl Provider {
         })
     }
 
-    fn reading(&self) -> Box<dyn Reading> {
+    fn reading(&self) -> Box<dyn StreamReading> {
         match self.endpoint.kind() {
-            Kind::Anthropic => Box::new(anthropic::Stream::default()),
-            Kind::OpenAi | Kind::Ollama => Box::new(openai::Stream::default()),
+            ProviderKind::Anthropic => Box::new(anthropic::AnthropicStream::default()),
+            ProviderKind::OpenAi | ProviderKind::Ollama => {
+                Box::new(openai::OpenAiStream::default())
+            }
         }
     }
 
-    fn failure(&self) -> Failure<'_> {
-        Failure {
+    fn failure(&self) -> ProviderFailure<'_> {
+        ProviderFailure {
             endpoint: &self.endpoint,
             limits: &self.limits,
         }
@@ -109,9 +113,9 @@ impl Provider {
     fn attempt(
         &self,
         body: Arc<[u8]>,
-        told: &mut dyn FnMut(Delta<'_>),
+        told: &mut dyn FnMut(ResponseDelta<'_>),
         cancel: &Cancel,
-    ) -> Result<Answer, ModelError> {
+    ) -> Result<ModelResponse, ModelError> {
         let mut exchange = Exchange::start(&self.line, &self.endpoint, body, &self.limits)
             .map_err(|error| self.failure().unsent(&error))?;
         let head = loop {
@@ -119,8 +123,8 @@ impl Provider {
                 .next(cancel)
                 .map_err(|stop| self.failure().stopped(stop))?
             {
-                Piece::Head(head) => break head,
-                Piece::Body(_) | Piece::End => {} // a head comes first
+                ResponsePart::Head(head) => break head,
+                ResponsePart::Body(_) | ResponsePart::End => {} // a head comes first
             }
         };
         let provider = self.endpoint.kind();
@@ -133,7 +137,7 @@ impl Provider {
         if !(200..300).contains(&head.status) {
             return Err(self.refused(&mut exchange, &head, cancel));
         }
-        let mut draft = Draft::new(self.endpoint.kind(), self.limits.answer, told);
+        let mut draft = ResponseDraft::new(self.endpoint.kind(), self.limits.answer, told);
         let read = if head.is_stream {
             self.stream(&mut exchange, &mut draft, cancel)
         } else {
@@ -150,18 +154,18 @@ impl Provider {
     fn stream(
         &self,
         exchange: &mut Exchange,
-        draft: &mut Draft<'_>,
+        draft: &mut ResponseDraft<'_>,
         cancel: &Cancel,
     ) -> Result<(), ModelError> {
         let mut reading = self.reading();
-        let mut events = Events::new(self.limits.answer);
+        let mut events = SseEvents::new(self.limits.answer);
         while !draft.is_over() {
             match exchange.next(cancel) {
-                Ok(Piece::Body(bytes)) => events
+                Ok(ResponsePart::Body(bytes)) => events
                     .feed(&bytes, |data| reading.event(data, draft))
                     .map_err(|fault| self.failure().fault(fault))?,
-                Ok(Piece::Head(_)) => {}
-                Ok(Piece::End) | Err(Stopped::Broken) => break,
+                Ok(ResponsePart::Head(_)) => {}
+                Ok(ResponsePart::End) | Err(Stopped::Broken) => break,
                 Err(stop) => return Err(self.failure().stopped(stop)),
             }
         }
@@ -171,7 +175,7 @@ impl Provider {
     fn whole(
         &self,
         exchange: &mut Exchange,
-        draft: &mut Draft<'_>,
+        draft: &mut ResponseDraft<'_>,
         cancel: &Cancel,
     ) -> Result<(), ModelError> {
         let body = self.collect(exchange, self.limits.answer, cancel)?;
@@ -183,7 +187,7 @@ impl Provider {
     }
 
     /// The error in an answer that is one.
-    fn refused(&self, exchange: &mut Exchange, head: &Head, cancel: &Cancel) -> ModelError {
+    fn refused(&self, exchange: &mut Exchange, head: &ResponseHead, cancel: &Cancel) -> ModelError {
         const PAGE: usize = 64 * 1024;
         match self.collect(exchange, PAGE, cancel) {
             Ok(page) => {
@@ -208,22 +212,22 @@ impl Provider {
                 .next(cancel)
                 .map_err(|stop| self.failure().stopped(stop))?
             {
-                Piece::Body(bytes) if body.len() + bytes.len() > limit => return Ok(None),
-                Piece::Body(bytes) => body.extend_from_slice(&bytes),
-                Piece::Head(_) => {}
-                Piece::End => return Ok(Some(body)),
+                ResponsePart::Body(bytes) if body.len() + bytes.len() > limit => return Ok(None),
+                ResponsePart::Body(bytes) => body.extend_from_slice(&bytes),
+                ResponsePart::Head(_) => {}
+                ResponsePart::End => return Ok(Some(body)),
             }
         }
     }
 }
 
-impl Model for Provider {
+impl LanguageModel for Provider {
     fn answer(
         &self,
-        request: &Request,
-        told: &mut dyn FnMut(Delta<'_>),
+        request: &ModelRequest,
+        told: &mut dyn FnMut(ResponseDelta<'_>),
         cancel: &Cancel,
-    ) -> Result<Answer, ModelError> {
+    ) -> Result<ModelResponse, ModelError> {
         let body: Arc<[u8]> = self.body(request)?.into();
         let mut retries = Retries::new(&self.limits);
         loop {
@@ -231,7 +235,7 @@ impl Model for Provider {
                 return Err(ModelError::Cancelled);
             }
             let mut is_shown = false;
-            let mut tell = |delta: Delta<'_>| {
+            let mut tell = |delta: ResponseDelta<'_>| {
                 is_shown = true;
                 told(delta);
             };
@@ -247,7 +251,7 @@ impl Model for Provider {
             let Some(pause) = pause else {
                 return Err(error.after_attempts(retries.attempts()));
             };
-            told(Delta::Again {
+            told(ResponseDelta::Again {
                 pause,
                 attempt: retries.attempts() + 1,
                 of: retries.most(),

@@ -12,7 +12,7 @@ use crate::ModelError;
 /// Who answers, and in which format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ProviderKind {
     /// The Messages API of Anthropic.
     Anthropic,
     /// OpenAI chat completions, or what is compatible with them.
@@ -21,7 +21,7 @@ pub enum Kind {
     Ollama,
 }
 
-impl Kind {
+impl ProviderKind {
     const ALL: [Self; 3] = [Self::Anthropic, Self::OpenAi, Self::Ollama];
 
     /// The name of the provider in model names and settings.
@@ -41,7 +41,7 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for ProviderKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.word())
     }
@@ -51,7 +51,7 @@ impl fmt::Display for Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ModelName {
     /// The provider of the model.
-    pub provider: Kind,
+    pub provider: ProviderKind,
     /// As the provider knows it.
     pub model: String,
 }
@@ -61,9 +61,9 @@ impl ModelName {
     ///
     /// # Errors
     /// When neither names a provider, or there is no model name.
-    pub fn parse(text: &str, default: Option<Kind>) -> Result<Self, ModelError> {
+    pub fn parse(text: &str, default: Option<ProviderKind>) -> Result<Self, ModelError> {
         let named = text.find(['/', ':']).and_then(|end| {
-            let provider = Kind::from_word(&text[..end])?;
+            let provider = ProviderKind::from_word(&text[..end])?;
             Some((provider, &text[end + 1..]))
         });
         let found = named.or_else(|| default.map(|provider| (provider, text)));
@@ -100,12 +100,16 @@ mod tests {
         check("ollama:llama3:8b", None, "ollama/llama3:8b");
         check(
             "openai/meta/llama-3",
-            Some(Kind::Anthropic),
+            Some(ProviderKind::Anthropic),
             "openai/meta/llama-3",
         );
-        check("meta/llama-3", Some(Kind::OpenAi), "openai/meta/llama-3");
-        check("llama3:8b", Some(Kind::Ollama), "ollama/llama3:8b");
-        check("gpt-x", Some(Kind::OpenAi), "openai/gpt-x");
+        check(
+            "meta/llama-3",
+            Some(ProviderKind::OpenAi),
+            "openai/meta/llama-3",
+        );
+        check("llama3:8b", Some(ProviderKind::Ollama), "ollama/llama3:8b");
+        check("gpt-x", Some(ProviderKind::OpenAi), "openai/gpt-x");
     }
 
     #[test]

@@ -4,8 +4,8 @@ use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::draft::Draft;
-use super::{Kind, Reading, anthropic, openai};
+use super::draft::ResponseDraft;
+use super::{ProviderKind, StreamReading, anthropic, openai};
 
 const LIMIT: usize = 2000;
 
@@ -85,13 +85,13 @@ fn event() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn no_event_makes_a_reader_panic_or_keep_too_much(events in vec(event(), 0..40)) {
-        let readers: [(Kind, Box<dyn Reading>); 2] = [
-            (Kind::Anthropic, Box::new(anthropic::Stream::default())),
-            (Kind::OpenAi, Box::new(openai::Stream::default())),
+        let readers: [(ProviderKind, Box<dyn StreamReading>); 2] = [
+            (ProviderKind::Anthropic, Box::new(anthropic::AnthropicStream::default())),
+            (ProviderKind::OpenAi, Box::new(openai::OpenAiStream::default())),
         ];
         for (kind, mut reading) in readers {
-            let mut told = |_: crate::Delta<'_>| {};
-            let mut draft = Draft::new(kind, LIMIT, &mut told);
+            let mut told = |_: crate::ResponseDelta<'_>| {};
+            let mut draft = ResponseDraft::new(kind, LIMIT, &mut told);
             for event in &events {
                 let _ = reading.event(event, &mut draft);
                 let _ = reading.whole(event, &mut draft);

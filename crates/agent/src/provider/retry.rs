@@ -5,17 +5,17 @@
 
 use std::time::{Duration, Instant};
 
-use super::limits::Limits;
+use super::limits::ProviderLimits;
 use crate::ModelError;
 
 pub(super) struct Retries<'a> {
-    limits: &'a Limits,
+    limits: &'a ProviderLimits,
     begin: Instant,
     attempts: u32,
 }
 
 impl<'a> Retries<'a> {
-    pub(super) fn new(limits: &'a Limits) -> Self {
+    pub(super) fn new(limits: &'a ProviderLimits) -> Self {
         Self {
             limits,
             begin: Instant::now(),
@@ -54,7 +54,7 @@ impl<'a> Retries<'a> {
 }
 
 /// The pause after so many attempts; `chance` is between 0 and 1.
-fn backoff(limits: &Limits, attempts: u32, chance: f64) -> Duration {
+fn backoff(limits: &ProviderLimits, attempts: u32, chance: f64) -> Duration {
     let factor = 1u32
         .checked_shl(attempts.saturating_sub(1))
         .unwrap_or(u32::MAX);
@@ -71,21 +71,21 @@ fn chance() -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::Kind;
+    use crate::provider::ProviderKind;
 
-    fn limits() -> Limits {
-        Limits {
+    fn limits() -> ProviderLimits {
+        ProviderLimits {
             attempts: 4,
             first_pause: Duration::from_millis(100),
             longest_pause: Duration::from_millis(300),
             retry_within: Duration::from_secs(10),
-            ..Limits::default()
+            ..ProviderLimits::default()
         }
     }
 
     fn limited(after: Option<u64>) -> ModelError {
         ModelError::RateLimited {
-            provider: Kind::OpenAi,
+            provider: ProviderKind::OpenAi,
             after: after.map(Duration::from_secs),
             attempts: 1,
             message: String::new(),

@@ -6,7 +6,7 @@
 
 /// Collects bytes until they are events.
 #[derive(Debug)]
-pub(super) struct Events {
+pub(super) struct SseEvents {
     limit: usize,
     /// The line that has not ended.
     line: Vec<u8>,
@@ -21,7 +21,7 @@ pub(super) struct Events {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct TooLong;
 
-impl Events {
+impl SseEvents {
     pub(super) fn new(limit: usize) -> Self {
         Self {
             limit,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     fn events(pieces: &[&[u8]], limit: usize) -> Result<Vec<String>, TooLong> {
-        let mut events = Events::new(limit);
+        let mut events = SseEvents::new(limit);
         let mut found = Vec::new();
         for piece in pieces {
             events.feed(piece, |data| {

@@ -1,14 +1,16 @@
 //! What comes back when all goes well, or nearly.
 
-use metier_agent::{Cancel, Input, Kind, Message, Stop, ToolResult, Usage};
-use metier_testkit::model_server::{ModelServer, Turn};
+use metier_agent::{
+    CallArguments, Cancel, ModelMessage, ProviderKind, StopReason, TokenUsage, ToolResult,
+};
+use metier_testkit::model_server::{ModelServer, ScriptedTurn};
 use serde_json::{Map, Value, json};
 
 use crate::{BOTH, answer, ask, limits, provider, question};
 
-fn object(value: Value) -> Input {
+fn object(value: Value) -> CallArguments {
     match value {
-        Value::Object(object) => Input::Object(object),
+        Value::Object(object) => CallArguments::Object(object),
         other => panic!("{other} is no object"),
     }
 }
@@ -16,7 +18,7 @@ fn object(value: Value) -> Input {
 #[test]
 fn words_are_told_as_they_come() {
     for kind in BOTH {
-        let server = ModelServer::start([Turn::text("it says hello").usage(120, 7, 100)]);
+        let server = ModelServer::start([ScriptedTurn::text("it says hello").usage(120, 7, 100)]);
         let (answer, told) = ask(
             &provider(kind, &server, limits()),
             &question(),
@@ -25,9 +27,9 @@ fn words_are_told_as_they_come() {
         let answer = answer.unwrap();
         assert_eq!(told, ["text it ", "text says ", "text hello"], "{kind}");
         assert_eq!(answer.text, "it says hello");
-        assert_eq!(answer.stop, Stop::End);
+        assert_eq!(answer.stop, StopReason::End);
         assert!(answer.calls.is_empty());
-        let usage = Usage {
+        let usage = TokenUsage {
             input: 120,
             output: 7,
             cached_input: 100,
@@ -53,11 +55,11 @@ fn tokens_that_a_server_does_not_count_are_estimated() {
     ]
     .join("\n\n")
         + "\n\n";
-    let server = ModelServer::start([Turn::raw(200, "text/event-stream", stream)]);
-    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
+    let server = ModelServer::start([ScriptedTurn::raw(200, "text/event-stream", stream)]);
+    let answer = answer(ProviderKind::OpenAi, &server, limits()).unwrap();
     assert_eq!(
         (answer.text.as_str(), &answer.stop),
-        ("it says hello", &Stop::End)
+        ("it says hello", &StopReason::End)
     );
     // Three words came back; two tools were sent with the question.
     assert_eq!(answer.usage.output, 3);
@@ -74,7 +76,7 @@ fn several_calls_at_once_keep_their_order_and_their_arguments() {
     for kind in BOTH {
         let long =
             json!({ "path": "b", "text": "ä".repeat(5000), "deep": [[1.50, null], { "a": true }] });
-        let server = ModelServer::start([Turn::calls([
+        let server = ModelServer::start([ScriptedTurn::calls([
             ("read_file", json!({ "path": "a.txt" })),
             ("web_search", long.clone()),
             ("read_file", json!({})),
@@ -86,7 +88,7 @@ fn several_calls_at_once_keep_their_order_and_their_arguments() {
             &Cancel::new(),
         );
         let answer = answer.unwrap();
-        assert_eq!(answer.stop, Stop::ToolUse, "{kind}");
+        assert_eq!(answer.stop, StopReason::ToolUse, "{kind}");
         assert_eq!(answer.text, "let me see");
         let calls: Vec<_> = answer
             .calls
@@ -128,21 +130,21 @@ fn arguments_that_are_no_object_are_kept_as_text() {
             "{'a': 1}",
             "oh no",
         ] {
-            let turn = Turn::text("").and_call("read_file", text);
+            let turn = ScriptedTurn::text("").and_call("read_file", text);
             let server = ModelServer::start([turn]);
             let answer = answer(kind, &server, limits()).unwrap();
             assert_eq!(
                 answer.calls[0].input,
-                Input::Malformed(text.to_owned()),
+                CallArguments::Malformed(text.to_owned()),
                 "{kind}"
             );
             let _ = server.finish();
         }
-        let server = ModelServer::start([Turn::text("").and_call("read_file", "")]);
+        let server = ModelServer::start([ScriptedTurn::text("").and_call("read_file", "")]);
         let answer = answer(kind, &server, limits()).unwrap();
         assert_eq!(
             answer.calls[0].input,
-            Input::Object(Map::new()),
+            CallArguments::Object(Map::new()),
             "nothing is no arguments"
         );
         let _ = server.finish();
@@ -151,8 +153,8 @@ fn arguments_that_are_no_object_are_kept_as_text() {
 
 #[test]
 fn a_stop_is_named_in_our_words() {
-    let check = |kind: Kind, reason: &str, expected: Stop| {
-        let server = ModelServer::start([Turn::text("x").stop(reason)]);
+    let check = |kind: ProviderKind, reason: &str, expected: StopReason| {
+        let server = ModelServer::start([ScriptedTurn::text("x").stop(reason)]);
         assert_eq!(
             answer(kind, &server, limits()).unwrap().stop,
             expected,
@@ -160,28 +162,36 @@ fn a_stop_is_named_in_our_words() {
         );
         let _ = server.finish();
     };
-    check(Kind::Anthropic, "end_turn", Stop::End);
-    check(Kind::Anthropic, "stop_sequence", Stop::End);
-    check(Kind::Anthropic, "max_tokens", Stop::MaxTokens);
+    check(ProviderKind::Anthropic, "end_turn", StopReason::End);
+    check(ProviderKind::Anthropic, "stop_sequence", StopReason::End);
+    check(ProviderKind::Anthropic, "max_tokens", StopReason::MaxTokens);
     check(
-        Kind::Anthropic,
+        ProviderKind::Anthropic,
         "model_context_window_exceeded",
-        Stop::MaxTokens,
+        StopReason::MaxTokens,
     );
-    check(Kind::Anthropic, "refusal", Stop::Refusal);
-    check(Kind::Anthropic, "sunset", Stop::Other("sunset".to_owned()));
-    check(Kind::OpenAi, "stop", Stop::End);
-    check(Kind::OpenAi, "length", Stop::MaxTokens);
-    check(Kind::OpenAi, "content_filter", Stop::Refusal);
-    check(Kind::OpenAi, "sunset", Stop::Other("sunset".to_owned()));
+    check(ProviderKind::Anthropic, "refusal", StopReason::Refusal);
+    check(
+        ProviderKind::Anthropic,
+        "sunset",
+        StopReason::Other("sunset".to_owned()),
+    );
+    check(ProviderKind::OpenAi, "stop", StopReason::End);
+    check(ProviderKind::OpenAi, "length", StopReason::MaxTokens);
+    check(ProviderKind::OpenAi, "content_filter", StopReason::Refusal);
+    check(
+        ProviderKind::OpenAi,
+        "sunset",
+        StopReason::Other("sunset".to_owned()),
+    );
 }
 
 #[test]
 fn a_server_that_says_stop_and_means_a_call_is_understood() {
-    let turn = Turn::calls([("read_file", json!({}))]).stop("stop");
+    let turn = ScriptedTurn::calls([("read_file", json!({}))]).stop("stop");
     let server = ModelServer::start([turn]);
-    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
-    assert_eq!(answer.stop, Stop::ToolUse);
+    let answer = answer(ProviderKind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(answer.stop, StopReason::ToolUse);
     let _ = server.finish();
 }
 
@@ -190,7 +200,7 @@ fn characters_may_be_split_between_pieces() {
     for kind in BOTH {
         for size in [1, 2, 3, 7] {
             let text = "grüße 🦀 日本語 e\u{301} ende";
-            let server = ModelServer::start([Turn::text(text).in_pieces_of(size)]);
+            let server = ModelServer::start([ScriptedTurn::text(text).in_pieces_of(size)]);
             assert_eq!(
                 answer(kind, &server, limits()).unwrap().text,
                 text,
@@ -220,12 +230,12 @@ fn a_server_that_does_not_stream_is_understood() {
         "usage": { "prompt_tokens": 3, "completion_tokens": 4 }
     });
     for (kind, body) in BOTH.into_iter().zip([anthropic, openai]) {
-        let turn = Turn::raw(200, "application/json", body.to_string());
+        let turn = ScriptedTurn::raw(200, "application/json", body.to_string());
         let server = ModelServer::start([turn]);
         let answer = answer(kind, &server, limits()).unwrap();
         assert_eq!(
             (answer.text.as_str(), answer.stop),
-            ("hm", Stop::ToolUse),
+            ("hm", StopReason::ToolUse),
             "{kind}"
         );
         assert_eq!(answer.calls[0].input, object(json!({ "path": "a" })));
@@ -236,9 +246,9 @@ fn a_server_that_does_not_stream_is_understood() {
 
 #[test]
 fn thoughts_are_told_and_what_is_signed_goes_back() {
-    let turn = || Turn::calls([("read_file", json!({}))]).thinking("what to do");
+    let turn = || ScriptedTurn::calls([("read_file", json!({}))]).thinking("what to do");
     for kind in BOTH {
-        let server = ModelServer::start([turn(), Turn::text("done")]);
+        let server = ModelServer::start([turn(), ScriptedTurn::text("done")]);
         let provider = provider(kind, &server, limits());
         let mut request = question();
         let (answer, told) = ask(&provider, &request, &Cancel::new());
@@ -250,17 +260,19 @@ fn thoughts_are_told_and_what_is_signed_goes_back() {
         let answer = answer.unwrap();
         assert_eq!(answer.text, "");
         request.messages.push(answer.into());
-        request.messages.push(Message::Results(vec![ToolResult {
-            id: "call_1".to_owned(),
-            name: "read_file".to_owned(),
-            output: "hello".to_owned(),
-            is_error: false,
-        }]));
+        request
+            .messages
+            .push(ModelMessage::Results(vec![ToolResult {
+                id: "call_1".to_owned(),
+                name: "read_file".to_owned(),
+                output: "hello".to_owned(),
+                is_error: false,
+            }]));
         ask(&provider, &request, &Cancel::new()).0.unwrap();
         let requests = server.finish();
         let back = &requests[1].json["messages"][1]["content"][0];
         match kind {
-            Kind::Anthropic => assert_eq!(
+            ProviderKind::Anthropic => assert_eq!(
                 back,
                 &json!({ "type": "thinking", "thinking": "what to do", "signature": "c2lnbmVk" })
             ),
@@ -299,10 +311,10 @@ fn a_call_that_is_named_in_every_fragment_is_one_call() {
         chunk(empty, json!("tool_calls")),
         "data: [DONE]\n\n".to_owned(),
     ];
-    let turn = Turn::raw(200, "text/event-stream", stream.concat());
+    let turn = ScriptedTurn::raw(200, "text/event-stream", stream.concat());
     let server = ModelServer::start([turn]);
-    let answer = answer(Kind::OpenAi, &server, limits()).unwrap();
-    assert_eq!(answer.stop, Stop::ToolUse);
+    let answer = answer(ProviderKind::OpenAi, &server, limits()).unwrap();
+    assert_eq!(answer.stop, StopReason::ToolUse);
     let [call] = answer.calls.as_slice() else {
         panic!("{:?}", answer.calls);
     };
@@ -317,12 +329,12 @@ fn a_call_that_is_named_in_every_fragment_is_one_call() {
 /// What compatible servers do differently, and what providers may add one day.
 #[test]
 fn odd_streams_are_read() {
-    let check = |kind: Kind, lines: &[&str], text: &str, calls: &[(&str, &str)]| {
+    let check = |kind: ProviderKind, lines: &[&str], text: &str, calls: &[(&str, &str)]| {
         let stream: String = lines
             .iter()
             .map(|line| format!("data: {line}\n\n"))
             .collect();
-        let server = ModelServer::start([Turn::raw(200, "text/event-stream", stream)]);
+        let server = ModelServer::start([ScriptedTurn::raw(200, "text/event-stream", stream)]);
         let answer = answer(kind, &server, limits()).unwrap();
         let found: Vec<_> = answer
             .calls
@@ -344,21 +356,26 @@ fn odd_streams_are_read() {
     let stop = r#"{"choices":[{"delta":{},"finish_reason":"stop"}]}"#;
     let word = r#"{"choices":[{"delta":{"content":"a","reasoning":"r","reasoning_content":"r"}}]}"#;
     let parts = r#"{"choices":[{"delta":{"content":[{"type":"text","text":"b"}]}}]}"#;
-    check(Kind::OpenAi, &[word, parts, stop], "ab", &[]); // no [DONE]
+    check(ProviderKind::OpenAi, &[word, parts, stop], "ab", &[]); // no [DONE]
     let same = [call("\"index\":0,", "x"), call("\"index\":0,", "y")];
     check(
-        Kind::OpenAi,
+        ProviderKind::OpenAi,
         &[&same[0], &same[1], stop, "[DONE]"],
         "",
         &[("x", "f"), ("y", "f")],
     );
     let none = [call("", "x"), call("", "")];
-    check(Kind::OpenAi, &[&none[0], stop], "", &[("x", "f")]);
-    check(Kind::OpenAi, &[&none[1], stop], "", &[("call_0", "f")]);
-    let far = call("\"index\":4000000000,", "x");
-    check(Kind::OpenAi, &[&far, stop], "", &[("x", "f")]);
+    check(ProviderKind::OpenAi, &[&none[0], stop], "", &[("x", "f")]);
     check(
-        Kind::Anthropic,
+        ProviderKind::OpenAi,
+        &[&none[1], stop],
+        "",
+        &[("call_0", "f")],
+    );
+    let far = call("\"index\":4000000000,", "x");
+    check(ProviderKind::OpenAi, &[&far, stop], "", &[("x", "f")]);
+    check(
+        ProviderKind::Anthropic,
         &[
             r#"{"type":"message_start","message":{"usage":{"input_tokens":1}}}"#,
             r#"{"type":"content_block_start","index":0,"content_block":{"type":"server_tool_use","id":"s"}}"#,

@@ -1,24 +1,24 @@
 //! Nothing grows without end.
 
-use metier_agent::{Cancel, Kind, Limits, ModelError};
-use metier_testkit::model_server::{ModelServer, Turn};
+use metier_agent::{Cancel, ModelError, ProviderKind, ProviderLimits};
+use metier_testkit::model_server::{ModelServer, ScriptedTurn};
 use serde_json::json;
 
 use crate::{BOTH, answer, ask, limits, provider, question};
 
 /// Space for a few words, and on the wire for many more than are sent.
-fn small() -> Limits {
-    Limits {
+fn small() -> ProviderLimits {
+    ProviderLimits {
         answer: 10_000,
         ..limits()
     }
 }
 
-fn too_large(kind: Kind, turn: Turn) {
+fn too_large(kind: ProviderKind, turn: ScriptedTurn) {
     stopped(kind, turn, small(), 10_000);
 }
 
-fn stopped(kind: Kind, turn: Turn, limits: Limits, expected: usize) {
+fn stopped(kind: ProviderKind, turn: ScriptedTurn, limits: ProviderLimits, expected: usize) {
     let server = ModelServer::start([turn]);
     let error = answer(kind, &server, limits).unwrap_err();
     assert!(
@@ -31,16 +31,22 @@ fn stopped(kind: Kind, turn: Turn, limits: Limits, expected: usize) {
 #[test]
 fn a_huge_answer_is_stopped() {
     for kind in BOTH {
-        too_large(kind, Turn::text(&"word ".repeat(2001)));
-        too_large(kind, Turn::text(&"x".repeat(10_001)));
-        too_large(kind, Turn::text("").thinking(&"hm ".repeat(4000)));
+        too_large(kind, ScriptedTurn::text(&"word ".repeat(2001)));
+        too_large(kind, ScriptedTurn::text(&"x".repeat(10_001)));
+        too_large(kind, ScriptedTurn::text("").thinking(&"hm ".repeat(4000)));
         too_large(
             kind,
-            Turn::text("").and_call("read_file", &"x".repeat(20_000)),
+            ScriptedTurn::text("").and_call("read_file", &"x".repeat(20_000)),
         );
-        too_large(kind, Turn::calls((0..1000).map(|_| ("f", json!({})))));
+        too_large(
+            kind,
+            ScriptedTurn::calls((0..1000).map(|_| ("f", json!({})))),
+        );
         let page = json!({ "choices": [], "content": ["x".repeat(20_000)] });
-        too_large(kind, Turn::raw(200, "application/json", page.to_string()));
+        too_large(
+            kind,
+            ScriptedTurn::raw(200, "application/json", page.to_string()),
+        );
     }
 }
 
@@ -48,7 +54,7 @@ fn a_huge_answer_is_stopped() {
 fn as_much_as_is_allowed_is_allowed() {
     for kind in BOTH {
         let text = "x".repeat(9_000);
-        let server = ModelServer::start([Turn::text(&text)]);
+        let server = ModelServer::start([ScriptedTurn::text(&text)]);
         assert_eq!(answer(kind, &server, small()).unwrap().text, text);
         let _ = server.finish();
     }
@@ -58,9 +64,9 @@ fn as_much_as_is_allowed_is_allowed() {
 fn a_line_that_does_not_end_is_stopped() {
     for kind in BOTH {
         let line = format!("data: {}", "x".repeat(100_000));
-        too_large(kind, Turn::raw(200, "text/event-stream", line));
+        too_large(kind, ScriptedTurn::raw(200, "text/event-stream", line));
         let lines = "data: x\n".repeat(10_000);
-        too_large(kind, Turn::raw(200, "text/event-stream", lines));
+        too_large(kind, ScriptedTurn::raw(200, "text/event-stream", lines));
     }
 }
 
@@ -68,11 +74,11 @@ fn a_line_that_does_not_end_is_stopped() {
 fn a_stream_that_says_nothing_is_stopped() {
     for kind in BOTH {
         let comments = ": nothing\n\n".repeat(50_000);
-        let narrow = Limits {
+        let narrow = ProviderLimits {
             wire: 200_000,
             ..limits()
         };
-        let turn = Turn::raw(200, "text/event-stream", comments);
+        let turn = ScriptedTurn::raw(200, "text/event-stream", comments);
         stopped(kind, turn, narrow, 200_000);
     }
 }
@@ -80,7 +86,8 @@ fn a_stream_that_says_nothing_is_stopped() {
 #[test]
 fn an_error_page_without_an_end_says_its_status() {
     for kind in BOTH {
-        let server = ModelServer::start([Turn::raw(400, "text/html", "<p>".repeat(100_000))]);
+        let server =
+            ModelServer::start([ScriptedTurn::raw(400, "text/html", "<p>".repeat(100_000))]);
         let error = answer(kind, &server, small()).unwrap_err();
         assert!(
             matches!(error, ModelError::Status { code: 400, .. }),
@@ -94,8 +101,9 @@ fn an_error_page_without_an_end_says_its_status() {
 #[test]
 fn ten_thousand_calls_are_an_answer_like_any_other() {
     for kind in BOTH {
-        let server = ModelServer::start([Turn::calls((0..10_000).map(|_| ("f", json!({}))))]);
-        let roomy = Limits {
+        let server =
+            ModelServer::start([ScriptedTurn::calls((0..10_000).map(|_| ("f", json!({}))))]);
+        let roomy = ProviderLimits {
             answer: 8 * 1024 * 1024,
             wire: 64 * 1024 * 1024,
             ..limits()
@@ -108,8 +116,11 @@ fn ten_thousand_calls_are_an_answer_like_any_other() {
 
 #[test]
 fn a_call_after_one_that_failed_works() {
-    let server = ModelServer::start([Turn::text(&"x".repeat(10_001)), Turn::text("ok")]);
-    let provider = provider(Kind::Anthropic, &server, small());
+    let server = ModelServer::start([
+        ScriptedTurn::text(&"x".repeat(10_001)),
+        ScriptedTurn::text("ok"),
+    ]);
+    let provider = provider(ProviderKind::Anthropic, &server, small());
     assert!(ask(&provider, &question(), &Cancel::new()).0.is_err());
     assert_eq!(
         ask(&provider, &question(), &Cancel::new()).0.unwrap().text,

@@ -4,9 +4,9 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use metier_agent::{Cancel, Kind, Limits, ModelError, Provider, Wait};
+use metier_agent::{Cancel, ModelError, Provider, ProviderKind, ProviderLimits, TimeoutKind};
 use metier_testkit::{
-    model_server::{ModelServer, Turn},
+    model_server::{ModelServer, ScriptedTurn},
     patience::in_time,
 };
 
@@ -17,9 +17,9 @@ fn errors_that_pass_are_waited_out() {
     for kind in BOTH {
         for code in [429, 500, 502, 503, 529] {
             let turns = [
-                Turn::status(code, None),
-                Turn::status(500, None),
-                Turn::text("ok"),
+                ScriptedTurn::status(code, None),
+                ScriptedTurn::status(500, None),
+                ScriptedTurn::text("ok"),
             ];
             let server = ModelServer::start(turns);
             let provider = provider(kind, &server, limits());
@@ -42,7 +42,7 @@ fn errors_that_pass_are_waited_out() {
 #[test]
 fn a_storm_ends_after_so_many_attempts() {
     for kind in BOTH {
-        let storm = || (0..3).map(|_| Turn::status(429, None));
+        let storm = || (0..3).map(|_| ScriptedTurn::status(429, None));
         let server = ModelServer::start(storm());
         let error = answer(kind, &server, limits()).unwrap_err();
         assert!(
@@ -60,7 +60,7 @@ fn a_storm_ends_after_so_many_attempts() {
         assert_eq!(error.hint().unwrap(), "try again later");
         assert_eq!(server.finish().len(), 3);
 
-        let server = ModelServer::start((0..3).map(|_| Turn::status(503, None)));
+        let server = ModelServer::start((0..3).map(|_| ScriptedTurn::status(503, None)));
         let error = answer(kind, &server, limits()).unwrap_err();
         assert!(matches!(
             error,
@@ -76,9 +76,12 @@ fn a_storm_ends_after_so_many_attempts() {
 
 #[test]
 fn a_provider_that_says_how_long_is_waited_for() {
-    let server = ModelServer::start([Turn::status(429, Some("1")), Turn::text("ok")]);
+    let server = ModelServer::start([
+        ScriptedTurn::status(429, Some("1")),
+        ScriptedTurn::text("ok"),
+    ]);
     let begin = Instant::now();
-    assert!(answer(Kind::Anthropic, &server, limits()).is_ok());
+    assert!(answer(ProviderKind::Anthropic, &server, limits()).is_ok());
     assert!(
         begin.elapsed() >= Duration::from_secs(1),
         "{:?}",
@@ -89,8 +92,10 @@ fn a_provider_that_says_how_long_is_waited_for() {
 
 #[test]
 fn a_wait_that_is_too_long_is_told_instead() {
-    let server = ModelServer::start([Turn::status(429, Some("3600"))]);
-    let error = in_time("the refusal", || answer(Kind::OpenAi, &server, limits()));
+    let server = ModelServer::start([ScriptedTurn::status(429, Some("3600"))]);
+    let error = in_time("the refusal", || {
+        answer(ProviderKind::OpenAi, &server, limits())
+    });
     let error = error.unwrap_err();
     assert_eq!(error.hint().unwrap(), "try again in 3600 s");
     assert_eq!(server.finish().len(), 1);
@@ -105,8 +110,14 @@ fn a_header_that_is_no_number_is_passed_over() {
         "1e999",
         "Wed, 21 Oct 2026 07:28:00 GMT",
     ] {
-        let server = ModelServer::start([Turn::status(429, Some(after)), Turn::text("ok")]);
-        assert!(answer(Kind::OpenAi, &server, limits()).is_ok(), "{after}");
+        let server = ModelServer::start([
+            ScriptedTurn::status(429, Some(after)),
+            ScriptedTurn::text("ok"),
+        ]);
+        assert!(
+            answer(ProviderKind::OpenAi, &server, limits()).is_ok(),
+            "{after}"
+        );
         let _ = server.finish();
     }
 }
@@ -115,7 +126,7 @@ fn a_header_that_is_no_number_is_passed_over() {
 fn errors_that_stay_are_told_at_once() {
     for kind in BOTH {
         for code in [400, 404, 413, 422, 302] {
-            let server = ModelServer::start([Turn::status(code, None)]);
+            let server = ModelServer::start([ScriptedTurn::status(code, None)]);
             let error = answer(kind, &server, limits()).unwrap_err();
             assert!(
                 matches!(error, ModelError::Status { code: told, .. } if told == code),
@@ -123,7 +134,7 @@ fn errors_that_stay_are_told_at_once() {
             );
             assert_eq!(server.finish().len(), 1);
         }
-        let server = ModelServer::start([Turn::status(401, None)]);
+        let server = ModelServer::start([ScriptedTurn::status(401, None)]);
         let error = answer(kind, &server, limits()).unwrap_err();
         assert!(matches!(error, ModelError::Unauthorized { .. }));
         assert!(error.hint().unwrap().contains("_API_KEY"));
@@ -135,7 +146,7 @@ fn errors_that_stay_are_told_at_once() {
 fn a_cut_is_not_mended_once_something_was_shown() {
     for kind in BOTH {
         let text = "one two three four five six seven eight nine ten";
-        let server = ModelServer::start([Turn::text(text).cut_after(1100)]);
+        let server = ModelServer::start([ScriptedTurn::text(text).cut_after(1100)]);
         let (answer, told) = ask(
             &provider(kind, &server, limits()),
             &question(),
@@ -163,7 +174,10 @@ fn a_cut_is_not_mended_once_something_was_shown() {
 #[test]
 fn a_cut_before_anything_was_shown_is_mended() {
     for kind in BOTH {
-        let server = ModelServer::start([Turn::text("x").cut_after(20), Turn::text("ok")]);
+        let server = ModelServer::start([
+            ScriptedTurn::text("x").cut_after(20),
+            ScriptedTurn::text("ok"),
+        ]);
         assert_eq!(
             answer(kind, &server, limits()).unwrap().text,
             "ok",
@@ -175,9 +189,9 @@ fn a_cut_before_anything_was_shown_is_mended() {
 
 #[test]
 fn an_error_in_the_middle_of_a_stream_is_told_as_what_it_is() {
-    let check = |kind: Kind, event: &str, code: u16| {
+    let check = |kind: ProviderKind, event: &str, code: u16| {
         let stream = format!("event: error\ndata: {event}\n\n");
-        let turns = (0..3).map(|_| Turn::raw(200, "text/event-stream", stream.clone()));
+        let turns = (0..3).map(|_| ScriptedTurn::raw(200, "text/event-stream", stream.clone()));
         let server = ModelServer::start(turns);
         let error = answer(kind, &server, limits()).unwrap_err();
         match &error {
@@ -194,17 +208,17 @@ fn an_error_in_the_middle_of_a_stream_is_told_as_what_it_is() {
         let _ = server.finish();
     };
     check(
-        Kind::Anthropic,
+        ProviderKind::Anthropic,
         r#"{"type":"error","error":{"type":"overloaded_error","message":"busy"}}"#,
         529,
     );
     check(
-        Kind::OpenAi,
+        ProviderKind::OpenAi,
         r#"{"error":{"type":"server_error","message":"busy"}}"#,
         500,
     );
     check(
-        Kind::OpenAi,
+        ProviderKind::OpenAi,
         r#"{"error":{"code":503,"message":"busy"}}"#,
         503,
     );
@@ -220,7 +234,7 @@ fn what_is_not_in_the_format_is_malformed() {
             ("text/html", "<html>sign in</html>"),
             ("application/json", "[]"),
         ] {
-            let server = ModelServer::start([Turn::raw(200, content_type, body)]);
+            let server = ModelServer::start([ScriptedTurn::raw(200, content_type, body)]);
             let error = answer(kind, &server, limits()).unwrap_err();
             assert!(
                 matches!(error, ModelError::Malformed { .. }),
@@ -229,7 +243,8 @@ fn what_is_not_in_the_format_is_malformed() {
             assert!(error.hint().unwrap().contains("agent.base_url"));
             let _ = server.finish();
         }
-        let server = ModelServer::start((0..3).map(|_| Turn::raw(200, "text/event-stream", "")));
+        let server =
+            ModelServer::start((0..3).map(|_| ScriptedTurn::raw(200, "text/event-stream", "")));
         let error = answer(kind, &server, limits()).unwrap_err();
         assert!(matches!(error, ModelError::Cut { .. }), "{kind}: {error:?}");
         assert!(error.to_string().ends_with("before sending a response"));
@@ -238,7 +253,11 @@ fn what_is_not_in_the_format_is_malformed() {
     }
 }
 
-fn timed_out(kind: Kind, turn: Turn, limits: Limits) -> (Wait, Duration) {
+fn timed_out(
+    kind: ProviderKind,
+    turn: ScriptedTurn,
+    limits: ProviderLimits,
+) -> (TimeoutKind, Duration) {
     let server = ModelServer::start([turn]);
     let begin = Instant::now();
     let error = answer(kind, &server, limits).unwrap_err();
@@ -254,39 +273,39 @@ fn timed_out(kind: Kind, turn: Turn, limits: Limits) -> (Wait, Duration) {
 fn silence_has_an_end() {
     let short = Duration::from_millis(300);
     for kind in BOTH {
-        let first = Limits {
+        let first = ProviderLimits {
             first_byte: short,
             ..limits()
         };
-        let (wait, took) = timed_out(kind, Turn::hang(), first);
-        assert_eq!(wait, Wait::FirstByte);
+        let (wait, took) = timed_out(kind, ScriptedTurn::hang(), first);
+        assert_eq!(wait, TimeoutKind::FirstByte);
         assert!(took >= short, "{took:?}");
 
-        let between = Limits {
+        let between = ProviderLimits {
             between: short,
             ..limits()
         };
-        let (wait, took) = timed_out(kind, Turn::text("a b c").hang_after(700), between);
-        assert_eq!(wait, Wait::NextByte);
+        let (wait, took) = timed_out(kind, ScriptedTurn::text("a b c").hang_after(700), between);
+        assert_eq!(wait, TimeoutKind::NextByte);
         assert!(took >= short, "{took:?}");
 
-        let whole = Limits {
+        let whole = ProviderLimits {
             whole: short,
             ..limits()
         };
-        let (wait, took) = timed_out(kind, Turn::text("a b c").hang_after(700), whole);
-        assert_eq!(wait, Wait::End);
+        let (wait, took) = timed_out(kind, ScriptedTurn::text("a b c").hang_after(700), whole);
+        assert_eq!(wait, TimeoutKind::End);
         assert!(took >= short, "{took:?}");
     }
 }
 
 #[test]
 fn a_cancel_from_another_thread_ends_the_call() {
-    for turn in [Turn::hang as fn() -> Turn, || {
-        Turn::text("a b c").hang_after(700)
+    for turn in [ScriptedTurn::hang as fn() -> ScriptedTurn, || {
+        ScriptedTurn::text("a b c").hang_after(700)
     }] {
         let server = ModelServer::start([turn()]);
-        let provider = provider(Kind::Anthropic, &server, limits());
+        let provider = provider(ProviderKind::Anthropic, &server, limits());
         let cancel = Cancel::new();
         let from_outside = cancel.clone();
         let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
@@ -301,8 +320,8 @@ fn a_cancel_from_another_thread_ends_the_call() {
 
 #[test]
 fn a_cancel_ends_a_pause_too() {
-    let server = ModelServer::start([Turn::status(429, Some("8"))]);
-    let provider = provider(Kind::OpenAi, &server, limits());
+    let server = ModelServer::start([ScriptedTurn::status(429, Some("8"))]);
+    let provider = provider(ProviderKind::OpenAi, &server, limits());
     let cancel = Cancel::new();
     let from_outside = cancel.clone();
     let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);
@@ -320,7 +339,7 @@ fn what_was_cancelled_before_is_not_sent() {
     let cancel = Cancel::new();
     cancel.cancel();
     let (answer, _) = ask(
-        &provider(Kind::OpenAi, &server, limits()),
+        &provider(ProviderKind::OpenAi, &server, limits()),
         &question(),
         &cancel,
     );
@@ -336,7 +355,7 @@ fn nobody_there_is_said_with_the_url() {
         .unwrap()
         .port();
     let url = format!("http://127.0.0.1:{port}");
-    let provider = Provider::new(endpoint(Kind::OpenAi, url.clone()), limits());
+    let provider = Provider::new(endpoint(ProviderKind::OpenAi, url.clone()), limits());
     let (answer, told) = ask(&provider, &question(), &Cancel::new());
     match answer.unwrap_err() {
         ModelError::Unreachable { url: told, .. } => assert!(told.starts_with(&url), "{told}"),
@@ -365,15 +384,15 @@ fn a_connection_that_does_not_come_has_an_end() {
     let (listener, _waiting) = black_hole();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let short = Duration::from_millis(300);
-    let quick = Limits {
+    let quick = ProviderLimits {
         connect: short,
         ..limits()
     };
-    let provider = Provider::new(endpoint(Kind::OpenAi, url.clone()), quick);
+    let provider = Provider::new(endpoint(ProviderKind::OpenAi, url.clone()), quick);
     let begin = Instant::now();
     let error = ask(&provider, &question(), &Cancel::new()).0.unwrap_err();
-    let wait = Wait::Connection;
-    let provider = Kind::OpenAi;
+    let wait = TimeoutKind::Connection;
+    let provider = ProviderKind::OpenAi;
     let limit = short;
     assert_eq!(
         error,
@@ -385,7 +404,7 @@ fn a_connection_that_does_not_come_has_an_end() {
     );
     assert!(begin.elapsed() >= short);
 
-    let provider = Provider::new(endpoint(Kind::OpenAi, url), limits());
+    let provider = Provider::new(endpoint(ProviderKind::OpenAi, url), limits());
     let cancel = Cancel::new();
     let from_outside = cancel.clone();
     let asking = thread::spawn(move || ask(&provider, &question(), &cancel).0);

@@ -4,8 +4,10 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::thread;
 
-use metier_agent::{Cancel, Endpoint, Kind, ModelError, ModelName, Provider, Settings};
-use metier_testkit::model_server::{ModelServer, Turn};
+use metier_agent::{
+    Cancel, Endpoint, ModelError, ModelName, Provider, ProviderKind, ProviderSettings,
+};
+use metier_testkit::model_server::{ModelServer, ScriptedTurn};
 
 use crate::{BOTH, KEY, ask, endpoint, limits, provider, question};
 
@@ -17,9 +19,9 @@ fn without_a_key_nothing_is_sent() {
     {
         let server = ModelServer::start([]);
         let name = ModelName::parse("m", Some(kind)).unwrap();
-        let settings = Settings {
+        let settings = ProviderSettings {
             base_url: Some(server.url()),
-            ..Settings::default()
+            ..ProviderSettings::default()
         };
         let error = Endpoint::resolve(&name, &settings, &|_| None).unwrap_err();
         assert_eq!(error.to_string(), format!("no API key for {kind}"));
@@ -32,7 +34,7 @@ fn without_a_key_nothing_is_sent() {
 #[test]
 fn each_provider_gets_its_key_in_its_own_header_and_once() {
     for kind in BOTH {
-        let server = ModelServer::start([Turn::text("ok")]);
+        let server = ModelServer::start([ScriptedTurn::text("ok")]);
         ask(
             &provider(kind, &server, limits()),
             &question(),
@@ -42,7 +44,7 @@ fn each_provider_gets_its_key_in_its_own_header_and_once() {
         .unwrap();
         let requests = server.finish();
         let (name, value) = match kind {
-            Kind::Anthropic => ("x-api-key", KEY.to_owned()),
+            ProviderKind::Anthropic => ("x-api-key", KEY.to_owned()),
             _ => ("authorization", format!("Bearer {KEY}")),
         };
         assert_eq!(requests[0].header(name), Some(value.as_str()));
@@ -57,14 +59,14 @@ fn each_provider_gets_its_key_in_its_own_header_and_once() {
 
 #[test]
 fn a_server_of_ones_own_gets_no_key() {
-    let server = ModelServer::start_keyless([Turn::text("ok")]);
+    let server = ModelServer::start_keyless([ScriptedTurn::text("ok")]);
     let name = ModelName::parse("ollama/llama3:8b", None).unwrap();
     let host = server.url();
     let lookup = |variable: &str| match variable {
         "OLLAMA_HOST" => Some(host.clone()),
         _ => Some(KEY.to_owned()),
     };
-    let endpoint = Endpoint::resolve(&name, &Settings::default(), &lookup).unwrap();
+    let endpoint = Endpoint::resolve(&name, &ProviderSettings::default(), &lookup).unwrap();
     let provider = Provider::new(endpoint, limits());
     ask(&provider, &question(), &Cancel::new()).0.unwrap();
     let _ = server.finish();
@@ -75,7 +77,7 @@ fn a_key_is_in_no_error_even_if_the_provider_repeats_it() {
     for kind in BOTH {
         for code in [400, 401, 429, 500] {
             let page = format!(r#"{{"error":{{"message":"bad key {KEY}\u001b[31m!\nreally"}}}}"#);
-            let turns = (0..3).map(|_| Turn::raw(code, "application/json", page.clone()));
+            let turns = (0..3).map(|_| ScriptedTurn::raw(code, "application/json", page.clone()));
             let server = ModelServer::start(turns);
             let provider = provider(kind, &server, limits());
             let (answer, told) = ask(&provider, &question(), &Cancel::new());
@@ -107,7 +109,7 @@ fn a_redirect_is_not_followed() {
         );
         stream.write_all(head.as_bytes()).unwrap();
     });
-    let provider = Provider::new(endpoint(Kind::Anthropic, url), limits());
+    let provider = Provider::new(endpoint(ProviderKind::Anthropic, url), limits());
     let error = ask(&provider, &question(), &Cancel::new()).0.unwrap_err();
     assert!(
         matches!(error, ModelError::Status { code: 307, .. }),
@@ -143,7 +145,7 @@ fn a_certificate_that_nobody_vouches_for_gets_no_key() {
         got
     });
     let url = format!("https://localhost:{port}");
-    let provider = Provider::new(endpoint(Kind::OpenAi, url), limits());
+    let provider = Provider::new(endpoint(ProviderKind::OpenAi, url), limits());
     let (answer, told) = ask(&provider, &question(), &Cancel::new());
     let error = answer.unwrap_err();
     assert!(matches!(error, ModelError::Untrusted { .. }), "{error:?}");

@@ -10,21 +10,22 @@ mod requests;
 use std::time::Duration;
 
 use metier_agent::{
-    Answer, Cancel, Delta, Endpoint, Kind, Limits, Message, Model, ModelError, ModelName, Provider,
-    Request, Settings, ToolSpec,
+    Cancel, Endpoint, LanguageModel, ModelError, ModelMessage, ModelName, ModelRequest,
+    ModelResponse, ModelTool, Provider, ProviderKind, ProviderLimits, ProviderSettings,
+    ResponseDelta,
 };
 use metier_testkit::model_server::ModelServer;
 use serde_json::json;
 
 /// Both formats. What holds for one holds for the other, unless a test states otherwise.
-const BOTH: [Kind; 2] = [Kind::Anthropic, Kind::OpenAi];
+const BOTH: [ProviderKind; 2] = [ProviderKind::Anthropic, ProviderKind::OpenAi];
 
 /// No part of it may ever be seen.
 const KEY: &str = "sk-geheim-0123456789";
 
 /// Limits for tests: patient where nothing is to go wrong, quick where something is.
-fn limits() -> Limits {
-    Limits {
+fn limits() -> ProviderLimits {
+    ProviderLimits {
         connect: Duration::from_secs(5),
         first_byte: Duration::from_secs(20),
         between: Duration::from_secs(20),
@@ -38,30 +39,30 @@ fn limits() -> Limits {
     }
 }
 
-fn endpoint(kind: Kind, base_url: String) -> Endpoint {
+fn endpoint(kind: ProviderKind, base_url: String) -> Endpoint {
     let name = ModelName::parse("some-model", Some(kind)).unwrap();
-    let settings = Settings {
+    let settings = ProviderSettings {
         base_url: Some(base_url),
-        ..Settings::default()
+        ..ProviderSettings::default()
     };
     Endpoint::resolve(&name, &settings, &|_| Some(KEY.to_owned())).unwrap()
 }
 
-fn provider(kind: Kind, server: &ModelServer, limits: Limits) -> Provider {
+fn provider(kind: ProviderKind, server: &ModelServer, limits: ProviderLimits) -> Provider {
     Provider::new(endpoint(kind, server.url()), limits)
 }
 
 /// A question, with two tools to hand.
-fn question() -> Request {
-    let tool = |name: &str| ToolSpec {
+fn question() -> ModelRequest {
+    let tool = |name: &str| ModelTool {
         name: name.to_owned(),
         description: format!("does {name}"),
         input_schema: json!({ "type": "object", "properties": { "path": { "type": "string" } } }),
     };
-    Request {
+    ModelRequest {
         model: "some-model".to_owned(),
         system: "be brief".into(),
-        messages: vec![Message::User("what is in a.txt?".to_owned())],
+        messages: vec![ModelMessage::User("what is in a.txt?".to_owned())],
         tools: [tool("read_file"), tool("web_search")].into(),
         max_tokens: 1000,
         effort: None,
@@ -72,16 +73,16 @@ fn question() -> Request {
 /// The reported pieces, one line each.
 fn ask(
     provider: &Provider,
-    request: &Request,
+    request: &ModelRequest,
     cancel: &Cancel,
-) -> (Result<Answer, ModelError>, Vec<String>) {
+) -> (Result<ModelResponse, ModelError>, Vec<String>) {
     let mut told = Vec::new();
-    let mut tell = |delta: Delta<'_>| {
+    let mut tell = |delta: ResponseDelta<'_>| {
         told.push(match delta {
-            Delta::Text(text) => format!("text {text}"),
-            Delta::Thinking(text) => format!("thinking {text}"),
-            Delta::Call { id, name } => format!("call {id} {name}"),
-            Delta::Again { because, .. } => format!("again {because}"),
+            ResponseDelta::Text(text) => format!("text {text}"),
+            ResponseDelta::Thinking(text) => format!("thinking {text}"),
+            ResponseDelta::Call { id, name } => format!("call {id} {name}"),
+            ResponseDelta::Again { because, .. } => format!("again {because}"),
         });
     };
     let answer = provider.answer(request, &mut tell, cancel);
@@ -89,6 +90,10 @@ fn ask(
 }
 
 /// One question to a server that plays these turns.
-fn answer(kind: Kind, server: &ModelServer, limits: Limits) -> Result<Answer, ModelError> {
+fn answer(
+    kind: ProviderKind,
+    server: &ModelServer,
+    limits: ProviderLimits,
+) -> Result<ModelResponse, ModelError> {
     ask(&provider(kind, server, limits), &question(), &Cancel::new()).0
 }

@@ -1,15 +1,16 @@
 //! What is sent. The server checks each request against the provider's shape, so these also show that it is one.
 
 use metier_agent::{
-    Cancel, Effort, Input, Kept, Kind, Message, Provider, Request, ToolCall, ToolResult,
+    CallArguments, Cancel, ModelMessage, ModelRequest, Provider, ProviderKind, ReasoningEffort,
+    SignedBlock, ToolCall, ToolResult,
 };
-use metier_testkit::model_server::{ModelServer, Turn};
+use metier_testkit::model_server::{ModelServer, ScriptedTurn};
 use serde_json::{Map, Value, json};
 
 use crate::{BOTH, ask, endpoint, limits, provider, question};
 
 /// A conversation with everything that a conversation can have.
-fn conversation() -> Request {
+fn conversation() -> ModelRequest {
     let call = |id: &str, input| ToolCall {
         id: id.to_owned(),
         name: "read_file".to_owned(),
@@ -22,34 +23,34 @@ fn conversation() -> Request {
         is_error,
     };
     let path = Map::from_iter([("path".to_owned(), json!("a.txt"))]);
-    Request {
+    ModelRequest {
         messages: vec![
-            Message::User("what is in a.txt?".to_owned()),
-            Message::Assistant {
+            ModelMessage::User("what is in a.txt?".to_owned()),
+            ModelMessage::Assistant {
                 text: "let me see".to_owned(),
                 calls: vec![
-                    call("c1", Input::Object(path)),
-                    call("c2", Input::Malformed("{\"pa".to_owned())),
+                    call("c1", CallArguments::Object(path)),
+                    call("c2", CallArguments::Malformed("{\"pa".to_owned())),
                 ],
-                kept: vec![Kept {
-                    provider: Kind::Ollama,
+                kept: vec![SignedBlock {
+                    provider: ProviderKind::Ollama,
                     block: json!({ "not": "for these" }),
                 }],
             },
-            Message::Results(vec![
+            ModelMessage::Results(vec![
                 result("c1", "hello", false),
                 result("c2", "not an object", true),
             ]),
-            Message::User("and now?".to_owned()),
+            ModelMessage::User("and now?".to_owned()),
         ],
-        effort: Some(Effort::High),
+        effort: Some(ReasoningEffort::High),
         temperature: Some(0.7),
         ..question()
     }
 }
 
-fn sent(kind: Kind, request: &Request) -> Value {
-    let server = ModelServer::start([Turn::text("ok")]);
+fn sent(kind: ProviderKind, request: &ModelRequest) -> Value {
+    let server = ModelServer::start([ScriptedTurn::text("ok")]);
     ask(&provider(kind, &server, limits()), request, &Cancel::new())
         .0
         .unwrap();
@@ -58,7 +59,7 @@ fn sent(kind: Kind, request: &Request) -> Value {
 
 #[test]
 fn a_conversation_for_anthropic() {
-    let body = sent(Kind::Anthropic, &conversation());
+    let body = sent(ProviderKind::Anthropic, &conversation());
     let cached = json!({ "type": "ephemeral" });
     assert_eq!(
         body["messages"],
@@ -93,7 +94,7 @@ fn a_conversation_for_anthropic() {
 
 #[test]
 fn a_conversation_for_openai() {
-    let body = sent(Kind::OpenAi, &conversation());
+    let body = sent(ProviderKind::OpenAi, &conversation());
     let call = |id: &str, arguments: &str| json!({ "id": id, "type": "function", "function": { "name": "read_file", "arguments": arguments } });
     assert_eq!(
         body["messages"],
@@ -129,7 +130,7 @@ fn a_longer_conversation_begins_with_the_bytes_of_the_shorter() {
     // Or nothing could be cached. Up to the mark at the end, that is.
     for kind in BOTH {
         let provider = Provider::new(endpoint(kind, "http://127.0.0.1:9".to_owned()), limits());
-        let short = Request {
+        let short = ModelRequest {
             messages: conversation().messages[..1].to_vec(),
             ..conversation()
         };
@@ -148,7 +149,7 @@ fn a_longer_conversation_begins_with_the_bytes_of_the_shorter() {
 #[test]
 fn openai_itself_gets_the_new_name_of_the_limit() {
     let body = |base: &str| -> Value {
-        let provider = Provider::new(endpoint(Kind::OpenAi, base.to_owned()), limits());
+        let provider = Provider::new(endpoint(ProviderKind::OpenAi, base.to_owned()), limits());
         serde_json::from_slice(&provider.body(&question()).unwrap()).unwrap()
     };
     let own = body("https://api.openai.com/v1");
@@ -166,7 +167,7 @@ fn openai_itself_gets_the_new_name_of_the_limit() {
 #[test]
 fn a_name_that_ends_like_an_effort_is_sent_as_it_is() {
     for kind in BOTH {
-        let request = Request {
+        let request = ModelRequest {
             model: "my-model-high".to_owned(),
             ..question()
         };
@@ -179,17 +180,17 @@ fn a_name_that_ends_like_an_effort_is_sent_as_it_is() {
 #[test]
 fn what_is_empty_is_left_out() {
     for kind in BOTH {
-        let request = Request {
+        let request = ModelRequest {
             system: "".into(),
             tools: [].into(),
             messages: vec![
-                Message::User("hello".to_owned()),
-                Message::Assistant {
+                ModelMessage::User("hello".to_owned()),
+                ModelMessage::Assistant {
                     text: "hi".to_owned(),
                     calls: Vec::new(),
                     kept: Vec::new(),
                 },
-                Message::User("?".to_owned()),
+                ModelMessage::User("?".to_owned()),
             ],
             ..question()
         };
@@ -204,16 +205,16 @@ fn what_is_empty_is_left_out() {
 #[test]
 fn an_empty_answer_does_not_stop_the_conversation() {
     for kind in BOTH {
-        let empty = Message::Assistant {
+        let empty = ModelMessage::Assistant {
             text: String::new(),
             calls: Vec::new(),
             kept: Vec::new(),
         };
-        let request = Request {
+        let request = ModelRequest {
             messages: vec![
-                Message::User("a".to_owned()),
+                ModelMessage::User("a".to_owned()),
                 empty,
-                Message::User("b".to_owned()),
+                ModelMessage::User("b".to_owned()),
             ],
             ..question()
         };

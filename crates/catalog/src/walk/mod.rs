@@ -1,4 +1,4 @@
-//! The walk through one root; [`take`] reads the skills on the way.
+//! The walk through one root; [`read_skill`] reads the skills on the way.
 //!
 //! For each folder `<dir>/SKILL.md` is tried first; the folder is listed only if that does not exist. That keeps a
 //! flat tree of ten thousand skills at a few system calls each. Everything is opened relative to the root's handle,
@@ -7,7 +7,7 @@
 //! Links to folders are collected on the way and followed afterwards, each target once: so the result depends neither
 //! on threads nor on the order of a directory, and circles end.
 
-mod take;
+mod read_skill;
 
 use std::{
     collections::{HashSet, VecDeque},
@@ -19,7 +19,7 @@ use std::{
     time::Instant,
 };
 
-use metier_model::{Code, Diagnostic, Severity};
+use metier_model::{Diagnostic, DiagnosticCode, DiagnosticSeverity};
 use rustix::{
     fd::OwnedFd,
     fs::{AtFlags, Dir, FileType, OFlags, Stat, openat, statat},
@@ -27,10 +27,10 @@ use rustix::{
 };
 
 use crate::{
-    discover::Options,
-    entry::{Catalog, Entry},
-    index::{Index, Key, Listing, Records},
-    names::Names,
+    discover::DiscoveryOptions,
+    entry::{Catalog, CatalogEntry},
+    index::{FileStamp, Index, IndexedFolder, Records},
+    names::FolderNames,
     plugin,
     root::Root,
 };
@@ -45,14 +45,14 @@ pub(crate) fn walk(
     base: &Path,
     root: &Root,
     number: u16,
-    options: &Options<'_>,
+    options: &DiscoveryOptions<'_>,
     catalog: &mut Catalog,
 ) {
-    let tally = Tally::default();
+    let tally = RootTally::default();
     let mut followed = HashSet::from([base.to_owned()]);
     let mut queue = VecDeque::from([(base.to_owned(), None, 0)]);
     while let Some((base, shown, depth)) = queue.pop_front() {
-        let walk = Walk {
+        let walk = RootWalk {
             base,
             shown,
             root,
@@ -73,7 +73,7 @@ pub(crate) fn walk(
 }
 
 /// What a root has cost so far, including the targets of its links.
-struct Tally {
+struct RootTally {
     started: Instant,
     seen: AtomicUsize,
     skills: AtomicUsize,
@@ -85,7 +85,7 @@ struct Tally {
     too_deep: AtomicBool,
 }
 
-impl Default for Tally {
+impl Default for RootTally {
     fn default() -> Self {
         Self {
             started: Instant::now(),
@@ -99,7 +99,7 @@ impl Default for Tally {
 }
 
 /// One walk: a root, or a folder that a link in it points to.
-struct Walk<'a> {
+struct RootWalk<'a> {
     /// The canonical path of the folder that paths are relative to.
     base: PathBuf,
     /// The displayed path of that folder, if a link led to it.
@@ -108,12 +108,12 @@ struct Walk<'a> {
     number: u16,
     /// Its depth below the root.
     depth: usize,
-    options: &'a Options<'a>,
-    tally: &'a Tally,
+    options: &'a DiscoveryOptions<'a>,
+    tally: &'a RootTally,
 }
 
 /// A link that might point to a folder.
-struct Link {
+struct FollowedLink {
     path: Vec<u8>,
     depth: usize,
 }
@@ -121,10 +121,10 @@ struct Link {
 /// The results of one thread.
 #[derive(Default)]
 struct Lane {
-    entries: Vec<Entry>,
+    entries: Vec<CatalogEntry>,
     diagnostics: Vec<Diagnostic>,
-    records: Vec<Record>,
-    links: Vec<Link>,
+    records: Vec<WalkRecord>,
+    links: Vec<FollowedLink>,
     /// The remaining records of the index.
     index: Option<Records>,
     path: Vec<u8>,
@@ -132,7 +132,7 @@ struct Lane {
 }
 
 /// The records of the next index, in the order of the walk.
-enum Record {
+enum WalkRecord {
     /// Valid records of the old index, one after the other.
     Old(Range<usize>),
     New(Vec<u8>),
@@ -140,14 +140,14 @@ enum Record {
 
 /// A root that is open for walking.
 #[derive(Clone, Copy)]
-struct Opening<'w> {
+struct WalkOpening<'w> {
     handle: &'w OwnedFd,
     device: u64,
 }
 
-impl Walk<'_> {
+impl RootWalk<'_> {
     /// Walks the folder and adds its skills to the catalog; returns the links to follow.
-    fn run(&self, catalog: &mut Catalog) -> Vec<Link> {
+    fn run(&self, catalog: &mut Catalog) -> Vec<FollowedLink> {
         let home = self.options.index.filter(|_| self.shown.is_none());
         let index = home.and_then(|home| home.open(&self.base, self.options.mode));
         let (lanes, listing) = match self.lanes(index.as_ref()) {
@@ -155,7 +155,7 @@ impl Walk<'_> {
             Err(error) => {
                 let message = format!("the folder can't be read: {error}");
                 let hint = Some("check its permissions");
-                let problem = self.diagnostic(Code::RootUnreadable, b"", message, hint);
+                let problem = self.diagnostic(DiagnosticCode::RootUnreadable, b"", message, hint);
                 catalog.diagnostics.push(problem);
                 return Vec::new();
             }
@@ -171,14 +171,14 @@ impl Walk<'_> {
     }
 
     /// The results of all threads, and the listing of the root if the index did not have it.
-    fn lanes(&self, index: Option<&Index>) -> Result<(Vec<Lane>, Option<Listing>), Errno> {
+    fn lanes(&self, index: Option<&Index>) -> Result<(Vec<Lane>, Option<IndexedFolder>), Errno> {
         let open = || {
             let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
             rustix::fs::open(&self.base, flags, rustix::fs::Mode::empty())
         };
         let handle = open()?;
         let stat = rustix::fs::fstat(&handle)?;
-        let place = Opening {
+        let place = WalkOpening {
             handle: &handle,
             device: stat.st_dev,
         };
@@ -190,10 +190,10 @@ impl Walk<'_> {
         if self.skill_at(&mut first, &place, b".", &stat) {
             return Ok((vec![first], None));
         }
-        let key = Key::of(&stat);
+        let key = FileStamp::of(&stat);
         let known = index.and_then(|index| self.remembered_names(index, key));
         let listed = match known {
-            Some(_) => Names::default(),
+            Some(_) => FolderNames::default(),
             None => self.list(&handle, b"", &mut first)?,
         };
         let names = known.unwrap_or(&listed);
@@ -202,7 +202,7 @@ impl Walk<'_> {
         }
         let lanes = self.visit_root(first, lane, open, &place, names);
         let new = known.is_none() && !listed.is_empty() && self.can_remember_names(&handle, key);
-        let listing = new.then_some(Listing { key, names: listed });
+        let listing = new.then_some(IndexedFolder { key, names: listed });
         Ok((lanes, listing))
     }
 
@@ -212,8 +212,8 @@ impl Walk<'_> {
         mut first: Lane,
         lane: impl Fn() -> Lane + Sync,
         open: impl Fn() -> Result<OwnedFd, Errno> + Sync,
-        place: &Opening<'_>,
-        names: &Names,
+        place: &WalkOpening<'_>,
+        names: &FolderNames,
     ) -> Vec<Lane> {
         let most = 1 + names.len() / WORTH_A_THREAD;
         let threads = self.options.threads.clamp(1, most);
@@ -233,7 +233,7 @@ impl Walk<'_> {
                 let own = open();
                 let handle = own.as_ref().unwrap_or(place.handle);
                 let part = names.iter().skip(start).take(size);
-                self.visit_all(&mut lane, &Opening { handle, ..*place }, part);
+                self.visit_all(&mut lane, &WalkOpening { handle, ..*place }, part);
                 lane
             };
             let starts = (0..names.len()).step_by(size);
@@ -252,7 +252,7 @@ impl Walk<'_> {
     }
 
     /// The names in the root from the index, if they are still valid and not too many.
-    fn remembered_names<'i>(&self, index: &'i Index, key: Key) -> Option<&'i Names> {
+    fn remembered_names<'i>(&self, index: &'i Index, key: FileStamp) -> Option<&'i FolderNames> {
         let listing = index.listing.as_ref().filter(|listing| listing.key == key);
         let names = &listing?.names;
         let seen = self.tally.seen.load(Ordering::Relaxed);
@@ -264,7 +264,7 @@ impl Walk<'_> {
     }
 
     /// Whether a later walk can detect that these names are unchanged.
-    fn can_remember_names(&self, handle: &OwnedFd, key: Key) -> bool {
+    fn can_remember_names(&self, handle: &OwnedFd, key: FileStamp) -> bool {
         let wanted = self.options.index.is_some() && self.shown.is_none();
         wanted
             && !key.is_fresh(self.options.now)
@@ -275,7 +275,7 @@ impl Walk<'_> {
     fn visit_all<'n>(
         &self,
         lane: &mut Lane,
-        place: &Opening<'_>,
+        place: &WalkOpening<'_>,
         names: impl Iterator<Item = (&'n [u8], FileType)>,
     ) {
         for (name, kind) in names {
@@ -284,9 +284,9 @@ impl Walk<'_> {
     }
 
     /// The folders, links and manifests in a folder. `path` is its location, for diagnostics.
-    fn list(&self, folder: &OwnedFd, path: &[u8], lane: &mut Lane) -> Result<Names, Errno> {
+    fn list(&self, folder: &OwnedFd, path: &[u8], lane: &mut Lane) -> Result<FolderNames, Errno> {
         let limit = self.options.limits.max_entries;
-        let mut names = Names::default();
+        let mut names = FolderNames::default();
         for entry in Dir::read_from(folder)? {
             let entry = entry?;
             let name = entry.file_name().to_bytes();
@@ -313,7 +313,7 @@ impl Walk<'_> {
     fn child(
         &self,
         lane: &mut Lane,
-        place: &Opening<'_>,
+        place: &WalkOpening<'_>,
         path: &[u8],
         kind: FileType,
         depth: usize,
@@ -324,7 +324,7 @@ impl Walk<'_> {
         match kind {
             FileType::Directory if self.read_unseen(lane, place, path) => self.counted(lane),
             FileType::Directory | FileType::Unknown => self.folder(lane, place, path, depth),
-            FileType::Symlink => lane.links.push(Link {
+            FileType::Symlink => lane.links.push(FollowedLink {
                 path: path.to_vec(),
                 depth,
             }),
@@ -332,7 +332,7 @@ impl Walk<'_> {
         }
     }
 
-    fn folder(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], depth: usize) {
+    fn folder(&self, lane: &mut Lane, place: &WalkOpening<'_>, path: &[u8], depth: usize) {
         let stat = match statat(place.handle, path, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => stat,
             Err(error) => return lane.diagnostics.push(self.unreadable(path, error)),
@@ -341,14 +341,14 @@ impl Walk<'_> {
             FileType::Directory => {}
             FileType::Symlink => {
                 let path = path.to_vec();
-                return lane.links.push(Link { path, depth });
+                return lane.links.push(FollowedLink { path, depth });
             }
             _ => return,
         }
         if stat.st_dev != place.device {
             let message = "it is on another file system and was not searched".to_owned();
             let hint = Some("pass it with `--root` to search it");
-            let problem = self.diagnostic(Code::LimitReached, path, message, hint);
+            let problem = self.diagnostic(DiagnosticCode::LimitReached, path, message, hint);
             return lane.diagnostics.push(problem);
         }
         if !self.skill_at(lane, place, path, &stat) {
@@ -357,7 +357,7 @@ impl Walk<'_> {
     }
 
     /// Takes the skill in a folder, from the index or from its files; false if there is none.
-    fn skill_at(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], stat: &Stat) -> bool {
+    fn skill_at(&self, lane: &mut Lane, place: &WalkOpening<'_>, path: &[u8], stat: &Stat) -> bool {
         let taken =
             self.remembered(lane, place, path, stat) || self.read_skill(lane, place, path, stat);
         if taken {
@@ -397,13 +397,13 @@ impl Walk<'_> {
     fn limit(&self, flag: &AtomicBool, lane: &mut Lane, path: &[u8], message: String, key: &str) {
         if !flag.swap(true, Ordering::Relaxed) {
             let hint = format!("raise the limit with: metier config skills.limits.{key} N");
-            let problem = self.diagnostic(Code::LimitReached, path, message, Some(&hint));
+            let problem = self.diagnostic(DiagnosticCode::LimitReached, path, message, Some(&hint));
             lane.diagnostics.push(problem);
         }
     }
 
     /// Tries other spellings, then the subfolders of a folder.
-    fn descend(&self, lane: &mut Lane, place: &Opening<'_>, path: &[u8], depth: usize) {
+    fn descend(&self, lane: &mut Lane, place: &WalkOpening<'_>, path: &[u8], depth: usize) {
         self.check_time(lane);
         if self.tally.full.load(Ordering::Relaxed) {
             return;
@@ -443,17 +443,17 @@ impl Walk<'_> {
         let found = plugin::entry(&shown, self.root, self.number, self.options.mode);
         if let Some(entry) = found {
             let real = self.shown.as_ref().map(|_| join(&self.base, plugin));
-            lane.entries.push(Entry { real, ..entry });
+            lane.entries.push(CatalogEntry { real, ..entry });
             self.counted(lane);
         }
     }
 
     /// The folder that a link points to; `None` for anything else, with a diagnostic where it matters.
-    fn target(&self, link: &Link, catalog: &mut Catalog) -> Option<PathBuf> {
+    fn target(&self, link: &FollowedLink, catalog: &mut Catalog) -> Option<PathBuf> {
         let shown = self.shown(&link.path);
         let mut broken = |message: String| {
             let hint = Some("remove the link");
-            let problem = self.diagnostic(Code::LinkBroken, &link.path, message, hint);
+            let problem = self.diagnostic(DiagnosticCode::LinkBroken, &link.path, message, hint);
             catalog.diagnostics.push(problem);
         };
         match shown.canonicalize() {
@@ -480,12 +480,12 @@ impl Walk<'_> {
     fn unreadable(&self, path: &[u8], error: Errno) -> Diagnostic {
         let hint = (error == Errno::ACCESS).then_some("check its permissions");
         let message = format!("the folder can't be read: {error}");
-        self.diagnostic(Code::FolderUnreadable, path, message, hint)
+        self.diagnostic(DiagnosticCode::FolderUnreadable, path, message, hint)
     }
 
     fn diagnostic(
         &self,
-        code: Code,
+        code: DiagnosticCode,
         path: &[u8],
         message: String,
         hint: Option<&str>,
@@ -493,7 +493,7 @@ impl Walk<'_> {
         Diagnostic {
             severity: code
                 .severity(self.options.mode)
-                .unwrap_or(Severity::Warning),
+                .unwrap_or(DiagnosticSeverity::Warning),
             code,
             message: message.into(),
             hint: hint.map(Into::into),
@@ -504,7 +504,7 @@ impl Walk<'_> {
 }
 
 /// Appends, without copying if there is nothing to append to.
-fn take_over(all: &mut Vec<Entry>, mut more: Vec<Entry>) {
+fn take_over(all: &mut Vec<CatalogEntry>, mut more: Vec<CatalogEntry>) {
     if all.is_empty() {
         *all = more;
     } else {

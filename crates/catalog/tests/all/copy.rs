@@ -10,17 +10,17 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::{Content, CopyError, Place, Room, Snapshot};
+use metier_catalog::{CopyError, MemoryBudget, SkillLocation, Snapshot, SnapshotContent};
 
 use crate::{World, place};
 
 /// Memory for small files only, so that others are read again.
-const SMALL: Room = Room {
+const SMALL: MemoryBudget = MemoryBudget {
     file: 100,
     total: 150,
 };
 
-fn copy(world: &World, skill: &Place, held: &Snapshot) -> (Result<(), CopyError>, PathBuf) {
+fn copy(world: &World, skill: &SkillLocation, held: &Snapshot) -> (Result<(), CopyError>, PathBuf) {
     let to = world.folder("copy");
     let folder = File::open(&to).unwrap();
     (held.copy_into(skill, folder.as_fd()), to)
@@ -48,10 +48,14 @@ fn it_is_the_skill_byte_by_byte() {
     world.link("../outside", "root/s/a/link");
     let place = place(&skill);
     let held = place.snapshot(SMALL).unwrap();
-    assert!(held.files.iter().any(|file| file.content == Content::Left));
+    assert!(
+        held.files
+            .iter()
+            .any(|file| file.content == SnapshotContent::Left)
+    );
     let (copied, to) = copy(&world, &place, &held);
     copied.unwrap();
-    let again = Place::Folder(to.clone()).snapshot(SMALL).unwrap();
+    let again = SkillLocation::Folder(to.clone()).snapshot(SMALL).unwrap();
     assert_eq!(again.digest, held.digest);
     assert!(!to.join(".git").exists());
     let mode = |path: &str| fs::metadata(to.join(path)).unwrap().permissions().mode();

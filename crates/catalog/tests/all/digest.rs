@@ -8,20 +8,20 @@ use std::{
     process::Command,
 };
 
-use metier_catalog::{BUILTINS, Place, ReadError, Room};
-use metier_model::Mode;
+use metier_catalog::{BUILTINS, MemoryBudget, ReadError, SkillLocation};
+use metier_model::Strictness;
 use metier_testkit::patience::ends;
 use proptest::prelude::*;
 
 use crate::{World, place};
 
-const ROOM: Room = Room {
+const ROOM: MemoryBudget = MemoryBudget {
     file: 100,
     total: 1000,
 };
 
 /// Creates a skill with these files, in this order.
-fn made(files: &[(&str, &str)]) -> (World, Place) {
+fn made(files: &[(&str, &str)]) -> (World, SkillLocation) {
     let world = World::new();
     world.folder("root/s");
     for (name, content) in files {
@@ -131,7 +131,7 @@ fn odd_names_do_not_collide() {
     let (_a, first) = made(&[("a\nb", "1")]);
     let (_b, second) = made(&[("a", "1"), ("b", "1")]);
     assert_ne!(first.digest().unwrap(), second.digest().unwrap());
-    let names = |skill: &Place| {
+    let names = |skill: &SkillLocation| {
         skill
             .files()
             .unwrap()
@@ -183,7 +183,7 @@ fn a_manifest_does_not_lie_in_what_git_keeps() {
     let catalog = world.look();
     let entry = &catalog.entries[0];
     assert!(entry.card.is_none(), "{:?}", entry.diagnostics);
-    assert!(entry.load(Mode::Lenient, 1000).is_err());
+    assert!(entry.load(Strictness::Lenient, 1000).is_err());
     assert!(skill.read("SKILL.md", 1000).is_err());
 }
 
@@ -343,7 +343,7 @@ fn built_in_skills_have_the_digest_of_their_folders() {
             world.write(&format!("root/s/{path}"), content);
         }
         assert_eq!(
-            Place::Builtin(skill).digest().unwrap(),
+            SkillLocation::Builtin(skill).digest().unwrap(),
             place(world.at("root/s")).digest().unwrap()
         );
     }

@@ -7,8 +7,10 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use metier_catalog::{Catalog, Entry, IndexHome, Limits, Options, Root, discover};
-use metier_model::{Digest, Mode, Source};
+use metier_catalog::{
+    Catalog, CatalogEntry, DiscoveryLimits, DiscoveryOptions, IndexHome, Root, discover,
+};
+use metier_model::{Digest, Source, Strictness};
 use proptest::prelude::*;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, utimensat};
 
@@ -22,7 +24,7 @@ fn home(world: &World) -> IndexHome {
 }
 
 /// The entries in an order that does not depend on the disk.
-fn sorted(catalog: Catalog) -> Vec<Entry> {
+fn sorted(catalog: Catalog) -> Vec<CatalogEntry> {
     let mut entries = catalog.entries;
     entries.sort_by(|a, b| a.place.path().cmp(&b.place.path()));
     entries
@@ -53,7 +55,7 @@ fn same(warm: Catalog, cold: Catalog) {
 /// The index returns what is on the disk, at once and again.
 #[track_caller]
 fn check(world: &World) {
-    for mode in [Mode::Lenient, Mode::Strict] {
+    for mode in [Strictness::Lenient, Strictness::Strict] {
         for _ in 0..2 {
             let warm = look(&world.root(), &with_index(&home(world), mode));
             same(warm, look(&world.root(), &options(mode)));
@@ -95,7 +97,10 @@ fn indexed() -> World {
         "root/c/SKILL.md",
         "---\nname: C\ndescription: odd: one\n---\n",
     );
-    look(&world.root(), &with_index(&home(&world), Mode::Lenient));
+    look(
+        &world.root(),
+        &with_index(&home(&world), Strictness::Lenient),
+    );
     world
 }
 
@@ -145,7 +150,7 @@ fn an_index_is_believed_only_with_its_stamp() {
                     stamp,
                     ..home(&world)
                 },
-                Mode::Lenient,
+                Strictness::Lenient,
             ),
         )
     };
@@ -164,7 +169,7 @@ fn an_index_is_believed_only_for_its_root() {
     fs::rename(world.root(), world.at("moved")).unwrap();
     let moved = look(
         &world.at("moved"),
-        &with_index(&home(&world), Mode::Lenient),
+        &with_index(&home(&world), Strictness::Lenient),
     );
     assert!(!describes(&moved, "forged one"));
 }
@@ -172,8 +177,11 @@ fn an_index_is_believed_only_for_its_root() {
 #[test]
 fn an_index_is_believed_only_in_its_mode() {
     let world = indexed();
-    let strict = look(&world.root(), &with_index(&home(&world), Mode::Strict));
-    same(strict, look(&world.root(), &options(Mode::Strict)));
+    let strict = look(
+        &world.root(),
+        &with_index(&home(&world), Strictness::Strict),
+    );
+    same(strict, look(&world.root(), &options(Strictness::Strict)));
 }
 
 #[test]
@@ -183,7 +191,7 @@ fn the_source_is_not_remembered() {
         trusted: false,
         ..Root::explicit(Source::Project, world.root())
     }];
-    let catalog = discover(roots, &with_index(&home(&world), Mode::Lenient));
+    let catalog = discover(roots, &with_index(&home(&world), Strictness::Lenient));
     assert!(
         catalog
             .entries
@@ -195,23 +203,23 @@ fn the_source_is_not_remembered() {
 #[test]
 fn a_limit_that_was_lowered_holds_for_what_is_remembered() {
     let world = indexed();
-    let limits = Limits {
+    let limits = DiscoveryLimits {
         max_skill_bytes: 50,
         ..LIMITS
     };
     let cold = look(
         &world.root(),
-        &Options {
+        &DiscoveryOptions {
             limits,
-            ..options(Mode::Lenient)
+            ..options(Strictness::Lenient)
         },
     );
     assert!(cold.entries.iter().any(|entry| entry.card.is_none()));
     let warm = look(
         &world.root(),
-        &Options {
+        &DiscoveryOptions {
             limits,
-            ..with_index(&home(&world), Mode::Lenient)
+            ..with_index(&home(&world), Strictness::Lenient)
         },
     );
     same(warm, cold);
@@ -223,7 +231,7 @@ fn no_damaged_byte_is_believed_or_panics() {
     let world = indexed();
     let file = index_file(&world);
     let whole = fs::read(&file).unwrap();
-    let cold = sorted(look(&world.root(), &options(Mode::Lenient)));
+    let cold = sorted(look(&world.root(), &options(Strictness::Lenient)));
     for at in 0..whole.len() {
         for flip in [1 << (at % 8), 0xff] {
             let mut damaged = whole.clone();
@@ -231,7 +239,7 @@ fn no_damaged_byte_is_believed_or_panics() {
             fs::write(&file, damaged).unwrap();
             let warm = sorted(look(
                 &world.root(),
-                &with_index(&home(&world), Mode::Lenient),
+                &with_index(&home(&world), Strictness::Lenient),
             ));
             assert!(warm == cold, "byte {at} flipped by {flip:#x}");
         }
@@ -243,13 +251,13 @@ fn no_cut_or_longer_index_is_believed_or_panics() {
     let world = indexed();
     let file = index_file(&world);
     let whole = fs::read(&file).unwrap();
-    let cold = sorted(look(&world.root(), &options(Mode::Lenient)));
+    let cold = sorted(look(&world.root(), &options(Strictness::Lenient)));
     let check = |bytes: &[u8]| {
         fs::write(&file, bytes).unwrap();
         assert!(
             sorted(look(
                 &world.root(),
-                &with_index(&home(&world), Mode::Lenient)
+                &with_index(&home(&world), Strictness::Lenient)
             )) == cold,
             "{} bytes",
             bytes.len()
@@ -272,7 +280,10 @@ fn a_damaged_index_with_a_right_checksum_never_panics() {
             damaged[at] = value;
             seal(&mut damaged);
             fs::write(&file, damaged).unwrap();
-            let warm = look(&world.root(), &with_index(&home(&world), Mode::Lenient));
+            let warm = look(
+                &world.root(),
+                &with_index(&home(&world), Strictness::Lenient),
+            );
             assert_eq!(warm.entries.len(), 3, "byte {at} set to {value:#x}");
         }
     }
@@ -287,8 +298,8 @@ fn a_cache_folder_that_can_not_be_written_costs_only_time() {
         stamp: 7,
     };
     same(
-        look(&world.root(), &with_index(&home, Mode::Lenient)),
-        look(&world.root(), &options(Mode::Lenient)),
+        look(&world.root(), &with_index(&home, Strictness::Lenient)),
+        look(&world.root(), &options(Strictness::Lenient)),
     );
     let file = index_file(&world);
     fs::remove_file(&file).unwrap();
@@ -315,9 +326,9 @@ fn what_was_changed_just_now_is_not_remembered() {
     let look_now = || {
         look(
             &world.root(),
-            &Options {
+            &DiscoveryOptions {
                 now,
-                ..with_index(&home(&world), Mode::Lenient)
+                ..with_index(&home(&world), Strictness::Lenient)
             },
         )
     };
@@ -352,7 +363,10 @@ fn a_change_that_hides_its_time_and_size_is_seen() {
         .replace("first text", "other text");
     with_old_time(&file, || fs::write(&file, text).unwrap());
     assert!(describes(
-        &look(&world.root(), &with_index(&home(&world), Mode::Lenient)),
+        &look(
+            &world.root(),
+            &with_index(&home(&world), Strictness::Lenient)
+        ),
         "other text"
     ));
     check(&world);
@@ -367,16 +381,22 @@ fn a_changed_skill_is_read_again_and_the_others_are_kept() {
     fs::remove_dir_all(world.at("root/c")).unwrap();
     check(&world);
     assert_eq!(
-        look(&world.root(), &with_index(&home(&world), Mode::Lenient))
-            .entries
-            .len(),
+        look(
+            &world.root(),
+            &with_index(&home(&world), Strictness::Lenient)
+        )
+        .entries
+        .len(),
         2
     );
 }
 
 /// Searches with the index, and returns the digest that it shows for a skill.
 fn shown(world: &World, name: &str) -> Option<Digest> {
-    let catalog = look(&world.root(), &with_index(&home(world), Mode::Lenient));
+    let catalog = look(
+        &world.root(),
+        &with_index(&home(world), Strictness::Lenient),
+    );
     let entry = catalog.entries.iter().find(|entry| entry.name() == name);
     entry.unwrap().digest
 }
@@ -388,7 +408,7 @@ fn remembers(world: &World, name: &str) -> bool {
     let (digest, state) = place(&folder).digest_within(1 << 20, 1000).unwrap();
     let now = SystemTime::now() + Duration::from_secs(60);
     let known = [(folder.as_path(), digest, state)];
-    home(world).remember_digests(&world.root(), Mode::Lenient, now, &known);
+    home(world).remember_digests(&world.root(), Strictness::Lenient, now, &known);
     shown(world, name) == Some(digest)
 }
 
@@ -467,7 +487,12 @@ fn the_digest_of_files_that_were_changed_just_now_is_not_remembered() {
     let folder = world.at("root/s");
     let (digest, state) = place(&folder).digest_within(1 << 20, 1000).unwrap();
     let known = [(folder.as_path(), digest, state)];
-    home(&world).remember_digests(&world.root(), Mode::Lenient, SystemTime::now(), &known);
+    home(&world).remember_digests(
+        &world.root(),
+        Strictness::Lenient,
+        SystemTime::now(),
+        &known,
+    );
     assert_eq!(shown(&world, "s"), None);
 }
 
@@ -485,7 +510,7 @@ fn a_digest_of_an_older_state_is_not_remembered_for_a_newer_one() {
         shown(&world, "s");
         let now = SystemTime::now() + Duration::from_secs(60);
         let known = [(folder.as_path(), digest, state)];
-        home(&world).remember_digests(&world.root(), Mode::Lenient, now, &known);
+        home(&world).remember_digests(&world.root(), Strictness::Lenient, now, &known);
         assert_eq!(shown(&world, "s"), None, "{file}");
     }
 }
@@ -500,7 +525,7 @@ fn a_sidecar_that_appears_changes_or_goes_is_seen() {
     let invocable = || {
         only(&look(
             &world.root(),
-            &with_index(&home(&world), Mode::Lenient),
+            &with_index(&home(&world), Strictness::Lenient),
         ))
         .card
         .as_ref()
@@ -531,8 +556,11 @@ fn an_unchanged_root_leaves_its_index_alone() {
     }
     world.write("root/d/skill.md", skill_md("d"));
     let inode = || {
-        let warm = look(&world.root(), &with_index(&home(&world), Mode::Lenient));
-        same(warm, look(&world.root(), &options(Mode::Lenient)));
+        let warm = look(
+            &world.root(),
+            &with_index(&home(&world), Strictness::Lenient),
+        );
+        same(warm, look(&world.root(), &options(Strictness::Lenient)));
         fs::metadata(index_file(&world)).unwrap().ino()
     };
     let before = inode();
@@ -545,18 +573,18 @@ fn an_unchanged_root_leaves_its_index_alone() {
 #[test]
 fn a_limit_counts_the_names_that_the_index_knows() {
     let world = indexed();
-    let limits = Limits {
+    let limits = DiscoveryLimits {
         max_entries: 2,
         ..LIMITS
     };
     let home = home(&world);
-    let warm = Options {
+    let warm = DiscoveryOptions {
         limits,
-        ..with_index(&home, Mode::Lenient)
+        ..with_index(&home, Strictness::Lenient)
     };
-    let cold = Options {
+    let cold = DiscoveryOptions {
         limits,
-        ..options(Mode::Lenient)
+        ..options(Strictness::Lenient)
     };
     same(look(&world.root(), &warm), look(&world.root(), &cold));
 }

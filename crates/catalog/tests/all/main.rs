@@ -23,8 +23,11 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use metier_catalog::{Catalog, Entry, IndexHome, Limits, Options, Place, Root, discover};
-use metier_model::{Diagnostic, Mode, Severity, Source};
+use metier_catalog::{
+    Catalog, CatalogEntry, DiscoveryLimits, DiscoveryOptions, IndexHome, Root, SkillLocation,
+    discover,
+};
+use metier_model::{Diagnostic, DiagnosticSeverity, Source, Strictness};
 use tempfile::TempDir;
 
 /// A temporary folder with `root/` and `outside/` in it.
@@ -99,15 +102,15 @@ impl World {
     }
 
     pub(crate) fn look(&self) -> Catalog {
-        look(&self.root(), &options(Mode::Lenient))
+        look(&self.root(), &options(Strictness::Lenient))
     }
 
-    pub(crate) fn look_within(&self, limits: Limits) -> Catalog {
-        let options = options(Mode::Lenient);
-        look(&self.root(), &Options { limits, ..options })
+    pub(crate) fn look_within(&self, limits: DiscoveryLimits) -> Catalog {
+        let options = options(Strictness::Lenient);
+        look(&self.root(), &DiscoveryOptions { limits, ..options })
     }
 
-    pub(crate) fn look_in(&self, mode: Mode) -> Catalog {
+    pub(crate) fn look_in(&self, mode: Strictness) -> Catalog {
         look(&self.root(), &options(mode))
     }
 }
@@ -116,7 +119,7 @@ pub(crate) fn skill_md(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\n---\n\nThe body of {name}.\n")
 }
 
-pub(crate) const LIMITS: Limits = Limits {
+pub(crate) const LIMITS: DiscoveryLimits = DiscoveryLimits {
     max_skills: 200_000,
     max_entries: 2_000_000,
     max_skill_bytes: 1_000_000,
@@ -124,8 +127,8 @@ pub(crate) const LIMITS: Limits = Limits {
     max_root_time: Duration::from_secs(10),
 };
 
-pub(crate) fn options(mode: Mode) -> Options<'static> {
-    Options {
+pub(crate) fn options(mode: Strictness) -> DiscoveryOptions<'static> {
+    DiscoveryOptions {
         mode,
         limits: LIMITS,
         threads: 2,
@@ -141,21 +144,21 @@ pub(crate) fn later() -> SystemTime {
     SystemTime::now() + Duration::from_secs(10)
 }
 
-pub(crate) fn with_index(home: &IndexHome, mode: Mode) -> Options<'_> {
-    Options {
+pub(crate) fn with_index(home: &IndexHome, mode: Strictness) -> DiscoveryOptions<'_> {
+    DiscoveryOptions {
         index: Some(home),
         ..options(mode)
     }
 }
 
 /// Searches one explicit root.
-pub(crate) fn look(root: &Path, options: &Options<'_>) -> Catalog {
+pub(crate) fn look(root: &Path, options: &DiscoveryOptions<'_>) -> Catalog {
     discover(vec![Root::explicit(Source::User, root.to_owned())], options)
 }
 
 /// The paths of all entries below `base`, sorted.
 pub(crate) fn found(catalog: &Catalog, base: &Path) -> Vec<String> {
-    let below = |entry: &Entry| {
+    let below = |entry: &CatalogEntry| {
         let path = entry.place.path().into_owned();
         let relative = path.strip_prefix(base).map(Path::to_owned);
         relative.unwrap_or(path).to_string_lossy().into_owned()
@@ -167,7 +170,7 @@ pub(crate) fn found(catalog: &Catalog, base: &Path) -> Vec<String> {
 
 /// The only entry.
 #[track_caller]
-pub(crate) fn only(catalog: &Catalog) -> &Entry {
+pub(crate) fn only(catalog: &Catalog) -> &CatalogEntry {
     match catalog.entries.as_slice() {
         [entry] => entry,
         entries => panic!("{} entries; {:?}", entries.len(), catalog.diagnostics),
@@ -175,8 +178,8 @@ pub(crate) fn only(catalog: &Catalog) -> &Entry {
 }
 
 #[track_caller]
-pub(crate) fn named<'c>(catalog: &'c Catalog, folder: &str) -> &'c Entry {
-    let is = |entry: &&Entry| entry.place.path().file_name().is_some_and(|n| n == folder);
+pub(crate) fn named<'c>(catalog: &'c Catalog, folder: &str) -> &'c CatalogEntry {
+    let is = |entry: &&CatalogEntry| entry.place.path().file_name().is_some_and(|n| n == folder);
     catalog
         .entries
         .iter()
@@ -191,15 +194,15 @@ pub(crate) fn codes(diagnostics: &[Diagnostic]) -> Vec<&'static str> {
         .collect()
 }
 
-pub(crate) fn errors(entry: &Entry) -> Vec<&'static str> {
+pub(crate) fn errors(entry: &CatalogEntry) -> Vec<&'static str> {
     let errors = entry
         .diagnostics
         .iter()
-        .filter(|d| d.severity == Severity::Error);
+        .filter(|d| d.severity == DiagnosticSeverity::Error);
     errors.map(|diagnostic| diagnostic.code.as_str()).collect()
 }
 
 /// The folder as a place of files.
-pub(crate) fn place(path: impl Into<PathBuf>) -> Place {
-    Place::Folder(path.into())
+pub(crate) fn place(path: impl Into<PathBuf>) -> SkillLocation {
+    SkillLocation::Folder(path.into())
 }

@@ -8,7 +8,7 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
-use metier_catalog::{BUILTINS, Place, ReadError, Resource};
+use metier_catalog::{BUILTINS, ReadError, Resource, SkillLocation};
 use metier_testkit::patience::ends;
 use proptest::{prelude::*, test_runner::TestRunner};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -43,7 +43,7 @@ fn refusal(error: &ReadError) -> Refusal {
 }
 
 #[track_caller]
-fn check(place: &Place, path: &str, expected: Refusal) {
+fn check(place: &SkillLocation, path: &str, expected: Refusal) {
     let shown: String = path.chars().take(80).collect();
     match place.read(path, LIMIT) {
         Ok(content) => panic!(
@@ -58,7 +58,7 @@ fn check(place: &Place, path: &str, expected: Refusal) {
 #[track_caller]
 fn check_unopened(path: &str, expected: Refusal) {
     check(&place("/nonexistent/skill"), path, expected);
-    check(&Place::Builtin(&BUILTINS[0]), path, expected);
+    check(&SkillLocation::Builtin(&BUILTINS[0]), path, expected);
 }
 
 // case 1, 2
@@ -395,7 +395,7 @@ fn while_swapping(a: &Path, b: &Path, work: impl FnOnce()) {
 }
 
 /// Reads `path` many times: the content is always that from inside, or there is an error.
-fn always_from_inside(skill: &Place, path: &str) {
+fn always_from_inside(skill: &SkillLocation, path: &str) {
     let (mut inside, mut refused) = (0, 0);
     for _ in 0..20_000 {
         match skill.read(path, LIMIT) {
@@ -501,7 +501,7 @@ fn a_resource_is_text_only_if_it_is() {
 #[test]
 fn a_built_in_skill_is_read_by_the_same_rules() {
     for skill in BUILTINS {
-        let place = Place::Builtin(skill);
+        let place = SkillLocation::Builtin(skill);
         for (path, content) in skill.files {
             assert_eq!(place.read(path, 1 << 20).as_deref(), Ok(*content));
             assert_eq!(

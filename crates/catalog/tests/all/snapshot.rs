@@ -2,17 +2,19 @@
 
 use std::{fs, os::unix::fs::symlink};
 
-use metier_catalog::{Content, Place, ReadError, Room, Root, Snapshot, discover};
-use metier_model::{Mode, Source};
+use metier_catalog::{
+    MemoryBudget, ReadError, Root, SkillLocation, Snapshot, SnapshotContent, discover,
+};
+use metier_model::{Source, Strictness};
 
 use crate::options;
 
-const ROOM: Room = Room {
+const ROOM: MemoryBudget = MemoryBudget {
     file: 100,
     total: 1000,
 };
 
-fn make() -> (tempfile::TempDir, Place) {
+fn make() -> (tempfile::TempDir, SkillLocation) {
     let folder = tempfile::tempdir().unwrap();
     let skill = folder.path().join("report");
     fs::create_dir_all(skill.join("references/deep")).unwrap();
@@ -28,7 +30,7 @@ fn make() -> (tempfile::TempDir, Place) {
     symlink("/etc/passwd", skill.join("out")).unwrap();
     symlink("references", skill.join("in")).unwrap();
     fs::hard_link(skill.join("references/a.md"), skill.join("twice.md")).unwrap();
-    let place = Place::Folder(skill);
+    let place = SkillLocation::Folder(skill);
     (folder, place)
 }
 
@@ -110,17 +112,19 @@ fn the_digest_binds_a_link_and_what_it_leads_to() {
 fn a_manifest_may_be_a_link_that_stays_inside() {
     let (folder, _) = make();
     let root = Root::explicit(Source::User, folder.path().to_owned());
-    let catalog = discover(vec![root], &options(Mode::Lenient));
+    let catalog = discover(vec![root], &options(Strictness::Lenient));
     let entry = &catalog.entries[0];
     let snapshot = entry.place.snapshot(ROOM).unwrap();
-    let (parsed, body) = entry.load_held(&snapshot, Mode::Lenient, 1000).unwrap();
+    let (parsed, body) = entry
+        .load_held(&snapshot, Strictness::Lenient, 1000)
+        .unwrap();
     assert_eq!(body, "Body.\n");
-    assert_eq!(parsed, entry.load(Mode::Lenient, 1000).unwrap().0);
+    assert_eq!(parsed, entry.load(Strictness::Lenient, 1000).unwrap().0);
     let mut bent: Snapshot = snapshot;
     for held in &mut bent.files {
         if held.path == "SKILL.md" {
-            held.content = Content::Link("../elsewhere/SKILL.md".into());
+            held.content = SnapshotContent::Link("../elsewhere/SKILL.md".into());
         }
     }
-    assert!(entry.load_held(&bent, Mode::Lenient, 1000).is_err());
+    assert!(entry.load_held(&bent, Strictness::Lenient, 1000).is_err());
 }

@@ -6,8 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_catalog::Entry;
-use metier_model::{Mode, Severity};
+use metier_catalog::CatalogEntry;
+use metier_model::{DiagnosticSeverity, Strictness};
 
 use crate::{LIMITS, discovery::roots::loads_as_listed, look, options};
 
@@ -44,7 +44,7 @@ fn table(folder: &Path) -> BTreeMap<String, Row> {
     rows.collect()
 }
 
-fn folder_of(entry: &Entry) -> String {
+fn folder_of(entry: &CatalogEntry) -> String {
     entry
         .place
         .path()
@@ -55,7 +55,7 @@ fn folder_of(entry: &Entry) -> String {
 }
 
 /// Everything in a folder, examined.
-fn examined(folder: &Path, mode: Mode) -> Vec<Entry> {
+fn examined(folder: &Path, mode: Strictness) -> Vec<CatalogEntry> {
     let mut entries = look(folder, &options(mode)).entries;
     for entry in &mut entries {
         entry.examine(mode, LIMITS.max_skill_bytes);
@@ -64,19 +64,19 @@ fn examined(folder: &Path, mode: Mode) -> Vec<Entry> {
 }
 
 fn what_is_found(folder: &Path) -> BTreeMap<String, Row> {
-    let strict = examined(folder, Mode::Strict);
+    let strict = examined(folder, Strictness::Strict);
     let conforms: BTreeMap<String, bool> = strict
         .iter()
         .map(|entry| (folder_of(entry), entry.card.is_some()))
         .collect();
     let word = |yes: bool| if yes { "yes" } else { "no" }.to_owned();
-    let name = |entry: &Entry| entry.card.as_ref().map(|card| card.name.to_string());
-    let row = |entry: &Entry| Row {
+    let name = |entry: &CatalogEntry| entry.card.as_ref().map(|card| card.name.to_string());
+    let row = |entry: &CatalogEntry| Row {
         lenient: word(entry.card.is_some()),
         strict: word(conforms[&folder_of(entry)]),
         name: name(entry).unwrap_or_else(|| "-".into()),
     };
-    examined(folder, Mode::Lenient)
+    examined(folder, Strictness::Lenient)
         .iter()
         .map(|entry| (folder_of(entry), row(entry)))
         .collect()
@@ -114,14 +114,14 @@ fn every_good_skill_is_what_its_table_says() {
 #[test]
 fn what_does_not_load_says_why_and_what_loads_has_no_error() {
     for name in ["zoo", "good"] {
-        for mode in [Mode::Lenient, Mode::Strict] {
+        for mode in [Strictness::Lenient, Strictness::Strict] {
             let catalog = look(&fixtures(name), &options(mode));
             assert!(catalog.diagnostics.is_empty());
             for entry in &catalog.entries {
                 let failed = entry
                     .diagnostics
                     .iter()
-                    .any(|diagnostic| diagnostic.severity == Severity::Error);
+                    .any(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
                 assert_eq!(entry.card.is_none(), failed, "{}", folder_of(entry));
             }
         }
@@ -130,8 +130,8 @@ fn what_does_not_load_says_why_and_what_loads_has_no_error() {
 
 #[test]
 fn what_conforms_also_loads_leniently() {
-    let strict = look(&fixtures("zoo"), &options(Mode::Strict));
-    let lenient = look(&fixtures("zoo"), &options(Mode::Lenient));
+    let strict = look(&fixtures("zoo"), &options(Strictness::Strict));
+    let lenient = look(&fixtures("zoo"), &options(Strictness::Lenient));
     for entry in &strict.entries {
         if entry.card.is_some() {
             let same = lenient
@@ -151,7 +151,7 @@ fn what_conforms_also_loads_leniently() {
 #[test]
 fn every_fixture_loads_as_it_is_listed() {
     for name in ["zoo", "good"] {
-        for mode in [Mode::Lenient, Mode::Strict] {
+        for mode in [Strictness::Lenient, Strictness::Strict] {
             look(&fixtures(name), &options(mode))
                 .entries
                 .iter()

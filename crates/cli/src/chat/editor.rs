@@ -24,7 +24,7 @@ const MAX_HISTORY: usize = 1_000;
 const MAX_ABOUT: usize = 60;
 
 /// What came from the keyboard.
-pub(super) enum Heard {
+pub(super) enum EditorInput {
     Line(String),
     /// Ctrl-C.
     Interrupt,
@@ -33,7 +33,7 @@ pub(super) enum Heard {
 }
 
 /// Something that can be typed.
-pub(super) struct Word {
+pub(super) struct CompletionWord {
     /// Without its sign.
     pub(super) name: String,
     pub(super) about: String,
@@ -41,7 +41,7 @@ pub(super) struct Word {
     pub(super) is_command: bool,
 }
 
-impl Word {
+impl CompletionWord {
     pub(super) fn new(name: &str, about: &str, is_command: bool) -> Self {
         Self {
             name: name.to_owned(),
@@ -52,16 +52,16 @@ impl Word {
 }
 
 /// A terminal at which lines are typed.
-pub(super) struct Keyboard {
+pub(super) struct LineEditor {
     editor: Editor<Typist, FileHistory>,
     /// Where lines are remembered; none when that does not work.
     history: Option<PathBuf>,
 }
 
-impl Keyboard {
+impl LineEditor {
     pub(super) fn new(
         output: &Output,
-        words: Vec<Word>,
+        words: Vec<CompletionWord>,
         history: Option<PathBuf>,
     ) -> Result<Self, Failure> {
         let config = Config::builder()
@@ -85,17 +85,17 @@ impl Keyboard {
     }
 
     /// Waits for a line. Of the active skills one may be unloaded.
-    pub(super) fn next(&mut self, active: &[String]) -> Result<Heard, Failure> {
+    pub(super) fn next(&mut self, active: &[String]) -> Result<EditorInput, Failure> {
         if let Some(typist) = self.editor.helper_mut() {
             active.clone_into(&mut typist.active);
         }
         match self.editor.readline(PROMPT) {
             Ok(line) => {
                 self.remember(&line);
-                Ok(Heard::Line(joined(&line)))
+                Ok(EditorInput::Line(joined(&line)))
             }
-            Err(ReadlineError::Interrupted) => Ok(Heard::Interrupt),
-            Err(ReadlineError::Eof) => Ok(Heard::End),
+            Err(ReadlineError::Interrupted) => Ok(EditorInput::Interrupt),
+            Err(ReadlineError::Eof) => Ok(EditorInput::End),
             Err(error) => Err(broken(&error)),
         }
     }
@@ -127,7 +127,7 @@ fn broken(error: &ReadlineError) -> Failure {
 /// Completion and hints.
 struct Typist {
     output: Output,
-    words: Vec<Word>,
+    words: Vec<CompletionWord>,
     active: Vec<String>,
 }
 
@@ -159,10 +159,10 @@ fn begun(line: &str, position: usize) -> Option<Begun<'_>> {
 
 impl Typist {
     /// What the word may become. Commands stand at the begin of a line, and hide skills of their name there.
-    fn candidates<'w>(&'w self, begun: &Begun<'_>) -> impl Iterator<Item = &'w Word> {
+    fn candidates<'w>(&'w self, begun: &Begun<'_>) -> impl Iterator<Item = &'w CompletionWord> {
         let with_commands = begun.sign == '/' && begun.is_first;
-        let is_offered = move |word: &Word| {
-            let hides = |other: &Word| other.is_command && other.name == word.name;
+        let is_offered = move |word: &CompletionWord| {
+            let hides = |other: &CompletionWord| other.is_command && other.name == word.name;
             if word.is_command {
                 with_commands
             } else {
@@ -220,12 +220,12 @@ impl Completer for Typist {
 }
 
 /// The rest of a name and what it is about.
-struct Rest {
+struct HintRest {
     shown: String,
     name: String,
 }
 
-impl Hint for Rest {
+impl Hint for HintRest {
     fn display(&self) -> &str {
         &self.shown
     }
@@ -236,9 +236,9 @@ impl Hint for Rest {
 }
 
 impl Hinter for Typist {
-    type Hint = Rest;
+    type Hint = HintRest;
 
-    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<Rest> {
+    fn hint(&self, line: &str, position: usize, _: &Context<'_>) -> Option<HintRest> {
         if position < line.len() {
             return None;
         }
@@ -254,7 +254,7 @@ impl Hinter for Typist {
         };
         let name = word.name[begun.name.len()..].to_owned();
         let used = PROMPT.len() + line.chars().count() + name.len() + 4;
-        Some(Rest {
+        Some(HintRest {
             shown: format!("{name}  {}", self.output.fitted(&word.about, used)),
             name,
         })
@@ -309,9 +309,9 @@ mod tests {
         let typist = Typist {
             output: Output::json(),
             words: vec![
-                Word::new("help", "The command.", true),
-                Word::new("help", "The skill.", false),
-                Word::new("helper", "Another.", false),
+                CompletionWord::new("help", "The command.", true),
+                CompletionWord::new("help", "The skill.", false),
+                CompletionWord::new("helper", "Another.", false),
             ],
             active: Vec::new(),
         };

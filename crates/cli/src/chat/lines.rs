@@ -2,18 +2,18 @@
 
 use std::io::{self, BufRead, Read};
 
-use super::editor::{Heard, joined};
+use super::editor::{EditorInput, joined};
 use crate::failure::Failure;
 
 /// The longest turn.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// Standard input that is not a terminal.
-pub(super) struct Lines;
+pub(super) struct PipedLines;
 
-impl Lines {
+impl PipedLines {
     /// The next line. As at a terminal, one that ends with `\` continues on the next.
-    pub(super) fn next(&mut self) -> Result<Heard, Failure> {
+    pub(super) fn next(&mut self) -> Result<EditorInput, Failure> {
         let mut bytes = Vec::new();
         let mut input = io::stdin().lock().take(MAX_BYTES + 1);
         loop {
@@ -31,9 +31,11 @@ impl Lines {
             }
         }
         if bytes.is_empty() {
-            return Ok(Heard::End);
+            return Ok(EditorInput::End);
         }
         let text = String::from_utf8_lossy(&bytes);
-        Ok(Heard::Line(joined(text.trim_end_matches(['\n', '\r']))))
+        Ok(EditorInput::Line(joined(
+            text.trim_end_matches(['\n', '\r']),
+        )))
     }
 }

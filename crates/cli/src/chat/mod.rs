@@ -1,12 +1,12 @@
 //! A conversation at the command line: lines in, answers out, until the user leaves.
 //!
 //! A terminal and a pipe differ in where lines come from and in what Ctrl-C means there; what a line means is the same
-//! (`words.rs`). The conversation itself begins with the first line for the model, which is also its title: without one,
+//! (`input.rs`). The conversation itself begins with the first line for the model, which is also its title: without one,
 //! nothing is written.
 
 mod editor;
+mod input;
 mod lines;
-mod words;
 
 use std::{io::IsTerminal, os::unix::fs::DirBuilderExt, path::Path, sync::Arc};
 
@@ -14,48 +14,48 @@ use metier::{
     ErrorKind,
     agent::{
         Cancel, Conversation, ConversationOptions, KeptConversation, KeptConversations,
-        LastExchange, Mode,
+        LastExchange, UsageMode,
     },
     skill::{Inventory, Status},
 };
 
 use crate::{
+    cli_run::CliRun,
     commands::agent::{AgentTerminal, How, role},
+    event_printer::EventPrinter,
     failure::{Exit, Failure},
     output::{Tone, one_line},
-    session::Session,
-    talk::Talk,
 };
-use editor::{Heard, Keyboard, Word};
-use lines::Lines;
-use words::{COMMANDS, Said};
+use editor::{CompletionWord, EditorInput, LineEditor};
+use input::{COMMANDS, ChatInput};
+use lines::PipedLines;
 
 /// How many lines of the last exchange are shown when a conversation is resumed.
 const MAX_SHOWN: usize = 6;
 
 /// Where lines come from.
-enum Input {
-    Terminal(Box<Keyboard>),
-    Pipe(Lines),
+enum InputSource {
+    Terminal(Box<LineEditor>),
+    Pipe(PipedLines),
 }
 
 /// One run of `metier chat`.
 struct Chat<'c> {
-    session: &'c Session,
+    session: &'c CliRun,
     inventory: &'c Inventory,
     cancel: &'c Cancel,
-    talk: &'c Arc<Talk>,
-    input: Input,
+    talk: &'c Arc<EventPrinter>,
+    input: InputSource,
     /// Whether the last line came to a good end.
     went_well: bool,
 }
 
 /// Holds a new conversation, or continues an earlier one.
 pub(crate) fn hold(
-    session: &Session,
+    session: &CliRun,
     kept: &KeptConversations,
     resumed: Option<KeptConversation>,
-    (orchestrate, mode): (bool, Mode),
+    (orchestrate, mode): (bool, UsageMode),
     how: &How,
 ) -> Result<Exit, Failure> {
     let skills = session.agent_skills()?;
@@ -65,7 +65,7 @@ pub(crate) fn hold(
     let model = how.model.clone().or(own);
     // Better now than after the user has written a page.
     let answers = session.model_name(model.as_deref())?;
-    let input = Input::open(session, inventory)?;
+    let input = InputSource::open(session, inventory)?;
     let mut chat = Chat {
         session,
         inventory,
@@ -105,20 +105,21 @@ fn private(folder: &Path) -> std::io::Result<()> {
     builder.recursive(true).mode(0o700).create(folder)
 }
 
-impl Input {
-    fn open(session: &Session, inventory: &Inventory) -> Result<Self, Failure> {
+impl InputSource {
+    fn open(session: &CliRun, inventory: &Inventory) -> Result<Self, Failure> {
         if !std::io::stdin().is_terminal() {
-            return Ok(Self::Pipe(Lines));
+            return Ok(Self::Pipe(PipedLines));
         }
         let history = session.machine().history();
         if let Some(folder) = history.as_deref().and_then(|file| file.parent()) {
             private(folder)?;
         }
         let commands = COMMANDS.iter();
-        let commands = commands.map(|(name, about)| Word::new(name, about, true));
-        let skills = callable(inventory).map(|(name, about)| Word::new(&name, about, false));
+        let commands = commands.map(|(name, about)| CompletionWord::new(name, about, true));
+        let skills =
+            callable(inventory).map(|(name, about)| CompletionWord::new(&name, about, false));
         let words = commands.chain(skills).collect();
-        let keyboard = Keyboard::new(&session.output, words, history)?;
+        let keyboard = LineEditor::new(&session.output, words, history)?;
         Ok(Self::Terminal(Box::new(keyboard)))
     }
 }
@@ -148,7 +149,7 @@ impl Chat<'_> {
             };
             let stopped = self.turn(|| conversation.send(&line).map(drop));
             // At a terminal the user types what to do instead.
-            if stopped && matches!(self.input, Input::Pipe(_)) {
+            if stopped && matches!(self.input, InputSource::Pipe(_)) {
                 return Err(Failure::interrupted("stopped by Ctrl-C")
                     .hint(format!("resume it with: metier chat --resume {id}")));
             }
@@ -166,26 +167,26 @@ impl Chat<'_> {
         loop {
             let active = conversation.as_ref().map(|one| one.active());
             let heard = match &mut self.input {
-                Input::Terminal(keyboard) => keyboard.next(active.unwrap_or_default())?,
-                Input::Pipe(lines) => lines.next()?,
+                InputSource::Terminal(keyboard) => keyboard.next(active.unwrap_or_default())?,
+                InputSource::Pipe(lines) => lines.next()?,
             };
             let line = match heard {
-                Heard::End => return Ok(None),
-                Heard::Interrupt => {
+                EditorInput::End => return Ok(None),
+                EditorInput::Interrupt => {
                     self.talk.screen().line("/quit or Ctrl-D leaves");
                     continue;
                 }
-                Heard::Line(line) => line,
+                EditorInput::Line(line) => line,
             };
-            match words::read(&line, self.inventory) {
-                Said::Nothing => {}
-                Said::Quit => return Ok(None),
-                Said::Turn(text) => return Ok(Some(text.to_owned())),
-                Said::Help => self.help(),
-                Said::Skills => self.show_skills(active.unwrap_or_default()),
-                Said::Wrong(failure) => self.complain(&failure),
-                Said::Unload(name) => self.unload(conversation.as_deref_mut(), name),
-                Said::Compact => self.compact(conversation.as_deref_mut()),
+            match input::read(&line, self.inventory) {
+                ChatInput::Nothing => {}
+                ChatInput::Quit => return Ok(None),
+                ChatInput::Turn(text) => return Ok(Some(text.to_owned())),
+                ChatInput::Help => self.help(),
+                ChatInput::Skills => self.show_skills(active.unwrap_or_default()),
+                ChatInput::Wrong(failure) => self.complain(&failure),
+                ChatInput::Unload(name) => self.unload(conversation.as_deref_mut(), name),
+                ChatInput::Compact => self.compact(conversation.as_deref_mut()),
             }
         }
     }
@@ -287,7 +288,7 @@ impl Chat<'_> {
     }
 
     fn greet(&self, model: &str) {
-        if matches!(self.input, Input::Terminal(_)) {
+        if matches!(self.input, InputSource::Terminal(_)) {
             let line = format!("{model}; /help lists what you can type");
             self.faint(&line);
         }
@@ -321,7 +322,7 @@ impl Chat<'_> {
 
     /// Programs need to know how the last turn ended; a user has seen it.
     fn code(&self) -> Exit {
-        let failed = !self.went_well && matches!(self.input, Input::Pipe(_));
+        let failed = !self.went_well && matches!(self.input, InputSource::Pipe(_));
         Exit::unmet_if(failed)
     }
 }

@@ -8,13 +8,13 @@ use metier::{
 };
 use metier_wire::{AnswerDocument, UsageRow};
 
-use super::select::Mode;
+use super::select::ModeArg;
 use crate::{
     approver::Terminal,
+    cli_run::CliRun,
+    event_printer::{EventFormat, EventPrinter},
     failure::{Exit, Failure},
     interrupt,
-    session::Session,
-    talk::{Format, Talk},
 };
 
 /// Let an agent do a task, with skills
@@ -30,7 +30,7 @@ use crate::{
 /// The answer goes to stdout, what happens on the way to stderr. Ctrl-C stops the agent; the conversation is kept, and
 /// `metier chat --resume` continues it.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct AgentArgs {
     /// What is to be done
     #[arg(required = true)]
     task: Vec<String>,
@@ -48,15 +48,15 @@ pub(crate) struct Args {
 pub(crate) struct InMode {
     /// How the agent is used, for skills whose triggers ask [default: interactive at a terminal, else headless]
     #[arg(long, value_enum, value_name = "MODE")]
-    mode: Option<Mode>,
+    mode: Option<ModeArg>,
 }
 
 impl InMode {
-    pub(crate) fn mode(&self, session: &Session) -> metier::agent::Mode {
+    pub(crate) fn mode(&self, session: &CliRun) -> metier::agent::UsageMode {
         match (self.mode, session.output.is_attended()) {
             (Some(mode), _) => mode.into(),
-            (None, true) => metier::agent::Mode::Interactive,
-            (None, false) => metier::agent::Mode::Headless,
+            (None, true) => metier::agent::UsageMode::Interactive,
+            (None, false) => metier::agent::UsageMode::Headless,
         }
     }
 }
@@ -68,26 +68,26 @@ pub(crate) struct How {
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
     /// How what happens is written
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(crate) format: Format,
+    #[arg(long, value_enum, default_value_t = EventFormat::Text)]
+    pub(crate) format: EventFormat,
 }
 
 /// The agent's terminal: where events go, and what Ctrl-C stops.
 pub(crate) struct AgentTerminal {
-    pub(crate) talk: Arc<Talk>,
+    pub(crate) talk: Arc<EventPrinter>,
     pub(crate) cancel: Cancel,
 }
 
 impl AgentTerminal {
-    pub(crate) fn open(session: &Session, format: Format) -> Result<Self, Failure> {
+    pub(crate) fn open(session: &CliRun, format: EventFormat) -> Result<Self, Failure> {
         Ok(Self {
-            talk: Talk::new(&session.output, format),
+            talk: EventPrinter::new(&session.output, format),
             cancel: interrupt::listen()?,
         })
     }
 
     /// Who hears a conversation, who answers its questions, and what stops it.
-    pub(crate) fn options(&self, session: &Session, task: &str) -> ConversationOptions {
+    pub(crate) fn options(&self, session: &CliRun, task: &str) -> ConversationOptions {
         let terminal = Terminal::new(&session.output);
         let screen = Arc::clone(self.talk.screen());
         let terminal = terminal.within(self.cancel.clone(), screen);
@@ -101,7 +101,7 @@ impl AgentTerminal {
     }
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &AgentArgs) -> Result<Exit, Failure> {
     let terminal = AgentTerminal::open(session, args.how.format)?;
     let task = args.task.join(" ");
     let options = ConversationOptions {
@@ -123,7 +123,7 @@ pub(crate) fn role(orchestrate: bool) -> AgentRole {
 
 /// A conversation with one task, from its start to its answer.
 pub(super) fn work(
-    session: &Session,
+    session: &CliRun,
     terminal: &AgentTerminal,
     skills: &Skills,
     options: ConversationOptions,

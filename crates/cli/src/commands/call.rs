@@ -7,8 +7,8 @@ use metier_wire::CallDocument;
 use serde_json::Value;
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
-    session::Session,
 };
 
 /// How much is read from standard input.
@@ -20,7 +20,7 @@ const MAX_INPUT: u64 = 4 << 20;
 /// approved for the skill, and each act leaves a receipt (`metier log`). With --skills other skills are active too, and their
 /// hooks see the call.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CallArgs {
     /// The skill
     name: String,
     /// One of its tools (`metier tools NAME`)
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     input: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &CallArgs) -> Result<Exit, Failure> {
     let input = input(&args.input)?;
     let skills = session.skills()?;
     session.find(&skills, &args.name)?;
@@ -66,7 +66,7 @@ fn input(text: &str) -> Result<Value, Failure> {
 }
 
 /// Prints the output of a tool or a workflow: text as it is, anything else as JSON.
-pub(super) fn print(session: &Session, called: &Called) -> Result<Exit, Failure> {
+pub(super) fn print(session: &CliRun, called: &Called) -> Result<Exit, Failure> {
     let output = &session.output;
     if output.is_json() {
         output.document(&CallDocument::from(called))?;

@@ -3,7 +3,7 @@
 use std::{borrow::Cow, path::Path};
 
 use metier::{
-    skill::{Inventory, JudgedSkill as Skill, Reason, ReasonKind, Status},
+    skill::{Inventory, InventorySkill, Reason, ReasonKind, Status},
     text::shell_word,
 };
 
@@ -14,7 +14,7 @@ use crate::output::{Output, count, one_line};
 const NAMED: usize = 3;
 
 /// One thing that keeps skills from being used.
-pub(super) struct Cause {
+pub(super) struct ReasonCause {
     /// The status that it gives them.
     pub(super) status: Status,
     /// Which skills, in a few words.
@@ -27,26 +27,31 @@ pub(super) struct Cause {
 }
 
 /// What is wrong, the worst first. With `all`, every reason of a skill; otherwise its first one.
-pub(super) fn causes(inventory: &Inventory, all: bool, output: &Output) -> Vec<Cause> {
-    let mut found: Vec<(Key<'_>, Vec<&Skill>)> = Vec::new();
+pub(super) fn causes(inventory: &Inventory, all: bool, output: &Output) -> Vec<ReasonCause> {
+    let mut found: Vec<(CauseKey<'_>, Vec<&InventorySkill>)> = Vec::new();
     for status in [Status::Invalid, Status::Blocked, Status::NotReady] {
-        let of_status = |skill: &&Skill| skill.status == status;
+        let of_status = |skill: &&InventorySkill| skill.status == status;
         for skill in inventory.skills.iter().filter(of_status) {
             if status == Status::Invalid {
-                note(&mut found, Key::Unreadable(skill.entry), skill);
+                note(&mut found, CauseKey::Unreadable(skill.entry), skill);
                 continue;
             }
             let wanted = if all { usize::MAX } else { 1 };
             for reason in skill.reasons.iter().take(wanted) {
-                note(&mut found, Key::of(inventory, skill, reason), skill);
+                note(&mut found, CauseKey::of(inventory, skill, reason), skill);
             }
         }
     }
-    let one = |(key, skills): (Key<'_>, Vec<&Skill>)| key.cause(inventory, &skills, output);
+    let one =
+        |(key, skills): (CauseKey<'_>, Vec<&InventorySkill>)| key.cause(inventory, &skills, output);
     found.into_iter().map(one).collect()
 }
 
-fn note<'i>(found: &mut Vec<(Key<'i>, Vec<&'i Skill>)>, key: Key<'i>, skill: &'i Skill) {
+fn note<'i>(
+    found: &mut Vec<(CauseKey<'i>, Vec<&'i InventorySkill>)>,
+    key: CauseKey<'i>,
+    skill: &'i InventorySkill,
+) {
     match found.iter_mut().find(|(known, _)| *known == key) {
         Some((_, skills)) => skills.push(skill),
         None => found.push((key, vec![skill])),
@@ -54,7 +59,10 @@ fn note<'i>(found: &mut Vec<(Key<'i>, Vec<&'i Skill>)>, key: Key<'i>, skill: &'i
 }
 
 /// The root of a skill, if it is one that the user has not trusted.
-pub(super) fn untrusted_root<'i>(inventory: &'i Inventory, skill: &Skill) -> Option<&'i Path> {
+pub(super) fn untrusted_root<'i>(
+    inventory: &'i Inventory,
+    skill: &InventorySkill,
+) -> Option<&'i Path> {
     let root = inventory.entry(skill).root?;
     let root = inventory.catalog.roots.get(usize::from(root))?;
     (!root.trusted).then_some(root.path.as_path())
@@ -62,21 +70,26 @@ pub(super) fn untrusted_root<'i>(inventory: &'i Inventory, skill: &Skill) -> Opt
 
 /// What makes two reasons one cause.
 #[derive(PartialEq)]
-enum Key<'i> {
+enum CauseKey<'i> {
     Unreadable(usize),
     Untrusted(&'i Path),
     Same(Status, &'i str, Option<&'i str>),
 }
 
-impl<'i> Key<'i> {
-    fn of(inventory: &'i Inventory, skill: &Skill, reason: &'i Reason) -> Self {
+impl<'i> CauseKey<'i> {
+    fn of(inventory: &'i Inventory, skill: &InventorySkill, reason: &'i Reason) -> Self {
         match untrusted_root(inventory, skill) {
             Some(root) if reason.kind == ReasonKind::Untrusted => Self::Untrusted(root),
             _ => Self::Same(skill.status, &reason.message, reason.hint.as_deref()),
         }
     }
 
-    fn cause(self, inventory: &Inventory, skills: &[&Skill], output: &Output) -> Cause {
+    fn cause(
+        self,
+        inventory: &Inventory,
+        skills: &[&InventorySkill],
+        output: &Output,
+    ) -> ReasonCause {
         match self {
             Self::Unreadable(_) => {
                 let lines = skills.iter().flat_map(|skill| remarks(inventory, skill));
@@ -86,7 +99,7 @@ impl<'i> Key<'i> {
                 let validate = |path: Cow<'_, Path>| {
                     format!("metier validate {}", shell_word(&path.to_string_lossy()))
                 };
-                Cause {
+                ReasonCause {
                     status: Status::Invalid,
                     who: names(inventory, skills),
                     label: labelled(inventory, skills),
@@ -96,7 +109,7 @@ impl<'i> Key<'i> {
             }
             Self::Untrusted(root) => {
                 let who = format!("{} in {}", count(skills.len(), "skill"), output.path(root));
-                Cause {
+                ReasonCause {
                     status: Status::Blocked,
                     label: who.clone(),
                     who,
@@ -104,7 +117,7 @@ impl<'i> Key<'i> {
                     hint: Some("metier trust".to_owned()),
                 }
             }
-            Self::Same(status, message, hint) => Cause {
+            Self::Same(status, message, hint) => ReasonCause {
                 status,
                 who: names(inventory, skills),
                 label: labelled(inventory, skills),
@@ -115,14 +128,14 @@ impl<'i> Key<'i> {
     }
 }
 
-fn labelled(inventory: &Inventory, skills: &[&Skill]) -> String {
+fn labelled(inventory: &Inventory, skills: &[&InventorySkill]) -> String {
     let noun = if skills.len() == 1 { "skill" } else { "skills" };
     format!("{noun} {}", names(inventory, skills))
 }
 
 /// `a`, `a, b`, `a, b, c and 4 more`.
-fn names(inventory: &Inventory, skills: &[&Skill]) -> String {
-    let name = |skill: &&Skill| one_line(&inventory.entry(skill).name());
+fn names(inventory: &Inventory, skills: &[&InventorySkill]) -> String {
+    let name = |skill: &&InventorySkill| one_line(&inventory.entry(skill).name());
     let named: Vec<String> = skills.iter().take(NAMED).map(name).collect();
     match skills.len().saturating_sub(NAMED) {
         0 => named.join(", "),

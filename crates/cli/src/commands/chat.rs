@@ -9,9 +9,9 @@ use metier_wire::{ConversationRow, ConversationsDocument};
 use super::agent::{How, InMode};
 use crate::{
     chat,
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{count, one_line},
-    session::Session,
 };
 
 /// Talk with a model that has skills
@@ -21,7 +21,7 @@ use crate::{
 /// leaves. The conversation is kept: --resume continues it. The model and its key are those of `metier agent`. On a terminal the model's
 /// Markdown is rendered. Without a terminal each line of the input is one turn, and the exit code says whether the last one was answered.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ChatArgs {
     /// Continue an earlier conversation: the newest of this project, or the one whose id begins with ID
     #[arg(long, value_name = "ID", num_args = 0..=1, conflicts_with = "list")]
     resume: Option<Option<String>>,
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ChatArgs) -> Result<Exit, Failure> {
     let kept = session.conversations()?;
     if args.list {
         return list(session, &kept);
@@ -56,7 +56,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     chat::hold(session, &kept, resumed, (args.orchestrate, mode), &args.how)
 }
 
-fn list(session: &Session, kept: &KeptConversations) -> Result<Exit, Failure> {
+fn list(session: &CliRun, kept: &KeptConversations) -> Result<Exit, Failure> {
     let all = kept.list()?;
     if session.output.is_json() {
         session.output.document(&ConversationsDocument {
@@ -73,7 +73,7 @@ fn list(session: &Session, kept: &KeptConversations) -> Result<Exit, Failure> {
 }
 
 /// A conversation in one line.
-fn line(session: &Session, one: &KeptConversation) -> String {
+fn line(session: &CliRun, one: &KeptConversation) -> String {
     let lines = usize::try_from(one.lines).unwrap_or(usize::MAX);
     let head = format!(
         "{}  {:<11}  {:>9}  ",

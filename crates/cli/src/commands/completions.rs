@@ -16,7 +16,7 @@ use crate::{
 /// For fish: `metier completions fish > ~/.config/fish/completions/metier.fish`.
 /// In these three the Tab key also completes names of skills, keys and values of the configuration.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct CompletionsArgs {
     /// The shell
     shell: Shell,
 }
@@ -68,7 +68,7 @@ end
 complete --command metier --no-files --arguments '(__metier_complete)'
 "#;
 
-pub(crate) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> Result<Exit, Failure> {
     let mut script = Vec::new();
     match args.shell {
         Shell::Bash => script.extend(BASH.bytes()),

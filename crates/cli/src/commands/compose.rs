@@ -1,15 +1,15 @@
 //! `metier compose`
 
 use metier::{
-    composition::{Composition, Fault, FaultCode, ToolPattern},
+    composition::{Composition, CompositionFault, FaultCode, ToolPattern},
     text::shell_word,
 };
 use metier_wire::ComposeDocument;
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    session::Session,
 };
 
 /// Combine skills for one agent: its tools, their order, conflicts
@@ -17,7 +17,7 @@ use crate::{
 /// A tool is allowed when a skill of the set allows it and none forbids it; a tool that no skill names is not
 /// allowed. A skill without a list of tools allows `read`, `glob`, `grep` and its own tools. The order in which skills are named doesn't matter. Exit code 1 when the set can't be used.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ComposeArgs {
     /// The skills: names, `source:name`, or folders
     #[arg(required = true, value_name = "NAME")]
     names: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     coding: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ComposeArgs) -> Result<Exit, Failure> {
     let set = session.compose(&args.names, args.coding)?;
     if session.output.is_json() {
         session.output.document(&ComposeDocument::from(&set))?;
@@ -36,7 +36,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(!set.valid))
 }
 
-fn page(set: &Composition, args: &Args, output: &Output) -> String {
+fn page(set: &Composition, args: &ComposeArgs, output: &Output) -> String {
     let head = if set.valid {
         let skills = count(set.skills.len(), "skill");
         format!("{} a set of {skills}", output.paint("✓", Tone::Good))
@@ -96,7 +96,7 @@ fn note(tool: &ToolPattern) -> &'static str {
     }
 }
 
-fn line(word: &str, tone: Tone, fault: &Fault, output: &Output) -> String {
+fn line(word: &str, tone: Tone, fault: &CompositionFault, output: &Output) -> String {
     let word = output.paint(word, tone);
     let message = one_line(&fault.message);
     let hint = fault.hint.as_deref().map_or_else(String::new, |hint| {
@@ -110,7 +110,7 @@ fn line(word: &str, tone: Tone, fault: &Fault, output: &Output) -> String {
 }
 
 /// What to type next: the same with what is missing, if that is all; or more about the first skill of a set.
-fn next(set: &Composition, args: &Args) -> Option<String> {
+fn next(set: &Composition, args: &ComposeArgs) -> Option<String> {
     let typed = |name: &String| {
         let means = |typed: &&String| {
             typed
@@ -126,7 +126,7 @@ fn next(set: &Composition, args: &Args) -> Option<String> {
             shell_word(&typed(set.order.first()?))
         ));
     }
-    let lacks = |fault: &Fault| {
+    let lacks = |fault: &CompositionFault| {
         matches!(
             fault.code,
             FaultCode::MissingPartner | FaultCode::IncompleteCodingPipeline

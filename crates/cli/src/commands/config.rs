@@ -3,16 +3,16 @@
 use std::path::Path;
 
 use metier::{
-    configuration::{ConfigChange, Problem, Value, reference_markdown},
+    configuration::{ConfigChange, ConfigLine, ConfigProblem, reference_markdown},
     text::shell_word,
 };
 use metier_wire::{ConfigDocument, ConfigValue};
 use serde_json::json;
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::Tone,
-    session::Session,
 };
 
 /// Show or change the configuration
@@ -22,7 +22,7 @@ use crate::{
 /// the project's `.metier/config.toml` (which may only tighten), then METIER_… variables. `config get KEY`, `config set KEY VALUE` and
 /// `config unset KEY` are other spellings; a section, such as `agent`, shows its keys.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ConfigArgs {
     /// A key, such as `skills.validation`, or a section, such as `agent`
     key: Option<String>,
     /// Its new value
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     reference: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ConfigArgs) -> Result<Exit, Failure> {
     let (key, value, unsets) = wanted(args)?;
     match (key, value) {
         _ if args.reference => session
@@ -53,7 +53,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// The key, its new value, and whether it is to be removed: `get`, `set`, `unset` and `list` are words that other programs have.
-fn wanted(args: &Args) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
+fn wanted(args: &ConfigArgs) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
     let words = [&args.key, &args.value, &args.behind_set].map(Option::as_deref);
     match words {
         [Some("list"), None, None] => Ok((None, None, false)),
@@ -74,10 +74,10 @@ fn wanted(args: &Args) -> Result<(Option<&str>, Option<&str>, bool), Failure> {
     }
 }
 
-fn show_one(session: &Session, key: &str) -> Result<(), Failure> {
+fn show_one(session: &CliRun, key: &str) -> Result<(), Failure> {
     let found = session.config_value(key);
     let below = format!("{key}.");
-    let section = |value: &Value| value.key.starts_with(&below);
+    let section = |value: &ConfigLine| value.key.starts_with(&below);
     if found.is_err() && session.config_values().iter().any(section) {
         return show(session, section);
     }
@@ -97,16 +97,16 @@ fn show_one(session: &Session, key: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-fn show_all(session: &Session) -> Result<(), Failure> {
+fn show_all(session: &CliRun) -> Result<(), Failure> {
     show(session, |_| true)
 }
 
 /// The keys that are wanted, with their values.
-fn show(session: &Session, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Failure> {
+fn show(session: &CliRun, is_wanted: impl Fn(&ConfigLine) -> bool) -> Result<(), Failure> {
     let mut values = session.config_values();
     values.retain(is_wanted);
     if session.output.is_json() {
-        let problem = |problem: &Problem| {
+        let problem = |problem: &ConfigProblem| {
             json!({
                 "severity": if problem.is_error() { "error" } else { "warning" }, "message": problem.message, "path": problem.path().map(Path::to_string_lossy),
                 "line": problem.line, "column": problem.column, "hint": problem.hint,
@@ -140,7 +140,7 @@ fn show(session: &Session, is_wanted: impl Fn(&Value) -> bool) -> Result<(), Fai
     Ok(())
 }
 
-fn table(values: &[Value], session: &Session) -> String {
+fn table(values: &[ConfigLine], session: &CliRun) -> String {
     let width = values
         .iter()
         .map(|value| value.key.len())
@@ -159,7 +159,7 @@ fn table(values: &[Value], session: &Session) -> String {
         .collect()
 }
 
-fn without_effect(value: &Value) -> &'static str {
+fn without_effect(value: &ConfigLine) -> &'static str {
     if value.has_effect {
         ""
     } else {
@@ -167,7 +167,7 @@ fn without_effect(value: &Value) -> &'static str {
     }
 }
 
-fn row(value: Value) -> ConfigValue {
+fn row(value: ConfigLine) -> ConfigValue {
     ConfigValue {
         key: value.key,
         value: value.text,
@@ -179,7 +179,7 @@ fn row(value: Value) -> ConfigValue {
     }
 }
 
-fn changed(session: &Session, key: &str, change: &ConfigChange) -> Result<(), Failure> {
+fn changed(session: &CliRun, key: &str, change: &ConfigChange) -> Result<(), Failure> {
     let (output, file) = (&session.output, &change.file);
     if output.is_json() {
         output

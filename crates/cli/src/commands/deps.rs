@@ -7,9 +7,9 @@ use metier_wire::{DepsDocument, InstallerRow};
 
 use crate::{
     approver::confirmed,
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Tone, one_line},
-    session::Session,
 };
 
 /// Show which programs a skill requires, and install them
@@ -17,7 +17,7 @@ use crate::{
 /// Nothing is installed without a question: --install shows the command, asks, runs that one installer with your rights, and
 /// checks again.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct DepsArgs {
     /// The skill
     name: String,
     /// Run an installer
@@ -31,7 +31,7 @@ pub(crate) struct Args {
     yes: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &DepsArgs) -> Result<Exit, Failure> {
     let plan = match args.install {
         true => session.plan_install(&args.name, args.with.as_deref())?,
         false => None,
@@ -63,7 +63,7 @@ fn agreed(command: &str, json: bool) -> Result<bool, Failure> {
     Ok(confirmed(&format!("Run `{}`?", one_line(command)))?)
 }
 
-fn answer(session: &Session, name: &str, needed: &Dependencies) -> Result<Exit, Failure> {
+fn answer(session: &CliRun, name: &str, needed: &Dependencies) -> Result<Exit, Failure> {
     let missing = &needed.missing;
     let exit = Exit::unmet_if(!missing.is_empty());
     let output = &session.output;

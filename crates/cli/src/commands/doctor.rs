@@ -7,10 +7,10 @@ use metier::{
 use metier_wire::{Check, Doctor};
 
 use crate::{
+    cli_run::CliRun,
     commands::causes::causes,
     failure::{Exit, Failure},
     output::{Tone, one_line},
-    session::Session,
 };
 
 /// Check this machine: each problem with the command that fixes it
@@ -19,12 +19,12 @@ use crate::{
 /// Skills are scanned too, unless the verdict on their exact bytes is known.
 /// Exit code 1 when something failed; warnings alone don't fail.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct DoctorArgs {}
 
 /// The prefix of the names of backend checks.
 const BACKEND: &str = "backend ";
 
-pub(crate) fn run(session: &Session, _args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, _args: &DoctorArgs) -> Result<Exit, Failure> {
     let diagnosis = session.diagnose(session.output.is_verbose());
     let mut checks: Vec<Check> = diagnosis.checks.into_iter().map(row).collect();
     if let Some(skills) = &diagnosis.skills {
@@ -56,7 +56,7 @@ fn row(check: HealthCheck) -> Check {
 }
 
 /// Failures first, then warnings, then checks that pass: a line for each group, and with `--verbose` for each check.
-fn report(session: &Session, checks: &[Check]) -> String {
+fn report(session: &CliRun, checks: &[Check]) -> String {
     let with = |status: &'static str| checks.iter().filter(move |check| check.status == status);
     let problems = with("fail").chain(with("warn"));
     let mut lines: String = problems.map(|check| line(session, check)).collect();
@@ -81,7 +81,7 @@ fn report(session: &Session, checks: &[Check]) -> String {
     lines
 }
 
-fn line(session: &Session, check: &Check) -> String {
+fn line(session: &CliRun, check: &Check) -> String {
     let sign = match check.status {
         "ok" => session.output.paint("ok  ", Tone::Good),
         "warn" => session.output.paint("warn", Tone::Warn),

@@ -7,15 +7,15 @@ use std::{
 };
 
 use metier::{
-    scripts::{Exit as Ended, Relay, Stream},
+    scripts::{Exit as Ended, OutputStream, Relay},
     text::shell_word,
 };
 use metier_wire::{ExecDocument, ReceiptRow};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::Output,
-    session::Session,
 };
 
 /// Run a script of a skill in the sandbox of its permissions
@@ -24,7 +24,7 @@ use crate::{
 /// variables. It starts in the working directory. Its output appears at once, standard input is passed on unless that is the terminal, and metier
 /// exits with its exit code. Every run leaves a receipt (`metier log`).
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ExecArgs {
     /// The skill
     name: String,
     /// A file below its folder, such as `scripts/check.sh`
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     arguments: Vec<String>,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
     let output = &session.output;
     let relay = Passed::new(output);
     let run = session.exec(&args.name, &args.script, &args.arguments, &relay)?;
@@ -116,14 +116,14 @@ impl Relay for Passed<'_> {
         stdin.as_fd().try_clone_to_owned().ok()
     }
 
-    fn output(&self, stream: Stream, bytes: &[u8]) -> io::Result<()> {
+    fn output(&self, stream: OutputStream, bytes: &[u8]) -> io::Result<()> {
         if !self.is_shown {
             return Ok(());
         }
         let [output, error] = &self.begun;
         let passed = match stream {
-            Stream::Output => self.output.passed(io::stdout(), output, bytes),
-            Stream::Error => self.output.passed(io::stderr(), error, bytes),
+            OutputStream::Output => self.output.passed(io::stdout(), output, bytes),
+            OutputStream::Error => self.output.passed(io::stderr(), error, bytes),
         };
         passed.inspect_err(|_| self.is_unread.set(true))
     }

@@ -4,35 +4,35 @@ mod rules;
 
 use metier::{
     inspection::Inspection,
-    scans::{Report, Severity as FindingSeverity, Stance},
+    scans::{FindingSeverity, ScanConsequence, ScanReport},
     skill::{
-        Code, Context, FileEntry, Inventory, JudgedSkill as Skill, Manifest, Need, ReasonKind,
-        Severity, Status,
+        DiagnosticCode, DiagnosticSeverity, FileEntry, Inventory, InventorySkill, Need, ReasonKind,
+        SkillContext, SkillManifest, Status,
     },
 };
-use metier_wire::{HookRow, Info, PermissionRow};
+use metier_wire::{HookRow, InfoDocument, PermissionRow};
 
 use crate::{
+    cli_run::CliRun,
     commands::{list::mark, permissions},
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    session::Session,
 };
 
 /// Show everything about a skill
 ///
 /// What it is, what it needs, what is missing and how to get it.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct InfoArgs {
     /// Its name, `source:name` for a shadowed one, or its folder
     name: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &InfoArgs) -> Result<Exit, Failure> {
     let about = session.inspect(&args.name)?;
     let output = &session.output;
     if output.is_json() {
-        let info = Info::new(
+        let info = InfoDocument::new(
             about.inventory(),
             about.skill(),
             about.manifest.as_ref(),
@@ -59,7 +59,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
 fn page(about: &Inspection, output: &Output) -> String {
     let (inventory, skill) = (about.inventory(), about.skill());
     let entry = inventory.entry(skill);
-    let mut page = Page {
+    let mut page = InfoPage {
         output,
         text: String::new(),
     };
@@ -88,9 +88,9 @@ fn page(about: &Inspection, output: &Output) -> String {
     );
     if let Some(known) = &skill.scan {
         let accepted = match known.stance {
-            Stance::Accepted => " (accepted)",
-            Stance::Warned => " (not blocked: skills.security.block_critical is off)",
-            Stance::Fine | Stance::Blocked => "",
+            ScanConsequence::Accepted => " (accepted)",
+            ScanConsequence::Warned => " (not blocked: skills.security.block_critical is off)",
+            ScanConsequence::Fine | ScanConsequence::Blocked => "",
         };
         page.field("scan", &format!("{}{accepted}", known.verdict.word()));
     }
@@ -116,9 +116,9 @@ fn page(about: &Inspection, output: &Output) -> String {
 }
 
 /// The findings of the scanner, in short: `metier scan` shows the evidence.
-fn findings(report: &Report, output: &Output) -> String {
+fn findings(report: &ScanReport, output: &Output) -> String {
     const SHOWN: usize = 10;
-    let mut page = Page {
+    let mut page = InfoPage {
         output,
         text: String::new(),
     };
@@ -160,12 +160,12 @@ fn findings(report: &Report, output: &Output) -> String {
     page.text
 }
 
-struct Page<'a> {
+struct InfoPage<'a> {
     output: &'a Output,
     text: String,
 }
 
-impl Page<'_> {
+impl InfoPage<'_> {
     fn line(&mut self, line: &str) {
         self.text.push_str(line);
         self.text.push('\n');
@@ -216,12 +216,14 @@ impl Page<'_> {
         }
     }
 
-    fn diagnostics(&mut self, inventory: &Inventory, skill: &Skill) {
+    fn diagnostics(&mut self, inventory: &Inventory, skill: &InventorySkill) {
         let entry = inventory.entry(skill);
         let listed: Vec<_> = entry
             .diagnostics
             .iter()
-            .filter(|diagnostic| diagnostic.severity > Severity::Info || self.output.is_verbose())
+            .filter(|diagnostic| {
+                diagnostic.severity > DiagnosticSeverity::Info || self.output.is_verbose()
+            })
             .collect();
         if listed.is_empty() {
             return;
@@ -245,7 +247,7 @@ impl Page<'_> {
     }
 }
 
-fn describe(page: &mut Page<'_>, manifest: &Manifest) {
+fn describe(page: &mut InfoPage<'_>, manifest: &SkillManifest) {
     let (card, about, invocation) = (&manifest.card, &manifest.about, &manifest.invocation);
     page.optional(
         "version",
@@ -277,7 +279,7 @@ fn describe(page: &mut Page<'_>, manifest: &Manifest) {
     page.field("called by", called);
     page.field(
         "runs",
-        if invocation.context == Context::Fork {
+        if invocation.context == SkillContext::Fork {
             "in a separate session (fork)"
         } else {
             "in the conversation (inline)"
@@ -292,10 +294,15 @@ fn describe(page: &mut Page<'_>, manifest: &Manifest) {
     page.optional("when", card.when_to_use.as_deref());
 }
 
-fn needs(page: &mut Page<'_>, inventory: &Inventory, skill: &Skill, manifest: &Manifest) {
+fn needs(
+    page: &mut InfoPage<'_>,
+    inventory: &Inventory,
+    skill: &InventorySkill,
+    manifest: &SkillManifest,
+) {
     let card = &manifest.card;
     let mut diagnostics = inventory.entry(skill).diagnostics.iter();
-    let tools_unchecked = diagnostics.any(|one| one.code == Code::ToolsUnchecked);
+    let tools_unchecked = diagnostics.any(|one| one.code == DiagnosticCode::ToolsUnchecked);
     if card.requirements.is_empty() && skill.reasons.is_empty() {
         return;
     }
@@ -371,21 +378,21 @@ fn needs(page: &mut Page<'_>, inventory: &Inventory, skill: &Skill, manifest: &M
 }
 
 /// Whether an optional dependency is missing. The skill is ready without it.
-fn lacks(inventory: &Inventory, skill: &Skill, need: &Need) -> bool {
+fn lacks(inventory: &Inventory, skill: &InventorySkill, need: &Need) -> bool {
     let Need::Skill(dependency) = need else {
         return false;
     };
     let file = inventory.entry(skill).manifest_path();
     let (file, name) = (file.to_string_lossy(), format!("`{}`", dependency.name));
     inventory.diagnostics.iter().any(|diagnostic| {
-        diagnostic.code == Code::DependencyMissing
+        diagnostic.code == DiagnosticCode::DependencyMissing
             && *diagnostic.file == *file
             && diagnostic.message.contains(&name)
     })
 }
 
 /// The permissions that it asks for, with the answers.
-fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
+fn permitted(page: &mut InfoPage<'_>, permissions: &[PermissionRow]) {
     if permissions.is_empty() {
         return;
     }
@@ -401,7 +408,7 @@ fn permitted(page: &mut Page<'_>, permissions: &[PermissionRow]) {
 }
 
 /// Its hooks, and the phases in which they run.
-fn hooked(page: &mut Page<'_>, hooks: &[HookRow]) {
+fn hooked(page: &mut InfoPage<'_>, hooks: &[HookRow]) {
     if hooks.is_empty() {
         return;
     }

@@ -5,20 +5,20 @@ use std::{cmp::Reverse, mem::ManuallyDrop};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use metier::{
     Skill as FoundSkill,
-    scans::Stance,
+    scans::ScanConsequence,
     skill::{
-        Code, Diagnostic, Entry, Inventory, JudgedSkill as Skill, Presence, Reason, ReasonKind,
-        Severity, Source, Status, known_agents, scan_reason,
+        CatalogEntry, Diagnostic, DiagnosticCode, DiagnosticSeverity, Inventory, InventorySkill,
+        Reason, ReasonKind, RootPresence, Source, Status, known_agents, scan_reason,
     },
 };
-use metier_wire::List;
+use metier_wire::ListDocument;
 use unicode_width::UnicodeWidthStr;
 
 use super::causes::untrusted_root;
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    session::Session,
 };
 
 /// List the skills of every agent, with the reasons of those that can't be used
@@ -26,7 +26,7 @@ use crate::{
 /// One line for each skill, the strongest source first: ✓ ready, ? ready and not scanned yet, ✗ not ready or
 /// blocked. With `--json` every skill is in the document, whatever its status.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ListArgs {
     /// Only skills with all of these words in their name or description
     words: Vec<String>,
     /// Only skills in the folders of this agent, such as claude-code, codex or openclaw
@@ -63,7 +63,7 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
     })
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
     let agent = args.agent.as_deref().map(agent).transpose()?;
     // The process ends with the command: freeing ten thousand skills one by one only takes time.
     let mut skills = ManuallyDrop::new(match args.scan {
@@ -77,7 +77,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     // A status that was asked for is shown, whatever it is.
     let all = args.all || args.status.is_some();
     if session.output.is_json() {
-        session.output.stream(|out| List(inventory).write(out))?;
+        session
+            .output
+            .stream(|out| ListDocument(inventory).write(out))?;
     } else {
         session
             .output
@@ -88,7 +90,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let unmet = inventory
         .diagnostics
         .iter()
-        .any(|diagnostic| diagnostic.code == Code::RootUnreadable);
+        .any(|diagnostic| diagnostic.code == DiagnosticCode::RootUnreadable);
     Ok(Exit::unmet_if(unmet))
 }
 
@@ -106,7 +108,12 @@ fn agent(word: &str) -> Result<&'static str, Failure> {
 }
 
 /// Whether a skill was asked for.
-fn is_wanted(skill: FoundSkill<'_>, args: &Args, agent: Option<&str>, words: &[String]) -> bool {
+fn is_wanted(
+    skill: FoundSkill<'_>,
+    args: &ListArgs,
+    agent: Option<&str>,
+    words: &[String],
+) -> bool {
     let status = args.status.or(args.ready.then_some(Status::Ready));
     status.is_none_or(|status| skill.status() == status)
         && args.source.is_none_or(|source| skill.source() == source)
@@ -115,7 +122,7 @@ fn is_wanted(skill: FoundSkill<'_>, args: &Args, agent: Option<&str>, words: &[S
 }
 
 /// Whether all words are in the name or the description of a skill.
-fn has_words(entry: &Entry, words: &[String]) -> bool {
+fn has_words(entry: &CatalogEntry, words: &[String]) -> bool {
     if words.is_empty() {
         return true;
     }
@@ -125,7 +132,7 @@ fn has_words(entry: &Entry, words: &[String]) -> bool {
 }
 
 /// Whether a list without `--all` shows a skill.
-pub(crate) fn is_shown(skill: &Skill) -> bool {
+pub(crate) fn is_shown(skill: &InventorySkill) -> bool {
     matches!(
         skill.status,
         Status::Ready | Status::NotReady | Status::Blocked
@@ -136,9 +143,9 @@ pub(crate) fn is_shown(skill: &Skill) -> bool {
 pub(super) fn table(inventory: &Inventory, all: bool, output: &Output) -> String {
     let mut out = String::new();
     let mut current = None;
-    let shown = |skill: &&Skill| all || is_shown(skill);
-    let mut skills: Vec<&Skill> = inventory.skills.iter().filter(shown).collect();
-    let group = |skill: &Skill| {
+    let shown = |skill: &&InventorySkill| all || is_shown(skill);
+    let mut skills: Vec<&InventorySkill> = inventory.skills.iter().filter(shown).collect();
+    let group = |skill: &InventorySkill| {
         let entry = inventory.entry(skill);
         (Reverse(entry.source), entry.root.map(Reverse))
     };
@@ -155,14 +162,14 @@ pub(super) fn table(inventory: &Inventory, all: bool, output: &Output) -> String
 }
 
 /// `user  ~/.codex/skills (codex)`; for a folder that was named on the command line, its source alone.
-fn heading(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
+fn heading(inventory: &Inventory, skill: &InventorySkill, output: &Output) -> String {
     let entry = inventory.entry(skill);
     let source = output.paint(entry.source.as_str(), Tone::Strong);
     let root = entry.root.map(usize::from);
     let Some(root) = root.and_then(|root| inventory.catalog.roots.get(root)) else {
         return source;
     };
-    let place = match root.presence == Presence::Required {
+    let place = match root.presence == RootPresence::Required {
         true => String::new(),
         false => format!("  {}", output.path(&root.path)),
     };
@@ -177,7 +184,7 @@ fn heading(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
 }
 
 /// The mark of a skill in lists. One that was not scanned is not marked as good.
-pub(super) fn mark(inventory: &Inventory, skill: &Skill, output: &Output) -> String {
+pub(super) fn mark(inventory: &Inventory, skill: &InventorySkill, output: &Output) -> String {
     match skill.status {
         Status::Ready if inventory.is_unscanned(skill) => output.paint("?", Tone::Warn),
         status => mark_of(status, output),
@@ -194,7 +201,7 @@ pub(super) fn mark_of(status: Status, output: &Output) -> String {
     }
 }
 
-fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) {
+fn row(inventory: &Inventory, skill: &InventorySkill, output: &Output, out: &mut String) {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref();
     let emoji = card
@@ -220,14 +227,14 @@ fn row(inventory: &Inventory, skill: &Skill, output: &Output, out: &mut String) 
 }
 
 /// What keeps a skill from being used, one line each.
-pub(super) fn remarks(inventory: &Inventory, skill: &Skill) -> Vec<String> {
+pub(super) fn remarks(inventory: &Inventory, skill: &InventorySkill) -> Vec<String> {
     remarks_with(inventory, skill, |_| true)
 }
 
 /// The same with those of its reasons that are wanted.
 fn remarks_with(
     inventory: &Inventory,
-    skill: &Skill,
+    skill: &InventorySkill,
     wanted: impl Fn(&Reason) -> bool,
 ) -> Vec<String> {
     let entry = inventory.entry(skill);
@@ -246,7 +253,7 @@ fn remarks_with(
     if let Some(known) = skill
         .scan
         .as_deref()
-        .filter(|known| known.stance == Stance::Warned)
+        .filter(|known| known.stance == ScanConsequence::Warned)
     {
         let reason = scan_reason(&entry.name(), known.objection());
         lines.extend(reason.map(|reason| format!("warning: {}", one_line(&reason.message))));
@@ -261,7 +268,7 @@ fn remarks_with(
     let errors = entry
         .diagnostics
         .iter()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error);
+        .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
     lines.extend(errors.map(|diagnostic| {
         let place = diagnostic.position.map_or_else(String::new, |position| {
             format!(":{}:{}", position.line, position.column)
@@ -330,16 +337,18 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
     }
     let of_all = inventory.diagnostics.iter().filter(|diagnostic| {
         output.is_verbose()
-            || diagnostic.severity == Severity::Error
+            || diagnostic.severity == DiagnosticSeverity::Error
             || matches!(
                 diagnostic.code,
-                Code::LimitReached | Code::SelectionUnknown | Code::RootMissing
+                DiagnosticCode::LimitReached
+                    | DiagnosticCode::SelectionUnknown
+                    | DiagnosticCode::RootMissing
             )
     });
     let skills = inventory.skills.iter();
     let pins = skills.filter_map(|skill| version_problem(inventory.entry(skill)));
     for diagnostic in pins.chain(of_all) {
-        let is_of_skill = diagnostic.code == Code::VersionNotFound;
+        let is_of_skill = diagnostic.code == DiagnosticCode::VersionNotFound;
         let hint = diagnostic.hint.as_deref().map_or_else(String::new, |hint| {
             format!(
                 "\n{} {}",
@@ -361,7 +370,7 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
 }
 
 /// The diagnostic about a skill that has another version than the configuration asks for.
-fn version_problem(entry: &Entry) -> Option<&Diagnostic> {
+fn version_problem(entry: &CatalogEntry) -> Option<&Diagnostic> {
     let mut diagnostics = entry.diagnostics.iter();
-    diagnostics.find(|diagnostic| diagnostic.code == Code::VersionNotFound)
+    diagnostics.find(|diagnostic| diagnostic.code == DiagnosticCode::VersionNotFound)
 }

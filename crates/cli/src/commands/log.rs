@@ -9,9 +9,9 @@ use metier::{
 use metier_wire::{LogDocument, ReceiptRow};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Tone, one_line},
-    session::Session,
 };
 
 /// Show what skills did, and what was refused
@@ -20,7 +20,7 @@ use crate::{
 /// and completed when it ends; until then it is `begun`. --verbose prints exact times. Receipts form a hash chain that reveals a changed or missing one: --verify
 /// checks all of them, including older ones in files beside the database.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct LogArgs {
     /// Only this skill
     name: Option<String>,
     /// Only from this time on: `2026-01-31`, `2026-01-31T09:00:00Z`, or an age such as `10m`, `3h`, `7d`
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     verify: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &LogArgs) -> Result<Exit, Failure> {
     let since = args
         .since
         .as_deref()
@@ -76,7 +76,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(whole == Some(false)))
 }
 
-fn line(session: &Session, row: &ReceiptRow) -> String {
+fn line(session: &CliRun, row: &ReceiptRow) -> String {
     let output = &session.output;
     let mark = match (row.decision, row.outcome) {
         ("refused", _) => output.paint("✗ refused", Tone::Bad),
@@ -117,7 +117,7 @@ fn line(session: &Session, row: &ReceiptRow) -> String {
 }
 
 /// Why nothing is shown. An unknown skill is an error: a typo must not look like a skill that did nothing.
-fn nothing(session: &Session, args: &Args) -> Result<(), Failure> {
+fn nothing(session: &CliRun, args: &LogArgs) -> Result<(), Failure> {
     let since = args.since.as_ref().map_or("", |_| " since then");
     if let Some(name) = &args.name {
         session.lookup(&session.skills()?, name)?;
@@ -133,7 +133,7 @@ fn nothing(session: &Session, args: &Args) -> Result<(), Failure> {
 }
 
 /// A time, a day, or an age.
-fn time(session: &Session, text: &str) -> Result<SystemTime, Failure> {
+fn time(session: &CliRun, text: &str) -> Result<SystemTime, Failure> {
     let moment = humantime::parse_rfc3339_weak(text)
         .or_else(|_| humantime::parse_rfc3339_weak(&format!("{text} 00:00:00")))
         .ok()

@@ -14,13 +14,13 @@ use crate::{
 ///
 /// With --out a page for each command is written into a folder.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ManArgs {
     /// Write `metier.1`, `metier-list.1`, … here
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-pub(crate) fn run(args: &Args, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &ManArgs, output: &Output) -> Result<Exit, Failure> {
     let command = Cli::command();
     match &args.out {
         Some(folder) => {

@@ -3,13 +3,13 @@
 use std::{io::IsTerminal, sync::Arc};
 
 use metier::Machine;
-use metier_server::{ServeError, serve};
+use metier_server::{McpServeError, serve};
 
 use crate::{
     cli::Global,
+    cli_run::settings,
     failure::{Exit, Failure},
     output::{Output, Tone},
-    session::settings,
 };
 
 /// Serve the skills to an agent, over MCP on stdin and stdout
@@ -23,13 +23,13 @@ use crate::{
 /// for permission: approve what a skill needs before, with `metier permissions NAME --approve`, in the
 /// configuration, or with `--approve-skills` after `mcp`. Other flags work too, such as `--root DIR` for the skills of one folder.
 #[derive(clap::Args)]
-pub(crate) struct Args {}
+pub(crate) struct McpArgs {}
 
 pub(crate) fn run(
     global: &Global,
     machine: &Machine,
     output: &Output,
-    _args: &Args,
+    _args: &McpArgs,
 ) -> Result<Exit, Failure> {
     if std::io::stdin().is_terminal() {
         output.note(&format!(
@@ -41,7 +41,7 @@ pub(crate) fn run(
     let output = Arc::new(Output::unattended(global));
     let served = serve(settings(global, machine, &output));
     served.map_err(|error| match error {
-        ServeError::Os(error) => {
+        McpServeError::Os(error) => {
             Failure::broken("server", format!("the server can't be started: {error}"))
         }
         error => Failure::unmet("no-client", error.to_string())

@@ -36,46 +36,46 @@ use std::process::ExitCode;
 use metier::Machine;
 
 use crate::{
-    cli::{Cli, Command},
+    cli::{Cli, CliCommand},
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::Output,
-    session::Session,
 };
 
 /// Runs the command that was typed.
 pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitCode, Failure> {
-    let open = || Session::open(&cli.global, machine, output);
-    let open_anyway = || Session::open_anyway(&cli.global, machine, output);
+    let open = || CliRun::open(&cli.global, machine, output);
+    let open_anyway = || CliRun::open_anyway(&cli.global, machine, output);
     let exit: Exit = match &cli.command {
         None => overview::run(&open()?),
-        Some(Command::List(args)) => list::run(&open()?, args),
-        Some(Command::Info(args)) => info::run(&open()?, args),
-        Some(Command::Validate(args)) => validate::run(&open()?, args),
-        Some(Command::Prompt(args)) => prompt::run(&open()?, args),
-        Some(Command::Show(args)) => show::run(&open()?, args),
-        Some(Command::Read(args)) => read::run(&open()?, args),
-        Some(Command::Scan(args)) => scan::run(&open()?, args),
-        Some(Command::Select(args)) => select::run(&open()?, args),
-        Some(Command::Why(args)) => why::run(&open()?, args),
-        Some(Command::Compose(args)) => compose::run(&open()?, args),
-        Some(Command::Doctor(args)) => doctor::run(&open_anyway()?, args),
-        Some(Command::Run(args)) => run::run(&open()?, args),
-        Some(Command::Agent(args)) => agent::run(&open()?, args),
-        Some(Command::Chat(args)) => chat::run(&open()?, args),
-        Some(Command::Spawn(args)) => spawn::run(&open()?, args),
-        Some(Command::Tools(args)) => tools::run(&open()?, args),
-        Some(Command::Test(args)) => test::run(&open()?, args),
-        Some(Command::Call(args)) => call::run(&open()?, args),
-        Some(Command::Deps(args)) => deps::run(&open()?, args),
-        Some(Command::Exec(args)) => exec::run(&open()?, args),
-        Some(Command::Permissions(args)) => permissions::run(&open()?, args),
-        Some(Command::Log(args)) => log::run(&open()?, args),
-        Some(Command::New(args)) => new::run(args, machine, output),
-        Some(Command::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
-        Some(Command::Trust(args)) => trust::run(&open_anyway()?, args),
-        Some(Command::Config(args)) => config::run(&open_anyway()?, args),
-        Some(Command::Completions(args)) => completions::run(args, output),
-        Some(Command::Man(args)) => man::run(args, output),
+        Some(CliCommand::List(args)) => list::run(&open()?, args),
+        Some(CliCommand::Info(args)) => info::run(&open()?, args),
+        Some(CliCommand::Validate(args)) => validate::run(&open()?, args),
+        Some(CliCommand::Prompt(args)) => prompt::run(&open()?, args),
+        Some(CliCommand::Show(args)) => show::run(&open()?, args),
+        Some(CliCommand::Read(args)) => read::run(&open()?, args),
+        Some(CliCommand::Scan(args)) => scan::run(&open()?, args),
+        Some(CliCommand::Select(args)) => select::run(&open()?, args),
+        Some(CliCommand::Why(args)) => why::run(&open()?, args),
+        Some(CliCommand::Compose(args)) => compose::run(&open()?, args),
+        Some(CliCommand::Doctor(args)) => doctor::run(&open_anyway()?, args),
+        Some(CliCommand::Run(args)) => run::run(&open()?, args),
+        Some(CliCommand::Agent(args)) => agent::run(&open()?, args),
+        Some(CliCommand::Chat(args)) => chat::run(&open()?, args),
+        Some(CliCommand::Spawn(args)) => spawn::run(&open()?, args),
+        Some(CliCommand::Tools(args)) => tools::run(&open()?, args),
+        Some(CliCommand::Test(args)) => test::run(&open()?, args),
+        Some(CliCommand::Call(args)) => call::run(&open()?, args),
+        Some(CliCommand::Deps(args)) => deps::run(&open()?, args),
+        Some(CliCommand::Exec(args)) => exec::run(&open()?, args),
+        Some(CliCommand::Permissions(args)) => permissions::run(&open()?, args),
+        Some(CliCommand::Log(args)) => log::run(&open()?, args),
+        Some(CliCommand::New(args)) => new::run(args, machine, output),
+        Some(CliCommand::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
+        Some(CliCommand::Trust(args)) => trust::run(&open_anyway()?, args),
+        Some(CliCommand::Config(args)) => config::run(&open_anyway()?, args),
+        Some(CliCommand::Completions(args)) => completions::run(args, output),
+        Some(CliCommand::Man(args)) => man::run(args, output),
     }?;
     Ok(exit.into())
 }

@@ -24,7 +24,7 @@ use crate::{
 /// It writes a folder with a manifest, a text for the model, code, a README and tests, all of them small and meant to be changed. The
 /// skill is valid, scans clean, and its tests pass.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct NewArgs {
     /// What to call it: lower-case letters, digits and hyphens
     name: String,
     /// What it contributes
@@ -78,7 +78,7 @@ fn backends() -> PossibleValuesParser {
     PossibleValuesParser::new(words.map(value))
 }
 
-pub(crate) fn run(args: &Args, machine: &Machine, output: &Output) -> Result<Exit, Failure> {
+pub(crate) fn run(args: &NewArgs, machine: &Machine, output: &Output) -> Result<Exit, Failure> {
     let name = valid_name(&args.name)?;
     let (language, form) = language(args)?;
     let wish = Wish {
@@ -142,7 +142,7 @@ fn valid_name(name: &str) -> Result<&str, Failure> {
 }
 
 /// What the code is written in, if there is any, and what it is built as.
-fn language(args: &Args) -> Result<(Option<Language>, Form), Failure> {
+fn language(args: &NewArgs) -> Result<(Option<Language>, Form), Failure> {
     const BACKENDS: &str = "metier new NAME --backend starlark, js, process, native or wasm";
     let wrong = |message: &str, hint: &str| {
         let hint = hint.replace("NAME", &shell_word(&args.name));

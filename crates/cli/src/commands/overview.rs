@@ -3,20 +3,20 @@
 use std::path::Path;
 
 use metier::{
-    skill::{Code, Inventory, ReasonKind, Severity, Source, Status},
+    skill::{DiagnosticCode, DiagnosticSeverity, Inventory, ReasonKind, Source, Status},
     text::shell_word,
 };
-use metier_wire::{Counts, RootRow};
+use metier_wire::{ListCounts, RootRow};
 use serde_json::json;
 
 use crate::{
+    cli_run::CliRun,
     commands::{
         causes::causes,
         list::{self, mark_of},
     },
     failure::{Exit, Failure},
     output::{Tone, count, one_line},
-    session::Session,
 };
 
 /// The longest command whose reason is aligned with those of the others.
@@ -24,12 +24,12 @@ const WIDEST: usize = 36;
 /// How many problems the overview names.
 const SHOWN: usize = 8;
 
-pub(crate) fn run(session: &Session) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun) -> Result<Exit, Failure> {
     let skills = session.skills()?;
     let inventory = skills.inventory();
     let rows = rows(inventory);
     if session.output.is_json() {
-        session.output.document(&json!({ "roots": rows, "counts": Counts::from(inventory.counts()), "next": next_documents(inventory) }))?;
+        session.output.document(&json!({ "roots": rows, "counts": ListCounts::from(inventory.counts()), "next": next_documents(inventory) }))?;
         return Ok(Exit::Ok);
     }
     let mut out = headline(session, inventory);
@@ -116,7 +116,7 @@ fn rows(inventory: &Inventory) -> Vec<RootRow> {
     rows.into_iter().map(|(_, row)| row).collect()
 }
 
-fn headline(session: &Session, inventory: &Inventory) -> String {
+fn headline(session: &CliRun, inventory: &Inventory) -> String {
     let counts = inventory.counts();
     let found = count(inventory.skills.len(), "skill");
     let ready = session
@@ -128,7 +128,7 @@ fn headline(session: &Session, inventory: &Inventory) -> String {
     )
 }
 
-fn places(session: &Session, rows: &[RootRow]) -> String {
+fn places(session: &CliRun, rows: &[RootRow]) -> String {
     let shown: Vec<String> = rows
         .iter()
         .map(|row| session.output.path(Path::new(&row.path)))
@@ -153,13 +153,14 @@ fn places(session: &Session, rows: &[RootRow]) -> String {
 }
 
 /// What is wrong, the worst first, each with what to type.
-fn troubles(session: &Session, inventory: &Inventory) -> String {
+fn troubles(session: &CliRun, inventory: &Inventory) -> String {
     let wrong = causes(inventory, false, &session.output);
     let roots: Vec<String> = inventory
         .diagnostics
         .iter()
         .filter(|diagnostic| {
-            diagnostic.severity == Severity::Error || diagnostic.code == Code::LimitReached
+            diagnostic.severity == DiagnosticSeverity::Error
+                || diagnostic.code == DiagnosticCode::LimitReached
         })
         .map(|diagnostic| {
             format!(

@@ -1,15 +1,15 @@
 //! `metier permissions`
 
 use metier::{
-    permissions::{Answer, PermissionDecision, PermissionReport, PermissionState},
+    permissions::{ApprovalDecision, PermissionDecision, PermissionReport, PermissionState},
     text::shell_word,
 };
 use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Tone, count, one_line},
-    session::Session,
 };
 
 /// Show, approve and revoke the permissions of skills
@@ -17,7 +17,7 @@ use crate::{
 /// Without a name: every answer so far. With one: the permissions that the skill asks for, each with your answer, for exactly
 /// the bytes that it has now. An approval ends when the skill changes.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct PermissionsArgs {
     /// The skill
     name: Option<String>,
     /// Allow this, such as `shell:exec(git *)`; without a value, everything that it asks for
@@ -31,24 +31,24 @@ pub(crate) struct Args {
     revoke: Option<Vec<String>>,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &PermissionsArgs) -> Result<Exit, Failure> {
     let Some(name) = &args.name else {
         return list(session);
     };
     let asked = match (&args.revoke, &args.approve, &args.deny) {
         (Some(permissions), ..) => return revoke(session, name, permissions),
         (_, Some(permissions), _) => {
-            session.answer_permissions(name, permissions, Answer::Allowed)?
+            session.answer_permissions(name, permissions, ApprovalDecision::Allowed)?
         }
         (_, _, Some(permissions)) => {
-            session.answer_permissions(name, permissions, Answer::Denied)?
+            session.answer_permissions(name, permissions, ApprovalDecision::Denied)?
         }
         _ => session.permissions(name)?,
     };
     show(session, &asked)
 }
 
-fn revoke(session: &Session, name: &str, permissions: &[String]) -> Result<Exit, Failure> {
+fn revoke(session: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, Failure> {
     let removed = session.forget_answers(name, permissions)?;
     if session.output.is_json() {
         return list(session);
@@ -79,7 +79,7 @@ pub(super) fn rows(permissions: &[PermissionState]) -> Vec<PermissionRow> {
     permissions.iter().map(row).collect()
 }
 
-fn show(session: &Session, asked: &PermissionReport) -> Result<Exit, Failure> {
+fn show(session: &CliRun, asked: &PermissionReport) -> Result<Exit, Failure> {
     let (rows, identity) = (rows(&asked.permissions), &asked.identity);
     let output = &session.output;
     if output.is_json() {
@@ -116,7 +116,7 @@ fn show(session: &Session, asked: &PermissionReport) -> Result<Exit, Failure> {
     Ok(Exit::Ok)
 }
 
-fn list(session: &Session) -> Result<Exit, Failure> {
+fn list(session: &CliRun) -> Result<Exit, Failure> {
     let approvals = session.answers()?;
     let output = &session.output;
     if output.is_json() {
@@ -127,8 +127,8 @@ fn list(session: &Session) -> Result<Exit, Failure> {
     let mut text = String::new();
     for approval in &approvals {
         let state = match approval.decision {
-            Answer::Allowed => output.paint("allowed", Tone::Good),
-            Answer::Denied => output.paint("denied ", Tone::Bad),
+            ApprovalDecision::Allowed => output.paint("allowed", Tone::Good),
+            ApprovalDecision::Denied => output.paint("denied ", Tone::Bad),
         };
         let digest = approval.digest.get(..19).unwrap_or(&approval.digest);
         text.push_str(&format!(

@@ -13,9 +13,9 @@ use metier::{
 use metier_wire::{PromptDocument, PromptSkill};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Tone, count},
-    session::Session,
 };
 
 /// The largest base text, in bytes.
@@ -27,13 +27,13 @@ const MAX_BASE: u64 = 16 << 20;
 /// with `--skills` are active: their texts follow the catalog, each with the prompt files of its manifest, then the additions of
 /// their `before_prompt_build` hooks. `--mode full` prints whole bodies.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct PromptArgs {
     /// How the catalog is written
-    #[arg(long, value_enum, default_value_t = Format::Xml)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = PromptFormatArg::Xml)]
+    format: PromptFormatArg,
     /// The catalog, or whole bodies
-    #[arg(long, value_enum, default_value_t = Mode::Catalog)]
-    mode: Mode,
+    #[arg(long, value_enum, default_value_t = PromptModeArg::Catalog)]
+    mode: PromptModeArg,
     /// At most this many skills; 0 is no limit [default: no limit; 20 in full mode]
     #[arg(long, value_name = "N")]
     max_skills: Option<usize>,
@@ -63,20 +63,20 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum PromptFormatArg {
     Xml,
     Markdown,
     Json,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Mode {
+enum PromptModeArg {
     Catalog,
     Full,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
-    if args.mode == Mode::Full && (args.budget.is_some() || args.bare || args.keep_empty) {
+pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> {
+    if args.mode == PromptModeArg::Full && (args.budget.is_some() || args.bare || args.keep_empty) {
         let message = "--budget, --bare and --keep-empty are for the catalog, not for whole bodies";
         return Err(Failure::broken("usage", message).hint("leave out `--mode full`"));
     }
@@ -89,8 +89,8 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let options = PromptOptions {
         base,
         format: match args.format {
-            Format::Markdown => PromptFormat::Markdown,
-            Format::Xml | Format::Json => PromptFormat::Xml,
+            PromptFormatArg::Markdown => PromptFormat::Markdown,
+            PromptFormatArg::Xml | PromptFormatArg::Json => PromptFormat::Xml,
         },
         max_skills: args.max_skills,
         budget: args.budget,
@@ -99,24 +99,24 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
         bare: args.bare,
     };
     let prompt = match args.mode {
-        Mode::Catalog => session.prompt(&options)?,
-        Mode::Full => session.full_prompt(&options, &args.separator)?,
+        PromptModeArg::Catalog => session.prompt(&options)?,
+        PromptModeArg::Full => session.full_prompt(&options, &args.separator)?,
     };
-    if args.mode == Mode::Full {
+    if args.mode == PromptModeArg::Full {
         remark_bodies(session, args, &prompt);
     }
-    if args.format == Format::Json || session.output.is_json() {
+    if args.format == PromptFormatArg::Json || session.output.is_json() {
         session.output.document(&document(&prompt))?;
         return Ok(Exit::Ok);
     }
     session.output.content(&prompt.text)?;
-    if args.mode == Mode::Catalog {
+    if args.mode == PromptModeArg::Catalog {
         remarks(session, &prompt);
     }
     Ok(Exit::Ok)
 }
 
-fn read_base(session: &Session, file: &Path) -> Result<String, Failure> {
+fn read_base(session: &CliRun, file: &Path) -> Result<String, Failure> {
     let text = if file == Path::new("-") {
         let mut text = String::new();
         let mut stdin = std::io::stdin().lock().take(MAX_BASE);
@@ -148,12 +148,12 @@ fn document(prompt: &SkillPrompt) -> PromptDocument<'_> {
     }
 }
 
-fn note(session: &Session, line: &str) {
+fn note(session: &CliRun, line: &str) {
     let word = session.output.paint_talk("note:", Tone::Note);
     session.output.note(&format!("{word} {line}"));
 }
 
-fn remarks(session: &Session, prompt: &SkillPrompt) {
+fn remarks(session: &CliRun, prompt: &SkillPrompt) {
     if prompt.omitted + prompt.shortened > 0 {
         let line = format!(
             "{} left out, {} shortened; about {} tokens",
@@ -173,7 +173,7 @@ fn remarks(session: &Session, prompt: &SkillPrompt) {
     }
 }
 
-fn remark_bodies(session: &Session, args: &Args, prompt: &SkillPrompt) {
+fn remark_bodies(session: &CliRun, args: &PromptArgs, prompt: &SkillPrompt) {
     if prompt.bodies_left_out > 0 {
         let line = format!(
             "{} left out: --max-skills is {}, and 0 is no limit",

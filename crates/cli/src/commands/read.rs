@@ -4,8 +4,8 @@ use metier::Resource;
 use metier_wire::ReadDocument;
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
-    session::Session,
 };
 
 /// Print a file of a skill
@@ -13,14 +13,14 @@ use crate::{
 /// The path is relative to the skill's folder and can't lead out of it: `..`, absolute paths, links
 /// and hard links are refused.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ReadArgs {
     /// The skill
     name: String,
     /// A file below its folder, such as `references/schema.md`
     path: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ReadArgs) -> Result<Exit, Failure> {
     let file = session.read(&args.name, &args.path)?;
     if session.output.is_json() {
         let document = ReadDocument::of(&file, &args.path);

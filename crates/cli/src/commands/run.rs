@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use metier::{
     Runnable, SessionOptions, Skill, Skills,
-    agent::{ConversationOptions, Listener},
+    agent::{ConversationOptions, EventListener},
     text::shell_word,
     workflow_input,
 };
 use metier_wire::ShowDocument;
 
 use crate::{
+    cli_run::CliRun,
     commands::{
         agent::{self, AgentTerminal},
         call,
     },
     failure::{Exit, Failure},
-    session::Session,
 };
 
 /// Run a skill
@@ -26,7 +26,7 @@ use crate::{
 /// 123` is what `/review-pr 123` is in `metier chat`, with the model of `metier agent`. --dry-run prints the text that a model would
 /// get: the skill's text with its arguments, after its commands have run, if they are permitted.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct RunArgs {
     /// The skill, or one of its workflows
     name: String,
     /// Its arguments
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     how: agent::How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &RunArgs) -> Result<Exit, Failure> {
     let skills = session.agent_skills()?;
     let found = session.find_runnable(&skills, &args.name)?;
     if args.dry_run {
@@ -66,11 +66,11 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
 
 /// Runs the handler of a workflow, with a model that it can ask.
 fn run_workflow(
-    session: &Session,
+    session: &CliRun,
     terminal: &AgentTerminal,
     skills: &Skills,
     found: &Runnable<'_>,
-    args: &Args,
+    args: &RunArgs,
 ) -> Result<Exit, Failure> {
     let (talk, cancel) = (&terminal.talk, &terminal.cancel);
     let name = found.skill.name().into_owned();
@@ -81,7 +81,7 @@ fn run_workflow(
             .hint("--json prints what it returns, with its receipts"));
     }
     let input = workflow_input(&args.arguments, &args.arguments.join(" "));
-    let listener = Arc::clone(talk) as Arc<dyn Listener>;
+    let listener = Arc::clone(talk) as Arc<dyn EventListener>;
     let model = session.skill_model(skills, args.how.model.as_deref(), &listener, cancel)?;
     let options = SessionOptions {
         model: Some(model),
@@ -110,7 +110,7 @@ fn run_workflow(
 }
 
 /// Prints the text that a model would get.
-fn print(session: &Session, skill: Skill<'_>, args: &Args) -> Result<Exit, Failure> {
+fn print(session: &CliRun, skill: Skill<'_>, args: &RunArgs) -> Result<Exit, Failure> {
     let arguments = args.arguments.iter().cloned();
     let shown = session.render(&skill.path().to_string_lossy(), arguments)?;
     let document = ShowDocument::from(shown);

@@ -9,15 +9,15 @@ use std::{
 
 use metier::{
     read_named,
-    scans::{ScanOptions, ScannedSkill, Stance, Verdict, suggested},
+    scans::{ScanConsequence, ScanOptions, ScannedSkill, Verdict, suggested},
 };
 use metier_wire::{Baseline, ScanDocument, ScannedRow, sarif};
 
 use self::page::{SHOWN, report, suggestions, total};
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Tone, count, one_line},
-    session::Session,
 };
 
 /// Find what is dangerous in a skill, with the evidence
@@ -28,13 +28,13 @@ use crate::{
 ///
 /// A blocked skill can be accepted as it is with `--accept`: for exactly these bytes, until one changes.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ScanArgs {
     /// A skill's name or folder, or a folder of skills [default: this folder; with `--root`, all skills there]
     #[arg(value_name = "PATH|NAME")]
     what: Vec<String>,
     /// How to print: text, json or sarif
     #[arg(long, value_enum, value_name = "FORMAT")]
-    format: Option<Format>,
+    format: Option<ScanFormatArg>,
     /// What makes the command fail
     #[arg(long, value_enum, value_name = "SEVERITY", default_value_t = FailOn::Critical)]
     fail_on: FailOn,
@@ -62,7 +62,7 @@ pub(crate) struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum ScanFormatArg {
     /// For people
     Text,
     /// One JSON document
@@ -84,7 +84,7 @@ enum FailOn {
 /// The largest baseline, in bytes.
 const MAX_BASELINE: u64 = 64 << 20;
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     if args.reason.is_some() && !args.accept && !args.update_baseline {
         return Err(
             Failure::broken("usage", "`--reason` explains an acceptance or a baseline")
@@ -104,17 +104,19 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
     let fails = scans.iter().any(|scan| fails(scan, args.fail_on));
     let verdicts = total(&scans);
     if args.bad {
-        scans.retain(|scan| scan.stance() == Stance::Blocked || is_bad(scan));
+        scans.retain(|scan| scan.stance() == ScanConsequence::Blocked || is_bad(scan));
     }
     print(session, args, &scans, &verdicts)?;
     Ok(Exit::unmet_if(fails))
 }
 
-impl Args {
+impl ScanArgs {
     /// In a report about many skills, nothing is printed of a skill up to a verdict: then its cached verdict is enough.
-    fn options(&self, session: &Session) -> ScanOptions {
-        let is_text = !matches!(self.format, Some(Format::Json | Format::Sarif))
-            && !session.output.is_json()
+    fn options(&self, session: &CliRun) -> ScanOptions {
+        let is_text = !matches!(
+            self.format,
+            Some(ScanFormatArg::Json | ScanFormatArg::Sarif)
+        ) && !session.output.is_json()
             && !session.output.is_verbose();
         let needs_all = self.baseline.is_some() || self.suggest_permissions;
         let (verdict, cached_over) = match self.bad {
@@ -135,28 +137,30 @@ fn is_bad(scan: &ScannedSkill) -> bool {
 }
 
 fn print(
-    session: &Session,
-    args: &Args,
+    session: &CliRun,
+    args: &ScanArgs,
     scans: &[ScannedSkill],
     total: &str,
 ) -> Result<(), Failure> {
     let format = args.format.unwrap_or(if session.output.is_json() {
-        Format::Json
+        ScanFormatArg::Json
     } else {
-        Format::Text
+        ScanFormatArg::Text
     });
     match format {
-        Format::Json => {
+        ScanFormatArg::Json => {
             let document = document(scans, args.suggest_permissions);
             session.output.document(&document)?;
         }
-        Format::Sarif => {
+        ScanFormatArg::Sarif => {
             let document = document(scans, args.suggest_permissions);
             let log = sarif(&document, env!("CARGO_PKG_VERSION"));
             session.output.document(&log)?;
         }
-        Format::Text if args.suggest_permissions => session.output.text(&suggestions(scans))?,
-        Format::Text => {
+        ScanFormatArg::Text if args.suggest_permissions => {
+            session.output.text(&suggestions(scans))?;
+        }
+        ScanFormatArg::Text => {
             let page = report(scans, total, args.bad, &session.output);
             session.output.report(&page)?;
         }
@@ -175,7 +179,7 @@ fn fails(scan: &ScannedSkill, fail_on: FailOn) -> bool {
     }
 }
 
-fn revoke(session: &Session, args: &Args) -> Result<Exit, Failure> {
+fn revoke(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     let mut lines = String::new();
     for (name, was_accepted) in session.revoke_acceptance(&args.what)? {
         let name = one_line(&name);
@@ -193,8 +197,8 @@ fn revoke(session: &Session, args: &Args) -> Result<Exit, Failure> {
 
 /// Leaves out the findings of the baseline, or writes the findings into it.
 fn apply_baseline(
-    session: &Session,
-    args: &Args,
+    session: &CliRun,
+    args: &ScanArgs,
     file: &Path,
     scans: &mut [ScannedSkill],
 ) -> Result<(), Failure> {

@@ -6,17 +6,18 @@ use clap::ValueEnum;
 use metier::{
     Skills,
     selection::{
-        self, Coding, Incomplete, Match, Pick, Refused, Selection, Task, TaskMatches, TaskMode,
+        self, Coding, Incomplete, Pick, Selection, Task, TaskMatches, TaskMode, TriggerMatch,
+        UnusableSkill,
     },
-    skill::{Code, Inventory},
+    skill::{DiagnosticCode, Inventory},
     text::shell_word,
 };
 use metier_wire::{CodingRow, LackRow, PickRow, ProjectRow, RefusedRow, SelectDocument};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    session::Session,
 };
 
 /// Pick the skills that fit a task, with the reasons
@@ -26,7 +27,7 @@ use crate::{
 /// error; the words of a task decide whether it is coding. Only skills that can be used are picked; `metier why` explains
 /// the others.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SelectArgs {
     /// What is to be done, in quotes
     #[arg(value_name = "TASK")]
     task: String,
@@ -34,7 +35,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "K")]
     top: Option<NonZeroUsize>,
     #[command(flatten)]
-    around: Around,
+    around: ProjectArgs,
     #[command(flatten)]
     ruled: Ruled,
 }
@@ -49,15 +50,15 @@ pub(super) struct Ruled {
     #[arg(long)]
     no_coding: bool,
     /// What mistakes cost: with a high risk, skills that write or run commands must be named
-    #[arg(long, value_enum, value_name = "RISK", default_value_t = Risk::Low)]
-    risk: Risk,
+    #[arg(long, value_enum, value_name = "RISK", default_value_t = RiskArg::Low)]
+    risk: RiskArg,
     /// The field of the task: a word of a skill's category or tags
     #[arg(long, value_name = "WORD")]
     domain: Option<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Risk {
+enum RiskArg {
     /// Mistakes are cheap
     Low,
     /// What skills may do is shown
@@ -66,19 +67,19 @@ enum Risk {
     High,
 }
 
-impl From<Risk> for selection::Risk {
-    fn from(risk: Risk) -> Self {
+impl From<RiskArg> for selection::Risk {
+    fn from(risk: RiskArg) -> Self {
         match risk {
-            Risk::Low => Self::Low,
-            Risk::Medium => Self::Medium,
-            Risk::High => Self::High,
+            RiskArg::Low => Self::Low,
+            RiskArg::Medium => Self::Medium,
+            RiskArg::High => Self::High,
         }
     }
 }
 
 impl Ruled {
     /// A task with what was named beside it.
-    pub(super) fn task(&self, text: &str, around: &Around) -> Task {
+    pub(super) fn task(&self, text: &str, around: &ProjectArgs) -> Task {
         Task {
             files: around.file.clone(),
             languages: around.language.clone(),
@@ -101,7 +102,7 @@ impl Ruled {
 
 /// Values beside the task.
 #[derive(clap::Args, Default)]
-pub(super) struct Around {
+pub(super) struct ProjectArgs {
     /// A file that the task is about, instead of all files of the project
     #[arg(long, value_name = "FILE")]
     file: Vec<PathBuf>,
@@ -109,12 +110,12 @@ pub(super) struct Around {
     #[arg(long, value_name = "LANGUAGE")]
     language: Vec<String>,
     /// How the agent is used
-    #[arg(long, value_enum, value_name = "MODE", default_value_t = Mode::Interactive)]
-    mode: Mode,
+    #[arg(long, value_enum, value_name = "MODE", default_value_t = ModeArg::Interactive)]
+    mode: ModeArg,
 }
 
 #[derive(Clone, Copy, Default, ValueEnum)]
-pub(crate) enum Mode {
+pub(crate) enum ModeArg {
     /// A person is at the keyboard
     #[default]
     Interactive,
@@ -124,17 +125,17 @@ pub(crate) enum Mode {
     Wiki,
 }
 
-impl From<Mode> for TaskMode {
-    fn from(mode: Mode) -> Self {
+impl From<ModeArg> for TaskMode {
+    fn from(mode: ModeArg) -> Self {
         match mode {
-            Mode::Interactive => Self::Interactive,
-            Mode::Headless => Self::Headless,
-            Mode::Wiki => Self::Wiki,
+            ModeArg::Interactive => Self::Interactive,
+            ModeArg::Headless => Self::Headless,
+            ModeArg::Wiki => Self::Wiki,
         }
     }
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> {
     let skills = session.skills()?;
     let inventory = skills.inventory();
     note_unknown(inventory, &session.output);
@@ -196,7 +197,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Skills that were held back or refused.
-fn note_rest(session: &Session, inventory: &Inventory, selection: &Selection<'_>) {
+fn note_rest(session: &CliRun, inventory: &Inventory, selection: &Selection<'_>) {
     for held in &selection.held {
         note_held(inventory, held, &session.output);
     }
@@ -231,7 +232,7 @@ pub(super) fn note_incomplete(incomplete: &Incomplete, coding: &Coding, output: 
 }
 
 /// A skill that the task names and that can't be picked.
-fn note_refused(inventory: &Inventory, refused: &Refused<'_>, output: &Output) {
+fn note_refused(inventory: &Inventory, refused: &UnusableSkill<'_>, output: &Output) {
     let name = one_line(&inventory.entry(refused.skill).name());
     let word = output.paint_talk("warning:", Tone::Warn);
     let messages = refused.gates.iter().map(|gate| one_line(&gate.message));
@@ -249,7 +250,7 @@ fn note_refused(inventory: &Inventory, refused: &Refused<'_>, output: &Output) {
 
 /// The skills that fit a task, for a sub-agent: what was picked is printed, and what is missing is an error.
 pub(super) fn names(
-    session: &Session,
+    session: &CliRun,
     skills: &Skills,
     task: &str,
     is_coding: bool,
@@ -303,7 +304,7 @@ fn page(inventory: &Inventory, pick: &Pick<'_>, output: &Output) -> String {
 }
 
 /// A line for each match.
-pub(super) fn signals(matches: &[Match], output: &Output, page: &mut String) {
+pub(super) fn signals(matches: &[TriggerMatch], output: &Output, page: &mut String) {
     for found in matches {
         line(found.signal.as_str(), &found.detail, output, page);
     }
@@ -319,7 +320,7 @@ pub(super) fn note_unknown(inventory: &Inventory, output: &Output) {
     let unknown = inventory
         .diagnostics
         .iter()
-        .filter(|diagnostic| diagnostic.code == Code::SelectionUnknown);
+        .filter(|diagnostic| diagnostic.code == DiagnosticCode::SelectionUnknown);
     for diagnostic in unknown {
         let word = output.paint_talk("warning:", Tone::Warn);
         output.note(&format!("{word} {}", one_line(&diagnostic.message)));

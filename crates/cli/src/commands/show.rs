@@ -4,8 +4,8 @@ use metier::ShowOptions;
 use metier_wire::ShowDocument;
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
-    session::Session,
 };
 
 /// Show a skill as a model would get it when it is activated
@@ -13,7 +13,7 @@ use crate::{
 /// Arguments take the places of `$ARGUMENTS`, `$0`, `$name` and so on; what no place took is added at
 /// the end. Arguments that could be taken for flags follow `--`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ShowArgs {
     /// The skill
     name: String,
     /// Its arguments
@@ -26,7 +26,7 @@ pub(crate) struct Args {
     no_exec: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ShowArgs) -> Result<Exit, Failure> {
     let how = ShowOptions {
         raw: args.raw,
         no_exec: args.no_exec,

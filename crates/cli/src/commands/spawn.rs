@@ -10,8 +10,8 @@ use super::{
     select,
 };
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
-    session::Session,
 };
 
 /// Start a sub-agent with exactly a set of skills
@@ -24,7 +24,7 @@ use crate::{
 ///
 /// The model and its key are those of `metier agent`.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct SpawnArgs {
     /// What is to be done
     #[arg(long, value_name = "TASK")]
     task: String,
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     how: How,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &SpawnArgs) -> Result<Exit, Failure> {
     let available = session.agent_skills()?;
     let terminal = AgentTerminal::open(session, args.how.format)?;
     let is_coding = match (args.coding, args.no_coding) {
@@ -64,9 +64,9 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
 
 /// The skills of the sub-agent: those that were named, those that fit, or those of the coding pipeline.
 fn skills(
-    session: &Session,
+    session: &CliRun,
     available: &Skills,
-    args: &Args,
+    args: &SpawnArgs,
     is_coding: bool,
 ) -> Result<Vec<String>, Failure> {
     let named = &session.global.skills;

@@ -4,9 +4,9 @@ use metier::TestResult;
 use metier_wire::{TestDocument, TestRow};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Output, Tone, one_line},
-    session::Session,
 };
 
 /// Run a skill's own tests
@@ -22,7 +22,7 @@ pub(crate) struct Args {
     path: String,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &Args) -> Result<Exit, Failure> {
     let output = &session.output;
     let (mut rows, mut written) = (Vec::new(), Ok(()));
     session.test(&args.path, &mut |result| {

@@ -5,9 +5,9 @@ use metier::text::shell_word;
 use metier_wire::{ToolRow, ToolsDocument};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Tone, count, one_line},
-    session::Session,
 };
 
 /// List the tools that skills contribute
@@ -15,12 +15,12 @@ use crate::{
 /// A skill names its tools in its manifest or in its code. Code is started for that without a question, with only the permissions
 /// that you granted earlier; programs and libraries are not started unless the skill is named and approved.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ToolsArgs {
     /// The skill; without one, every skill that is ready
     name: Option<String>,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ToolsArgs) -> Result<Exit, Failure> {
     let skills = session.skills()?;
     let ToolList { tools, not_started } = match &args.name {
         Some(name) => ToolList {

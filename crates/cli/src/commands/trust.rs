@@ -13,10 +13,10 @@ use metier_wire::{TrustDocument, TrustRow};
 
 use crate::{
     approver::confirmed,
+    cli_run::CliRun,
     commands::list,
     failure::{Exit, Failure},
     output::{Tone, count, one_line},
-    session::Session,
 };
 
 /// Trust the skills of a project folder
@@ -27,7 +27,7 @@ use crate::{
 ///
 /// The skills are scanned first; you see them with the findings, and are asked. A skill that the scanner blocks stays blocked.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct TrustArgs {
     /// The folder [default: the project around the working directory]
     path: Option<PathBuf>,
     /// Stop trusting it
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     list: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &TrustArgs) -> Result<Exit, Failure> {
     let folder = args.path.as_deref();
     if args.list {
         return answer(session, "listed", None);
@@ -58,7 +58,7 @@ pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Shows what would be trusted with the findings, and asks.
-fn agree(session: &Session, args: &Args, preview: &TrustPreview) -> Result<(), Failure> {
+fn agree(session: &CliRun, args: &TrustArgs, preview: &TrustPreview) -> Result<(), Failure> {
     let (output, inventory) = (&session.output, preview.inventory());
     let folder = preview.folder();
     let found = count(inventory.skills.len(), "skill");
@@ -92,7 +92,7 @@ fn agree(session: &Session, args: &Args, preview: &TrustPreview) -> Result<(), F
     }
 }
 
-fn answer(session: &Session, action: &'static str, folder: Option<&Path>) -> Result<Exit, Failure> {
+fn answer(session: &CliRun, action: &'static str, folder: Option<&Path>) -> Result<Exit, Failure> {
     let trusted = session.trusted_folders()?;
     let folder = folder.map(|folder| folder.to_string_lossy().into_owned());
     if session.output.is_json() {

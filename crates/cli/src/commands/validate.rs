@@ -1,15 +1,15 @@
 //! `metier validate`
 
 use metier::{
-    skill::{Diagnostic, Entry, Severity},
+    skill::{CatalogEntry, Diagnostic, DiagnosticSeverity},
     validating::ValidationReport,
 };
 use metier_wire::{DiagnosticRow, ValidateDocument, Validated};
 
 use crate::{
+    cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    session::Session,
 };
 
 /// Check skills against the specification
@@ -18,7 +18,7 @@ use crate::{
 /// Without `--strict` a skill is valid when it can be loaded. With it, the skill must conform to the
 /// Agent Skills specification exactly. Exit code 1 when a skill is not valid.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ValidateArgs {
     /// A skill's folder or name, or a folder of skills
     #[arg(default_value = ".")]
     path: Vec<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     strict: bool,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &ValidateArgs) -> Result<Exit, Failure> {
     let checked = session.validate(&args.path, args.strict)?;
     let output = &session.output;
     if output.is_json() {
@@ -74,17 +74,15 @@ fn report(checked: &ValidationReport, output: &Output) -> String {
     for skill in &inventory.skills {
         let entry = inventory.entry(skill);
         invalid += usize::from(!checked.is_skill_valid(skill));
-        for diagnostic in entry
-            .diagnostics
-            .iter()
-            .filter(|diagnostic| diagnostic.severity > Severity::Info || output.is_verbose())
-        {
-            warnings += usize::from(diagnostic.severity == Severity::Warning);
+        for diagnostic in entry.diagnostics.iter().filter(|diagnostic| {
+            diagnostic.severity > DiagnosticSeverity::Info || output.is_verbose()
+        }) {
+            warnings += usize::from(diagnostic.severity == DiagnosticSeverity::Warning);
             out.push_str(&lines(entry, diagnostic, output));
         }
     }
     for diagnostic in checked.folder_problems() {
-        warnings += usize::from(diagnostic.severity == Severity::Warning);
+        warnings += usize::from(diagnostic.severity == DiagnosticSeverity::Warning);
         out.push_str(&format!(
             "{}: {}: {} [{}]\n",
             one_line(&diagnostic.file),
@@ -114,14 +112,14 @@ fn report(checked: &ValidationReport, output: &Output) -> String {
 
 fn severity(diagnostic: &Diagnostic, output: &Output) -> String {
     let tone = match diagnostic.severity {
-        Severity::Error => Tone::Bad,
-        Severity::Warning => Tone::Warn,
-        Severity::Info => Tone::Faint,
+        DiagnosticSeverity::Error => Tone::Bad,
+        DiagnosticSeverity::Warning => Tone::Warn,
+        DiagnosticSeverity::Info => Tone::Faint,
     };
     output.paint(diagnostic.severity.as_str(), tone)
 }
 
-fn lines(entry: &Entry, diagnostic: &Diagnostic, output: &Output) -> String {
+fn lines(entry: &CatalogEntry, diagnostic: &Diagnostic, output: &Output) -> String {
     let place = diagnostic.position.map_or_else(String::new, |position| {
         format!(":{}:{}", position.line, position.column)
     });

@@ -7,10 +7,10 @@ use metier::{
 use metier_wire::{AccountRow, CodingRow, LackRow, WhyDocument};
 
 use crate::{
-    commands::select::{Around, Ruled, line, note_incomplete, note_unknown, project, signals},
+    cli_run::CliRun,
+    commands::select::{ProjectArgs, Ruled, line, note_incomplete, note_unknown, project, signals},
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
-    session::Session,
 };
 
 /// Explain why skills were picked for a task, and others not
@@ -19,19 +19,19 @@ use crate::{
 /// invalid, or the risk is too high to pick it unless the task names it. Without a name, skills with a signal are shown, and the evidence
 /// for and against coding; with one, also the triggers of that skill that don't match.
 #[derive(clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct WhyArgs {
     /// What is to be done, in quotes
     #[arg(value_name = "TASK")]
     task: String,
     /// A skill: its name, `source:name` for a shadowed one, or its folder
     name: Option<String>,
     #[command(flatten)]
-    around: Around,
+    around: ProjectArgs,
     #[command(flatten)]
     ruled: Ruled,
 }
 
-pub(crate) fn run(session: &Session, args: &Args) -> Result<Exit, Failure> {
+pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
     let skills = session.skills()?;
     let inventory = skills.inventory();
     note_unknown(inventory, &session.output);

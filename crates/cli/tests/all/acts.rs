@@ -13,22 +13,24 @@ use std::{
 use metier_catalog::Snapshot;
 use metier_host::{
     child::Exit,
-    world::{Done, HostEnvironment, WorldError},
+    execution::{ActResult, ExecutionError, HostEnvironment},
 };
 use metier_model::{Digest, Source};
-use metier_policy::{Act, Asked, Fetch, Git, Identity, Request, Why};
+use metier_policy::{
+    Act, FetchAct, GitAct, Identity, PermissionRequest, RequestReason, RequestedPermission,
+};
 use metier_runtime::{
     Redactor,
-    desk::Subject,
-    worker::{Failed, Worker},
+    approvals::RequestingSkill,
+    granted_skill::{ActError, GrantedSkill},
 };
-use metier_store::{Decision, Store};
-use metier_testkit::Context;
+use metier_store::{ReceiptDecision, Store};
+use metier_testkit::TestContext;
 
 use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
 
 /// Lets somebody work who was granted these permissions, in the project of a context.
-fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker, &Path)) {
+fn work_with(context: &TestContext, wants: &[&str], work: impl FnOnce(&GrantedSkill, &Path)) {
     let project = context.work().canonicalize().unwrap();
     let home = context.home().canonicalize().unwrap();
     let store = Store::open(&home.join("acts.db")).unwrap();
@@ -38,30 +40,32 @@ fn work_with(context: &Context, wants: &[&str], work: impl FnOnce(&Worker, &Path
         source: Source::User,
         digest,
     };
-    let desk = desk(store, &["a"], terms(100, &project, Some(&home)));
+    let approvals = desk(store, &["a"], terms(100, &project, Some(&home)));
     let held = Snapshot {
         files: Vec::new(),
         digest,
         fingerprint: None,
     };
-    let subject = Subject {
+    let subject = RequestingSkill {
         identity: &identity,
         place: "/",
         held: &held,
     };
-    let asked = wants.iter().map(|want| Asked {
+    let asked = wants.iter().map(|want| RequestedPermission {
         want: want.parse().unwrap(),
-        why: Why::Declared,
+        why: RequestReason::Declared,
     });
-    let grant = desk.grant(&subject, &Request::new(asked)).unwrap();
+    let grant = approvals
+        .grant(&subject, &PermissionRequest::new(asked))
+        .unwrap();
     let host = HostEnvironment {
         home: Some(home.clone()),
         path: Some("/usr/local/bin:/usr/bin:/bin".into()),
         own: vec![project.join("metier.db")],
         ..host_environment(Path::new(env!("CARGO_BIN_EXE_metier")), &project, &home)
     };
-    let worker = Worker::new(
-        Arc::new(desk),
+    let worker = GrantedSkill::new(
+        Arc::new(approvals),
         grant.into(),
         Arc::new(host),
         without_folder(&[("COLOR", "blue")]),
@@ -82,7 +86,7 @@ fn write(path: PathBuf, text: &str) -> Act {
 
 #[test]
 fn files_are_read_and_written_where_that_was_allowed() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     context.write("src/a.txt", "text\n");
     context.write("~/.ssh/id_ed25519", "key\n");
     context.write("metier.db", "ours\n");
@@ -91,7 +95,7 @@ fn files_are_read_and_written_where_that_was_allowed() {
     work_with(&context, &wants, |worker, project| {
         let read = |path: PathBuf| worker.act(&Act::ReadFile(path));
         assert!(
-            matches!(read(project.join("src/a.txt")), Ok(Done::Bytes(bytes)) if bytes == b"text\n")
+            matches!(read(project.join("src/a.txt")), Ok(ActResult::Bytes(bytes)) if bytes == b"text\n")
         );
         worker
             .act(&write(project.join("src/b.txt"), "new\n"))
@@ -104,14 +108,14 @@ fn files_are_read_and_written_where_that_was_allowed() {
         std::os::unix::fs::symlink("/etc/passwd", project.join("src/link")).unwrap();
         assert!(matches!(
             read(project.join("src/link")),
-            Err(Failed::World(WorldError::File { .. }))
+            Err(ActError::World(ExecutionError::File { .. }))
         ));
         // Keys, our own state and what others obey stay shut.
         let home = context.home().canonicalize().unwrap();
         for path in [home.join(".ssh/id_ed25519"), project.join("metier.db")] {
             assert!(matches!(
                 read(path),
-                Err(Failed::World(WorldError::Never { .. }))
+                Err(ActError::World(ExecutionError::Never { .. }))
             ));
         }
         for path in [
@@ -122,15 +126,15 @@ fn files_are_read_and_written_where_that_was_allowed() {
         ] {
             let refused = worker.act(&write(project.join(path), "evil"));
             assert!(
-                matches!(refused, Err(Failed::World(WorldError::Never { .. }))),
+                matches!(refused, Err(ActError::World(ExecutionError::Never { .. }))),
                 "{path}: {refused:?}"
             );
             let receipt = worker.receipts().pop().unwrap();
-            assert_eq!(receipt.entry.decision, Decision::Refused, "{path}");
+            assert_eq!(receipt.entry.decision, ReceiptDecision::Refused, "{path}");
         }
         assert!(matches!(
             read("/etc/passwd".into()),
-            Err(Failed::Refused(_))
+            Err(ActError::Refused(_))
         ));
     });
 }
@@ -155,7 +159,7 @@ fn serve(times: usize, answer: &'static str) -> u16 {
 }
 
 fn fetch(host: &str, port: u16) -> Act {
-    Act::Fetch(Fetch {
+    Act::Fetch(FetchAct {
         method: "GET".into(),
         url: format!("http://{host}:{port}/").into(),
         host: host.into(),
@@ -167,7 +171,7 @@ fn fetch(host: &str, port: u16) -> Act {
 
 #[test]
 fn hosts_are_reached_that_were_named_and_no_others() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let page = serve(
         1,
         "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nhello",
@@ -179,17 +183,17 @@ fn hosts_are_reached_that_were_named_and_no_others() {
     work_with(&context, &["net:fetch(127.0.0.1)"], |worker, _| {
         let answered = worker.act(&fetch("127.0.0.1", page));
         assert!(
-            matches!(&answered, Ok(Done::Response(response)) if response.body == b"hello"),
+            matches!(&answered, Ok(ActResult::Response(response)) if response.body == b"hello"),
             "{answered:?}"
         );
         let redirected = worker.act(&fetch("127.0.0.1", away));
         assert!(
-            matches!(redirected, Err(Failed::World(WorldError::Net(_)))),
+            matches!(redirected, Err(ActError::World(ExecutionError::Net(_)))),
             "{redirected:?}"
         );
         let elsewhere = worker.act(&fetch("127.0.0.2", page));
         assert!(
-            matches!(elsewhere, Err(Failed::Refused(_))),
+            matches!(elsewhere, Err(ActError::Refused(_))),
             "{elsewhere:?}"
         );
     });
@@ -197,7 +201,7 @@ fn hosts_are_reached_that_were_named_and_no_others() {
 
 #[test]
 fn a_repository_is_read_by_commands_that_only_read() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     context.write("a.txt", "a\n");
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
@@ -223,12 +227,12 @@ fn a_repository_is_read_by_commands_that_only_read() {
     ]);
     work_with(&context, &["git:read(.)"], |worker, project| {
         let act = |arguments: &[&str]| {
-            worker.act(&Act::ReadRepository(Git {
+            worker.act(&Act::ReadRepository(GitAct {
                 repository: project.to_owned(),
                 arguments: arguments.iter().map(|word| (*word).to_owned()).collect(),
             }))
         };
-        let Ok(Done::Child(ended, _)) = act(&["log", "--format=%s"]) else {
+        let Ok(ActResult::Child(ended, _)) = act(&["log", "--format=%s"]) else {
             panic!("git log did not run");
         };
         let said = String::from_utf8_lossy(&ended.stderr);
@@ -248,7 +252,7 @@ fn a_repository_is_read_by_commands_that_only_read() {
         ] {
             let refused = act(arguments);
             assert!(
-                matches!(&refused, Err(Failed::World(error)) if error.is_refusal()),
+                matches!(&refused, Err(ActError::World(error)) if error.is_refusal()),
                 "{arguments:?}: {refused:?}"
             );
         }
@@ -257,10 +261,10 @@ fn a_repository_is_read_by_commands_that_only_read() {
 
 #[test]
 fn a_variable_is_read_that_was_named() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     work_with(&context, &["env:read(COLOR)"], |worker, _| {
         let read = |name: &str| worker.act(&Act::ReadVariable(name.into()));
-        assert!(matches!(read("COLOR"), Ok(Done::Value(Some(value))) if value == "blue"));
-        assert!(matches!(read("HOME"), Err(Failed::Refused(_))));
+        assert!(matches!(read("COLOR"), Ok(ActResult::Value(Some(value))) if value == "blue"));
+        assert!(matches!(read("HOME"), Err(ActError::Refused(_))));
     });
 }

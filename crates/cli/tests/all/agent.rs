@@ -1,6 +1,6 @@
 //! `metier agent`: a task, a model, tools, and an answer.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, events, last_message};
@@ -8,7 +8,7 @@ use crate::stage::field;
 
 #[test]
 fn an_agent_answers() {
-    let room = AgentRoom::new([Turn::text("It is done.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("It is done.")]);
     let output = room.run(&["agent", "say", "something"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(output.stdout, "It is done.\n");
@@ -22,8 +22,8 @@ fn an_agent_answers() {
 #[test]
 fn an_agent_reads_a_file_when_it_may() {
     let room = AgentRoom::new([
-        Turn::calls([("read", json!({"path": "notes.txt"}))]),
-        Turn::text("It says hello."),
+        ScriptedTurn::calls([("read", json!({"path": "notes.txt"}))]),
+        ScriptedTurn::text("It says hello."),
     ]);
     room.stage.context.write("notes.txt", "hello from a file\n");
     let output = room.run(&[
@@ -45,12 +45,12 @@ fn an_agent_reads_a_file_when_it_may() {
 #[test]
 fn without_an_approval_an_agent_reads_the_project_and_no_more() {
     let room = AgentRoom::new([
-        Turn::calls([
+        ScriptedTurn::calls([
             ("read", json!({"path": "notes.txt"})),
             ("write", json!({"path": "new.txt", "content": "x"})),
             ("shell", json!({"command": "git status; touch made"})),
         ]),
-        Turn::text("I can't."),
+        ScriptedTurn::text("I can't."),
     ]);
     room.stage.context.write("notes.txt", "hello from a file\n");
     let output = room.run(&["agent", "go"]);
@@ -86,7 +86,7 @@ fn without_an_approval_an_agent_reads_the_project_and_no_more() {
 #[test]
 fn without_skills_a_request_is_the_one_with_skills_switched_off() {
     let body = |settings: &[(&str, &str)]| {
-        let mut room = AgentRoom::new([Turn::text("Hello.")]);
+        let mut room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
         for (name, value) in settings {
             room.stage.context.env(name, value);
         }
@@ -110,19 +110,19 @@ fn sub_agents_of_one_answer_work_at_the_same_time() {
     let both = std::sync::Arc::new(std::sync::Barrier::new(2));
     let waits = |answer: &'static str| {
         let both = std::sync::Arc::clone(&both);
-        Turn::computed(move |_| {
+        ScriptedTurn::computed(move |_| {
             both.wait();
-            Turn::text(answer)
+            ScriptedTurn::text(answer)
         })
     };
     room.server.play([
-        Turn::calls([
+        ScriptedTurn::calls([
             ("sessions_spawn", json!({"task": "count the cats"})),
             ("sessions_spawn", json!({"task": "count the dogs"})),
         ]),
         waits("seven"),
         waits("seven"),
-        Turn::text("Fourteen."),
+        ScriptedTurn::text("Fourteen."),
     ]);
     let output = room.run(&["agent", "count the animals"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -137,8 +137,8 @@ fn sub_agents_of_one_answer_work_at_the_same_time() {
 #[test]
 fn tools_of_different_skills_work_at_the_same_time() {
     let room = AgentRoom::new([
-        Turn::calls([("left__meet", json!({})), ("right__meet", json!({}))]),
-        Turn::text("They met."),
+        ScriptedTurn::calls([("left__meet", json!({})), ("right__meet", json!({}))]),
+        ScriptedTurn::text("They met."),
     ]);
     // Each makes a file and waits for the other's.
     let meet = |own: &str, other: &str| {
@@ -185,13 +185,13 @@ fn tools_of_different_skills_work_at_the_same_time() {
 
 #[test]
 fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
-    let spawn = || Turn::calls([("sessions_spawn", json!({"task": "go on"}))]);
+    let spawn = || ScriptedTurn::calls([("sessions_spawn", json!({"task": "go on"}))]);
     let mut room = AgentRoom::new([
         spawn(),
         spawn(),
-        Turn::text("deep"),
-        Turn::text("up"),
-        Turn::text("top"),
+        ScriptedTurn::text("deep"),
+        ScriptedTurn::text("up"),
+        ScriptedTurn::text("top"),
     ]);
     room.stage.context.env("METIER_AGENT_MAX_DEPTH", "2");
     let output = room.run(&["agent", "go down"]);
@@ -203,7 +203,7 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
         .collect();
     assert_eq!(spawns, [true, true, false, true, true]);
 
-    let mut room = AgentRoom::new([spawn(), Turn::calls([("list_skills", json!({}))])]);
+    let mut room = AgentRoom::new([spawn(), ScriptedTurn::calls([("list_skills", json!({}))])]);
     room.stage.context.env("METIER_AGENT_MAX_REQUESTS", "2");
     let output = room.run(&["agent", "go down"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -215,7 +215,7 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
     assert_eq!(room.finish().len(), 2);
 
     // An answer takes 15 tokens: the second one, of the sub-agent, is the last.
-    let mut room = AgentRoom::new([spawn(), Turn::text("deep")]);
+    let mut room = AgentRoom::new([spawn(), ScriptedTurn::text("deep")]);
     let context = &mut room.stage.context;
     context.env("METIER_AGENT_MAX_TOTAL_TOKENS", "30");
     let output = room.run(&["agent", "go down"]);
@@ -227,7 +227,7 @@ fn sub_agents_are_bounded_in_depth_and_share_one_purse() {
 
 #[test]
 fn a_skill_may_want_another_model_for_its_turn() {
-    let room = AgentRoom::new([Turn::text("Deep."), Turn::text("As usual.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("As usual.")]);
     room.skill(
         "thinker",
         "model: anthropic/deep-thought\neffort: high\n",
@@ -246,7 +246,7 @@ fn a_skill_may_want_another_model_for_its_turn() {
 
 #[test]
 fn a_skill_of_the_opening_has_the_model_that_it_wants() {
-    let room = AgentRoom::new([Turn::text("Deep."), Turn::text("Deeper.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("Deeper.")]);
     room.skill(
         "thinker",
         "model: anthropic/deep-thought\nallowed_tools: [read]\n",
@@ -264,8 +264,8 @@ fn a_skill_of_the_opening_has_the_model_that_it_wants() {
 /// The end of a turn in which one model loads a skill of another model. Each answer takes 10 tokens in and 5 out.
 fn turn_of_two_models(prices: &str) -> Value {
     let room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({"name": "thinker"}))]),
-        Turn::text("Deep."),
+        ScriptedTurn::calls([("activate_skill", json!({"name": "thinker"}))]),
+        ScriptedTurn::text("Deep."),
     ]);
     room.skill("thinker", "model: anthropic/deep-thought\n", "Think.\n");
     room.stage
@@ -296,7 +296,7 @@ fn without_the_price_of_every_answer_there_is_no_cost() {
 
 #[test]
 fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
-    let room = AgentRoom::new([Turn::text("Anyway.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Anyway.")]);
     room.skill("thinker", "model: openai/sonnet\n", "Think.\n");
     let output = room.run(&["agent", "/thinker what is it?"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -310,17 +310,17 @@ fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
 
 #[test]
 fn a_turn_has_its_own_rates() {
-    let run = || Turn::calls([("shell", json!({"command": "echo hello"}))]);
-    let reload = Turn::calls([
+    let run = || ScriptedTurn::calls([("shell", json!({"command": "echo hello"}))]);
+    let reload = ScriptedTurn::calls([
         ("activate_skill", json!({"name": "core-tools"})),
         ("shell", json!({"command": "echo hello"})),
     ]);
     let mut room = AgentRoom::new([
         run(),
         reload,
-        Turn::text("Once is enough."),
+        ScriptedTurn::text("Once is enough."),
         run(),
-        Turn::text("Once more."),
+        ScriptedTurn::text("Once more."),
     ]);
     let context = &mut room.stage.context;
     context.env("METIER_SKILLS_LIMITS_MAX_SHELL_EXEC_PER_TURN", "1");
@@ -338,7 +338,7 @@ fn a_turn_has_its_own_rates() {
 
 #[test]
 fn a_model_chooses_among_names_that_there_are() {
-    let room = AgentRoom::new([Turn::text("Hello.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     room.skill(
         "hidden",
         "disable-model-invocation: true\n",
@@ -365,12 +365,12 @@ fn a_model_chooses_among_names_that_there_are() {
 
 #[test]
 fn a_sub_agent_that_goes_astray_leaves_something_to_the_others() {
-    let again = || Turn::calls([("list_skills", json!({}))]);
+    let again = || ScriptedTurn::calls([("list_skills", json!({}))]);
     let mut room = AgentRoom::new([
-        Turn::calls([("sessions_spawn", json!({"task": "go on and on"}))]),
+        ScriptedTurn::calls([("sessions_spawn", json!({"task": "go on and on"}))]),
         again(),
         again(),
-        Turn::text("It came to no end."),
+        ScriptedTurn::text("It came to no end."),
     ]);
     let context = &mut room.stage.context;
     context.env("METIER_AGENT_MAX_SUBAGENT_REQUESTS", "2");

@@ -1,6 +1,6 @@
 //! What an agent does is asked when it happens: a real conversation at a terminal, with a model that plays a script.
 
-use metier_testkit::{model_server::Turn, needed};
+use metier_testkit::{model_server::ScriptedTurn, needed};
 use serde_json::json;
 
 use crate::{
@@ -12,8 +12,8 @@ use crate::{
 const ANSWER: &str = "Your answer? (no) ";
 const CHAT: &[&str] = &["chat"];
 
-fn shell(command: &str) -> Turn {
-    Turn::calls([("shell", json!({ "command": command }))])
+fn shell(command: &str) -> ScriptedTurn {
+    ScriptedTurn::calls([("shell", json!({ "command": command }))])
 }
 
 impl Person {
@@ -51,20 +51,20 @@ fn a_conversation_in_which_the_user_decides() {
         "a".repeat(400)
     );
     let room = needed!(room([
-        Turn::text("Hello, Ada."),
-        Turn::calls([("read", json!({"path": "src/main.rs"}))]),
-        Turn::text("I read it."),
+        ScriptedTurn::text("Hello, Ada."),
+        ScriptedTurn::calls([("read", json!({"path": "src/main.rs"}))]),
+        ScriptedTurn::text("I read it."),
         shell(&far),
-        Turn::text("As you wish."),
+        ScriptedTurn::text("As you wish."),
         shell("ls src"),
         shell("ls -l src"),
         shell("ls src; rm -rf src"),
-        Turn::text("Listed."),
-        Turn::calls([(
+        ScriptedTurn::text("Listed."),
+        ScriptedTurn::calls([(
             "write",
             json!({"path": "src/new.rs", "content": "one\ntwo\n"}),
         )]),
-        Turn::text("Written."),
+        ScriptedTurn::text("Written."),
     ]));
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
@@ -133,10 +133,10 @@ fn a_write_is_shown_before_it_is_allowed() {
     let text: String = (1..=60).map(|number| format!("line {number}\n")).collect();
     let edit = json!({"path": "notes.txt", "old": "line 30\n", "new": "line\tthirty\u{1b}[2J\n"});
     let room = needed!(room([
-        Turn::calls([("edit", edit)]).and_text("I change a line:"),
-        Turn::calls([("write", json!({"path": "copy.txt", "content": text}))]),
-        Turn::calls([("write", json!({"path": "notes.txt", "content": "gone\n"}))]),
-        Turn::text("Done."),
+        ScriptedTurn::calls([("edit", edit)]).and_text("I change a line:"),
+        ScriptedTurn::calls([("write", json!({"path": "copy.txt", "content": text}))]),
+        ScriptedTurn::calls([("write", json!({"path": "notes.txt", "content": "gone\n"}))]),
+        ScriptedTurn::text("Done."),
     ]));
     room.stage.context.write("notes.txt", &text);
     let mut person = Person::at(&room, &["--color", "never", "agent", "change it"]);
@@ -166,7 +166,7 @@ fn a_write_is_shown_before_it_is_allowed() {
 
 #[test]
 fn an_always_holds_in_the_next_session_and_ends_when_it_is_revoked() {
-    let turns = || [shell("ls src"), Turn::text("Listed.")];
+    let turns = || [shell("ls src"), ScriptedTurn::text("Listed.")];
     let room = needed!(room((0..4).flat_map(|_| turns())));
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
@@ -194,11 +194,11 @@ fn an_always_holds_in_the_next_session_and_ends_when_it_is_revoked() {
 #[test]
 fn a_sub_agent_asks_with_the_same_question() {
     let room = needed!(room([
-        Turn::calls([("sessions_spawn", json!({"task": "list the sources"}))]),
+        ScriptedTurn::calls([("sessions_spawn", json!({"task": "list the sources"}))]),
         shell("ls src"),
-        Turn::text("There is main.rs."),
+        ScriptedTurn::text("There is main.rs."),
         shell("ls src"),
-        Turn::text("Done."),
+        ScriptedTurn::text("Done."),
     ]));
     room.stage.context.write("src/main.rs", "fn main() {}\n");
     let mut person = Person::at(&room, CHAT);
@@ -218,7 +218,7 @@ fn a_sub_agent_asks_with_the_same_question() {
 /// The time limit of a tool is the tool's: whoever reads a question carefully does not run into it.
 #[test]
 fn the_time_to_answer_is_not_the_tools_time() {
-    let mut room = needed!(room([shell("ls src"), Turn::text("Listed.")]));
+    let mut room = needed!(room([shell("ls src"), ScriptedTurn::text("Listed.")]));
     room.stage
         .context
         .env("METIER_SKILLS_LIMITS_TOOL_TIMEOUT", "4");

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use metier_testkit::{Output, model_server::Turn, patience::wait_until};
+use metier_testkit::{ProgramOutput, model_server::ScriptedTurn, patience::wait_until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ fn with_tool(room: &AgentRoom, name: &str, more: &str) {
 }
 
 /// The sessions of a run, the first one first.
-fn sessions(output: &Output) -> Vec<String> {
+fn sessions(output: &ProgramOutput) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for event in events(output) {
         let id = event["session"].as_str().unwrap().to_owned();
@@ -50,8 +50,8 @@ fn assert_refused(room: &AgentRoom, tool: &str) {
 #[test]
 fn a_hook_makes_no_other_call_of_one_that_is_allowed() {
     let room = AgentRoom::new([
-        Turn::calls([("shell", json!({"command": "git log -1"}))]),
-        Turn::text("It was refused."),
+        ScriptedTurn::calls([("shell", json!({"command": "git log -1"}))]),
+        ScriptedTurn::text("It was refused."),
     ]);
     room.skill(
         "careful",
@@ -89,12 +89,12 @@ fn a_hook_makes_no_other_call_of_one_that_is_allowed() {
 #[test]
 fn nobody_goes_on_with_a_sub_agent_as_something_else() {
     let room = AgentRoom::new([
-        Turn::calls([(
+        ScriptedTurn::calls([(
             "sessions_spawn",
             json!({"task": "look", "skills": ["reader"]}),
         )]),
-        Turn::text("I looked."),
-        Turn::text("It looked."),
+        ScriptedTurn::text("I looked."),
+        ScriptedTurn::text("It looked."),
     ]);
     room.skill("reader", "allowed_tools: [read]\n", "Read.\n");
     let output = room.run(&[
@@ -116,9 +116,9 @@ fn nobody_goes_on_with_a_sub_agent_as_something_else() {
 #[test]
 fn nobody_goes_on_with_a_set_of_skills_without_its_limits() {
     let room = AgentRoom::new([
-        Turn::text("Hello."),
-        Turn::text("I looked."),
-        Turn::text("Again."),
+        ScriptedTurn::text("Hello."),
+        ScriptedTurn::text("I looked."),
+        ScriptedTurn::text("Again."),
     ]);
     room.skill("reader", "allowed_tools: [read]\n", "Read.\n");
     let output = room.run(&["agent", "hello"]);
@@ -163,12 +163,15 @@ fn an_argument_beside_the_one_that_a_rule_means_does_not_hide_it() {
         json!({"command": ["notes/a"], "path": "stolen", "name": "notes/a"}),
         json!({"url": ["notes/a"], "path": "notes/b"}),
     ];
-    let mut script: Vec<Turn> = calls
+    let mut script: Vec<ScriptedTurn> = calls
         .iter()
-        .map(|input| Turn::calls([("scribe__go", input.clone())]))
+        .map(|input| ScriptedTurn::calls([("scribe__go", input.clone())]))
         .collect();
-    script.push(Turn::calls([("scribe__go", json!({"path": "notes/c"}))]));
-    script.push(Turn::text("Done."));
+    script.push(ScriptedTurn::calls([(
+        "scribe__go",
+        json!({"path": "notes/c"}),
+    )]));
+    script.push(ScriptedTurn::text("Done."));
     let room = AgentRoom::new(script);
     with_tool(&room, "scribe", "");
     room.skill(
@@ -199,10 +202,10 @@ fn an_argument_beside_the_one_that_a_rule_means_does_not_hide_it() {
 #[test]
 fn an_orchestrator_gets_no_hands_by_the_skills_that_it_is_given() {
     let mut room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({"name": "scribe"}))]),
-        Turn::text("Loaded."),
-        Turn::calls([("scribe__go", json!({"path": "stolen"}))]),
-        Turn::text("No."),
+        ScriptedTurn::calls([("activate_skill", json!({"name": "scribe"}))]),
+        ScriptedTurn::text("Loaded."),
+        ScriptedTurn::calls([("scribe__go", json!({"path": "stolen"}))]),
+        ScriptedTurn::text("No."),
     ]);
     with_tool(&room, "scribe", "");
     room.stage.context.write(
@@ -240,12 +243,12 @@ fn an_orchestrator_gets_no_hands_by_the_skills_that_it_is_given() {
 #[test]
 fn a_sub_agent_has_the_skill_that_was_judged_and_no_other_of_its_name() {
     let room = AgentRoom::new([
-        Turn::calls([(
+        ScriptedTurn::calls([(
             "sessions_spawn",
             json!({"task": "look", "skills": ["user:reader"]}),
         )]),
-        Turn::text("I looked."),
-        Turn::text("It looked."),
+        ScriptedTurn::text("I looked."),
+        ScriptedTurn::text("It looked."),
     ]);
     room.skill(
         "reader",
@@ -294,13 +297,13 @@ fn a_set_that_changed_since_it_was_judged_is_not_started() {
         "---\nname: reader\ndescription: Does reader.\nallowed_tools: [read, shell]\n---\nRun.\n";
     let rewrite = move || {
         let skill = skill.clone();
-        Turn::computed(move |_| {
+        ScriptedTurn::computed(move |_| {
             std::fs::write(skill, wider).unwrap();
-            Turn::text("waited")
+            ScriptedTurn::text("waited")
         })
     };
     room.server.play([
-        Turn::calls([
+        ScriptedTurn::calls([
             spawn(None),
             spawn(None),
             spawn(None),
@@ -311,7 +314,7 @@ fn a_set_that_changed_since_it_was_judged_is_not_started() {
         rewrite(),
         rewrite(),
         rewrite(),
-        Turn::text("It was not started."),
+        ScriptedTurn::text("It was not started."),
     ]);
     let output = room.run(&["agent", "look", "--approve-skills", "core-tools"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -323,11 +326,11 @@ fn a_set_that_changed_since_it_was_judged_is_not_started() {
 #[test]
 fn the_order_of_the_pipeline_holds_in_a_conversation_too() {
     let room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({"name": "opencode-implementer"}))]),
-        Turn::calls([("opencode", json!({"instruction": "touch stolen"}))]),
-        Turn::text("There is no specification."),
-        Turn::calls([("opencode", json!({"instruction": "touch stolen"}))]),
-        Turn::text("There still is none."),
+        ScriptedTurn::calls([("activate_skill", json!({"name": "opencode-implementer"}))]),
+        ScriptedTurn::calls([("opencode", json!({"instruction": "touch stolen"}))]),
+        ScriptedTurn::text("There is no specification."),
+        ScriptedTurn::calls([("opencode", json!({"instruction": "touch stolen"}))]),
+        ScriptedTurn::text("There still is none."),
     ]);
     let program = "#!/bin/sh\ntouch stolen\n";
     room.stage.context.bin("opencode", program);
@@ -350,11 +353,11 @@ fn the_order_of_the_pipeline_holds_in_a_conversation_too() {
 #[test]
 fn a_key_stays_with_the_program() {
     let room = AgentRoom::new([
-        Turn::calls([(
+        ScriptedTurn::calls([(
             "shell",
             json!({"command": "env; cat /proc/$PPID/environ | tr '\\0' '\\n'"}),
         )]),
-        Turn::text("Nothing."),
+        ScriptedTurn::text("Nothing."),
     ]);
     let output = room.run(&[
         "agent",
@@ -374,7 +377,7 @@ fn a_key_stays_with_the_program() {
 // case 106
 #[test]
 fn what_was_said_is_for_its_owner_only() {
-    let room = AgentRoom::new([Turn::text("Hello.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     let output = room.run(&["agent", "hello"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let folder = room.stage.context.path("~/.local/share/metier");
@@ -405,12 +408,12 @@ fn with_workflow(room: &AgentRoom, name: &str, more: &str) {
 
 #[test]
 fn a_model_runs_no_workflow_that_the_active_skills_leave_out() {
-    let start = || Turn::calls([("activate_skill", json!({"name": "deploy"}))]);
+    let start = || ScriptedTurn::calls([("activate_skill", json!({"name": "deploy"}))]);
     let room = AgentRoom::new([
         start(),
-        Turn::text("It was refused."),
+        ScriptedTurn::text("It was refused."),
         start(),
-        Turn::text("It ran."),
+        ScriptedTurn::text("It ran."),
     ]);
     with_workflow(&room, "deploy", "");
     room.skill("careful", "allowed_tools: [read]\n", "Look.\n");
@@ -428,8 +431,8 @@ fn a_model_runs_no_workflow_that_the_active_skills_leave_out() {
 
 #[test]
 fn what_a_workflow_forbids_is_forbidden_when_the_conversation_goes_on() {
-    let call = || Turn::calls([("shell", json!({"command": "touch stolen"}))]);
-    let room = AgentRoom::new([call(), Turn::text("No.")]);
+    let call = || ScriptedTurn::calls([("shell", json!({"command": "touch stolen"}))]);
+    let room = AgentRoom::new([call(), ScriptedTurn::text("No.")]);
     with_workflow(&room, "tidy", "forbidden_tools: [shell]\n");
     let approve = ["--approve-skills", "core-tools,tidy"];
     let output = room.run(&["agent", "/tidy up", approve[0], approve[1]]);
@@ -444,9 +447,9 @@ fn what_a_workflow_forbids_is_forbidden_when_the_conversation_goes_on() {
 #[test]
 fn a_hook_delivers_nothing_for_another_skill() {
     let room = AgentRoom::new([
-        Turn::calls([("first__say", json!({}))]),
-        Turn::calls([("second__go", json!({"path": "stolen"}))]),
-        Turn::text("{}"),
+        ScriptedTurn::calls([("first__say", json!({}))]),
+        ScriptedTurn::calls([("second__go", json!({"path": "stolen"}))]),
+        ScriptedTurn::text("{}"),
     ]);
     let skill = |name: &str, front: &str, code: &str| {
         let folder = format!("~/.config/metier/skills/{name}");
@@ -491,8 +494,8 @@ fn a_hook_delivers_nothing_for_another_skill() {
 #[test]
 fn what_began_beside_another_call_ends_with_the_turn() {
     let room = AgentRoom::new([
-        Turn::calls([("left__wait", json!({})), ("right__wait", json!({}))]),
-        Turn::text("I see."),
+        ScriptedTurn::calls([("left__wait", json!({})), ("right__wait", json!({}))]),
+        ScriptedTurn::text("I see."),
     ]);
     for name in ["left", "right"] {
         let folder = format!("~/.config/metier/skills/{name}");

@@ -10,8 +10,8 @@ use std::{
 
 use metier_store::{NewConversation, Store};
 use metier_testkit::{
-    Output,
-    model_server::Turn,
+    ProgramOutput,
+    model_server::ScriptedTurn,
     patience::{in_time, wait_until},
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -21,7 +21,7 @@ use crate::agent_room::{AgentRoom, events, last_message};
 
 const CHAT: &[&str] = &["chat"];
 
-fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> Output {
+fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> ProgramOutput {
     room.stage
         .context
         .run_with_stdin(&[CHAT, arguments].concat(), lines)
@@ -35,7 +35,10 @@ fn resumable(text: &str) -> &str {
 
 #[test]
 fn every_line_is_a_turn() {
-    let room = AgentRoom::new([Turn::text("Hello."), Turn::text("Good bye.")]);
+    let room = AgentRoom::new([
+        ScriptedTurn::text("Hello."),
+        ScriptedTurn::text("Good bye."),
+    ]);
     let output = chat(&room, &[], "hi\n\nbye\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(output.stdout, "Hello.\nGood bye.\n");
@@ -48,7 +51,7 @@ fn every_line_is_a_turn() {
 
 #[test]
 fn a_line_that_ends_with_a_backslash_goes_on() {
-    let room = AgentRoom::new([Turn::text("Two.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Two.")]);
     let output = chat(&room, &[], "one\\\ntwo\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(last_message(&room.finish()[0]).contains("one\\ntwo"));
@@ -56,12 +59,12 @@ fn a_line_that_ends_with_a_backslash_goes_on() {
 
 #[test]
 fn the_exit_code_tells_how_the_last_turn_went() {
-    let room = AgentRoom::new([Turn::text("Fine."), Turn::status(400, None)]);
+    let room = AgentRoom::new([ScriptedTurn::text("Fine."), ScriptedTurn::status(400, None)]);
     let output = chat(&room, &[], "one\ntwo\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(output.stderr.contains("error: "), "{}", output.stderr);
     room.finish().clear();
-    let room = AgentRoom::new([Turn::status(400, None), Turn::text("Fine.")]);
+    let room = AgentRoom::new([ScriptedTurn::status(400, None), ScriptedTurn::text("Fine.")]);
     let output = chat(&room, &[], "one\ntwo\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(output.stdout, "Fine.\n");
@@ -70,7 +73,7 @@ fn the_exit_code_tells_how_the_last_turn_went() {
 
 #[test]
 fn a_chat_tells_events_as_lines() {
-    let room = AgentRoom::new([Turn::text("Hello.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     let output = chat(&room, &["--format", "jsonl"], "hi\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let told = events(&output);
@@ -81,7 +84,7 @@ fn a_chat_tells_events_as_lines() {
 
 #[test]
 fn a_name_that_nobody_has_reaches_no_model() {
-    let room = AgentRoom::new([Turn::text("It is a folder.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("It is a folder.")]);
     room.skill("review-pr", "", "Review it.\n");
     let output = chat(&room, &[], "/review-rp 123\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -104,7 +107,7 @@ fn a_name_that_nobody_has_reaches_no_model() {
 
 #[test]
 fn a_skill_is_loaded_listed_and_unloaded() {
-    let room = AgentRoom::new([Turn::text("Looked."), Turn::text("Gone.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Looked."), ScriptedTurn::text("Gone.")]);
     room.skill("review-pr", "", "The text of the skill, for $ARGUMENTS.\n");
     room.skill("help", "", "A skill that helps.\n");
     let output = chat(
@@ -135,7 +138,7 @@ fn a_skill_is_loaded_listed_and_unloaded() {
 
 #[test]
 fn a_skill_with_the_name_of_a_command_is_called_with_a_dollar() {
-    let room = AgentRoom::new([Turn::text("Helped.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Helped.")]);
     room.skill("help", "", "A skill that helps.\n");
     let output = chat(&room, &[], "$help me\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -166,7 +169,10 @@ fn commands_of_the_chat_say_what_they_lack() {
 
 #[test]
 fn a_conversation_goes_on() {
-    let room = AgentRoom::new([Turn::text("I will."), Turn::text("It was 7.")]);
+    let room = AgentRoom::new([
+        ScriptedTurn::text("I will."),
+        ScriptedTurn::text("It was 7."),
+    ]);
     let first = chat(&room, &[], "remember the number 7\n");
     let id = resumable(&first.stderr).to_owned();
     let output = chat(&room, &["--resume"], "which number?\n");
@@ -187,7 +193,7 @@ fn a_conversation_goes_on() {
 
 #[test]
 fn the_beginning_of_an_id_is_enough_if_it_is_the_only_one() {
-    let room = AgentRoom::new([Turn::text("One."), Turn::text("Two.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
     let id = resumable(&chat(&room, &[], "first\n").stderr).to_owned();
     let output = chat(&room, &["--resume", &id[..6]], "second\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -228,7 +234,7 @@ pub(crate) fn end(child: Child) -> (i32, String) {
 
 #[test]
 fn an_agent_that_is_interrupted_can_be_asked_again() {
-    let room = AgentRoom::new([Turn::hang(), Turn::text("At last.")]);
+    let room = AgentRoom::new([ScriptedTurn::hang(), ScriptedTurn::text("At last.")]);
     let child = start(&room, &["agent", "a long story"]);
     room.server.wait_for(1);
     signal(&child, Signal::INT);
@@ -250,7 +256,7 @@ fn an_agent_that_is_interrupted_can_be_asked_again() {
 
 #[test]
 fn a_conversation_that_was_killed_goes_on_where_it_was() {
-    let room = AgentRoom::new([Turn::hang(), Turn::text("Here I am.")]);
+    let room = AgentRoom::new([ScriptedTurn::hang(), ScriptedTurn::text("Here I am.")]);
     let mut child = start(&room, &["agent", "are you there?"]);
     room.server.wait_for(1);
     child.kill().unwrap();
@@ -264,12 +270,12 @@ fn a_conversation_that_was_killed_goes_on_where_it_was() {
 #[test]
 fn cancelling_an_agent_cancels_its_sub_agents() {
     let room = AgentRoom::new([
-        Turn::calls([
+        ScriptedTurn::calls([
             ("sessions_spawn", json!({"task": "count to a million"})),
             ("sessions_spawn", json!({"task": "count to a billion"})),
         ]),
-        Turn::hang(),
-        Turn::hang(),
+        ScriptedTurn::hang(),
+        ScriptedTurn::hang(),
     ]);
     let child = start(&room, &["agent", "let others count"]);
     room.server.wait_for(3);
@@ -294,7 +300,7 @@ fn lives(word: &str) -> bool {
 fn a_tool_that_runs_ends_with_the_turn() {
     let seconds = format!("7301.{}", std::process::id());
     let sleep = json!({"command": format!("sleep {seconds}")});
-    let room = AgentRoom::new([Turn::calls([("shell", sleep)])]);
+    let room = AgentRoom::new([ScriptedTurn::calls([("shell", sleep)])]);
     let child = start(&room, &["agent", "--approve-skills", "core-tools", "sleep"]);
     wait_until("the tool", || lives(&seconds));
     signal(&child, Signal::INT);
@@ -345,7 +351,7 @@ fn the_second_interrupt_ends_the_program() {
 /// In a pipe nobody is there to say what comes instead.
 #[test]
 fn an_interrupt_ends_a_chat_from_a_pipe() {
-    let room = AgentRoom::new([Turn::hang()]);
+    let room = AgentRoom::new([ScriptedTurn::hang()]);
     let mut child = start(&room, CHAT);
     let mut keyboard = child.stdin.take().unwrap();
     keyboard.write_all(b"one\ntwo\n").unwrap();
@@ -360,7 +366,7 @@ fn an_interrupt_ends_a_chat_from_a_pipe() {
 
 #[test]
 fn a_beginning_that_fits_several_names_them() {
-    let room = AgentRoom::new([Turn::text("Hello.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     let database = room.stage.context.path("~/.local/share/metier/metier.db");
     let store = Store::open(&database).unwrap();
@@ -392,11 +398,11 @@ fn a_beginning_that_fits_several_names_them() {
 fn what_happens_is_told_beside_the_answer() {
     let script = || {
         [
-            Turn::calls([("sessions_spawn", json!({"task": "read the notes"}))])
+            ScriptedTurn::calls([("sessions_spawn", json!({"task": "read the notes"}))])
                 .thinking("Let others do it."),
-            Turn::calls([("read", json!({"path": "notes.txt"}))]),
-            Turn::text("They are about bees."),
-            Turn::text("Bees."),
+            ScriptedTurn::calls([("read", json!({"path": "notes.txt"}))]),
+            ScriptedTurn::text("They are about bees."),
+            ScriptedTurn::text("Bees."),
         ]
     };
     let run = |flags: &[&str]| {
@@ -440,7 +446,7 @@ fn what_happens_is_told_beside_the_answer() {
 
 #[test]
 fn a_workflow_that_fits_is_offered() {
-    let room = AgentRoom::new([Turn::text("You could.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("You could.")]);
     let front = "types: [workflow]\ntriggers: {keywords: [poem]}\nimplementation: {backend: starlark, entrypoint: skill.star}\n";
     room.skill("poet", front, "Text.\n");
     room.stage.context.write(
@@ -463,10 +469,10 @@ fn a_workflow_that_fits_is_offered() {
 #[test]
 fn a_conversation_is_made_shorter_on_request() {
     let mut room = AgentRoom::new([
-        Turn::text("A long answer. ".repeat(200).as_str()),
-        Turn::text("Another."),
-        Turn::text("They talked."),
-        Turn::text("We talked."),
+        ScriptedTurn::text("A long answer. ".repeat(200).as_str()),
+        ScriptedTurn::text("Another."),
+        ScriptedTurn::text("They talked."),
+        ScriptedTurn::text("We talked."),
     ]);
     room.stage
         .context
@@ -492,8 +498,8 @@ fn a_conversation_is_made_shorter_on_request() {
 #[test]
 fn what_was_typed_is_no_skills_business() {
     let mut room = AgentRoom::new([
-        Turn::calls([("read", json!({"path": "own/chat-history"}))]),
-        Turn::text("I can't."),
+        ScriptedTurn::calls([("read", json!({"path": "own/chat-history"}))]),
+        ScriptedTurn::text("I can't."),
     ]);
     let own = room.stage.context.dir("own");
     room.stage.context.env("METIER_HOME", &own);
@@ -515,14 +521,14 @@ fn what_was_typed_is_no_skills_business() {
 /// Each turn of a conversation, and not only the first one, is that of an agent that does nothing itself.
 #[test]
 fn a_chat_that_only_orchestrates_has_no_tool_that_does_anything() {
-    let spawn = |input: Value| Turn::calls([("sessions_spawn", input)]);
+    let spawn = |input: Value| ScriptedTurn::calls([("sessions_spawn", input)]);
     let room = AgentRoom::new([
-        Turn::calls([("shell", json!({"command": "touch made"}))]),
-        Turn::text("I can't do that."),
+        ScriptedTurn::calls([("shell", json!({"command": "touch made"}))]),
+        ScriptedTurn::text("I can't do that."),
         spawn(json!({"task": "Look around"})),
         spawn(json!({"task": "Look around", "skills": ["looker"]})),
-        Turn::text("Three notes."),
-        Turn::text("There are three notes."),
+        ScriptedTurn::text("Three notes."),
+        ScriptedTurn::text("There are three notes."),
     ]);
     room.skill("looker", "allowed_tools: [glob]\n", "Look.\n");
     let output = chat(

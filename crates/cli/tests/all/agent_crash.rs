@@ -7,9 +7,9 @@ use std::{
     time::Duration,
 };
 
-use metier_agent::{Conversation, Message, Record, Transcript};
+use metier_agent::{HistoryRecord, MessageHistory, ModelMessage, Transcript};
 use metier_store::{SharedStore, Store};
-use metier_testkit::model_server::{Recorded, Turn};
+use metier_testkit::model_server::{Recorded, ScriptedTurn};
 use metier_testkit::patience::wait_until;
 use serde_json::{Value, json};
 
@@ -17,10 +17,10 @@ use crate::agent_hostile::{FORMATS, chat, room, types};
 use crate::agent_room::{AgentRoom, events, last_message};
 
 /// The text of the model's last answer.
-fn last_answer(conversation: &Conversation) -> Option<String> {
+fn last_answer(conversation: &MessageHistory) -> Option<String> {
     let messages = conversation.messages().into_iter().rev();
     messages.into_iter().find_map(|message| match message {
-        Message::Assistant { text, .. } if !text.is_empty() => Some(text),
+        ModelMessage::Assistant { text, .. } if !text.is_empty() => Some(text),
         _ => None,
     })
 }
@@ -56,7 +56,7 @@ fn store(room: &AgentRoom) -> SharedStore {
 }
 
 /// The records of the newest conversation.
-fn records(room: &AgentRoom) -> Vec<Record> {
+fn records(room: &AgentRoom) -> Vec<HistoryRecord> {
     let store = store(room);
     let all = store.lock().conversations(None, 1).unwrap();
     Transcript::resume(&store, &all[0].id).unwrap().1
@@ -84,8 +84,8 @@ fn what_was_acknowledged_outlives_a_kill_in_the_middle_of_an_answer() {
         let room = room(
             format,
             [
-                Turn::text("The first answer."),
-                Turn::text("An answer that nobody hears to its end").hang_after(700),
+                ScriptedTurn::text("The first answer."),
+                ScriptedTurn::text("An answer that nobody hears to its end").hang_after(700),
             ],
         );
         let child = start(&room, &["chat", "--format", "jsonl"], "one\ntwo\n");
@@ -99,16 +99,18 @@ fn what_was_acknowledged_outlives_a_kill_in_the_middle_of_an_answer() {
         assert_eq!(ended.len(), 1, "{told:?}");
         assert_eq!(ended[0]["text"], "The first answer.");
 
-        let conversation = Conversation::replay(records(&room));
+        let conversation = MessageHistory::replay(records(&room));
         assert_eq!(last_answer(&conversation), Some("The first answer.".into()));
         assert!(conversation.waits_for_model());
-        let Some(Message::User(last)) = conversation.messages().pop() else {
+        let Some(ModelMessage::User(last)) = conversation.messages().pop() else {
             panic!("{conversation:?}");
         };
         assert_eq!(last, "two");
 
-        room.server
-            .play([Turn::text("The second."), Turn::text("The third.")]);
+        room.server.play([
+            ScriptedTurn::text("The second."),
+            ScriptedTurn::text("The third."),
+        ]);
         let output = chat(&room, &["--resume"], "three\n");
         assert_eq!(output.code, 0, "{}", output.snapshot());
         let answers: Vec<String> = events(&output)
@@ -129,7 +131,7 @@ fn a_tool_that_was_killed_is_not_run_again() {
     for format in FORMATS {
         let room = room(
             format,
-            [Turn::calls([
+            [ScriptedTurn::calls([
                 ("shell", json!({ "command": "echo first >> counted" })),
                 ("shell", json!({ "command": COUNTS })),
                 ("shell", json!({ "command": "echo never >> counted" })),
@@ -153,7 +155,7 @@ fn a_tool_that_was_killed_is_not_run_again() {
             .count();
         assert_eq!(results_told, 1, "{told:?}");
 
-        let open = Conversation::replay(records(&room)).open_calls();
+        let open = MessageHistory::replay(records(&room)).open_calls();
         let open: Vec<(&str, bool)> = open
             .iter()
             .map(|call| (call.id.as_str(), call.began))
@@ -161,7 +163,7 @@ fn a_tool_that_was_killed_is_not_run_again() {
         assert_eq!(open, [("call_2", true), ("call_3", false)]);
 
         room.server
-            .play([Turn::text("I looked, and it was counted.")]);
+            .play([ScriptedTurn::text("I looked, and it was counted.")]);
         let output = chat(&room, &["--resume", "--approve-skills", "core-tools"], "");
         assert_eq!(output.code, 0, "{}", output.snapshot());
         assert_eq!(counted(&room).unwrap(), "first\nonce\n");
@@ -194,20 +196,23 @@ fn kill_while_it_counts(room: &AgentRoom) {
 
 #[test]
 fn a_session_may_be_killed_again_and_again() {
-    let room = AgentRoom::new([Turn::calls([("shell", json!({ "command": COUNTS }))])]);
+    let room = AgentRoom::new([ScriptedTurn::calls([(
+        "shell",
+        json!({ "command": COUNTS }),
+    )])]);
     kill_while_it_counts(&room);
     for _ in 0..3 {
-        room.server.play([Turn::hang()]);
+        room.server.play([ScriptedTurn::hang()]);
         let before = room.server.requests().len();
         let child = start(&room, &["chat", "--resume", "--format", "jsonl"], "");
         room.server.wait_for(before + 1);
         kill(child);
     }
-    room.server.play([Turn::text("At last.")]);
+    room.server.play([ScriptedTurn::text("At last.")]);
     let output = chat(&room, &["--resume"], "");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(counted(&room).unwrap(), "once\n");
-    let interrupted = |record: &&Record| matches!(record, Record::Result { output, .. } if output.starts_with("interrupted"));
+    let interrupted = |record: &&HistoryRecord| matches!(record, HistoryRecord::Result { output, .. } if output.starts_with("interrupted"));
     assert_eq!(records(&room).iter().filter(interrupted).count(), 1);
     assert_eq!(room.finish().len(), 5);
 }
@@ -215,13 +220,13 @@ fn a_session_may_be_killed_again_and_again() {
 #[test]
 fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
     let room = AgentRoom::new([
-        Turn::calls([("sessions_spawn", json!({ "task": "count for me" }))]),
-        Turn::calls([("shell", json!({ "command": COUNTS }))]),
+        ScriptedTurn::calls([("sessions_spawn", json!({ "task": "count for me" }))]),
+        ScriptedTurn::calls([("shell", json!({ "command": COUNTS }))]),
     ]);
     room.skill("open", "", "Nothing.\n");
     kill_while_it_counts(&room);
     room.server
-        .play([Turn::text("I know that it may be counted.")]);
+        .play([ScriptedTurn::text("I know that it may be counted.")]);
     let output = chat(&room, &["--resume"], "");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert_eq!(counted(&room).unwrap(), "once\n");
@@ -233,11 +238,11 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
 
 #[test]
 fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
-    let room = AgentRoom::new([Turn::text("Hello.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     // The first one has taken it up, and waits for its model.
     room.server
-        .play([Turn::text("From the first.").hang_after(600)]);
+        .play([ScriptedTurn::text("From the first.").hang_after(600)]);
     let mut first = start(&room, &["chat", "--resume", "--format", "jsonl"], "one\n");
     room.server.wait_for(2);
     let before = records(&room).len();
@@ -246,7 +251,7 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
     let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
     let lines = store.lock().conversation_lines(&id).unwrap().len() as u64;
     let (mut second, _) = Transcript::resume(&store, &id).unwrap();
-    let said = Record::User {
+    let said = HistoryRecord::User {
         text: "from elsewhere".into(),
         skills: vec![],
     };
@@ -256,7 +261,7 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
     let late = store
         .lock()
         .append_lines(&id, lines, "2026-01-02T03:04:05Z", &["{}"]);
-    let report = metier_agent::Report::from(late.unwrap_err());
+    let report = metier_agent::ErrorReport::from(late.unwrap_err());
     assert_eq!((report.code, report.is_broken), ("went-on", false));
     assert!(
         report
@@ -271,20 +276,20 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
 
 #[test]
 fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
-    let room = AgentRoom::new([Turn::text("Hello.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     let path = room.stage.context.path("~/.local/share/metier/metier.db");
     // While the model of the program answers, somebody else goes on.
-    room.server.play([Turn::computed(move |_| {
+    room.server.play([ScriptedTurn::computed(move |_| {
         let store = SharedStore::from(Store::open(&path).unwrap());
         let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
         let (mut other, _) = Transcript::resume(&store, &id).unwrap();
-        let said = Record::User {
+        let said = HistoryRecord::User {
             text: "from elsewhere".into(),
             skills: vec![],
         };
         other.write("2026-01-02T03:04:05Z", &[&said]).unwrap();
-        Turn::text("An answer to nobody.")
+        ScriptedTurn::text("An answer to nobody.")
     })]);
     let output = chat(&room, &["--resume"], "one\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -298,9 +303,9 @@ fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
         failed["hint"].as_str().unwrap().contains("--resume"),
         "{failed}"
     );
-    let conversation = Conversation::replay(records(&room));
+    let conversation = MessageHistory::replay(records(&room));
     assert_eq!(last_answer(&conversation), Some("Hello.".into()));
-    let Some(Message::User(last)) = conversation.messages().pop() else {
+    let Some(ModelMessage::User(last)) = conversation.messages().pop() else {
         panic!("{conversation:?}");
     };
     assert_eq!(last, "one\n\nfrom elsewhere");
@@ -309,7 +314,10 @@ fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
 
 #[test]
 fn a_skill_that_is_blocked_since_then_does_not_come_back() {
-    let room = AgentRoom::new([Turn::text("I will."), Turn::text("I went on.")]);
+    let room = AgentRoom::new([
+        ScriptedTurn::text("I will."),
+        ScriptedTurn::text("I went on."),
+    ]);
     room.skill(
         "narrow",
         "forbidden_tools: [shell]\n",

@@ -1,6 +1,6 @@
 //! Hooks in a conversation: they read the message of each turn, may block it, and a broken one stops nothing else.
 
-use metier_testkit::{Output, model_server::Turn};
+use metier_testkit::{ProgramOutput, model_server::ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, events};
@@ -23,7 +23,7 @@ fn command(event: &str, line: &str) -> String {
 /// A guard that says what it read, and blocks messages with `secret` in them.
 const GUARD: &str = "read -r line; echo \"read $line\"; case $line in *'\"prompt\":'*secret*) echo 'no secrets' >&2; exit 2;; esac";
 
-fn guarded(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
+fn guarded(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
     let room = AgentRoom::new(script);
     let hooks = command("UserPromptSubmit", GUARD);
     hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
@@ -32,7 +32,7 @@ fn guarded(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
 
 const WITH_GUARD: &[&str] = &["--skills", "guard", "--approve-skills", "guard"];
 
-fn run(room: &AgentRoom, arguments: &[&str]) -> Output {
+fn run(room: &AgentRoom, arguments: &[&str]) -> ProgramOutput {
     room.run(&[WITH_GUARD, arguments].concat())
 }
 
@@ -42,7 +42,7 @@ fn system(request: &metier_testkit::model_server::Recorded) -> String {
 
 #[test]
 fn a_command_of_claude_reads_the_message_of_each_turn() {
-    let room = guarded([Turn::text("One."), Turn::text("Two.")]);
+    let room = guarded([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
     let lines = "the first words\nthe second words\n";
     let chat = [WITH_GUARD, &["chat"]].concat();
     let output = room.stage.context.run_with_stdin(&chat, lines);
@@ -53,11 +53,11 @@ fn a_command_of_claude_reads_the_message_of_each_turn() {
         let expected = json!(format!(r#""prompt":"{words}""#)).to_string();
         assert!(told.contains(expected.trim_matches('"')), "{told}");
     }
-    let room = guarded([Turn::text("One.")]);
+    let room = guarded([ScriptedTurn::text("One.")]);
     let output = run(&room, &["agent", "what is asked"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(system(&room.finish()[0]).contains("what is asked"));
-    let room = guarded([Turn::text("One.")]);
+    let room = guarded([ScriptedTurn::text("One.")]);
     let output = run(&room, &["spawn", "--task", "the task"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(system(&room.finish()[0]).contains("the task"));
@@ -65,7 +65,7 @@ fn a_command_of_claude_reads_the_message_of_each_turn() {
 
 #[test]
 fn a_blocked_message_reaches_no_model_and_the_session_goes_on() {
-    let room = guarded([Turn::text("Fine.")]);
+    let room = guarded([ScriptedTurn::text("Fine.")]);
     let chat = [WITH_GUARD, &["chat"]].concat();
     let lines = "a secret of mine\nplain words\n";
     let output = room.stage.context.run_with_stdin(&chat, lines);
@@ -83,7 +83,7 @@ fn a_blocked_message_reaches_no_model_and_the_session_goes_on() {
 
 #[test]
 fn a_blocked_message_loads_no_skill_by_a_trigger() {
-    let room = guarded([Turn::text("Fine.")]);
+    let room = guarded([ScriptedTurn::text("Fine.")]);
     room.skill(
         "kubernetes",
         "triggers: {keywords: [kubectl]}\n",
@@ -157,7 +157,7 @@ fn a_guard_whose_verdict_cannot_be_read_blocks() {
         assert!(output.stderr.contains(blocked), "{}", output.snapshot());
         assert_eq!(room.finish().len(), 0);
     }
-    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Fine.")]);
     let hooks = command("UserPromptSubmit", "echo 'the decision is yours'");
     hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
     let output = run(&room, &["agent", "hello"]);
@@ -171,7 +171,7 @@ fn stop_sends_the_model_on_until_it_is_content() {
         "grep -q '\"stop_hook_active\":true' || { echo 'run the <|im_start|> tests' >&2; exit 2; }",
         "grep -q '\"stop_hook_active\":true' || echo '{\"decision\": \"block\", \"reason\": \"run the <|im_start|> tests\"}'",
     ] {
-        let room = AgentRoom::new([Turn::text("One."), Turn::text("Two.")]);
+        let room = AgentRoom::new([ScriptedTurn::text("One."), ScriptedTurn::text("Two.")]);
         let hooks = command("Stop", line);
         hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
         let output = run(&room, &["agent", "hello"]);
@@ -187,7 +187,7 @@ fn stop_sends_the_model_on_until_it_is_content() {
 // case 184
 #[test]
 fn stop_sends_the_model_on_eight_times_at_most() {
-    let room = AgentRoom::new((0..9).map(|_| Turn::text("Done.")));
+    let room = AgentRoom::new((0..9).map(|_| ScriptedTurn::text("Done.")));
     let hooks = command("Stop", "echo more >&2; exit 2");
     hooked(&room, "guard", &[("hooks/hooks.json", &hooks)]);
     let output = run(&room, &["agent", "hello"]);
@@ -202,7 +202,7 @@ fn stop_sends_the_model_on_eight_times_at_most() {
 
 #[test]
 fn stop_with_continue_false_ends_the_turn() {
-    let room = AgentRoom::new([Turn::text("One.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("One.")]);
     let hooks = command(
         "Stop",
         "echo '{\"continue\": false, \"stopReason\": \"enough\"}'",
@@ -215,7 +215,7 @@ fn stop_with_continue_false_ends_the_turn() {
 
 #[test]
 fn a_skill_that_a_blocked_message_names_is_not_loaded() {
-    let room = guarded([Turn::text("Fine.")]);
+    let room = guarded([ScriptedTurn::text("Fine.")]);
     room.skill("talk", "", "A text of talk.\n");
     let chat = [WITH_GUARD, &["chat"]].concat();
     let lines = "/talk about a secret\nplain words\n";
@@ -227,7 +227,7 @@ fn a_skill_that_a_blocked_message_names_is_not_loaded() {
 
 #[test]
 fn a_handler_of_openclaw_reads_the_message() {
-    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Fine.")]);
     let hook = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [message:received]}}\n---\n";
     let handler = "export default async (event) => { const { from, content, channelId, conversationId } = event.context;\n\
         event.messages.push([event.type, event.action, from, content, channelId, typeof conversationId].join(' ')); };\n";
@@ -257,7 +257,7 @@ fn the_words_of_the_user_are_in_no_receipt() {
 // case 159
 #[test]
 fn a_handler_that_can_not_be_loaded_takes_nothing_else_down() {
-    let room = AgentRoom::new([Turn::text("Fine.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Fine.")]);
     let good = "export default (event) => { event.messages.push('from the other one'); };\n";
     let described = "---\nname: h\ndescription: A hook.\nmetadata: {openclaw: {events: [agent:bootstrap]}}\n---\n";
     let files = [

@@ -1,8 +1,8 @@
 //! Models and servers that misbehave: nothing runs that may not, and the conversation can go on.
 
 use metier_testkit::{
-    Output,
-    model_server::{Format, Turn},
+    ProgramOutput,
+    model_server::{ProviderFormat, ScriptedTurn},
 };
 use serde_json::{Value, json};
 
@@ -10,12 +10,15 @@ use crate::agent_room::{AgentRoom, events, last_message};
 use crate::stage::field;
 
 /// What holds for one holds for the other.
-pub(crate) const FORMATS: [Format; 2] = [Format::Anthropic, Format::OpenAi];
+pub(crate) const FORMATS: [ProviderFormat; 2] = [ProviderFormat::Anthropic, ProviderFormat::OpenAi];
 
 /// A machine with a model that speaks this format.
-pub(crate) fn room(format: Format, script: impl IntoIterator<Item = Turn>) -> AgentRoom {
+pub(crate) fn room(
+    format: ProviderFormat,
+    script: impl IntoIterator<Item = ScriptedTurn>,
+) -> AgentRoom {
     let mut room = AgentRoom::new(script);
-    if format == Format::OpenAi {
+    if format == ProviderFormat::OpenAi {
         let url = format!("{}/v1", room.server.url());
         let context = &mut room.stage.context;
         context
@@ -27,7 +30,7 @@ pub(crate) fn room(format: Format, script: impl IntoIterator<Item = Turn>) -> Ag
 }
 
 /// A conversation from a pipe, each line a turn, told as events.
-pub(crate) fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> Output {
+pub(crate) fn chat(room: &AgentRoom, arguments: &[&str], lines: &str) -> ProgramOutput {
     let head = ["chat", "--format", "jsonl"];
     let all: Vec<&str> = head.iter().chain(arguments).copied().collect();
     room.stage.context.run_with_stdin(&all, lines)
@@ -39,14 +42,21 @@ pub(crate) fn types(told: &[Value]) -> Vec<String> {
     kinds.map(str::to_owned).collect()
 }
 
-fn told(output: &Output, kind: &str) -> Vec<Value> {
+fn told(output: &ProgramOutput, kind: &str) -> Vec<Value> {
     let all = events(output).into_iter();
     all.filter(|event| event["type"] == kind).collect()
 }
 
 /// One turn with this answer and what follows from it, then another turn: it must be answered.
-fn goes_on(format: Format, bad: Turn, after: Option<Turn>) -> (Output, String) {
-    let script = [bad].into_iter().chain(after).chain([Turn::text("Good.")]);
+fn goes_on(
+    format: ProviderFormat,
+    bad: ScriptedTurn,
+    after: Option<ScriptedTurn>,
+) -> (ProgramOutput, String) {
+    let script = [bad]
+        .into_iter()
+        .chain(after)
+        .chain([ScriptedTurn::text("Good.")]);
     let room = room(format, script);
     let output = chat(
         &room,
@@ -67,15 +77,19 @@ fn goes_on(format: Format, bad: Turn, after: Option<Turn>) -> (Output, String) {
     (output, last.json["messages"].to_string())
 }
 
-fn call(name: &str, arguments: &str) -> Turn {
-    Turn::text("").and_call(name, arguments)
+fn call(name: &str, arguments: &str) -> ScriptedTurn {
+    ScriptedTurn::text("").and_call(name, arguments)
 }
 
 #[test]
 fn arguments_that_are_no_json_run_nothing() {
     for format in FORMATS {
         for bad in ["{\"command\": \"touch done\"", "[]", "\"x\"", "nul", "{}}"] {
-            let (output, said) = goes_on(format, call("shell", bad), Some(Turn::text("Sorry.")));
+            let (output, said) = goes_on(
+                format,
+                call("shell", bad),
+                Some(ScriptedTurn::text("Sorry.")),
+            );
             assert!(
                 said.contains("the arguments are not a JSON object"),
                 "{said}"
@@ -99,7 +113,8 @@ fn a_tool_that_there_is_not_is_named_and_the_names_are_cut() {
     let long = "x".repeat(1_000_000);
     for format in FORMATS {
         for name in odd.iter().copied().chain([long.as_str()]) {
-            let (output, said) = goes_on(format, call(name, "{}"), Some(Turn::text("Sorry.")));
+            let (output, said) =
+                goes_on(format, call(name, "{}"), Some(ScriptedTurn::text("Sorry.")));
             assert!(said.contains("there is no tool `"), "{}", &said[..2000]);
             assert!(said.len() < 10_000, "{} bytes are sent again", said.len());
             assert!(!output.stdout.contains('\u{1b}'));
@@ -111,12 +126,12 @@ fn a_tool_that_there_is_not_is_named_and_the_names_are_cut() {
 fn what_a_skill_forbids_is_refused_with_a_receipt() {
     let script = || {
         [
-            Turn::calls([
+            ScriptedTurn::calls([
                 ("shell", json!({ "command": "touch done" })),
                 ("SHELL", json!({ "command": "touch done" })),
                 ("write", json!({ "path": "done", "content": "x" })),
             ]),
-            Turn::text("I may not."),
+            ScriptedTurn::text("I may not."),
         ]
     };
     for (format, front) in FORMATS.iter().zip([
@@ -153,9 +168,9 @@ fn ten_thousand_calls_at_once_are_bounded() {
         let room = room(
             format,
             [
-                Turn::calls(calls),
-                Turn::text("Enough."),
-                Turn::text("Good."),
+                ScriptedTurn::calls(calls),
+                ScriptedTurn::text("Enough."),
+                ScriptedTurn::text("Good."),
             ],
         );
         room.stage
@@ -190,8 +205,8 @@ fn calls_without_an_end_are_ended_by_the_budget() {
         ("METIER_AGENT_MAX_REQUESTS", "7", "agent.max_requests"),
         ("METIER_AGENT_MAX_TOOL_CALLS", "6", "agent.max_tool_calls"),
     ] {
-        let step = |_| Turn::calls([("list_skills", json!({}))]);
-        let mut room = AgentRoom::new((0..7).map(step).chain([Turn::text("Good.")]));
+        let step = |_| ScriptedTurn::calls([("list_skills", json!({}))]);
+        let mut room = AgentRoom::new((0..7).map(step).chain([ScriptedTurn::text("Good.")]));
         room.stage.context.env(key, limit);
         let output = chat(&room, &[], "first\nsecond\n");
         assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -204,7 +219,7 @@ fn calls_without_an_end_are_ended_by_the_budget() {
 
 #[test]
 fn five_hundred_answers_that_only_call_tools_end_within_the_usual_budget() {
-    let step = |_| Turn::calls([("list_skills", json!({}))]);
+    let step = |_| ScriptedTurn::calls([("list_skills", json!({}))]);
     let room = AgentRoom::new((0..500).map(step));
     let output = room.run(&["agent", "go"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -238,7 +253,10 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
         ));
         calls.push(("sessions_spawn", json!({ "task": "x", "skills": ["off"] })));
         let count = calls.len();
-        let room = room(format, [Turn::calls(calls), Turn::text("I may not.")]);
+        let room = room(
+            format,
+            [ScriptedTurn::calls(calls), ScriptedTurn::text("I may not.")],
+        );
         room.skill(
             "hidden",
             "disable-model-invocation: true\n",
@@ -269,8 +287,8 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
 #[test]
 fn a_skill_that_the_scanner_blocks_is_loaded_by_nobody() {
     let mut room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({ "name": "sync" }))]),
-        Turn::text("I may not."),
+        ScriptedTurn::calls([("activate_skill", json!({ "name": "sync" }))]),
+        ScriptedTurn::text("I may not."),
     ]);
     let context = &mut room.stage.context;
     context.env("METIER_SKILLS_SECURITY_SCAN_ON_LOAD", "true");
@@ -293,7 +311,7 @@ fn a_skill_that_the_scanner_blocks_is_loaded_by_nobody() {
 #[test]
 fn a_spawn_that_contradicts_itself_asks_nobody() {
     let room = AgentRoom::new([
-        Turn::calls([
+        ScriptedTurn::calls([
             (
                 "sessions_spawn",
                 json!({ "task": "x", "skills": ["left", "right"] }),
@@ -309,7 +327,7 @@ fn a_spawn_that_contradicts_itself_asks_nobody() {
             ),
             ("sessions_spawn", json!({ "skills": "left" })),
         ]),
-        Turn::text("It was rejected."),
+        ScriptedTurn::text("It was rejected."),
     ]);
     room.skill("left", "conflicts_with: [right]\n", "Left.\n");
     room.skill("right", "", "Right.\n");
@@ -333,7 +351,7 @@ fn a_spawn_that_contradicts_itself_asks_nobody() {
 fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
     for format in FORMATS {
         let long = "some words that were read by somebody ".repeat(20);
-        let (output, said) = goes_on(format, Turn::text(&long).cut_after(3000), None);
+        let (output, said) = goes_on(format, ScriptedTurn::text(&long).cut_after(3000), None);
         assert_eq!(
             types(&events(&output))
                 .iter()
@@ -359,8 +377,9 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
 #[test]
 fn a_storm_of_refusals_ends_and_the_session_goes_on() {
     for format in FORMATS {
-        let mut script: Vec<Turn> = (0..5).map(|_| Turn::status(429, None)).collect();
-        script.push(Turn::text("Good."));
+        let mut script: Vec<ScriptedTurn> =
+            (0..5).map(|_| ScriptedTurn::status(429, None)).collect();
+        script.push(ScriptedTurn::text("Good."));
         let room = room(format, script);
         let output = chat(&room, &[], "first\nsecond\n");
         assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -387,7 +406,7 @@ fn texts_that_close_our_frames_close_nothing() {
         let room = room(
             format,
             [
-                Turn::calls([
+                ScriptedTurn::calls([
                     (
                         "activate_skill",
                         json!({ "name": "evil", "arguments": evil }),
@@ -398,7 +417,7 @@ fn texts_that_close_our_frames_close_nothing() {
                         json!({ "name": "evil", "path": "notes.md" }),
                     ),
                 ]),
-                Turn::text("I read it."),
+                ScriptedTurn::text("I read it."),
             ],
         );
         let folder = "~/.config/metier/skills/evil";
@@ -436,7 +455,7 @@ fn texts_that_close_our_frames_close_nothing() {
 // case 72
 #[test]
 fn a_name_inside_of_something_else_means_no_skill() {
-    let room = AgentRoom::new([Turn::text("No skill was meant.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("No skill was meant.")]);
     room.skill("deploy", "", "The rule of DEPLOY.\n");
     let said = "look at src/deploy and https://host/deploy and a$deploy, /deploy/x, $deploy/bin, redeploy, /deploy.sh";
     let output = chat(&room, &[], &format!("{said}\n"));
@@ -452,11 +471,11 @@ fn what_a_tool_says_is_cut_and_does_not_reach_the_terminal() {
     let command = "head -c 10000000 /dev/zero | tr '\\0' x";
     let painted = "printf '\\033[2J\\033]0;owned\\007hello\\n'; exit 3";
     let room = AgentRoom::new([
-        Turn::calls([
+        ScriptedTurn::calls([
             ("shell", json!({ "command": command })),
             ("shell", json!({ "command": painted })),
         ]),
-        Turn::text("Much."),
+        ScriptedTurn::text("Much."),
     ]);
     let output = room.run(&["--approve-skills", "core-tools", "agent", "go"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -480,10 +499,10 @@ fn what_a_tool_says_is_cut_and_does_not_reach_the_terminal() {
 fn odd_ends_of_an_answer_are_ends() {
     for format in FORMATS {
         let stop = |anthropic, openai| match format {
-            Format::Anthropic => anthropic,
-            Format::OpenAi => openai,
+            ProviderFormat::Anthropic => anthropic,
+            ProviderFormat::OpenAi => openai,
         };
-        let (output, _) = goes_on(format, Turn::text(""), None);
+        let (output, _) = goes_on(format, ScriptedTurn::text(""), None);
         let empty = told(&output, "note");
         assert!(
             empty
@@ -499,10 +518,10 @@ fn odd_ends_of_an_answer_are_ends() {
         assert!(!said.contains("touch done"));
 
         // Half of a call may look like a whole one without arguments.
-        let cut = Turn::calls([("list_skills", json!({}))])
+        let cut = ScriptedTurn::calls([("list_skills", json!({}))])
             .and_call("list_skills", "")
             .stop(stop("max_tokens", "length"));
-        let (output, _) = goes_on(format, cut, Some(Turn::text("Again.")));
+        let (output, _) = goes_on(format, cut, Some(ScriptedTurn::text("Again.")));
         let results = told(&output, "tool_result");
         assert_eq!(results[0]["is_error"], false, "{results:?}");
         assert!(
@@ -532,9 +551,9 @@ fn handles_that_repeat_or_are_missing_are_told_apart() {
         "data: {start}\n\n{blocks}data: {delta}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
     );
     let (output, _) = goes_on(
-        Format::Anthropic,
-        Turn::raw(200, "text/event-stream", raw),
-        Some(Turn::text("Fine.")),
+        ProviderFormat::Anthropic,
+        ScriptedTurn::raw(200, "text/event-stream", raw),
+        Some(ScriptedTurn::text("Fine.")),
     );
     let results = told(&output, "tool_result");
     let mut ids: Vec<&str> = results.iter().map(|result| field(result, "id")).collect();
@@ -549,9 +568,9 @@ fn handles_that_repeat_or_are_missing_are_told_apart() {
     let whole = json!({ "choices": [{ "index": 0, "finish_reason": "tool_calls",
         "message": { "role": "assistant", "content": null, "tool_calls": calls } }] });
     let (output, _) = goes_on(
-        Format::OpenAi,
-        Turn::raw(200, "application/json", whole.to_string()),
-        Some(Turn::text("Fine.")),
+        ProviderFormat::OpenAi,
+        ScriptedTurn::raw(200, "application/json", whole.to_string()),
+        Some(ScriptedTurn::text("Fine.")),
     );
     assert_eq!(told(&output, "tool_result").len(), 4);
 }

@@ -1,8 +1,8 @@
 //! The room in which agents are tested: the real program, real skills, and a model that says what the test wants.
 
 use metier_testkit::{
-    Output,
-    model_server::{ModelServer, Recorded, Turn},
+    ProgramOutput,
+    model_server::{ModelServer, Recorded, ScriptedTurn},
 };
 use serde_json::Value;
 
@@ -16,7 +16,7 @@ pub(crate) struct AgentRoom {
 
 impl AgentRoom {
     /// A model that plays these turns, one a request, and skills that the test writes.
-    pub(crate) fn new(script: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) fn new(script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         let server = ModelServer::start(script);
         let mut stage = Stage::new();
         stage
@@ -28,7 +28,7 @@ impl AgentRoom {
     }
 
     /// Runs the program on the skills of this room and the built-in ones.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> ProgramOutput {
         self.stage.context.run(arguments)
     }
 
@@ -45,7 +45,7 @@ impl AgentRoom {
 }
 
 /// The events of a run with `--format jsonl`.
-pub(crate) fn events(output: &Output) -> Vec<Value> {
+pub(crate) fn events(output: &ProgramOutput) -> Vec<Value> {
     let lines = output.stdout.lines();
     lines
         .map(|line| serde_json::from_str(line).unwrap())

@@ -1,6 +1,6 @@
 //! `metier run`: a workflow with a model at hand, and an agent that follows any other skill.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 use serde_json::Value;
 
 use crate::agent_room::{AgentRoom, last_message};
@@ -18,7 +18,7 @@ fn poet(room: &AgentRoom) {
 
 #[test]
 fn a_workflow_asks_the_model() {
-    let room = AgentRoom::new([Turn::text("Bees hum.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Bees hum.")]);
     poet(&room);
     let output = room.run(&["--approve-skills", "poet", "run", "poet", "bees"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -28,7 +28,7 @@ fn a_workflow_asks_the_model() {
 
 #[test]
 fn what_a_workflow_asks_counts_for_the_turn() {
-    let room = AgentRoom::new([Turn::text("Bees hum.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Bees hum.")]);
     poet(&room);
     let output = room.run(&["--approve-skills", "poet", "agent", "/poet bees", "--json"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -68,7 +68,7 @@ fn without_a_model_a_workflow_fails_when_it_asks() {
 
 #[test]
 fn an_agent_follows_a_skill_without_a_workflow() {
-    let room = AgentRoom::new([Turn::text("Looks good.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Looks good.")]);
     room.skill(
         "review-pr",
         "",
@@ -90,7 +90,7 @@ fn an_agent_follows_a_skill_without_a_workflow() {
 
 #[test]
 fn a_fork_is_followed_by_an_agent_of_its_own() {
-    let room = AgentRoom::new([Turn::text("A snake that eats apples.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("A snake that eats apples.")]);
     room.skill("coding-agent", "context: fork\n", "Build: $ARGUMENTS\n");
     let output = room.run(&["run", "coding-agent", "a snake game"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());

@@ -9,7 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::{Context, NotRun, model_server::Turn, needed, needs, patience::PATIENCE};
+use metier_testkit::{
+    NotRun, TestContext, model_server::ScriptedTurn, needed, needs, patience::PATIENCE,
+};
 use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, last_message};
@@ -49,7 +51,7 @@ impl Person {
     }
 
     /// Starts a command line in that room, at a terminal.
-    pub(crate) fn typing(context: &Context, line: &str) -> Self {
+    pub(crate) fn typing(context: &TestContext, line: &str) -> Self {
         let command = context.command();
         let line = format!("stty cols 100 rows 40; exec {line}");
         let mut script = Command::new("script");
@@ -141,14 +143,14 @@ impl Person {
 }
 
 /// A machine with a terminal and a model, if it can have one.
-pub(crate) fn room(script: impl IntoIterator<Item = Turn>) -> Result<AgentRoom, NotRun> {
+pub(crate) fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> Result<AgentRoom, NotRun> {
     needs::program("script")?;
     Ok(AgentRoom::new(script))
 }
 
 #[test]
 fn somebody_talks_and_leaves() {
-    let room = needed!(room([Turn::text("Hello, Ada.").usage(1234, 56, 0)]));
+    let room = needed!(room([ScriptedTurn::text("Hello, Ada.").usage(1234, 56, 0)]));
     let mut person = Person::at(&room, CHAT);
     person.sees("anthropic/test-model; /help lists what you can type");
     person.says("I am Ada");
@@ -179,8 +181,8 @@ fn somebody_talks_and_leaves() {
 }
 
 /// A turn that the model thinks about first.
-fn slowly(time: Duration, turn: Turn) -> Turn {
-    Turn::computed(move |_| {
+fn slowly(time: Duration, turn: ScriptedTurn) -> ScriptedTurn {
+    ScriptedTurn::computed(move |_| {
         thread::sleep(time);
         turn
     })
@@ -189,7 +191,7 @@ fn slowly(time: Duration, turn: Turn) -> Turn {
 #[test]
 fn markdown_is_shown_block_by_block() {
     let answer = "# Plan\n\nRead *this* and run `ls`:\n\n```sh\nls -l\n```\n\n- one\n- **two**\n";
-    let room = needed!(room([Turn::text(answer).in_pieces_of(7)]));
+    let room = needed!(room([ScriptedTurn::text(answer).in_pieces_of(7)]));
     let mut person = Person::at(&room, CHAT);
     person.says("what now?");
     person.sees("\u{1b}[1m\u{1b}[4mPlan\u{1b}[0m\r\n\r\n");
@@ -204,7 +206,7 @@ fn markdown_is_shown_block_by_block() {
 #[test]
 fn a_paragraph_is_shown_before_the_answer_ends() {
     let answer = format!("The first.\n\nThe second. {}", "x".repeat(4000));
-    let room = needed!(room([Turn::text(&answer)
+    let room = needed!(room([ScriptedTurn::text(&answer)
         .in_pieces_of(64)
         .hang_after(3000)]));
     let mut person = Person::at(&room, CHAT);
@@ -221,7 +223,7 @@ fn a_paragraph_is_shown_before_the_answer_ends() {
 
 #[test]
 fn without_colours_the_marks_of_markdown_stay() {
-    let room = needed!(room([Turn::text("## Plan\n\nRead *this*.")]));
+    let room = needed!(room([ScriptedTurn::text("## Plan\n\nRead *this*.")]));
     let agent = ["--color", "never", "agent", "plan"];
     let mut person = Person::at(&room, &agent);
     person.sees("## Plan\r\n\r\nRead *this*.\r\n");
@@ -232,8 +234,8 @@ fn without_colours_the_marks_of_markdown_stay() {
 
 #[test]
 fn a_model_that_thinks_is_seen_to_think() {
-    let thinks = || slowly(Duration::from_millis(1500), Turn::text("Hello."));
-    let room = needed!(room([thinks(), thinks(), Turn::text("At once.")]));
+    let thinks = || slowly(Duration::from_millis(1500), ScriptedTurn::text("Hello."));
+    let room = needed!(room([thinks(), thinks(), ScriptedTurn::text("At once.")]));
     let mut person = Person::at(&room, CHAT);
     person.says("hello");
     person.sees(" thinking… 0s");
@@ -254,7 +256,10 @@ fn a_model_that_thinks_is_seen_to_think() {
 
 #[test]
 fn a_retry_says_which_attempt_it_is() {
-    let room = needed!(room([Turn::status(529, Some("1")), Turn::text("Hello.")]));
+    let room = needed!(room([
+        ScriptedTurn::status(529, Some("1")),
+        ScriptedTurn::text("Hello.")
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("hello");
     person.sees("(attempt 2 of 5)");
@@ -266,7 +271,10 @@ fn a_retry_says_which_attempt_it_is() {
 
 #[test]
 fn what_was_typed_earlier_comes_back() {
-    let room = needed!(room([Turn::text("Once."), Turn::text("Twice.")]));
+    let room = needed!(room([
+        ScriptedTurn::text("Once."),
+        ScriptedTurn::text("Twice.")
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me");
     person.sees("Once.");
@@ -286,7 +294,7 @@ fn what_was_typed_earlier_comes_back() {
 
 #[test]
 fn names_complete_themselves() {
-    let room = needed!(room([Turn::text("Reviewed.")]));
+    let room = needed!(room([ScriptedTurn::text("Reviewed.")]));
     room.skill("review-pr", "", "The text of the skill, for $ARGUMENTS.\n");
     room.skill("review-inner", "user-invocable: false\n", "For models.\n");
     let mut person = Person::at(&room, CHAT);
@@ -309,7 +317,10 @@ fn names_complete_themselves() {
 
 #[test]
 fn a_turn_may_have_several_lines() {
-    let room = needed!(room([Turn::text("Two."), Turn::text("Three.")]));
+    let room = needed!(room([
+        ScriptedTurn::text("Two."),
+        ScriptedTurn::text("Three.")
+    ]));
     let mut person = Person::at(&room, CHAT);
     person.says("first\\");
     person.types(&format!("second{ENTER}"));
@@ -328,8 +339,8 @@ fn a_turn_may_have_several_lines() {
 #[test]
 fn ctrl_c_stops_the_answer_and_not_the_chat() {
     let room = needed!(room([
-        Turn::text("A very long story that never ends").hang_after(600),
-        Turn::text("Something else."),
+        ScriptedTurn::text("A very long story that never ends").hang_after(600),
+        ScriptedTurn::text("Something else."),
     ]));
     let mut person = Person::at(&room, CHAT);
     person.says("tell me a story");
@@ -354,8 +365,8 @@ fn ctrl_c_stops_the_answer_and_not_the_chat() {
 fn ctrl_c_stops_a_tool_and_not_the_chat() {
     let sleep = json!({"command": "echo asleep; sleep 7303"});
     let room = needed!(room([
-        Turn::calls([("shell", sleep), ("read", json!({"path": "a.txt"}))]),
-        Turn::text("Good morning."),
+        ScriptedTurn::calls([("shell", sleep), ("read", json!({"path": "a.txt"}))]),
+        ScriptedTurn::text("Good morning."),
     ]));
     let mut person = Person::at(&room, CHAT);
     person.says("sleep");
@@ -378,7 +389,7 @@ fn ctrl_c_stops_a_tool_and_not_the_chat() {
 
 #[test]
 fn ctrl_c_at_a_question_is_a_no() {
-    let room = needed!(room([Turn::calls([(
+    let room = needed!(room([ScriptedTurn::calls([(
         "shell",
         json!({"command": "touch made"})
     )])]));
@@ -415,7 +426,7 @@ fn ctrl_c_at_a_question_is_a_no() {
 #[test]
 fn what_a_model_says_does_not_act_on_the_terminal() {
     let evil = "See \u{1b}[2J\u{1b}]0; title\u{7} and \u{9b}31m that.";
-    let answer = Turn::text(evil).in_pieces_of(3);
+    let answer = ScriptedTurn::text(evil).in_pieces_of(3);
     let room = needed!(room([answer.thinking("\u{1b}[8m hidden")]));
     let mut person = Person::at(
         &room,
@@ -440,8 +451,8 @@ fn what_a_model_says_does_not_act_on_the_terminal() {
 #[test]
 fn a_quiet_agent_shows_the_answer_and_nothing_else() {
     let room = needed!(room([
-        Turn::calls([("read", json!({"path": "absent.txt"}))]).and_text("Let me see. "),
-        Turn::text("Nothing there."),
+        ScriptedTurn::calls([("read", json!({"path": "absent.txt"}))]).and_text("Let me see. "),
+        ScriptedTurn::text("Nothing there."),
     ]));
     let mut person = Person::at(
         &room,
@@ -456,7 +467,7 @@ fn a_quiet_agent_shows_the_answer_and_nothing_else() {
 
 #[test]
 fn a_trigger_asks_for_what_the_skill_needs_and_a_no_is_a_no() {
-    let answers = ["One.", "Two.", "Three."].map(Turn::text);
+    let answers = ["One.", "Two.", "Three."].map(ScriptedTurn::text);
     let room = needed!(room(answers));
     room.skill(
         "cluster",

@@ -1,12 +1,12 @@
 //! Skills that load themselves: what may bring one up, what never does, and what is left of it later.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 use serde_json::json;
 
 use crate::agent_room::{AgentRoom, last_message};
 
 /// A room in which skills are scanned, as on any machine.
-fn room(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
+fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
     let mut room = AgentRoom::new(script);
     room.stage
         .context
@@ -24,14 +24,14 @@ const LOADED: &str = "Look before you change a cluster.";
 #[test]
 fn what_a_model_or_a_tool_says_loads_nothing() {
     let room = room([
-        Turn::text("I would use kubectl.").and_call("read", r#"{"path": "notes.txt"}"#),
-        Turn::calls([(
+        ScriptedTurn::text("I would use kubectl.").and_call("read", r#"{"path": "notes.txt"}"#),
+        ScriptedTurn::calls([(
             "sessions_spawn",
             json!({"task": "run kubectl on k8s/app.yaml"}),
         )]),
-        Turn::text("The sub-agent says kubectl."),
-        Turn::text("Done: kubectl, k8s/app.yaml."),
-        Turn::text("Nothing."),
+        ScriptedTurn::text("The sub-agent says kubectl."),
+        ScriptedTurn::text("Done: kubectl, k8s/app.yaml."),
+        ScriptedTurn::text("Nothing."),
     ]);
     room.stage
         .context
@@ -49,7 +49,7 @@ fn what_a_model_or_a_tool_says_loads_nothing() {
 
 #[test]
 fn a_triggered_skill_is_there_after_a_resume_and_stays_away_once_unloaded() {
-    let answers = ["One.", "Two.", "Three.", "Four."].map(Turn::text);
+    let answers = ["One.", "Two.", "Three.", "Four."].map(ScriptedTurn::text);
     let room = room(answers);
     let chat = |arguments: &[&str], lines: &str| {
         let all = [&["chat", "--approve-skills", "core-tools"], arguments].concat();
@@ -76,7 +76,7 @@ fn a_triggered_skill_is_there_after_a_resume_and_stays_away_once_unloaded() {
 
 #[test]
 fn without_a_verdict_and_without_scans_nothing_is_triggered() {
-    let mut room = room([Turn::text("Hm."), Turn::text("Yes.")]);
+    let mut room = room([ScriptedTurn::text("Hm."), ScriptedTurn::text("Yes.")]);
     room.stage
         .context
         .env("METIER_SKILLS_SECURITY_SCAN_ON_LOAD", "false");

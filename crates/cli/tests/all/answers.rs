@@ -2,7 +2,7 @@
 
 use std::{fs, thread};
 
-use metier_testkit::Output;
+use metier_testkit::ProgramOutput;
 
 use crate::stage::{Stage, field};
 
@@ -10,7 +10,7 @@ const GREETS: &str = "!echo hello $ARGUMENTS\n";
 
 /// Whether it ran; if not, it must be because nobody had approved it.
 #[track_caller]
-fn ran(output: &Output) -> bool {
+fn ran(output: &ProgramOutput) -> bool {
     if output.code == 0 {
         assert!(output.stdout.contains("hello"), "{}", output.snapshot());
         return true;
@@ -179,7 +179,7 @@ fn runs_at_the_same_time_don_t_disturb_each_other() {
     let stage = Stage::new();
     stage.skill("greet", "", GREETS);
     assert_eq!(stage.run(&["permissions", "greet", "--approve"]).code, 0);
-    let outputs: Vec<Output> = thread::scope(|scope| {
+    let outputs: Vec<ProgramOutput> = thread::scope(|scope| {
         let runs: Vec<_> = (0..6)
             .map(|at| {
                 let stage = &stage;

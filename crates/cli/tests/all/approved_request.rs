@@ -1,6 +1,6 @@
 //! A skill that declares no permissions works once exactly what it asks for is approved, and says why when it does not.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 
 use crate::{
     agent_room::{AgentRoom, last_message},
@@ -19,7 +19,7 @@ const GH: &str = "[ -n \"$GITHUB_TOKEN\" ] && token=yes; [ -n \"$https_proxy\" ]
 
 #[test]
 fn review_pr_works_after_approving_exactly_what_it_asks_for() {
-    let mut room = AgentRoom::new([Turn::text("Looks good.")]);
+    let mut room = AgentRoom::new([ScriptedTurn::text("Looks good.")]);
     room.stage
         .context
         .unset("METIER_SKILLS_SECURITY_SCAN_ON_LOAD")

@@ -15,15 +15,18 @@ use std::{
 };
 
 use metier_catalog::Snapshot;
-use metier_config::Approved;
-use metier_model::{Digest, FileText, Files, Manifest, Mode, Os, Permission, Source, Want, parse};
-use metier_policy::{
-    Act, ApprovalQuestion, ApprovalSubject, Approver, Asked, Facts, Fetch, Git, Grant, Headless,
-    Identity, Line, Meter, Reply, Request, Standing, Terms, Verdict, Why, admit,
+use metier_config::ApprovedPermission;
+use metier_model::{
+    Digest, FileText, Files, Os, Permission, SkillManifest, Source, Strictness, Want, parse,
 };
-use metier_runtime::desk::{Desk, Refused, Subject};
-use metier_store::{Answer, SharedStore, Store};
-use metier_testkit::Context;
+use metier_policy::{
+    Act, ActMeter, Admission, ApprovalQuestion, ApprovalSubject, Approver, CommandLine, Facts,
+    FetchAct, GitAct, Grant, GrantTerms, Headless, Identity, PermissionRequest, Reply,
+    RequestReason, RequestedPermission, UserDecisions, admit,
+};
+use metier_runtime::approvals::{Approvals, GrantRefused, RequestingSkill};
+use metier_store::{ApprovalDecision, SharedStore, Store};
+use metier_testkit::TestContext;
 
 use crate::session_parts;
 
@@ -101,7 +104,7 @@ struct Row {
 
 #[test]
 fn the_matrix_is_as_it_was_reviewed() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let stores = Source::ALL.map(|source| context.home().join(source.as_str()));
     // Each source has a store of its own, so that they can be written at the same time.
     let rows: Vec<Row> = thread::scope(|scope| {
@@ -192,13 +195,13 @@ fn replies(room: &Room) -> String {
     text
 }
 
-fn word<T>(result: Result<&T, &Refused>, asked: &Scripted) -> String {
+fn word<T>(result: Result<&T, &GrantRefused>, asked: &Scripted) -> String {
     let first = if asked.was_asked() { "asked, " } else { "" };
     let then = match result {
         Ok(_) => "allowed",
-        Err(Refused::Denied(_) | Refused::DeniedNow(_)) => "refused: denied",
-        Err(Refused::NotApproved { .. }) => "refused: not approved",
-        Err(Refused::Store(_)) => "refused: store",
+        Err(GrantRefused::Denied(_) | GrantRefused::DeniedNow(_)) => "refused: denied",
+        Err(GrantRefused::NotApproved { .. }) => "refused: not approved",
+        Err(GrantRefused::Store(_)) => "refused: store",
     };
     format!("{first}{then}")
 }
@@ -209,7 +212,7 @@ struct Room {
     held: Snapshot,
     used: Cell<u8>,
     round: Cell<u8>,
-    manifest: Manifest,
+    manifest: SkillManifest,
 }
 
 impl Room {
@@ -231,7 +234,7 @@ impl Room {
             },
             used: Cell::new(0),
             round: Cell::new(0),
-            manifest: parse(&files, Mode::Lenient).manifest.unwrap(),
+            manifest: parse(&files, Strictness::Lenient).manifest.unwrap(),
         }
     }
 
@@ -249,16 +252,21 @@ impl Room {
         }
     }
 
-    fn subject<'s>(&'s self, identity: &'s Identity) -> Subject<'s> {
-        Subject {
+    fn subject<'s>(&'s self, identity: &'s Identity) -> RequestingSkill<'s> {
+        RequestingSkill {
             identity,
             place: "/somewhere",
             held: &self.held,
         }
     }
 
-    fn desk(&self, approver: Arc<dyn Approver>, now: &[&str], approved: Vec<Approved>) -> Desk {
-        Desk {
+    fn desk(
+        &self,
+        approver: Arc<dyn Approver>,
+        now: &[&str],
+        approved: Vec<ApprovedPermission>,
+    ) -> Approvals {
+        Approvals {
             approver,
             approved,
             clock: Arc::new(clock),
@@ -271,38 +279,43 @@ impl Room {
     fn prepare(&self, source: Source, before: Before) -> Identity {
         let identity = self.identity(source, "a");
         let asked = |which: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
-            let wants = WANTS.iter().map(|row| Asked {
+            let wants = WANTS.iter().map(|row| RequestedPermission {
                 want: which(row).parse().unwrap(),
-                why: Why::Declared,
+                why: RequestReason::Declared,
             });
             wants.collect::<Vec<_>>()
         };
         let (exact, wider, narrower) = (asked(|row| row.0), asked(|row| row.1), asked(|row| row.2));
-        let keep = |identity: &Identity, asked: &[Asked], answer| {
-            let desk = self.desk(Arc::new(Headless), &[], Vec::new());
-            desk.remember(&self.subject(identity), asked, answer, "test")
+        let keep = |identity: &Identity, asked: &[RequestedPermission], answer| {
+            let approvals = self.desk(Arc::new(Headless), &[], Vec::new());
+            approvals
+                .remember(&self.subject(identity), asked, answer, "test")
                 .unwrap();
         };
         match before {
-            Before::Always => keep(&identity, &exact, Answer::Allowed),
+            Before::Always => keep(&identity, &exact, ApprovalDecision::Allowed),
             Before::Denied | Before::DeniedAndFlag | Before::DeniedAndConfig => {
-                keep(&identity, &exact, Answer::Denied);
+                keep(&identity, &exact, ApprovalDecision::Denied);
             }
             Before::OnceEarlier => {
                 let once = Scripted::new(Reply::Once);
-                let request = Request::new(exact);
-                let desk = self.desk(once, &[], Vec::new());
-                desk.grant(&self.subject(&identity), &request).unwrap();
+                let request = PermissionRequest::new(exact);
+                let approvals = self.desk(once, &[], Vec::new());
+                approvals.grant(&self.subject(&identity), &request).unwrap();
             }
             Before::OtherDigest => {
-                keep(&self.identity(source, "a"), &exact, Answer::Allowed);
+                keep(
+                    &self.identity(source, "a"),
+                    &exact,
+                    ApprovalDecision::Allowed,
+                );
             }
             Before::OtherSource => {
                 let other = Identity {
                     source: other(source),
                     ..identity.clone()
                 };
-                keep(&other, &exact, Answer::Allowed);
+                keep(&other, &exact, ApprovalDecision::Allowed);
             }
             Before::OtherSkill => {
                 let other = Identity {
@@ -310,13 +323,13 @@ impl Room {
                     source,
                     digest: identity.digest,
                 };
-                keep(&other, &exact, Answer::Allowed);
+                keep(&other, &exact, ApprovalDecision::Allowed);
             }
-            Before::Wider => keep(&identity, &wider, Answer::Allowed),
-            Before::Narrower => keep(&identity, &narrower, Answer::Allowed),
+            Before::Wider => keep(&identity, &wider, ApprovalDecision::Allowed),
+            Before::Narrower => keep(&identity, &narrower, ApprovalDecision::Allowed),
             Before::DeniedWiderAndAlways => {
-                keep(&identity, &wider, Answer::Denied);
-                keep(&identity, &exact, Answer::Allowed);
+                keep(&identity, &wider, ApprovalDecision::Denied);
+                keep(&identity, &exact, ApprovalDecision::Allowed);
             }
             _ => {}
         }
@@ -330,11 +343,11 @@ impl Room {
         before: Before,
         (want, trusted, terminal): (&str, bool, bool),
     ) -> String {
-        let standing = Standing {
+        let standing = UserDecisions {
             trusted,
-            ..Standing::fine(identity.source)
+            ..UserDecisions::fine(identity.source)
         };
-        if let Verdict::Refused(reasons) = admit(&self.manifest.card, &standing, &Machine) {
+        if let Admission::Refused(reasons) = admit(&self.manifest.card, &standing, &Machine) {
             let kinds: Vec<&str> = reasons.iter().map(|reason| reason.kind.as_str()).collect();
             return format!("blocked: {}", kinds.join(", "));
         }
@@ -343,7 +356,8 @@ impl Room {
             Before::FlagOtherSkill => vec!["b"],
             _ => Vec::new(),
         };
-        let config = |name: String, digest: Option<String>| vec![Approved { name, digest }];
+        let config =
+            |name: String, digest: Option<String>| vec![ApprovedPermission { name, digest }];
         let own = identity.digest.to_string();
         let approved = match before {
             Before::ConfigName | Before::DeniedAndConfig => config("a".into(), None),
@@ -360,23 +374,25 @@ impl Room {
             true => person.clone(),
             false => Arc::new(Headless),
         };
-        let desk = self.desk(approver, &flag, approved);
-        match desk.grant(&self.subject(identity), &request(want)) {
+        let approvals = self.desk(approver, &flag, approved);
+        match approvals.grant(&self.subject(identity), &request(want)) {
             Ok(grant) => {
                 assert!(!person.was_asked(), "a no became a yes");
                 only(&grant, want.parse::<Want>().unwrap().permission)
             }
             Err(_) if person.was_asked() => "asked".to_owned(),
-            Err(Refused::Denied(_) | Refused::DeniedNow(_)) => "refused: denied".to_owned(),
-            Err(Refused::NotApproved { .. }) => "refused: not approved".to_owned(),
-            Err(Refused::Store(error)) => panic!("{error}"),
+            Err(GrantRefused::Denied(_) | GrantRefused::DeniedNow(_)) => {
+                "refused: denied".to_owned()
+            }
+            Err(GrantRefused::NotApproved { .. }) => "refused: not approved".to_owned(),
+            Err(GrantRefused::Store(error)) => panic!("{error}"),
         }
     }
 }
 
 /// A grant for one permission must permit that act; what else it permits is part of the answer.
 fn only(grant: &Grant, permission: Permission) -> String {
-    let meter = Meter::default();
+    let meter = ActMeter::default();
     let mut permitted = Vec::new();
     for act in acts() {
         let needs = act.permission();
@@ -396,7 +412,7 @@ fn only(grant: &Grant, permission: Permission) -> String {
 
 /// One act inside of each of [`WANTS`].
 fn acts() -> Vec<Act> {
-    let git = || Git {
+    let git = || GitAct {
         repository: "/project".into(),
         arguments: vec!["status".into()],
     };
@@ -406,7 +422,7 @@ fn acts() -> Vec<Act> {
             path: "/project/out/x".into(),
             content: Vec::new(),
         },
-        Act::Line(Line {
+        Act::Line(CommandLine {
             text: "git status".into(),
             commands: Some(vec![vec![Some("git".into()), Some("status".into())]]),
             exact: None,
@@ -414,11 +430,11 @@ fn acts() -> Vec<Act> {
             is_plain: false,
             script: "git status".into(),
             parameters: Vec::new(),
-            within: metier_policy::Within::Skill,
+            within: metier_policy::LineContext::Skill,
             stdin: Vec::new(),
             timeout: None,
         }),
-        Act::Fetch(Fetch {
+        Act::Fetch(FetchAct {
             method: "GET".into(),
             url: "https://y.a.io/".into(),
             host: "y.a.io".into(),
@@ -438,10 +454,10 @@ fn acts() -> Vec<Act> {
     ]
 }
 
-fn request(want: &str) -> Request {
-    Request::new([Asked {
+fn request(want: &str) -> PermissionRequest {
+    PermissionRequest::new([RequestedPermission {
         want: want.parse().unwrap(),
-        why: Why::Declared,
+        why: RequestReason::Declared,
     }])
 }
 
@@ -452,7 +468,7 @@ fn other(source: Source) -> Source {
     }
 }
 
-fn terms() -> Terms {
+fn terms() -> GrantTerms {
     let home = Path::new("/home/ada");
     session_parts::terms(100, Path::new("/project"), Some(home))
 }

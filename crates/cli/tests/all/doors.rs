@@ -7,14 +7,17 @@ use std::{collections::BTreeSet, path::Path, sync::Arc};
 
 use metier_catalog::Snapshot;
 use metier_model::{Digest, Permission, Source};
-use metier_policy::{Act, Asked, Fetch, Git, Grant, Identity, Line, Request, Why};
+use metier_policy::{
+    Act, CommandLine, FetchAct, GitAct, Grant, Identity, PermissionRequest, RequestReason,
+    RequestedPermission,
+};
 use metier_runtime::{
     Redactor,
-    desk::Subject,
-    worker::{Failed, Worker},
+    approvals::RequestingSkill,
+    granted_skill::{ActError, GrantedSkill},
 };
-use metier_store::{Decision, Store};
-use metier_testkit::{Context, Output};
+use metier_store::{ReceiptDecision, Store};
+use metier_testkit::{ProgramOutput, TestContext};
 
 use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
 use crate::stage::{Stage, field};
@@ -35,7 +38,7 @@ macro_rules! acts {
 acts! {
     "read a file": Act::ReadFile(_) => Act::ReadFile("/etc/hostname".into());
     "write a file": Act::WriteFile { .. } => Act::WriteFile { path: "/tmp/x".into(), content: b"x".to_vec() };
-    "run a line": Act::Line(_) => Act::Line(Line {
+    "run a line": Act::Line(_) => Act::Line(CommandLine {
         text: "id".into(),
         commands: Some(vec![vec![Some("id".into())]]),
         exact: None,
@@ -43,12 +46,12 @@ acts! {
         is_plain: false,
         script: "id".into(),
         parameters: Vec::new(),
-        within: metier_policy::Within::Skill,
+        within: metier_policy::LineContext::Skill,
         stdin: Vec::new(),
         timeout: None,
     });
     "run a script": Act::Script { .. } => Act::Script { path: "scripts/do.sh".into(), arguments: Vec::new() };
-    "send a request": Act::Fetch(_) => Act::Fetch(Fetch {
+    "send a request": Act::Fetch(_) => Act::Fetch(FetchAct {
         method: "GET".into(),
         url: "http://127.0.0.1:1/".into(),
         host: "127.0.0.1".into(),
@@ -66,8 +69,8 @@ acts! {
     "invoke a skill": Act::InvokeSkill(_) => Act::InvokeSkill("other".into());
 }
 
-fn git(word: &str) -> Git {
-    Git {
+fn git(word: &str) -> GitAct {
+    GitAct {
         repository: "/tmp".into(),
         arguments: vec![word.into()],
     }
@@ -90,7 +93,7 @@ const ELSEWHERE: [&str; 10] = [
 // case 119
 #[test]
 fn every_act_is_refused_without_its_permission_and_written_down() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let store = Store::open(&context.home().join("doors.db")).unwrap();
     let digest = Digest([1; 32]);
     let held = Snapshot {
@@ -104,19 +107,21 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
         digest,
     };
     let work = context.work();
-    let desk = desk(store, &["a"], terms(100, &work, None));
-    let subject = Subject {
+    let approvals = desk(store, &["a"], terms(100, &work, None));
+    let subject = RequestingSkill {
         identity: &identity,
         place: "/",
         held: &held,
     };
-    let asked = ELSEWHERE.map(|want| Asked {
+    let asked = ELSEWHERE.map(|want| RequestedPermission {
         want: want.parse().unwrap(),
-        why: Why::Declared,
+        why: RequestReason::Declared,
     });
-    let grant: Box<Grant> = desk.grant(&subject, &Request::new(asked)).unwrap();
-    let worker = Worker::new(
-        Arc::new(desk),
+    let grant: Box<Grant> = approvals
+        .grant(&subject, &PermissionRequest::new(asked))
+        .unwrap();
+    let worker = GrantedSkill::new(
+        Arc::new(approvals),
         grant.into(),
         Arc::new(host_environment(Path::new("/nonexistent"), &work, &work)),
         without_folder(&[]),
@@ -129,13 +134,18 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
     for act in examples() {
         let refused = worker.act(&act);
         assert!(
-            matches!(&refused, Err(Failed::Refused(refusal)) if refusal.needed.is_some()),
+            matches!(&refused, Err(ActError::Refused(refusal)) if refusal.needed.is_some()),
             "to {}: {refused:?}",
             name(&act)
         );
         let receipts = worker.receipts();
         let receipt = receipts.last().unwrap();
-        assert_eq!(receipt.entry.decision, Decision::Refused, "{}", name(&act));
+        assert_eq!(
+            receipt.entry.decision,
+            ReceiptDecision::Refused,
+            "{}",
+            name(&act)
+        );
         assert_eq!(receipt.entry.act, act.permission().as_str());
         seen.insert(name(&act));
     }
@@ -195,7 +205,7 @@ const LOOKS: &[(&str, &[&str])] = &[
 ];
 
 /// Commands that act, each with a way in which it is refused, and what shows that it was.
-type Refused = fn(&Stage) -> (bool, Output);
+type Refused = fn(&Stage) -> (bool, ProgramOutput);
 const ACTS: &[(&str, Refused)] = &[
     ("show", |stage| failed(stage.run(&["show", "trap"]))),
     ("run", |stage| {
@@ -237,13 +247,13 @@ const ACTS: &[(&str, Refused)] = &[
     }),
 ];
 
-fn failed(output: Output) -> (bool, Output) {
+fn failed(output: ProgramOutput) -> (bool, ProgramOutput) {
     let failed = output.code != 0 && output.stderr.contains("error: ");
     (failed, output)
 }
 
 /// An agent that wants the trap to be set off.
-fn activate_by_mcp(stage: &Stage, flags: &[&str]) -> Output {
+fn activate_by_mcp(stage: &Stage, flags: &[&str]) -> ProgramOutput {
     let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
     let ready = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
     let call = r#"{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"activate_skill","arguments":{"name":"trap"}}}"#;
@@ -292,7 +302,7 @@ fn trap(stage: &Stage, folder: &str) {
 
 #[test]
 fn every_command_either_looks_or_is_refused_here() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let offered = context.run(&["__complete", "1", "metier", ""]);
     let lines = offered.stdout.lines();
     let names: BTreeSet<&str> = lines

@@ -12,8 +12,8 @@ use std::{
 
 use metier_store::{Receipt, ReceiptFilter, Store, Verified};
 use metier_testkit::{
-    Context,
-    model_server::{ModelServer, Turn},
+    TestContext,
+    model_server::{ModelServer, ScriptedTurn},
     patience::PATIENCE,
 };
 use serde_json::json;
@@ -40,8 +40,8 @@ fn example(name: &str) -> PathBuf {
     program
 }
 
-fn machine() -> Context {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+fn machine() -> TestContext {
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     context.write(
         "~/.config/metier/skills/greeter/SKILL.yaml",
         "name: greeter\nversion: 1.0.0\ndescription: Greets people.\ntypes: [tool]\n\
@@ -52,7 +52,7 @@ fn machine() -> Context {
 }
 
 /// An example, to be started on a machine.
-fn command(context: &Context, name: &str, arguments: &[&str]) -> Command {
+fn command(context: &TestContext, name: &str, arguments: &[&str]) -> Command {
     let like = context.command();
     let mut command = Command::new(example(name));
     command.env_clear();
@@ -67,7 +67,7 @@ fn command(context: &Context, name: &str, arguments: &[&str]) -> Command {
 
 /// Runs an example on a machine: whether it ended well, and what it printed.
 fn ends(
-    context: &Context,
+    context: &TestContext,
     name: &str,
     arguments: &[&str],
     variables: &[(&str, &str)],
@@ -83,7 +83,12 @@ fn ends(
     (output.status.success(), shown)
 }
 
-fn run(context: &Context, name: &str, arguments: &[&str], variables: &[(&str, &str)]) -> String {
+fn run(
+    context: &TestContext,
+    name: &str,
+    arguments: &[&str],
+    variables: &[(&str, &str)],
+) -> String {
     let (well, shown) = ends(context, name, arguments, variables);
     assert!(well, "{name}: {shown}");
     shown
@@ -99,8 +104,8 @@ fn a_program_lists_the_skills_of_a_machine() {
 fn a_loop_of_ones_own_gives_a_model_its_skills() {
     let context = machine();
     let server = ModelServer::start_foreign([
-        Turn::calls([("greeter__greet", json!({ "name": "Ada" }))]),
-        Turn::text("She was greeted."),
+        ScriptedTurn::calls([("greeter__greet", json!({ "name": "Ada" }))]),
+        ScriptedTurn::text("She was greeted."),
     ]);
     let base = format!("{}/v1", server.url());
     let variables = [("OPENAI_BASE_URL", base.as_str()), ("OPENAI_API_KEY", "k")];
@@ -153,7 +158,7 @@ fn what_can_not_be_called_is_said_with_what_can() {
 }
 
 /// A skill in Starlark, or a program in the shell, with one tool.
-fn worker(context: &Context, name: &str, is_program: bool) {
+fn worker(context: &TestContext, name: &str, is_program: bool) {
     let (backend, file, code) = match is_program {
         false => (
             "starlark",

@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_testkit::{Output, needed, needs};
+use metier_testkit::{ProgramOutput, needed, needs};
 
 use crate::stage::{Stage, field};
 
@@ -70,7 +70,7 @@ fn the_readme_of_the_demonstration_holds() {
     }
 }
 
-type Check = fn(&Output, &Stage, usize);
+type Check = fn(&ProgramOutput, &Stage, usize);
 
 /// What each line of the README is about, and what must come of it: the output, the stage, and how often the server answered.
 const STEPS: &[(&str, Check)] = &[
@@ -185,7 +185,7 @@ fn a_host_that_was_denied_is_not_reached() {
     assert!(field(net, "reason").contains("was denied"), "{net}");
 }
 
-fn needs_permission(output: &Output) {
+fn needs_permission(output: &ProgramOutput) {
     assert_eq!(output.code, 1, "{}", output.snapshot());
     assert!(
         output.stderr.contains("needs permission"),

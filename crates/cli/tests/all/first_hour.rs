@@ -7,11 +7,11 @@ use std::{
     process::{Command, Stdio},
 };
 
-use metier_testkit::Context;
+use metier_testkit::TestContext;
 
 use crate::stage::Stage;
 
-fn skill(context: &Context, folder: &str, name: &str, description: &str) {
+fn skill(context: &TestContext, folder: &str, name: &str, description: &str) {
     context.write(
         &format!("{folder}/{name}/SKILL.md"),
         format!("---\nname: {name}\ndescription: {description}\n---\nDo it.\n"),
@@ -19,7 +19,7 @@ fn skill(context: &Context, folder: &str, name: &str, description: &str) {
 }
 
 /// Runs a command at a terminal of so many columns, with colours and a closed keyboard, and gives back the screen.
-fn screen(context: &Context, columns: usize, arguments: &[&str]) -> String {
+fn screen(context: &TestContext, columns: usize, arguments: &[&str]) -> String {
     let command = context.command();
     let program = command.get_program().to_str().unwrap();
     let words: Vec<String> = std::iter::once(program)
@@ -65,7 +65,7 @@ fn plain(screen: &str) -> String {
 
 #[test]
 fn no_command_prints_escape_codes_as_text_or_asks_a_question() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     skill(&context, "~/.claude/skills", "pdf", "Reads tables.");
     skill(&context, "skills", "local", "Comes with the project.");
     let commands: &[&[&str]] = &[
@@ -111,7 +111,7 @@ fn no_command_prints_escape_codes_as_text_or_asks_a_question() {
 
 #[test]
 fn text_is_wrapped_between_words_and_nothing_is_cut() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     context.write(
         "~/.openclaw/skills/notes/SKILL.md",
         "---\nname: notes\ndescription: Keeps notes.\nmetadata:\n  openclaw:\n    requires: {bins: [memo]}\n    install:\n      - {kind: brew, formula: antoniorodr/memo/memo, bins: [memo]}\n---\nDo it.\n",
@@ -149,7 +149,7 @@ fn text_is_wrapped_between_words_and_nothing_is_cut() {
 
 #[test]
 fn a_fresh_clone_of_metier_is_not_full_of_errors() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let sources = metier_catalog_builtins();
     for (path, content) in &sources {
@@ -201,7 +201,7 @@ fn metier_catalog_builtins() -> Vec<(String, Vec<u8>)> {
 
 #[test]
 fn one_untrusted_folder_is_one_line() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     for name in ["one", "two", "three"] {
         skill(&context, ".claude/skills", name, "Does something.");
     }
@@ -215,7 +215,7 @@ fn one_untrusted_folder_is_one_line() {
 
 #[test]
 fn skills_are_found_by_agent_status_and_word() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     skill(&context, "~/.codex/skills", "pdf", "Reads documents.");
     skill(
         &context,
@@ -357,7 +357,7 @@ fn a_closed_pipe_ends_a_command_quietly() {
 
 #[test]
 fn named_roots_keep_the_models_of_the_user() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     skill(&context, "skills", "one", "Does something.");
     let set = context.run(&["config", "set", "agent.model", "ollama/some"]);
     assert_eq!(set.code, 0, "{}", set.snapshot());
@@ -377,7 +377,7 @@ fn named_roots_keep_the_models_of_the_user() {
 
 #[test]
 fn a_home_that_cannot_be_written_is_named() {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     // No user can make a folder in a file, not even root.
     let home = context.write("~/file", "").join("metier");
     context.env("METIER_HOME", &home);
@@ -415,7 +415,7 @@ fn a_home_that_cannot_be_written_is_named() {
 
 #[test]
 fn the_tab_key_knows_skills_keys_and_values() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     skill(
         &context,
         "~/.claude/skills",

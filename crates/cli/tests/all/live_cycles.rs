@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeMap, env, time::Instant};
 
-use metier_runtime::live::{ActivateError, CallError, Runtime, State};
+use metier_runtime::live::{ActivateError, CallError, LifecycleState, Runtime};
 use serde_json::json;
 
 use crate::live_room::{Live, alone_in_a_process, holds, left_running, shell, tool};
@@ -62,7 +62,7 @@ fn alone() {
     live.session(&["program"], |runtime| {
         println!("{}", cycle(runtime, "starlark", times[0]));
         println!("{}", cycle(runtime, "program", times[1]));
-        assert_eq!(runtime.state("starlark"), State::Inactive);
+        assert_eq!(runtime.state("starlark"), LifecycleState::Inactive);
     });
     assert_eq!(left_running(&live), [""; 0]);
 }
@@ -89,7 +89,7 @@ fn a_session_keeps_to_the_bytes_that_it_saw_first() {
         live.stage.context.write(file, tool("return 2"));
         let refused = runtime.activate("changes").unwrap_err();
         assert!(matches!(refused, ActivateError::Changed), "{refused}");
-        assert_eq!(runtime.state("changes"), State::Error);
+        assert_eq!(runtime.state("changes"), LifecycleState::Error);
         live.stage.context.write(file, tool("return 1"));
         runtime.activate("changes").unwrap();
         assert_eq!(runtime.call("changes", "t", &json!({})).unwrap().output, 1);

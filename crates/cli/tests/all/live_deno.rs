@@ -10,7 +10,7 @@ use crate::{
     live_openclaw::{in_deno, prompt, room},
     live_room::{Live, left_running, lines, said},
 };
-use metier_config::{Engine, Hooks};
+use metier_config::{HookEngine, HookSettings};
 use metier_testkit::needed;
 
 const HANDLER: &str = "hooks/openclaw/handler.ts";
@@ -96,8 +96,8 @@ fn without_deno_whoever_wants_it_is_told() {
             "skills.hooks.deno is `/no/such/deno`, which is not a file",
         ),
     ] {
-        live.hooks = Hooks {
-            engine: Engine::Deno,
+        live.hooks = HookSettings {
+            engine: HookEngine::Deno,
             deno: configured.map(Into::into),
         };
         let said = live.session(&[], |runtime| {
@@ -124,8 +124,8 @@ fn a_deno_that_is_not_where_it_should_be_is_told_of() {
     let mut live = Live::new();
     let handler = "export default (event) => { event.messages.push('here'); };\n";
     live.hooked("a", &[], &[(HANDLER, handler)]);
-    live.hooks = Hooks {
-        engine: Engine::Auto,
+    live.hooks = HookSettings {
+        engine: HookEngine::Auto,
         deno: Some("/no/such/deno".into()),
     };
     live.session(&[], |runtime| {

@@ -3,7 +3,7 @@
 use std::{fs, process::Command, thread, time::Duration};
 
 use metier_runtime::live::{CallError, Runtime};
-use metier_store::{Outcome, Receipt};
+use metier_store::{Receipt, ReceiptOutcome};
 use metier_testkit::patience::wait_until;
 use serde_json::json;
 
@@ -164,7 +164,7 @@ fn a_program_that_never_answers_is_ended_when_its_time_is_over() {
         let (receipts, _) = runtime.collect();
         let last = receipts.last().unwrap();
         assert_eq!(last.entry.act, "tool:call");
-        assert_eq!(last.entry.outcome, Some(Outcome::Timeout));
+        assert_eq!(last.entry.outcome, Some(ReceiptOutcome::Timeout));
         assert_eq!(
             runtime.call("frail", "work", &json!({})).unwrap().output,
             "worked"

@@ -13,7 +13,7 @@ use std::{
 };
 
 use metier_runtime::live::{Called, Runtime};
-use metier_starlark::{Builtin, reference};
+use metier_starlark::{StarlarkBuiltin, reference};
 use serde_json::{Value, json};
 
 use crate::{
@@ -25,7 +25,7 @@ const TOOL: &str = "types: [tool]\n";
 
 /// A function of the SDK: what it takes, what would not do, and how it is called.
 struct Row {
-    builtin: &'static Builtin,
+    builtin: &'static StarlarkBuiltin,
     /// What must be granted; nothing for what stays inside.
     exact: Option<String>,
     /// The same permission, for something else.
@@ -43,7 +43,7 @@ fn rows(port: u16) -> Vec<Row> {
     asks.map(|builtin| row(builtin, port)).collect()
 }
 
-fn row(builtin: &'static Builtin, port: u16) -> Row {
+fn row(builtin: &'static StarlarkBuiltin, port: u16) -> Row {
     let url = format!("http://127.0.0.1:{port}/");
     let git = |words: &[&str]| json!({ "arguments": words });
     let (scope, other, arguments, params) = match builtin.name {

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path, time::Duration};
 
-use metier_config::{Engine, Hooks};
+use metier_config::{HookEngine, HookSettings};
 use metier_runtime::live::Runtime;
 use metier_testkit::NotRun;
 use serde_json::json;
@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::live_room::{Live, deno, left_running, lines, said, tool};
 
 /// A name, and what the configuration says for it.
-pub(crate) type InEngine = (&'static str, Hooks);
+pub(crate) type InEngine = (&'static str, HookSettings);
 
 /// Every engine that runs handlers.
 pub(crate) fn engines() -> Vec<InEngine> {
@@ -18,8 +18,8 @@ pub(crate) fn engines() -> Vec<InEngine> {
 }
 
 fn embedded() -> InEngine {
-    let hooks = Hooks {
-        engine: Engine::Embedded,
+    let hooks = HookSettings {
+        engine: HookEngine::Embedded,
         deno: None,
     };
     ("embedded", hooks)
@@ -27,8 +27,8 @@ fn embedded() -> InEngine {
 
 /// Deno, unless it is hidden.
 pub(crate) fn in_deno() -> Result<InEngine, NotRun> {
-    let hooks = Hooks {
-        engine: Engine::Deno,
+    let hooks = HookSettings {
+        engine: HookEngine::Deno,
         deno: Some(deno()?),
     };
     Ok(("deno", hooks))

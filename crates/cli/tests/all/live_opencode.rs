@@ -11,8 +11,8 @@ use std::{
 };
 
 use metier_testkit::{
-    Context, Output,
-    model_server::{ModelServer, Turn},
+    ProgramOutput, TestContext,
+    model_server::{ModelServer, ScriptedTurn},
 };
 use serde_json::{Value, json};
 
@@ -37,13 +37,13 @@ fn opencode() -> PathBuf {
     folder.canonicalize().unwrap()
 }
 
-fn on_path(context: &mut Context, folder: &Path) {
+fn on_path(context: &mut TestContext, folder: &Path) {
     let mut path = folder.as_os_str().to_owned();
     path.push(":/usr/local/bin:/usr/bin:/bin");
     context.env("PATH", path);
 }
 
-fn call(context: &Context, input: &Value) -> Output {
+fn call(context: &TestContext, input: &Value) -> ProgramOutput {
     let input = input.to_string();
     context.run(&["--approve-skills", SKILL, "call", SKILL, "opencode", &input])
 }
@@ -57,8 +57,8 @@ fn setup(number: usize) -> String {
 }
 
 /// A project with the program on its `PATH`, set up as the skill's own page says; `at` is where the model is.
-fn set_up(configuration: &str, at: &str, keys: &[&str]) -> Context {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+fn set_up(configuration: &str, at: &str, keys: &[&str]) -> TestContext {
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     on_path(&mut context, &opencode());
     // A machine that is busy with other tests takes its time.
     context
@@ -77,7 +77,7 @@ fn set_up(configuration: &str, at: &str, keys: &[&str]) -> Context {
 }
 
 /// What was written down about the skill, the newest first.
-fn receipts(context: &Context) -> Vec<Value> {
+fn receipts(context: &TestContext) -> Vec<Value> {
     let output = context.run(&["log", SKILL, "--json", "--limit", "0"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let log: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -85,9 +85,12 @@ fn receipts(context: &Context) -> Vec<Value> {
 }
 
 /// A model that writes a file, and then says that it did.
-fn writes(file: &Path, content: &str) -> [Turn; 2] {
+fn writes(file: &Path, content: &str) -> [ScriptedTurn; 2] {
     let input = json!({ "filePath": file, "content": content });
-    [Turn::calls([("write", input)]), Turn::text("It is there.")]
+    [
+        ScriptedTurn::calls([("write", input)]),
+        ScriptedTurn::text("It is there."),
+    ]
 }
 
 #[test]
@@ -164,7 +167,10 @@ fn a_key_and_a_host_that_the_user_adds_are_enough_for_a_provider() {
             .take(1),
     );
     let more = json!({ "command": "echo three >> notes.txt", "description": "More" });
-    server.play([Turn::calls([("bash", more)]), Turn::text("It is there.")]);
+    server.play([
+        ScriptedTurn::calls([("bash", more)]),
+        ScriptedTurn::text("It is there."),
+    ]);
     let output = call(&context, &json!({ "instruction": "Write it." }));
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let answer: Value = serde_json::from_str(&output.stdout).unwrap();
@@ -204,7 +210,7 @@ fn a_key_and_a_host_that_the_user_adds_are_enough_for_a_provider() {
     }
 }
 
-fn git(context: &Context, arguments: &[&str]) {
+fn git(context: &TestContext, arguments: &[&str]) {
     let ended = Command::new("git")
         .args(arguments)
         .current_dir(context.work())
@@ -215,7 +221,7 @@ fn git(context: &Context, arguments: &[&str]) {
 
 #[test]
 fn where_there_is_no_opencode_the_answer_says_how_to_install_it() {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     on_path(&mut context, Path::new("/nowhere"));
     let output = call(&context, &json!({ "instruction": "Write hello.txt." }));
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -225,7 +231,7 @@ fn where_there_is_no_opencode_the_answer_says_how_to_install_it() {
 
 #[test]
 fn without_a_host_opencode_is_not_started_and_the_answer_says_which_to_approve() {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let program = context.bin("opencode", "#!/bin/sh\necho \"$@\" >> asked\n");
     on_path(&mut context, program.parent().unwrap());
     let output = call(&context, &json!({ "instruction": "Write hello.txt." }));
@@ -237,7 +243,7 @@ fn without_a_host_opencode_is_not_started_and_the_answer_says_which_to_approve()
 
 #[test]
 fn an_opencode_that_takes_too_long_is_ended_and_the_answer_says_how_to_give_it_more_time() {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let program = context.bin("opencode", "#!/bin/sh\necho begun\nsleep 60\n");
     on_path(&mut context, program.parent().unwrap());
     context.env("METIER_SKILLS_LIMITS_SHELL_EXEC_TIMEOUT", "1");
@@ -256,7 +262,7 @@ fn an_opencode_that_takes_too_long_is_ended_and_the_answer_says_how_to_give_it_m
 /// What `specKit` takes is what its skill promises to give, word for word; only descriptions come on top.
 #[test]
 fn the_tool_of_a_specification_takes_what_its_contract_says() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let document = |arguments: &[&str]| -> Value {
         let output = context.run(arguments);
         assert_eq!(output.code, 0, "{}", output.snapshot());

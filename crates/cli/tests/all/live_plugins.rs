@@ -1,6 +1,6 @@
 //! Plugins of Claude: their hooks are those of a skill of its own, judged and approved once.
 
-use metier_runtime::live::State;
+use metier_runtime::live::LifecycleState;
 use serde_json::{Value, json};
 
 use crate::live_room::Live;
@@ -42,7 +42,7 @@ fn a_plugin_is_activated_once_with_any_of_its_skills() {
     live.session(&["tidy-plugin"], |runtime| {
         runtime.activate("sweep").unwrap();
         runtime.activate("dust").unwrap();
-        assert_eq!(runtime.state("tidy-plugin"), State::Active);
+        assert_eq!(runtime.state("tidy-plugin"), LifecycleState::Active);
         let fragments = runtime.fragments().unwrap();
         let texts: Vec<&str> = fragments.iter().map(|one| one.text.trim()).collect();
         assert_eq!(texts, ["Put things back."]);
@@ -55,7 +55,7 @@ fn a_plugin_that_was_not_approved_keeps_no_skill_from_working() {
     let live = plugin();
     live.session(&[], |runtime| {
         runtime.activate("sweep").unwrap();
-        assert_eq!(runtime.state("tidy-plugin"), State::Error);
+        assert_eq!(runtime.state("tidy-plugin"), LifecycleState::Error);
         let said = runtime.collect().1;
         let expected = "sweep: warning: the hooks of its plugin are not run: `shell:exec(cat";
         assert!(said[0].to_string().starts_with(expected), "{said:?}");

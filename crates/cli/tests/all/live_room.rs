@@ -15,21 +15,23 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use metier_catalog::{Host, Limits, Options, Room, Root, discover};
-use metier_config::{Config, Engine, Hooks};
-use metier_host::world::HostEnvironment;
-use metier_model::{Mode, Source};
+use metier_catalog::{
+    DiscoveryLimits, DiscoveryOptions, MachineFacts, MemoryBudget, Root, discover,
+};
+use metier_config::{Config, HookEngine, HookSettings};
+use metier_host::execution::HostEnvironment;
+use metier_model::{Source, Strictness};
 use metier_runtime::{
     Inventory,
-    desk::Desk,
-    live::{Model, Patience, Runtime, SkillLine},
-    premises::Premises,
-    scanning::Unscreened,
+    approvals::Approvals,
+    granted_skill::DelegateError,
+    live::{CallTimeouts, Model, Runtime, SkillLine},
+    scanning::NoKnownVerdicts,
+    skill_environment::SkillEnvironment,
     survey,
-    worker::DelegateError,
 };
-use metier_store::{Outcome, Receipt, ReceiptPart, Store};
-use metier_testkit::{NotRun, Output, needs::not_run, patience::PATIENCE};
+use metier_store::{Receipt, ReceiptOutcome, ReceiptPart, Store};
+use metier_testkit::{NotRun, ProgramOutput, needs::not_run, patience::PATIENCE};
 use serde_json::Value;
 
 use crate::session_parts::{desk, host_environment, terms};
@@ -46,12 +48,12 @@ pub(crate) const HANG: Duration = PATIENCE;
 /// A stage, and where its skills are.
 pub(crate) struct Live {
     pub(crate) stage: Stage,
-    pub(crate) patience: Patience,
+    pub(crate) patience: CallTimeouts,
     /// Where there are skills, below the working folder; the last has the last word.
     pub(crate) roots: Vec<(Source, &'static str)>,
     pub(crate) variables: BTreeMap<String, OsString>,
     /// What runs hooks in JavaScript.
-    pub(crate) hooks: Hooks,
+    pub(crate) hooks: HookSettings,
     /// How often in a turn a command may be run, or a page fetched, or a model asked.
     pub(crate) rate: u64,
 }
@@ -60,7 +62,7 @@ impl Live {
     pub(crate) fn new() -> Self {
         Self {
             stage: Stage::new(),
-            patience: Patience {
+            patience: CallTimeouts {
                 start: HANG,
                 end: HANG,
                 tool: HANG,
@@ -68,8 +70,8 @@ impl Live {
             },
             roots: vec![(Source::Project, "skills")],
             variables: BTreeMap::new(),
-            hooks: Hooks {
-                engine: Engine::Embedded,
+            hooks: HookSettings {
+                engine: HookEngine::Embedded,
                 deno: None,
             },
             rate: 1_000,
@@ -126,7 +128,7 @@ impl Live {
     }
 
     /// Runs the program on the skills of this room.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> ProgramOutput {
         let roots = self.roots.iter();
         let roots = roots.flat_map(|(source, folder)| {
             ["--root".to_owned(), format!("{}={folder}", source.as_str())]
@@ -163,7 +165,7 @@ impl Live {
         let inventory = self.inventory(&config, &project);
         let store = Store::open(&self.database()).unwrap();
         let terms = terms(self.rate, &project, Some(&home));
-        let desk = Desk {
+        let approvals = Approvals {
             session: session.into(),
             ..desk(store, approved, terms)
         };
@@ -174,23 +176,23 @@ impl Live {
             ..host_environment(Path::new(PROGRAM), &project, &context.dir("~/runs"))
         };
         let variables = self.variables.clone();
-        let premises = Premises {
-            desk: Arc::new(desk),
+        let environment = SkillEnvironment {
+            approvals: Arc::new(approvals),
             config: Arc::new(config),
             variable: Arc::new(move |name| variables.get(name).cloned()),
             host: Arc::new(host),
             compiled: context.dir("~/wasm"),
         };
-        let room = Room {
+        let room = MemoryBudget {
             file: 1 << 20,
             total: 16 << 20,
         };
-        let judge = move |entry: &metier_catalog::Entry| {
+        let judge = move |entry: &metier_catalog::CatalogEntry| {
             let held = entry.place.snapshot(room);
             held.map_err(|error| error.to_string())
         };
         let runtime = Runtime::new(
-            premises,
+            environment,
             Arc::new(inventory),
             Arc::new(judge),
             self.patience,
@@ -213,9 +215,9 @@ impl Live {
     fn inventory(&self, config: &Config, project: &Path) -> Inventory {
         let roots = self.roots.iter();
         let roots = roots.map(|(source, folder)| Root::explicit(*source, project.join(folder)));
-        let options = Options {
-            mode: Mode::Lenient,
-            limits: Limits {
+        let options = DiscoveryOptions {
+            mode: Strictness::Lenient,
+            limits: DiscoveryLimits {
                 max_skills: 100,
                 max_entries: 10_000,
                 max_skill_bytes: 1_000_000,
@@ -230,8 +232,15 @@ impl Live {
         };
         let catalog = discover(roots.collect(), &options);
         let path = self.path();
-        let host = Host::new(Some(OsStr::new(&path)), BTreeSet::new(), &|_| false, None);
-        survey(catalog, config, &host, Mode::Lenient, &[], &Unscreened)
+        let host = MachineFacts::new(Some(OsStr::new(&path)), BTreeSet::new(), &|_| false, None);
+        survey(
+            catalog,
+            config,
+            &host,
+            Strictness::Lenient,
+            &[],
+            &NoKnownVerdicts,
+        )
     }
 }
 
@@ -328,7 +337,7 @@ pub(crate) fn lines(receipts: &[Receipt]) -> Vec<String> {
         let entry = &receipt.entry;
         let went = match receipt.part {
             ReceiptPart::Begun => "begun",
-            _ => entry.outcome.map_or("refused", Outcome::as_str),
+            _ => entry.outcome.map_or("refused", ReceiptOutcome::as_str),
         };
         let what = format!("{} {} {}", entry.skill, entry.act, entry.detail);
         let reason = entry.reason.as_deref();

@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use metier_host::backend::{Compiler, Worker};
-use metier_wasm::Refused;
+use metier_host::backend::{Compiler, WorkerCommand};
+use metier_wasm::WasmLoadError;
 use serde_json::{Value, json};
 
 use crate::{
@@ -408,7 +408,7 @@ fn bomb() -> Vec<u8> {
 fn a_compiler_that_takes_too_long_is_killed() {
     let mark = format!("until-{}", std::process::id());
     let compiler = Compiler {
-        worker: Worker {
+        worker: WorkerCommand {
             binary: env!("CARGO_BIN_EXE_metier").into(),
             arguments: vec!["__wasm-compile".into(), mark.clone()],
             variables: Vec::new(),
@@ -420,7 +420,7 @@ fn a_compiler_that_takes_too_long_is_killed() {
     let compiled = compiler.compile(&bomb(), time);
     let took = began.elapsed();
     assert!(
-        matches!(compiled, Err(Refused::CompileTime(limit)) if limit == time),
+        matches!(compiled, Err(WasmLoadError::CompileTime(limit)) if limit == time),
         "{:?}",
         compiled.err()
     );

@@ -8,7 +8,7 @@ use std::{
     thread,
 };
 
-use metier_testkit::{Context, patience::PATIENCE};
+use metier_testkit::{TestContext, patience::PATIENCE};
 use serde_json::{Value, json};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
@@ -16,8 +16,8 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 const REPORT: &str = "---\nname: report\ndescription: Writes reports.\n---\nOutline: references/outline.md. Now $ARGUMENTS.\n";
 
 /// A machine with one skill that is fine.
-fn context() -> Context {
-    let context = Context::new(PROGRAM);
+fn context() -> TestContext {
+    let context = TestContext::new(PROGRAM);
     context.write("skills/report/SKILL.md", REPORT);
     context.write("skills/report/references/outline.md", "1. What happened\n");
     context
@@ -33,7 +33,7 @@ pub(crate) struct Client {
 
 impl Client {
     /// Starts the program and doesn't say anything yet.
-    fn silent(context: &Context, arguments: &[&str]) -> Self {
+    fn silent(context: &TestContext, arguments: &[&str]) -> Self {
         let mut command = Command::new(PROGRAM);
         command
             .args(["--root", "skills"])
@@ -57,7 +57,7 @@ impl Client {
     }
 
     /// Starts the program and introduces itself.
-    pub(crate) fn new(context: &Context, arguments: &[&str]) -> Self {
+    pub(crate) fn new(context: &TestContext, arguments: &[&str]) -> Self {
         let mut client = Self::silent(context, arguments);
         client.initialize("2025-11-25");
         client
@@ -140,7 +140,7 @@ fn text(result: &Value) -> String {
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
-fn json_of(context: &Context, arguments: &[&str]) -> Value {
+fn json_of(context: &TestContext, arguments: &[&str]) -> Value {
     let output = context.run(&[&["--root", "skills", "--json"], arguments].concat());
     serde_json::from_str(&output.stdout).unwrap()
 }

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 use serde_json::json;
 
 use crate::agent_hostile::{FORMATS, chat, room};
@@ -82,8 +82,8 @@ fn a_name_in_the_output_of_a_tool_activates_nothing() {
         let room = room(
             format,
             [
-                Turn::calls([("shell", json!({ "command": "cat said.txt" }))]),
-                Turn::text("I read it."),
+                ScriptedTurn::calls([("shell", json!({ "command": "cat said.txt" }))]),
+                ScriptedTurn::text("I read it."),
             ],
         );
         room.skill("deploy", "", "The rule of DEPLOY.\n");

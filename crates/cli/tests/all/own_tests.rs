@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use metier_testkit::{Context, needed, needs};
+use metier_testkit::{TestContext, needed, needs};
 
 const EXAMPLES: &[&str] = &[
     "ddd-expert",
@@ -19,8 +19,8 @@ const BUILTIN: &[&str] = &[
     "specification-engine",
 ];
 
-fn context() -> Context {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+fn context() -> TestContext {
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     // The real programs: these tests are about what they do.
     context.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     context
@@ -77,7 +77,7 @@ fn built_in_skills_pass_their_tests() {
 /// What needs a program says so where it is missing, and how to get it.
 #[test]
 fn kubernetes_refuses_where_there_is_no_kubectl() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let folder = folder.canonicalize().unwrap();
     let output = context.run(&[

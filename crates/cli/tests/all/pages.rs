@@ -5,7 +5,7 @@
 
 use std::{fs, path::Path};
 
-use metier_testkit::Context;
+use metier_testkit::TestContext;
 
 /// A page with what a reader does with it, in order.
 struct Page {
@@ -57,7 +57,7 @@ impl Page {
     }
 
     /// Types everything; the page is wrong if something else is printed.
-    fn typed_on(&self, context: &Context) -> usize {
+    fn typed_on(&self, context: &TestContext) -> usize {
         let mut wrong = Vec::new();
         let mut number = 0;
         for step in &self.steps {
@@ -112,7 +112,7 @@ fn commands(first: usize, body: &[&str], steps: &mut Vec<Step>) {
 }
 
 /// What a terminal would show of a command, without the blank lines at its end.
-fn run(context: &Context, typed: &str) -> Vec<String> {
+fn run(context: &TestContext, typed: &str) -> Vec<String> {
     let words = words(typed);
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let text = match words.as_slice() {
@@ -191,8 +191,8 @@ fn like(pattern: &str, line: &str) -> bool {
 }
 
 /// A machine with the system's programs and nothing else.
-fn machine() -> Context {
-    let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+fn machine() -> TestContext {
+    let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     context.env("PATH", "/usr/local/bin:/usr/bin:/bin");
     context
 }

@@ -2,7 +2,7 @@
 //!
 //! OpenCode is a stand-in that runs its instruction as a command line, in the sandbox in which the real one runs.
 
-use metier_testkit::{Output, model_server::Turn};
+use metier_testkit::{ProgramOutput, model_server::ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, last_message};
@@ -14,14 +14,14 @@ struct Violation {
     what: &'static str,
     /// Skills beside the two.
     besides: &'static str,
-    script: Vec<Turn>,
+    script: Vec<ScriptedTurn>,
     /// The call, or the report, that is refused.
     refused: &'static str,
     reason: &'static str,
 }
 
 /// A machine with a model, OpenCode, and skills that could do more than they should.
-fn room(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
+fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
     let room = AgentRoom::new(script);
     let program = "#!/bin/sh\nfor last; do :; done\neval \"$last\"\n";
     room.stage.context.bin("opencode", program);
@@ -52,7 +52,7 @@ fn room(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
     room
 }
 
-fn spawn(room: &AgentRoom, besides: &str) -> Output {
+fn spawn(room: &AgentRoom, besides: &str) -> ProgramOutput {
     let skills = format!("{PAIR}{besides}");
     room.run(&[
         "spawn",
@@ -78,22 +78,24 @@ fn opencode(instruction: &str, criterion: &str) -> (&'static str, Value) {
     ("opencode", input)
 }
 
-fn calls<const N: usize>(calls: [(&'static str, Value); N]) -> Turn {
-    Turn::calls(calls)
+fn calls<const N: usize>(calls: [(&'static str, Value); N]) -> ScriptedTurn {
+    ScriptedTurn::calls(calls)
 }
 
-fn shell(command: &str) -> Turn {
+fn shell(command: &str) -> ScriptedTurn {
     calls([("shell", json!({"command": command}))])
 }
 
-fn report(criteria: &[(&str, bool)], changed: &[&str]) -> Turn {
+fn report(criteria: &[(&str, bool)], changed: &[&str]) -> ScriptedTurn {
     let row = |(id, met): &(&str, bool)| json!({"id": id, "met": met, "evidence": "trust me"});
     let criteria: Vec<Value> = criteria.iter().map(row).collect();
-    Turn::text(&json!({"summary": "Done.", "criteria": criteria, "changed": changed}).to_string())
+    ScriptedTurn::text(
+        &json!({"summary": "Done.", "criteria": criteria, "changed": changed}).to_string(),
+    )
 }
 
 /// The report that is true when nothing came of it.
-fn not_met(changed: &[&str]) -> Turn {
+fn not_met(changed: &[&str]) -> ScriptedTurn {
     report(&[("A1", false)], changed)
 }
 
@@ -137,7 +139,7 @@ fn refused(
     besides: &'static str,
     tool: &'static str,
     reason: &'static str,
-    script: Vec<Turn>,
+    script: Vec<ScriptedTurn>,
 ) -> Violation {
     Violation {
         what,
@@ -336,7 +338,11 @@ fn no_criterion_is_met_that_nothing_worked_on() {
             "",
             "report",
             "the result of `opencode-implementer` is missing",
-            vec![calls([spec()]), Turn::text("All done."), not_met(&[])],
+            vec![
+                calls([spec()]),
+                ScriptedTurn::text("All done."),
+                not_met(&[]),
+            ],
         ),
         refused(
             "met, and OpenCode never ran",
@@ -418,7 +424,7 @@ fn a_report_is_about_each_criterion_once() {
             "is met without evidence",
             vec![
                 calls([spec(), opencode("true", "A1")]),
-                Turn::text(&without.to_string()),
+                ScriptedTurn::text(&without.to_string()),
                 not_met(&[]),
             ],
         ),
@@ -429,7 +435,7 @@ fn a_report_is_about_each_criterion_once() {
             "is missing",
             vec![
                 calls([spec(), opencode("true", "A1")]),
-                Turn::text(&yes.to_string()),
+                ScriptedTurn::text(&yes.to_string()),
                 not_met(&[]),
             ],
         ),
@@ -471,7 +477,7 @@ fn a_report_is_about_each_criterion_once() {
             "",
             "report",
             "the answer contains 2 reports",
-            vec![calls([spec()]), Turn::text(&two), not_met(&[])],
+            vec![calls([spec()]), ScriptedTurn::text(&two), not_met(&[])],
         ),
     ]);
 }
@@ -576,7 +582,7 @@ fn an_orchestrator_starts_nothing_that_could_write_beside_the_pipeline() {
     ] {
         let room = room([
             calls([("sessions_spawn", input)]),
-            Turn::text("I can't do that."),
+            ScriptedTurn::text("I can't do that."),
         ]);
         let output = room.run(&[
             "agent",
@@ -603,8 +609,8 @@ fn an_orchestrator_may_send_readers_when_a_person_asks_for_code() {
             "sessions_spawn",
             json!({"task": "Find out how others do it", "skills": ["librarian"]}),
         )]),
-        Turn::text("They cache."),
-        Turn::text("Others cache."),
+        ScriptedTurn::text("They cache."),
+        ScriptedTurn::text("Others cache."),
     ]);
     room.skill("librarian", "", "Look it up.\n");
     let output = room.run(&[
@@ -628,7 +634,7 @@ fn an_honest_run_passes_and_its_parent_sees_what_happened() {
         calls([opencode("echo fast > api.rs", "A1")]),
         calls([opencode("exit 1", "A2")]),
         report(&[("A1", true), ("A2", false)], &["api.rs"]),
-        Turn::text("Half of it is done."),
+        ScriptedTurn::text("Half of it is done."),
     ]);
     let output = room.run(&[
         "agent",

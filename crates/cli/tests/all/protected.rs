@@ -7,7 +7,7 @@ use std::{
     process::{Child, Command, Stdio},
 };
 
-use metier_catalog::{Places, usual};
+use metier_catalog::{RootBases, usual};
 use metier_host::sandbox::Protection;
 use metier_testkit::{needed, needs, patience::wait_until};
 use serde_json::json;
@@ -238,7 +238,7 @@ fn every_root_of_the_catalog_is_a_row_of_the_table() {
     fs::create_dir_all(&home).unwrap();
     // Nothing is passed in: the table alone has to know them, in a repository that is not the working directory's.
     let protection = Protection::new(Some(&home), &root.join("work"), &root.join("work"), &[]);
-    let places = Places {
+    let places = RootBases {
         home: Some(&home),
         own: None,
         work: &other,

@@ -15,7 +15,7 @@ use std::{
 };
 
 use metier_store::Store;
-use metier_testkit::Output;
+use metier_testkit::ProgramOutput;
 use serde_json::Value;
 
 use crate::{agent_room::events, stage::Stage};
@@ -121,7 +121,7 @@ fn weights(folder: &Path) -> PathBuf {
 }
 
 /// What has to hold, whatever it says: a session, pieces of words, an answer made of them, and tokens that were counted.
-fn check(output: &Output) -> Vec<Value> {
+fn check(output: &ProgramOutput) -> Vec<Value> {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let told = events(output);
     assert_eq!(told[0]["type"], "session_started");

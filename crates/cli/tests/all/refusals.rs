@@ -4,7 +4,7 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use metier_testkit::Context;
+use metier_testkit::TestContext;
 
 /// Commands that no specification refuses yet. This list only shrinks, and so does the number in its type.
 const EXCEPTIONS: [&str; 0] = [];
@@ -59,7 +59,7 @@ fn an_exception_is_a_command_that_is_not_refused() {
 
 /// The commands that the Tab key offers, and the overview.
 fn commands() -> BTreeSet<String> {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let offered = context.run(&["__complete", "1", "metier", ""]);
     assert_eq!(offered.code, 0, "{}", offered.snapshot());
     let lines = offered.stdout.lines();

@@ -8,18 +8,22 @@ use std::{
 };
 
 use metier_catalog::Snapshot;
-use metier_host::world::{HostEnvironment, SkillInWorld};
+use metier_host::execution::{ExecutingSkill, HostEnvironment};
 use metier_model::Digest;
-use metier_policy::{Headless, Meter, Rates, Terms};
+use metier_policy::{ActMeter, GrantTerms, Headless, Rates};
 use metier_runtime::{
-    desk::{Asking, Desk},
-    worker::SkillAtWork,
+    approvals::{Approvals, AskedQuestions},
+    granted_skill::ActiveSkill,
 };
 use metier_store::SharedStore;
 
 /// Nobody is asked, these skills are approved for this run, and the clock stands still.
-pub(crate) fn desk(store: impl Into<SharedStore>, approved: &[&str], terms: Terms) -> Desk {
-    Desk {
+pub(crate) fn desk(
+    store: impl Into<SharedStore>,
+    approved: &[&str],
+    terms: GrantTerms,
+) -> Approvals {
+    Approvals {
         store: store.into(),
         approver: Arc::new(Headless),
         approved_now: approved.iter().map(|name| (*name).to_owned()).collect(),
@@ -27,15 +31,15 @@ pub(crate) fn desk(store: impl Into<SharedStore>, approved: &[&str], terms: Term
         terms,
         clock: Arc::new(|| SystemTime::UNIX_EPOCH),
         warn: Arc::new(|_| {}),
-        meter: Meter::default(),
+        meter: ActMeter::default(),
         session: "s".into(),
-        asking: Asking::default(),
+        asking: AskedQuestions::default(),
     }
 }
 
 /// Each act may happen so many times in a turn.
-pub(crate) fn terms(rate: u64, project: &Path, home: Option<&Path>) -> Terms {
-    Terms {
+pub(crate) fn terms(rate: u64, project: &Path, home: Option<&Path>) -> GrantTerms {
+    GrantTerms {
         rates: Rates {
             shell_exec: rate,
             net_fetch: rate,
@@ -66,9 +70,9 @@ pub(crate) fn host_environment(shim: &Path, project: &Path, temporary: &Path) ->
 }
 
 /// A skill without a folder, for which these variables are set.
-pub(crate) fn without_folder(named: &[(&str, &str)]) -> SkillInWorld {
+pub(crate) fn without_folder(named: &[(&str, &str)]) -> ExecutingSkill {
     let named = named.iter();
-    SkillInWorld {
+    ExecutingSkill {
         folder: None,
         write_files: Arc::new(|_| Ok(())),
         named: named
@@ -78,8 +82,8 @@ pub(crate) fn without_folder(named: &[(&str, &str)]) -> SkillInWorld {
 }
 
 /// A skill without files.
-pub(crate) fn without_files() -> SkillAtWork {
-    SkillAtWork {
+pub(crate) fn without_files() -> ActiveSkill {
+    ActiveSkill {
         place: "/skill".to_owned(),
         held: Arc::new(Snapshot {
             files: Vec::new(),

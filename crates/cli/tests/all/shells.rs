@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, process::Command};
 
-use metier_testkit::{Context, NotRun, needed, needs};
+use metier_testkit::{NotRun, TestContext, needed, needs};
 
 use crate::{
     agent_terminal::{ENTER, Person},
@@ -22,7 +22,7 @@ fn machine(shell: &str) -> Result<(Stage, PathBuf), NotRun> {
     Ok((stage, shell))
 }
 
-fn script(context: &Context, shell: &str) -> String {
+fn script(context: &TestContext, shell: &str) -> String {
     let output = context.run(&["completions", shell]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
     output.stdout

@@ -1,6 +1,6 @@
 //! Fields of a manifest that a model, an agent or another host counts on, from outside.
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::{
@@ -45,7 +45,7 @@ fn what_a_manifest_declares_of_a_tool_counts() {
     // Where the manifest says nothing, the code's own schema holds.
     assert_eq!(call("bare", "{}").code, 1);
     assert_eq!(call("bare", r#"{"x": 1}"#).stdout, "hello\n");
-    let room = AgentRoom::new([Turn::text("Done.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Done.")]);
     coded(&room.stage, "sums", front, code);
     let output = room.run(&[
         "--skill-dir",
@@ -68,9 +68,9 @@ fn what_a_manifest_declares_of_a_tool_counts() {
 #[test]
 fn a_model_without_a_provider_is_one_of_the_sessions_provider() {
     let room = AgentRoom::new([
-        Turn::text("One."),
-        Turn::status(404, None),
-        Turn::text("Two."),
+        ScriptedTurn::text("One."),
+        ScriptedTurn::status(404, None),
+        ScriptedTurn::text("Two."),
     ]);
     room.skill("sonnet", "model: claude-sonnet-4-20250514\n", "Think.\n");
     let output = room.run(&["agent", "/sonnet hello"]);
@@ -97,7 +97,7 @@ fn a_model_without_a_provider_is_one_of_the_sessions_provider() {
 
 #[test]
 fn our_own_agent_checks_the_tools_that_a_skill_needs() {
-    let room = AgentRoom::new([Turn::text("Done.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("Done.")]);
     room.skill("odd", "tools: [Frobnicate]\n", "Text.\n");
     room.skill("plain", "tools: [Bash, Read, activate_skill]\n", "Text.\n");
     let refused = room.run(&["agent", "/odd"]);
@@ -122,8 +122,8 @@ fn a_skill_that_is_not_ready_is_refused_in_the_same_words_everywhere() {
     let lacking = "metadata: {openclaw: {requires: {bins: [no-such-program]}}}\n";
     let why = "it needs the program `no-such-program`, which is not on PATH";
     let room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({"name": "lacking"}))]),
-        Turn::text("No."),
+        ScriptedTurn::calls([("activate_skill", json!({"name": "lacking"}))]),
+        ScriptedTurn::text("No."),
     ]);
     room.stage.skill("lacking", lacking, "Text.\n");
     let all = ["--skill-dir", "skills"];
@@ -165,7 +165,7 @@ fn a_skill_that_is_not_ready_is_refused_in_the_same_words_everywhere() {
 
 #[test]
 fn a_catalog_names_the_place_of_a_skill_that_was_scanned() {
-    let room = AgentRoom::new(["One.", "Two."].map(Turn::text));
+    let room = AgentRoom::new(["One.", "Two."].map(ScriptedTurn::text));
     room.skill("plain", "", "Text.\n");
     let location = "plain/SKILL.md";
     assert_eq!(room.run(&["agent", "hello"]).code, 0);
@@ -182,7 +182,7 @@ fn a_catalog_names_the_place_of_a_skill_that_was_scanned() {
 
 #[test]
 fn a_misspelt_skill_is_not_said_to_the_model() {
-    let room = AgentRoom::new([Turn::text("It is a folder.")]);
+    let room = AgentRoom::new([ScriptedTurn::text("It is a folder.")]);
     room.skill("review-pr", "", "Review $ARGUMENTS.\n");
     let output = room.run(&["agent", "/review-rp 3"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -233,8 +233,8 @@ fn a_workflow_is_run_by_its_own_name_and_several_are_listed() {
 #[test]
 fn a_tool_skill_with_a_workflow_is_loaded_and_not_run_when_a_model_activates_it() {
     let room = AgentRoom::new([
-        Turn::calls([("activate_skill", json!({"name": "press"}))]),
-        Turn::text("Done."),
+        ScriptedTurn::calls([("activate_skill", json!({"name": "press"}))]),
+        ScriptedTurn::text("Done."),
     ]);
     let code = "register_tool(\"count\", \"Counts.\", lambda input: 1)\n\
                 register_workflow(\"press\", lambda input: \"it ran\")\n";
@@ -387,8 +387,8 @@ fn a_command_may_set_variables_and_a_group_is_reported_as_text() {
 #[test]
 fn what_is_left_out_is_counted_and_where_a_skill_comes_from_is_said() {
     let room = AgentRoom::new([
-        Turn::calls([("list_skills", json!({}))]),
-        Turn::text("Done."),
+        ScriptedTurn::calls([("list_skills", json!({}))]),
+        ScriptedTurn::text("Done."),
     ]);
     for number in 0..22 {
         room.stage.skill(&format!("s{number:02}"), "", "Text.\n");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use metier_testkit::{Context, model_server::Turn};
+use metier_testkit::{TestContext, model_server::ScriptedTurn};
 use serde_json::json;
 
 use crate::{agent_room::AgentRoom, mcp::Client};
@@ -16,14 +16,14 @@ const SENTENCES: [&str; 4] = [
 ];
 
 /// Copies an example below `skills/`, as it is.
-pub(crate) fn example(context: &Context, name: &str) {
+pub(crate) fn example(context: &TestContext, name: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../../examples")
         .join(name);
     copy(context, &source, &format!("skills/{name}"));
 }
 
-fn copy(context: &Context, folder: &Path, to: &str) {
+fn copy(context: &TestContext, folder: &Path, to: &str) {
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
         let (path, name) = (entry.path(), entry.file_name());
         let to = format!("{to}/{}", name.to_str().unwrap());
@@ -35,7 +35,7 @@ fn copy(context: &Context, folder: &Path, to: &str) {
     }
 }
 
-fn room(script: impl IntoIterator<Item = Turn>) -> AgentRoom {
+fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
     let mut room = AgentRoom::new(script);
     // The skill is scanned at its first use, as on a new machine.
     room.stage
@@ -56,7 +56,7 @@ fn check(door: &str, text: &str) {
 }
 
 /// Runs the program against the scripted model; the last request, as the provider got it.
-fn asked(script: Vec<Turn>, arguments: &[&str]) -> String {
+fn asked(script: Vec<ScriptedTurn>, arguments: &[&str]) -> String {
     let room = room(script);
     let all = [&["--skill-dir", "skills"], arguments].concat();
     let output = room.run(&all);
@@ -66,7 +66,7 @@ fn asked(script: Vec<Turn>, arguments: &[&str]) -> String {
 
 #[test]
 fn a_prompt_skill_without_code_reaches_a_model_at_every_door() {
-    let done = || vec![Turn::text("Done.")];
+    let done = || vec![ScriptedTurn::text("Done.")];
     let agent = ["--approve-skills", "core-tools"];
     let with = |arguments: &[&'static str]| [&agent, arguments].concat();
     check(
@@ -77,7 +77,12 @@ fn a_prompt_skill_without_code_reaches_a_model_at_every_door() {
         "/name",
         &asked(done(), &with(&["agent", "/ddd-expert shop"])),
     );
-    let call = |tool, input| vec![Turn::calls([(tool, input)]), Turn::text("Done.")];
+    let call = |tool, input| {
+        vec![
+            ScriptedTurn::calls([(tool, input)]),
+            ScriptedTurn::text("Done."),
+        ]
+    };
     check(
         "activate_skill",
         &asked(
@@ -117,9 +122,9 @@ fn a_prompt_skill_without_code_reaches_a_model_at_every_door() {
 fn a_sub_agent_that_a_model_starts_has_the_text_of_its_skills() {
     let spawn = json!({"task": "look at it", "skills": ["ddd-expert"]});
     let room = room([
-        Turn::calls([("sessions_spawn", spawn)]),
-        Turn::text("It is fine."),
-        Turn::text("Done."),
+        ScriptedTurn::calls([("sessions_spawn", spawn)]),
+        ScriptedTurn::text("It is fine."),
+        ScriptedTurn::text("Done."),
     ]);
     let output = room.run(&[
         "--skill-dir",

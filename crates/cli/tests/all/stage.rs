@@ -5,7 +5,7 @@
 
 use std::{env, ffi::OsString, fs, path::Path, time::Duration};
 
-use metier_testkit::{Context, NotRun, Output, needs};
+use metier_testkit::{NotRun, ProgramOutput, TestContext, needs};
 use serde_json::Value;
 
 /// A skill that runs `scripts/do.sh`, and nothing else.
@@ -31,12 +31,12 @@ pub(crate) struct UsedByRun {
 
 /// A machine with nothing on it but the system's programs.
 pub(crate) struct Stage {
-    pub(crate) context: Context,
+    pub(crate) context: TestContext,
 }
 
 impl Stage {
     pub(crate) fn new() -> Self {
-        let mut context = Context::new(env!("CARGO_BIN_EXE_metier"));
+        let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
         let mut path = OsString::from(context.path("$BIN/x").parent().unwrap());
         for folder in ["/usr/local/bin", "/usr/bin", "/bin"] {
             if !(deno_is_hidden() && Path::new(folder).join("deno").exists()) {
@@ -92,7 +92,7 @@ impl Stage {
     }
 
     /// Runs the program on the skills of this stage.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Output {
+    pub(crate) fn run(&self, arguments: &[&str]) -> ProgramOutput {
         let all: Vec<&str> = ["--root", "skills"]
             .iter()
             .chain(arguments)
@@ -102,14 +102,14 @@ impl Stage {
     }
 
     /// Runs the script of a skill that was approved for this run.
-    pub(crate) fn exec(&self, name: &str, arguments: &[&str]) -> Output {
+    pub(crate) fn exec(&self, name: &str, arguments: &[&str]) -> ProgramOutput {
         let head = ["--approve-skills", name, "exec", name, "scripts/do.sh"];
         let all: Vec<&str> = head.iter().chain(arguments).copied().collect();
         self.run(&all)
     }
 
     /// Renders a skill that was approved for this run.
-    pub(crate) fn show(&self, name: &str, arguments: &[&str]) -> Output {
+    pub(crate) fn show(&self, name: &str, arguments: &[&str]) -> ProgramOutput {
         let head = ["--approve-skills", name, "show", name, "--raw", "--"];
         let all: Vec<&str> = head.iter().chain(arguments).copied().collect();
         self.run(&all)

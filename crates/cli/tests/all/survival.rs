@@ -11,7 +11,7 @@ use std::{
     thread,
 };
 
-use metier_testkit::{NotRun, Output, needed, patience::PATIENCE};
+use metier_testkit::{NotRun, ProgramOutput, needed, patience::PATIENCE};
 use serde_json::{Value, json};
 
 use crate::{conditions::under_every_condition, stage::Stage};
@@ -27,7 +27,7 @@ fn scales() -> Result<Stage, NotRun> {
 }
 
 /// Runs the program; it ends, and stays small.
-fn weigh(stage: &Stage, arguments: &[&str]) -> Output {
+fn weigh(stage: &Stage, arguments: &[&str]) -> ProgramOutput {
     let output = stage.run(arguments);
     let memory = stage.used().kilobytes;
     assert!(

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Write};
 
-use metier_testkit::model_server::Turn;
+use metier_testkit::model_server::ScriptedTurn;
 use serde_json::{Value, json};
 
 use crate::{agent_room::AgentRoom, stage::Stage};
@@ -197,7 +197,7 @@ fn no_token_comes_through_mcp() {
 #[test]
 fn no_token_reaches_the_model_of_an_agent() {
     let room = AgentRoom::new([
-        Turn::calls([
+        ScriptedTurn::calls([
             (
                 "activate_skill",
                 json!({"name": "evil", "arguments": evil()}),
@@ -210,7 +210,7 @@ fn no_token_reaches_the_model_of_an_agent() {
             ),
             ("tooled__t", json!({})),
         ]),
-        Turn::text("I read it."),
+        ScriptedTurn::text("I read it."),
     ]);
     let context = &room.stage.context;
     write_skill(|name, text| {

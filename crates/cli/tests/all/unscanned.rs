@@ -1,6 +1,6 @@
 //! Nothing that was not scanned is shown to a model: words are judged when they are read, and a path is named after a scan.
 
-use metier_testkit::{Context, model_server::Turn};
+use metier_testkit::{TestContext, model_server::ScriptedTurn};
 use serde_json::{Value, json};
 
 use crate::{agent_room::AgentRoom, stage::Stage};
@@ -39,11 +39,11 @@ fn listed(stage: &Stage, name: &str) -> Value {
 fn words_that_instruct_reach_no_model_before_any_scan() {
     for description in INSTRUCT {
         let mut room = AgentRoom::new([
-            Turn::calls([
+            ScriptedTurn::calls([
                 ("list_skills", json!({})),
                 ("search_skills", json!({"query": "notes"})),
             ]),
-            Turn::text("Hello."),
+            ScriptedTurn::text("Hello."),
         ]);
         scanning(&mut room.stage);
         let stage = &room.stage;
@@ -175,7 +175,7 @@ fn long_program() -> String {
 
 #[test]
 fn a_prompt_does_not_wait_for_a_scan_that_takes_longer_than_two_seconds() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let about =
         |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\nDo {name}.\n");
     context.write("skills/large/SKILL.md", about("large"));

@@ -11,14 +11,14 @@ use std::{
 
 use metier::{
     Error, Machine, Settings, Workspace,
-    permissions::Answer,
+    permissions::ApprovalDecision,
     prompts::PromptOptions,
     receipts::{ReceiptQuery, Verified},
     scans::{ScanOptions, Verdict},
-    scripts::{Relay, Stream},
+    scripts::{OutputStream, Relay},
     selection::Task,
 };
-use metier_testkit::Context;
+use metier_testkit::TestContext;
 
 const GOOD: &str =
     "---\nname: notes\ndescription: Takes notes in meetings.\n---\nWrite short notes.\n";
@@ -34,13 +34,13 @@ impl Relay for Silent {
         None
     }
 
-    fn output(&self, _: Stream, _: &[u8]) -> io::Result<()> {
+    fn output(&self, _: OutputStream, _: &[u8]) -> io::Result<()> {
         Ok(())
     }
 }
 
 /// A machine without an environment: everything is below one folder.
-fn settings(context: &Context) -> Settings {
+fn settings(context: &TestContext) -> Settings {
     let (home, work) = (context.home(), context.work());
     let own = home.join("metier");
     Settings::of(Arc::new(Machine {
@@ -59,7 +59,7 @@ fn settings(context: &Context) -> Settings {
     }))
 }
 
-fn open(context: &Context) -> Workspace {
+fn open(context: &TestContext) -> Workspace {
     Workspace::open(settings(context)).unwrap()
 }
 
@@ -79,7 +79,7 @@ fn refusals(workspace: &Workspace) -> Vec<(&'static str, Option<Error>)> {
         (
             "answer_permissions",
             workspace
-                .answer_permissions("notes", &none, Answer::Allowed)
+                .answer_permissions("notes", &none, ApprovalDecision::Allowed)
                 .err(),
         ),
         (
@@ -100,7 +100,7 @@ fn all_are_refused(workspace: &Workspace) {
 
 #[test]
 fn no_verb_uses_a_skill_that_is_not_trusted() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let folder = context.work().join(".agents/skills/notes");
     write(&folder, "SKILL.md", GOOD);
     let workspace = open(&context);
@@ -125,7 +125,7 @@ fn no_verb_uses_a_skill_that_is_not_trusted() {
 
 #[test]
 fn no_verb_uses_a_skill_that_the_scanner_blocks_until_it_is_accepted() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let workspace = open(&context);
     let folder = context.home().join("metier/skills/notes");
     write(&folder, "SKILL.md", BAD);
@@ -154,7 +154,7 @@ fn no_verb_uses_a_skill_that_the_scanner_blocks_until_it_is_accepted() {
 
 #[test]
 fn a_project_configuration_that_can_not_be_read_is_a_problem_and_stops_nothing() {
-    let context = Context::new(env!("CARGO_BIN_EXE_metier"));
+    let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let file = context.work().join(".metier/config.toml");
     fs::create_dir_all(&file).expect("a folder in its place");
     let workspace = open(&context);

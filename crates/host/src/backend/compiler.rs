@@ -17,14 +17,14 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_wasm::{Compiled, Refused};
+use metier_wasm::{CompiledCode, WasmLoadError};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fs::{OFlags, fcntl_getfl, fcntl_setfl},
     io::Errno,
 };
 
-use super::{Starter, Worker};
+use super::{ChildStarter, WorkerCommand};
 
 /// How much is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -39,12 +39,12 @@ const COMPLAINT: usize = 4 * 1024;
 #[derive(Clone, Debug)]
 pub struct Compiler {
     /// Our own binary in that role.
-    pub worker: Worker,
+    pub worker: WorkerCommand,
 }
 
 /// The state of a conversation with the compiler.
 #[derive(Default)]
-struct Talk {
+struct CompilerPipes {
     sent: usize,
     code: Vec<u8>,
     complaint: Vec<u8>,
@@ -55,26 +55,26 @@ impl Compiler {
     ///
     /// # Errors
     /// The compiler can't be started, takes too long, or can't compile the module.
-    pub fn compile(&self, module: &[u8], time: Duration) -> Result<Compiled, Refused> {
+    pub fn compile(&self, module: &[u8], time: Duration) -> Result<CompiledCode, WasmLoadError> {
         let until = Instant::now() + time;
         let started = self.worker.start();
-        let started = started.map_err(|error| Refused::Compiler(io::Error::other(error)))?;
+        let started = started.map_err(|error| WasmLoadError::Compiler(io::Error::other(error)))?;
         let pipes = [started.stdin, started.stdout, started.stderr];
-        let mut talk = Talk::default();
+        let mut talk = CompilerPipes::default();
         let talked = talk.talk(module, pipes, until);
         // Dropping it kills it.
         drop(started.child);
         match talked {
             Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-                Err(Refused::CompileTime(time))
+                Err(WasmLoadError::CompileTime(time))
             }
-            Err(error) => Err(Refused::Compiler(error)),
+            Err(error) => Err(WasmLoadError::Compiler(error)),
             Ok(()) => talk.finish(),
         }
     }
 }
 
-impl Talk {
+impl CompilerPipes {
     /// Sends the module, and reads until the compiler closes its output.
     fn talk(&mut self, module: &[u8], pipes: [OwnedFd; 3], until: Instant) -> io::Result<()> {
         for pipe in &pipes {
@@ -121,7 +121,7 @@ impl Talk {
     }
 
     /// The code, if it is complete.
-    fn finish(self) -> Result<Compiled, Refused> {
+    fn finish(self) -> Result<CompiledCode, WasmLoadError> {
         let mut code = self.code;
         let head = code.first_chunk::<HEAD>().copied();
         let length = head.map(u64::from_le_bytes);
@@ -129,10 +129,10 @@ impl Talk {
             code.drain(..HEAD);
             // SAFETY: it came over the pipe of a worker that `compile` started from our own binary, and that got the module and
             // nothing else; its length says that nothing is missing.
-            return Ok(unsafe { Compiled::from_own_compiler(code) });
+            return Ok(unsafe { CompiledCode::from_own_compiler(code) });
         }
         let complaint = String::from_utf8_lossy(&self.complaint);
-        Err(Refused::Compile(match complaint.trim() {
+        Err(WasmLoadError::Compile(match complaint.trim() {
             "" => "the compiler ended without an answer; it probably ran out of memory".into(),
             complaint => complaint.to_owned(),
         }))

@@ -1,6 +1,6 @@
 //! The events of a session, until they are collected.
 
-use super::Event;
+use super::ProcessEvent;
 use crate::sandbox::UndonePlace;
 
 /// How many uncollected events are kept.
@@ -8,11 +8,11 @@ const MOST: usize = 2_000;
 
 /// The events of one session.
 #[derive(Default)]
-pub(super) struct Events(Vec<Event>);
+pub(super) struct EventQueue(Vec<ProcessEvent>);
 
-impl Events {
+impl EventQueue {
     /// Keeps events, up to the limit.
-    pub(super) fn note(&mut self, events: impl IntoIterator<Item = Event>) {
+    pub(super) fn note(&mut self, events: impl IntoIterator<Item = ProcessEvent>) {
         let room = MOST.saturating_sub(self.0.len());
         self.0.extend(events.into_iter().take(room));
     }
@@ -20,12 +20,12 @@ impl Events {
     /// Keeps that protected places were restored, even beyond the limit: a receipt must record it.
     pub(super) fn note_undone(&mut self, places: &[UndonePlace]) {
         if !places.is_empty() {
-            self.0.push(Event::Undone(places.to_vec()));
+            self.0.push(ProcessEvent::Undone(places.to_vec()));
         }
     }
 
     /// The events since the last call.
-    pub(super) fn take(&mut self) -> Vec<Event> {
+    pub(super) fn take(&mut self) -> Vec<ProcessEvent> {
         std::mem::take(&mut self.0)
     }
 }
@@ -36,12 +36,12 @@ mod tests {
 
     #[test]
     fn nobody_who_forgets_to_ask_is_drowned() {
-        let mut events = Events::default();
+        let mut events = EventQueue::default();
         for _ in 0..3 {
-            events.note(std::iter::repeat_n(Event::Ended, MOST - 1));
+            events.note(std::iter::repeat_n(ProcessEvent::Ended, MOST - 1));
         }
         assert_eq!(events.take().len(), MOST);
-        events.note([Event::Ended]);
-        assert_eq!(events.take(), [Event::Ended]);
+        events.note([ProcessEvent::Ended]);
+        assert_eq!(events.take(), [ProcessEvent::Ended]);
     }
 }

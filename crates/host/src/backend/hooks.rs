@@ -5,10 +5,10 @@ use std::time::Duration;
 use metier_sdk::wire::{Contributions, HookAnswer, HookHandle, method};
 use serde_json::Value;
 
-use super::{Event, Host, Session, SessionError, read, write};
+use super::{ProcessEvent, SkillHost, SkillProcess, SkillProcessError, read, write};
 
 /// A handler of hooks.
-pub trait Hooks: Send {
+pub trait HookHandler: Send {
     /// A name for errors about other methods.
     const WHO: &'static str;
 
@@ -18,25 +18,25 @@ pub trait Hooks: Send {
     /// Handles one hook.
     ///
     /// # Errors
-    /// As [`Session::call`].
+    /// As [`SkillProcess::call`].
     fn hook(
         &mut self,
         handle: HookHandle,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         timeout: Duration,
-    ) -> Result<HookAnswer, SessionError>;
+    ) -> Result<HookAnswer, SkillProcessError>;
 
     /// The events since the last call.
-    fn events(&mut self) -> Vec<Event>;
+    fn events(&mut self) -> Vec<ProcessEvent>;
 
     /// Ends, and returns the last events.
-    fn close(self, host: &dyn Host, grace: Duration) -> Vec<Event>;
+    fn close(self, host: &dyn SkillHost, grace: Duration) -> Vec<ProcessEvent>;
 }
 
 /// Hooks as a session.
 pub struct OnlyHooks<H>(pub H);
 
-impl<H: Hooks> Session for OnlyHooks<H> {
+impl<H: HookHandler> SkillProcess for OnlyHooks<H> {
     fn contributions(&self) -> &Contributions {
         self.0.contributions()
     }
@@ -45,21 +45,21 @@ impl<H: Hooks> Session for OnlyHooks<H> {
         &mut self,
         named: &str,
         params: Value,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         timeout: Duration,
-    ) -> Result<Value, SessionError> {
+    ) -> Result<Value, SkillProcessError> {
         if named != method::HOOK {
             let why = format!("{} don't answer `{named}`", H::WHO);
-            return Err(SessionError::Protocol(why));
+            return Err(SkillProcessError::Protocol(why));
         }
         write(&self.0.hook(read(params)?, host, timeout)?)
     }
 
-    fn events(&mut self) -> Vec<Event> {
+    fn events(&mut self) -> Vec<ProcessEvent> {
         self.0.events()
     }
 
-    fn close(self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event> {
+    fn close(self: Box<Self>, host: &dyn SkillHost, grace: Duration) -> Vec<ProcessEvent> {
         self.0.close(host, grace)
     }
 }

@@ -1,6 +1,6 @@
 //! The log of a child: the end of standard error for error messages, and a bounded number of lines for receipts.
 
-use super::Event;
+use super::ProcessEvent;
 
 /// How much of the end is kept for error messages, in bytes.
 const TAIL: usize = 64 * 1024;
@@ -21,7 +21,7 @@ pub(super) struct Log {
     lines: usize,
     bytes: usize,
     more: u64,
-    said: Vec<Event>,
+    said: Vec<ProcessEvent>,
 }
 
 impl Log {
@@ -86,7 +86,7 @@ impl Log {
             self.lines += 1;
             self.bytes += line.len();
             let line = line.chars().take(LONGEST).collect();
-            self.said.push(Event::Said(line));
+            self.said.push(ProcessEvent::Said(line));
         }
     }
 
@@ -97,7 +97,7 @@ impl Log {
     fn count_rest(&mut self) {
         if self.more > 0 {
             self.said
-                .push(Event::SaidMore(std::mem::take(&mut self.more)));
+                .push(ProcessEvent::SaidMore(std::mem::take(&mut self.more)));
         }
     }
 
@@ -109,13 +109,13 @@ impl Log {
     }
 
     /// The lines since the last call.
-    pub(super) fn take(&mut self) -> Vec<Event> {
+    pub(super) fn take(&mut self) -> Vec<ProcessEvent> {
         self.count_rest();
         std::mem::take(&mut self.said)
     }
 
     /// The last lines, with an incomplete one.
-    pub(super) fn finish(&mut self) -> Vec<Event> {
+    pub(super) fn finish(&mut self) -> Vec<ProcessEvent> {
         if !self.partial.is_empty() {
             self.end_line();
         }
@@ -127,8 +127,8 @@ impl Log {
 mod tests {
     use super::*;
 
-    fn said(text: &str) -> Event {
-        Event::Said(text.to_owned())
+    fn said(text: &str) -> ProcessEvent {
+        ProcessEvent::Said(text.to_owned())
     }
 
     #[test]
@@ -145,7 +145,7 @@ mod tests {
         }
         let events = log.take();
         assert_eq!(events.len(), LINES + 1);
-        assert_eq!(events.last(), Some(&Event::SaidMore(999_900)));
+        assert_eq!(events.last(), Some(&ProcessEvent::SaidMore(999_900)));
         assert!(log.tail().len() == TAIL && log.tail.capacity() <= 4 * TAIL);
     }
 

@@ -1,19 +1,19 @@
 //! Backends: the ways in which a skill's code runs.
 //!
-//! In whatever language it is written, running code is a [`Session`]: it has reported its contributions, it answers calls, and during
-//! a call it can send requests to its [`Host`]. The messages are those of [`metier_sdk::wire`], on a pipe or not.
+//! In whatever language it is written, running code is a [`SkillProcess`]: it has reported its contributions, it answers calls, and during
+//! a call it can send requests to its [`SkillHost`]. The messages are those of [`metier_sdk::wire`], on a pipe or not.
 
+mod combined;
 #[cfg(feature = "wasm")]
 mod compiler;
+mod connection;
 mod events;
 mod frame;
+mod hook_chain;
 mod hooks;
-mod line;
 mod log;
 mod params;
 mod process;
-mod round;
-mod several;
 mod starting;
 #[cfg(feature = "wasm")]
 mod wasm;
@@ -29,19 +29,22 @@ use serde_json::Value;
 
 use crate::sandbox::UndonePlace;
 
+pub use combined::CombinedProcess;
 #[cfg(feature = "wasm")]
 pub use compiler::Compiler;
-pub use hooks::{Hooks, OnlyHooks};
+pub use hook_chain::HookChain;
+pub use hooks::{HookHandler, OnlyHooks};
 pub use params::{read, write};
-pub use process::{Alive, Clock, End, Monotonic, Process, Started, Starter, far};
-pub use round::Round;
-pub use several::Several;
+pub use process::{
+    ChildEnd, ChildProcess, ChildStarter, LiveChild, MonotonicClock, StartedChild,
+    SystemMonotonicClock, far,
+};
 #[cfg(feature = "wasm")]
-pub use wasm::{Code, Wasm};
-pub use worker::Worker;
+pub use wasm::{WasmCode, WasmProcess};
+pub use worker::WorkerCommand;
 
 /// Answers a skill's requests during a call: checks the permission, acts, records. A refusal is an [`RpcError`].
-pub trait Host {
+pub trait SkillHost {
     /// Answers one request.
     ///
     /// # Errors
@@ -60,7 +63,7 @@ pub trait Host {
 }
 
 /// The code of one active skill, ready to be called. Dropping it stops it, and all that it started.
-pub trait Session: Send {
+pub trait SkillProcess: Send {
     /// The contributions that it reported.
     fn contributions(&self) -> &Contributions;
 
@@ -73,24 +76,24 @@ pub trait Session: Send {
         &mut self,
         method: &str,
         params: Value,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         timeout: Duration,
-    ) -> Result<Value, SessionError>;
+    ) -> Result<Value, SkillProcessError>;
 
     /// Starts a call ahead of time, so that its answer is ready early. The call must have no effects:
     /// it can be made with other parameters later, or not at all.
     fn ahead(&mut self, _method: &str, _params: &Value) {}
 
     /// The events since the last call: starts, crashes, log lines.
-    fn events(&mut self) -> Vec<Event>;
+    fn events(&mut self) -> Vec<ProcessEvent>;
 
     /// Stops it; after this time it is killed.
-    fn close(self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event>;
+    fn close(self: Box<Self>, host: &dyn SkillHost, grace: Duration) -> Vec<ProcessEvent>;
 }
 
 /// Why a call has no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum SessionError {
+pub enum SkillProcessError {
     /// It returned an error.
     #[error("{0}")]
     Answered(RpcError),
@@ -124,12 +127,12 @@ pub enum SessionError {
     Unfit(Box<dyn Error + Send + Sync>),
     /// It could not be started.
     #[error(transparent)]
-    NotStarted(#[from] crate::world::WorldError),
+    NotStarted(#[from] crate::execution::ExecutionError),
 }
 
 /// An event of a session, for receipts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Event {
+pub enum ProcessEvent {
     /// It was started.
     Started {
         /// How long the start took, in milliseconds.

@@ -3,20 +3,20 @@
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
-use super::SessionError;
+use super::SkillProcessError;
 
 /// Reads parameters or an answer.
 ///
 /// # Errors
 /// The JSON does not match the type.
-pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, SessionError> {
-    serde_json::from_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
+pub fn read<T: DeserializeOwned>(value: Value) -> Result<T, SkillProcessError> {
+    serde_json::from_value(value).map_err(|error| SkillProcessError::Protocol(error.to_string()))
 }
 
 /// Writes parameters or an answer.
 ///
 /// # Errors
 /// The value can't be represented in JSON.
-pub fn write(value: &impl Serialize) -> Result<Value, SessionError> {
-    serde_json::to_value(value).map_err(|error| SessionError::Protocol(error.to_string()))
+pub fn write(value: &impl Serialize) -> Result<Value, SkillProcessError> {
+    serde_json::to_value(value).map_err(|error| SkillProcessError::Protocol(error.to_string()))
 }

@@ -14,11 +14,11 @@ use std::time::{Duration, Instant};
 use metier_sdk::wire::{Contributions, Initialize, method};
 use serde_json::{Map, Value};
 
-use super::events::Events;
-use super::line::{Failed, Line};
-use super::{Event, Host, Session, SessionError, write};
+use super::connection::{Failed, PipeConnection};
+use super::events::EventQueue;
+use super::{ProcessEvent, SkillHost, SkillProcess, SkillProcessError, write};
+use crate::execution::ExecutionError;
 use crate::sandbox::UndonePlace;
-use crate::world::WorldError;
 
 /// After this many failures in a row it is not restarted for a while.
 const TOO_OFTEN: u32 = 5;
@@ -33,22 +33,22 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const LAST_BREATH: Duration = Duration::from_millis(250);
 
 /// Starts the same child, any number of times.
-pub trait Starter: Send {
+pub trait ChildStarter: Send {
     /// Starts a child.
     ///
     /// # Errors
     /// The child can't be started or sandboxed.
-    fn start(&self) -> Result<Started, WorldError>;
+    fn start(&self) -> Result<StartedChild, ExecutionError>;
 }
 
-impl<F: Fn() -> Result<Started, WorldError> + Send> Starter for F {
-    fn start(&self) -> Result<Started, WorldError> {
+impl<F: Fn() -> Result<StartedChild, ExecutionError> + Send> ChildStarter for F {
+    fn start(&self) -> Result<StartedChild, ExecutionError> {
         self()
     }
 }
 
 /// A child that was just started.
-pub struct Started {
+pub struct StartedChild {
     /// Its standard input.
     pub stdin: OwnedFd,
     /// Its standard output.
@@ -58,18 +58,18 @@ pub struct Started {
     /// The mechanism of its sandbox, for a receipt.
     pub confinement: &'static str,
     /// The process.
-    pub child: Box<dyn Alive>,
+    pub child: Box<dyn LiveChild>,
 }
 
 /// A running child. Dropping it kills it, and all that it started.
-pub trait Alive: Send {
+pub trait LiveChild: Send {
     /// Waits this long for its exit, then kills it; all that it started is killed in any case.
-    fn end(self: Box<Self>, patience: Duration) -> End;
+    fn end(self: Box<Self>, patience: Duration) -> ChildEnd;
 }
 
 /// How a child ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct End {
+pub struct ChildEnd {
     /// Whether it exited by itself.
     pub by_itself: bool,
     /// The exit code or signal, as text.
@@ -81,7 +81,7 @@ pub struct End {
 }
 
 /// A monotonic clock, for the pauses between restarts.
-pub trait Clock: Send {
+pub trait MonotonicClock: Send {
     /// The time since a fixed moment.
     fn now(&self) -> Duration;
 
@@ -91,15 +91,15 @@ pub trait Clock: Send {
 
 /// The clock of the machine.
 #[derive(Debug)]
-pub struct Monotonic(Instant);
+pub struct SystemMonotonicClock(Instant);
 
-impl Default for Monotonic {
+impl Default for SystemMonotonicClock {
     fn default() -> Self {
         Self(Instant::now())
     }
 }
 
-impl Clock for Monotonic {
+impl MonotonicClock for SystemMonotonicClock {
     fn now(&self) -> Duration {
         self.0.elapsed()
     }
@@ -110,9 +110,9 @@ impl Clock for Monotonic {
 }
 
 /// A skill's code in a child process.
-pub struct Process<'a> {
-    starter: Box<dyn Starter + 'a>,
-    clock: Box<dyn Clock + 'a>,
+pub struct ChildProcess<'a> {
+    starter: Box<dyn ChildStarter + 'a>,
+    clock: Box<dyn MonotonicClock + 'a>,
     hello: Value,
     patience: Duration,
     contributions: Contributions,
@@ -123,39 +123,45 @@ pub struct Process<'a> {
     not_before: Duration,
     /// Why it is never started again.
     closed: Option<String>,
-    events: Events,
+    events: EventQueue,
 }
 
 struct Live {
-    line: Line,
-    child: Box<dyn Alive>,
+    line: PipeConnection,
+    child: Box<dyn LiveChild>,
 }
 
-impl<'a> Process<'a> {
+impl<'a> ChildProcess<'a> {
     /// Starts it and requests its contributions. `patience` is the time limit for that, now and after restarts.
     ///
     /// # Errors
     /// It does not start, or does not report its contributions.
     pub fn open(
-        starter: impl Starter + 'a,
+        starter: impl ChildStarter + 'a,
         hello: &Initialize,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         patience: Duration,
-    ) -> Result<Self, SessionError> {
-        Self::open_with(starter, hello, host, patience, Monotonic::default())
+    ) -> Result<Self, SkillProcessError> {
+        Self::open_with(
+            starter,
+            hello,
+            host,
+            patience,
+            SystemMonotonicClock::default(),
+        )
     }
 
     /// The same with the caller's clock.
     ///
     /// # Errors
-    /// As [`Process::open`].
+    /// As [`ChildProcess::open`].
     pub fn open_with(
-        starter: impl Starter + 'a,
+        starter: impl ChildStarter + 'a,
         hello: &Initialize,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         patience: Duration,
-        clock: impl Clock + 'a,
-    ) -> Result<Self, SessionError> {
+        clock: impl MonotonicClock + 'a,
+    ) -> Result<Self, SkillProcessError> {
         let mut process = Self {
             starter: Box::new(starter),
             clock: Box::new(clock),
@@ -166,14 +172,14 @@ impl<'a> Process<'a> {
             crashes: 0,
             not_before: Duration::ZERO,
             closed: None,
-            events: Events::default(),
+            events: EventQueue::default(),
         };
         process.contributions = process.start(host)?;
         Ok(process)
     }
 
     /// Starts a child and returns its contributions.
-    fn start(&mut self, host: &dyn Host) -> Result<Contributions, SessionError> {
+    fn start(&mut self, host: &dyn SkillHost) -> Result<Contributions, SkillProcessError> {
         let began = Instant::now();
         let started = match self.starter.start() {
             Ok(started) => started,
@@ -183,11 +189,11 @@ impl<'a> Process<'a> {
             }
         };
         let confinement = started.confinement;
-        let line = match Line::new(started.stdin, started.stdout, started.stderr) {
+        let line = match PipeConnection::new(started.stdin, started.stdout, started.stderr) {
             Ok(line) => line,
             Err(error) => {
                 self.crashed(error.to_string(), String::new());
-                return Err(SessionError::Protocol(error.to_string()));
+                return Err(SkillProcessError::Protocol(error.to_string()));
             }
         };
         let mut live = Live {
@@ -206,7 +212,8 @@ impl<'a> Process<'a> {
         match contributions {
             Ok(contributions) => {
                 let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-                self.events.note([Event::Started { ms, confinement }]);
+                self.events
+                    .note([ProcessEvent::Started { ms, confinement }]);
                 self.live = Some(live);
                 Ok(contributions)
             }
@@ -215,9 +222,9 @@ impl<'a> Process<'a> {
     }
 
     /// Makes sure that a child is running.
-    fn ready(&mut self, host: &dyn Host) -> Result<(), SessionError> {
+    fn ready(&mut self, host: &dyn SkillHost) -> Result<(), SkillProcessError> {
         if let Some(why) = &self.closed {
-            return Err(SessionError::Protocol(why.clone()));
+            return Err(SkillProcessError::Protocol(why.clone()));
         }
         if let Some(live) = self.live.take_if(|live| live.line.is_cut()) {
             // No call was waiting; the events are enough.
@@ -228,7 +235,7 @@ impl<'a> Process<'a> {
         }
         let wait = self.not_before.saturating_sub(self.clock.now());
         if wait > LONGEST_WAIT {
-            return Err(SessionError::GaveUp {
+            return Err(SkillProcessError::GaveUp {
                 crashes: self.crashes,
                 wait,
             });
@@ -236,7 +243,7 @@ impl<'a> Process<'a> {
         if !wait.is_zero() {
             self.clock.sleep(wait);
         }
-        self.events.note([Event::Restarted {
+        self.events.note([ProcessEvent::Restarted {
             attempt: self.crashes,
             waited: wait,
         }]);
@@ -250,7 +257,7 @@ impl<'a> Process<'a> {
             let failed = Failed::Protocol(why.to_owned());
             return Err(self.broke(live, failed, Some(method::INITIALIZE), self.patience));
         }
-        Err(SessionError::Protocol(why.to_owned()))
+        Err(SkillProcessError::Protocol(why.to_owned()))
     }
 
     /// Stops a child that failed and returns the reason; `asked` is the method of the current call, if there is one.
@@ -260,7 +267,7 @@ impl<'a> Process<'a> {
         failed: Failed,
         asked: Option<&str>,
         timeout: Duration,
-    ) -> SessionError {
+    ) -> SkillProcessError {
         let Live { mut line, child } = live;
         line.drain();
         let patience = match failed {
@@ -275,13 +282,13 @@ impl<'a> Process<'a> {
         let error = match failed {
             Failed::Stopped => {
                 // Not the child's fault, so not counted as a crash.
-                self.events.note([Event::Ended]);
-                return SessionError::Stopped;
+                self.events.note([ProcessEvent::Ended]);
+                return SkillProcessError::Stopped;
             }
-            Failed::Answered(error) => SessionError::Answered(error),
-            Failed::TimedOut => SessionError::TimedOut(timeout),
-            Failed::Protocol(why) => SessionError::Protocol(why),
-            Failed::Closed => SessionError::Ended {
+            Failed::Answered(error) => SkillProcessError::Answered(error),
+            Failed::TimedOut => SkillProcessError::TimedOut(timeout),
+            Failed::Protocol(why) => SkillProcessError::Protocol(why),
+            Failed::Closed => SkillProcessError::Ended {
                 how: match asked {
                     _ if !end.by_itself => {
                         "closed its standard output without exiting, and was stopped".to_owned()
@@ -297,12 +304,12 @@ impl<'a> Process<'a> {
     }
 
     fn crashed(&mut self, how: String, stderr: String) {
-        self.events.note([Event::Crashed { how, stderr }]);
+        self.events.note([ProcessEvent::Crashed { how, stderr }]);
         self.crashes = self.crashes.saturating_add(1);
         let wait = pause(self.crashes);
         self.not_before = self.clock.now().saturating_add(wait);
         if wait > LONGEST_WAIT {
-            self.events.note([Event::GaveUp {
+            self.events.note([ProcessEvent::GaveUp {
                 crashes: self.crashes,
                 wait,
             }]);
@@ -310,7 +317,7 @@ impl<'a> Process<'a> {
     }
 }
 
-impl Session for Process<'_> {
+impl SkillProcess for ChildProcess<'_> {
     fn contributions(&self) -> &Contributions {
         &self.contributions
     }
@@ -319,12 +326,12 @@ impl Session for Process<'_> {
         &mut self,
         method: &str,
         params: Value,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         timeout: Duration,
-    ) -> Result<Value, SessionError> {
+    ) -> Result<Value, SkillProcessError> {
         self.ready(host)?;
         let Some(mut live) = self.live.take() else {
-            return Err(SessionError::Protocol("it is not running".to_owned()));
+            return Err(SkillProcessError::Protocol("it is not running".to_owned()));
         };
         let answer = live.line.request(method, &params, host, far(timeout));
         match answer {
@@ -337,8 +344,8 @@ impl Session for Process<'_> {
                 self.live = Some(live);
                 self.crashes = 0;
                 answer.map_err(|failed| match failed {
-                    Failed::Answered(error) => SessionError::Answered(error),
-                    other => SessionError::Protocol(format!("{other:?}")),
+                    Failed::Answered(error) => SkillProcessError::Answered(error),
+                    other => SkillProcessError::Protocol(format!("{other:?}")),
                 })
             }
         }
@@ -350,11 +357,11 @@ impl Session for Process<'_> {
         }
     }
 
-    fn events(&mut self) -> Vec<Event> {
+    fn events(&mut self) -> Vec<ProcessEvent> {
         self.events.take()
     }
 
-    fn close(mut self: Box<Self>, host: &dyn Host, grace: Duration) -> Vec<Event> {
+    fn close(mut self: Box<Self>, host: &dyn SkillHost, grace: Duration) -> Vec<ProcessEvent> {
         let Some(Live { mut line, child }) = self.live.take() else {
             return self.events.take();
         };
@@ -369,9 +376,9 @@ impl Session for Process<'_> {
         self.events.note(line.last_words());
         self.events.note_undone(&end.undone);
         self.events.note([if end.by_itself {
-            Event::Ended
+            ProcessEvent::Ended
         } else {
-            Event::Crashed {
+            ProcessEvent::Crashed {
                 how: format!(
                     "did not end within {} and was stopped",
                     metier_model::text::duration(grace)

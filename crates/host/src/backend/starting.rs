@@ -17,10 +17,10 @@ use std::{
 };
 
 /// A program to start, and the channel for the result.
-type Order = (Command, Sender<io::Result<Child>>);
+type StartOrder = (Command, Sender<io::Result<Child>>);
 
 /// The channel to the thread that starts workers; `None` before the first one.
-static ORDERS: Mutex<Option<Sender<Order>>> = Mutex::new(None);
+static ORDERS: Mutex<Option<Sender<StartOrder>>> = Mutex::new(None);
 
 /// Starts a program that ends with this process, not with this thread.
 pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
@@ -33,12 +33,12 @@ pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
     child.recv().map_err(|_| gone())?
 }
 
-fn orders() -> io::Result<Sender<Order>> {
+fn orders() -> io::Result<Sender<StartOrder>> {
     let mut orders = ORDERS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(orders) = &*orders {
         return Ok(orders.clone());
     }
-    let (sender, receiver) = mpsc::channel::<Order>();
+    let (sender, receiver) = mpsc::channel::<StartOrder>();
     let start = move || {
         for (mut command, answer) in receiver {
             // If the caller is gone, the pipes are closed here, and the worker ends.

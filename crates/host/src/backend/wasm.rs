@@ -5,21 +5,24 @@
 use std::time::{Duration, Instant};
 
 use metier_sdk::wire::{Contributions, HostRequest, Initialize, RpcError, method};
-use metier_wasm::{Answer, Cache, Limits, Program, Refused, Trouble};
+use metier_wasm::{Cache, WasmAnswer, WasmCallError, WasmLimits, WasmLoadError, WasmProgram};
 use serde_json::{Map, Value};
 
-use super::{Compiler, Event, Host, Session, SessionError, events::Events, log::Log, write};
-use crate::world::{Wasi, WorldError};
+use super::{
+    Compiler, ProcessEvent, SkillHost, SkillProcess, SkillProcessError, events::EventQueue,
+    log::Log, write,
+};
+use crate::execution::{ExecutionError, Wasi};
 
 /// The name of the sandbox, for a receipt.
 const CONFINEMENT: &str = "wasm";
 
 /// The code to run, and its limits.
-pub struct Code<'a> {
+pub struct WasmCode<'a> {
     /// The module or component, as it was scanned.
     pub bytes: &'a [u8],
     /// Its limits.
-    pub limits: Limits,
+    pub limits: WasmLimits,
     /// The folders and variables of its grant.
     pub wasi: Wasi,
     /// The cache of compiled code.
@@ -29,30 +32,30 @@ pub struct Code<'a> {
 }
 
 /// A skill's code as WebAssembly.
-pub struct Wasm {
-    program: Program,
+pub struct WasmProcess {
+    program: WasmProgram,
     wasi: Wasi,
     /// The parameters of `initialize`.
     about: Value,
     contributions: Contributions,
     log: Log,
-    events: Events,
+    events: EventQueue,
 }
 
-impl Wasm {
+impl WasmProcess {
     /// Loads it and requests its contributions; `patience` is the time limit for that.
     ///
     /// # Errors
     /// It can't be loaded, or does not report its contributions.
     pub fn open(
-        code: Code<'_>,
+        code: WasmCode<'_>,
         hello: &Initialize,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         patience: Duration,
-    ) -> Result<Self, SessionError> {
+    ) -> Result<Self, SkillProcessError> {
         let began = Instant::now();
         let about = write(hello)?;
-        let program = Program::load(
+        let program = WasmProgram::load(
             code.bytes,
             code.limits,
             code.wasi.room.clone(),
@@ -65,18 +68,18 @@ impl Wasm {
             about,
             contributions: Contributions::default(),
             log: Log::default(),
-            events: Events::default(),
+            events: EventQueue::default(),
         };
         for closed in std::mem::take(&mut wasm.wasi.closed) {
-            wasm.events.note([Event::Said(closed)]);
+            wasm.events.note([ProcessEvent::Said(closed)]);
         }
         let about = wasm.about.clone();
         let answer = wasm.call(method::INITIALIZE, about, host, patience)?;
         wasm.contributions = serde_json::from_value(answer).map_err(|error| {
-            SessionError::Protocol(format!("its contributions are malformed: {error}"))
+            SkillProcessError::Protocol(format!("its contributions are malformed: {error}"))
         })?;
         let ms = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-        wasm.events.note([Event::Started {
+        wasm.events.note([ProcessEvent::Started {
             ms,
             confinement: CONFINEMENT,
         }]);
@@ -84,18 +87,18 @@ impl Wasm {
     }
 
     /// The error of a call, as for other sessions.
-    fn failed(&mut self, trouble: Trouble) -> SessionError {
+    fn failed(&mut self, trouble: WasmCallError) -> SkillProcessError {
         let stderr = self.log.tail();
         let error = match trouble {
-            Trouble::Answered(error) => return SessionError::Answered(error),
-            Trouble::TimedOut(time) => SessionError::TimedOut(time),
-            Trouble::Protocol(why) => SessionError::Protocol(why),
-            other => SessionError::Ended {
+            WasmCallError::Answered(error) => return SkillProcessError::Answered(error),
+            WasmCallError::TimedOut(time) => SkillProcessError::TimedOut(time),
+            WasmCallError::Protocol(why) => SkillProcessError::Protocol(why),
+            other => SkillProcessError::Ended {
                 how: other.to_string(),
                 stderr: stderr.clone(),
             },
         };
-        self.events.note([Event::Crashed {
+        self.events.note([ProcessEvent::Crashed {
             how: error.to_string(),
             stderr,
         }]);
@@ -103,13 +106,13 @@ impl Wasm {
     }
 }
 
-impl From<Refused> for SessionError {
-    fn from(refused: Refused) -> Self {
+impl From<WasmLoadError> for SkillProcessError {
+    fn from(refused: WasmLoadError) -> Self {
         Self::Unfit(Box::new(refused))
     }
 }
 
-impl Session for Wasm {
+impl SkillProcess for WasmProcess {
     fn contributions(&self) -> &Contributions {
         &self.contributions
     }
@@ -118,16 +121,16 @@ impl Session for Wasm {
         &mut self,
         method: &str,
         params: Value,
-        host: &dyn Host,
+        host: &dyn SkillHost,
         timeout: Duration,
-    ) -> Result<Value, SessionError> {
+    ) -> Result<Value, SkillProcessError> {
         self.log = Log::default();
         let (program, about, log) = (&self.program, &self.about, &mut self.log);
         let mut ask = |method: &str, params: Value| answer(host, log, method, params);
         let guarded = self
             .wasi
             .guarding(|| program.call(about, method, &params, &mut ask, timeout));
-        let (Answer { result, said }, undone) = guarded?;
+        let (WasmAnswer { result, said }, undone) = guarded?;
         self.log.hear(&said.bytes);
         if said.more > 0 {
             self.log
@@ -137,7 +140,7 @@ impl Session for Wasm {
         self.events.note(words);
         if let Some(place) = undone.first() {
             // It is already restored; the caller gets the reason.
-            let never = WorldError::Never {
+            let never = ExecutionError::Never {
                 path: place.path.clone(),
                 what: "written",
             };
@@ -147,18 +150,23 @@ impl Session for Wasm {
         result.map_err(|trouble| self.failed(trouble))
     }
 
-    fn events(&mut self) -> Vec<Event> {
+    fn events(&mut self) -> Vec<ProcessEvent> {
         self.events.take()
     }
 
-    fn close(mut self: Box<Self>, _: &dyn Host, _: Duration) -> Vec<Event> {
-        self.events.note([Event::Ended]);
+    fn close(mut self: Box<Self>, _: &dyn SkillHost, _: Duration) -> Vec<ProcessEvent> {
+        self.events.note([ProcessEvent::Ended]);
         self.events.take()
     }
 }
 
 /// Answers one request of the skill.
-fn answer(host: &dyn Host, log: &mut Log, method: &str, params: Value) -> Result<Value, RpcError> {
+fn answer(
+    host: &dyn SkillHost,
+    log: &mut Log,
+    method: &str,
+    params: Value,
+) -> Result<Value, RpcError> {
     match HostRequest::new(method, params)? {
         // Requires no permission, and is kept in full.
         HostRequest::Log { level, message } => {

@@ -14,17 +14,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::process::{Alive, End, Started, Starter};
+use super::process::{ChildEnd, ChildStarter, LiveChild, StartedChild};
 use super::starting;
 use crate::child::{ChildError, Exit};
-use crate::world::WorldError;
+use crate::execution::ExecutionError;
 
 /// How often the exit of a worker is checked.
 const LOOK: Duration = Duration::from_micros(200);
 
 /// How to start a worker.
 #[derive(Clone, Debug)]
-pub struct Worker {
+pub struct WorkerCommand {
     /// Our own binary.
     pub binary: PathBuf,
     /// The argument for its role, such as `__starlark`.
@@ -35,10 +35,10 @@ pub struct Worker {
     pub confinement: &'static str,
 }
 
-impl Starter for Worker {
-    fn start(&self) -> Result<Started, WorldError> {
+impl ChildStarter for WorkerCommand {
+    fn start(&self) -> Result<StartedChild, ExecutionError> {
         self.spawn().map_err(|source| {
-            WorldError::Child(ChildError::Shim {
+            ExecutionError::Child(ChildError::Shim {
                 shim: self.binary.clone(),
                 source,
             })
@@ -46,8 +46,8 @@ impl Starter for Worker {
     }
 }
 
-impl Worker {
-    fn spawn(&self) -> io::Result<Started> {
+impl WorkerCommand {
+    fn spawn(&self) -> io::Result<StartedChild> {
         let mut command = Command::new(&self.binary);
         command
             .args(&self.arguments)
@@ -64,7 +64,7 @@ impl Worker {
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             return Err(io::Error::other("it has no pipes"));
         };
-        Ok(Started {
+        Ok(StartedChild {
             stdin: OwnedFd::from(stdin),
             stdout: OwnedFd::from(stdout),
             stderr: OwnedFd::from(stderr),
@@ -97,8 +97,8 @@ impl Direct {
     }
 }
 
-impl Alive for Direct {
-    fn end(mut self: Box<Self>, patience: Duration) -> End {
+impl LiveChild for Direct {
+    fn end(mut self: Box<Self>, patience: Duration) -> ChildEnd {
         let began = Instant::now();
         let mut by_itself = self.has_ended();
         while !by_itself && began.elapsed() < patience {
@@ -109,7 +109,7 @@ impl Alive for Direct {
             Some(signal) => Exit::Signal(signal),
             None => Exit::Code(status.code().unwrap_or(-1)),
         });
-        End {
+        ChildEnd {
             by_itself,
             how: how.map_or_else(|| "it is gone".to_owned(), |how| how.to_string()),
             // It can't create files.

@@ -21,7 +21,7 @@ const MAX_DESCRIPTORS: usize = 4;
 
 /// An order of the parent to the supervisor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Order {
+pub(crate) enum LauncherOrder {
     /// Ask everything to end.
     Terminate,
     /// Kill all processes of the child.
@@ -42,12 +42,12 @@ pub(crate) enum News {
     /// The program could not be started.
     NotStarted(NotStarted),
     /// The program ended, with its status.
-    Ended(Ended),
+    Ended(ChildEnded),
 }
 
 /// How the program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended {
+pub(crate) struct ChildEnded {
     /// The status that `wait` returns.
     pub(crate) status: i32,
     /// Whether it left others running.
@@ -95,7 +95,7 @@ impl News {
             [b'N', tag, detail @ ..] => {
                 NotStarted::from_parts(*tag, text(detail)).map(Self::NotStarted)
             }
-            [b'X', survivors, swarm, a, b, c, d] => Some(Self::Ended(Ended {
+            [b'X', survivors, swarm, a, b, c, d] => Some(Self::Ended(ChildEnded {
                 status: i32::from_le_bytes([*a, *b, *c, *d]),
                 survivors: *survivors != 0,
                 swarm: *swarm != 0,
@@ -177,19 +177,19 @@ pub(crate) fn hear(line: &OwnedFd, wait: bool) -> io::Result<Option<(News, Vec<O
 }
 
 /// Sends an order to the supervisor.
-pub(crate) fn order(line: &OwnedFd, order: Order) {
+pub(crate) fn order(line: &OwnedFd, order: LauncherOrder) {
     let byte = match order {
-        Order::Terminate => b'T',
-        Order::Kill => b'K',
+        LauncherOrder::Terminate => b'T',
+        LauncherOrder::Kill => b'K',
     };
     let _gone = send(line, &[byte], &[]);
 }
 
 /// The next order; a line that is cut or can't be read means to kill.
-pub(crate) fn obey(line: &OwnedFd) -> Option<Order> {
+pub(crate) fn obey(line: &OwnedFd) -> Option<LauncherOrder> {
     match receive(line, false) {
-        Ok((bytes, _)) if bytes == [b'T'] => Some(Order::Terminate),
+        Ok((bytes, _)) if bytes == [b'T'] => Some(LauncherOrder::Terminate),
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => None,
-        _ => Some(Order::Kill),
+        _ => Some(LauncherOrder::Kill),
     }
 }

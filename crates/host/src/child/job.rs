@@ -7,11 +7,11 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::sandbox::{Limits, Mechanism, Network, Profile, StandIn};
+use crate::sandbox::{Mechanism, NetworkAccess, SandboxLimits, SandboxProfile, StandIn};
 
 /// All that the shim needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Job {
+pub(crate) struct ChildJob {
     /// The program to run; none to test the sandbox only.
     pub(crate) program: OsString,
     pub(crate) args: Vec<OsString>,
@@ -19,12 +19,12 @@ pub(crate) struct Job {
     /// The value of the proxy variables, with `{port}` in it.
     pub(crate) proxy_url: OsString,
     pub(crate) mechanism: Mechanism,
-    pub(crate) profile: Option<Profile>,
+    pub(crate) profile: Option<SandboxProfile>,
 }
 
-impl Job {
+impl ChildJob {
     pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Writer(Vec::with_capacity(4096));
+        let mut out = PipeWriter(Vec::with_capacity(4096));
         out.bytes(self.program.as_bytes());
         out.list(self.args.iter().map(|arg| arg.as_bytes()));
         out.list(self.env.iter().map(|(name, _)| name.as_bytes()));
@@ -53,8 +53,8 @@ impl Job {
             let rooms: Vec<&[u8]> = rooms.map(|path| path.as_os_str().as_bytes()).collect();
             out.list(rooms.into_iter());
             out.number(match profile.network {
-                Network::None => 0,
-                Network::Proxy => 1,
+                NetworkAccess::None => 0,
+                NetworkAccess::Proxy => 1,
             });
             for limit in numbers(&profile.limits) {
                 out.number(limit.unwrap_or(u64::MAX));
@@ -66,9 +66,9 @@ impl Job {
         out.0
     }
 
-    /// `None` if these bytes are not from [`Job::encode`].
+    /// `None` if these bytes are not from [`ChildJob::encode`].
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut input = Reader(bytes);
+        let mut input = PipeReader(bytes);
         let program = input.text()?;
         let args = input.list()?;
         let names = input.list()?;
@@ -97,8 +97,8 @@ impl Job {
     }
 }
 
-fn numbers(limits: &Limits) -> [Option<u64>; 6] {
-    let Limits {
+fn numbers(limits: &SandboxLimits) -> [Option<u64>; 6] {
+    let SandboxLimits {
         memory,
         address_space,
         file_size,
@@ -116,9 +116,9 @@ fn numbers(limits: &Limits) -> [Option<u64>; 6] {
     ]
 }
 
-pub(super) struct Writer(pub(super) Vec<u8>);
+pub(super) struct PipeWriter(pub(super) Vec<u8>);
 
-impl Writer {
+impl PipeWriter {
     pub(super) fn number(&mut self, number: u64) {
         self.0.extend(number.to_le_bytes());
     }
@@ -136,9 +136,9 @@ impl Writer {
     }
 }
 
-pub(super) struct Reader<'a>(pub(super) &'a [u8]);
+pub(super) struct PipeReader<'a>(pub(super) &'a [u8]);
 
-impl Reader<'_> {
+impl PipeReader<'_> {
     pub(super) fn number(&mut self) -> Option<u64> {
         let (number, rest) = self.0.split_first_chunk()?;
         self.0 = rest;
@@ -166,8 +166,8 @@ impl Reader<'_> {
         Some((number != u64::MAX).then_some(number))
     }
 
-    fn profile(&mut self) -> Option<Profile> {
-        Some(Profile {
+    fn profile(&mut self) -> Option<SandboxProfile> {
+        Some(SandboxProfile {
             read: self.paths()?,
             write: self.paths()?,
             deny: self.paths()?,
@@ -188,11 +188,11 @@ impl Reader<'_> {
             // What it found is in `protect`.
             guard: None,
             network: match self.number()? {
-                0 => Network::None,
-                1 => Network::Proxy,
+                0 => NetworkAccess::None,
+                1 => NetworkAccess::Proxy,
                 _ => return None,
             },
-            limits: Limits {
+            limits: SandboxLimits {
                 memory: self.limit()?,
                 address_space: self.limit()?,
                 file_size: self.limit()?,
@@ -212,14 +212,14 @@ impl Reader<'_> {
 mod tests {
     use super::*;
 
-    fn job() -> Job {
-        Job {
+    fn job() -> ChildJob {
+        ChildJob {
             program: OsString::from_vec(vec![b'/', 0xff]),
             args: vec!["-c".into(), "".into()],
             env: vec![("PATH".into(), "/bin".into())],
             proxy_url: "http://127.0.0.1:{port}".into(),
             mechanism: Mechanism::Landlock,
-            profile: Some(Profile {
+            profile: Some(SandboxProfile {
                 stand_in: Some(StandIn {
                     at: "/skill".into(),
                     copy: "/copy".into(),
@@ -227,14 +227,14 @@ mod tests {
                 rooms: Some("/runs".into()),
                 read: vec!["/usr".into()],
                 write: vec!["/a".into(), "/b".into()],
-                network: Network::Proxy,
-                limits: Limits {
+                network: NetworkAccess::Proxy,
+                limits: SandboxLimits {
                     memory: Some(7),
                     address_space: Some(8),
-                    ..Limits::default()
+                    ..SandboxLimits::default()
                 },
                 programs: Some(vec!["/usr/bin/git".into()]),
-                ..Profile::default()
+                ..SandboxProfile::default()
             }),
         }
     }
@@ -242,14 +242,14 @@ mod tests {
     #[test]
     fn what_is_told_is_what_is_heard() {
         let told = job();
-        assert_eq!(Job::decode(&told.encode()), Some(told));
+        assert_eq!(ChildJob::decode(&told.encode()), Some(told));
     }
 
     #[test]
     fn half_a_message_is_no_job() {
         let bytes = job().encode();
         for length in 0..bytes.len() {
-            assert_eq!(Job::decode(&bytes[..length]), None, "{length} bytes");
+            assert_eq!(ChildJob::decode(&bytes[..length]), None, "{length} bytes");
         }
     }
 }

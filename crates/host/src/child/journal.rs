@@ -21,9 +21,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock, fstat};
 
-use super::job::{Reader, Writer};
-use super::watch::{Root, Watch};
-use crate::sandbox::object::{Mark, Moment};
+use super::job::{PipeReader, PipeWriter};
+use super::watch::{Watch, WatchedRoot};
+use crate::sandbox::object::{Moment, ObjectMark};
 use crate::sandbox::{Guard, Protection, Survey, UndonePlace};
 
 /// The first line of a file, which changes with its format.
@@ -63,8 +63,8 @@ impl OtherRuns {
         let lists = journals(folder).filter_map(|path| {
             let content = read(&File::open(path).ok()?)?;
             match decode(&content)?.list {
-                List::Pending(watch) => Some(*watch),
-                List::Done(_) => None,
+                JournalList::Pending(watch) => Some(*watch),
+                JournalList::Done(_) => None,
             }
         });
         Ok(Self {
@@ -75,7 +75,7 @@ impl OtherRuns {
 
     /// Whether another run may have created what is at a protected place: it can write there, and did not find it. A file that was
     /// replaced while the sandbox of that run held it is not the child's.
-    pub(crate) fn made(&self, place: &Path, mark: &Mark) -> bool {
+    pub(crate) fn made(&self, place: &Path, mark: &ObjectMark) -> bool {
         self.lists.iter().any(|watch| {
             let Some((guard, before)) = &watch.guard else {
                 return false;
@@ -245,8 +245,8 @@ fn take_over(path: PathBuf) -> Option<Leftover> {
         return None;
     };
     let (undone, failed) = match list {
-        List::Done(undone) => (undone, Vec::new()),
-        List::Pending(mut watch) => {
+        JournalList::Done(undone) => (undone, Vec::new()),
+        JournalList::Pending(mut watch) => {
             let ended = match has_ended {
                 true => fstat(&file).ok().map(written),
                 false => booted().filter(|_| boot != boot_id()),
@@ -291,17 +291,17 @@ fn boot_id() -> Vec<u8> {
 struct Decoded {
     owner: String,
     boot: Vec<u8>,
-    list: List,
+    list: JournalList,
     has_ended: bool,
 }
 
-enum List {
+enum JournalList {
     Pending(Box<Watch>),
     Done(Vec<UndonePlace>),
 }
 
-fn head(owner: &str) -> Writer {
-    let mut out = Writer(Vec::new());
+fn head(owner: &str) -> PipeWriter {
+    let mut out = PipeWriter(Vec::new());
     out.bytes(FORMAT.as_bytes());
     out.bytes(owner.as_bytes());
     out.bytes(&boot_id());
@@ -313,7 +313,7 @@ fn bytes<'p>(paths: impl IntoIterator<Item = &'p PathBuf>) -> Vec<&'p [u8]> {
     paths.map(|path| path.as_os_str().as_bytes()).collect()
 }
 
-fn pending(watch: &Watch, out: &mut Writer) {
+fn pending(watch: &Watch, out: &mut PipeWriter) {
     out.number(watch.roots.len() as u64);
     for root in &watch.roots {
         out.bytes(root.path.as_os_str().as_bytes());
@@ -340,13 +340,13 @@ fn pending(watch: &Watch, out: &mut Writer) {
     }
 }
 
-fn write_mark(mark: &Mark, out: &mut Writer) {
+fn write_mark(mark: &ObjectMark, out: &mut PipeWriter) {
     match mark {
-        Mark::Link(target) => {
+        ObjectMark::Link(target) => {
             out.number(0);
             out.bytes(target.as_bytes());
         }
-        Mark::Object {
+        ObjectMark::Object {
             device: (major, minor),
             inode,
             born,
@@ -365,9 +365,9 @@ fn write_mark(mark: &Mark, out: &mut Writer) {
     }
 }
 
-fn read_mark(input: &mut Reader<'_>) -> Option<Mark> {
+fn read_mark(input: &mut PipeReader<'_>) -> Option<ObjectMark> {
     if input.number()? == 0 {
-        return Some(Mark::Link(input.text()?));
+        return Some(ObjectMark::Link(input.text()?));
     }
     let mut half = || u32::try_from(input.number()?).ok();
     let device = (half()?, half()?);
@@ -375,7 +375,7 @@ fn read_mark(input: &mut Reader<'_>) -> Option<Mark> {
     let is_known = input.number()? == 1;
     let seconds = input.number()?.cast_signed();
     let born = (seconds, u32::try_from(input.number()?).ok()?);
-    Some(Mark::Object {
+    Some(ObjectMark::Object {
         device,
         inode,
         born: is_known.then_some(born),
@@ -383,14 +383,14 @@ fn read_mark(input: &mut Reader<'_>) -> Option<Mark> {
     })
 }
 
-fn read_places(input: &mut Reader<'_>) -> Option<Vec<(PathBuf, Mark)>> {
+fn read_places(input: &mut PipeReader<'_>) -> Option<Vec<(PathBuf, ObjectMark)>> {
     let count = input.number()?;
     let place = |_| Some((PathBuf::from(input.text()?), read_mark(input)?));
     (0..count).map(place).collect()
 }
 
 fn decode(content: &[u8]) -> Option<Decoded> {
-    let mut input = Reader(content);
+    let mut input = PipeReader(content);
     if input.text()? != FORMAT {
         return None;
     }
@@ -404,9 +404,9 @@ fn decode(content: &[u8]) -> Option<Decoded> {
                 path,
                 renamed_to: Some(name).filter(|name| !name.is_empty()),
             });
-            List::Done(undone.collect())
+            JournalList::Done(undone.collect())
         }
-        PENDING => List::Pending(Box::new(watch(&mut input)?)),
+        PENDING => JournalList::Pending(Box::new(watch(&mut input)?)),
         _ => return None,
     };
     let has_ended = input.number() == Some(ENDED);
@@ -418,7 +418,7 @@ fn decode(content: &[u8]) -> Option<Decoded> {
     })
 }
 
-fn watch(input: &mut Reader<'_>) -> Option<Watch> {
+fn watch(input: &mut PipeReader<'_>) -> Option<Watch> {
     let mut watch = Watch::default();
     for _ in 0..input.number()? {
         let path = PathBuf::from(input.text()?);
@@ -426,7 +426,7 @@ fn watch(input: &mut Reader<'_>) -> Option<Watch> {
         let names = input.paths()?;
         let targets: Vec<OsString> = input.list()?;
         // A folder that is gone has nothing in it.
-        if let Ok(mut root) = Root::open(&path) {
+        if let Ok(mut root) = WatchedRoot::open(&path) {
             root.missing = missing;
             root.links = names.into_iter().zip(targets).collect();
             watch.roots.push(root);

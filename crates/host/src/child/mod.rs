@@ -5,7 +5,7 @@
 //!
 //! **Decision.** A child is never a direct child of this program. It is started by the [`shim`], our own binary run again, which
 //! gets its job over a socket. [`run`] waits for the answer; [`spawn`] returns a [`Child`] to talk to. Nothing is inherited: the
-//! environment is exactly [`Spec::env`], the descriptors are 0, 1 and 2, the terminal stays here. All clocks are monotonic.
+//! environment is exactly [`ChildSpec::env`], the descriptors are 0, 1 and 2, the terminal stays here. All clocks are monotonic.
 //!
 //! ```no_run
 //! # use std::{fs::File, os::fd::AsFd, path::Path};
@@ -27,7 +27,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::sandbox::{Contradiction, Mechanism, Profile, SurveyError, UndonePlace, shown};
+use crate::sandbox::{Contradiction, Mechanism, SandboxProfile, SurveyError, UndonePlace, shown};
 
 pub mod shim;
 
@@ -69,10 +69,10 @@ pub const MAX_OUTPUT: usize = 64 * 1024;
 
 /// What to start, and how.
 #[derive(Clone)]
-pub struct Spec<'a> {
+pub struct ChildSpec<'a> {
     /// Our own binary, which has the [`shim`] inside.
     pub shim: &'a Path,
-    /// A path, or a name that is searched in the `PATH` of [`Spec::env`].
+    /// A path, or a name that is searched in the `PATH` of [`ChildSpec::env`].
     pub program: &'a OsStr,
     /// Its arguments, without its name.
     pub args: &'a [OsString],
@@ -83,11 +83,11 @@ pub struct Spec<'a> {
     /// What the child gets on standard input.
     pub stdin: Stdin<'a>,
     /// What keeps it in.
-    pub fence: Fence<'a>,
+    pub fence: Confinement<'a>,
     /// Which mechanism must be used; `None` takes the strongest there is.
     pub mechanism: Option<Mechanism>,
-    /// Who answers at the door of [`Network::Proxy`](crate::sandbox::Network::Proxy).
-    pub proxy: Option<Proxy<'a>>,
+    /// Who answers at the door of [`NetworkAccess::Proxy`](crate::sandbox::Network::ProxyListener).
+    pub proxy: Option<ProxyListener<'a>>,
     /// After this it is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
     pub timeout: Duration,
     /// How long it has then, before it is made to. At most 700 ms count, so that an answer comes within `timeout` + 1 s.
@@ -104,7 +104,7 @@ pub struct Spec<'a> {
 
 /// Which of its streams a child wrote to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     /// Data of standard output.
     Output,
     /// Data of standard error.
@@ -115,20 +115,20 @@ pub enum Stream {
 pub trait Relay {
     /// What the child reads. It is copied into a pipe, because a child gets no descriptor of the user's.
     fn input(&self) -> Option<OwnedFd>;
-    /// The child wrote this. If there is no reader left, the child is ended as by [`Spec::stop`].
+    /// The child wrote this. If there is no reader left, the child is ended as by [`ChildSpec::stop`].
     ///
     /// # Errors
     /// When it can't be passed on.
-    fn output(&self, stream: Stream, bytes: &[u8]) -> std::io::Result<()>;
+    fn output(&self, stream: OutputStream, bytes: &[u8]) -> std::io::Result<()>;
 }
 
-impl<'a> Spec<'a> {
+impl<'a> ChildSpec<'a> {
     /// No arguments, no environment, no input; 30 seconds.
     pub fn new<P: AsRef<OsStr> + ?Sized>(
         shim: &'a Path,
         program: &'a P,
         cwd: BorrowedFd<'a>,
-        fence: Fence<'a>,
+        fence: Confinement<'a>,
     ) -> Self {
         Self {
             shim,
@@ -161,7 +161,7 @@ pub struct JournalPlace<'a> {
 
 /// What a child is talked to through.
 #[derive(Debug)]
-pub struct Pipes {
+pub struct ChildPipes {
     /// The writing end of its standard input.
     pub stdin: OwnedFd,
     /// The reading end of its standard output.
@@ -183,16 +183,16 @@ pub enum Stdin<'a> {
 
 /// What keeps a child in.
 #[derive(Debug, Clone, Copy)]
-pub enum Fence<'a> {
+pub enum Confinement<'a> {
     /// This, enforced; if it can't be, nothing is started.
-    Profile(&'a Profile),
+    Profile(&'a SandboxProfile),
     /// No sandbox: it has the user's rights. Only at the user's explicit request, and recorded.
     Unsandboxed,
 }
 
 /// Who answers when a child knocks at its only door.
 #[derive(Clone, Copy)]
-pub struct Proxy<'a> {
+pub struct ProxyListener<'a> {
     /// The value of the proxy variables; `{port}` is replaced by the port.
     pub url: &'a str,
     /// Takes the listener, which is in the child's network, before the child runs. Must not block.
@@ -201,7 +201,7 @@ pub struct Proxy<'a> {
 
 /// What came of it.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub struct ChildOutcome {
     /// How the child ended.
     pub exit: Exit,
     /// What kept it in.
@@ -222,7 +222,7 @@ pub struct Outcome {
     pub replaced: Vec<PathBuf>,
 }
 
-impl std::fmt::Debug for Outcome {
+impl std::fmt::Debug for ChildOutcome {
     /// With the beginning of the output as text: 64 KiB of numbers help no reader.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let text =

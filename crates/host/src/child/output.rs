@@ -10,7 +10,7 @@ const PATIENCE: usize = 256;
 const CHUNK: usize = 64 * 1024;
 
 /// An output stream of the child, read up to a limit.
-pub(super) struct Stream<R> {
+pub(super) struct CapturedStream<R> {
     /// `None` once it ended.
     from: Option<R>,
     pub(super) kept: Vec<u8>,
@@ -18,7 +18,7 @@ pub(super) struct Stream<R> {
     seen: usize,
 }
 
-impl<R: Read + AsFd> Stream<R> {
+impl<R: Read + AsFd> CapturedStream<R> {
     pub(super) fn new(from: Option<R>, most: usize) -> io::Result<Self> {
         if let Some(from) = &from {
             fcntl_setfl(from, fcntl_getfl(from)? | OFlags::NONBLOCK)?;

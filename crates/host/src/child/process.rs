@@ -14,18 +14,18 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, memfd_create};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
-use super::control::{self, Ended, News, Order};
-use super::job::Job;
+use super::control::{self, ChildEnded, LauncherOrder, News};
+use super::job::ChildJob;
 use super::journal::OtherRuns;
-use super::output::Stream;
+use super::output::CapturedStream;
 use super::watch::{self, Watch};
 use super::{
-    ChildError, Exit, Fence, JournalPlace, NotStarted, Outcome, Pipes, Relay, SMALL_PAGES, Spec,
-    Stdin,
+    ChildError, ChildOutcome, ChildPipes, ChildSpec, Confinement, Exit, JournalPlace, NotStarted,
+    Relay, SMALL_PAGES, Stdin,
 };
 use super::{is_hazardous_value, is_name};
-use crate::sandbox::look::Look;
-use crate::sandbox::{Mechanism, Profile, SecondLook, Support, Trails, sys};
+use crate::sandbox::place_state::PlaceStates;
+use crate::sandbox::{Mechanism, SandboxProfile, SecondLook, Support, Trails, sys};
 
 /// How long the launcher has to set up the sandbox. It takes milliseconds; this is for an overloaded machine.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -43,8 +43,8 @@ const DRAIN: Duration = Duration::from_millis(200);
 /// Starts a child, waits for it, and returns its outcome.
 ///
 /// # Errors
-/// If the child could not be sandboxed, or the launcher could not be started. A program that doesn't exist is an [`Outcome`].
-pub fn run(spec: &Spec<'_>) -> Result<Outcome, ChildError> {
+/// If the child could not be sandboxed, or the launcher could not be started. A program that doesn't exist is an [`ChildOutcome`].
+pub fn run(spec: &ChildSpec<'_>) -> Result<ChildOutcome, ChildError> {
     let mut spec = spec.clone();
     if matches!(spec.stdin, Stdin::Piped) {
         spec.stdin = Stdin::Null;
@@ -72,7 +72,7 @@ fn feed(from: OwnedFd, mut to: File) {
 ///
 /// # Errors
 /// If the child could not be sandboxed, or the launcher could not be started.
-pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
+pub fn spawn(spec: &ChildSpec<'_>) -> Result<Child, ChildError> {
     if spec.program.is_empty() {
         return Err(ChildError::Unfit(
             "no program to start was given".to_owned(),
@@ -82,14 +82,14 @@ pub fn spawn(spec: &Spec<'_>) -> Result<Child, ChildError> {
 }
 
 /// Starts a child with the strongest available mechanism; without a program, only the sandbox.
-fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
+fn enclose(spec: &ChildSpec<'_>) -> Result<Child, ChildError> {
     check(spec)?;
     let candidates: &[Mechanism] = match (spec.fence, spec.mechanism) {
-        (Fence::Unsandboxed, _) => &[Mechanism::None],
-        (Fence::Profile(_), None) => &[Mechanism::Namespaces, Mechanism::Landlock],
-        (Fence::Profile(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
-        (Fence::Profile(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
-        (Fence::Profile(_), Some(Mechanism::None)) => {
+        (Confinement::Unsandboxed, _) => &[Mechanism::None],
+        (Confinement::Profile(_), None) => &[Mechanism::Namespaces, Mechanism::Landlock],
+        (Confinement::Profile(_), Some(Mechanism::Namespaces)) => &[Mechanism::Namespaces],
+        (Confinement::Profile(_), Some(Mechanism::Landlock)) => &[Mechanism::Landlock],
+        (Confinement::Profile(_), Some(Mechanism::None)) => {
             let reasons = vec!["sandboxing was disabled by the caller".to_owned()];
             return Err(ChildError::NoSandbox { reasons });
         }
@@ -115,8 +115,8 @@ fn enclose(spec: &Spec<'_>) -> Result<Child, ChildError> {
 }
 
 /// The launcher's job, and what is checked afterwards. The latter is written down before anything of the child runs.
-fn fenced(spec: &Spec<'_>) -> Result<(Option<Profile>, Watch), ChildError> {
-    let Fence::Profile(profile) = spec.fence else {
+fn fenced(spec: &ChildSpec<'_>) -> Result<(Option<SandboxProfile>, Watch), ChildError> {
+    let Confinement::Profile(profile) = spec.fence else {
         return Ok((None, Watch::default()));
     };
     let others = spec.journal.map(|place| OtherRuns::read(place.folder));
@@ -136,11 +136,11 @@ pub fn detect(shim: &Path) -> Support {
     if let Err(error) = &landlock {
         missing.push(format!("Landlock: {error}"));
     }
-    let profile = Profile::default();
+    let profile = SandboxProfile::default();
     let mut mechanism = Mechanism::None;
     for candidate in [Mechanism::Namespaces, Mechanism::Landlock] {
         let tried = File::open("/").map_err(ChildError::from).and_then(|root| {
-            let mut spec = Spec::new(shim, "", root.as_fd(), Fence::Profile(&profile));
+            let mut spec = ChildSpec::new(shim, "", root.as_fd(), Confinement::Profile(&profile));
             spec.mechanism = Some(candidate);
             enclose(&spec)?.finish(PATIENCE, MAX_GRACE)
         });
@@ -181,7 +181,7 @@ pub struct Child {
 
 impl Child {
     /// A shim that waits for its job. Until then it reads nothing but the line, and ends when that is cut.
-    fn without_job(spec: &Spec<'_>) -> Result<Self, ChildError> {
+    fn without_job(spec: &ChildSpec<'_>) -> Result<Self, ChildError> {
         let (line, theirs) = control::pair()?;
         let mut shim = Command::new(spec.shim)
             .arg("__exec")
@@ -225,8 +225,8 @@ impl Child {
     }
 
     /// Takes the pipes to it; none unless the spec requested [`Stdin::Piped`].
-    pub fn pipes(&mut self) -> Option<Pipes> {
-        Some(Pipes {
+    pub fn pipes(&mut self) -> Option<ChildPipes> {
+        Some(ChildPipes {
             stdin: self.stdin.take()?.into(),
             stdout: self.stdout.take()?.into(),
             stderr: self.stderr.take()?.into(),
@@ -237,7 +237,7 @@ impl Child {
     ///
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
-    pub fn kill_all(mut self) -> Result<Outcome, ChildError> {
+    pub fn kill_all(mut self) -> Result<ChildOutcome, ChildError> {
         // Stays open until then: the end of its input would make it end by itself, sometimes.
         let _stdin = self.stdin.take();
         let mut outcome = self.finish(Duration::ZERO, Duration::ZERO)?;
@@ -251,7 +251,7 @@ impl Child {
     ///
     /// # Errors
     /// If the system fails us; everything was killed nevertheless.
-    pub fn finish(self, timeout: Duration, grace: Duration) -> Result<Outcome, ChildError> {
+    pub fn finish(self, timeout: Duration, grace: Duration) -> Result<ChildOutcome, ChildError> {
         self.finish_unless(None, None, timeout, grace)
     }
 
@@ -262,10 +262,10 @@ impl Child {
         relay: Option<&dyn Relay>,
         timeout: Duration,
         grace: Duration,
-    ) -> Result<Outcome, ChildError> {
+    ) -> Result<ChildOutcome, ChildError> {
         self.stdin = None;
-        let mut stdout = Stream::new(self.stdout.take(), self.max_output)?;
-        let mut stderr = Stream::new(self.stderr.take(), self.max_output)?;
+        let mut stdout = CapturedStream::new(self.stdout.take(), self.max_output)?;
+        let mut stderr = CapturedStream::new(self.stderr.take(), self.max_output)?;
         let mut end = End::new(timeout, grace, after_kill(self.mechanism));
         let mut buffer = Vec::new();
         let mut line_open = true;
@@ -277,11 +277,13 @@ impl Child {
             let longest = stop.map_or(PATIENCE, |_| GLANCE);
             let ready = self.wait(&end, longest, line_open, [stdout.source(), stderr.source()])?;
             if ready.stdout {
-                let pass = |bytes: &[u8]| unread |= is_unread(relay, super::Stream::Output, bytes);
+                let pass =
+                    |bytes: &[u8]| unread |= is_unread(relay, super::OutputStream::Output, bytes);
                 stdout.read(&mut buffer, pass);
             }
             if ready.stderr {
-                let pass = |bytes: &[u8]| unread |= is_unread(relay, super::Stream::Error, bytes);
+                let pass =
+                    |bytes: &[u8]| unread |= is_unread(relay, super::OutputStream::Error, bytes);
                 stderr.read(&mut buffer, pass);
             }
             if ready.line {
@@ -308,7 +310,7 @@ impl Child {
             return Err(ChildError::NotUndone { failed, undone });
         }
         let replaced = self.watch.replaced();
-        Ok(Outcome {
+        Ok(ChildOutcome {
             mechanism: self.mechanism,
             truncated: stdout.truncated() || stderr.truncated(),
             stdout: std::mem::take(&mut stdout.kept),
@@ -327,7 +329,7 @@ impl Child {
         longest: Duration,
         line_open: bool,
         [stdout, stderr]: [Option<BorrowedFd<'_>>; 2],
-    ) -> io::Result<Ready> {
+    ) -> io::Result<ReadySignal> {
         let line = line_open.then_some(self.line.as_fd());
         let handle = (!end.is_gone()).then_some(self.handle.as_fd());
         let all = [stdout, stderr, line, handle];
@@ -343,7 +345,7 @@ impl Child {
         }
         let mut answers = polled.iter().map(|source| !source.revents().is_empty());
         let mut ready = |source: &Option<_>| source.is_some() && answers.next().unwrap_or(false);
-        Ok(Ready {
+        Ok(ReadySignal {
             stdout: ready(&stdout),
             stderr: ready(&stderr),
             line: ready(&line),
@@ -353,14 +355,14 @@ impl Child {
 }
 
 /// Passes output on; whether its reader is gone.
-fn is_unread(relay: Option<&dyn Relay>, stream: super::Stream, bytes: &[u8]) -> bool {
+fn is_unread(relay: Option<&dyn Relay>, stream: super::OutputStream, bytes: &[u8]) -> bool {
     relay.is_some_and(|relay| relay.output(stream, bytes).is_err())
 }
 
 impl Drop for Child {
     fn drop(&mut self) {
         if let Ok(None) = self.shim.try_wait() {
-            control::order(&self.line, Order::Kill);
+            control::order(&self.line, LauncherOrder::Kill);
             let waited = timespec(after_kill(self.mechanism));
             let mut handle = [PollFd::new(&self.handle, PollFlags::IN)];
             if !poll(&mut handle, Some(&waited)).is_ok_and(|ready| ready > 0) {
@@ -373,7 +375,7 @@ impl Drop for Child {
 }
 
 /// What to check.
-struct Ready {
+struct ReadySignal {
     stdout: bool,
     stderr: bool,
     line: bool,
@@ -382,7 +384,7 @@ struct Ready {
 
 /// How far along the end is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+enum EndStage {
     /// Runs, and may until then.
     Running,
     /// Was asked to end.
@@ -397,21 +399,21 @@ enum Stage {
 
 /// The way from running to gone.
 struct End {
-    stage: Stage,
+    stage: EndStage,
     until: Instant,
     grace: Duration,
     after_kill: Duration,
     timed_out: bool,
     stopped: bool,
     flooded: bool,
-    ended: Option<Ended>,
+    ended: Option<ChildEnded>,
     not_started: Option<NotStarted>,
 }
 
 impl End {
     fn new(timeout: Duration, grace: Duration, after_kill: Duration) -> Self {
         Self {
-            stage: Stage::Running,
+            stage: EndStage::Running,
             until: far(timeout),
             grace: grace.min(MAX_GRACE),
             after_kill,
@@ -428,7 +430,7 @@ impl End {
     }
 
     fn is_gone(&self) -> bool {
-        self.stage == Stage::Gone
+        self.stage == EndStage::Gone
     }
 
     fn is_over(&self, silent: bool) -> bool {
@@ -448,34 +450,34 @@ impl End {
     }
 
     fn gone(&mut self) {
-        self.stage = Stage::Gone;
+        self.stage = EndStage::Gone;
         self.until = far(DRAIN);
     }
 
     /// It is no longer awaited.
     fn stop(&mut self, line: &OwnedFd) {
-        if self.stage == Stage::Running {
+        if self.stage == EndStage::Running {
             self.stopped = true;
             self.ask(line);
         }
     }
 
     fn ask(&mut self, line: &OwnedFd) {
-        control::order(line, Order::Terminate);
-        self.stage = Stage::Asked;
+        control::order(line, LauncherOrder::Terminate);
+        self.stage = EndStage::Asked;
         self.until = far(self.grace);
     }
 
     fn flood(&mut self, line: &OwnedFd) {
-        if matches!(self.stage, Stage::Running | Stage::Asked) {
+        if matches!(self.stage, EndStage::Running | EndStage::Asked) {
             self.flooded = true;
             self.tell(line);
         }
     }
 
     fn tell(&mut self, line: &OwnedFd) {
-        control::order(line, Order::Kill);
-        self.stage = Stage::Told;
+        control::order(line, LauncherOrder::Kill);
+        self.stage = EndStage::Told;
         self.until = far(self.after_kill);
     }
 
@@ -485,22 +487,22 @@ impl End {
             return false;
         }
         match self.stage {
-            Stage::Running => {
+            EndStage::Running => {
                 self.timed_out = true;
                 self.ask(line);
                 false
             }
-            Stage::Asked => {
+            EndStage::Asked => {
                 self.tell(line);
                 false
             }
-            Stage::Told => {
-                self.stage = Stage::Killed;
+            EndStage::Told => {
+                self.stage = EndStage::Killed;
                 self.until = far(PATIENCE);
                 true
             }
-            Stage::Killed | Stage::Gone => {
-                self.stage = Stage::Gone;
+            EndStage::Killed | EndStage::Gone => {
+                self.stage = EndStage::Gone;
                 false
             }
         }
@@ -562,10 +564,10 @@ fn timespec(duration: Duration) -> Timespec {
     }
 }
 
-fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
+fn check(spec: &ChildSpec<'_>) -> Result<(), ChildError> {
     for (name, value) in spec.env {
         let unfit = !is_name(name)
-            || matches!(spec.fence, Fence::Profile(_)) && is_hazardous_value(name, value);
+            || matches!(spec.fence, Confinement::Profile(_)) && is_hazardous_value(name, value);
         if unfit {
             return Err(ChildError::Variable(name.to_string_lossy().into_owned()));
         }
@@ -581,11 +583,14 @@ fn check(spec: &Spec<'_>) -> Result<(), ChildError> {
 }
 
 /// What the sandbox can enforce, for the launcher; and what it can't, to be checked afterwards.
-fn settle(profile: &Profile, others: &OtherRuns) -> Result<(Profile, Watch), ChildError> {
+fn settle(
+    profile: &SandboxProfile,
+    others: &OtherRuns,
+) -> Result<(SandboxProfile, Watch), ChildError> {
     let unfit = |(path, error): (PathBuf, io::Error)| {
         ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
     };
-    let mut look = Look::default();
+    let mut look = PlaceStates::default();
     let mut whole = profile.clone();
     let mut trails = Trails::default();
     let survey = watch::survey(&mut whole, others, &mut trails)?;
@@ -603,8 +608,8 @@ enum Started {
 /// Sends the launcher its job, and waits until the sandbox is complete.
 fn give_job(
     mut child: Child,
-    spec: &Spec<'_>,
-    profile: Option<&Profile>,
+    spec: &ChildSpec<'_>,
+    profile: Option<&SandboxProfile>,
     mechanism: Mechanism,
     lock: Option<BorrowedFd<'_>>,
 ) -> Result<Started, ChildError> {
@@ -612,7 +617,7 @@ fn give_job(
         shim: spec.shim.to_owned(),
         source,
     };
-    let job = Job {
+    let job = ChildJob {
         program: spec.program.to_owned(),
         args: spec.args.to_vec(),
         env: spec.env.to_vec(),
@@ -652,7 +657,7 @@ enum Failure {
 }
 
 /// Waits until the sandbox is complete. `Some` is why this mechanism is not available.
-fn welcome(child: &mut Child, spec: &Spec<'_>) -> Result<Option<String>, Failure> {
+fn welcome(child: &mut Child, spec: &ChildSpec<'_>) -> Result<Option<String>, Failure> {
     let until = far(PATIENCE);
     loop {
         let timeout = timespec(until.saturating_duration_since(Instant::now()));

@@ -15,18 +15,18 @@ use rustix::thread::{
 };
 
 use super::NotStarted;
-use super::job::Job;
+use super::job::ChildJob;
 use super::supervise::Realm;
-use crate::sandbox::filter::{self, Facts};
+use crate::sandbox::filter::{self, FilterFacts};
 use crate::sandbox::landlock::{self, KNOWS_SIGNALS, Plan};
-use crate::sandbox::{Limits, Profile, mounts, sys};
+use crate::sandbox::{SandboxLimits, SandboxProfile, mounts, sys};
 
 /// How much of a script is read for the name of its interpreter: as much as the kernel reads.
 const FIRST_LINE: u64 = 256;
 
 /// What is to become of this process.
-pub(crate) struct Program {
-    pub(crate) job: Job,
+pub(crate) struct ChildProgram {
+    pub(crate) job: ChildJob,
     /// Standard input, if there is one.
     pub(crate) stdin: Option<OwnedFd>,
     /// The folder to start in, as it was opened outside.
@@ -35,7 +35,7 @@ pub(crate) struct Program {
     pub(crate) path: PathBuf,
 }
 
-impl Program {
+impl ChildProgram {
     /// Becomes the program; returns the reason if it can't. `None` if there was no program to become.
     pub(crate) fn become_it(&self, realm: Realm) -> Option<NotStarted> {
         match self.prepare(realm) {
@@ -68,7 +68,7 @@ impl Program {
         // When memory runs out, this goes first, and not the user's editor.
         let _not_allowed = fs::write("/proc/self/oom_score_adj", "500");
         set_no_new_privs(true).map_err(|error| fence("no new privileges", &error))?;
-        let facts = Facts {
+        let facts = FilterFacts {
             network: profile.network,
             shared_world: realm == Realm::Descendants,
             memory_limited: profile.limits.memory.is_some(),
@@ -130,7 +130,7 @@ impl Program {
         let env: Vec<CString> = self.job.env.iter().map(variable).collect();
         let mut why = NotStarted::NotFound(self.job.program.to_string_lossy().into_owned());
         for candidate in self.candidates() {
-            if let Some(script) = Script::read(&candidate)
+            if let Some(script) = ProgramScript::read(&candidate)
                 && script.carriage_return
             {
                 return NotStarted::CarriageReturn(candidate.display().to_string());
@@ -165,7 +165,7 @@ impl Program {
 fn explain(program: &Path, error: &io::Error) -> NotStarted {
     let name = program.display().to_string();
     match error.raw_os_error() {
-        Some(libc::ENOENT) => match Script::read(program) {
+        Some(libc::ENOENT) => match ProgramScript::read(program) {
             Some(script) => NotStarted::NoInterpreter(format!("{name} ({})", script.interpreter)),
             None => NotStarted::NoInterpreter(name),
         },
@@ -176,15 +176,15 @@ fn explain(program: &Path, error: &io::Error) -> NotStarted {
 }
 
 /// The first line of a script.
-struct Script {
+struct ProgramScript {
     interpreter: String,
     carriage_return: bool,
 }
 
-impl Script {
+impl ProgramScript {
     fn read(path: &Path) -> Option<Self> {
         let mut start = Vec::new();
-        let file = crate::world::open_regular(path).ok()?;
+        let file = crate::execution::open_regular(path).ok()?;
         file.take(FIRST_LINE).read_to_end(&mut start).ok()?;
         let line = start.strip_prefix(b"#!")?;
         let end = line.iter().position(|byte| *byte == b'\n');
@@ -196,7 +196,7 @@ impl Script {
     }
 }
 
-fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
+fn restrict_files(profile: &SandboxProfile, realm: Realm) -> Result<(), String> {
     let own;
     let shared_memory = match realm {
         Realm::Namespace => mounts::shared_memory(profile),
@@ -225,7 +225,7 @@ fn restrict_files(profile: &Profile, realm: Realm) -> Result<(), String> {
     }
 }
 
-fn limit(limits: &Limits, others: u64) -> io::Result<()> {
+fn limit(limits: &SandboxLimits, others: u64) -> io::Result<()> {
     let set = |resource, value: Option<u64>| -> io::Result<()> {
         let Some(value) = value else {
             return Ok(());

@@ -44,14 +44,14 @@ mod linux {
     };
 
     use crate::child::control::{self, News};
-    use crate::child::job::Job;
+    use crate::child::job::ChildJob;
     use crate::child::journal;
-    use crate::child::program::Program;
+    use crate::child::program::ChildProgram;
     use crate::child::supervise::{self, Realm};
     use crate::sandbox::landlock::KNOWS_TRUNCATE;
+    use crate::sandbox::setup_error::{SetupError, SetupErrorKind};
     use crate::sandbox::sys::{self, Forked};
-    use crate::sandbox::trouble::{Kind, Trouble};
-    use crate::sandbox::{Mechanism, Network, mounts, namespaces};
+    use crate::sandbox::{Mechanism, NetworkAccess, mounts, namespaces};
 
     /// Variables in which programs look for a proxy.
     const PROXY_VARIABLES: &[&str] = &[
@@ -91,7 +91,8 @@ mod linux {
         let mut job = File::from(job);
         job.rewind()?;
         job.read_to_end(&mut bytes)?;
-        let job = Job::decode(&bytes).ok_or_else(|| io::Error::other("the job is malformed"))?;
+        let job =
+            ChildJob::decode(&bytes).ok_or_else(|| io::Error::other("the job is malformed"))?;
         let path = std::fs::read_link(format!("/proc/self/fd/{}", folder.as_raw_fd()));
         let _already_leader = rustix::process::setsid();
         let null: OwnedFd = File::options()
@@ -104,11 +105,11 @@ mod linux {
                 .filter(|is_sent| **is_sent == 1)
                 .and_then(|_| along.next())
         });
-        let shim = Shim {
+        let shim = Launcher {
             line,
             null,
             lock,
-            program: Program {
+            program: ChildProgram {
                 stdin,
                 folder,
                 path: path.unwrap_or_else(|_| PathBuf::from("/")),
@@ -119,27 +120,27 @@ mod linux {
         Ok(())
     }
 
-    struct Shim {
+    struct Launcher {
         line: OwnedFd,
         null: OwnedFd,
         /// The list of the child's watched places. No other run checks them before this is closed.
         lock: Option<OwnedFd>,
-        program: Program,
+        program: ChildProgram,
     }
 
-    impl Shim {
+    impl Launcher {
         fn run(mut self) {
             if let Err(trouble) = self.enclose() {
                 let text = trouble.to_string();
                 let news = match trouble.kind {
-                    Kind::Machine => News::Unavailable(text),
-                    Kind::Profile => News::Unfit(text),
+                    SetupErrorKind::Machine => News::Unavailable(text),
+                    SetupErrorKind::Profile => News::Unfit(text),
                 };
                 control::tell(&self.line, &news);
             }
         }
 
-        fn enclose(&mut self) -> Result<(), Trouble> {
+        fn enclose(&mut self) -> Result<(), SetupError> {
             match self.program.job.mechanism {
                 Mechanism::Namespaces => self.with_namespaces(),
                 Mechanism::Landlock => self.with_landlock(),
@@ -147,20 +148,20 @@ mod linux {
             }
         }
 
-        fn with_namespaces(&mut self) -> Result<(), Trouble> {
+        fn with_namespaces(&mut self) -> Result<(), SetupError> {
             landlock_from(1)?;
             let Some(profile) = self.program.job.profile.clone() else {
                 return Ok(());
             };
             namespaces::enter()?;
             mounts::arrange(&profile)?;
-            if profile.network == Network::Proxy {
+            if profile.network == NetworkAccess::Proxy {
                 let (listener, port) = namespaces::listen()?;
                 self.tell_port(port);
                 control::hand_over(&self.line, &News::Listener, &listener)
-                    .map_err(|error| Trouble::machine("hand over the listener", error))?;
+                    .map_err(|error| SetupError::machine("hand over the listener", error))?;
             }
-            let forked = sys::fork().map_err(|error| Trouble::machine("fork", error))?;
+            let forked = sys::fork().map_err(|error| SetupError::machine("fork", error))?;
             match forked {
                 Forked::Child => {
                     let _unsupported = set_parent_process_death_signal(Some(Signal::KILL));
@@ -187,7 +188,7 @@ mod linux {
             }
         }
 
-        fn with_landlock(&mut self) -> Result<(), Trouble> {
+        fn with_landlock(&mut self) -> Result<(), SetupError> {
             landlock_from(KNOWS_TRUNCATE)?;
             let network = self
                 .program
@@ -195,19 +196,19 @@ mod linux {
                 .profile
                 .as_ref()
                 .map(|profile| profile.network);
-            if network == Some(Network::Proxy) {
+            if network == Some(NetworkAccess::Proxy) {
                 let error = io::Error::other("a separate network requires namespaces");
-                return Err(Trouble::machine("give network by proxy", error));
+                return Err(SetupError::machine("give network by proxy", error));
             }
             self.supervise(Realm::Descendants)
         }
 
         /// Starts the program and stays with it. Comes back in no process but this one, when all is over.
-        fn supervise(&mut self, realm: Realm) -> Result<(), Trouble> {
+        fn supervise(&mut self, realm: Realm) -> Result<(), SetupError> {
             if realm == Realm::Descendants {
                 let own = rustix::process::getpid();
                 rustix::process::set_child_subreaper(Some(own))
-                    .map_err(|error| Trouble::machine("adopt orphans", error))?;
+                    .map_err(|error| SetupError::machine("adopt orphans", error))?;
             }
             let limit = self
                 .program
@@ -224,9 +225,9 @@ mod linux {
                 let _older = std::fs::write("/proc/sys/kernel/pid_max", highest.to_string());
             }
             let signals = sys::child_signals()
-                .map_err(|error| Trouble::machine("listen for signals", error))?;
+                .map_err(|error| SetupError::machine("listen for signals", error))?;
             control::tell(&self.line, &News::Ready);
-            match sys::fork().map_err(|error| Trouble::machine("fork", error))? {
+            match sys::fork().map_err(|error| SetupError::machine("fork", error))? {
                 Forked::Child => {
                     let why = self.program.become_it(realm);
                     if let Some(why) = why {
@@ -275,13 +276,13 @@ mod linux {
         }
     }
 
-    fn landlock_from(version: u32) -> Result<(), Trouble> {
+    fn landlock_from(version: u32) -> Result<(), SetupError> {
         let found =
-            sys::landlock_version().map_err(|error| Trouble::machine("use Landlock", error))?;
+            sys::landlock_version().map_err(|error| SetupError::machine("use Landlock", error))?;
         if found >= version {
             return Ok(());
         }
         let error = io::Error::other(format!("version {version} is needed, this is {found}"));
-        Err(Trouble::machine("use Landlock", error))
+        Err(SetupError::machine("use Landlock", error))
     }
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, WaitOptions, kill_process, wait};
 
-use super::control::{self, Ended, News, Order};
+use super::control::{self, ChildEnded, LauncherOrder, News};
 use crate::sandbox::sys;
 
 /// How often processes are counted where the kernel doesn't.
@@ -106,7 +106,7 @@ pub(crate) fn supervise(
             .is_some_and(|line| !line.revents().is_empty());
         drain(signals);
         if let Some((status, survivors)) = reap(main) {
-            let ended = Ended {
+            let ended = ChildEnded {
                 status,
                 survivors,
                 swarm,
@@ -119,8 +119,8 @@ pub(crate) fn supervise(
         if ordered {
             match control::obey(line) {
                 None => {}
-                Some(Order::Terminate) => realm.signal(Signal::TERM),
-                Some(Order::Kill) => {
+                Some(LauncherOrder::Terminate) => realm.signal(Signal::TERM),
+                Some(LauncherOrder::Kill) => {
                     // The socket can be closed, and would wake us without end.
                     cut = true;
                     realm.signal(Signal::KILL);

@@ -20,12 +20,12 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::journal::{Journal, OtherRuns};
-use crate::sandbox::look::{Look, Seen};
 use crate::sandbox::object::{
-    FOLDER, Found, Mark, Moment, give_back, make_accessible, open_folder, rename_aside,
+    FOLDER, Moment, NamedObject, ObjectMark, give_back, make_accessible, open_folder, rename_aside,
 };
+use crate::sandbox::place_state::{PlaceState, PlaceStates};
 use crate::sandbox::{
-    Guard, Profile, SecondLook, Survey, SurveyError, Trails, UndonePlace, all_names,
+    Guard, SandboxProfile, SecondLook, Survey, SurveyError, Trails, UndonePlace, all_names,
 };
 
 /// How often a folder is read again because entries appeared to be left.
@@ -34,7 +34,7 @@ const PASSES: usize = 16;
 /// Finds protected places in the folders that a child can write, and adds them to the profile. What another run may have created
 /// there is protected, but does not count as known.
 pub(crate) fn survey(
-    profile: &mut Profile,
+    profile: &mut SandboxProfile,
     others: &OtherRuns,
     trails: &mut Trails,
 ) -> Result<Survey, SurveyError> {
@@ -50,17 +50,17 @@ pub(crate) fn survey(
 /// The places of one child.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    pub(super) roots: Vec<Root>,
+    pub(super) roots: Vec<WatchedRoot>,
     /// How to find others, and what existed before.
     pub(super) guard: Option<(Guard, Survey)>,
     /// Protected places in the writable folders that were there, and what they were.
-    there: Vec<(PathBuf, Mark)>,
+    there: Vec<(PathBuf, ObjectMark)>,
     journal: Option<Journal>,
 }
 
 /// A folder that the child can write to.
 #[derive(Debug)]
-pub(super) struct Root {
+pub(super) struct WatchedRoot {
     pub(super) path: PathBuf,
     handle: OwnedFd,
     /// Names below it that were not there.
@@ -72,10 +72,10 @@ pub(super) struct Root {
 impl Watch {
     /// Records the state before the child starts. Missing places can't be sandboxed, and are removed from the profile.
     pub(crate) fn new(
-        profile: &mut Profile,
+        profile: &mut SandboxProfile,
         mut survey: Survey,
         others: &OtherRuns,
-        look: &mut Look,
+        look: &mut PlaceStates,
     ) -> io::Result<Self> {
         // All that was found is in the profile, and is not written by the child.
         survey.is_fenced = true;
@@ -120,19 +120,19 @@ impl Watch {
         root: &Path,
         place: &Path,
         others: &OtherRuns,
-        look: &mut Look,
+        look: &mut PlaceStates,
     ) -> io::Result<bool> {
         let names = place.strip_prefix(root).unwrap_or(Path::new(""));
         let mut below = root.to_owned();
         for part in names {
             below.push(part);
             match look.at(&below) {
-                Seen::Thing => {}
-                Seen::Missing => {
+                PlaceState::Thing => {}
+                PlaceState::Missing => {
                     self.root(root)?.missing.push(names.to_owned());
                     return Ok(true);
                 }
-                Seen::Link => {
+                PlaceState::Link => {
                     let name = below.strip_prefix(root).unwrap_or(Path::new(""));
                     let link = (
                         name.to_owned(),
@@ -153,7 +153,7 @@ impl Watch {
         Ok(false)
     }
 
-    fn root(&mut self, path: &Path) -> io::Result<&mut Root> {
+    fn root(&mut self, path: &Path) -> io::Result<&mut WatchedRoot> {
         let known = self.roots.iter().position(|root| root.path == path);
         let at = known.map_or_else(|| self.open(path), Ok)?;
         let missing = || io::Error::other("a folder that was just opened");
@@ -161,7 +161,7 @@ impl Watch {
     }
 
     fn open(&mut self, root: &Path) -> io::Result<usize> {
-        self.roots.push(Root::open(root)?);
+        self.roots.push(WatchedRoot::open(root)?);
         Ok(self.roots.len() - 1)
     }
 
@@ -179,8 +179,9 @@ impl Watch {
     /// Protected places that are not what they were, besides those that were put back. A mount goes with the file on which it is, so
     /// what another program put there while the child ran was open to the child.
     pub(crate) fn replaced(&self) -> Vec<PathBuf> {
-        let is_other =
-            |(place, before): &&(PathBuf, Mark)| object_at(place).is_some_and(|now| now != *before);
+        let is_other = |(place, before): &&(PathBuf, ObjectMark)| {
+            object_at(place).is_some_and(|now| now != *before)
+        };
         let replaced = self.there.iter().filter(is_other);
         replaced.map(|(place, _)| place.clone()).collect()
     }
@@ -223,12 +224,12 @@ impl Watch {
 }
 
 /// What is at a place. Links are restored, and their target is a separate place.
-fn object_at(place: &Path) -> Option<Mark> {
-    let found = Found::at(CWD, place.as_os_str()).ok()?;
+fn object_at(place: &Path) -> Option<ObjectMark> {
+    let found = NamedObject::at(CWD, place.as_os_str()).ok()?;
     (found.kind != FileType::Symlink).then_some(found.mark)
 }
 
-impl Root {
+impl WatchedRoot {
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: path.to_owned(),
@@ -262,13 +263,13 @@ impl Root {
                 return Ok(None); // was there before, and leads elsewhere
             }
             let at = folder.as_ref().map_or(self.handle.as_fd(), AsFd::as_fd);
-            let found = match Found::at(at, part) {
+            let found = match NamedObject::at(at, part) {
                 Ok(found) => found,
                 Err(Errno::NOENT | Errno::NOTDIR) => return Ok(None),
                 Err(Errno::ACCESS) => {
                     // Only a child makes a folder that its owner can't enter.
                     give_back(at)?;
-                    Found::at(at, part)?
+                    NamedObject::at(at, part)?
                 }
                 Err(error) => return Err(error.into()),
             };
@@ -305,7 +306,7 @@ impl Root {
         let undone = match readlinkat(at, last, Vec::new()) {
             Ok(now) if now.as_bytes() == target.as_bytes() => return Ok(None),
             Ok(_) | Err(Errno::INVAL) => {
-                let found = Found::at(at, last)?;
+                let found = NamedObject::at(at, last)?;
                 let Some(undone) = set_aside(at, last, &found, path, ended)? else {
                     return Ok(None);
                 };
@@ -326,7 +327,7 @@ impl Root {
 fn set_aside(
     at: BorrowedFd<'_>,
     name: &OsStr,
-    found: &Found,
+    found: &NamedObject,
     path: PathBuf,
     ended: Option<Moment>,
 ) -> io::Result<Option<UndonePlace>> {

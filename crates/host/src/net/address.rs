@@ -10,7 +10,7 @@ use std::{
 
 /// Where an address leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum AddressKind {
     /// A host on the internet.
     Public,
     /// An address of this machine.
@@ -37,7 +37,7 @@ pub enum Kind {
     Metadata,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for AddressKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Public => "public",
@@ -57,73 +57,104 @@ impl fmt::Display for Kind {
 }
 
 /// (network, length of its prefix, kind); the first match counts, so metadata comes first.
-const V4: &[([u8; 4], u32, Kind)] = &[
-    ([169, 254, 169, 0], 24, Kind::Metadata), // AWS, Azure, Google, Oracle, OpenStack, DigitalOcean …
-    ([169, 254, 170, 0], 24, Kind::Metadata), // credentials of AWS containers
-    ([169, 254, 0, 23], 32, Kind::Metadata),  // Tencent
-    ([100, 100, 100, 200], 32, Kind::Metadata), // Alibaba
-    ([168, 63, 129, 16], 32, Kind::Metadata), // Azure's wire server, a public address by its looks
-    ([192, 0, 0, 192], 32, Kind::Metadata),   // Oracle, classic
-    ([0, 0, 0, 0], 32, Kind::Unspecified),
-    ([0, 0, 0, 0], 8, Kind::Reserved),
-    ([10, 0, 0, 0], 8, Kind::Private),
-    ([100, 64, 0, 0], 10, Kind::Shared),
-    ([127, 0, 0, 0], 8, Kind::Loopback),
-    ([169, 254, 0, 0], 16, Kind::LinkLocal),
-    ([172, 16, 0, 0], 12, Kind::Private),
-    ([192, 0, 0, 0], 24, Kind::Reserved),
-    ([192, 0, 2, 0], 24, Kind::Documentation),
-    ([192, 88, 99, 0], 24, Kind::Reserved),
-    ([192, 168, 0, 0], 16, Kind::Private),
-    ([198, 18, 0, 0], 15, Kind::Benchmark),
-    ([198, 51, 100, 0], 24, Kind::Documentation),
-    ([203, 0, 113, 0], 24, Kind::Documentation),
-    ([224, 0, 0, 0], 4, Kind::Multicast),
-    ([255, 255, 255, 255], 32, Kind::Broadcast),
-    ([240, 0, 0, 0], 4, Kind::Reserved),
+const V4: &[([u8; 4], u32, AddressKind)] = &[
+    ([169, 254, 169, 0], 24, AddressKind::Metadata), // AWS, Azure, Google, Oracle, OpenStack, DigitalOcean …
+    ([169, 254, 170, 0], 24, AddressKind::Metadata), // credentials of AWS containers
+    ([169, 254, 0, 23], 32, AddressKind::Metadata),  // Tencent
+    ([100, 100, 100, 200], 32, AddressKind::Metadata), // Alibaba
+    ([168, 63, 129, 16], 32, AddressKind::Metadata), // Azure's wire server, a public address by its looks
+    ([192, 0, 0, 192], 32, AddressKind::Metadata),   // Oracle, classic
+    ([0, 0, 0, 0], 32, AddressKind::Unspecified),
+    ([0, 0, 0, 0], 8, AddressKind::Reserved),
+    ([10, 0, 0, 0], 8, AddressKind::Private),
+    ([100, 64, 0, 0], 10, AddressKind::Shared),
+    ([127, 0, 0, 0], 8, AddressKind::Loopback),
+    ([169, 254, 0, 0], 16, AddressKind::LinkLocal),
+    ([172, 16, 0, 0], 12, AddressKind::Private),
+    ([192, 0, 0, 0], 24, AddressKind::Reserved),
+    ([192, 0, 2, 0], 24, AddressKind::Documentation),
+    ([192, 88, 99, 0], 24, AddressKind::Reserved),
+    ([192, 168, 0, 0], 16, AddressKind::Private),
+    ([198, 18, 0, 0], 15, AddressKind::Benchmark),
+    ([198, 51, 100, 0], 24, AddressKind::Documentation),
+    ([203, 0, 113, 0], 24, AddressKind::Documentation),
+    ([224, 0, 0, 0], 4, AddressKind::Multicast),
+    ([255, 255, 255, 255], 32, AddressKind::Broadcast),
+    ([240, 0, 0, 0], 4, AddressKind::Reserved),
 ];
 
 /// The same for addresses that carry no other. What no row names is reserved: only 2000::/3 is given out.
-const V6: &[([u16; 8], u32, Kind)] = &[
-    ([0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0], 32, Kind::Metadata), // AWS
-    ([0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0], 32, Kind::Metadata), // Google
-    ([0xfd00, 0x00c1, 0, 0, 0, 0, 0, 0], 32, Kind::Metadata), // Oracle
-    ([0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe], 128, Kind::Metadata), // OpenStack
-    ([0, 0, 0, 0, 0, 0, 0, 0], 128, Kind::Unspecified),
-    ([0, 0, 0, 0, 0, 0, 0, 1], 128, Kind::Loopback),
-    ([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7, Kind::Private),
-    ([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10, Kind::LinkLocal),
-    ([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10, Kind::Private),
-    ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, Kind::Multicast),
-    ([0x2001, 0x0002, 0, 0, 0, 0, 0, 0], 48, Kind::Benchmark),
-    ([0x2001, 0x0db8, 0, 0, 0, 0, 0, 0], 32, Kind::Documentation),
-    ([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20, Kind::Documentation),
-    ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, Kind::Reserved),
-    ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, Kind::Public),
+const V6: &[([u16; 8], u32, AddressKind)] = &[
+    (
+        [0xfd00, 0x0ec2, 0, 0, 0, 0, 0, 0],
+        32,
+        AddressKind::Metadata,
+    ), // AWS
+    (
+        [0xfd20, 0x00ce, 0, 0, 0, 0, 0, 0],
+        32,
+        AddressKind::Metadata,
+    ), // Google
+    (
+        [0xfd00, 0x00c1, 0, 0, 0, 0, 0, 0],
+        32,
+        AddressKind::Metadata,
+    ), // Oracle
+    (
+        [0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe],
+        128,
+        AddressKind::Metadata,
+    ), // OpenStack
+    ([0, 0, 0, 0, 0, 0, 0, 0], 128, AddressKind::Unspecified),
+    ([0, 0, 0, 0, 0, 0, 0, 1], 128, AddressKind::Loopback),
+    ([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7, AddressKind::Private),
+    ([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10, AddressKind::LinkLocal),
+    ([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10, AddressKind::Private),
+    ([0xff00, 0, 0, 0, 0, 0, 0, 0], 8, AddressKind::Multicast),
+    (
+        [0x2001, 0x0002, 0, 0, 0, 0, 0, 0],
+        48,
+        AddressKind::Benchmark,
+    ),
+    (
+        [0x2001, 0x0db8, 0, 0, 0, 0, 0, 0],
+        32,
+        AddressKind::Documentation,
+    ),
+    (
+        [0x3fff, 0, 0, 0, 0, 0, 0, 0],
+        20,
+        AddressKind::Documentation,
+    ),
+    ([0x2001, 0, 0, 0, 0, 0, 0, 0], 23, AddressKind::Reserved),
+    ([0x2000, 0, 0, 0, 0, 0, 0, 0], 3, AddressKind::Public),
 ];
 
 /// Where `address` leads, whatever it is wrapped in.
 #[must_use]
-pub fn kind(address: IpAddr) -> Kind {
+pub fn kind(address: IpAddr) -> AddressKind {
     match address {
         IpAddr::V4(v4) => kind_v4(v4),
         IpAddr::V6(v6) => kind_v6(v6),
     }
 }
 
-fn kind_v4(address: Ipv4Addr) -> Kind {
+fn kind_v4(address: Ipv4Addr) -> AddressKind {
     let bits = address.to_bits();
     let holds = |net: [u8; 4], length: u32| {
         let differ = bits ^ Ipv4Addr::from(net).to_bits();
         differ >> (32 - length) == 0
     };
     let row = V4.iter().find(|(net, length, _)| holds(*net, *length));
-    row.map_or(Kind::Public, |(_, _, kind)| *kind)
+    row.map_or(AddressKind::Public, |(_, _, kind)| *kind)
 }
 
-fn kind_v6(address: Ipv6Addr) -> Kind {
+fn kind_v6(address: Ipv6Addr) -> AddressKind {
     let own = own_kind(address);
-    if matches!(own, Kind::Unspecified | Kind::Loopback | Kind::Metadata) {
+    if matches!(
+        own,
+        AddressKind::Unspecified | AddressKind::Loopback | AddressKind::Metadata
+    ) {
         return own;
     }
     let low = |high: u16, low: u16| kind_v4(Ipv4Addr::from_bits(join(high, low)));
@@ -138,8 +169,8 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
         [0x64, 0xff9b, 1, a, b, c, d, e] => {
             let around = kind_v4(Ipv4Addr::from_bits(join(a, (b << 8) | (c >> 8))));
             match worse(low(d, e), around) {
-                Kind::Metadata => Kind::Metadata,
-                _ => Kind::Private,
+                AddressKind::Metadata => AddressKind::Metadata,
+                _ => AddressKind::Private,
             }
         }
         [0x2002, a, b, ..] => low(a, b),
@@ -151,21 +182,21 @@ fn kind_v6(address: Ipv6Addr) -> Kind {
     }
 }
 
-fn own_kind(address: Ipv6Addr) -> Kind {
+fn own_kind(address: Ipv6Addr) -> AddressKind {
     let bits = address.to_bits();
     let holds = |net: [u16; 8], length: u32| {
         let differ = bits ^ Ipv6Addr::from(net).to_bits();
         differ >> (128 - length) == 0
     };
     let row = V6.iter().find(|(net, length, _)| holds(*net, *length));
-    row.map_or(Kind::Reserved, |(_, _, kind)| *kind)
+    row.map_or(AddressKind::Reserved, |(_, _, kind)| *kind)
 }
 
 /// Of two readings of one address, the one to act on.
-fn worse(a: Kind, b: Kind) -> Kind {
+fn worse(a: AddressKind, b: AddressKind) -> AddressKind {
     match (a, b) {
-        (Kind::Metadata, _) | (_, Kind::Metadata) => Kind::Metadata,
-        (Kind::Public, other) => other,
+        (AddressKind::Metadata, _) | (_, AddressKind::Metadata) => AddressKind::Metadata,
+        (AddressKind::Public, other) => other,
         (other, _) => other,
     }
 }

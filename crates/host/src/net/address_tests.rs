@@ -4,59 +4,59 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use proptest::prelude::*;
 
-use super::{Kind, V4, kind};
+use super::{AddressKind, V4, kind};
 
 #[track_caller]
-fn check(address: &str, expected: Kind) {
+fn check(address: &str, expected: AddressKind) {
     assert_eq!(kind(address.parse().unwrap()), expected, "{address}");
 }
 
 #[test]
 fn ranges_have_their_kind_up_to_both_ends() {
-    check("1.1.1.1", Kind::Public);
-    check("9.255.255.255", Kind::Public);
-    check("10.0.0.0", Kind::Private);
-    check("10.255.255.255", Kind::Private);
-    check("11.0.0.0", Kind::Public);
-    check("172.15.255.255", Kind::Public);
-    check("172.16.0.0", Kind::Private);
-    check("172.31.255.255", Kind::Private);
-    check("172.32.0.0", Kind::Public);
-    check("192.168.1.1", Kind::Private);
-    check("100.63.255.255", Kind::Public);
-    check("100.64.0.0", Kind::Shared);
-    check("100.127.255.255", Kind::Shared);
-    check("100.128.0.0", Kind::Public);
-    check("0.0.0.0", Kind::Unspecified);
-    check("0.1.2.3", Kind::Reserved);
-    check("127.0.0.1", Kind::Loopback);
-    check("127.255.255.255", Kind::Loopback);
-    check("169.254.1.1", Kind::LinkLocal);
-    check("192.0.2.1", Kind::Documentation);
-    check("198.17.255.255", Kind::Public);
-    check("198.18.0.0", Kind::Benchmark);
-    check("198.19.255.255", Kind::Benchmark);
-    check("224.0.0.1", Kind::Multicast);
-    check("240.0.0.1", Kind::Reserved);
-    check("255.255.255.255", Kind::Broadcast);
+    check("1.1.1.1", AddressKind::Public);
+    check("9.255.255.255", AddressKind::Public);
+    check("10.0.0.0", AddressKind::Private);
+    check("10.255.255.255", AddressKind::Private);
+    check("11.0.0.0", AddressKind::Public);
+    check("172.15.255.255", AddressKind::Public);
+    check("172.16.0.0", AddressKind::Private);
+    check("172.31.255.255", AddressKind::Private);
+    check("172.32.0.0", AddressKind::Public);
+    check("192.168.1.1", AddressKind::Private);
+    check("100.63.255.255", AddressKind::Public);
+    check("100.64.0.0", AddressKind::Shared);
+    check("100.127.255.255", AddressKind::Shared);
+    check("100.128.0.0", AddressKind::Public);
+    check("0.0.0.0", AddressKind::Unspecified);
+    check("0.1.2.3", AddressKind::Reserved);
+    check("127.0.0.1", AddressKind::Loopback);
+    check("127.255.255.255", AddressKind::Loopback);
+    check("169.254.1.1", AddressKind::LinkLocal);
+    check("192.0.2.1", AddressKind::Documentation);
+    check("198.17.255.255", AddressKind::Public);
+    check("198.18.0.0", AddressKind::Benchmark);
+    check("198.19.255.255", AddressKind::Benchmark);
+    check("224.0.0.1", AddressKind::Multicast);
+    check("240.0.0.1", AddressKind::Reserved);
+    check("255.255.255.255", AddressKind::Broadcast);
 }
 
 #[test]
 fn six_has_the_same_kinds() {
-    check("::", Kind::Unspecified);
-    check("::1", Kind::Loopback);
-    check("fc00::1", Kind::Private);
-    check("fdff::1", Kind::Private);
-    check("fe80::1", Kind::LinkLocal);
-    check("fec0::1", Kind::Private);
-    check("ff02::1", Kind::Multicast);
-    check("2001:db8::1", Kind::Documentation);
-    check("3fff::1", Kind::Documentation);
-    check("2001:2::1", Kind::Benchmark);
-    check("2001:20::1", Kind::Reserved);
-    check("100::1", Kind::Reserved);
-    check("4000::1", Kind::Reserved);
-    check("2606:4700:4700::1111", Kind::Public);
+    check("::", AddressKind::Unspecified);
+    check("::1", AddressKind::Loopback);
+    check("fc00::1", AddressKind::Private);
+    check("fdff::1", AddressKind::Private);
+    check("fe80::1", AddressKind::LinkLocal);
+    check("fec0::1", AddressKind::Private);
+    check("ff02::1", AddressKind::Multicast);
+    check("2001:db8::1", AddressKind::Documentation);
+    check("3fff::1", AddressKind::Documentation);
+    check("2001:2::1", AddressKind::Benchmark);
+    check("2001:20::1", AddressKind::Reserved);
+    check("100::1", AddressKind::Reserved);
+    check("4000::1", AddressKind::Reserved);
+    check("2606:4700:4700::1111", AddressKind::Public);
 }
 
 // case 108
@@ -85,16 +85,16 @@ fn metadata_is_metadata_in_every_wrapping() {
         "2606:4700::5efe:a9fe:a9fe",    // ISATAP
         "fe80::200:5efe:a83f:8110",
     ] {
-        check(address, Kind::Metadata);
+        check(address, AddressKind::Metadata);
     }
 }
 
 #[test]
 fn a_wrapped_public_address_is_public_except_where_only_a_local_network_reads_it() {
-    check("::ffff:1.1.1.1", Kind::Public);
-    check("64:ff9b::1.1.1.1", Kind::Public);
-    check("2002:101:101::", Kind::Public);
-    check("64:ff9b:1::1.1.1.1", Kind::Private);
+    check("::ffff:1.1.1.1", AddressKind::Public);
+    check("64:ff9b::1.1.1.1", AddressKind::Public);
+    check("2002:101:101::", AddressKind::Public);
+    check("64:ff9b:1::1.1.1.1", AddressKind::Private);
 }
 
 fn v4() -> impl Strategy<Value = Ipv4Addr> {
@@ -122,9 +122,9 @@ proptest! {
     #[test]
     fn never_more_public_than_the_standard_library_says(v4 in v4()) {
         if std_says_not_public(v4) {
-            prop_assert_ne!(kind(IpAddr::V4(v4)), Kind::Public);
+            prop_assert_ne!(kind(IpAddr::V4(v4)), AddressKind::Public);
         }
-        prop_assert_eq!(kind(v4.into()) == Kind::Loopback, v4.is_loopback());
+        prop_assert_eq!(kind(v4.into()) == AddressKind::Loopback, v4.is_loopback());
     }
 
     // case 107
@@ -148,11 +148,11 @@ proptest! {
             Ipv6Addr::new(0x2001, 0, high, low, noise[2], noise[3], noise[4], noise[5]),
             Ipv6Addr::new(0x2606, noise[0], noise[1], noise[2], 0x200, 0x5efe, high, low),
         ] {
-            if expected != Kind::Public {
-                prop_assert_ne!(kind(at_least.into()), Kind::Public, "{}", at_least);
+            if expected != AddressKind::Public {
+                prop_assert_ne!(kind(at_least.into()), AddressKind::Public, "{}", at_least);
             }
-            if expected == Kind::Metadata {
-                prop_assert_eq!(kind(at_least.into()), Kind::Metadata, "{}", at_least);
+            if expected == AddressKind::Metadata {
+                prop_assert_eq!(kind(at_least.into()), AddressKind::Metadata, "{}", at_least);
             }
         }
     }
@@ -161,7 +161,7 @@ proptest! {
     fn only_what_is_given_out_is_public(bits in any::<u128>()) {
         let v6 = Ipv6Addr::from_bits(bits);
         let carries = v6.segments()[0] == 0 || v6.segments()[..2] == [0x64, 0xff9b];
-        if kind(v6.into()) == Kind::Public && !carries {
+        if kind(v6.into()) == AddressKind::Public && !carries {
             prop_assert_eq!(bits >> 125, 1, "{}", v6);
         }
     }

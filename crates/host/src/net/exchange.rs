@@ -31,8 +31,8 @@ use ureq::{
 };
 
 use super::{
-    fetch::{Limits, Method, NetError},
-    hosts::{Hosts, Target, literal},
+    fetch::{FetchLimits, Method, NetError},
+    hosts::{AllowedHosts, FetchTarget, literal},
     reach::{Resolve, Unreached, left, reach},
 };
 
@@ -104,15 +104,15 @@ impl Trust {
 
 /// What one hop needs besides its target.
 pub(super) struct Hop<'a> {
-    pub(super) hosts: &'a Hosts,
-    pub(super) limits: &'a Limits,
+    pub(super) hosts: &'a AllowedHosts,
+    pub(super) limits: &'a FetchLimits,
     pub(super) resolve: &'a dyn Resolve,
     pub(super) trust: &'a Trust,
     pub(super) deadline: Instant,
 }
 
 /// What came back from one hop; the body is still on the wire.
-pub(super) struct Answer {
+pub(super) struct HopResponse {
     pub(super) status: u16,
     pub(super) headers: http::HeaderMap,
     body: Body,
@@ -122,11 +122,11 @@ pub(super) struct Answer {
 impl Hop<'_> {
     pub(super) fn send(
         &self,
-        target: &Target,
+        target: &FetchTarget,
         method: Method,
         headers: &[(String, String)],
         body: &[u8],
-    ) -> Result<Answer, NetError> {
+    ) -> Result<HopResponse, NetError> {
         let reached = reach(
             &target.host,
             target.port,
@@ -153,7 +153,7 @@ impl Hop<'_> {
         let (parts, body) = sent
             .map_err(|error| self.failed(target, error))?
             .into_parts();
-        Ok(Answer {
+        Ok(HopResponse {
             status: parts.status.as_u16(),
             headers: parts.headers,
             body,
@@ -164,8 +164,8 @@ impl Hop<'_> {
     /// The headers and the body, taken off the wire and out of its compression, within the limits.
     pub(super) fn finish(
         &self,
-        target: &Target,
-        answer: Answer,
+        target: &FetchTarget,
+        answer: HopResponse,
     ) -> Result<(http::HeaderMap, Vec<u8>), NetError> {
         let mut headers = answer.headers;
         let packed = headers.get(CONTENT_ENCODING).is_some_and(is_gzip) && answer.unpack;
@@ -191,7 +191,7 @@ impl Hop<'_> {
     /// Reads to the end; `packed` is how much was read below, for the ratio.
     fn drain<R: Read>(
         &self,
-        target: &Target,
+        target: &FetchTarget,
         mut from: R,
         packed: impl Fn(&R) -> Option<u64>,
     ) -> Result<Vec<u8>, NetError> {
@@ -224,7 +224,7 @@ impl Hop<'_> {
         }
     }
 
-    fn wire(&self, target: &Target, stream: TcpStream) -> Result<Wire, NetError> {
+    fn wire(&self, target: &FetchTarget, stream: TcpStream) -> Result<Wire, NetError> {
         let stream = Timed {
             stream,
             deadline: self.deadline,
@@ -238,9 +238,9 @@ impl Hop<'_> {
                 },
                 Err(_) => self.timeout(target),
             })?;
-            Line::Secure(Box::new(secured))
+            HeaderLine::Secure(Box::new(secured))
         } else {
-            Line::Plain(stream)
+            HeaderLine::Plain(stream)
         };
         let buffers = LazyBuffers::new(16 * 1024, 16 * 1024);
         Ok(Wire { line, buffers })
@@ -248,7 +248,7 @@ impl Hop<'_> {
 
     fn secure(
         &self,
-        target: &Target,
+        target: &FetchTarget,
         mut stream: Timed,
     ) -> Result<StreamOwned<ClientConnection, Timed>, String> {
         let config = self.trust.config()?;
@@ -265,7 +265,7 @@ impl Hop<'_> {
         Ok(StreamOwned::new(connection, stream))
     }
 
-    fn unreached(&self, target: &Target, error: Unreached) -> NetError {
+    fn unreached(&self, target: &FetchTarget, error: Unreached) -> NetError {
         match error {
             Unreached::Refused(refusal) => NetError::Refused(refusal),
             Unreached::Unreachable(cause) => NetError::Unreachable {
@@ -275,7 +275,7 @@ impl Hop<'_> {
         }
     }
 
-    fn failed(&self, target: &Target, error: ureq::Error) -> NetError {
+    fn failed(&self, target: &FetchTarget, error: ureq::Error) -> NetError {
         let host = target.host.to_string();
         match error {
             ureq::Error::Io(error) => self.broken(target, &error),
@@ -294,7 +294,7 @@ impl Hop<'_> {
         }
     }
 
-    fn broken(&self, target: &Target, error: &io::Error) -> NetError {
+    fn broken(&self, target: &FetchTarget, error: &io::Error) -> NetError {
         let host = target.host.to_string();
         match error.kind() {
             io::ErrorKind::TimedOut => self.timeout(target),
@@ -309,7 +309,7 @@ impl Hop<'_> {
         }
     }
 
-    fn timeout(&self, target: &Target) -> NetError {
+    fn timeout(&self, target: &FetchTarget) -> NetError {
         NetError::Timeout {
             host: target.host.to_string(),
             limit: self.limits.timeout,
@@ -325,7 +325,7 @@ fn is_gzip(coding: &http::HeaderValue) -> bool {
     coding.eq_ignore_ascii_case(b"gzip") || coding.eq_ignore_ascii_case(b"x-gzip")
 }
 
-fn agent(wire: Wire, limits: &Limits) -> Agent {
+fn agent(wire: Wire, limits: &FetchLimits) -> Agent {
     let config = Agent::config_builder()
         .proxy(None) // the default would look into the environment
         .max_redirects(0)
@@ -400,12 +400,12 @@ impl Resolver for NoLookup {
 /// A connection in the form that the client crate requires.
 #[derive(Debug)]
 struct Wire {
-    line: Line,
+    line: HeaderLine,
     buffers: LazyBuffers,
 }
 
 #[derive(Debug)]
-enum Line {
+enum HeaderLine {
     Plain(Timed),
     Secure(Box<StreamOwned<ClientConnection, Timed>>),
 }
@@ -418,8 +418,8 @@ impl Transport for Wire {
     fn transmit_output(&mut self, amount: usize, _: NextTimeout) -> Result<(), ureq::Error> {
         let output = &self.buffers.output()[..amount];
         match &mut self.line {
-            Line::Plain(stream) => stream.write_all(output)?,
-            Line::Secure(stream) => {
+            HeaderLine::Plain(stream) => stream.write_all(output)?,
+            HeaderLine::Secure(stream) => {
                 stream.write_all(output)?;
                 stream.flush()?;
             }
@@ -430,8 +430,8 @@ impl Transport for Wire {
     fn await_input(&mut self, _: NextTimeout) -> Result<bool, ureq::Error> {
         let input = self.buffers.input_append_buf();
         let count = match &mut self.line {
-            Line::Plain(stream) => stream.read(input)?,
-            Line::Secure(stream) => stream.read(input)?,
+            HeaderLine::Plain(stream) => stream.read(input)?,
+            HeaderLine::Secure(stream) => stream.read(input)?,
         };
         self.buffers.input_appended(count);
         Ok(count > 0)
@@ -442,7 +442,7 @@ impl Transport for Wire {
     }
 
     fn is_tls(&self) -> bool {
-        matches!(self.line, Line::Secure(_))
+        matches!(self.line, HeaderLine::Secure(_))
     }
 }
 

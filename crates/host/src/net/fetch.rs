@@ -13,14 +13,14 @@ use thiserror::Error;
 use ureq::http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::{
-    exchange::{Answer, Hop, Trust},
-    hosts::{Hosts, Refusal, Target, shown},
-    reach::{Cause, Resolve},
+    exchange::{Hop, HopResponse, Trust},
+    hosts::{AllowedHosts, FetchTarget, HostRefusal, shown},
+    reach::{Resolve, UnreachableCause},
 };
 
 /// The request of a skill.
 #[derive(Debug, Clone, Default)]
-pub struct Request {
+pub struct FetchRequest {
     /// `GET`, `HEAD`, `OPTIONS`, `DELETE`, `POST`, `PUT` or `PATCH`; empty is `GET`.
     pub method: String,
     /// URL of the request.
@@ -33,7 +33,7 @@ pub struct Request {
 
 /// The response to a request.
 #[derive(Debug, Clone)]
-pub struct Response {
+pub struct FetchResponse {
     /// HTTP status code.
     pub status: u16,
     /// Names in lower case, and values.
@@ -48,7 +48,7 @@ pub struct Response {
 
 /// How much of anything.
 #[derive(Debug, Clone)]
-pub struct Limits {
+pub struct FetchLimits {
     /// For everything together: lookups, connections, redirects, the body.
     pub timeout: Duration,
     /// Bytes of a response's body, on the wire and unpacked.
@@ -63,7 +63,7 @@ pub struct Limits {
     pub max_ratio: u64,
 }
 
-impl Default for Limits {
+impl Default for FetchLimits {
     fn default() -> Self {
         Self {
             timeout: Duration::from_secs(15),
@@ -81,10 +81,10 @@ impl Default for Limits {
 pub enum NetError {
     /// It is not allowed.
     #[error(transparent)]
-    Refused(#[from] Refusal),
+    Refused(#[from] HostRefusal),
     /// A redirect leads to a URL that is not allowed.
     #[error("a redirect points to a URL that is not allowed: {0}")]
-    Redirect(Refusal),
+    Redirect(HostRefusal),
     /// From `https:` to `http:`.
     #[error("a redirect leads from `https:` to `http:` at `{host}`; request an `https:` URL")]
     Downgrade {
@@ -105,7 +105,7 @@ pub enum NetError {
         /// The host that was requested.
         host: String,
         /// Why, for the log of the user.
-        cause: Cause,
+        cause: UnreachableCause,
     },
     /// The TLS handshake failed.
     #[error("can't establish a secure connection to `{host}`: {reason}")]
@@ -222,12 +222,12 @@ const HARMLESS: &[&str] = &[
 
 /// Sends `request` and follows redirects that `hosts` allow. It blocks until the end or the time-out.
 pub fn fetch(
-    request: &Request,
-    hosts: &Hosts,
-    limits: &Limits,
+    request: &FetchRequest,
+    hosts: &AllowedHosts,
+    limits: &FetchLimits,
     resolve: &dyn Resolve,
     trust: &Trust,
-) -> Result<Response, NetError> {
+) -> Result<FetchResponse, NetError> {
     let mut method = Method::parse(&request.method)?;
     let mut headers = checked(&request.headers)?;
     let mut body = request.body.as_slice();
@@ -235,7 +235,7 @@ pub fn fetch(
         let text = format!("its body is larger than {} bytes", limits.max_upload);
         return Err(NetError::Request(text));
     }
-    let mut target = Target::parse(&request.url)?;
+    let mut target = FetchTarget::parse(&request.url)?;
     let hop = Hop {
         hosts,
         limits,
@@ -253,7 +253,7 @@ pub fn fetch(
         let Some(next) = redirected(&target, &answer)? else {
             let status = answer.status;
             let (headers, body) = hop.finish(&target, answer)?;
-            return Ok(Response {
+            return Ok(FetchResponse {
                 status,
                 headers: listed(&headers),
                 body,
@@ -305,14 +305,14 @@ fn checked(headers: &[(String, String)]) -> Result<Vec<(String, String)>, NetErr
 }
 
 /// Where `answer` sends us, if it does.
-fn redirected(from: &Target, answer: &Answer) -> Result<Option<Target>, NetError> {
+fn redirected(from: &FetchTarget, answer: &HopResponse) -> Result<Option<FetchTarget>, NetError> {
     if !matches!(answer.status, 301 | 302 | 303 | 307 | 308) {
         return Ok(None);
     }
     let Some(location) = answer.headers.get(header::LOCATION) else {
         return Ok(None);
     };
-    let unreadable = |_| NetError::Redirect(Refusal::url("it is not UTF-8"));
+    let unreadable = |_| NetError::Redirect(HostRefusal::url("it is not UTF-8"));
     let location = str::from_utf8(location.as_bytes()).map_err(unreadable)?;
     let next = from.join(location).map_err(NetError::Redirect)?;
     if from.is_secure() && !next.is_secure() {

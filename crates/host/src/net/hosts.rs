@@ -29,26 +29,26 @@ use url::{Host, Url};
 
 use metier_model::scope::HostPattern;
 
-use super::address::{Kind, kind};
+use super::address::{AddressKind, kind};
 
 /// The hosts that were approved. Empty means nothing is allowed.
 #[derive(Debug, Clone, Default)]
-pub struct Hosts {
-    scopes: Vec<Scope>,
+pub struct AllowedHosts {
+    scopes: Vec<AllowedScope>,
     any: bool,
     /// Denied hosts within the approved ones.
-    denied: Vec<Scope>,
+    denied: Vec<AllowedScope>,
 }
 
 #[derive(Debug, Clone)]
-struct Scope {
+struct AllowedScope {
     pattern: HostPattern,
     text: String,
 }
 
 /// A host that was admitted, and by what.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub struct AdmittedHost {
     /// The scope as it was approved; `*` when every public host was.
     pub scope: String,
 }
@@ -66,7 +66,7 @@ pub struct ScopeError {
 /// Why a target is not reached. The texts are for the skill as well as for the user: they contain nothing that was not already
 /// decided before a packet was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum Refusal {
+pub enum HostRefusal {
     /// No scope names the host.
     #[error("`{host}` is not an approved host; approve `net:fetch({host})` to allow it")]
     NotApproved {
@@ -97,7 +97,7 @@ pub enum Refusal {
         /// The requested host.
         host: String,
         /// The kind of address that it resolves to.
-        kind: Kind,
+        kind: AddressKind,
     },
     /// A metadata service of a cloud provider.
     #[error("`{host}` provides credentials of this machine and can't be approved")]
@@ -122,7 +122,7 @@ pub enum Refusal {
     },
 }
 
-impl Refusal {
+impl HostRefusal {
     /// A code that never changes its meaning.
     #[must_use]
     pub fn code(&self) -> &'static str {
@@ -156,13 +156,15 @@ const METADATA_NAMES: &[&str] = &[
 
 const DEFAULT_PORTS: [u16; 2] = [80, 443];
 
-impl Hosts {
+impl AllowedHosts {
     /// Reads the approved scopes; `any` admits every public host besides.
     pub fn new(scopes: &[String], any: bool) -> Result<Self, ScopeError> {
         let wanted: Vec<&String> = scopes.iter().filter(|scope| *scope != "*").collect();
         let any = any || wanted.len() < scopes.len();
-        let scopes: Result<Vec<Scope>, ScopeError> =
-            wanted.into_iter().map(|text| Scope::parse(text)).collect();
+        let scopes: Result<Vec<AllowedScope>, ScopeError> = wanted
+            .into_iter()
+            .map(|text| AllowedScope::parse(text))
+            .collect();
         scopes.map(|scopes| Self {
             scopes,
             any,
@@ -176,23 +178,25 @@ impl Hosts {
         if denied.iter().any(String::is_empty) {
             return Ok(Self::default());
         }
-        let denied: Result<Vec<Scope>, ScopeError> =
-            denied.iter().map(|text| Scope::parse(text)).collect();
+        let denied: Result<Vec<AllowedScope>, ScopeError> = denied
+            .iter()
+            .map(|text| AllowedScope::parse(text))
+            .collect();
         denied.map(|denied| Self { denied, ..self })
     }
 
     /// Whether `host` can be contacted on `port`, before its addresses are looked up.
-    pub fn admits(&self, host: &Host, port: u16) -> Result<Verdict, Refusal> {
+    pub fn admits(&self, host: &Host, port: u16) -> Result<AdmittedHost, HostRefusal> {
         let host = &plain(host)?;
         let shown = host.to_string();
         let address = literal(host);
         let leads = address.map(kind);
-        if leads == Some(Kind::Metadata) || METADATA_NAMES.contains(&shown.as_str()) {
-            return Err(Refusal::Metadata { host: shown });
+        if leads == Some(AddressKind::Metadata) || METADATA_NAMES.contains(&shown.as_str()) {
+            return Err(HostRefusal::Metadata { host: shown });
         }
-        let is_denied = |scope: &Scope| scope.pattern.denies(&shown, port);
+        let is_denied = |scope: &AllowedScope| scope.pattern.denies(&shown, port);
         if self.denied.iter().any(is_denied) {
-            return Err(Refusal::Denied { host: shown });
+            return Err(HostRefusal::Denied { host: shown });
         }
         let mut named = self
             .scopes
@@ -202,57 +206,61 @@ impl Hosts {
         let was_named = named.peek().is_some();
         if let Some(scope) = named.find(|scope| scope.pattern.opens(port)) {
             let scope = scope.text.clone();
-            return Ok(Verdict { scope });
+            return Ok(AdmittedHost { scope });
         }
         let local = *host == Host::Domain("localhost".to_owned());
-        let leads = if local { Some(Kind::Loopback) } else { leads };
+        let leads = if local {
+            Some(AddressKind::Loopback)
+        } else {
+            leads
+        };
         match leads {
-            Some(kind) if kind != Kind::Public && !was_named => {
-                Err(Refusal::NotPublic { host: shown, kind })
+            Some(kind) if kind != AddressKind::Public && !was_named => {
+                Err(HostRefusal::NotPublic { host: shown, kind })
             }
-            _ if self.any && !local && DEFAULT_PORTS.contains(&port) => Ok(Verdict {
+            _ if self.any && !local && DEFAULT_PORTS.contains(&port) => Ok(AdmittedHost {
                 scope: "*".to_owned(),
             }),
-            _ if was_named || (self.any && !local) => Err(Refusal::Port { host: shown, port }),
-            _ => Err(Refusal::NotApproved { host: shown }),
+            _ if was_named || (self.any && !local) => Err(HostRefusal::Port { host: shown, port }),
+            _ => Err(HostRefusal::NotApproved { host: shown }),
         }
     }
 
     /// Whether this address of `host` can be dialled. It checks [`admits`](Self::admits) too.
-    pub fn admits_address(&self, host: &Host, address: SocketAddr) -> Result<(), Refusal> {
+    pub fn admits_address(&self, host: &Host, address: SocketAddr) -> Result<(), HostRefusal> {
         let host = &plain(host)?;
         self.admits(host, address.port())?;
         let ip = address.ip();
         let kind = kind(ip);
         let shown = host.to_string();
-        if kind == Kind::Metadata {
-            return Err(Refusal::Metadata { host: shown });
+        if kind == AddressKind::Metadata {
+            return Err(HostRefusal::Metadata { host: shown });
         }
-        let denies = |scope: &Scope| scope.pattern.denies_address(ip, address.port());
+        let denies = |scope: &AllowedScope| scope.pattern.denies_address(ip, address.port());
         if self.denied.iter().any(denies) {
-            return Err(Refusal::Denied { host: shown });
+            return Err(HostRefusal::Denied { host: shown });
         }
         let fits = match literal(host) {
             Some(own) => own == ip,
             None if shown == "localhost" => ip.is_loopback(),
-            None => kind == Kind::Public || self.names(address),
+            None => kind == AddressKind::Public || self.names(address),
         };
         if fits {
             Ok(())
         } else {
-            Err(Refusal::NotPublic { host: shown, kind })
+            Err(HostRefusal::NotPublic { host: shown, kind })
         }
     }
 
     /// Whether a scope names this very address, or `localhost` for one of this machine.
     pub(super) fn names(&self, address: SocketAddr) -> bool {
-        let fits = |scope: &Scope| scope.pattern.is_address(address.ip());
+        let fits = |scope: &AllowedScope| scope.pattern.is_address(address.ip());
         let mut scopes = self.scopes.iter();
         scopes.any(|scope| fits(scope) && scope.pattern.opens(address.port()))
     }
 }
 
-impl Scope {
+impl AllowedScope {
     fn parse(text: &str) -> Result<Self, ScopeError> {
         let wrong = |reason: &str| ScopeError {
             scope: shown(text),
@@ -298,7 +306,7 @@ fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
     if IpAddr::from_str(bare) != Ok(ip) {
         return Err(format!("is another spelling of `{ip}`; use that"));
     }
-    if kind(ip) == Kind::Metadata {
+    if kind(ip) == AddressKind::Metadata {
         return Err("provides credentials of this machine and can't be approved".to_owned());
     }
     Ok(())
@@ -306,7 +314,7 @@ fn check_address(ip: IpAddr, written: &str) -> Result<(), String> {
 
 /// A URL whose form is acceptable for a fetch.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub struct FetchTarget {
     /// The URL without fragment; its host has no dot at the end.
     pub url: Url,
     /// The host of the URL.
@@ -315,20 +323,20 @@ pub struct Target {
     pub port: u16,
 }
 
-impl Target {
+impl FetchTarget {
     /// Parses a URL. What browsers repair silently (tabs, backslashes, a password before the host) is refused: another program or a
     /// person could read another host in the same text.
-    pub fn parse(text: &str) -> Result<Self, Refusal> {
+    pub fn parse(text: &str) -> Result<Self, HostRefusal> {
         clean(text)?;
-        let url = Url::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
+        let url = Url::parse(text).map_err(|error| HostRefusal::url(error.to_string()))?;
         Self::new(url)
     }
 
     /// Where a redirect leads from here.
-    pub fn join(&self, location: &str) -> Result<Self, Refusal> {
+    pub fn join(&self, location: &str) -> Result<Self, HostRefusal> {
         clean(location)?;
         let url = self.url.join(location);
-        Self::new(url.map_err(|error| Refusal::url(error.to_string()))?)
+        Self::new(url.map_err(|error| HostRefusal::url(error.to_string()))?)
     }
 
     /// Whether the connection uses TLS.
@@ -345,32 +353,32 @@ impl Target {
             && self.port == other.port
     }
 
-    fn new(mut url: Url) -> Result<Self, Refusal> {
+    fn new(mut url: Url) -> Result<Self, HostRefusal> {
         if !matches!(url.scheme(), "http" | "https") {
             let scheme = shown(url.scheme());
-            return Err(Refusal::Scheme { scheme });
+            return Err(HostRefusal::Scheme { scheme });
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(Refusal::Userinfo);
+            return Err(HostRefusal::Userinfo);
         }
         let Some(host) = url.host() else {
-            return Err(Refusal::url("it has no host"));
+            return Err(HostRefusal::url("it has no host"));
         };
         let host = plain(&host.to_owned())?;
         let Some(port) = url.port_or_known_default().filter(|port| *port != 0) else {
-            return Err(Refusal::url("its port is not valid"));
+            return Err(HostRefusal::url("its port is not valid"));
         };
         url.set_host(Some(&host.to_string()))
-            .map_err(|error| Refusal::url(error.to_string()))?;
+            .map_err(|error| HostRefusal::url(error.to_string()))?;
         url.set_fragment(None);
         Ok(Self { url, host, port })
     }
 }
 
 /// `host:port` as in `CONNECT` and `Host`. Nothing but a host and a port has a place in it.
-pub(super) fn authority(text: &str) -> Result<(Host, Option<u16>), Refusal> {
+pub(super) fn authority(text: &str) -> Result<(Host, Option<u16>), HostRefusal> {
     clean(text)?;
-    let (host, port) = split_port(text).map_err(Refusal::url)?;
+    let (host, port) = split_port(text).map_err(HostRefusal::url)?;
     Ok((parse_host(host)?, port))
 }
 
@@ -397,14 +405,14 @@ pub(super) fn shown(text: &str) -> String {
     cut
 }
 
-fn clean(text: &str) -> Result<(), Refusal> {
+fn clean(text: &str) -> Result<(), HostRefusal> {
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
-        return Err(Refusal::url(
+        return Err(HostRefusal::url(
             "it contains a space or a control character; encode it",
         ));
     }
     if text.contains('\\') {
-        return Err(Refusal::url(
+        return Err(HostRefusal::url(
             "it contains a backslash; use `/`, or `%5C` if it is intended",
         ));
     }
@@ -433,28 +441,30 @@ fn split_port(text: &str) -> Result<(&str, Option<u16>), &'static str> {
 }
 
 /// Only what is a host and nothing more: `Host::parse` would undo percent signs and believe the rest.
-fn parse_host(text: &str) -> Result<Host, Refusal> {
+fn parse_host(text: &str) -> Result<Host, HostRefusal> {
     if let Some(bad) = text.chars().find(|c| "%@/?#".contains(*c)) {
-        return Err(Refusal::url(format!("a host name can't contain `{bad}`")));
+        return Err(HostRefusal::url(format!(
+            "a host name can't contain `{bad}`"
+        )));
     }
-    let host = Host::parse(text).map_err(|error| Refusal::url(error.to_string()))?;
+    let host = Host::parse(text).map_err(|error| HostRefusal::url(error.to_string()))?;
     plain(&host)
 }
 
 /// The host in the one form that is compared.
-fn plain(host: &Host) -> Result<Host, Refusal> {
+fn plain(host: &Host) -> Result<Host, HostRefusal> {
     let Host::Domain(name) = host else {
         return Ok(host.clone());
     };
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let label = |label: &str| (1..=63).contains(&label.len());
     if name.len() > 253 || !name.is_ascii() || !name.split('.').all(label) {
-        return Err(Refusal::url("invalid host name"));
+        return Err(HostRefusal::url("invalid host name"));
     }
     // `Host::Domain` can be made without the parser, and the parser is what finds addresses.
     match Host::parse(&name) {
         Ok(Host::Domain(parsed)) if parsed == name => Ok(Host::Domain(name)),
-        _ => Err(Refusal::url("invalid host name")),
+        _ => Err(HostRefusal::url("invalid host name")),
     }
 }
 

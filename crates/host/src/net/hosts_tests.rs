@@ -5,33 +5,33 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use proptest::prelude::*;
 use url::Host;
 
-use super::{Hosts, Refusal, Target, authority};
-use crate::net::address::{Kind, kind};
+use super::{AllowedHosts, FetchTarget, HostRefusal, authority};
+use crate::net::address::{AddressKind, kind};
 
-fn hosts(scopes: &[&str]) -> Hosts {
+fn hosts(scopes: &[&str]) -> AllowedHosts {
     let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
-    Hosts::new(&scopes, false).unwrap()
+    AllowedHosts::new(&scopes, false).unwrap()
 }
 
-fn ask(hosts: &Hosts, url: &str) -> Result<String, Refusal> {
-    let target = Target::parse(url)?;
+fn ask(hosts: &AllowedHosts, url: &str) -> Result<String, HostRefusal> {
+    let target = FetchTarget::parse(url)?;
     let verdict = hosts.admits(&target.host, target.port)?;
     Ok(verdict.scope)
 }
 
 /// `expected` is the scope that admitted the URL, or the code of the refusal.
 #[track_caller]
-fn check(hosts: &Hosts, url: &str, expected: &str) {
+fn check(hosts: &AllowedHosts, url: &str, expected: &str) {
     let found = ask(hosts, url).unwrap_or_else(|refusal| refusal.code().to_owned());
     assert_eq!(found, expected, "{}", url.escape_debug());
 }
 
 #[track_caller]
-fn check_address(hosts: &Hosts, host: &str, address: &str, expected: Result<(), &str>) {
+fn check_address(hosts: &AllowedHosts, host: &str, address: &str, expected: Result<(), &str>) {
     let host = Host::parse(host).unwrap();
     let found = hosts.admits_address(&host, address.parse().unwrap());
     assert_eq!(
-        found.as_ref().map_err(Refusal::code).copied(),
+        found.as_ref().map_err(HostRefusal::code).copied(),
         expected,
         "{host} {address}"
     );
@@ -138,7 +138,7 @@ fn what_two_programs_read_differently_is_refused() {
 
 #[test]
 fn only_the_web_is_fetched() {
-    let hosts = Hosts::new(&["api.example.com".to_owned()], true).unwrap();
+    let hosts = AllowedHosts::new(&["api.example.com".to_owned()], true).unwrap();
     for url in [
         "file:///etc/passwd",
         "gopher://api.example.com/",
@@ -170,7 +170,7 @@ const LOOPBACK_SPELLINGS: &[&str] = &[
 // case 107
 #[test]
 fn every_spelling_of_an_address_is_that_address() {
-    let any = Hosts::new(&[], true).unwrap();
+    let any = AllowedHosts::new(&[], true).unwrap();
     let named = hosts(&["127.0.0.1"]);
     let other = hosts(&["127.0.0.2"]);
     for url in LOOPBACK_SPELLINGS {
@@ -215,7 +215,7 @@ fn localhost_is_this_machine_and_nothing_wrapped() {
 
 #[test]
 fn any_is_every_public_host_on_the_two_ports() {
-    for hosts in [Hosts::new(&[], true).unwrap(), hosts(&["*"])] {
+    for hosts in [AllowedHosts::new(&[], true).unwrap(), hosts(&["*"])] {
         check(&hosts, "https://evil.io/", "*");
         check(&hosts, "https://1.1.1.1/", "*");
         check(&hosts, "https://evil.io:22/", "port-not-approved");
@@ -242,7 +242,7 @@ fn any_is_every_public_host_on_the_two_ports() {
 // case 108
 #[test]
 fn metadata_is_never_reached() {
-    let wide = Hosts::new(
+    let wide = AllowedHosts::new(
         &[
             "localhost".into(),
             "*.google.internal".into(),
@@ -276,7 +276,7 @@ fn metadata_is_never_reached() {
         "[fd00:ec2::254]:80",
         "[::ffff:169.254.169.254]",
     ] {
-        let error = Hosts::new(&[scope.to_owned()], false).unwrap_err();
+        let error = AllowedHosts::new(&[scope.to_owned()], false).unwrap_err();
         assert!(error.reason.contains("can't be approved"), "{error}");
     }
 }
@@ -310,7 +310,11 @@ fn a_name_of_a_private_address_needs_the_address_as_well() {
 #[test]
 fn nothing_approved_is_nothing_allowed() {
     check(&hosts(&[]), "https://example.com/", "host-not-approved");
-    check(&Hosts::default(), "http://127.0.0.1/", "address-not-public");
+    check(
+        &AllowedHosts::default(),
+        "http://127.0.0.1/",
+        "address-not-public",
+    );
 }
 
 #[test]
@@ -335,7 +339,7 @@ fn a_scope_that_hides_what_it_names_is_an_error() {
         ("", "is not a host"),
         ("a..b", "is not a host"),
     ] {
-        let error = Hosts::new(&[scope.to_owned()], false).unwrap_err();
+        let error = AllowedHosts::new(&[scope.to_owned()], false).unwrap_err();
         assert!(error.reason.contains(part), "{error}");
     }
 }
@@ -363,16 +367,16 @@ fn an_authority_is_a_host_and_a_port_only() {
 
 #[test]
 fn a_redirect_is_read_like_any_url() {
-    let start = Target::parse("https://api.example.com/a/b").unwrap();
+    let start = FetchTarget::parse("https://api.example.com/a/b").unwrap();
     let to = |location: &str| start.join(location).map(|target| target.url.to_string());
     assert_eq!(to("../c?x"), Ok("https://api.example.com/c?x".into()));
     assert_eq!(to("//evil.io/x"), Ok("https://evil.io/x".into()));
-    assert_eq!(to("//u@evil.io/x"), Err(Refusal::Userinfo));
+    assert_eq!(to("//u@evil.io/x"), Err(HostRefusal::Userinfo));
     assert!(matches!(
         to("file:///etc/passwd"),
-        Err(Refusal::Scheme { .. })
+        Err(HostRefusal::Scheme { .. })
     ));
-    assert!(matches!(to("\\\\evil.io"), Err(Refusal::Url { .. })));
+    assert!(matches!(to("\\\\evil.io"), Err(HostRefusal::Url { .. })));
 }
 
 fn name() -> impl Strategy<Value = String> {
@@ -384,8 +388,8 @@ fn name() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn nothing_panics_and_what_is_admitted_is_named(url in "\\PC{0,60}", scope in "\\PC{0,20}") {
-        let hosts = Hosts::new(&[scope], false);
-        if let (Ok(hosts), Ok(target)) = (hosts, Target::parse(&url)) {
+        let hosts = AllowedHosts::new(&[scope], false);
+        if let (Ok(hosts), Ok(target)) = (hosts, FetchTarget::parse(&url)) {
             let _ = hosts.admits(&target.host, target.port);
         }
         let _ = authority(&url);
@@ -409,25 +413,25 @@ proptest! {
 
     #[test]
     fn a_name_never_leads_to_an_address_that_is_not_public(host in name(), bits: u32, any: bool) {
-        let hosts = Hosts::new(std::slice::from_ref(&host), any).unwrap();
+        let hosts = AllowedHosts::new(std::slice::from_ref(&host), any).unwrap();
         let ip = IpAddr::V4(Ipv4Addr::from_bits(bits));
         let host = Host::Domain(host);
         let admitted = hosts.admits_address(&host, SocketAddr::new(ip, 443)).is_ok();
-        prop_assert_eq!(admitted, kind(ip) == Kind::Public);
+        prop_assert_eq!(admitted, kind(ip) == AddressKind::Public);
     }
 
     #[test]
     fn every_number_is_the_address_that_is_dialled(bits: u32) {
         let ip = Ipv4Addr::from_bits(bits);
         for spelling in [format!("{bits}"), format!("{bits:#x}"), format!("0{bits:o}"), ip.to_string()] {
-            let target = Target::parse(&format!("http://{spelling}/")).unwrap();
+            let target = FetchTarget::parse(&format!("http://{spelling}/")).unwrap();
             prop_assert_eq!(&target.host, &Host::<String>::Ipv4(ip));
         }
     }
 
     #[test]
     fn a_host_made_by_hand_is_no_way_around_the_parser(text in "[0-9a-fx.%@/]{1,12}") {
-        let hosts = Hosts::new(&[], true).unwrap();
+        let hosts = AllowedHosts::new(&[], true).unwrap();
         if hosts.admits(&Host::Domain(text.clone()), 80).is_ok() {
             let parsed = Host::parse(&text).unwrap();
             prop_assert!(matches!(parsed, Host::Domain(_)));
@@ -438,7 +442,7 @@ proptest! {
 #[test]
 fn what_was_denied_inside_of_what_was_approved_is_not_admitted() {
     let without = |approved: &str, denied: &str| {
-        let hosts = Hosts::new(&[approved.to_owned()], false).unwrap();
+        let hosts = AllowedHosts::new(&[approved.to_owned()], false).unwrap();
         hosts.without(&[denied.to_owned()]).unwrap()
     };
     let some = without("*.a.io", "evil.a.io");
@@ -461,7 +465,7 @@ fn what_was_denied_inside_of_what_was_approved_is_not_admitted() {
     check(&without("a.io", ""), "https://a.io/", "host-not-approved");
 }
 
-fn without(approved: &[&str], denied: &[&str]) -> Hosts {
+fn without(approved: &[&str], denied: &[&str]) -> AllowedHosts {
     let denied: Vec<String> = denied.iter().map(|&scope| scope.to_owned()).collect();
     hosts(approved).without(&denied).unwrap()
 }
@@ -550,7 +554,7 @@ proptest! {
         let written = spelling(denied, style, flips);
         let pattern = metier_model::scope::HostPattern::read(&scope).unwrap();
         // Host-side: the URL, policy, and the network.
-        let fetched = Target::parse(&format!("http://{written}:{port}/")).map(|target| {
+        let fetched = FetchTarget::parse(&format!("http://{written}:{port}/")).map(|target| {
             let policy = !pattern.denies(&target.host.to_string(), target.port);
             let network = hosts.admits(&target.host, target.port).is_ok();
             (policy, network)
@@ -575,7 +579,7 @@ proptest! {
         port in prop::sample::select(vec![80_u16, 81, 443]),
     ) {
         let pattern = metier_model::scope::HostPattern::read(scope).unwrap();
-        let target = Target::parse(&format!("http://{host}:{port}/")).unwrap();
+        let target = FetchTarget::parse(&format!("http://{host}:{port}/")).unwrap();
         let policy = pattern.matches(&target.host.to_string(), target.port);
         let network = hosts(&[scope]).admits(&target.host, target.port).is_ok();
         prop_assert_eq!(policy, network);

@@ -42,9 +42,11 @@ mod hosts;
 mod proxy;
 mod reach;
 
-pub use address::{Kind, kind};
+pub use address::{AddressKind, kind};
 pub use exchange::Trust;
-pub use fetch::{Limits, NetError, Request, Response, fetch};
-pub use hosts::{Hosts, Refusal, ScopeError, Target, Verdict};
-pub use proxy::{ConnectionLog, Decision, OpenConnection, Proxy, ProxyLimits, Seen};
-pub use reach::{Cause, Dialled, Resolve, System};
+pub use fetch::{FetchLimits, FetchRequest, FetchResponse, NetError, fetch};
+pub use hosts::{AdmittedHost, AllowedHosts, FetchTarget, HostRefusal, ScopeError};
+pub use proxy::{
+    ConnectionLog, NetworkProxy, OpenConnection, ProxyConnection, ProxyDecision, ProxyLimits,
+};
+pub use reach::{Dialled, Resolve, SystemResolver, UnreachableCause};

@@ -4,7 +4,7 @@
 //! There is no second lookup, so there is no second answer to trust.
 //!
 //! Failures after the lookup have one text, whether a rule, the resolver or the peer refused: otherwise the answers would show a
-//! skill which internal names and ports exist. The [`Cause`] is for the user's log.
+//! skill which internal names and ports exist. The [`UnreachableCause`] is for the user's log.
 
 use std::{
     io,
@@ -21,7 +21,7 @@ use std::{
 use thiserror::Error;
 use url::Host;
 
-use super::hosts::{Hosts, Refusal, literal};
+use super::hosts::{AllowedHosts, HostRefusal, literal};
 
 /// The way from names to addresses and from addresses to connections.
 ///
@@ -55,18 +55,18 @@ pub struct Dialled {
 /// The resolver of the system.
 ///
 /// It has no time-out, so each lookup has a thread, and a lookup that hangs keeps it. There are never more than
-/// [`System::MAX_LOOKUPS`] of them.
+/// [`SystemResolver::MAX_LOOKUPS`] of them.
 #[derive(Debug, Clone, Default)]
-pub struct System {
+pub struct SystemResolver {
     lookups: Arc<AtomicUsize>,
 }
 
-impl System {
+impl SystemResolver {
     /// Lookups at the same time.
     pub const MAX_LOOKUPS: usize = 16;
 }
 
-impl Resolve for System {
+impl Resolve for SystemResolver {
     fn resolve(&self, host: &str, port: u16, within: Duration) -> io::Result<Vec<SocketAddr>> {
         let lookups = Arc::clone(&self.lookups);
         if lookups.fetch_add(1, Ordering::SeqCst) >= Self::MAX_LOOKUPS {
@@ -93,13 +93,13 @@ impl Resolve for System {
 
 /// Why there is no connection. Not shown to skills.
 #[derive(Debug, Error)]
-pub enum Cause {
+pub enum UnreachableCause {
     /// The name has no address, or could not be looked up.
     #[error("the name could not be looked up: {0}")]
     Lookup(io::Error),
     /// None of the addresses is allowed.
     #[error("it resolves to {0}, which is not allowed: {1}")]
-    Address(IpAddr, Refusal),
+    Address(IpAddr, HostRefusal),
     /// No address accepted the connection.
     #[error("no address answered: {0}")]
     Dial(io::Error),
@@ -115,9 +115,9 @@ pub enum Cause {
 #[derive(Debug)]
 pub(super) enum Unreached {
     /// Decided before anything was looked up: the skill may know.
-    Refused(Refusal),
+    Refused(HostRefusal),
     /// The host can't be reached.
-    Unreachable(Cause),
+    Unreachable(UnreachableCause),
 }
 
 /// Addresses of one name that are tried.
@@ -130,12 +130,12 @@ const MAX_DIAL: Duration = Duration::from_secs(10);
 pub(super) fn reach(
     host: &Host,
     port: u16,
-    hosts: &Hosts,
+    hosts: &AllowedHosts,
     resolve: &dyn Resolve,
     deadline: Instant,
 ) -> Result<TcpStream, Unreached> {
     hosts.admits(host, port).map_err(Unreached::Refused)?;
-    let addresses = addresses(host, port, resolve, deadline).map_err(Cause::Lookup);
+    let addresses = addresses(host, port, resolve, deadline).map_err(UnreachableCause::Lookup);
     let found = addresses.and_then(|found| dial_first(host, &found, hosts, resolve, deadline));
     found.map_err(Unreached::Unreachable)
 }
@@ -166,24 +166,25 @@ fn addresses(
 fn dial_first(
     host: &Host,
     addresses: &[SocketAddr],
-    hosts: &Hosts,
+    hosts: &AllowedHosts,
     resolve: &dyn Resolve,
     deadline: Instant,
-) -> Result<TcpStream, Cause> {
-    let mut cause = Cause::Lookup(io::Error::new(io::ErrorKind::NotFound, "no address"));
+) -> Result<TcpStream, UnreachableCause> {
+    let mut cause = UnreachableCause::Lookup(io::Error::new(io::ErrorKind::NotFound, "no address"));
     let mut checked = Vec::new();
     for address in addresses {
         match hosts.admits_address(host, *address) {
             Ok(()) => checked.push(*address),
-            Err(refusal) => cause = Cause::Address(address.ip(), refusal),
+            Err(refusal) => cause = UnreachableCause::Address(address.ip(), refusal),
         }
     }
     checked.truncate(MAX_TRIES);
     for (index, address) in checked.iter().enumerate() {
-        let share = left(deadline).map_err(Cause::Dial)? / (checked.len() - index) as u32;
+        let share =
+            left(deadline).map_err(UnreachableCause::Dial)? / (checked.len() - index) as u32;
         match resolve
             .dial(*address, share.min(MAX_DIAL))
-            .map_err(Cause::Dial)
+            .map_err(UnreachableCause::Dial)
         {
             Ok(dialled) => match verify(*address, dialled, hosts) {
                 Ok(stream) => return Ok(stream),
@@ -196,17 +197,21 @@ fn dial_first(
 }
 
 /// The other end is what was dialled, and not this machine under a public address.
-fn verify(address: SocketAddr, dialled: Dialled, hosts: &Hosts) -> Result<TcpStream, Cause> {
+fn verify(
+    address: SocketAddr,
+    dialled: Dialled,
+    hosts: &AllowedHosts,
+) -> Result<TcpStream, UnreachableCause> {
     let Dialled {
         stream,
         peer,
         local,
     } = dialled;
     if peer.ip() != address.ip() || peer.port() != address.port() {
-        return Err(Cause::Peer(address, peer));
+        return Err(UnreachableCause::Peer(address, peer));
     }
     if local.ip() == peer.ip() && !hosts.names(address) {
-        return Err(Cause::Own(peer.ip()));
+        return Err(UnreachableCause::Own(peer.ip()));
     }
     Ok(stream)
 }

@@ -16,7 +16,7 @@ pub struct WorkerLimits {
     pub memory: u64,
     /// Processor time in its life, in seconds.
     pub cpu_seconds: u64,
-    /// Whether it ends with the *thread* that started it, whatever it is doing: `backend::Worker` starts it on one that lives as long as
+    /// Whether it ends with the *thread* that started it, whatever it is doing: `backend::WorkerCommand` starts it on one that lives as long as
     /// the process. Without, it ends when it next reads.
     pub die_with_parent: bool,
     /// Whether it continues on a machine that can't confine it, because the user allowed that.

@@ -16,12 +16,12 @@ use seccompiler::{
     sock_filter,
 };
 
-use super::Network;
+use super::NetworkAccess;
 
 /// What a filter depends on.
-pub(crate) struct Facts {
+pub(crate) struct FilterFacts {
     /// What of the network there is.
-    pub(crate) network: Network,
+    pub(crate) network: NetworkAccess,
     /// Without namespaces, the user's other processes and files are within reach.
     pub(crate) shared_world: bool,
     /// Memory that belongs to no process would escape a limit of it.
@@ -170,11 +170,11 @@ const SOCKET_TYPE: u64 = 0xf;
 #[cfg(target_arch = "x86_64")]
 const X32_BIT: u32 = 0x4000_0000;
 
-type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+type FilterRules = BTreeMap<i64, Vec<SeccompRule>>;
 
 /// The filters of one child, to be applied in this order.
-pub(crate) fn programs(facts: &Facts) -> Result<[BpfProgram; 2], BackendError> {
-    let mut rules: Rules = DENIED.iter().map(|call| (*call, Vec::new())).collect();
+pub(crate) fn programs(facts: &FilterFacts) -> Result<[BpfProgram; 2], BackendError> {
+    let mut rules: FilterRules = DENIED.iter().map(|call| (*call, Vec::new())).collect();
     clones(&mut rules)?;
     terminal(&mut rules)?;
     sockets(&mut rules, facts.network)?;
@@ -272,11 +272,11 @@ const WORKER_REFUSED: &[libc::c_long] = &[
 /// The filters of a worker, to be applied in this order. Of two answers to a call the stricter counts.
 pub(crate) fn worker(pid: u32) -> Result<[BpfProgram; 2], BackendError> {
     let number = |value: libc::c_int| u64::from(value.unsigned_abs());
-    let refused: Rules = WORKER_REFUSED
+    let refused: FilterRules = WORKER_REFUSED
         .iter()
         .map(|call| (*call, Vec::new()))
         .collect();
-    let mut allowed: Rules = WORKER.iter().map(|call| (*call, Vec::new())).collect();
+    let mut allowed: FilterRules = WORKER.iter().map(|call| (*call, Vec::new())).collect();
     allowed.extend(refused.clone());
     // Memory, but none with code in it.
     for call in [libc::SYS_mmap, libc::SYS_mprotect] {
@@ -314,15 +314,15 @@ fn condition(
     SeccompCondition::new(argument, width, operator, value)
 }
 
-type Condition = (u8, seccompiler::SeccompCmpArgLen, SeccompCmpOp, u64);
+type ArgumentCondition = (u8, seccompiler::SeccompCmpArgLen, SeccompCmpOp, u64);
 
 /// Denied if all conditions hold.
-fn rule(conditions: &[Condition]) -> Result<SeccompRule, BackendError> {
+fn rule(conditions: &[ArgumentCondition]) -> Result<SeccompRule, BackendError> {
     let conditions: Result<_, _> = conditions.iter().cloned().map(condition).collect();
     SeccompRule::new(conditions?)
 }
 
-fn clones(rules: &mut Rules) -> Result<(), BackendError> {
+fn clones(rules: &mut FilterRules) -> Result<(), BackendError> {
     let flag = |flag: &libc::c_int| {
         let flag = u64::from(flag.unsigned_abs());
         rule(&[(0, Qword, MaskedEq(flag), flag)])
@@ -332,7 +332,7 @@ fn clones(rules: &mut Rules) -> Result<(), BackendError> {
     Ok(())
 }
 
-fn terminal(rules: &mut Rules) -> Result<(), BackendError> {
+fn terminal(rules: &mut FilterRules) -> Result<(), BackendError> {
     // The kernel uses only the low half of the request, so the filter does too.
     let request = |request: &u64| rule(&[(1, Dword, Eq, *request)]);
     let denied: Result<_, _> = TERMINAL.iter().map(request).collect();
@@ -340,14 +340,14 @@ fn terminal(rules: &mut Rules) -> Result<(), BackendError> {
     Ok(())
 }
 
-fn sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
+fn sockets(rules: &mut FilterRules, network: NetworkAccess) -> Result<(), BackendError> {
     let number = |value: libc::c_int| u64::from(value.unsigned_abs());
     // A datagram pair can send to any address, named sockets of the user's desktop included.
     let datagram = |kind| rule(&[(1, Dword, MaskedEq(SOCKET_TYPE), number(kind))]);
     let denied = vec![datagram(libc::SOCK_DGRAM)?, datagram(libc::SOCK_RAW)?];
     rules.insert(libc::SYS_socketpair, denied);
     match network {
-        Network::None => {
+        NetworkAccess::None => {
             for call in [
                 libc::SYS_socket,
                 libc::SYS_connect,
@@ -357,7 +357,7 @@ fn sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
                 rules.insert(call, Vec::new());
             }
         }
-        Network::Proxy => {
+        NetworkAccess::Proxy => {
             let family = rule(&[
                 (0, Dword, Ne, number(libc::AF_INET)),
                 (0, Dword, Ne, number(libc::AF_INET6)),
@@ -380,7 +380,7 @@ fn sockets(rules: &mut Rules, network: Network) -> Result<(), BackendError> {
 }
 
 /// Without Landlock's scope, a child can signal only itself and its process group.
-fn signals(rules: &mut Rules, pid: u32) -> Result<(), BackendError> {
+fn signals(rules: &mut FilterRules, pid: u32) -> Result<(), BackendError> {
     let own = u64::from(pid);
     let group = u64::from(pid.wrapping_neg());
     let others = || {
@@ -432,8 +432,8 @@ mod tests {
     /// A filter belongs to a thread, so a thread can try it out.
     #[test]
     fn where_landlock_does_not_keep_signals_in_the_filter_does() {
-        let facts = Facts {
-            network: Network::None,
+        let facts = FilterFacts {
+            network: NetworkAccess::None,
             shared_world: true,
             memory_limited: false,
             signals_scoped: false,

@@ -18,10 +18,10 @@ use landlock::{
     RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
 
-use super::look::exactly;
-use super::names::Names;
-use super::trouble::Trouble;
-use super::{Network, Profile};
+use super::names::NameSet;
+use super::place_state::exactly;
+use super::setup_error::SetupError;
+use super::{NetworkAccess, SandboxProfile};
 
 /// The newest rights we know of; the crate asks the kernel which of them it has.
 const NEWEST: ABI = ABI::V9;
@@ -46,7 +46,7 @@ const MAX_SIBLINGS: usize = 10_000;
 /// How a profile becomes rules.
 pub(crate) struct Plan<'a> {
     /// The profile that the rules are made from.
-    pub(crate) profile: &'a Profile,
+    pub(crate) profile: &'a SandboxProfile,
     /// Whether mounts take care of `deny` and `protect`.
     pub(crate) holes_mounted: bool,
     /// Where processes are shown.
@@ -56,77 +56,82 @@ pub(crate) struct Plan<'a> {
 }
 
 /// Restricts this process and all its future children permanently.
-pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), Trouble> {
+pub(crate) fn restrict(plan: &Plan<'_>) -> Result<(), SetupError> {
     let mut ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
         .map_err(|error| nowhere(&error))?
         .scope(Scope::from_all(NEWEST))
         .map_err(|error| nowhere(&error))?;
-    if plan.profile.network == Network::None {
+    if plan.profile.network == NetworkAccess::None {
         ruleset = ruleset
             .handle_access(AccessNet::from_all(NEWEST))
             .map_err(|error| nowhere(&error))?;
     }
-    let mut rules = Rules(ruleset.create().map_err(|error| nowhere(&error))?);
+    let mut rules = LandlockRules(ruleset.create().map_err(|error| nowhere(&error))?);
     grant(&mut rules, plan)?;
     enforce(rules)
 }
 
 /// Takes the right to run programs away from this process and its children, but for these.
-pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), Trouble> {
+pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), SetupError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::Execute)
         .and_then(|ruleset| ruleset.create());
-    let mut rules = Rules(ruleset.map_err(|error| nowhere(&error))?);
+    let mut rules = LandlockRules(ruleset.map_err(|error| nowhere(&error))?);
     for program in programs {
         let rights = AccessFs::Execute.into();
-        rules.allow(program, rights, Missing::Fine, Links::Followed)?;
+        rules.allow(program, rights, MissingPlaces::Fine, PlaceLinks::Followed)?;
     }
     enforce(rules)
 }
 
 /// Leaves this process no file, no connection and no process to signal.
-pub(crate) fn restrict_to_nothing() -> Result<(), Trouble> {
+pub(crate) fn restrict_to_nothing() -> Result<(), SetupError> {
     let ruleset = Ruleset::default()
         .handle_access(AccessFs::from_all(NEWEST))
         .and_then(|ruleset| ruleset.handle_access(AccessNet::from_all(NEWEST)))
         .and_then(|ruleset| ruleset.scope(Scope::from_all(NEWEST)))
         .and_then(|ruleset| ruleset.create());
-    enforce(Rules(ruleset.map_err(|error| nowhere(&error))?))
+    enforce(LandlockRules(ruleset.map_err(|error| nowhere(&error))?))
 }
 
-fn enforce(rules: Rules) -> Result<(), Trouble> {
+fn enforce(rules: LandlockRules) -> Result<(), SetupError> {
     let status = rules.0.restrict_self().map_err(|error| nowhere(&error))?;
     if status.ruleset == RulesetStatus::NotEnforced {
         let error = io::Error::other("the kernel accepted the rules but does not enforce them");
-        return Err(Trouble::machine("Landlock", error));
+        return Err(SetupError::machine("Landlock", error));
     }
     Ok(())
 }
 
-fn nowhere(error: &landlock::RulesetError) -> Trouble {
-    Trouble::machine("Landlock", io::Error::other(error.to_string()))
+fn nowhere(error: &landlock::RulesetError) -> SetupError {
+    SetupError::machine("Landlock", io::Error::other(error.to_string()))
 }
 
-fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
+fn grant(rules: &mut LandlockRules, plan: &Plan<'_>) -> Result<(), SetupError> {
     let profile = plan.profile;
     for device in DEVICES {
         rules.allow(
             Path::new(device),
             device_rights(),
-            Missing::Fine,
-            Links::Followed,
+            MissingPlaces::Fine,
+            PlaceLinks::Followed,
         )?;
     }
-    rules.allow(plan.extra_read, readable(), Missing::Fine, Links::Followed)?;
+    rules.allow(
+        plan.extra_read,
+        readable(),
+        MissingPlaces::Fine,
+        PlaceLinks::Followed,
+    )?;
     if let Some(path) = plan.extra_write {
-        rules.allow(path, writable(), Missing::Fine, Links::Followed)?;
+        rules.allow(path, writable(), MissingPlaces::Fine, PlaceLinks::Followed)?;
     }
     // Keys can be created or replaced while the child runs, where no mount covers them yet. So a folder that is only read and in
     // which keys can be is opened entry by entry, whether they exist or not.
-    let around = Around {
+    let around = SurroundingPlaces {
         rights: readable(),
-        missing: Missing::Fine,
+        missing: MissingPlaces::Fine,
         is_listed: plan.holes_mounted,
     };
     let mut secret: Vec<&Path> = profile.deny.iter().map(PathBuf::as_path).collect();
@@ -139,7 +144,7 @@ fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
     }
     if plan.holes_mounted {
         for path in &profile.write {
-            rules.allow(path, writable(), Missing::Wrong, Links::Refused)?;
+            rules.allow(path, writable(), MissingPlaces::Wrong, PlaceLinks::Refused)?;
         }
         return Ok(());
     }
@@ -149,9 +154,9 @@ fn grant(rules: &mut Rules, plan: &Plan<'_>) -> Result<(), Trouble> {
     let unwritable: Vec<&Path> = protected.filter(is_there).chain(secret.clone()).collect();
     for path in &profile.write {
         rules.allow_around(path, &around, &secret)?;
-        let around = Around {
+        let around = SurroundingPlaces {
             rights: writable(),
-            missing: Missing::Wrong,
+            missing: MissingPlaces::Wrong,
             is_listed: false,
         };
         rules.allow_around(path, &around, &unwritable)?;
@@ -175,48 +180,48 @@ fn device_rights() -> BitFlags<AccessFs> {
 
 /// What to make of a path that does not exist.
 #[derive(Clone, Copy, PartialEq)]
-enum Missing {
+enum MissingPlaces {
     Fine,
     Wrong,
 }
 
 /// What to make of a path with a link in it: those of the profile had theirs resolved.
 #[derive(Clone, Copy, PartialEq)]
-enum Links {
+enum PlaceLinks {
     Followed,
     Refused,
 }
 
 /// How a folder is granted that has holes.
-struct Around {
+struct SurroundingPlaces {
     /// What is granted of its other entries.
     rights: BitFlags<AccessFs>,
-    missing: Missing,
+    missing: MissingPlaces,
     /// Whether the names in it can be seen. Below it those in a hole could be too, unless a mount covers them.
     is_listed: bool,
 }
 
-struct Rules(RulesetCreated);
+struct LandlockRules(RulesetCreated);
 
-impl Rules {
+impl LandlockRules {
     fn allow(
         &mut self,
         path: &Path,
         rights: BitFlags<AccessFs>,
-        missing: Missing,
-        links: Links,
-    ) -> Result<(), Trouble> {
-        let trouble = |error| Trouble::profile("allow", path, error);
+        missing: MissingPlaces,
+        links: PlaceLinks,
+    ) -> Result<(), SetupError> {
+        let trouble = |error| SetupError::profile("allow", path, error);
         let opened = match links {
-            Links::Followed => File::options()
+            PlaceLinks::Followed => File::options()
                 .read(true)
                 .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
                 .open(path),
-            Links::Refused => exactly(path).map(File::from),
+            PlaceLinks::Refused => exactly(path).map(File::from),
         };
         let file = match opened {
             Ok(file) => file,
-            Err(_) if missing == Missing::Fine => return Ok(()),
+            Err(_) if missing == MissingPlaces::Fine => return Ok(()),
             Err(error) => return Err(trouble(error)),
         };
         let is_folder = file.metadata().map_err(trouble)?.is_dir();
@@ -235,9 +240,9 @@ impl Rules {
     fn allow_around(
         &mut self,
         path: &Path,
-        around: &Around,
+        around: &SurroundingPlaces,
         holes: &[&Path],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SetupError> {
         let start = path.as_os_str().as_encoded_bytes();
         // By bytes first: comparing hundreds of paths by their parts takes long.
         let near = |hole: &&&Path| hole.as_os_str().as_encoded_bytes().starts_with(start);
@@ -252,30 +257,30 @@ impl Rules {
     fn allow_without(
         &mut self,
         path: &Path,
-        around: &Around,
+        around: &SurroundingPlaces,
         holes: &[&Path],
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), SetupError> {
         let (rights, missing) = (around.rights, around.missing);
         if holes.is_empty() {
-            return self.allow(path, rights, missing, Links::Refused);
+            return self.allow(path, rights, missing, PlaceLinks::Refused);
         }
         if holes.iter().any(|hole| hole.as_os_str().is_empty()) {
             return Ok(());
         }
-        let trouble = |error| Trouble::profile("allow", path, error);
+        let trouble = |error| SetupError::profile("allow", path, error);
         let entries = match std::fs::read_dir(path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return self.allow(path, rights, missing, Links::Refused);
+                return self.allow(path, rights, missing, PlaceLinks::Refused);
             }
-            Err(_) if missing == Missing::Fine => return Ok(()),
+            Err(_) if missing == MissingPlaces::Fine => return Ok(()),
             Err(error) => return Err(trouble(error)),
         };
         if around.is_listed {
             let rights = AccessFs::ReadDir.into();
-            self.allow(path, rights, Missing::Fine, Links::Refused)?;
+            self.allow(path, rights, MissingPlaces::Fine, PlaceLinks::Refused)?;
         }
-        let names = Names::of(path);
+        let names = NameSet::of(path);
         let mut inner: HashMap<OsString, Vec<&Path>> = HashMap::new();
         for hole in holes {
             let mut parts = hole.components();
@@ -296,8 +301,8 @@ impl Rules {
                 continue;
             }
             let holes = inner.get(&names.compared(&entry.file_name()));
-            let around = Around {
-                missing: Missing::Fine,
+            let around = SurroundingPlaces {
+                missing: MissingPlaces::Fine,
                 ..*around
             };
             let holes = holes.map_or(&[][..], Vec::as_slice);

@@ -3,7 +3,7 @@
 //! **Problem.** A skill's code runs with the user's rights. It must see the folders it was given, and neither the keys
 //! beside them nor the start-up files through which it would run again tomorrow, unfenced.
 //!
-//! **Decision.** A [`Profile`] is plain data and contains what is allowed; empty means nothing. It is enforced by the kernel, in
+//! **Decision.** A [`SandboxProfile`] is plain data and contains what is allowed; empty means nothing. It is enforced by the kernel, in
 //! several layers that don't trust each other, and by a separate process (the launcher), because a restriction can't be undone:
 //!
 //! | layer | stops | where |
@@ -22,17 +22,17 @@
 //!
 //! Our own interpreters need no program, file or network. They have no profile: they sandbox themselves with [`confine()`].
 
+mod aliases;
+mod classify;
 mod confine;
-mod elsewhere;
-mod judge;
 mod mounted;
 mod names;
-mod obeyed;
-mod obeyed_home;
 pub(crate) mod object;
 mod places;
 mod profile;
 mod protected;
+mod protected_files;
+mod protected_home;
 mod survey;
 mod trail;
 mod variables;
@@ -43,22 +43,24 @@ pub(crate) mod filter;
 #[cfg(target_os = "linux")]
 pub(crate) mod landlock;
 #[cfg(target_os = "linux")]
-pub(crate) mod look;
-#[cfg(target_os = "linux")]
 pub(crate) mod mounts;
 #[cfg(target_os = "linux")]
 pub(crate) mod namespaces;
 #[cfg(target_os = "linux")]
-pub(crate) mod sys;
+pub(crate) mod place_state;
 #[cfg(target_os = "linux")]
-pub(crate) mod trouble;
+pub(crate) mod setup_error;
+#[cfg(target_os = "linux")]
+pub(crate) mod sys;
 
 pub use crate::child::detect;
 pub use confine::{ConfineError, WorkerLimits, confine};
 pub use mounted::MountTable;
-pub(crate) use names::{Names, all_names, is_below};
+pub(crate) use names::{NameSet, all_names, is_below};
 pub use places::{KERNEL, credential_places, machine_keys, system_read};
-pub use profile::{Contradiction, Limits, Mechanism, Network, Profile, StandIn, Support};
+pub use profile::{
+    Contradiction, Mechanism, NetworkAccess, SandboxLimits, SandboxProfile, StandIn, Support,
+};
 pub use protected::Protection;
 pub use survey::{Guard, SurveyError, UndonePlace};
 pub(crate) use survey::{SecondLook, Survey};

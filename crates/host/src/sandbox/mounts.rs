@@ -16,10 +16,10 @@ use rustix::mount::{
     mount_change, move_mount, open_tree,
 };
 
-use super::look::exactly;
+use super::place_state::exactly;
+use super::setup_error::SetupError;
 use super::sys;
-use super::trouble::Trouble;
-use super::{Profile, StandIn};
+use super::{SandboxProfile, StandIn};
 
 const SHARED_MEMORY: &str = "/dev/shm";
 const SHARED_MEMORY_OPTIONS: &str = "mode=1777,size=64m,nr_inodes=1024";
@@ -30,8 +30,8 @@ const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
 const ROOMS_OPTIONS: &str = "mode=711,size=64k,nr_inodes=64";
 
 /// Builds the view. What happens here is seen by this process and its children only.
-pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
-    let machine = |error: io::Error| Trouble::machine("arrange mounts", error);
+pub(crate) fn arrange(profile: &SandboxProfile) -> Result<(), SetupError> {
+    let machine = |error: io::Error| SetupError::machine("arrange mounts", error);
     let everything = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", everything).map_err(|error| machine(error.into()))?;
 
@@ -40,18 +40,18 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
     writable.sort_unstable();
     let mut copies = Vec::with_capacity(writable.len());
     for path in writable {
-        let copy = copy(path).map_err(|error| Trouble::profile("make writable", path, error))?;
+        let copy = copy(path).map_err(|error| SetupError::profile("make writable", path, error))?;
         copies.push((path, copy));
     }
     let root = exactly(Path::new("/")).map_err(machine)?;
     sys::freeze_mounts(root.as_fd()).map_err(machine)?;
     for (path, copy) in &copies {
-        put(copy, path).map_err(|error| Trouble::profile("make writable", path, error))?;
+        put(copy, path).map_err(|error| SetupError::profile("make writable", path, error))?;
     }
     if let Some(StandIn { at, copy: from }) = &profile.stand_in {
         // Read-only like everything else by now, even in the middle of a writable folder.
         let show = || put(&copy(from)?, at);
-        show().map_err(|error| Trouble::profile("show a copy of", at, error))?;
+        show().map_err(|error| SetupError::profile("show a copy of", at, error))?;
     }
     protect(profile)?;
     deny(profile)?;
@@ -64,7 +64,7 @@ pub(crate) fn arrange(profile: &Profile) -> Result<(), Trouble> {
 
 /// Where programs share memory by name: their own, since the user's contains data of others. `None` if there is no such place, or
 /// if the user works there.
-pub(crate) fn shared_memory(profile: &Profile) -> Option<&'static Path> {
+pub(crate) fn shared_memory(profile: &SandboxProfile) -> Option<&'static Path> {
     let shared = Path::new(SHARED_MEMORY);
     let used = |path: &PathBuf| path.starts_with(shared);
     let free = !profile.write.iter().chain(&profile.read).any(used);
@@ -74,22 +74,22 @@ pub(crate) fn shared_memory(profile: &Profile) -> Option<&'static Path> {
 /// Shows the processes of the new world instead of the user's. To be called by its first process.
 ///
 /// Where `/proc` can't be mounted (in some containers), there is none: less than usual, never more.
-pub(crate) fn processes() -> Result<(), Trouble> {
+pub(crate) fn processes() -> Result<(), SetupError> {
     let flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOEXEC;
     if mount("proc", "/proc", "proc", flags, None).is_ok() {
         return Ok(());
     }
     fill(Path::new("/proc"), MountFlags::RDONLY, COVER_OPTIONS)
-        .map_err(|error| Trouble::machine("hide the processes of others", error))
+        .map_err(|error| SetupError::machine("hide the processes of others", error))
 }
 
-fn protect(profile: &Profile) -> Result<(), Trouble> {
+fn protect(profile: &SandboxProfile) -> Result<(), SetupError> {
     let mut pinned = BTreeSet::new();
     for place in &profile.protect {
         let Some(root) = profile.writable_above(place) else {
             continue;
         };
-        let trouble = |error| Trouble::profile("protect", place, error);
+        let trouble = |error| SetupError::profile("protect", place, error);
         pin(root, place, &mut pinned).map_err(trouble)?;
         // A link can't be a mount point: it is checked again after the run, and its target is a separate place.
         let Ok(found) = place.symlink_metadata() else {
@@ -126,7 +126,7 @@ fn pin(root: &Path, place: &Path, pinned: &mut BTreeSet<PathBuf>) -> io::Result<
     Ok(())
 }
 
-fn deny(profile: &Profile) -> Result<(), Trouble> {
+fn deny(profile: &SandboxProfile) -> Result<(), SetupError> {
     let allowed: Vec<&PathBuf> = profile.read.iter().chain(&profile.write).collect();
     for place in &profile.deny {
         if !allowed.iter().any(|root| is_inside(place, root)) {
@@ -141,7 +141,7 @@ fn deny(profile: &Profile) -> Result<(), Trouble> {
         } else {
             mount_bind("/dev/null", place).map_err(Into::into)
         };
-        covered.map_err(|error| Trouble::profile("deny", place, error))?;
+        covered.map_err(|error| SetupError::profile("deny", place, error))?;
     }
     Ok(())
 }
@@ -154,11 +154,11 @@ fn is_inside(path: &Path, folder: &Path) -> bool {
 }
 
 /// Covers the temporary files of all children, those that start later included, and shows the child's own again.
-fn hide_rooms(profile: &Profile) -> Result<(), Trouble> {
+fn hide_rooms(profile: &SandboxProfile) -> Result<(), SetupError> {
     let Some(rooms) = &profile.rooms else {
         return Ok(());
     };
-    let trouble = |error| Trouble::profile("hide", rooms, error);
+    let trouble = |error| SetupError::profile("hide", rooms, error);
     let own: Vec<(&Path, OwnedFd)> = profile
         .own_rooms()
         .into_iter()

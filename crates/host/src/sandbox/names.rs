@@ -18,14 +18,14 @@ const LISTING_ALL: [u32; 5] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994, 0x
 
 /// How names in one folder are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Names {
+pub(crate) enum NameSet {
     /// Names are compared byte by byte.
     Exact,
     /// Without regard to upper and lower case.
     Folded,
 }
 
-impl Names {
+impl NameSet {
     /// As this folder does. One that is not there yet is like the nearest one above it.
     pub(crate) fn of(folder: &Path) -> Self {
         match folder.ancestors().find_map(folds) {
@@ -114,10 +114,10 @@ pub(crate) fn alike(one: &OsStr, other: &OsStr) -> bool {
 }
 
 /// Whether a path is a place or below it, in a folder that compares names like this.
-pub(crate) fn is_below(path: &Path, place: &Path, names: Names) -> bool {
+pub(crate) fn is_below(path: &Path, place: &Path, names: NameSet) -> bool {
     match names {
-        Names::Exact => path.starts_with(place),
-        Names::Folded => {
+        NameSet::Exact => path.starts_with(place),
+        NameSet::Folded => {
             let [path, place] = [path, place].map(|path| names.compared(path.as_os_str()));
             Path::new(&path).starts_with(place)
         }

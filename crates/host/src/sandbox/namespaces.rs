@@ -12,11 +12,11 @@ use rustix::net::{
 };
 use rustix::thread::UnshareFlags;
 
+use super::setup_error::SetupError;
 use super::sys;
-use super::trouble::Trouble;
 
 /// Leaves the user's namespaces. The PID namespace starts with the next child.
-pub(crate) fn enter() -> Result<(), Trouble> {
+pub(crate) fn enter() -> Result<(), SetupError> {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
     let all = UnshareFlags::NEWUSER
@@ -25,9 +25,9 @@ pub(crate) fn enter() -> Result<(), Trouble> {
         | UnshareFlags::NEWNET
         | UnshareFlags::NEWIPC
         | UnshareFlags::NEWUTS;
-    sys::unshare(all).map_err(|error| Trouble::machine("make namespaces", error))?;
+    sys::unshare(all).map_err(|error| SetupError::machine("make namespaces", error))?;
     let write = |file: &str, text: String| {
-        fs::write(file, text).map_err(|error| Trouble::machine("keep the user id", error))
+        fs::write(file, text).map_err(|error| SetupError::machine("keep the user id", error))
     };
     // Groups must be given up before they can be mapped: otherwise leaving one would be a way to more rights.
     write("/proc/self/setgroups", "deny".to_owned())?;
@@ -36,8 +36,8 @@ pub(crate) fn enter() -> Result<(), Trouble> {
 }
 
 /// Opens the only access to a separate network: loopback, and a listener on it.
-pub(crate) fn listen() -> Result<(TcpListener, u16), Trouble> {
-    let trouble = |error: io::Error| Trouble::machine("open the network listener", error);
+pub(crate) fn listen() -> Result<(TcpListener, u16), SetupError> {
+    let trouble = |error: io::Error| SetupError::machine("open the network listener", error);
     raise_loopback().map_err(trouble)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(trouble)?;
     let port = listener.local_addr().map_err(trouble)?.port();

@@ -48,7 +48,7 @@ pub(crate) type FileId = ((u32, u32), u64);
 
 /// What distinguishes one object from another that has the same name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Mark {
+pub(crate) enum ObjectMark {
     /// The device, the inode, and when that was made: numbers of inodes are used again.
     Object {
         device: (u32, u32),
@@ -60,7 +60,7 @@ pub(crate) enum Mark {
     Link(OsString),
 }
 
-impl Mark {
+impl ObjectMark {
     /// The mark of something that can't be inspected. No object has it.
     pub(crate) const UNSEEN: Self = Self::Object {
         device: (0, 0),
@@ -77,7 +77,7 @@ impl Mark {
 
 /// What has a name now.
 #[derive(Clone, Debug)]
-pub(crate) struct Found {
+pub(crate) struct NamedObject {
     pub(crate) kind: FileType,
     pub(crate) owner: u32,
     /// How many names a file has.
@@ -85,10 +85,10 @@ pub(crate) struct Found {
     pub(crate) device: (u32, u32),
     pub(crate) inode: u64,
     pub(crate) born: Option<Moment>,
-    pub(crate) mark: Mark,
+    pub(crate) mark: ObjectMark,
 }
 
-impl Found {
+impl NamedObject {
     /// Inspects an entry of a folder; an empty name is the folder itself.
     pub(crate) fn at(folder: BorrowedFd<'_>, name: &OsStr) -> Result<Self, Errno> {
         let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::EMPTY_PATH;
@@ -101,9 +101,9 @@ impl Found {
         let mark = match kind {
             FileType::Symlink => {
                 let target = readlinkat(folder, name, Vec::new())?;
-                Mark::Link(OsString::from_vec(target.into_bytes()))
+                ObjectMark::Link(OsString::from_vec(target.into_bytes()))
             }
-            _ => Mark::Object {
+            _ => ObjectMark::Object {
                 device,
                 inode: found.stx_ino,
                 born,

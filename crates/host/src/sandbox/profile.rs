@@ -9,7 +9,7 @@ use super::trail::Trails;
 
 /// What a child may read, write, reach and use up. The default is nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Profile {
+pub struct SandboxProfile {
     /// Files and folders that can be read, and whose programs can be run. Missing ones are skipped.
     pub read: Vec<PathBuf>,
     /// Files and folders that can be written, which includes reading. They must exist.
@@ -26,9 +26,9 @@ pub struct Profile {
     /// [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
     pub stand_in: Option<StandIn>,
     /// What of the network there is.
-    pub network: Network,
+    pub network: NetworkAccess,
     /// How much it may use up.
-    pub limits: Limits,
+    pub limits: SandboxLimits,
     /// The only programs that can be run, of those in readable places; `None` is all of them.
     pub programs: Option<Vec<PathBuf>>,
 }
@@ -44,7 +44,7 @@ pub struct StandIn {
 
 /// What of the network a child has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Network {
+pub enum NetworkAccess {
     /// No sockets at all, local ones included.
     #[default]
     None,
@@ -54,7 +54,7 @@ pub enum Network {
 
 /// How much a child may use up; `None` leaves a limit as it is. Core dumps are always off, since they hold secrets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Memory that each process may write to, in bytes; it may reserve sixteen times as much address space.
     pub memory: Option<u64>,
     /// Address space that it may reserve, if that is not to be sixteen times as much.
@@ -101,7 +101,7 @@ pub struct Contradiction {
     pub forbidden: PathBuf,
 }
 
-impl Profile {
+impl SandboxProfile {
     /// Refuses what can't be enforced in one sense only: a place allowed below one that is forbidden.
     ///
     /// # Errors

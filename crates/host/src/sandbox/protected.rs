@@ -4,7 +4,7 @@
 //! files, instructions of agents. Host functions know each path before it is written. A child does not ask, so the same
 //! answer has to become mounts and rules before it starts, and a second look after it ended.
 //!
-//! **Decision.** A row of the table (`obeyed.rs`) is a sequence of names that counts below any folder, at the top of a repository, or in the
+//! **Decision.** A row of the table (`protected_files.rs`) is a sequence of names that counts below any folder, at the top of a repository, or in the
 //! home. A host function asks for one path. For a child, [`Protection::named_in`] lists the rows for the folders that matter and
 //! [`Guard`](super::Guard) walks what it may write, before and after.
 
@@ -17,12 +17,12 @@ use std::{
 
 use super::{
     mounted::MountTable,
-    names::{Names, alike},
-    obeyed::{
+    names::{NameSet, alike},
+    places::credential_places,
+    protected_files::{
         AT_TOP, BARE_REPOSITORY, BESIDE_HEAD, IN_ANY_FOLDER, IN_GIT_FOLDER, REPOSITORIES, Where,
     },
-    obeyed_home::{AT_HOME, ON_MACHINE},
-    places::credential_places,
+    protected_home::{AT_HOME, ON_MACHINE},
     trail::Trails,
 };
 
@@ -288,7 +288,7 @@ fn base<'p, 'n>(path: &'p Path, names: impl Iterator<Item = &'n str>) -> Option<
         is_same &= last == name;
         base = base.parent()?;
     }
-    (is_same || Names::of(path.parent()?) == Names::Folded).then_some(base)
+    (is_same || NameSet::of(path.parent()?) == NameSet::Folded).then_some(base)
 }
 
 fn is_there(path: &Path) -> bool {
@@ -452,7 +452,7 @@ mod tests {
     fn names_that_differ_in_case_are_one_where_the_folder_says_so() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
-        let folds = Names::of(&folder) == Names::Folded;
+        let folds = NameSet::of(&folder) == NameSet::Folded;
         let protection = protection(&folder.join("home"), &folder.join("project"));
         for path in ["claude.md", ".GIT/config", "sub/.Cargo/CONFIG.toml"] {
             let covering = protection.covering(&folder.join(path));

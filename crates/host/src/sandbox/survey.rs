@@ -3,7 +3,7 @@
 //! **Problem.** The sandbox holds existing protected places. It can't hold those that a child creates, and a place with the same
 //! name need not be the same object: another run can have created it, or replaced the first.
 //!
-//! **Decision.** The first scan records each protected place as an object ([`Mark`]). The second one walks the same folders, and
+//! **Decision.** The first scan records each protected place as an object ([`ObjectMark`]). The second one walks the same folders, and
 //! renames every protected place that is not one of those objects. It renames and never deletes: the user may have created it. A
 //! file that the sandbox held and that was replaced stays: only another program can have done that, such as the user's editor. It
 //! is reported.
@@ -18,12 +18,12 @@ use std::{
 use rustix::fs::{Access, AtFlags, FileType, accessat};
 
 use super::{
-    judge::Judge,
-    obeyed::BARE_REPOSITORY,
-    object::{FileId, Found, Mark, Moment, make_accessible, rename_aside},
+    classify::EntryClassifier,
+    object::{FileId, Moment, NamedObject, ObjectMark, make_accessible, rename_aside},
     protected::Protection,
+    protected_files::BARE_REPOSITORY,
     trail::Trails,
-    walk::{Folder, TooMany, Unopened, Visitor, Walk, Wanted, shown},
+    walk::{FolderWalk, RelevantEntry, TooMany, Unopened, VisitedFolder, Visitor, shown},
 };
 
 /// How many files and folders are scanned before a child starts. If there are more, it is not started.
@@ -48,11 +48,11 @@ pub struct Guard {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survey {
     /// Existing protected places. Of a repository by any name, the folder.
-    pub(crate) places: Vec<(PathBuf, Mark)>,
+    pub(crate) places: Vec<(PathBuf, ObjectMark)>,
     /// Links on the way to protected places (`.cargo -> elsewhere`). What is behind them is in `covered`.
-    pub(crate) links: Vec<(PathBuf, Mark)>,
+    pub(crate) links: Vec<(PathBuf, ObjectMark)>,
     /// Folders that can't be looked into.
-    pub(crate) unreadable: Vec<(PathBuf, Mark)>,
+    pub(crate) unreadable: Vec<(PathBuf, ObjectMark)>,
     /// What has to be read-only besides: unreadable folders that a child could open, other names of protected files, and what links and settings name.
     pub(crate) covered: Vec<PathBuf>,
     /// Whether a sandbox holds these places, so that the child can't replace them.
@@ -138,7 +138,7 @@ impl Survey {
     }
 
     /// Keeps the places that existed before every other run: what another one may have created is not known.
-    pub(crate) fn forget(&mut self, is_made: impl Fn(&Path, &Mark) -> bool) {
+    pub(crate) fn forget(&mut self, is_made: impl Fn(&Path, &ObjectMark) -> bool) {
         let made = self
             .places
             .extract_if(.., |(place, mark)| is_made(place, mark));
@@ -147,12 +147,12 @@ impl Survey {
     }
 
     /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held.
-    pub(crate) fn knows(&self, place: &Path, mark: &Mark) -> bool {
+    pub(crate) fn knows(&self, place: &Path, mark: &ObjectMark) -> bool {
         let mut known = self.places.iter().chain(&self.links);
         known.any(|(known, before)| known == place && self.accepts(before, mark))
     }
 
-    fn accepts(&self, before: &Mark, now: &Mark) -> bool {
+    fn accepts(&self, before: &ObjectMark, now: &ObjectMark) -> bool {
         before == now || self.is_fenced && before.is_file() && now.is_file()
     }
 }
@@ -179,7 +179,7 @@ impl Guard {
     ) -> Result<Survey, SurveyError> {
         let mut left = most;
         let mut before = Before {
-            judge: Judge::new(self),
+            judge: EntryClassifier::new(self),
             survey: Survey::default(),
             folders: Vec::new(),
             error: None,
@@ -202,7 +202,7 @@ impl Guard {
             linked: trails.shared().clone(),
         };
         for folder in &folders {
-            let walked = Walk::through(folder, &mut inside, &mut left);
+            let walked = FolderWalk::through(folder, &mut inside, &mut left);
             walked.map_err(|TooMany| too_many(folder, most))?;
         }
         let aliases = self.other_names(inside.linked, most)?;
@@ -236,7 +236,7 @@ impl Guard {
         most: usize,
     ) -> Result<(), SurveyError> {
         for root in self.outermost() {
-            let walked = Walk::through(root, visitor, left);
+            let walked = FolderWalk::through(root, visitor, left);
             walked.map_err(|TooMany| too_many(root, most))?;
         }
         Ok(())
@@ -257,7 +257,7 @@ impl Guard {
         let known = before.places.iter().chain(&before.links);
         let unreadable = before.unreadable.iter();
         let mut after = After {
-            judge: Judge::new(self),
+            judge: EntryClassifier::new(self),
             known: known.map(|(place, mark)| (place.as_path(), mark)).collect(),
             unreadable: unreadable
                 .map(|(place, mark)| (place.as_path(), mark))
@@ -268,7 +268,7 @@ impl Guard {
         };
         let mut left = MOST_AFTER;
         for root in self.outermost() {
-            if let Err(TooMany) = Walk::through(root, &mut after, &mut left) {
+            if let Err(TooMany) = FolderWalk::through(root, &mut after, &mut left) {
                 let error = format!("there are more than {MOST_AFTER} files to scan");
                 let error = io::Error::other(error);
                 after.found.failed.push((root.clone(), error));
@@ -287,7 +287,7 @@ fn too_many(folder: &Path, most: usize) -> SurveyError {
 
 /// The scan before the child starts.
 struct Before<'g> {
-    judge: Judge<'g>,
+    judge: EntryClassifier<'g>,
     survey: Survey,
     /// Protected places that are folders.
     folders: Vec<PathBuf>,
@@ -299,11 +299,16 @@ impl Visitor for Before<'_> {
         self.judge.wants(name)
     }
 
-    fn passes(&self, _folder: &Found) -> bool {
+    fn passes(&self, _folder: &NamedObject) -> bool {
         false
     }
 
-    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
+    fn visit(
+        &mut self,
+        folder: &VisitedFolder<'_>,
+        wanted: Vec<RelevantEntry>,
+        inner: &mut Vec<OsString>,
+    ) {
         let spots = self.judge.spots(folder, wanted, inner);
         if spots.is_repository {
             let place = (folder.path.to_owned(), folder.mark.clone());
@@ -315,7 +320,7 @@ impl Visitor for Before<'_> {
             }
         }
         for (name, behind) in spots.links {
-            if let Ok(found) = Found::at(folder.handle, &name) {
+            if let Ok(found) = NamedObject::at(folder.handle, &name) {
                 let link = (folder.path.join(name), found.mark);
                 self.survey.links.push(link);
                 self.survey.covered.extend(behind);
@@ -323,7 +328,7 @@ impl Visitor for Before<'_> {
         }
         for entry in spots.entries {
             let path = folder.path.join(&entry.name);
-            match Found::at(folder.handle, &entry.name) {
+            match NamedObject::at(folder.handle, &entry.name) {
                 Ok(found) => {
                     if found.kind == FileType::Directory {
                         self.folders.push(path.clone());
@@ -347,7 +352,7 @@ impl Visitor for Before<'_> {
             self.error = Some((path, error));
             return false;
         }
-        let found = Found::at(at, name).ok();
+        let found = NamedObject::at(at, name).ok();
         let can_write = || accessat(at, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
         if found
             .as_ref()
@@ -355,7 +360,7 @@ impl Visitor for Before<'_> {
         {
             self.survey.covered.push(path.clone());
         }
-        let mark = found.map_or(Mark::UNSEEN, |found| found.mark);
+        let mark = found.map_or(ObjectMark::UNSEEN, |found| found.mark);
         self.survey.unreadable.push((path, mark));
         false
     }
@@ -371,11 +376,16 @@ impl Visitor for InPlaces {
         true
     }
 
-    fn passes(&self, _folder: &Found) -> bool {
+    fn passes(&self, _folder: &NamedObject) -> bool {
         false
     }
 
-    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
+    fn visit(
+        &mut self,
+        folder: &VisitedFolder<'_>,
+        wanted: Vec<RelevantEntry>,
+        inner: &mut Vec<OsString>,
+    ) {
         let is_git = wanted.iter().any(|entry| entry.name == "HEAD");
         for entry in wanted {
             if entry.is_folder {
@@ -385,7 +395,7 @@ impl Visitor for InPlaces {
                 }
                 continue;
             }
-            if let Ok(found) = Found::at(folder.handle, &entry.name)
+            if let Ok(found) = NamedObject::at(folder.handle, &entry.name)
                 && found.kind == FileType::RegularFile
                 && found.names > 1
             {
@@ -412,13 +422,18 @@ impl Visitor for Aliases {
         self.inodes.contains(&inode)
     }
 
-    fn passes(&self, _folder: &Found) -> bool {
+    fn passes(&self, _folder: &NamedObject) -> bool {
         false
     }
 
-    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, _inner: &mut Vec<OsString>) {
+    fn visit(
+        &mut self,
+        folder: &VisitedFolder<'_>,
+        wanted: Vec<RelevantEntry>,
+        _inner: &mut Vec<OsString>,
+    ) {
         for entry in wanted {
-            let found = Found::at(folder.handle, &entry.name);
+            let found = NamedObject::at(folder.handle, &entry.name);
             if found.is_ok_and(|found| self.linked.contains(&(found.device, found.inode))) {
                 self.found.push(folder.path.join(&entry.name));
             }
@@ -433,25 +448,25 @@ impl Visitor for Aliases {
 
 /// The scan after the child ended.
 struct After<'g> {
-    judge: Judge<'g>,
+    judge: EntryClassifier<'g>,
     before: &'g Survey,
-    known: HashMap<&'g Path, &'g Mark>,
-    unreadable: HashMap<&'g Path, &'g Mark>,
+    known: HashMap<&'g Path, &'g ObjectMark>,
+    unreadable: HashMap<&'g Path, &'g ObjectMark>,
     ended: Option<Moment>,
     found: SecondLook,
 }
 
 impl After<'_> {
-    fn knows(&self, path: &Path, mark: &Mark) -> bool {
+    fn knows(&self, path: &Path, mark: &ObjectMark) -> bool {
         let known = self.known.get(path);
         known.is_some_and(|known| self.before.accepts(known, mark))
     }
 
     /// Renames an entry, unless it existed before, replaced what a sandbox held, or belongs to the user; returns the new name of a
     /// folder.
-    fn set_aside(&mut self, folder: &Folder<'_>, name: &OsStr) -> Option<OsString> {
+    fn set_aside(&mut self, folder: &VisitedFolder<'_>, name: &OsStr) -> Option<OsString> {
         let path = folder.path.join(name);
-        let found = match Found::at(folder.handle, name) {
+        let found = match NamedObject::at(folder.handle, name) {
             Ok(found) => found,
             Err(rustix::io::Errno::NOENT) => return None,
             Err(error) => {
@@ -484,11 +499,16 @@ impl Visitor for After<'_> {
         self.judge.wants(name)
     }
 
-    fn passes(&self, folder: &Found) -> bool {
+    fn passes(&self, folder: &NamedObject) -> bool {
         self.unreadable.values().any(|mark| **mark == folder.mark)
     }
 
-    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>) {
+    fn visit(
+        &mut self,
+        folder: &VisitedFolder<'_>,
+        wanted: Vec<RelevantEntry>,
+        inner: &mut Vec<OsString>,
+    ) {
         let spots = self.judge.spots(folder, wanted, inner);
         if spots.is_repository {
             match self.knows(folder.path, folder.mark) {

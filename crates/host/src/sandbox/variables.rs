@@ -7,9 +7,9 @@ use std::{
 };
 
 use super::{
-    obeyed::IN_ANY_FOLDER,
-    obeyed_home::{AT_HOME, MOVED_BY, NAMED_BY},
     places::credential_places,
+    protected_files::IN_ANY_FOLDER,
+    protected_home::{AT_HOME, MOVED_BY, NAMED_BY},
 };
 
 /// Paths that environment variables name.

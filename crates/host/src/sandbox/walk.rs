@@ -20,7 +20,7 @@ use rustix::{
     io::Errno,
 };
 
-use super::object::{FOLDER, Found, Mark, open_folder};
+use super::object::{FOLDER, NamedObject, ObjectMark, open_folder};
 
 /// How many handles stay open.
 const OPEN_HANDLES: usize = 32;
@@ -35,22 +35,27 @@ pub(super) trait Visitor {
     fn wants(&self, name: &OsStr, inode: u64) -> bool;
 
     /// Whether a folder is passed over.
-    fn passes(&self, folder: &Found) -> bool;
+    fn passes(&self, folder: &NamedObject) -> bool;
 
     /// Visits the relevant entries, and the folders that would be entered next; changes both.
-    fn visit(&mut self, folder: &Folder<'_>, wanted: Vec<Wanted>, inner: &mut Vec<OsString>);
+    fn visit(
+        &mut self,
+        folder: &VisitedFolder<'_>,
+        wanted: Vec<RelevantEntry>,
+        inner: &mut Vec<OsString>,
+    );
 
     /// A folder can't be opened or read. Whether that should be tried once more.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool;
 }
 
 /// A folder that is being visited.
-pub(super) struct Folder<'w> {
+pub(super) struct VisitedFolder<'w> {
     pub(super) handle: BorrowedFd<'w>,
     pub(super) path: &'w Path,
     /// How many folders it is below the start of the walk.
     pub(super) depth: usize,
-    pub(super) mark: &'w Mark,
+    pub(super) mark: &'w ObjectMark,
 }
 
 /// A folder that could not be opened.
@@ -61,13 +66,13 @@ pub(super) struct Unopened<'w> {
 }
 
 /// An entry that matters.
-pub(super) struct Wanted {
+pub(super) struct RelevantEntry {
     pub(super) name: OsString,
     pub(super) is_folder: bool,
     pub(super) is_link: bool,
 }
 
-struct Level {
+struct WalkLevel {
     device: (u32, u32),
     inode: u64,
     /// The length of its path.
@@ -76,12 +81,12 @@ struct Level {
 }
 
 /// A walk through a folder tree.
-pub(super) struct Walk<'v, V> {
+pub(super) struct FolderWalk<'v, V> {
     visitor: &'v mut V,
     /// How many more entries are visited.
     left: &'v mut usize,
     path: OsString,
-    levels: Vec<Level>,
+    levels: Vec<WalkLevel>,
     /// Of the innermost levels.
     handles: VecDeque<OwnedFd>,
 }
@@ -90,7 +95,7 @@ pub(super) struct Walk<'v, V> {
 #[derive(Debug)]
 pub(super) struct TooMany;
 
-impl<'v, V: Visitor> Walk<'v, V> {
+impl<'v, V: Visitor> FolderWalk<'v, V> {
     /// Walks through a folder. `left` is the remaining number of entries, and is counted down.
     pub(super) fn through(
         root: &Path,
@@ -177,7 +182,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
 
     /// Visits the entries of an open folder, and continues with the folders in it.
     fn look(&mut self, handle: OwnedFd) -> Result<(), TooMany> {
-        let found = match Found::at(handle.as_fd(), OsStr::new("")) {
+        let found = match NamedObject::at(handle.as_fd(), OsStr::new("")) {
             Ok(found) => found,
             Err(error) => {
                 self.failed(error.into());
@@ -192,7 +197,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
         if *self.left == 0 {
             return Err(TooMany);
         }
-        let folder = Folder {
+        let folder = VisitedFolder {
             handle: handle.as_fd(),
             path: Path::new(&self.path),
             depth: self.levels.len(),
@@ -203,7 +208,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
             Ok(()) | Err(Errno::NOENT) => {}
             Err(error) => self.failed(error.into()),
         }
-        self.levels.push(Level {
+        self.levels.push(WalkLevel {
             device: found.device,
             inode: found.inode,
             length: self.path.len(),
@@ -219,7 +224,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
     fn read(
         &mut self,
         handle: BorrowedFd<'_>,
-        wanted: &mut Vec<Wanted>,
+        wanted: &mut Vec<RelevantEntry>,
         inner: &mut Vec<OsString>,
     ) -> Result<(), Errno> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER];
@@ -244,7 +249,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
                 kind => kind,
             };
             if self.visitor.wants(name, entry.ino()) {
-                wanted.push(Wanted {
+                wanted.push(RelevantEntry {
                     name: name.to_owned(),
                     is_folder: kind.is_dir(),
                     is_link: kind.is_symlink(),
@@ -273,7 +278,7 @@ impl<'v, V: Visitor> Walk<'v, V> {
             None => Err(Errno::BADF),
         };
         let parent = parent.and_then(|parent| {
-            let found = Found::at(parent.as_fd(), OsStr::new(""))?;
+            let found = NamedObject::at(parent.as_fd(), OsStr::new(""))?;
             match (found.device, found.inode) == id {
                 true => Ok(parent),
                 false => Err(Errno::STALE),

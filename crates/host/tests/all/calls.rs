@@ -1,7 +1,7 @@
 //! System calls that open ways around the sandbox, one by one.
 
 use metier_host::child::Exit;
-use metier_host::sandbox::{Mechanism, Network};
+use metier_host::sandbox::{Mechanism, NetworkAccess};
 
 use crate::room::{BOTH, Room, out};
 
@@ -81,7 +81,7 @@ fn without_network_there_are_no_sockets_but_pairs() {
 #[test]
 fn with_a_proxy_there_is_tcp_and_nothing_else() {
     let mut room = Room::new(Mechanism::Namespaces);
-    room.profile.network = Network::Proxy;
+    room.profile.network = NetworkAccess::Proxy;
     for (call, expected) in DENIED {
         check(&room, call, expected);
     }

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use metier_host::child::Exit;
-use metier_host::world::{Done, WorldError, git_commands, only_reads};
-use metier_policy::{Act, Git};
+use metier_host::execution::{ActResult, ExecutionError, git_commands, only_reads};
+use metier_policy::{Act, GitAct};
 
 use crate::world::Place;
 
@@ -56,7 +56,7 @@ fn plain_git(folder: &Path, arguments: &[&str]) -> String {
 
 impl Place {
     /// Runs git for the skill: the exit code, and all that it printed.
-    fn git(&self, arguments: &[&str]) -> Result<(Option<i32>, String), WorldError> {
+    fn git(&self, arguments: &[&str]) -> Result<(Option<i32>, String), ExecutionError> {
         self.git_in("project", arguments)
     }
 
@@ -64,10 +64,10 @@ impl Place {
         &self,
         folder: &str,
         arguments: &[&str],
-    ) -> Result<(Option<i32>, String), WorldError> {
+    ) -> Result<(Option<i32>, String), ExecutionError> {
         let arguments: Vec<String> = arguments.iter().map(|word| (*word).to_owned()).collect();
         let reads = only_reads(&arguments);
-        let git = Git {
+        let git = GitAct {
             repository: self.path(folder),
             arguments,
         };
@@ -75,7 +75,7 @@ impl Place {
             true => Act::ReadRepository(git),
             false => Act::WriteRepository(git),
         };
-        let Done::Child(ended, _) = self.act(act)? else {
+        let ActResult::Child(ended, _) = self.act(act)? else {
             panic!("no child");
         };
         let code = match ended.exit {
@@ -531,7 +531,7 @@ impl Trap {
                     .chain(options.iter().map(String::as_str))
                     .chain(operand(command).iter().copied());
                 let words: Vec<String> = words.map(str::to_owned).collect();
-                let git = Git {
+                let git = GitAct {
                     repository: self.place.path("project"),
                     arguments: words.clone(),
                 };

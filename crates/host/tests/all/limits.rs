@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use metier_host::child::Exit;
-use metier_host::sandbox::Limits;
+use metier_host::sandbox::SandboxLimits;
 
 use crate::room::{BOTH, Room, out};
 
@@ -32,11 +32,11 @@ fn processes_are_bounded() {
 fn a_fork_bomb_is_bounded_and_leaves_nothing() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
-        room.profile.limits = Limits {
+        room.profile.limits = SandboxLimits {
             processes: Some(30),
             cpu_seconds: Some(2),
             memory: Some(256 * MEGABYTE),
-            ..Limits::default()
+            ..SandboxLimits::default()
         };
         room.timeout = Duration::from_millis(800);
         // Five levels of four, so that it ends by itself even where nothing holds it.

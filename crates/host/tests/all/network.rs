@@ -6,8 +6,8 @@ use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::sync::mpsc;
 
-use metier_host::child::{self, ChildError, Fence, Proxy, Spec};
-use metier_host::sandbox::{Mechanism, Network};
+use metier_host::child::{self, ChildError, ChildSpec, Confinement, ProxyListener};
+use metier_host::sandbox::{Mechanism, NetworkAccess};
 
 use crate::room::{BOTH, Room, out, probe, shim};
 
@@ -31,7 +31,7 @@ fn without_network_not_even_this_machine_can_be_reached() {
 #[test]
 fn with_a_proxy_the_only_door_is_the_proxy() {
     let mut room = Room::new(Mechanism::Namespaces);
-    room.profile.network = Network::Proxy;
+    room.profile.network = NetworkAccess::Proxy;
     let outside = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = outside.local_addr().unwrap().to_string();
     let (given, taken) = mpsc::channel::<TcpListener>();
@@ -45,11 +45,11 @@ fn with_a_proxy_the_only_door_is_the_proxy() {
     });
     let serve = move |listener: TcpListener| given.send(listener).unwrap();
     let folder = File::open(room.work()).unwrap();
-    let mut spec = Spec::new(
+    let mut spec = ChildSpec::new(
         shim(),
         "/bin/sh",
         folder.as_fd(),
-        Fence::Profile(&room.profile),
+        Confinement::Profile(&room.profile),
     );
     let script = format!(
         "{0} connect {address}; {0} ask $HTTPS_PROXY; echo \"$http_proxy $ALL_PROXY\"",
@@ -57,7 +57,7 @@ fn with_a_proxy_the_only_door_is_the_proxy() {
     );
     let args = ["-c".into(), script.into()];
     spec.args = &args;
-    spec.proxy = Some(Proxy {
+    spec.proxy = Some(ProxyListener {
         url: "http://127.0.0.1:{port}",
         serve: &serve,
     });
@@ -77,7 +77,7 @@ fn with_a_proxy_the_only_door_is_the_proxy() {
 #[test]
 fn a_proxy_without_a_network_of_its_own_is_refused() {
     let mut room = Room::new(Mechanism::Landlock);
-    room.profile.network = Network::Proxy;
+    room.profile.network = NetworkAccess::Proxy;
     let refused = room.run("/bin/true", &[]);
     assert!(
         matches!(refused, Err(ChildError::NoSandbox { .. })),

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use metier_host::execution::{ActResult, Deno, ExecutionError, tidy_up};
 use metier_host::sandbox::Protection;
-use metier_host::world::{Deno, Done, WorldError, tidy_up};
 use metier_policy::Act;
 use metier_testkit::patience::wait_until;
 
@@ -58,7 +58,7 @@ fn no_row_is_written_by_a_host_function() {
         for path in [row.clone(), row.join("inner")] {
             let done = place.act(write(path.clone()));
             assert!(
-                matches!(done, Err(WorldError::Never { .. })),
+                matches!(done, Err(ExecutionError::Never { .. })),
                 "{}: {done:?}",
                 path.display()
             );
@@ -82,7 +82,7 @@ fn no_row_is_left_behind_by_a_child() {
         path: "scripts/do.sh".into(),
         arguments: Vec::new(),
     });
-    let Ok(Done::Child(outcome, _)) = done else {
+    let Ok(ActResult::Child(outcome, _)) = done else {
         panic!("{done:?}");
     };
     assert!(place.path("project/fine").exists(), "{outcome:?}");
@@ -173,12 +173,12 @@ fn nothing_of_the_kernel_is_opened_by_a_permission() {
     ] {
         let read = place.act(Act::ReadFile(path.into()));
         assert!(
-            matches!(read, Err(WorldError::Never { .. })),
+            matches!(read, Err(ExecutionError::Never { .. })),
             "{path}: {read:?}"
         );
         let written = place.act(write(path.into()));
         assert!(
-            matches!(written, Err(WorldError::Never { .. })),
+            matches!(written, Err(ExecutionError::Never { .. })),
             "{path}: {written:?}"
         );
     }
@@ -188,7 +188,7 @@ fn nothing_of_the_kernel_is_opened_by_a_permission() {
             pattern: "**/environ".into(),
         });
         assert!(
-            matches!(found, Err(WorldError::Never { .. })),
+            matches!(found, Err(ExecutionError::Never { .. })),
             "{folder}: {found:?}"
         );
     }
@@ -213,7 +213,7 @@ fn nothing_of_the_kernel_is_opened_by_a_permission() {
                 arguments: Vec::new(),
             });
             assert!(
-                matches!(done, Err(WorldError::Never { .. })),
+                matches!(done, Err(ExecutionError::Never { .. })),
                 "{grant}: {done:?}"
             );
         }
@@ -399,7 +399,7 @@ fn round(seed: u64) -> (usize, usize) {
         path: "scripts/do.sh".into(),
         arguments: Vec::new(),
     });
-    let Ok(Done::Child(outcome, _)) = done else {
+    let Ok(ActResult::Child(outcome, _)) = done else {
         panic!("seed {seed}: {done:?}");
     };
     let after = everything(&place);

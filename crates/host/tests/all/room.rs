@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use metier_host::child::{self, ChildError, Fence, Outcome, Spec, Stdin};
-use metier_host::sandbox::{Mechanism, Profile, Protection, system_read};
+use metier_host::child::{self, ChildError, ChildOutcome, ChildSpec, Confinement, Stdin};
+use metier_host::sandbox::{Mechanism, Protection, SandboxProfile, system_read};
 use metier_testkit::patience::PATIENCE;
 
 /// Both ways of keeping a child in.
@@ -28,7 +28,7 @@ pub(crate) fn probe() -> &'static Path {
 /// A closed environment.
 pub(crate) struct Room {
     folder: tempfile::TempDir,
-    pub(crate) profile: Profile,
+    pub(crate) profile: SandboxProfile,
     pub(crate) mechanism: Option<Mechanism>,
     pub(crate) env: Vec<(OsString, OsString)>,
     pub(crate) timeout: Duration,
@@ -45,10 +45,10 @@ impl Room {
         let dirs: Vec<PathBuf> = std::env::split_paths(&path).collect();
         let mut read = system_read(&dirs, None);
         read.push(probe().to_owned());
-        let profile = Profile {
+        let profile = SandboxProfile {
             read,
             write: vec![folder.path().join("home/work")],
-            ..Profile::default()
+            ..SandboxProfile::default()
         };
         Self {
             folder,
@@ -83,14 +83,14 @@ impl Room {
         path
     }
 
-    pub(crate) fn run(&self, program: &str, args: &[&str]) -> Result<Outcome, ChildError> {
+    pub(crate) fn run(&self, program: &str, args: &[&str]) -> Result<ChildOutcome, ChildError> {
         let folder = File::open(self.work()).expect("the workspace");
         let args: Vec<OsString> = args.iter().map(OsString::from).collect();
-        let mut spec = Spec::new(
+        let mut spec = ChildSpec::new(
             shim(),
             program,
             folder.as_fd(),
-            Fence::Profile(&self.profile),
+            Confinement::Profile(&self.profile),
         );
         spec.args = &args;
         spec.env = &self.env;
@@ -104,24 +104,24 @@ impl Room {
     }
 
     /// Runs a script of the shell.
-    pub(crate) fn sh(&self, script: &str) -> Outcome {
+    pub(crate) fn sh(&self, script: &str) -> ChildOutcome {
         self.run("/bin/sh", &["-c", script]).expect("an outcome")
     }
 
     /// Runs the program that tries things.
-    pub(crate) fn probe(&self, args: &[&str]) -> Outcome {
+    pub(crate) fn probe(&self, args: &[&str]) -> ChildOutcome {
         let program = probe().to_str().expect("a readable path");
         self.run(program, args).expect("an outcome")
     }
 }
 
 /// The protected places that were put back, by their names.
-pub(crate) fn undone(outcome: &Outcome) -> Vec<PathBuf> {
+pub(crate) fn undone(outcome: &ChildOutcome) -> Vec<PathBuf> {
     let places = outcome.undone.iter();
     places.map(|place| place.path.clone()).collect()
 }
 
 /// What was printed, for comparing.
-pub(crate) fn out(outcome: &Outcome) -> String {
+pub(crate) fn out(outcome: &ChildOutcome) -> String {
     String::from_utf8_lossy(&outcome.stdout).trim().to_owned()
 }

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 
-use metier_host::child::{self, ChildError, Exit, Fence, NotStarted, Spec, Stdin};
+use metier_host::child::{self, ChildError, ChildSpec, Confinement, Exit, NotStarted, Stdin};
 use metier_host::sandbox::Mechanism;
 use metier_testkit::{needed, needs};
 
@@ -227,11 +227,11 @@ fn a_folder_that_is_renamed_stays_the_folder() {
         let folder = File::open(room.work().join("inside")).unwrap();
         fs::rename(room.work().join("inside"), room.work().join("elsewhere")).unwrap();
         room.file("work/inside/which", "the second");
-        let mut spec = Spec::new(
+        let mut spec = ChildSpec::new(
             shim(),
             "/bin/cat",
             folder.as_fd(),
-            Fence::Profile(&room.profile),
+            Confinement::Profile(&room.profile),
         );
         let args = ["which".into()];
         spec.args = &args;
@@ -248,11 +248,11 @@ fn a_folder_that_is_gone_is_an_answer() {
     room.file("work/inside/which", "");
     let folder = File::open(room.work().join("inside")).unwrap();
     fs::remove_dir_all(room.work().join("inside")).unwrap();
-    let spec = Spec::new(
+    let spec = ChildSpec::new(
         shim(),
         "/bin/true",
         folder.as_fd(),
-        Fence::Profile(&room.profile),
+        Confinement::Profile(&room.profile),
     );
     let outcome = child::run(&spec).unwrap();
     assert!(
@@ -278,11 +278,11 @@ fn a_shim_that_is_none_is_an_error() {
     let room = Room::new(Mechanism::Namespaces);
     let folder = File::open(room.work()).unwrap();
     for shim in ["/no/such/shim", "/bin/true", "/bin/cat"] {
-        let spec = Spec::new(
+        let spec = ChildSpec::new(
             shim.as_ref(),
             "/bin/true",
             folder.as_fd(),
-            Fence::Profile(&room.profile),
+            Confinement::Profile(&room.profile),
         );
         let refused = child::run(&spec);
         assert!(
@@ -299,8 +299,8 @@ fn a_child_that_is_refused_leaves_no_shim_behind() {
     let link = room.home().join("shim-of-this-test");
     std::os::unix::fs::symlink(shim(), &link).unwrap();
     room.profile.write.push(room.work().join("missing"));
-    let profile = Fence::Profile(&room.profile);
-    let refused = child::run(&Spec::new(&link, "/bin/true", folder.as_fd(), profile));
+    let profile = Confinement::Profile(&room.profile);
+    let refused = child::run(&ChildSpec::new(&link, "/bin/true", folder.as_fd(), profile));
     assert!(matches!(refused, Err(ChildError::Unfit(_))), "{refused:?}");
     let name = link.to_str().unwrap();
     let processes = fs::read_dir("/proc").unwrap().flatten();
@@ -325,11 +325,11 @@ fn a_worker_can_be_talked_to_and_is_gone_when_dropped() {
     for mechanism in BOTH {
         let room = Room::new(mechanism);
         let folder = File::open(room.work()).unwrap();
-        let mut spec = Spec::new(
+        let mut spec = ChildSpec::new(
             shim(),
             "/bin/cat",
             folder.as_fd(),
-            Fence::Profile(&room.profile),
+            Confinement::Profile(&room.profile),
         );
         spec.stdin = Stdin::Piped;
         spec.mechanism = Some(mechanism);
@@ -357,7 +357,7 @@ fn without_a_fence_a_child_is_still_supervised() {
     let room = Room::new(Mechanism::None);
     let outside = room.file("outside", "");
     let folder = File::open(room.work()).unwrap();
-    let mut spec = Spec::new(shim(), "/bin/sh", folder.as_fd(), Fence::Unsandboxed);
+    let mut spec = ChildSpec::new(shim(), "/bin/sh", folder.as_fd(), Confinement::Unsandboxed);
     let script = format!(
         "echo written > {}; setsid sleep 300 & echo done",
         outside.display()

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::symlink;
 
-use metier_host::world::WorldError;
+use metier_host::execution::ExecutionError;
 
 use crate::world::Place;
 
@@ -85,7 +85,10 @@ fn no_folder_is_written_that_others_obey() {
     let place = Place::new(&["file:write(./.git/hooks/**)"], &[]);
     place.file("project/.git/hooks/pre-commit", "");
     let never = place.with(|world| world.wasi()).err();
-    assert!(matches!(never, Some(WorldError::Never { .. })), "{never:?}");
+    assert!(
+        matches!(never, Some(ExecutionError::Never { .. })),
+        "{never:?}"
+    );
 }
 
 #[test]
@@ -93,7 +96,7 @@ fn a_name_that_is_a_link_is_not_opened() {
     let place = Place::new(&["file:read(./docs/**)"], &[]);
     symlink("/etc", place.path("project/docs")).unwrap();
     let link = place.with(|world| world.wasi()).err();
-    assert!(matches!(link, Some(WorldError::Link(_))), "{link:?}");
+    assert!(matches!(link, Some(ExecutionError::Link(_))), "{link:?}");
 }
 
 #[test]

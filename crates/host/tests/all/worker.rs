@@ -5,7 +5,9 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, Stdio};
 
-use metier_host::backend::{Event, Process, Session, SessionError, Worker};
+use metier_host::backend::{
+    ChildProcess, ProcessEvent, SkillProcess, SkillProcessError, WorkerCommand,
+};
 use metier_sdk::wire::method;
 use metier_testkit::patience::wait_until;
 use serde_json::json;
@@ -106,7 +108,7 @@ fn a_worker_ends_with_whoever_started_it() {
 #[test]
 fn a_worker_outlives_the_thread_that_started_it() {
     let open = || {
-        Process::open(
+        ChildProcess::open(
             worker(&["confined", "speak"]),
             &hello(),
             &Desk::default(),
@@ -122,13 +124,16 @@ fn a_worker_outlives_the_thread_that_started_it() {
     }
     let events = Box::new(session).close(&Desk::default(), PATIENCE);
     assert!(
-        matches!(events[..], [Event::Started { .. }, Event::Ended]),
+        matches!(
+            events[..],
+            [ProcessEvent::Started { .. }, ProcessEvent::Ended]
+        ),
         "{events:?}"
     );
 }
 
-fn worker(words: &[&str]) -> Worker {
-    Worker {
+fn worker(words: &[&str]) -> WorkerCommand {
+    WorkerCommand {
         binary: probe().into(),
         arguments: words.iter().map(|word| (*word).to_owned()).collect(),
         variables: Vec::new(),
@@ -140,7 +145,7 @@ fn worker(words: &[&str]) -> Worker {
 fn a_confined_worker_does_its_work() {
     let desk = Desk::default();
     let mut session =
-        Process::open(worker(&["confined", "speak"]), &hello(), &desk, PATIENCE).unwrap();
+        ChildProcess::open(worker(&["confined", "speak"]), &hello(), &desk, PATIENCE).unwrap();
     for size in [10, 1_000_000] {
         let params = json!({"text": "x".repeat(size)});
         let answer = session.call(method::TOOL, params, &desk, PATIENCE);
@@ -151,11 +156,11 @@ fn a_confined_worker_does_its_work() {
         matches!(
             events[..],
             [
-                Event::Started {
+                ProcessEvent::Started {
                     confinement: "landlock",
                     ..
                 },
-                Event::Ended
+                ProcessEvent::Ended
             ]
         ),
         "{events:?}"
@@ -165,11 +170,11 @@ fn a_confined_worker_does_its_work() {
 #[test]
 fn a_worker_that_oversteps_says_what_became_of_it() {
     let desk = Desk::default();
-    let ended = |words: &[&str]| match Process::open(worker(words), &hello(), &desk, PATIENCE).err()
-    {
-        Some(SessionError::Ended { how, stderr }) => (how, stderr),
-        other => panic!("{other:?}"),
-    };
+    let ended =
+        |words: &[&str]| match ChildProcess::open(worker(words), &hello(), &desk, PATIENCE).err() {
+            Some(SkillProcessError::Ended { how, stderr }) => (how, stderr),
+            other => panic!("{other:?}"),
+        };
     let (how, _) = ended(&["confined", "inet"]);
     let expected =
         "ended before it answered `initialize`: ended by signal 31 (forbidden system call)";

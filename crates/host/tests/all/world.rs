@@ -9,13 +9,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
-use metier_host::backend::{Event, Process, Session, SessionError, Started};
-use metier_host::net::Seen;
-use metier_host::world::{Begun, Deno, Done, HostEnvironment, SkillInWorld, World, WorldError};
+use metier_host::backend::{
+    ChildProcess, ProcessEvent, SkillProcess, SkillProcessError, StartedChild,
+};
+use metier_host::execution::{
+    ActExecutor, ActResult, Deno, ExecutingSkill, ExecutionError, HostEnvironment, RecordedAct,
+};
+use metier_host::net::ProxyConnection;
 use metier_model::{Digest, Source, Want};
 use metier_policy::{
-    Act, Answer, Asked, Decision, Grant, Identity, Meter, Permit, Rates, Request, Ruling, Terms,
-    Why, rule,
+    Act, ActMeter, Decision, Grant, GrantTerms, Identity, PermissionAnswer, PermissionRequest,
+    Permit, Rates, RequestReason, RequestedPermission, Ruling, rule,
 };
 use metier_sdk::wire::method;
 use metier_testkit::patience::{in_time, wait_until};
@@ -32,7 +36,10 @@ pub(crate) struct Place {
     pub(crate) programs: &'static str,
     pub(crate) unsandboxed: bool,
     /// Connections that are over.
-    connections: (mpsc::Sender<Seen>, mpsc::Receiver<Seen>),
+    connections: (
+        mpsc::Sender<ProxyConnection>,
+        mpsc::Receiver<ProxyConnection>,
+    ),
 }
 
 fn want(text: &str) -> Want {
@@ -49,7 +56,7 @@ impl Place {
         // A place that is neither in the project nor in the home.
         let outside = root.join("outside").display().to_string();
         let want = |text: &str| want(&text.replace("OUTSIDE", &outside));
-        let terms = Terms {
+        let terms = GrantTerms {
             rates: Rates {
                 shell_exec: 1_000,
                 net_fetch: 1_000,
@@ -66,12 +73,12 @@ impl Place {
             source: Source::User,
             digest: Digest([7; 32]),
         };
-        let request = Request::new(allowed.iter().map(|text| Asked {
+        let request = PermissionRequest::new(allowed.iter().map(|text| RequestedPermission {
             want: want(text),
-            why: Why::Declared,
+            why: RequestReason::Declared,
         }));
-        let say = |decision, texts: &[&str]| -> Vec<Answer> {
-            let answers = texts.iter().map(|text| Answer {
+        let say = |decision, texts: &[&str]| -> Vec<PermissionAnswer> {
+            let answers = texts.iter().map(|text| PermissionAnswer {
                 want: want(text),
                 decision,
             });
@@ -104,7 +111,7 @@ impl Place {
     }
 
     /// Does something in this world.
-    pub(crate) fn with<T>(&self, act: impl FnOnce(&World) -> T) -> T {
+    pub(crate) fn with<T>(&self, act: impl FnOnce(&ActExecutor) -> T) -> T {
         let host = HostEnvironment {
             shim: shim().to_owned(),
             work: self.path("project"),
@@ -118,30 +125,30 @@ impl Place {
             stop: None,
         };
         let folder = self.path("skill");
-        let skill = SkillInWorld {
+        let skill = ExecutingSkill {
             folder: Some(folder.clone()),
             write_files: Arc::new(move |to| {
                 // The handle's own name: this copy is for tests, where nothing bends the way.
                 let to = format!("/proc/self/fd/{}", to.as_raw_fd());
                 let copied = copy(&folder, Path::new(&to));
-                copied.map_err(|error| WorldError::NoCopy(error.to_string()))
+                copied.map_err(|error| ExecutionError::NoCopy(error.to_string()))
             }),
             named: self.named.clone(),
         };
         let connections = Arc::new(self.connections.0.clone());
-        let world = World::new(Arc::clone(&self.grant), Arc::new(host), skill, connections);
+        let world = ActExecutor::new(Arc::clone(&self.grant), Arc::new(host), skill, connections);
         act(&world.unwrap())
     }
 
     fn permit(&self, act: Act) -> Permit {
-        self.grant.permit(act, &Meter::default()).unwrap()
+        self.grant.permit(act, &ActMeter::default()).unwrap()
     }
 
-    pub(crate) fn try_permit(&self, act: Act) -> Result<Permit, metier_policy::Refusal> {
-        self.grant.permit(act, &Meter::default())
+    pub(crate) fn try_permit(&self, act: Act) -> Result<Permit, metier_policy::PermitRefusal> {
+        self.grant.permit(act, &ActMeter::default())
     }
 
-    pub(crate) fn act(&self, act: Act) -> Result<Done, WorldError> {
+    pub(crate) fn act(&self, act: Act) -> Result<ActResult, ExecutionError> {
         let permit = self.permit(act);
         self.with(|world| world.act(&begun(&permit)))
     }
@@ -151,7 +158,7 @@ impl Place {
             folder: self.path(folder),
             pattern: pattern.into(),
         });
-        let Done::Found {
+        let ActResult::Found {
             paths, truncated, ..
         } = found.unwrap()
         else {
@@ -168,14 +175,14 @@ impl Place {
             pattern: pattern.into(),
             glob: glob.map(Into::into),
         });
-        let Done::Matches {
+        let ActResult::Matches {
             matches, truncated, ..
         } = found.unwrap()
         else {
             panic!("nothing of that kind");
         };
         let root = self.path("project");
-        let line = |found: metier_host::world::Match| {
+        let line = |found: metier_host::execution::SearchMatch| {
             let path = found
                 .path
                 .strip_prefix(&root)
@@ -203,27 +210,31 @@ fn copy(from: &Path, to: &Path) -> std::io::Result<()> {
 }
 
 /// As good as written down.
-pub(crate) fn begun(permit: &Permit) -> Begun<'_, Permit, ()> {
-    Begun::write(permit, |_| Ok::<_, Infallible>(())).unwrap()
+pub(crate) fn begun(permit: &Permit) -> RecordedAct<'_, Permit, ()> {
+    RecordedAct::write(permit, |_| Ok::<_, Infallible>(())).unwrap()
 }
 
 /// Opens a script of the skill in its world, and does something with it.
-fn talk(place: &Place, text: &str, with: impl FnOnce(&mut Process<'_>, &World)) -> Vec<Event> {
+fn talk(
+    place: &Place,
+    text: &str,
+    with: impl FnOnce(&mut ChildProcess<'_>, &ActExecutor),
+) -> Vec<ProcessEvent> {
     place.file("skill/scripts/skill.py", &script(text));
     let permit = place.permit(Act::Script {
         path: "scripts/skill.py".into(),
         arguments: Vec::new(),
     });
     place.with(|world| {
-        let starter = || world.start(&begun(&permit)).map(Started::from);
+        let starter = || world.start(&begun(&permit)).map(StartedChild::from);
         let desk = Desk::default();
-        let mut session = Process::open(starter, &hello(), &desk, PATIENCE).unwrap();
+        let mut session = ChildProcess::open(starter, &hello(), &desk, PATIENCE).unwrap();
         with(&mut session, world);
         Box::new(session).close(&desk, Duration::from_millis(500))
     })
 }
 
-fn call(session: &mut Process<'_>, timeout: Duration) -> Result<Value, SessionError> {
+fn call(session: &mut ChildProcess<'_>, timeout: Duration) -> Result<Value, SkillProcessError> {
     session.call(method::TOOL, json!({}), &Desk::default(), timeout)
 }
 
@@ -260,7 +271,11 @@ while True:
             );
         }
     });
-    let [Event::Started { confinement, .. }, Event::Ended] = &events[..] else {
+    let [
+        ProcessEvent::Started { confinement, .. },
+        ProcessEvent::Ended,
+    ] = &events[..]
+    else {
         panic!("{events:?}");
     };
     assert!(
@@ -290,7 +305,10 @@ time.sleep(1000)
         assert_eq!(call(session, PATIENCE).unwrap(), "started");
         assert!(lives(&marker));
         let late = call(session, Duration::from_millis(300));
-        assert!(matches!(late, Err(SessionError::TimedOut(_))), "{late:?}");
+        assert!(
+            matches!(late, Err(SkillProcessError::TimedOut(_))),
+            "{late:?}"
+        );
         assert!(!lives(&marker), "with the call that failed");
         assert_eq!(call(session, PATIENCE).unwrap(), "started");
     });
@@ -307,8 +325,8 @@ fn one_that_can_not_be_started_says_why() {
             arguments: Vec::new(),
         });
         place.with(|world| {
-            let starter = || world.start(&begun(&permit)).map(Started::from);
-            let opened = Process::open(starter, &hello(), &Desk::default(), PATIENCE);
+            let starter = || world.start(&begun(&permit)).map(StartedChild::from);
+            let opened = ChildProcess::open(starter, &hello(), &Desk::default(), PATIENCE);
             opened.err().map(|error| error.to_string()).unwrap()
         })
     };
@@ -381,14 +399,14 @@ fn a_variable_is_set_for_later_children_and_no_others() {
     place.with(|world| {
         let act = |act: Act| world.act(&begun(&place.permit(act)));
         let shown = || match act(show()) {
-            Ok(Done::Child(outcome, _)) => crate::room::out(&outcome),
+            Ok(ActResult::Child(outcome, _)) => crate::room::out(&outcome),
             other => panic!("{other:?}"),
         };
         assert_eq!(shown(), "red");
         act(set("COLOR", "green = yellow")).unwrap();
         act(set("SHAPE", "round")).unwrap();
         assert_eq!(shown(), "green = yellow round");
-        let Ok(Done::Value(Some(value))) = act(Act::ReadVariable("COLOR".into())) else {
+        let Ok(ActResult::Value(Some(value))) = act(Act::ReadVariable("COLOR".into())) else {
             panic!("it was set");
         };
         assert_eq!(value, "green = yellow");
@@ -400,10 +418,15 @@ fn a_variable_is_set_for_later_children_and_no_others() {
             act(set(&format!("N{number}"), "x")).unwrap();
         }
         let many = act(set("N62", "x")).unwrap_err();
-        assert!(matches!(many, WorldError::TooManyVariables(_)), "{many}");
+        assert!(
+            matches!(many, ExecutionError::TooManyVariables(_)),
+            "{many}"
+        );
         assert_eq!(shown(), "green = yellow round", "and children still start");
     });
-    let refused = place.grant.permit(set("PATH", "/tmp"), &Meter::default());
+    let refused = place
+        .grant
+        .permit(set("PATH", "/tmp"), &ActMeter::default());
     assert_eq!(refused.unwrap_err().code, "forbidden-variable");
 }
 
@@ -477,7 +500,7 @@ fn files_are_found_where_they_may_be_read() {
             folder: place.path(folder),
             pattern: "**".into(),
         };
-        place.grant.permit(act, &Meter::default()).is_err()
+        place.grant.permit(act, &ActMeter::default()).is_err()
     };
     assert_eq!(found("project/tests", "**"), [""; 0]);
     assert!(refused("outside.rs") && refused("project/src/private"));
@@ -485,12 +508,15 @@ fn files_are_found_where_they_may_be_read() {
         folder: place.path("home/.ssh"),
         pattern: "**".into(),
     });
-    assert!(matches!(keys, Err(WorldError::Never { .. })), "{keys:?}");
+    assert!(
+        matches!(keys, Err(ExecutionError::Never { .. })),
+        "{keys:?}"
+    );
     let link = place.act(Act::FindFiles {
         folder: place.path("project/src/link"),
         pattern: "**".into(),
     });
-    assert!(matches!(link, Err(WorldError::File { .. })), "{link:?}");
+    assert!(matches!(link, Err(ExecutionError::File { .. })), "{link:?}");
 }
 
 // case 164, 16
@@ -620,7 +646,7 @@ fn what_git_keeps_in_the_skill_is_opened_by_no_permission() {
         };
         let read = place.act(Act::ReadFile(file));
         assert!(
-            matches!(read, Err(WorldError::Never { .. })),
+            matches!(read, Err(ExecutionError::Never { .. })),
             "{kind}: {read:?}"
         );
         assert_eq!(place.find("skill", "**/.git{,/**}").0, [""; 0], "{kind}");
@@ -688,7 +714,7 @@ fn what_is_found_is_bounded() {
             glob: glob.map(Into::into),
         });
         assert!(
-            matches!(refused, Err(WorldError::Pattern { .. })),
+            matches!(refused, Err(ExecutionError::Pattern { .. })),
             "{pattern}: {refused:?}"
         );
     }

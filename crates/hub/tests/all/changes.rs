@@ -7,7 +7,7 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use metier_hub::{Change, ChangeError, Changes, NewContent};
+use metier_hub::{Change, ChangeError, NewContent, TransactionChanges};
 use metier_package::{PackageFile, PackagePath, PackageTree};
 
 fn tree(files: &[(&str, &str)]) -> PackageTree {
@@ -64,8 +64,8 @@ impl Home {
         self.folder.path().join("skills")
     }
 
-    fn changes(&self) -> Changes {
-        Changes::open(&self.folder.path().join("changes")).unwrap()
+    fn changes(&self) -> TransactionChanges {
+        TransactionChanges::open(&self.folder.path().join("changes")).unwrap()
     }
 
     fn listing(&self) -> Vec<String> {
@@ -74,7 +74,11 @@ impl Home {
 }
 
 /// Installs `pdf` in a new version, removes `old`, writes the lock and a link: all kinds of steps.
-fn update(changes: &Changes, skills: &Path, version: &str) -> Result<Change, ChangeError> {
+fn update(
+    changes: &TransactionChanges,
+    skills: &Path,
+    version: &str,
+) -> Result<Change, ChangeError> {
     let mut transaction = changes.begin(&format!("update to {version}"), "now")?;
     transaction.set(&skills.join("pdf"), &skill(version))?;
     transaction.set(&skills.join("old"), &NewContent::Absent)?;
@@ -180,7 +184,7 @@ fn a_place_that_can_not_be_written_changes_nothing() {
 fn only_one_process_changes_skills() {
     let home = Home::new();
     let _first = home.changes();
-    let second = Changes::open(&home.folder.path().join("changes"));
+    let second = TransactionChanges::open(&home.folder.path().join("changes"));
     assert!(matches!(second, Err(ChangeError::Busy)));
 }
 
@@ -231,7 +235,8 @@ fn an_update_that_dies() {
     let Some(folder) = env::var_os(FOLDER).map(PathBuf::from) else {
         return;
     };
-    let mut changes = Changes::with_checkpoint(&folder.join("changes"), die_there).unwrap();
+    let mut changes =
+        TransactionChanges::with_checkpoint(&folder.join("changes"), die_there).unwrap();
     if env::var("METIER_HUB_SIMPLE").unwrap() == "1" {
         changes = changes.without_exchange();
     }

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read, Write};
 use std::rc::Rc;
 use std::time::Duration;
 
-use metier_js::{Limits, ServeError, serve};
+use metier_js::{JsLimits, WorkerServeError, serve};
 use serde_json::{Value, json};
 
 /// What the host says to a question: a result, or an error's code and its word for the reason.
@@ -84,7 +84,7 @@ pub(crate) struct Talk {
     handlers: Vec<Value>,
     calls: Vec<(&'static str, Value)>,
     host: Host,
-    limits: Limits,
+    limits: JsLimits,
 }
 
 /// What came of it.
@@ -113,9 +113,9 @@ impl Talk {
             handlers: Vec::new(),
             calls: Vec::new(),
             host: Box::new(|_, _| Err((-32_001, "not-granted"))),
-            limits: Limits {
+            limits: JsLimits {
                 time: Duration::from_secs(2),
-                ..Limits::default()
+                ..JsLimits::default()
             },
         }
     }
@@ -141,7 +141,7 @@ impl Talk {
         self
     }
 
-    pub(crate) fn limits(mut self, change: impl FnOnce(&mut Limits)) -> Self {
+    pub(crate) fn limits(mut self, change: impl FnOnce(&mut JsLimits)) -> Self {
         change(&mut self.limits);
         self
     }
@@ -169,7 +169,8 @@ impl Talk {
         line.borrow_mut().to_guest = format!("{first}\n").into_bytes();
         let input = Input(Rc::clone(&line), Vec::new());
         let output = Output(Rc::clone(&line), self.host);
-        let end = serve(input, output, &self.limits).map_err(|error: ServeError| error.to_string());
+        let end =
+            serve(input, output, &self.limits).map_err(|error: WorkerServeError| error.to_string());
         let said = std::mem::take(&mut line.borrow_mut().said);
         let (mut answers, mut log, mut asked) = (Vec::new(), Vec::new(), Vec::new());
         for frame in said {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_model::text::shell_word;
 use metier_runtime::Inventory;
 use metier_select::mentions;
@@ -20,7 +20,11 @@ impl Skill<'_> {
     }
 }
 
-fn invocation(inventory: &Inventory, entry: &Entry, arguments: &[String]) -> Result<String, Error> {
+fn invocation(
+    inventory: &Inventory,
+    entry: &CatalogEntry,
+    arguments: &[String],
+) -> Result<String, Error> {
     let name = entry.name();
     let is_meant = |word: &str| {
         let found = inventory.find(word).ok();

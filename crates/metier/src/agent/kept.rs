@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use metier_agent::{Record, Transcript};
+use metier_agent::{HistoryRecord, Transcript};
 use metier_store::{SharedStore, Store};
 
-pub use metier_store::Conversation as KeptConversation;
+pub use metier_store::ConversationRecord as KeptConversation;
 
 use super::failure;
 use crate::{Error, Workspace, machine, text::one_line};
@@ -133,13 +133,15 @@ impl KeptConversations {
         let mut last = LastExchange::default();
         for record in records {
             match record {
-                Record::User { text, .. } if !text.is_empty() => {
+                HistoryRecord::User { text, .. } if !text.is_empty() => {
                     last = LastExchange {
                         message: Some(text),
                         answer: None,
                     };
                 }
-                Record::Assistant { text, .. } if !text.is_empty() => last.answer = Some(text),
+                HistoryRecord::Assistant { text, .. } if !text.is_empty() => {
+                    last.answer = Some(text);
+                }
                 _ => {}
             }
         }

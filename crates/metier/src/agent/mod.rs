@@ -2,7 +2,7 @@
 //!
 //! The loop is metier's own: it asks the model, checks each tool call against the rules of the active skills, asks for permission, and writes
 //! everything down before it continues. A [`Conversation`] is owned and can be moved to another thread; what happens in it is reported to a
-//! [`Listener`] as typed [`Event`]s.
+//! [`EventListener`] as typed [`AgentEvent`]s.
 //!
 //! ```no_run
 //! use metier::{Settings, Workspace, agent::ConversationOptions};
@@ -26,18 +26,21 @@ mod models;
 
 use std::sync::Arc;
 
-use metier_agent::{Budget, Plan, Report, Role, Shared, judge_set};
+use metier_agent::{
+    Budget, ConversationPlan, ConversationRole, ErrorReport, SharedResources, judge_set,
+};
 use metier_model::text::shell_word;
 use metier_policy::{Approver, FaultCode};
 
 pub use kept::{KeptConversation, KeptConversations, LastExchange};
 pub use metier_agent::{
-    ActivatedBy, BudgetLimits, Cancel, Event, Listener, SubagentKind, Told, Turn, Usage, is_coding,
+    ActivatedBy, AgentEvent, BudgetLimits, Cancel, EventListener, ReportedEvent, SubagentKind,
+    TokenUsage, TurnResult, is_coding,
 };
 pub use metier_policy::CODING_PIPELINE;
-pub use metier_select::{Mode, mentions};
+pub use metier_select::{UsageMode, mentions};
 
-use crate::{Error, ErrorKind, Skills, Workspace, active};
+use crate::{Error, ErrorKind, Skills, Workspace, session_setup};
 
 /// How a conversation is opened. By default a primary agent with the configured model, reporting to no listener.
 #[derive(Clone)]
@@ -49,7 +52,7 @@ pub struct ConversationOptions {
     /// Skills that are active from the start.
     pub skills: Vec<String>,
     /// How the agent is used: some triggers match that.
-    pub mode: Mode,
+    pub mode: UsageMode,
     /// Its title in lists of conversations.
     pub title: String,
     /// The id of a conversation that is continued.
@@ -57,7 +60,7 @@ pub struct ConversationOptions {
     /// Limits of each turn, in place of the configured ones.
     pub limits: Option<BudgetLimits>,
     /// Receives the events of the conversation and of its sub-agents, from several threads.
-    pub listener: Arc<dyn Listener>,
+    pub listener: Arc<dyn EventListener>,
     /// Answers requests for permission, in place of the workspace's approver.
     pub approver: Option<Arc<dyn Approver>>,
     /// Stops a turn from another thread or a signal handler.
@@ -86,8 +89,8 @@ pub enum AgentRole {
 /// A listener that ignores events.
 struct Ignored;
 
-impl Listener for Ignored {
-    fn hear(&self, _told: &Told) {}
+impl EventListener for Ignored {
+    fn hear(&self, _told: &ReportedEvent) {}
 }
 
 impl Default for ConversationOptions {
@@ -96,7 +99,7 @@ impl Default for ConversationOptions {
             role: AgentRole::default(),
             model: None,
             skills: Vec::new(),
-            mode: Mode::default(),
+            mode: UsageMode::default(),
             title: String::new(),
             resume: None,
             limits: None,
@@ -118,7 +121,7 @@ impl ConversationOptions {
     #[must_use]
     pub fn about(task: &str) -> Self {
         Self {
-            title: Plan::about(task).title,
+            title: ConversationPlan::about(task).title,
             ..Self::default()
         }
     }
@@ -129,7 +132,7 @@ impl ConversationOptions {
 /// Every message is written to the database before anything follows from it: a conversation survives a crash, and
 /// [`ConversationOptions::resume`] continues it. One that is dropped ends its skills.
 pub struct Conversation {
-    session: metier_agent::Session,
+    session: metier_agent::Conversation,
     cancel: Cancel,
     is_subagent: bool,
 }
@@ -156,41 +159,41 @@ impl Workspace {
     ) -> Result<Conversation, Error> {
         let context = Arc::new(models::context(self, skills, &options.listener));
         let role = match options.role {
-            AgentRole::Primary if self.config.agent.orchestrator => Role::Orchestrator,
-            AgentRole::Primary => Role::Primary,
-            AgentRole::Orchestrator => Role::Orchestrator,
-            AgentRole::SubAgent => Role::Helper,
+            AgentRole::Primary if self.config.agent.orchestrator => ConversationRole::Orchestrator,
+            AgentRole::Primary => ConversationRole::Primary,
+            AgentRole::Orchestrator => ConversationRole::Orchestrator,
+            AgentRole::SubAgent => ConversationRole::Helper,
             AgentRole::SkillSet { skills, is_coding } => {
                 let judged = judge_set(&context, &skills, is_coding);
-                Role::Set(Box::new(
+                ConversationRole::Set(Box::new(
                     judged.map_err(|rejected| not_started(&skills, &rejected))?,
                 ))
             }
         };
         // A missing model or key is reported before anything is opened.
         context.model(options.model.as_deref()).map_err(failure)?;
-        let stage = active::Stage {
+        let stage = session_setup::SessionSetup {
             approver: options.approver,
             id: options.resume.as_deref(),
             stop: Some(options.cancel.flag()),
-            ..active::Stage::default()
+            ..session_setup::SessionSetup::default()
         };
-        let runtime = active::open(self, &skills.inventory, stage)?;
+        let runtime = session_setup::open(self, &skills.inventory, stage)?;
         let limits = options.limits.unwrap_or_else(|| models::limits(self));
-        let shared = Shared {
+        let shared = SharedResources {
             budget: Arc::new(Budget::new(limits)),
             cancel: options.cancel.clone(),
             listener: options.listener,
         };
-        let is_subagent = matches!(role, Role::Helper | Role::Set(_));
-        let plan = Plan {
+        let is_subagent = matches!(role, ConversationRole::Helper | ConversationRole::Set(_));
+        let plan = ConversationPlan {
             role,
             model: options.model,
             skills: options.skills,
             title: options.title,
             mode: options.mode,
             resumes: options.resume.is_some(),
-            ..Plan::default()
+            ..ConversationPlan::default()
         };
         let session = metier_agent::open(&context, runtime, shared, plan).map_err(failure)?;
         Ok(Conversation {
@@ -209,7 +212,7 @@ impl Workspace {
         Ok(chosen.name.to_string())
     }
 
-    /// The model that skills of a [`Session`](crate::Session) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
+    /// The model that skills of a [`Conversation`](crate::Conversation) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
     /// configured one. Without a name, a missing model is reported when a skill asks.
     ///
     /// # Errors
@@ -218,14 +221,14 @@ impl Workspace {
         &self,
         skills: &Skills,
         name: Option<&str>,
-        listener: &Arc<dyn Listener>,
+        listener: &Arc<dyn EventListener>,
         cancel: &Cancel,
     ) -> Result<Arc<dyn crate::Model>, Error> {
         let context = Arc::new(models::context(self, skills, listener));
         let chosen = name.map(|name| context.model(Some(name))).transpose();
         let budget = Arc::new(Budget::new(models::limits(self)));
         let chosen = chosen.map_err(failure)?;
-        let voice = metier_agent::Voice::new(&context, chosen, budget, cancel.clone());
+        let voice = metier_agent::MeteredModel::new(&context, chosen, budget, cancel.clone());
         Ok(Arc::new(voice))
     }
 }
@@ -260,7 +263,7 @@ impl Conversation {
     /// # Errors
     /// When there is no answer. If the turn was cancelled, the kind is [`ErrorKind::Interrupted`]. What was done until then is kept, and the
     /// conversation can be continued.
-    pub fn send(&mut self, text: &str) -> Result<Turn, Error> {
+    pub fn send(&mut self, text: &str) -> Result<TurnResult, Error> {
         let turn = match self.is_subagent {
             true => self.session.assign(text),
             false => self.session.turn(text),
@@ -272,7 +275,7 @@ impl Conversation {
     ///
     /// # Errors
     /// As for [`Conversation::send`].
-    pub fn resume(&mut self) -> Result<Turn, Error> {
+    pub fn resume(&mut self) -> Result<TurnResult, Error> {
         let turn = self.session.go_on();
         self.finished(turn)
     }
@@ -304,7 +307,7 @@ impl Conversation {
     }
 
     /// Lowers the flag, so that skills can end and the next turn is not cancelled.
-    fn finished<T>(&self, done: Result<T, Report>) -> Result<T, Error> {
+    fn finished<T>(&self, done: Result<T, ErrorReport>) -> Result<T, Error> {
         let cancelled = self.cancel.is_cancelled();
         self.cancel.clear();
         done.map_err(|report| match cancelled {
@@ -315,7 +318,7 @@ impl Conversation {
 }
 
 /// The report of an agent as an error.
-pub(crate) fn failure(report: Report) -> Error {
+pub(crate) fn failure(report: ErrorReport) -> Error {
     let error = match report.is_broken {
         true => Error::broken(report.code, report.message),
         false => Error::unmet(report.code, report.message),
@@ -331,9 +334,9 @@ pub(crate) fn failure(report: Report) -> Error {
 }
 
 /// An error as the report of an agent.
-fn report(error: &Error) -> Report {
+fn report(error: &Error) -> ErrorReport {
     let details = error.details().iter().map(|detail| format!("; {detail}"));
-    Report {
+    ErrorReport {
         code: error.code(),
         message: format!("{}{}", error.message(), details.collect::<String>()),
         skill: error.about_skill().map(str::to_owned),
@@ -343,7 +346,7 @@ fn report(error: &Error) -> Report {
 }
 
 /// A rejected set of skills; the hint checks the same set without starting anything.
-fn not_started(skills: &[String], rejected: &metier_agent::Rejected) -> Error {
+fn not_started(skills: &[String], rejected: &metier_agent::RejectedSet) -> Error {
     let names: Vec<_> = skills.iter().map(|name| shell_word(name)).collect();
     let mut errors = rejected.errors.iter();
     let coding = match errors.any(|fault| fault.code == FaultCode::IncompleteCodingPipeline) {

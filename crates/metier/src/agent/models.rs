@@ -3,17 +3,16 @@
 use std::{env, sync::Arc};
 
 use metier_agent::{
-    AgentContext, Answer, BudgetLimits, Cancel, Chosen, Delta, Listener, Model, ModelError, Report,
-    Request,
+    AgentContext, BudgetLimits, Cancel, ChosenModel, ErrorReport, EventListener, LanguageModel,
+    ModelError, ModelRequest, ModelResponse, ResponseDelta,
 };
 use metier_catalog::{ProjectLimits, project_files};
 use metier_config::Config;
 
 use super::report;
 use crate::{
-    NoticeLevel, Skills, Workspace,
+    NoticeLevel, Skills, Workspace, execution_context,
     machine::{self, timestamp},
-    office,
     text::count,
 };
 
@@ -21,31 +20,31 @@ use crate::{
 pub(super) fn context(
     workspace: &Workspace,
     skills: &Skills,
-    listener: &Arc<dyn Listener>,
+    listener: &Arc<dyn EventListener>,
 ) -> AgentContext {
     let (config, listener) = (Arc::clone(&workspace.config), Arc::clone(listener));
     let models = move |name: Option<&str>| {
         let chosen = choose(&config, name)?;
-        let model: Arc<dyn Model> = Arc::new(Observed {
+        let model: Arc<dyn LanguageModel> = Arc::new(Observed {
             model: chosen.model,
             listener: Arc::clone(&listener),
         });
-        Ok(Chosen { model, ..chosen })
+        Ok(ChosenModel { model, ..chosen })
     };
     let files = workspace.clone();
     AgentContext::new(
         Arc::clone(&skills.inventory),
         Arc::clone(&workspace.config),
         models,
-        || office::fresh_id().map_err(|error| report(&error)),
+        || execution_context::fresh_id().map_err(|error| report(&error)),
         || timestamp(machine::now()),
     )
     .listing_files(move || listed(&files))
 }
 
 /// A model by name, or the configured one.
-pub(super) fn choose(config: &Config, name: Option<&str>) -> Result<Chosen, Report> {
-    Chosen::configured(config, name, &|variable| env::var(variable).ok())
+pub(super) fn choose(config: &Config, name: Option<&str>) -> Result<ChosenModel, ErrorReport> {
+    ChosenModel::configured(config, name, &|variable| env::var(variable).ok())
 }
 
 /// The configured limits of a turn.
@@ -71,17 +70,17 @@ fn listed(workspace: &Workspace) -> Vec<String> {
 
 /// A model whose listener knows when an answer is awaited.
 struct Observed {
-    model: Arc<dyn Model>,
-    listener: Arc<dyn Listener>,
+    model: Arc<dyn LanguageModel>,
+    listener: Arc<dyn EventListener>,
 }
 
-impl Model for Observed {
+impl LanguageModel for Observed {
     fn answer(
         &self,
-        request: &Request,
-        told: &mut dyn FnMut(Delta<'_>),
+        request: &ModelRequest,
+        told: &mut dyn FnMut(ResponseDelta<'_>),
         cancel: &Cancel,
-    ) -> Result<Answer, ModelError> {
+    ) -> Result<ModelResponse, ModelError> {
         let mut answer = Err(ModelError::Cancelled);
         self.listener
             .while_waiting(&mut || answer = self.model.answer(request, told, cancel));

@@ -2,10 +2,10 @@
 
 use std::{ffi::OsString, fs::File, os::fd::AsFd, path::Path, time::Duration};
 
-use metier_config::Engine;
+use metier_config::HookEngine;
 use metier_host::{
-    child::{Exit, Fence, Spec, run},
-    sandbox::{Mechanism, Profile, Support, system_read},
+    child::{ChildSpec, Confinement, Exit, run},
+    sandbox::{Mechanism, SandboxProfile, Support, system_read},
 };
 use metier_model::Backend;
 use metier_runtime::hooks;
@@ -75,7 +75,7 @@ fn deno(workspace: &Workspace, confined: bool) -> HealthCheck {
     );
     let program = match found {
         Ok(program) => program,
-        Err(missing) if config.engine == Engine::Deno || config.deno.is_some() => {
+        Err(missing) if config.engine == HookEngine::Deno || config.deno.is_some() => {
             let fix = "install Deno, or: metier config skills.hooks.engine embedded";
             return HealthCheck::new(
                 NAME,
@@ -90,7 +90,7 @@ fn deno(workspace: &Workspace, confined: bool) -> HealthCheck {
         }
     };
     let shown = program.display();
-    if config.engine == Engine::Embedded {
+    if config.engine == HookEngine::Embedded {
         let message = format!("{shown}, but hooks run in the embedded engine");
         let fix = Some("metier config skills.hooks.engine auto".to_owned());
         return HealthCheck::new(NAME, CheckStatus::Ok, message, fix);
@@ -126,14 +126,14 @@ fn version(program: &Path) -> Option<String> {
     let folder = File::open("/").ok()?;
     let mut read = system_read(&[], None);
     read.extend([program.to_owned(), program.canonicalize().ok()?]);
-    let profile = Profile {
+    let profile = SandboxProfile {
         read,
-        ..Profile::default()
+        ..SandboxProfile::default()
     };
     let arguments = [OsString::from("--version")];
     let environment = [("NO_COLOR".into(), "1".into())];
-    let fence = Fence::Profile(&profile);
-    let mut spec = Spec::new(&shim, program, folder.as_fd(), fence);
+    let fence = Confinement::Profile(&profile);
+    let mut spec = ChildSpec::new(&shim, program, folder.as_fd(), fence);
     spec.args = &arguments;
     spec.env = &environment;
     spec.timeout = PATIENCE;

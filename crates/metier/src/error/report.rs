@@ -5,14 +5,14 @@ use super::{Error, ErrorKind};
 impl Error {
     /// The same as the report of an agent.
     #[must_use]
-    pub fn to_report(&self) -> metier_agent::Report {
+    pub fn to_report(&self) -> metier_agent::ErrorReport {
         let inside = &self.0;
         let details: String = inside
             .details
             .iter()
             .map(|detail| format!("; {detail}"))
             .collect();
-        metier_agent::Report {
+        metier_agent::ErrorReport {
             code: inside.code,
             message: format!("{}{details}", inside.message),
             skill: inside.skill.clone(),

@@ -1,17 +1,17 @@
 //! Errors about acts of skills.
 
-use metier_host::{child::ChildError, sandbox::SurveyError, world::WorldError};
+use metier_host::{child::ChildError, execution::ExecutionError, sandbox::SurveyError};
 use metier_model::text::shell_word;
-use metier_runtime::worker::Failed;
+use metier_runtime::granted_skill::ActError;
 
 use crate::Error;
 
 /// What to say when an act was not done.
-pub(crate) fn act_failed(skill: &str, error: Failed) -> Error {
+pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
     let word = shell_word(skill).into_owned();
     match error {
-        Failed::Store(error) => error.into(),
-        Failed::Refused(refusal) => {
+        ActError::Store(error) => error.into(),
+        ActError::Refused(refusal) => {
             let failure =
                 Error::unmet(refusal.code, format!("skill `{skill}`: {refusal}")).skill(skill);
             match &refusal.needed {
@@ -26,30 +26,32 @@ pub(crate) fn act_failed(skill: &str, error: Failed) -> Error {
                 }),
             }
         }
-        error @ Failed::Changed => {
+        error @ ActError::Changed => {
             let failure = Error::unmet("changed", format!("skill `{skill}`: {error}"));
             failure.skill(skill).hint(format!(
                 "metier permissions {word} shows what it asks for now"
             ))
         }
-        Failed::Elsewhere(reason) => Error::unmet("not-done", format!("skill `{skill}`: {reason}"))
-            .skill(skill)
-            .hint(format!("metier log {word} shows what was tried")),
-        Failed::World(error) => {
+        ActError::Elsewhere(reason) => {
+            Error::unmet("not-done", format!("skill `{skill}`: {reason}"))
+                .skill(skill)
+                .hint(format!("metier log {word} shows what was tried"))
+        }
+        ActError::World(error) => {
             let failure =
                 Error::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
             match error {
-                WorldError::Child(ChildError::NoSandbox { .. }) => {
+                ExecutionError::Child(ChildError::NoSandbox { .. }) => {
                     failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
                 }
-                WorldError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
+                ExecutionError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
                     "metier permissions {word} --revoke takes `file:write` for this folder back; then approve a smaller one, \
                      as in: metier permissions {word} --approve 'file:write(./src/**)'"
                 )),
-                WorldError::NoCopy(_) => failure.hint(format!(
+                ExecutionError::NoCopy(_) => failure.hint(format!(
                     "metier info {word} lists its files; rename or remove the one that is named here"
                 )),
-                WorldError::Unjudged(place) => failure.hint(format!(
+                ExecutionError::Unjudged(place) => failure.hint(format!(
                     "run it without --unsandboxed, or remove {}",
                     place.display()
                 )),

@@ -1,51 +1,52 @@
 //! Bodies with commands, which run with permission and are written down.
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_model::text::shell_word;
 use metier_runtime::{
-    activate::{self, ActivationError},
-    render::{Arguments, Loaded, Ran, Rendered},
+    body_commands::{self, BodyCommandError},
+    render::{Arguments, LoadedSkill, RanCommand, Rendered},
 };
 
 use super::not_rendered;
 use crate::{
-    Error, Workspace, explain,
-    office::{self, Office},
+    Error, Workspace,
+    execution_context::{self, ExecutionContext},
+    explain,
 };
 
 /// The body of a skill with the output of its commands, and the commands.
 pub(super) fn rendered(
     workspace: &Workspace,
-    loaded: &Loaded,
+    loaded: &LoadedSkill,
     arguments: &Arguments,
-) -> Result<(Rendered, Vec<Ran>), Error> {
+) -> Result<(Rendered, Vec<RanCommand>), Error> {
     let project = workspace.machine.project.to_string_lossy();
-    let premises = Office::open(workspace)?.premises(None, None);
-    let activation = activate::activate(loaded, arguments, &project, &premises)
+    let environment = ExecutionContext::open(workspace)?.premises(None, None);
+    let activation = body_commands::activate(loaded, arguments, &project, &environment)
         .map_err(|error| stopped(&loaded.entry, error))?;
     Ok((activation.rendered, activation.commands))
 }
 
 /// What to say when a skill can't be activated.
-fn stopped(entry: &Entry, error: ActivationError) -> Error {
+fn stopped(entry: &CatalogEntry, error: BodyCommandError) -> Error {
     let name = entry.name();
     let word = shell_word(&name).into_owned();
     let unmet = |code, message: String| Error::unmet(code, message).skill(name.as_ref());
     match error {
-        ActivationError::Render(error) => not_rendered(entry, &error),
-        ActivationError::Refused(error) => office::refused(entry, error),
-        ActivationError::Failed(error) => explain::act_failed(&name, error),
-        error @ ActivationError::Arguments { .. } => {
+        BodyCommandError::Render(error) => not_rendered(entry, &error),
+        BodyCommandError::Refused(error) => execution_context::refused(entry, error),
+        BodyCommandError::Failed(error) => explain::act_failed(&name, error),
+        error @ BodyCommandError::Arguments { .. } => {
             unmet("arguments-refused", format!("skill `{name}`: {error}")).hint(format!(
                 "metier show {word} --no-exec leaves its commands as they are written"
             ))
         }
-        error @ ActivationError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}"))
+        error @ BodyCommandError::Shell(_) => unmet("shell", format!("skill `{name}`: {error}"))
             .hint(format!(
                 "metier show {word} --no-exec leaves its commands as they are written"
             )),
-        ActivationError::Command { ref stderr, .. }
-        | ActivationError::Pipeline { ref stderr, .. } => {
+        BodyCommandError::Command { ref stderr, .. }
+        | BodyCommandError::Pipeline { ref stderr, .. } => {
             let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
             let lines = stderr.lines().take(5).map(str::to_owned);
             lines.fold(failure, Error::detail).hint(format!(

@@ -1,16 +1,16 @@
 //! Bodies with commands, in a build that runs nothing.
 
 use metier_model::text::shell_word;
-use metier_runtime::render::{Arguments, Loaded, Ran, Rendered};
+use metier_runtime::render::{Arguments, LoadedSkill, RanCommand, Rendered};
 
 use crate::{Error, Workspace};
 
 /// The error of a build that cannot run commands.
 pub(super) fn rendered(
     _: &Workspace,
-    loaded: &Loaded,
+    loaded: &LoadedSkill,
     _: &Arguments,
-) -> Result<(Rendered, Vec<Ran>), Error> {
+) -> Result<(Rendered, Vec<RanCommand>), Error> {
     let name = loaded.entry.name();
     let message = format!(
         "skill `{name}` contains commands, and this build of metier cannot run them: the feature `run` is off"

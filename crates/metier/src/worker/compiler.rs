@@ -9,7 +9,7 @@ use std::{
 };
 
 use metier_host::sandbox::{WorkerLimits, confine};
-use metier_wasm::{Limits, compile, prepare};
+use metier_wasm::{WasmLimits, compile, prepare};
 
 /// How much memory a compiler may use; the largest modules need about one GiB.
 const MEMORY: u64 = 3 << 30;
@@ -17,7 +17,7 @@ const MEMORY: u64 = 3 << 30;
 pub(super) fn main(unsandboxed: bool) -> ExitCode {
     let limits = WorkerLimits {
         memory: MEMORY,
-        cpu_seconds: Limits::CEILING.compile_time.as_secs(),
+        cpu_seconds: WasmLimits::CEILING.compile_time.as_secs(),
         die_with_parent: true,
         unsandboxed,
     };

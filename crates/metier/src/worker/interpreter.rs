@@ -9,7 +9,7 @@ use std::{
 };
 
 use metier_host::sandbox::{WorkerLimits, confine};
-use metier_sdk::worker::ServeError;
+use metier_sdk::worker::WorkerServeError;
 
 /// What is read at once.
 const CHUNK: usize = 64 * 1024;
@@ -18,7 +18,10 @@ const CHUNK: usize = 64 * 1024;
 pub(super) fn main(
     unsandboxed: bool,
     prepare: impl FnOnce(),
-    serve: impl FnOnce(BufReader<StdinLock<'static>>, StdoutLock<'static>) -> Result<(), ServeError>,
+    serve: impl FnOnce(
+        BufReader<StdinLock<'static>>,
+        StdoutLock<'static>,
+    ) -> Result<(), WorkerServeError>,
 ) -> ExitCode {
     let limits = WorkerLimits {
         die_with_parent: true,

@@ -44,14 +44,14 @@ fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
             unsandboxed,
             metier_starlark::prepare,
             |input, output| {
-                metier_starlark::serve(input, output, &metier_starlark::Limits::default())
+                metier_starlark::serve(input, output, &metier_starlark::StarlarkLimits::default())
             },
         )),
         #[cfg(feature = "js")]
         "__js" => Some(interpreter::main(
             unsandboxed,
             || {},
-            |input, output| metier_js::serve(input, output, &metier_js::Limits::default()),
+            |input, output| metier_js::serve(input, output, &metier_js::JsLimits::default()),
         )),
         #[cfg(feature = "wasm")]
         "__wasm-compile" => Some(compiler::main(unsandboxed)),

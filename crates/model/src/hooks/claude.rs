@@ -11,12 +11,12 @@ use metier_sdk::HookPhase;
 use regex::Regex;
 
 use crate::{
-    diagnostic::Code,
-    report::{Report, Say},
+    diagnostic::DiagnosticCode,
+    report::{DiagnosticCollector, Say},
     text::visible,
     yaml::{
         self,
-        node::{Node, Pair, Value, get},
+        node::{Node, NodeValue, Pair, get},
     },
 };
 
@@ -167,7 +167,7 @@ pub fn claude_names(tool: &str) -> &'static [&'static str] {
 /// Reads the field `hooks` of a manifest.
 pub(super) fn read_field(
     pairs: &[Pair<'_>],
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
     commands: &mut Vec<CommandHook>,
 ) {
     if let Some(node) = get(pairs, "hooks") {
@@ -176,18 +176,22 @@ pub(super) fn read_field(
 }
 
 /// Reads the file `hooks/hooks.json`.
-pub(super) fn read_file(text: &str, report: &mut Report<'_>, commands: &mut Vec<CommandHook>) {
+pub(super) fn read_file(
+    text: &str,
+    report: &mut DiagnosticCollector<'_>,
+    commands: &mut Vec<CommandHook>,
+) {
     let root = match yaml::read_file(text) {
         Ok(root) => root,
         Err((_, message)) => {
-            return report.add(Code::HookForm, 0, || {
+            return report.add(DiagnosticCode::HookForm, 0, || {
                 Say::new(format!("not valid JSON: {message}")).hint("check it with a JSON linter")
             });
         }
     };
     match root.get("hooks") {
         Some(node) => read_events(node, report, commands),
-        None => report.add(Code::HookForm, root.at, || {
+        None => report.add(DiagnosticCode::HookForm, root.at, || {
             Say::new("there is no field `hooks`").hint("write `{\"hooks\": {\"PreToolUse\": […]}}`")
         }),
     }
@@ -195,12 +199,12 @@ pub(super) fn read_file(text: &str, report: &mut Report<'_>, commands: &mut Vec<
 
 pub(super) fn read_events(
     node: &Node<'_>,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
     commands: &mut Vec<CommandHook>,
 ) {
     let pairs = match &node.value {
-        Value::Map(pairs) => pairs,
-        Value::Null => return,
+        NodeValue::Map(pairs) => pairs,
+        NodeValue::Null => return,
         _ => return wrong("hooks", node, "a map of events", report),
     };
     for pair in pairs {
@@ -214,8 +218,8 @@ pub(super) fn read_events(
     }
 }
 
-fn unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
-    report.add(Code::HookUnsupported, pair.key_at, || {
+fn unknown(pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
+    report.add(DiagnosticCode::HookUnsupported, pair.key_at, || {
         let name = visible(&pair.key);
         if ELSEWHERE.contains(&&*pair.key) {
             return Say::new(format!(
@@ -230,7 +234,7 @@ fn unknown(pair: &Pair<'_>, report: &mut Report<'_>) {
 fn read_group(
     (event, phase): (&'static str, HookPhase),
     group: &Node<'_>,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
     commands: &mut Vec<CommandHook>,
 ) {
     let Some(hooks) = group.get("hooks") else {
@@ -244,7 +248,7 @@ fn read_group(
             continue;
         };
         if commands.len() >= MAX_COMMANDS {
-            return report.add(Code::LimitReached, hook.at, || {
+            return report.add(DiagnosticCode::LimitReached, hook.at, || {
                 Say::new(format!(
                     "there are more than {MAX_COMMANDS} hooks; the others are not run"
                 ))
@@ -264,14 +268,14 @@ fn read_group(
 }
 
 /// An invalid matcher matches every tool: calling a guard too often is safer than not at all.
-fn read_matcher(node: &Node<'_>, report: &mut Report<'_>) -> Matcher {
+fn read_matcher(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Matcher {
     let why = match (&node.value, node.as_text().map(Matcher::read)) {
         (_, Some(Ok(matcher))) => return matcher,
-        (Value::Null, _) => return Matcher::All,
+        (NodeValue::Null, _) => return Matcher::All,
         (_, Some(Err(why))) => why,
         (_, None) => format!("it must be text, not {}", node.kind()),
     };
-    report.add(Code::HookForm, node.at, || {
+    report.add(DiagnosticCode::HookForm, node.at, || {
         let shown = visible(node.as_text().unwrap_or("…")).into_owned();
         Say::new(format!(
             "invalid matcher `{shown}`: {why}; its hooks run for every tool"
@@ -281,10 +285,13 @@ fn read_matcher(node: &Node<'_>, report: &mut Report<'_>) -> Matcher {
     Matcher::All
 }
 
-fn read_command(hook: &Node<'_>, report: &mut Report<'_>) -> Option<(Box<str>, Option<u64>, bool)> {
+fn read_command(
+    hook: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<(Box<str>, Option<u64>, bool)> {
     let kind = hook.get("type").and_then(Node::as_text);
     if let Some(kind) = kind.filter(|kind| *kind != "command") {
-        report.add(Code::HookUnsupported, hook.at, || {
+        report.add(DiagnosticCode::HookUnsupported, hook.at, || {
             let shown = visible(kind);
             let say = match OTHER_TYPES.contains(&kind) {
                 true => Say::new(format!("hooks of type `{shown}` are not supported")),
@@ -319,8 +326,12 @@ fn read_command(hook: &Node<'_>, report: &mut Report<'_>) -> Option<(Box<str>, O
     Some((command.into(), timeout, once))
 }
 
-fn list<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> Vec<&'n Node<'a>> {
-    let Value::List(items) = &node.value else {
+fn list<'n, 'a>(
+    key: &str,
+    node: &'n Node<'a>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Vec<&'n Node<'a>> {
+    let NodeValue::List(items) = &node.value else {
         wrong(key, node, "a list", report);
         return Vec::new();
     };
@@ -334,8 +345,8 @@ fn list<'n, 'a>(key: &str, node: &'n Node<'a>, report: &mut Report<'_>) -> Vec<&
     maps
 }
 
-fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
-    report.add(Code::HookForm, node.at, || {
+fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut DiagnosticCollector<'_>) {
+    report.add(DiagnosticCode::HookForm, node.at, || {
         Say::new(format!(
             "`{}` must be {wanted}, not {}; it was ignored",
             visible(key),

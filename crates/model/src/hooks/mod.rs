@@ -19,14 +19,14 @@ pub mod plugin;
 use metier_sdk::HookPhase;
 
 use crate::{
-    Mode, Severity,
-    diagnostic::{Code, Diagnostic},
+    DiagnosticSeverity, Strictness,
+    diagnostic::{Diagnostic, DiagnosticCode},
     read,
-    report::{Report, Say},
+    report::{DiagnosticCollector, Say},
 };
 
 pub use claude::{CommandHook, Matcher};
-pub use openclaw::Handler;
+pub use openclaw::OpenClawHandler;
 
 /// The folder that contains hooks.
 const FOLDER: &str = "hooks/";
@@ -46,16 +46,16 @@ pub struct HookFile<'a> {
 
 /// All hooks of a skill.
 #[derive(Clone, Debug, Default)]
-pub struct Hooks {
+pub struct SkillHooks {
     /// OpenClaw handlers, in the order in which they are called.
-    pub handlers: Vec<Handler>,
+    pub handlers: Vec<OpenClawHandler>,
     /// Claude commands, in the order in which they are written.
     pub commands: Vec<CommandHook>,
     /// Problems of the hooks; never errors.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-impl Hooks {
+impl SkillHooks {
     /// Whether there are no hooks.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -100,8 +100,8 @@ pub fn may_hook(path: &str) -> bool {
 
 /// Finds the hooks among the files of a skill.
 #[must_use]
-pub fn discover(files: &[HookFile<'_>]) -> Hooks {
-    let mut hooks = Hooks::default();
+pub fn discover(files: &[HookFile<'_>]) -> SkillHooks {
+    let mut hooks = SkillHooks::default();
     openclaw::read(files, &mut hooks);
     let named = |name: &str| {
         let mut files = files.iter();
@@ -110,7 +110,7 @@ pub fn discover(files: &[HookFile<'_>]) -> Hooks {
     // If there is a SKILL.yaml, it is the manifest and SKILL.md the body.
     let manifest = named("SKILL.yaml").or_else(|| named("SKILL.md"));
     if let Some((file, text)) = manifest.and_then(|file| Some((file, file.text?))) {
-        let mut report = Report::new(Mode::Lenient, file.path, text);
+        let mut report = DiagnosticCollector::new(Strictness::Lenient, file.path, text);
         if let Some(pairs) = read::fields(file.path, text) {
             claude::read_field(&pairs, &mut report, &mut hooks.commands);
         }
@@ -120,23 +120,23 @@ pub fn discover(files: &[HookFile<'_>]) -> Hooks {
     hooks
         .diagnostics
         .iter_mut()
-        .filter(|diagnostic| diagnostic.severity == Severity::Error)
+        .filter(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error)
         .for_each(soften);
     hooks
 }
 
-impl Hooks {
+impl SkillHooks {
     /// Reads the files with Claude commands: the default one, and those that the manifest of a plugin names.
     fn read_commands(&mut self, files: &[HookFile<'_>]) {
         let at = |path: &str| files.iter().find(|file| file.path == path);
         let manifest = at(plugin::MANIFEST).and_then(|file| file.text);
         let mut paths = vec![CLAUDE_FILE.to_owned()];
         if let Some(text) = manifest {
-            let mut report = Report::new(Mode::Lenient, plugin::MANIFEST, text);
+            let mut report = DiagnosticCollector::new(Strictness::Lenient, plugin::MANIFEST, text);
             plugin::read_inline(text, &mut report, &mut self.commands);
             for path in plugin::named_files(text) {
                 if at(&path).is_none() {
-                    report.add(Code::HookForm, 0, || {
+                    report.add(DiagnosticCode::HookForm, 0, || {
                         Say::new(format!(
                             "the file `{}` does not exist",
                             crate::text::visible(&path)
@@ -149,10 +149,14 @@ impl Hooks {
             self.diagnostics.append(&mut report.list);
         }
         for file in paths.iter().filter_map(|path| at(path)) {
-            let mut report = Report::new(Mode::Lenient, file.path, file.text.unwrap_or_default());
+            let mut report = DiagnosticCollector::new(
+                Strictness::Lenient,
+                file.path,
+                file.text.unwrap_or_default(),
+            );
             match file.text {
                 Some(text) => claude::read_file(text, &mut report, &mut self.commands),
-                None => report.add(Code::HookForm, 0, || {
+                None => report.add(DiagnosticCode::HookForm, 0, || {
                     Say::new("the file can't be read or is too large; its hooks are not run")
                 }),
             }
@@ -163,8 +167,8 @@ impl Hooks {
 
 /// An invalid hook does not make the skill invalid.
 fn soften(diagnostic: &mut Diagnostic) {
-    diagnostic.severity = Severity::Warning;
-    diagnostic.code = Code::HookForm;
+    diagnostic.severity = DiagnosticSeverity::Warning;
+    diagnostic.code = DiagnosticCode::HookForm;
 }
 
 #[cfg(test)]

@@ -10,13 +10,13 @@ use std::collections::BTreeSet;
 
 use metier_sdk::HookPhase;
 
-use super::{FOLDER, HOOK_MD, HookFile, Hooks};
+use super::{FOLDER, HOOK_MD, HookFile, SkillHooks};
 use crate::{
-    Mode, Requirement,
-    diagnostic::Code,
+    Requirement, Strictness,
+    diagnostic::DiagnosticCode,
     read::{self, HookFields},
-    report::{Report, Say},
-    yaml::node::{Node, Value, get},
+    report::{DiagnosticCollector, Say},
+    yaml::node::{Node, NodeValue, get},
 };
 
 /// The folder whose handlers need no HOOK.md.
@@ -49,7 +49,7 @@ const FILES: &[&str] = &[
 
 /// An OpenClaw event, and the corresponding phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct OpenClawEvent {
     /// The kind, such as `agent`.
     pub kind: &'static str,
     /// The action, such as `bootstrap`.
@@ -58,8 +58,8 @@ pub struct Event {
     pub phase: HookPhase,
 }
 
-const fn event(kind: &'static str, action: &'static str, phase: HookPhase) -> Event {
-    Event {
+const fn event(kind: &'static str, action: &'static str, phase: HookPhase) -> OpenClawEvent {
+    OpenClawEvent {
         kind,
         action,
         phase,
@@ -67,7 +67,7 @@ const fn event(kind: &'static str, action: &'static str, phase: HookPhase) -> Ev
 }
 
 /// Every supported event. For one kind, a handler is called once per phase: for the first of these that it lists.
-pub const EVENTS: &[Event] = &[
+pub const EVENTS: &[OpenClawEvent] = &[
     event("gateway", "startup", HookPhase::ConversationStart),
     event("session", "start", HookPhase::ConversationStart),
     event("command", "new", HookPhase::ConversationStart),
@@ -92,7 +92,7 @@ const ELSEWHERE: &[&str] = &[
 
 /// An OpenClaw handler.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Handler {
+pub struct OpenClawHandler {
     /// Its name: from its HOOK.md, or else its folder.
     pub name: Box<str>,
     /// The file, relative to the skill's folder.
@@ -107,7 +107,7 @@ pub struct Handler {
     pub always: bool,
 }
 
-impl Handler {
+impl OpenClawHandler {
     /// A handler in OpenClaw's folder without a HOOK.md.
     fn undescribed(folder: &str, file: &str) -> Self {
         Self {
@@ -129,8 +129,8 @@ impl Handler {
 
     /// The events that it is called for at a phase, in order.
     #[must_use]
-    pub fn raised(&self, phase: HookPhase) -> Vec<&'static Event> {
-        let mut raised: Vec<&'static Event> = Vec::new();
+    pub fn raised(&self, phase: HookPhase) -> Vec<&'static OpenClawEvent> {
+        let mut raised: Vec<&'static OpenClawEvent> = Vec::new();
         for event in EVENTS.iter().filter(|event| event.phase == phase) {
             let asked_already = raised.iter().any(|other| other.kind == event.kind);
             if !asked_already && self.events.iter().any(|name| names(name, event)) {
@@ -156,7 +156,7 @@ pub fn phases(name: &str) -> Vec<HookPhase> {
     all.filter(|phase| raised.contains(phase)).collect()
 }
 
-fn names(name: &str, event: &Event) -> bool {
+fn names(name: &str, event: &OpenClawEvent) -> bool {
     match name.split_once(':') {
         Some((kind, action)) => kind == event.kind && action == event.action,
         None => name == event.kind,
@@ -164,7 +164,7 @@ fn names(name: &str, event: &Event) -> bool {
 }
 
 /// Finds the handlers of a skill.
-pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
+pub(super) fn read(files: &[HookFile<'_>], hooks: &mut SkillHooks) {
     let folders: BTreeSet<&str> = files.iter().filter_map(folder).collect();
     for folder in folders {
         let beside = |name: &str| {
@@ -173,7 +173,7 @@ pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
         };
         let file = FILES.iter().find_map(|name| beside(name));
         if let (true, Some(file)) = (hooks.handlers.len() >= MAX_HANDLERS, file) {
-            return hooks.say(file, Code::LimitReached, || {
+            return hooks.say(file, DiagnosticCode::LimitReached, || {
                 Say::new(format!(
                     "there are more than {MAX_HANDLERS} handlers; the others are not called"
                 ))
@@ -181,17 +181,21 @@ pub(super) fn read(files: &[HookFile<'_>], hooks: &mut Hooks) {
         }
         match (beside(HOOK_MD), file) {
             (Some(described), Some(file)) => hooks.read_described(described, folder, file.path),
-            (Some(described), None) => hooks.say(described, Code::HookHandlerMissing, || {
-                let shown = if folder.is_empty() {
-                    "the skill's folder"
-                } else {
-                    folder
-                };
-                Say::new(format!("there is no handler in {shown}"))
-                    .hint("add `handler.ts` or `handler.js` there")
-            }),
+            (Some(described), None) => {
+                hooks.say(described, DiagnosticCode::HookHandlerMissing, || {
+                    let shown = if folder.is_empty() {
+                        "the skill's folder"
+                    } else {
+                        folder
+                    };
+                    Say::new(format!("there is no handler in {shown}"))
+                        .hint("add `handler.ts` or `handler.js` there")
+                });
+            }
             (None, Some(file)) if folder == OWN => {
-                hooks.handlers.push(Handler::undescribed(folder, file.path));
+                hooks
+                    .handlers
+                    .push(OpenClawHandler::undescribed(folder, file.path));
             }
             (None, _) => {}
         }
@@ -216,30 +220,35 @@ fn folder_name(folder: &str) -> &str {
     folder.rsplit('/').next().unwrap_or(folder)
 }
 
-impl Hooks {
-    fn say(&mut self, file: &HookFile<'_>, code: Code, say: impl FnOnce() -> Say) {
-        let mut report = Report::new(Mode::Lenient, file.path, file.text.unwrap_or_default());
+impl SkillHooks {
+    fn say(&mut self, file: &HookFile<'_>, code: DiagnosticCode, say: impl FnOnce() -> Say) {
+        let mut report = DiagnosticCollector::new(
+            Strictness::Lenient,
+            file.path,
+            file.text.unwrap_or_default(),
+        );
         report.add(code, 0, say);
         self.diagnostics.append(&mut report.list);
     }
 
     fn read_described(&mut self, described: &HookFile<'_>, folder: &str, file: &str) {
         let Some(text) = described.text else {
-            return self.say(described, Code::HookForm, || {
+            return self.say(described, DiagnosticCode::HookForm, || {
                 Say::new("the file can't be read; its handler is not called")
             });
         };
-        let mut report = Report::new(Mode::Lenient, described.path, text);
+        let mut report = DiagnosticCollector::new(Strictness::Lenient, described.path, text);
         let fields = read::hook(text, &mut report);
         if fields.is_none() && folder == OWN {
             // It declares nothing, but without it the handler would be called.
-            self.handlers.push(Handler::undescribed(folder, file));
+            self.handlers
+                .push(OpenClawHandler::undescribed(folder, file));
         }
         if let Some(fields) = fields {
             let (events, export) = told(&fields, folder, &mut report);
             if !events.is_empty() {
                 let name = fields.name.unwrap_or_else(|| folder_name(folder).into());
-                self.handlers.push(Handler {
+                self.handlers.push(OpenClawHandler {
                     name,
                     file: file.into(),
                     export: export.unwrap_or_else(|| DEFAULT.into()),
@@ -257,7 +266,7 @@ impl Hooks {
 fn told(
     fields: &HookFields<'_>,
     folder: &str,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) -> (Vec<Box<str>>, Option<Box<str>>) {
     let pairs = &fields.pairs;
     let metadata = get(pairs, "metadata").and_then(Node::as_map);
@@ -273,20 +282,20 @@ fn told(
         if folder == OWN {
             return (vec![USUAL.into()], export);
         }
-        report.add(Code::HookForm, 0, || {
+        report.add(DiagnosticCode::HookForm, 0, || {
             Say::new("it lists no events; its handler is never called")
                 .hint("add `metadata: {openclaw: {events: [agent:bootstrap]}}`")
         });
         return (Vec::new(), export);
     };
     let items: Vec<&Node<'_>> = match &node.value {
-        Value::List(items) => items.iter().collect(),
+        NodeValue::List(items) => items.iter().collect(),
         _ => vec![node],
     };
     let mut events: Vec<Box<str>> = Vec::new();
     for item in items {
         let Some(name) = item.as_text().map(str::trim) else {
-            report.add(Code::HookForm, item.at, || {
+            report.add(DiagnosticCode::HookForm, item.at, || {
                 Say::new(format!("an event must be text, not {}", item.kind()))
             });
             continue;
@@ -300,8 +309,8 @@ fn told(
     (events, export)
 }
 
-fn unknown(name: &str, at: u32, report: &mut Report<'_>) {
-    report.add(Code::HookUnsupported, at, || {
+fn unknown(name: &str, at: u32, report: &mut DiagnosticCollector<'_>) {
+    report.add(DiagnosticCode::HookUnsupported, at, || {
         let shown = crate::text::visible(name);
         if ELSEWHERE.contains(&name) {
             return Say::new(format!(

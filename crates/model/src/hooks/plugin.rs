@@ -3,14 +3,14 @@
 //! A plugin with hooks is treated as a separate skill, whose folder is the plugin's: so the hooks and the scripts
 //! that they run are scanned, hashed and approved like the files of any skill, and once for all skills of the plugin.
 
-use super::{Report, claude};
+use super::{DiagnosticCollector, claude};
 use crate::{
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     report::Say,
     text::visible,
     yaml::{
         self,
-        node::{Node, Value},
+        node::{Node, NodeValue},
     },
 };
 
@@ -61,7 +61,7 @@ pub fn has_hooks(text: &str) -> bool {
     let root = yaml::read_file(text).ok();
     root.is_some_and(|root| {
         root.get("hooks")
-            .is_some_and(|node| node.value != Value::Null)
+            .is_some_and(|node| node.value != NodeValue::Null)
     })
 }
 
@@ -72,7 +72,7 @@ pub fn named_files(text: &str) -> Vec<String> {
         return Vec::new();
     };
     let names: Vec<&str> = match root.get("hooks").map(|node| &node.value) {
-        Some(Value::List(items)) => items.iter().filter_map(Node::as_text).collect(),
+        Some(NodeValue::List(items)) => items.iter().filter_map(Node::as_text).collect(),
         Some(_) => root
             .get("hooks")
             .and_then(Node::as_text)
@@ -89,13 +89,13 @@ pub fn named_files(text: &str) -> Vec<String> {
 /// Reads the hooks inside a plugin's manifest.
 pub(super) fn read_inline(
     text: &str,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
     commands: &mut Vec<claude::CommandHook>,
 ) {
     let root = match yaml::read_file(text) {
         Ok(root) => root,
         Err((_, message)) => {
-            return report.add(Code::HookForm, 0, || {
+            return report.add(DiagnosticCode::HookForm, 0, || {
                 Say::new(format!("not valid JSON: {message}")).hint("check it with a JSON linter")
             });
         }

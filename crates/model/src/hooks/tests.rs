@@ -4,7 +4,7 @@ use super::*;
 
 const SKILL: (&str, &str) = ("SKILL.md", "---\nname: x\ndescription: y\n---\nbody\n");
 
-fn found(files: &[(&str, &str)]) -> Hooks {
+fn found(files: &[(&str, &str)]) -> SkillHooks {
     let files: Vec<HookFile<'_>> = files
         .iter()
         .map(|(path, text)| HookFile {
@@ -18,7 +18,7 @@ fn found(files: &[(&str, &str)]) -> Hooks {
 /// Handlers as `file#export events`, one in a line.
 fn handlers(files: &[(&str, &str)]) -> Vec<String> {
     let hooks = found(files);
-    let line = |handler: &Handler| {
+    let line = |handler: &OpenClawHandler| {
         format!(
             "{}#{} {}",
             handler.file,
@@ -126,7 +126,7 @@ fn what_is_wrong_with_a_hook_has_a_place_and_is_never_an_error() {
             hooks
                 .diagnostics
                 .iter()
-                .all(|one| one.severity == Severity::Warning)
+                .all(|one| one.severity == DiagnosticSeverity::Warning)
         );
     }
     let alone = [("hooks/a/HOOK.md", &*events("[agent]"))];
@@ -224,7 +224,7 @@ fn every_event_has_its_phase_and_a_kind_has_all_of_its() {
 
 #[test]
 fn of_one_kind_a_handler_is_asked_once_in_a_phase() {
-    let handler = |events: &[&str]| Handler {
+    let handler = |events: &[&str]| OpenClawHandler {
         name: "h".into(),
         file: "handler.ts".into(),
         export: "default".into(),
@@ -392,7 +392,7 @@ fn a_limit_that_is_reached_is_told_of() {
     let text = format!(r#"{{"hooks": {{"Stop": [{{"hooks": [{many}]}}]}}}}"#);
     let hooks = found(&[("hooks/hooks.json", &text)]);
     assert_eq!(hooks.commands.len(), 100);
-    assert_eq!(hooks.diagnostics[0].code, Code::LimitReached);
+    assert_eq!(hooks.diagnostics[0].code, DiagnosticCode::LimitReached);
     let hook = "---\nname: h\ndescription: d\nmetadata: {openclaw: {events: [agent]}}\n---\n";
     let paths: Vec<(String, String)> = (0..40)
         .map(|n| {
@@ -408,5 +408,5 @@ fn a_limit_that_is_reached_is_told_of() {
         .collect();
     let hooks = found(&files);
     assert_eq!(hooks.handlers.len(), 32);
-    assert_eq!(hooks.diagnostics[0].code, Code::LimitReached);
+    assert_eq!(hooks.diagnostics[0].code, DiagnosticCode::LimitReached);
 }

@@ -1,17 +1,17 @@
 //! Types, triggers, permissions, implementation and tools.
 
-use super::{Draft, shape};
+use super::{ManifestDraft, shape};
 use crate::{
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     manifest::ToolDefinition,
     permission::Want,
-    report::{Report, Say},
+    report::{DiagnosticCollector, Say},
     words::{Backend, SkillType},
     yaml::node::{Node, Pair},
 };
 
-impl Draft {
-    pub(super) fn code(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+impl ManifestDraft {
+    pub(super) fn code(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) -> bool {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
             "types" | "type" => self.read_types(node, report),
@@ -39,11 +39,11 @@ impl Draft {
         true
     }
 
-    fn read_types(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_types(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         for (word, at) in shape::located("types", node, report) {
             match word.parse::<SkillType>() {
                 Ok(kind) => self.card.types.insert(kind),
-                Err(error) => report.add(Code::TypeUnknown, at, || {
+                Err(error) => report.add(DiagnosticCode::TypeUnknown, at, || {
                     Say::new(format!("`types`: {error}"))
                 }),
             }
@@ -51,7 +51,7 @@ impl Draft {
         }
     }
 
-    fn read_trigger(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
+    fn read_trigger(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
         let words = shape::texts(&pair.key, &pair.node, report);
         match pair.key.as_ref() {
             "files" => self.triggers.files = words,
@@ -67,12 +67,12 @@ impl Draft {
         }
     }
 
-    fn read_permissions(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_permissions(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         for (word, at) in shape::located("permissions", node, report) {
             match word.parse::<Want>() {
                 Ok(want) => self.wants.push(want),
                 Err(error) => {
-                    report.add(Code::PermissionUnknown, at, || {
+                    report.add(DiagnosticCode::PermissionUnknown, at, || {
                         let known = metier_sdk::Permission::ALL.map(metier_sdk::Permission::as_str);
                         Say::new(format!("{error}; it grants nothing"))
                             .hint(format!("use one of {}", known.join(", ")))
@@ -82,13 +82,13 @@ impl Draft {
         }
     }
 
-    fn read_implementation(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
+    fn read_implementation(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
         match pair.key.as_ref() {
             "backend" => {
                 let word = shape::text("backend", &pair.node, report).unwrap_or_default();
                 match word.parse::<Backend>() {
                     Ok(backend) => self.card.backend = Some(backend),
-                    Err(error) => report.add(Code::BackendUnknown, pair.node.at, || {
+                    Err(error) => report.add(DiagnosticCode::BackendUnknown, pair.node.at, || {
                         Say::new(format!("`implementation.backend`: {error}"))
                     }),
                 }
@@ -104,7 +104,7 @@ impl Draft {
         }
     }
 
-    fn read_prompt(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
+    fn read_prompt(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
         match pair.key.as_ref() {
             "system_prompt_file" => {
                 self.code.system_prompt_file =
@@ -130,8 +130,13 @@ impl Draft {
     }
 }
 
-pub(super) fn unknown(field: &str, pair: &Pair<'_>, known: &str, report: &mut Report<'_>) {
-    report.add(Code::UnknownWord, pair.key_at, || {
+pub(super) fn unknown(
+    field: &str,
+    pair: &Pair<'_>,
+    known: &str,
+    report: &mut DiagnosticCollector<'_>,
+) {
+    report.add(DiagnosticCode::UnknownWord, pair.key_at, || {
         Say::new(format!(
             "unknown field `{field}.{}`",
             pair.key.escape_debug()
@@ -140,7 +145,7 @@ pub(super) fn unknown(field: &str, pair: &Pair<'_>, known: &str, report: &mut Re
     });
 }
 
-fn tool(node: &Node<'_>, report: &mut Report<'_>) -> Option<ToolDefinition> {
+fn tool(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Option<ToolDefinition> {
     let Some(name) = shape::entry(node, "name", report) else {
         shape::wrong("tools", node, "a map with a `name`", report);
         return None;

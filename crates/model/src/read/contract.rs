@@ -1,17 +1,21 @@
 //! Conditions and rules for composing a skill with others.
 
-use super::{Draft, shape};
+use super::{ManifestDraft, shape};
 use crate::{
     Condition,
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     manifest::{CompatibilityRule, ComposabilityRule, Json, SkillOrder},
-    report::{Report, Say},
+    report::{DiagnosticCollector, Say},
     text::visible,
-    yaml::node::{Node, Pair, Value},
+    yaml::node::{Node, NodeValue, Pair},
 };
 
-impl Draft {
-    pub(super) fn contract(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+impl ManifestDraft {
+    pub(super) fn contract(
+        &mut self,
+        pair: &Pair<'_>,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> bool {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
             "execution_protocol" => self.contract.execution_protocol = steps(key, node, report),
@@ -40,24 +44,24 @@ impl Draft {
 }
 
 /// Steps are sentences: a single text is one step, including its commas.
-fn steps(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+fn steps(key: &str, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Vec<Box<str>> {
     match &node.value {
-        Value::Text(text, _) => vec![text.trim().into()],
+        NodeValue::Text(text, _) => vec![text.trim().into()],
         _ => shape::texts(key, node, report),
     }
 }
 
-fn conditions(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Json> {
+fn conditions(key: &str, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Vec<Json> {
     let items = match &node.value {
-        Value::List(items) => items.as_slice(),
-        Value::Null => &[],
+        NodeValue::List(items) => items.as_slice(),
+        NodeValue::Null => &[],
         _ => std::slice::from_ref(node),
     };
     let mut read = |item: &Node<'_>| {
         let value = item.to_json();
         if Condition::read(&value) == Condition::Unknown {
             let wanted = "a sentence, or `{file: PATH}`, `{command: LINE}` or `{schema: {…}}`";
-            report.add(Code::FieldForm, item.at, || {
+            report.add(DiagnosticCode::FieldForm, item.at, || {
                 let value = value.to_string();
                 let value = visible(&value);
                 Say::new(format!("`{value}` in `{key}` can't be checked"))
@@ -70,10 +74,10 @@ fn conditions(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Json> 
 }
 
 /// A JSON Schema, or prose.
-fn result(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Json> {
+fn result(key: &str, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Option<Json> {
     match &node.value {
-        Value::Map(_) | Value::Text(..) => Some(node.to_json()),
-        Value::Null => None,
+        NodeValue::Map(_) | NodeValue::Text(..) => Some(node.to_json()),
+        NodeValue::Null => None,
         _ => {
             shape::wrong(key, node, "a JSON Schema or a text", report);
             None
@@ -81,7 +85,10 @@ fn result(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Json> {
     }
 }
 
-fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<CompatibilityRule> {
+fn compatibility(
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<CompatibilityRule> {
     let Some(with) = shape::entry(node, "with", report) else {
         shape::wrong("compatibility_rules", node, "a map with `with`", report);
         return None;
@@ -91,7 +98,7 @@ fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<Compatibili
         .as_deref()
         .filter(|range| semver::VersionReq::parse(range).is_err())
     {
-        report.add(Code::VersionForm, node.at, || {
+        report.add(DiagnosticCode::VersionForm, node.at, || {
             let range = visible(range);
             Say::new(format!("`{range}` is not a valid version range")).hint("write it as `^1.2`")
         });
@@ -107,7 +114,10 @@ fn compatibility(node: &Node<'_>, report: &mut Report<'_>) -> Option<Compatibili
     })
 }
 
-fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<ComposabilityRule> {
+fn composability(
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<ComposabilityRule> {
     let Some(with) = shape::entry(node, "with", report) else {
         shape::wrong("composability_rules", node, "a map with `with`", report);
         return None;
@@ -117,7 +127,7 @@ fn composability(node: &Node<'_>, report: &mut Report<'_>) -> Option<Composabili
         Some("before") => Some(SkillOrder::Before),
         Some("after") => Some(SkillOrder::After),
         Some(word) => {
-            report.add(Code::UnknownWord, node.at, || {
+            report.add(DiagnosticCode::UnknownWord, node.at, || {
                 let word = visible(word);
                 Say::new(format!("`order` must be `before` or `after`, not `{word}`"))
             });

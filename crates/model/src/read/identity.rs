@@ -1,14 +1,14 @@
 //! Name, description, author and metadata.
 
-use super::{Draft, Format, shape};
+use super::{ManifestDraft, ManifestFormat, shape};
 use crate::{
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     name::{self, Departure, NameError},
-    report::{Report, Say},
+    report::{DiagnosticCollector, Say},
     text,
     words::Version,
     yaml::{
-        node::{Node, Pair, Style, Value, get},
+        node::{Node, NodeValue, Pair, Style, get},
         repair,
     },
 };
@@ -16,16 +16,20 @@ use crate::{
 const MAX_DESCRIPTION: usize = 1024;
 const MAX_COMPATIBILITY: usize = 500;
 
-impl Draft {
-    pub(super) fn identity(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+impl ManifestDraft {
+    pub(super) fn identity(
+        &mut self,
+        pair: &Pair<'_>,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> bool {
         let node = &pair.node;
         match pair.key.as_ref() {
             "name" => self.read_name(pair, report),
             "description" => self.read_description(pair, report),
             "version" => self.card.version = read_version(node, self.format, report),
             "license" => {
-                if !matches!(node.value, Value::Text(..)) {
-                    report.add(Code::LicenseForm, node.at, || {
+                if !matches!(node.value, NodeValue::Text(..)) {
+                    report.add(DiagnosticCode::LicenseForm, node.at, || {
                         Say::new(format!("`license` must be text, not {}", node.kind()))
                     });
                 }
@@ -43,13 +47,13 @@ impl Draft {
         true
     }
 
-    fn read_name(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
+    fn read_name(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
         self.seen_name = true;
         self.name_at = pair.node.at;
         match &pair.node.value {
-            Value::Text(text, _) => self.name = Some(text.trim().into()),
-            Value::Null => self.seen_name = false,
-            _ => report.add(Code::NameType, pair.node.at, || {
+            NodeValue::Text(text, _) => self.name = Some(text.trim().into()),
+            NodeValue::Null => self.seen_name = false,
+            _ => report.add(DiagnosticCode::NameType, pair.node.at, || {
                 let kind = pair.node.kind();
                 Say::new(format!("`name` must be text, not {kind}{FOLDER_INSTEAD}"))
                     .hint("write one word without brackets, such as `name: my-skill`")
@@ -57,11 +61,11 @@ impl Draft {
         }
     }
 
-    fn read_description(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
+    fn read_description(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
         let node = &pair.node;
         self.seen_description = true;
         match &node.value {
-            Value::Text(text, style) => {
+            NodeValue::Text(text, style) => {
                 let trimmed = text.trim();
                 self.seen_description = !trimmed.is_empty();
                 let length = if text.len() > MAX_DESCRIPTION {
@@ -70,7 +74,7 @@ impl Draft {
                     0
                 };
                 if length > MAX_DESCRIPTION {
-                    report.add(Code::DescriptionTooLong, node.at, || {
+                    report.add(DiagnosticCode::DescriptionTooLong, node.at, || {
                         Say::new(format!("the description has {length} characters; the limit of the specification is {MAX_DESCRIPTION}"))
                             .hint("describe what the skill does and when to use it, and move the rest into the body")
                     });
@@ -81,30 +85,30 @@ impl Draft {
                 }
                 self.description = (!trimmed.is_empty()).then(|| trimmed.into());
             }
-            Value::Null => self.seen_description = false,
-            _ => report.add(Code::DescriptionType, node.at, || {
+            NodeValue::Null => self.seen_description = false,
+            _ => report.add(DiagnosticCode::DescriptionType, node.at, || {
                 Say::new(format!("`description` must be text, not {}", node.kind()))
                     .hint("put the whole description in quotes")
             }),
         }
     }
 
-    fn read_compatibility(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_compatibility(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         match &node.value {
-            Value::Text(text, _) if (1..=MAX_COMPATIBILITY).contains(&text.chars().count()) => {
+            NodeValue::Text(text, _) if (1..=MAX_COMPATIBILITY).contains(&text.chars().count()) => {
                 self.about.compatibility = Some(text.trim().into());
             }
-            Value::Map(pairs) if self.format == Format::SkillYaml => {
+            NodeValue::Map(pairs) if self.format == ManifestFormat::SkillYaml => {
                 self.about.platforms = Some(node.to_json());
                 self.read_platforms(pairs, report);
             }
             value => {
-                if let Value::Map(pairs) = value {
+                if let NodeValue::Map(pairs) = value {
                     self.about.platforms = Some(node.to_json());
                     self.read_platforms(pairs, report);
                 }
                 self.about.compatibility = node.as_text().map(Into::into);
-                report.add(Code::CompatibilityForm, node.at, || {
+                report.add(DiagnosticCode::CompatibilityForm, node.at, || {
                     Say::new(format!(
                         "`compatibility` must be text of 1 to {MAX_COMPATIBILITY} characters"
                     ))
@@ -113,7 +117,7 @@ impl Draft {
         }
     }
 
-    fn read_metadata(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_metadata(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         let parsed;
         let node = match as_json5(node, report) {
             Some(found) => {
@@ -125,12 +129,12 @@ impl Draft {
         if self.details {
             self.metadata = node.to_json();
         }
-        let Value::Map(pairs) = &node.value else {
+        let NodeValue::Map(pairs) = &node.value else {
             // A field without a value is only unusual, but the specification requires a map.
-            let code = if node.value == Value::Null {
-                Code::MetadataValue
+            let code = if node.value == NodeValue::Null {
+                DiagnosticCode::MetadataValue
             } else {
-                Code::MetadataForm
+                DiagnosticCode::MetadataForm
             };
             report.add(code, node.at, || {
                 Say::new(format!("`metadata` must be a map, not {}", node.kind()))
@@ -139,8 +143,8 @@ impl Draft {
             return;
         };
         for pair in pairs {
-            if !matches!(pair.node.value, Value::Text(..)) {
-                report.add(Code::MetadataValue, pair.key_at, || {
+            if !matches!(pair.node.value, NodeValue::Text(..)) {
+                report.add(DiagnosticCode::MetadataValue, pair.key_at, || {
                     Say::new(format!(
                         "`metadata.{}` is {}; the specification allows only text",
                         pair.key.escape_debug(),
@@ -154,7 +158,7 @@ impl Draft {
     }
 
     /// Fields in the specification's metadata map, as plain text.
-    fn read_metadata_words(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
+    fn read_metadata_words(&mut self, pairs: &[Pair<'_>], report: &mut DiagnosticCollector<'_>) {
         let word = |key: &str| {
             get(pairs, key)
                 .and_then(Node::as_text)
@@ -162,7 +166,7 @@ impl Draft {
                 .filter(|text| !text.is_empty())
         };
         if let (None, Some(node)) = (&self.card.version, get(pairs, "version")) {
-            self.card.version = read_version(node, Format::SkillMd, report);
+            self.card.version = read_version(node, ManifestFormat::SkillMd, report);
         }
         if self.card.emoji.is_none() {
             self.card.emoji = word("emoji").map(Into::into);
@@ -181,23 +185,27 @@ impl Draft {
         }
     }
 
-    pub(super) fn check_identity(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
+    pub(super) fn check_identity(
+        &mut self,
+        folder: Option<&str>,
+        report: &mut DiagnosticCollector<'_>,
+    ) {
         self.check_name(folder, report);
         if !self.seen_description {
-            report.add(Code::DescriptionMissing, 0, || {
+            report.add(DiagnosticCode::DescriptionMissing, 0, || {
                 Say::new("there is no description").hint("add `description: what it does, and when to use it` (text after an unquoted `#` is a comment)")
             });
         }
     }
 
-    fn check_name(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
+    fn check_name(&mut self, folder: Option<&str>, report: &mut DiagnosticCollector<'_>) {
         match self.name.as_deref().map(|name| (name, name::usable(name))) {
             Some((name, Ok(_))) => return self.check_form(name, folder, report),
             Some((name, Err(error))) => {
                 let code = match error {
-                    NameError::Empty => Code::NameMissing,
-                    NameError::Reserved => Code::NameReserved,
-                    _ => Code::NameUnusable,
+                    NameError::Empty => DiagnosticCode::NameMissing,
+                    NameError::Reserved => DiagnosticCode::NameReserved,
+                    _ => DiagnosticCode::NameUnusable,
                 };
                 let is_reserved = error == NameError::Reserved;
                 let instead = if is_reserved { "" } else { FOLDER_INSTEAD };
@@ -210,8 +218,8 @@ impl Draft {
                     return;
                 }
             }
-            None if self.seen_name || report.has(Code::NameUnusable) => {}
-            None => report.add(Code::NameMissing, 0, || {
+            None if self.seen_name || report.has(DiagnosticCode::NameUnusable) => {}
+            None => report.add(DiagnosticCode::NameMissing, 0, || {
                 Say::new(format!("there is no name{FOLDER_INSTEAD}")).hint(name_hint([folder]))
             }),
         }
@@ -219,23 +227,23 @@ impl Draft {
             .filter(|folder| name::usable(folder).is_ok())
             .map(Into::into);
         if self.name.is_none() {
-            report.add(Code::NameNone, 0, || {
+            report.add(DiagnosticCode::NameNone, 0, || {
                 Say::new("neither the file nor its folder has a usable name").hint(name_hint([]))
             });
         }
     }
 
     /// Reports how a usable name deviates from the specification.
-    fn check_form(&self, name: &str, folder: Option<&str>, report: &mut Report<'_>) {
+    fn check_form(&self, name: &str, folder: Option<&str>, report: &mut DiagnosticCollector<'_>) {
         for departure in name::departures(name) {
             let (code, what) = match departure {
-                Departure::TooLong => (Code::NameTooLong, "is longer than 64 characters"),
+                Departure::TooLong => (DiagnosticCode::NameTooLong, "is longer than 64 characters"),
                 Departure::Characters => (
-                    Code::NameCharacters,
+                    DiagnosticCode::NameCharacters,
                     "contains characters other than a–z, 0–9 and hyphens",
                 ),
                 Departure::Hyphens => (
-                    Code::NameHyphens,
+                    DiagnosticCode::NameHyphens,
                     "starts or ends with a hyphen, or has two in a row",
                 ),
             };
@@ -245,7 +253,7 @@ impl Draft {
             });
         }
         if let Some(folder) = folder.filter(|folder| *folder != name) {
-            report.add(Code::NameFolder, self.name_at, || {
+            report.add(DiagnosticCode::NameFolder, self.name_at, || {
                 Say::new(format!(
                     "the name `{}` differs from its folder, `{}`",
                     short(name),
@@ -285,11 +293,15 @@ fn short(text: &str) -> String {
 }
 
 /// A SKILL.yaml requires a SemVer version; elsewhere `1.0` is what the specification itself shows.
-fn read_version(node: &Node<'_>, format: Format, report: &mut Report<'_>) -> Option<Version> {
+fn read_version(
+    node: &Node<'_>,
+    format: ManifestFormat,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<Version> {
     let version = Version::new(&shape::text("version", node, report)?);
     let (is_fine, code) = match format {
-        Format::SkillYaml => (version.is_exact(), Code::VersionNotSemver),
-        Format::SkillMd => (version.semver().is_some(), Code::VersionForm),
+        ManifestFormat::SkillYaml => (version.is_exact(), DiagnosticCode::VersionNotSemver),
+        ManifestFormat::SkillMd => (version.semver().is_some(), DiagnosticCode::VersionForm),
     };
     if !is_fine {
         report.add(code, node.at, || {
@@ -319,10 +331,10 @@ fn read_author(node: &Node<'_>) -> Option<Box<str>> {
 }
 
 /// Metadata in JSON5: in a string, or a flow map whose comments YAML read as keys.
-fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
+fn as_json5(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Option<Node<'static>> {
     if has_comment_key(node) {
         let json = repair::json5_value(report.brackets_at(node.at)?)?;
-        report.add(Code::ReadAsJson5, node.at, || {
+        report.add(DiagnosticCode::ReadAsJson5, node.at, || {
             Say::new("`metadata` contains `//` comments and was read as JSON5")
                 .hint("YAML comments start with `#`")
         });
@@ -333,7 +345,7 @@ fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
         .map(str::trim)
         .filter(|text| text.starts_with('{'))?;
     let json = repair::json5_value(text)?;
-    report.add(Code::ReadAsJson5, node.at, || {
+    report.add(DiagnosticCode::ReadAsJson5, node.at, || {
         Say::new("`metadata` is a JSON string and was parsed as JSON")
             .hint("write `key: value` lines below it, indented")
     });
@@ -343,16 +355,16 @@ fn as_json5(node: &Node<'_>, report: &mut Report<'_>) -> Option<Node<'static>> {
 /// YAML reads a JSON5 comment as part of the next key.
 fn has_comment_key(node: &Node<'_>) -> bool {
     match &node.value {
-        Value::Map(pairs) => pairs.iter().any(|pair| {
+        NodeValue::Map(pairs) => pairs.iter().any(|pair| {
             pair.key.starts_with("//") || pair.key.starts_with("/*") || has_comment_key(&pair.node)
         }),
-        Value::List(items) => items.iter().any(has_comment_key),
+        NodeValue::List(items) => items.iter().any(has_comment_key),
         _ => false,
     }
 }
 
 /// Reports hidden and control characters in a text that enters prompts.
-fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
+fn check_text(key: &str, value: &str, at: u32, report: &mut DiagnosticCollector<'_>) {
     // Without an early exit the compiler processes sixteen bytes at a time.
     if value
         .bytes()
@@ -362,7 +374,7 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
     }
     if value.contains(text::hides_text) {
         let smuggled = text::smuggled_ascii(value);
-        report.add(Code::HiddenText, at, || {
+        report.add(DiagnosticCode::HiddenText, at, || {
             if smuggled.is_empty() {
                 Say::new(format!(
                     "the {key} contains invisible characters; they are not shown to models"
@@ -378,7 +390,7 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
         });
     }
     if text::holds_control(value) {
-        report.add(Code::ControlCharacters, at, || {
+        report.add(DiagnosticCode::ControlCharacters, at, || {
             Say::new(format!(
                 "the {key} contains control characters; they are shown escaped"
             ))
@@ -388,11 +400,11 @@ fn check_text(key: &str, value: &str, at: u32, report: &mut Report<'_>) {
 }
 
 /// Reports ` #` in unquoted text, which starts a comment: the rest is lost silently.
-fn check_comment(pair: &Pair<'_>, value: &str, report: &mut Report<'_>) {
+fn check_comment(pair: &Pair<'_>, value: &str, report: &mut DiagnosticCollector<'_>) {
     let Some(cut) = report.comment_after(pair.key_at, value) else {
         return;
     };
-    report.add(Code::CommentCutsText, pair.node.at, || {
+    report.add(DiagnosticCode::CommentCutsText, pair.node.at, || {
         Say::new(format!(
             "the {} ends before ` #`: YAML reads `{}` as a comment",
             pair.key,

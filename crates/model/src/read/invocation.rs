@@ -1,15 +1,19 @@
 //! How a skill is invoked, and the four lists of tools.
 
-use super::{Draft, shape};
+use super::{ManifestDraft, shape};
 use crate::{
-    diagnostic::Code,
-    manifest::Context,
-    report::{Report, Say},
-    yaml::node::{Node, Pair, Value},
+    diagnostic::DiagnosticCode,
+    manifest::SkillContext,
+    report::{DiagnosticCollector, Say},
+    yaml::node::{Node, NodeValue, Pair},
 };
 
-impl Draft {
-    pub(super) fn invocation(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+impl ManifestDraft {
+    pub(super) fn invocation(
+        &mut self,
+        pair: &Pair<'_>,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> bool {
         let (key, node) = (pair.key.as_ref(), &pair.node);
         match key {
             "user-invocable" | "user_invocable" => {
@@ -32,7 +36,7 @@ impl Draft {
             "hooks" => self.invocation.hooks = Some(node.to_json()),
             "command-dispatch" | "command_dispatch" => {
                 if shape::text(key, node, report).is_some_and(|word| &*word != "tool") {
-                    report.add(Code::UnknownWord, node.at, || {
+                    report.add(DiagnosticCode::UnknownWord, node.at, || {
                         Say::new("`command-dispatch` must be `tool`")
                     });
                 }
@@ -56,11 +60,11 @@ impl Draft {
         true
     }
 
-    fn read_allowed_tools(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_allowed_tools(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         self.tools.preapprove = shape::tools("allowed-tools", node, report);
         let conforms = node.as_text().is_some_and(separated_by_blanks);
         if !conforms {
-            report.add(Code::AllowedToolsForm, node.at, || {
+            report.add(DiagnosticCode::AllowedToolsForm, node.at, || {
                 Say::new("`allowed-tools` should be one text with spaces between the tools")
                     .hint(tools_hint(&self.tools.preapprove))
             });
@@ -94,27 +98,27 @@ fn separated_by_blanks(text: &str) -> bool {
     })
 }
 
-fn read_context(node: &Node<'_>, report: &mut Report<'_>) -> Context {
+fn read_context(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> SkillContext {
     match shape::text("context", node, report).as_deref() {
-        Some("fork") => Context::Fork,
-        None | Some("inline") => Context::Inline,
+        Some("fork") => SkillContext::Fork,
+        None | Some("inline") => SkillContext::Inline,
         Some(word) => {
-            report.add(Code::UnknownWord, node.at, || {
+            report.add(DiagnosticCode::UnknownWord, node.at, || {
                 Say::new(format!(
                     "`context` must be `inline` or `fork`, not `{}`",
                     word.escape_debug()
                 ))
             });
-            Context::Inline
+            SkillContext::Inline
         }
     }
 }
 
-fn read_effort(node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
+fn read_effort(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Option<Box<str>> {
     let word = shape::text("effort", node, report)?;
     let known = ["low", "medium", "high", "xhigh", "max"];
     if !known.contains(&&*word) {
-        report.add(Code::UnknownWord, node.at, || {
+        report.add(DiagnosticCode::UnknownWord, node.at, || {
             Say::new(format!("`effort` must be one of {}", known.join(", ")))
         });
     }
@@ -124,8 +128,8 @@ fn read_effort(node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
 /// A hint is text; YAML reads `[date] [reason]` as a list, but text is meant.
 fn read_hint(node: &Node<'_>) -> Option<Box<str>> {
     match &node.value {
-        Value::Text(text, _) => Some(text.trim().into()),
-        Value::List(items) => {
+        NodeValue::Text(text, _) => Some(text.trim().into()),
+        NodeValue::List(items) => {
             let words: Vec<_> = items.iter().filter_map(Node::as_text).collect();
             Some(format!("[{}]", words.join(", ")).into())
         }
@@ -133,9 +137,9 @@ fn read_hint(node: &Node<'_>) -> Option<Box<str>> {
     }
 }
 
-fn read_arguments(node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+fn read_arguments(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> Vec<Box<str>> {
     match &node.value {
-        Value::Text(text, _) => text
+        NodeValue::Text(text, _) => text
             .split([' ', ','])
             .filter(|word| !word.is_empty())
             .map(Into::into)

@@ -7,21 +7,21 @@ use std::time::Duration;
 
 use super::shape;
 use crate::{
-    diagnostic::Code,
-    manifest::Limits,
-    report::{Report, Say},
+    diagnostic::DiagnosticCode,
+    manifest::CodeLimits,
+    report::{DiagnosticCollector, Say},
     yaml::node::{Node, Pair},
 };
 
-pub(super) fn read(node: &Node<'_>, report: &mut Report<'_>) -> Limits {
-    let mut limits = Limits::default();
+pub(super) fn read(node: &Node<'_>, report: &mut DiagnosticCollector<'_>) -> CodeLimits {
+    let mut limits = CodeLimits::default();
     for pair in shape::map("limits", node, report) {
         one(&mut limits, pair, report);
     }
     limits
 }
 
-fn one(limits: &mut Limits, pair: &Pair<'_>, report: &mut Report<'_>) {
+fn one(limits: &mut CodeLimits, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
     let word: String = pair
         .key
         .chars()
@@ -31,20 +31,20 @@ fn one(limits: &mut Limits, pair: &Pair<'_>, report: &mut Report<'_>) {
         "memorymb" | "memory" | "memorylimitmb" | "memorylimit" | "maxmemorymb" => {
             let wanted = "a number of MiB, such as 64";
             let read = value(pair, wanted, report, megabytes);
-            let most = Limits::MAX_MEMORY_MB;
+            let most = CodeLimits::MAX_MEMORY_MB;
             limits.memory_mb = clamped(pair, read, most, &format!("{most} MiB"), report);
         }
         "fuel" | "fuellimit" | "maxfuel" => {
             let wanted = "a number of instructions, such as 1000000000";
             let read = value(pair, wanted, report, number);
-            let most = Limits::MAX_FUEL;
+            let most = CodeLimits::MAX_FUEL;
             limits.fuel = clamped(pair, read, most, &most.to_string(), report);
         }
         "timeout" | "timelimit" | "time" | "timeoutseconds" | "timeoutms" => {
             let wanted = "a time, such as 5s, 500ms or 5 (seconds)";
             let is_ms = word.to_ascii_lowercase().ends_with("ms");
             let read = value(pair, wanted, report, |text| time(text, is_ms));
-            let most = Limits::MAX_TIMEOUT;
+            let most = CodeLimits::MAX_TIMEOUT;
             let shown = format!("{} s", most.as_secs());
             limits.timeout = clamped(pair, read, most, &shown, report);
         }
@@ -61,14 +61,14 @@ fn one(limits: &mut Limits, pair: &Pair<'_>, report: &mut Report<'_>) {
 fn value<T: PartialOrd + Default>(
     pair: &Pair<'_>,
     wanted: &str,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
     understand: impl Fn(&str) -> Option<T>,
 ) -> Option<T> {
     let text = pair.node.as_text();
     let read = text.map(str::trim).and_then(understand);
     let read = read.filter(|value| *value > T::default());
     if read.is_none() {
-        report.add(Code::FieldForm, pair.node.at, || {
+        report.add(DiagnosticCode::FieldForm, pair.node.at, || {
             let key = pair.key.escape_debug();
             Say::new(format!(
                 "`implementation.limits.{key}` must be {wanted}; it was ignored"
@@ -83,13 +83,13 @@ fn clamped<T: PartialOrd>(
     read: Option<T>,
     most: T,
     shown: &str,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) -> Option<T> {
     let read = read?;
     if read <= most {
         return Some(read);
     }
-    report.add(Code::FieldForm, pair.node.at, || {
+    report.add(DiagnosticCode::FieldForm, pair.node.at, || {
         let key = pair.key.escape_debug();
         Say::new(format!(
             "`implementation.limits.{key}` exceeds the maximum; {shown} is used"

@@ -15,12 +15,14 @@ mod sidecar;
 
 use crate::{
     card::Card,
-    diagnostic::{Code as DiagnosticCode, Diagnostic, Mode},
+    diagnostic::{Diagnostic, DiagnosticCode, Strictness},
     frontmatter,
-    manifest::{About, Code, Contract, Invocation, Json, Manifest, ToolRules, Triggers},
+    manifest::{
+        Authorship, Contract, InvocationRules, Json, SkillCode, SkillManifest, ToolRules, Triggers,
+    },
     name::SkillName,
     permission::Want,
-    report::{Report, Say},
+    report::{DiagnosticCollector, Say},
     words::Types,
     yaml::{self, node::Pair},
 };
@@ -71,20 +73,20 @@ pub struct Files<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parsed {
     /// The manifest; `None` exactly when a diagnostic is an error.
-    pub manifest: Option<Manifest>,
+    pub manifest: Option<SkillManifest>,
     /// All problems that were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Reads the files of a skill.
 #[must_use]
-pub fn parse(files: &Files<'_>, mode: Mode) -> Parsed {
-    parse_with(files, mode, Reader::Fast)
+pub fn parse(files: &Files<'_>, mode: Strictness) -> Parsed {
+    parse_with(files, mode, YamlReader::Fast)
 }
 
 /// The YAML reader to try first.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reader {
+pub(crate) enum YamlReader {
     Fast,
     Thorough,
 }
@@ -92,18 +94,21 @@ pub(crate) enum Reader {
 /// The same with the full reader only, for the differential test.
 #[doc(hidden)]
 #[must_use]
-pub fn parse_thoroughly(files: &Files<'_>, mode: Mode) -> Parsed {
-    parse_with(files, mode, Reader::Thorough)
+pub fn parse_thoroughly(files: &Files<'_>, mode: Strictness) -> Parsed {
+    parse_with(files, mode, YamlReader::Thorough)
 }
 
 /// Reads only what a list needs: the card. Diagnostics are the same as those of [`parse`].
 #[must_use]
-pub fn parse_card(files: &Files<'_>, mode: Mode) -> (Option<Card>, Vec<Diagnostic>) {
-    read_files(files, mode, Reader::Fast, false, |draft| draft.take_card())
+pub fn parse_card(files: &Files<'_>, mode: Strictness) -> (Option<Card>, Vec<Diagnostic>) {
+    read_files(files, mode, YamlReader::Fast, false, |draft| {
+        draft.take_card()
+    })
 }
 
-fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
-    let (manifest, diagnostics) = read_files(files, mode, reader, true, Draft::take_manifest);
+fn parse_with(files: &Files<'_>, mode: Strictness, reader: YamlReader) -> Parsed {
+    let (manifest, diagnostics) =
+        read_files(files, mode, reader, true, ManifestDraft::take_manifest);
     Parsed {
         manifest,
         diagnostics,
@@ -113,36 +118,36 @@ fn parse_with(files: &Files<'_>, mode: Mode, reader: Reader) -> Parsed {
 /// Reads all files into a draft and, if there is no error, converts it.
 fn read_files<T>(
     files: &Files<'_>,
-    mode: Mode,
-    reader: Reader,
+    mode: Strictness,
+    reader: YamlReader,
     details: bool,
-    finish: impl FnOnce(&mut Draft) -> Option<T>,
+    finish: impl FnOnce(&mut ManifestDraft) -> Option<T>,
 ) -> (Option<T>, Vec<Diagnostic>) {
     let (format, file) = match (files.skill_yaml, files.skill_md) {
-        (Some(file), _) => (Format::SkillYaml, file),
-        (None, Some(file)) => (Format::SkillMd, file),
+        (Some(file), _) => (ManifestFormat::SkillYaml, file),
+        (None, Some(file)) => (ManifestFormat::SkillMd, file),
         (None, None) => return (None, Vec::new()),
     };
-    let mut report = Report::new(mode, file.name, file.text);
-    let mut draft = Draft::new(format, details);
+    let mut report = DiagnosticCollector::new(mode, file.name, file.text);
+    let mut draft = ManifestDraft::new(format, details);
     if let Some(pairs) = read_pairs(file.text, format, reader, &mut report) {
         draft.read(&pairs, &mut report);
         draft.check(files.folder, &mut report);
     }
     let mut diagnostics = std::mem::take(&mut report.list);
     match (format, files.skill_md, mode) {
-        (Format::SkillMd, ..) => {}
-        (Format::SkillYaml, None, Mode::Lenient) => {}
-        (Format::SkillYaml, None, Mode::Strict) => {
+        (ManifestFormat::SkillMd, ..) => {}
+        (ManifestFormat::SkillYaml, None, Strictness::Lenient) => {}
+        (ManifestFormat::SkillYaml, None, Strictness::Strict) => {
             report.add(DiagnosticCode::SkillFileMissing, 0, || {
                 Say::new("there is no SKILL.md, which the specification requires")
                     .hint("add a SKILL.md with the same name and a description")
             });
             diagnostics.append(&mut report.list);
         }
-        (Format::SkillYaml, Some(body), _) => {
+        (ManifestFormat::SkillYaml, Some(body), _) => {
             compare_names(draft.name.as_deref(), body, mode, reader, &mut diagnostics);
-            if mode == Mode::Strict {
+            if mode == Strictness::Strict {
                 let beside = Files {
                     skill_yaml: None,
                     sidecar: None,
@@ -157,7 +162,7 @@ fn read_files<T>(
     }
     let invalid = diagnostics
         .iter()
-        .any(|diagnostic| diagnostic.severity == crate::Severity::Error);
+        .any(|diagnostic| diagnostic.severity == crate::DiagnosticSeverity::Error);
     let found = if invalid { None } else { finish(&mut draft) };
     (found, diagnostics)
 }
@@ -171,9 +176,12 @@ pub(crate) struct HookFields<'a> {
 }
 
 /// Reads the frontmatter of a HOOK.md, in every dialect that a SKILL.md can have.
-pub(crate) fn hook<'a>(text: &'a str, report: &mut Report<'_>) -> Option<HookFields<'a>> {
-    let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, report)?;
-    let mut draft = Draft::new(Format::SkillMd, false);
+pub(crate) fn hook<'a>(
+    text: &'a str,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<HookFields<'a>> {
+    let pairs = read_pairs(text, ManifestFormat::SkillMd, YamlReader::Fast, report)?;
+    let mut draft = ManifestDraft::new(ManifestFormat::SkillMd, false);
     let known: Vec<Pair<'_>> = pairs
         .iter()
         .filter(|pair| !["events", "export"].contains(&pair.key.as_ref()))
@@ -190,29 +198,29 @@ pub(crate) fn hook<'a>(text: &'a str, report: &mut Report<'_>) -> Option<HookFie
 
 /// The fields of a manifest without diagnostics: the full reading reports those.
 pub(crate) fn fields<'a>(name: &str, text: &'a str) -> Option<Vec<Pair<'a>>> {
-    let mut silent = Report::new(Mode::Lenient, name, text);
+    let mut silent = DiagnosticCollector::new(Strictness::Lenient, name, text);
     let format = match name.to_ascii_lowercase().ends_with(".yaml") {
-        true => Format::SkillYaml,
-        false => Format::SkillMd,
+        true => ManifestFormat::SkillYaml,
+        false => ManifestFormat::SkillMd,
     };
-    read_pairs(text, format, Reader::Fast, &mut silent)
+    read_pairs(text, format, YamlReader::Fast, &mut silent)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Format {
+enum ManifestFormat {
     SkillMd,
     SkillYaml,
 }
 
 fn read_pairs<'a>(
     text: &'a str,
-    format: Format,
-    reader: Reader,
-    report: &mut Report<'_>,
+    format: ManifestFormat,
+    reader: YamlReader,
+    report: &mut DiagnosticCollector<'_>,
 ) -> Option<Vec<Pair<'a>>> {
     let range = match format {
-        Format::SkillMd => frontmatter::split(text, report)?.yaml,
-        Format::SkillYaml => {
+        ManifestFormat::SkillMd => frontmatter::split(text, report)?.yaml,
+        ManifestFormat::SkillYaml => {
             let bom = if text.starts_with('\u{feff}') { 3 } else { 0 };
             bom..text.len()
         }
@@ -228,8 +236,8 @@ fn read_pairs<'a>(
         return None;
     }
     match reader {
-        Reader::Fast => yaml::read_mapping(&text[range], base, report),
-        Reader::Thorough => yaml::read_thoroughly(&text[range], base, report),
+        YamlReader::Fast => yaml::read_mapping(&text[range], base, report),
+        YamlReader::Thorough => yaml::read_thoroughly(&text[range], base, report),
     }
 }
 
@@ -237,16 +245,17 @@ fn read_pairs<'a>(
 fn compare_names(
     name: Option<&str>,
     body: FileText<'_>,
-    mode: Mode,
-    reader: Reader,
+    mode: Strictness,
+    reader: YamlReader,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
     let head = body.text.trim_start_matches('\u{feff}').trim_start();
     if !head.starts_with("---") {
         return;
     }
-    let mut report = Report::new(mode, body.name, body.text);
-    let pairs = read_pairs(body.text, Format::SkillMd, reader, &mut report).unwrap_or_default();
+    let mut report = DiagnosticCollector::new(mode, body.name, body.text);
+    let pairs =
+        read_pairs(body.text, ManifestFormat::SkillMd, reader, &mut report).unwrap_or_default();
     let is_unreadable = report.has(DiagnosticCode::NameUnusable);
     // Other problems of its fields don't matter, since they are not read. Different names do.
     report
@@ -270,8 +279,8 @@ fn compare_names(
 }
 
 /// A manifest under construction.
-struct Draft {
-    format: Format,
+struct ManifestDraft {
+    format: ManifestFormat,
     /// Whether more than the card is needed.
     details: bool,
     name: Option<Box<str>>,
@@ -281,13 +290,13 @@ struct Draft {
     seen_description: bool,
     seen_types: bool,
     card: CardDraft,
-    about: About,
-    invocation: Invocation,
+    about: Authorship,
+    invocation: InvocationRules,
     tools: ToolRules,
     contract: Contract,
     triggers: Triggers,
     wants: Vec<Want>,
-    code: Code,
+    code: SkillCode,
     metadata: Json,
     unknown: Vec<(Box<str>, Json)>,
 }
@@ -309,8 +318,8 @@ struct CardDraft {
     installers: Vec<crate::Installer>,
 }
 
-impl Draft {
-    fn new(format: Format, details: bool) -> Self {
+impl ManifestDraft {
+    fn new(format: ManifestFormat, details: bool) -> Self {
         Self {
             format,
             details,
@@ -321,19 +330,19 @@ impl Draft {
             seen_description: false,
             seen_types: false,
             card: CardDraft::default(),
-            about: About::default(),
-            invocation: Invocation::default(),
+            about: Authorship::default(),
+            invocation: InvocationRules::default(),
             tools: ToolRules::default(),
             contract: Contract::default(),
             triggers: Triggers::default(),
             wants: Vec::new(),
-            code: Code::default(),
+            code: SkillCode::default(),
             metadata: Json::Null,
             unknown: Vec::new(),
         }
     }
 
-    fn read(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
+    fn read(&mut self, pairs: &[Pair<'_>], report: &mut DiagnosticCollector<'_>) {
         let mut unknown: Vec<&Pair<'_>> = Vec::new();
         for pair in pairs {
             let known = self.identity(pair, report)
@@ -347,7 +356,7 @@ impl Draft {
                     self.unknown.push((pair.key.as_ref().into(), value));
                 }
                 unknown.push(pair);
-            } else if self.format == Format::SkillMd
+            } else if self.format == ManifestFormat::SkillMd
                 && !STANDARD_FIELDS.contains(&pair.key.as_ref())
             {
                 let key = pair.key.as_ref();
@@ -366,9 +375,9 @@ impl Draft {
         report_unknown(&unknown, report);
     }
 
-    fn check(&mut self, folder: Option<&str>, report: &mut Report<'_>) {
+    fn check(&mut self, folder: Option<&str>, report: &mut DiagnosticCollector<'_>) {
         self.check_identity(folder, report);
-        if self.format == Format::SkillYaml {
+        if self.format == ManifestFormat::SkillYaml {
             for (field, missing) in [
                 ("version", self.card.version.is_none()),
                 ("types", !self.seen_types),
@@ -382,9 +391,9 @@ impl Draft {
         }
     }
 
-    fn take_manifest(&mut self) -> Option<Manifest> {
+    fn take_manifest(&mut self) -> Option<SkillManifest> {
         use std::mem::take;
-        Some(Manifest {
+        Some(SkillManifest {
             card: self.take_card()?,
             about: take(&mut self.about),
             invocation: take(&mut self.invocation),
@@ -490,7 +499,7 @@ const KNOWN_FIELDS: &[&str] = &[
 ];
 
 /// One diagnostic for all unknown fields of a file: most of them are private fields of the author.
-fn report_unknown(unknown: &[&Pair<'_>], report: &mut Report<'_>) {
+fn report_unknown(unknown: &[&Pair<'_>], report: &mut DiagnosticCollector<'_>) {
     let Some(first) = unknown.first() else { return };
     report.add(DiagnosticCode::UnknownField, first.key_at, || {
         const SHOWN: usize = 12;
@@ -547,8 +556,9 @@ fn shares_letters(a: &str, b: &str) -> bool {
 
 /// The `skills:` list of an AGENT.md. Such a file needs no frontmatter.
 pub(crate) fn agent_skills(text: &str) -> Vec<Box<str>> {
-    let mut report = Report::new(Mode::Lenient, "AGENT.md", text);
-    let pairs = read_pairs(text, Format::SkillMd, Reader::Fast, &mut report).unwrap_or_default();
+    let mut report = DiagnosticCollector::new(Strictness::Lenient, "AGENT.md", text);
+    let pairs = read_pairs(text, ManifestFormat::SkillMd, YamlReader::Fast, &mut report)
+        .unwrap_or_default();
     yaml::node::get(&pairs, "skills")
         .map(|node| shape::texts("skills", node, &mut report))
         .unwrap_or_default()

@@ -1,13 +1,13 @@
 //! Requirements of a skill: the vendor blocks and the equivalent top-level fields.
 
-use super::{Draft, Format, shape};
+use super::{ManifestDraft, ManifestFormat, shape};
 use crate::{
     card::{Dependency, Installer, Need, Requirement},
-    diagnostic::Code,
-    report::{Report, Say},
+    diagnostic::DiagnosticCode,
+    report::{DiagnosticCollector, Say},
     text::visible,
     words::Os,
-    yaml::node::{Node, Pair, Value, get},
+    yaml::node::{Node, NodeValue, Pair, get},
 };
 
 /// Vendor blocks below `metadata`, metier's first: the first existing one is read.
@@ -17,8 +17,12 @@ const INSTALLERS: &[&str] = &[
     "brew", "apt", "npm", "node", "go", "uv", "pip", "cargo", "download",
 ];
 
-impl Draft {
-    pub(super) fn requirement(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+impl ManifestDraft {
+    pub(super) fn requirement(
+        &mut self,
+        pair: &Pair<'_>,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> bool {
         match pair.key.as_ref() {
             "tools" if names_tools(&pair.node) => {
                 for (name, at) in shape::located("tools", &pair.node, report) {
@@ -35,7 +39,11 @@ impl Draft {
     }
 
     /// Reads the first vendor block below `metadata`.
-    pub(super) fn vendor_blocks(&mut self, metadata: &[Pair<'_>], report: &mut Report<'_>) {
+    pub(super) fn vendor_blocks(
+        &mut self,
+        metadata: &[Pair<'_>],
+        report: &mut DiagnosticCollector<'_>,
+    ) {
         let Some(node) = VENDORS.iter().find_map(|vendor| get(metadata, vendor)) else {
             return;
         };
@@ -44,7 +52,7 @@ impl Draft {
         }
     }
 
-    fn vendor_field(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) -> bool {
+    fn vendor_field(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) -> bool {
         let node = &pair.node;
         match pair.key.as_ref() {
             "requires" => shape::map("requires", node, report)
@@ -67,14 +75,14 @@ impl Draft {
         true
     }
 
-    fn need(&mut self, need: Need, at: u32, report: &Report<'_>) {
+    fn need(&mut self, need: Need, at: u32, report: &DiagnosticCollector<'_>) {
         self.card.requirements.push(Requirement {
             need,
             line: report.line(at),
         });
     }
 
-    fn read_requires(&mut self, pair: &Pair<'_>, report: &mut Report<'_>) {
+    fn read_requires(&mut self, pair: &Pair<'_>, report: &mut DiagnosticCollector<'_>) {
         let key = pair.key.as_ref();
         let make: fn(Box<str>) -> Need = match key {
             "bins" => Need::Bin,
@@ -88,7 +96,7 @@ impl Draft {
                 return;
             }
             _ => {
-                report.add(Code::UnknownWord, pair.key_at, || {
+                report.add(DiagnosticCode::UnknownWord, pair.key_at, || {
                     Say::new(format!("unknown field `requires.{}`", key.escape_debug()))
                         .hint("use bins, anyBins, env or config")
                 });
@@ -102,13 +110,17 @@ impl Draft {
 
     /// `compatibility: {metier: ">=1.2", platforms: [linux]}`. In a SKILL.md, values that are not systems mean
     /// something else.
-    pub(super) fn read_platforms(&mut self, pairs: &[Pair<'_>], report: &mut Report<'_>) {
+    pub(super) fn read_platforms(
+        &mut self,
+        pairs: &[Pair<'_>],
+        report: &mut DiagnosticCollector<'_>,
+    ) {
         if let Some(node) = get(pairs, "metier")
             && let Some(range) = shape::text("metier", node, report)
         {
             match semver::VersionReq::parse(&range) {
                 Ok(_) => self.need(Need::Metier(range), node.at, report),
-                Err(_) => report.add(Code::VersionForm, node.at, || {
+                Err(_) => report.add(DiagnosticCode::VersionForm, node.at, || {
                     Say::new(format!(
                         "`{}` is not a valid version range",
                         visible(&range)
@@ -118,7 +130,7 @@ impl Draft {
             }
         }
         let names_system = |node: &&Node<'_>| {
-            self.format == Format::SkillYaml || {
+            self.format == ManifestFormat::SkillYaml || {
                 let words = shape::texts("platforms", node, &mut report.silent());
                 words
                     .iter()
@@ -130,13 +142,13 @@ impl Draft {
         }
     }
 
-    fn read_os(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_os(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         let mut systems = Vec::new();
         let words = shape::located("os", node, report);
         for (word, at) in &words {
             match word.to_ascii_lowercase().parse::<Os>() {
                 Ok(os) => systems.push(os),
-                Err(error) => report.add(Code::UnknownWord, *at, || {
+                Err(error) => report.add(DiagnosticCode::UnknownWord, *at, || {
                     Say::new(format!("`os`: {error}"))
                 }),
             }
@@ -146,13 +158,14 @@ impl Draft {
         }
     }
 
-    fn read_installer(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
-        let field = |key: &str, report: &mut Report<'_>| shape::entry(node, key, report);
+    fn read_installer(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
+        let field =
+            |key: &str, report: &mut DiagnosticCollector<'_>| shape::entry(node, key, report);
         let kind = field("kind", report)
             .or_else(|| field("type", report))
             .unwrap_or_default();
         if !INSTALLERS.contains(&&*kind) {
-            report.add(Code::UnknownWord, node.at, || {
+            report.add(DiagnosticCode::UnknownWord, node.at, || {
                 Say::new(format!("unknown installer kind `{}`", kind.escape_debug()))
                     .hint(format!("use one of {}", INSTALLERS.join(", ")))
             });
@@ -180,12 +193,17 @@ impl Draft {
     }
 
     /// The systems of an installer; an unknown one matches no system.
-    fn systems(&self, words: &[Box<str>], at: u32, report: &mut Report<'_>) -> Vec<Os> {
+    fn systems(
+        &self,
+        words: &[Box<str>],
+        at: u32,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> Vec<Os> {
         let mut systems = Vec::new();
         for word in words {
             match word.to_ascii_lowercase().parse::<Os>() {
                 Ok(os) => systems.push(os),
-                Err(error) => report.add(Code::UnknownWord, at, || {
+                Err(error) => report.add(DiagnosticCode::UnknownWord, at, || {
                     Say::new(format!("`install.os`: {error}"))
                 }),
             }
@@ -193,9 +211,9 @@ impl Draft {
         systems
     }
 
-    fn read_dependencies(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
-        let Value::List(items) = &node.value else {
-            if node.value != Value::Null {
+    fn read_dependencies(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
+        let NodeValue::List(items) = &node.value else {
+            if node.value != NodeValue::Null {
                 shape::wrong(
                     "dependencies",
                     node,
@@ -207,8 +225,8 @@ impl Draft {
         };
         for item in items {
             match (&item.value, self.format) {
-                (Value::Map(_), _) => self.read_dependency(item, report),
-                (Value::Text(name, _), Format::SkillYaml) => {
+                (NodeValue::Map(_), _) => self.read_dependency(item, report),
+                (NodeValue::Text(name, _), ManifestFormat::SkillYaml) => {
                     let (name, version) = name
                         .split_once('@')
                         .map_or((name.as_ref(), None), |(name, version)| {
@@ -225,7 +243,7 @@ impl Draft {
                     );
                 }
                 _ => {
-                    report.add(Code::FieldForm, item.at, || {
+                    report.add(DiagnosticCode::FieldForm, item.at, || {
                         Say::new("`dependencies` lists other skills, as `{name: …, version: …}`; this entry was ignored")
                             .hint("mention packages in the body or in `requires`")
                     });
@@ -235,7 +253,7 @@ impl Draft {
         }
     }
 
-    fn read_dependency(&mut self, node: &Node<'_>, report: &mut Report<'_>) {
+    fn read_dependency(&mut self, node: &Node<'_>, report: &mut DiagnosticCollector<'_>) {
         let Some(name) = shape::entry(node, "name", report) else {
             return shape::wrong("dependencies", node, "a map with a `name`", report);
         };
@@ -244,7 +262,7 @@ impl Draft {
             .as_deref()
             .filter(|range| semver::VersionReq::parse(range).is_err())
         {
-            report.add(Code::VersionForm, node.at, || {
+            report.add(DiagnosticCode::VersionForm, node.at, || {
                 Say::new(format!(
                     "`{}` is not a valid version range",
                     range.escape_debug()
@@ -271,8 +289,8 @@ impl Draft {
 /// `tools` lists required tools (a list of words), or defines tools (a list of maps).
 pub(super) fn names_tools(node: &Node<'_>) -> bool {
     match &node.value {
-        Value::List(items) => !items.iter().any(|item| item.as_map().is_some()),
-        Value::Text(..) | Value::Null => true,
-        Value::Map(_) => false,
+        NodeValue::List(items) => !items.iter().any(|item| item.as_map().is_some()),
+        NodeValue::Text(..) | NodeValue::Null => true,
+        NodeValue::Map(_) => false,
     }
 }

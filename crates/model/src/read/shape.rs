@@ -1,16 +1,21 @@
 //! Reads one value in the form that a field requires, and reports any other form.
 
 use crate::{
-    diagnostic::Code,
-    report::{Report, Say},
+    diagnostic::DiagnosticCode,
+    report::{DiagnosticCollector, Say},
     text::visible,
     tools::{self, ToolPattern},
-    yaml::node::{Node, Pair, Value},
+    yaml::node::{Node, NodeValue, Pair},
 };
 
 /// Reports that a field has the wrong form.
-pub(super) fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Report<'_>) {
-    report.add(Code::FieldForm, node.at, || {
+pub(super) fn wrong(
+    key: &str,
+    node: &Node<'_>,
+    wanted: &str,
+    report: &mut DiagnosticCollector<'_>,
+) {
+    report.add(DiagnosticCode::FieldForm, node.at, || {
         Say::new(format!(
             "`{}` must be {wanted}, not {}; it was ignored",
             key.escape_debug(),
@@ -20,12 +25,16 @@ pub(super) fn wrong(key: &str, node: &Node<'_>, wanted: &str, report: &mut Repor
 }
 
 /// A text; an empty value is `None` without a diagnostic.
-pub(super) fn text(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<Box<str>> {
+pub(super) fn text(
+    key: &str,
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<Box<str>> {
     match &node.value {
-        Value::Text(text, _) => Some(text.trim())
+        NodeValue::Text(text, _) => Some(text.trim())
             .filter(|text| !text.is_empty())
             .map(Into::into),
-        Value::Null => None,
+        NodeValue::Null => None,
         _ => {
             wrong(key, node, "text", report);
             None
@@ -34,16 +43,24 @@ pub(super) fn text(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Optio
 }
 
 /// A boolean.
-pub(super) fn flag(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Option<bool> {
+pub(super) fn flag(
+    key: &str,
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<bool> {
     let flag = node.as_bool();
-    if flag.is_none() && node.value != Value::Null {
+    if flag.is_none() && node.value != NodeValue::Null {
         wrong(key, node, "true or false", report);
     }
     flag
 }
 
 /// A list of texts; one text with commas is a list too.
-pub(super) fn texts(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+pub(super) fn texts(
+    key: &str,
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Vec<Box<str>> {
     located(key, node, report)
         .into_iter()
         .map(|(text, _)| text)
@@ -51,11 +68,15 @@ pub(super) fn texts(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
 }
 
 /// A list of texts, each with its position.
-pub(super) fn located(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<(Box<str>, u32)> {
+pub(super) fn located(
+    key: &str,
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Vec<(Box<str>, u32)> {
     match &node.value {
-        Value::Null => Vec::new(),
-        Value::Text(text, _) => split_at(text, ',', node.at),
-        Value::List(items) => {
+        NodeValue::Null => Vec::new(),
+        NodeValue::Text(text, _) => split_at(text, ',', node.at),
+        NodeValue::List(items) => {
             let item = |item: &Node<'_>| {
                 let found = item.as_text().map(|text| (text.trim().into(), item.at));
                 if found.is_none() {
@@ -69,7 +90,7 @@ pub(super) fn located(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Ve
                 .filter(|(text, _): &(Box<str>, u32)| !text.is_empty())
                 .collect()
         }
-        Value::Map(_) => {
+        NodeValue::Map(_) => {
             wrong(key, node, "a list of texts", report);
             Vec::new()
         }
@@ -89,17 +110,21 @@ const MAX_TOOLS: usize = 1000;
 
 /// Tool names: a list, or one text separated by commas or spaces. Entries that are not tool patterns are kept as
 /// written, and reported: they allow nothing.
-pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<Box<str>> {
+pub(super) fn tools(
+    key: &str,
+    node: &Node<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Vec<Box<str>> {
     let items = match &node.value {
-        Value::Text(text, _) => vec![(text.trim().into(), node.at)],
-        Value::List(items) => items
+        NodeValue::Text(text, _) => vec![(text.trim().into(), node.at)],
+        NodeValue::List(items) => items
             .iter()
             .flat_map(|item| match scoped(item) {
                 Some(text) => vec![(text, item.at)],
                 None => located(
                     key,
                     &Node {
-                        value: Value::List(vec![item.clone()]),
+                        value: NodeValue::List(vec![item.clone()]),
                         at: item.at,
                     },
                     report,
@@ -112,13 +137,13 @@ pub(super) fn tools(key: &str, node: &Node<'_>, report: &mut Report<'_>) -> Vec<
     for (item, at) in &items {
         for entry in tools::split(item) {
             if found.len() >= MAX_TOOLS {
-                report.add(Code::TooManyValues, *at, || {
+                report.add(DiagnosticCode::TooManyValues, *at, || {
                     Say::new(format!("`{key}` lists more than {MAX_TOOLS} tools"))
                 });
                 return found;
             }
             if let Err(error) = entry.parse::<ToolPattern>() {
-                report.add(Code::ToolForm, *at, || {
+                report.add(DiagnosticCode::ToolForm, *at, || {
                     Say::new(format!(
                         "`{}` in `{key}` is not a tool pattern: {error}",
                         visible(entry)
@@ -144,11 +169,11 @@ fn scoped(item: &Node<'_>) -> Option<Box<str>> {
 pub(super) fn map<'n, 'a>(
     key: &str,
     node: &'n Node<'a>,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) -> &'n [Pair<'a>] {
     match &node.value {
-        Value::Map(pairs) => pairs,
-        Value::Null => &[],
+        NodeValue::Map(pairs) => pairs,
+        NodeValue::Null => &[],
         _ => {
             wrong(key, node, "a map", report);
             &[]
@@ -160,10 +185,10 @@ pub(super) fn map<'n, 'a>(
 pub(super) fn maps<'n, 'a>(
     key: &str,
     node: &'n Node<'a>,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) -> Vec<&'n Node<'a>> {
     match &node.value {
-        Value::List(items) => {
+        NodeValue::List(items) => {
             items
                 .iter()
                 .filter(|item| item.as_map().is_none())
@@ -173,7 +198,7 @@ pub(super) fn maps<'n, 'a>(
                 .filter(|item| item.as_map().is_some())
                 .collect()
         }
-        Value::Null => Vec::new(),
+        NodeValue::Null => Vec::new(),
         _ => {
             wrong(key, node, "a list of maps", report);
             Vec::new()
@@ -182,6 +207,10 @@ pub(super) fn maps<'n, 'a>(
 }
 
 /// The text of a key of a map.
-pub(super) fn entry(node: &Node<'_>, key: &str, report: &mut Report<'_>) -> Option<Box<str>> {
+pub(super) fn entry(
+    node: &Node<'_>,
+    key: &str,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<Box<str>> {
     text(key, node.get(key)?, report)
 }

@@ -1,9 +1,9 @@
 //! `agents/openai.yaml`, the file that Codex reads beside a SKILL.md.
 
-use super::{Draft, FileText};
+use super::{FileText, ManifestDraft};
 use crate::{
-    diagnostic::{Code, Diagnostic, Mode},
-    report::{Report, Say},
+    diagnostic::{Diagnostic, DiagnosticCode, Strictness},
+    report::{DiagnosticCollector, Say},
     yaml::{
         self,
         node::{Node, get},
@@ -14,11 +14,11 @@ use crate::{
 /// make the skill invalid.
 pub(super) fn read(
     file: FileText<'_>,
-    mode: Mode,
-    draft: &mut Draft,
+    mode: Strictness,
+    draft: &mut ManifestDraft,
     diagnostics: &mut Vec<Diagnostic>,
 ) {
-    let mut report = Report::new(mode, file.name, file.text);
+    let mut report = DiagnosticCollector::new(mode, file.name, file.text);
     let pairs = yaml::read_mapping(file.text, 0, &mut report);
     let unread = pairs.is_none() || report.has_errors();
     let repaired = !report.list.is_empty();
@@ -29,7 +29,7 @@ pub(super) fn read(
         } else {
             "is not valid YAML and was read in part"
         };
-        report.add(Code::SidecarUnread, 0, || {
+        report.add(DiagnosticCode::SidecarUnread, 0, || {
             Say::new(format!("the file {what}")).hint("check it with a YAML linter")
         });
     }

@@ -20,12 +20,12 @@ use super::NotAScope;
 /// A host on the network.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct HostPattern {
-    host: Host,
+    host: PatternHost,
     port: Option<u16>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Host {
+enum PatternHost {
     /// In lower case, without a trailing dot.
     Name(Box<str>),
     /// `*.name`: any name below it.
@@ -68,7 +68,7 @@ impl HostPattern {
         };
         let bracketed = text.starts_with('[');
         let host = match host.parse::<IpAddr>() {
-            Ok(address) if address.is_ipv6() == bracketed => Host::Address(address),
+            Ok(address) if address.is_ipv6() == bracketed => PatternHost::Address(address),
             Ok(_) => return Err(NotAScope("write an IPv6 address in `[` and `]`")),
             Err(_) if bracketed => return Err(NotAScope("not a valid IPv6 address")),
             Err(_) => named(host)?,
@@ -94,9 +94,9 @@ impl HostPattern {
         match read_host(host) {
             Ok(address) => self.is_address(address),
             Err(host) => match &self.host {
-                Host::Name(name) => *host == **name,
-                Host::Below(name) => below(&host, name),
-                Host::Address(_) => false,
+                PatternHost::Name(name) => *host == **name,
+                PatternHost::Below(name) => below(&host, name),
+                PatternHost::Address(_) => false,
             },
         }
     }
@@ -105,9 +105,9 @@ impl HostPattern {
     #[must_use]
     pub fn is_address(&self, address: IpAddr) -> bool {
         match &self.host {
-            Host::Address(own) => *own == address,
-            Host::Name(name) => &**name == LOCALHOST && address.is_loopback(),
-            Host::Below(_) => false,
+            PatternHost::Address(own) => *own == address,
+            PatternHost::Name(name) => &**name == LOCALHOST && address.is_loopback(),
+            PatternHost::Below(_) => false,
         }
     }
 
@@ -128,13 +128,13 @@ impl HostPattern {
     pub fn denies_address(&self, address: IpAddr, port: u16) -> bool {
         let same = match &self.host {
             _ if self.is_this_machine() => leads_to(address).iter().any(is_local),
-            Host::Address(own) => {
+            PatternHost::Address(own) => {
                 let own = leads_to(*own);
                 leads_to(address)
                     .iter()
                     .any(|reading| own.contains(reading))
             }
-            Host::Name(_) | Host::Below(_) => false,
+            PatternHost::Name(_) | PatternHost::Below(_) => false,
         };
         same && self.port.is_none_or(|own| own == port)
     }
@@ -142,9 +142,9 @@ impl HostPattern {
     /// Whether it refers to this machine: `localhost`, a loopback address, or one that systems treat as such.
     fn is_this_machine(&self) -> bool {
         match &self.host {
-            Host::Address(own) => leads_to(*own).iter().any(is_local),
-            Host::Name(name) => is_local_name(name),
-            Host::Below(_) => false,
+            PatternHost::Address(own) => leads_to(*own).iter().any(is_local),
+            PatternHost::Name(name) => is_local_name(name),
+            PatternHost::Below(_) => false,
         }
     }
 
@@ -165,17 +165,19 @@ impl HostPattern {
     #[must_use]
     pub fn is_literal(&self) -> bool {
         match &self.host {
-            Host::Address(_) => true,
-            Host::Name(name) => &**name == LOCALHOST,
-            Host::Below(_) => false,
+            PatternHost::Address(_) => true,
+            PatternHost::Name(name) => &**name == LOCALHOST,
+            PatternHost::Below(_) => false,
         }
     }
 
     pub(super) fn covers(&self, other: &Self) -> bool {
         let host = match (&self.host, &other.host) {
-            (Host::Below(this), Host::Name(other)) => below(other, this),
-            (Host::Below(this), Host::Below(other)) => this == other || below(other, this),
-            (Host::Name(_), Host::Address(other)) => self.is_address(*other),
+            (PatternHost::Below(this), PatternHost::Name(other)) => below(other, this),
+            (PatternHost::Below(this), PatternHost::Below(other)) => {
+                this == other || below(other, this)
+            }
+            (PatternHost::Name(_), PatternHost::Address(other)) => self.is_address(*other),
             (this, other) => this == other,
         };
         let port = match other.port {
@@ -243,7 +245,7 @@ fn below(host: &str, name: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty())
 }
 
-fn named(text: &str) -> Result<Host, NotAScope> {
+fn named(text: &str) -> Result<PatternHost, NotAScope> {
     let wrong = NotAScope(
         "a host consists of letters, digits, `-` and dots; write other scripts as `xn--…`",
     );
@@ -271,19 +273,19 @@ fn named(text: &str) -> Result<Host, NotAScope> {
         ));
     }
     Ok(if is_below {
-        Host::Below(name.into())
+        PatternHost::Below(name.into())
     } else {
-        Host::Name(name.into())
+        PatternHost::Name(name.into())
     })
 }
 
 impl fmt::Display for HostPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.host {
-            Host::Name(name) => f.write_str(name)?,
-            Host::Below(name) => write!(f, "*.{name}")?,
-            Host::Address(IpAddr::V6(address)) => write!(f, "[{address}]")?,
-            Host::Address(address) => write!(f, "{address}")?,
+            PatternHost::Name(name) => f.write_str(name)?,
+            PatternHost::Below(name) => write!(f, "*.{name}")?,
+            PatternHost::Address(IpAddr::V6(address)) => write!(f, "[{address}]")?,
+            PatternHost::Address(address) => write!(f, "{address}")?,
         }
         match self.port {
             Some(port) => write!(f, ":{port}"),

@@ -19,18 +19,18 @@ pub enum Anchor {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PathPattern {
     anchor: Anchor,
-    segments: Vec<Segment>,
+    segments: Vec<PathSegment>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-enum Segment {
+enum PathSegment {
     /// A name `**`, which matches any names.
     Deep,
     /// A name, which can contain `*` and `?`.
     Name(Box<str>),
 }
 
-impl Segment {
+impl PathSegment {
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Deep, _) => true,
@@ -50,7 +50,7 @@ impl PathPattern {
     pub fn project() -> Self {
         Self {
             anchor: Anchor::Project,
-            segments: vec![Segment::Deep],
+            segments: vec![PathSegment::Deep],
         }
     }
 
@@ -85,13 +85,13 @@ impl PathPattern {
     #[must_use]
     pub fn fixed(&self) -> (Vec<&str>, Reach) {
         let literal = self.segments.iter().map_while(|segment| match segment {
-            Segment::Name(name) if !glob::is_pattern(name) => Some(&**name),
+            PathSegment::Name(name) if !glob::is_pattern(name) => Some(&**name),
             _ => None,
         });
         let fixed: Vec<&str> = literal.collect();
         let reach = match &self.segments[fixed.len()..] {
             [] => Reach::Exactly,
-            [Segment::Deep] => Reach::Everything,
+            [PathSegment::Deep] => Reach::Everything,
             _ => Reach::Some,
         };
         (fixed, reach)
@@ -108,8 +108,8 @@ impl PathPattern {
             let mut next = vec![false; open.len()];
             for (at, segment) in self.segments.iter().enumerate().filter(|(at, _)| open[*at]) {
                 match segment {
-                    Segment::Deep => next[at] = true,
-                    Segment::Name(pattern) => next[at + 1] |= glob::matches(pattern, name),
+                    PathSegment::Deep => next[at] = true,
+                    PathSegment::Name(pattern) => next[at + 1] |= glob::matches(pattern, name),
                 }
             }
             self.skip_deep(&mut next);
@@ -121,7 +121,7 @@ impl PathPattern {
     /// `**` can match no name at all.
     fn skip_deep(&self, open: &mut [bool]) {
         for at in 0..self.segments.len() {
-            if open[at] && self.segments[at] == Segment::Deep {
+            if open[at] && self.segments[at] == PathSegment::Deep {
                 open[at + 1] = true;
             }
         }
@@ -131,11 +131,11 @@ impl PathPattern {
         if self.anchor != other.anchor {
             return false;
         }
-        if self.segments.last() == Some(&Segment::Deep) {
+        if self.segments.last() == Some(&PathSegment::Deep) {
             let fixed = &self.segments[..self.segments.len() - 1];
             return other.segments.len() >= fixed.len()
                 && fixed.iter().zip(&other.segments).all(|(this, other)| {
-                    *this != Segment::Deep && *other != Segment::Deep && this.covers(other)
+                    *this != PathSegment::Deep && *other != PathSegment::Deep && this.covers(other)
                 });
         }
         self.segments.len() == other.segments.len()
@@ -144,7 +144,7 @@ impl PathPattern {
                 .iter()
                 .zip(&other.segments)
                 .all(|(this, other)| {
-                    this == other || (*this != Segment::Deep && this.covers(other))
+                    this == other || (*this != PathSegment::Deep && this.covers(other))
                 })
     }
 }
@@ -172,19 +172,19 @@ impl fmt::Display for PathPattern {
         for (position, segment) in self.segments.iter().enumerate() {
             let slash = if position == 0 { "" } else { "/" };
             match segment {
-                Segment::Deep => write!(f, "{slash}**")?,
-                Segment::Name(name) => write!(f, "{slash}{name}")?,
+                PathSegment::Deep => write!(f, "{slash}**")?,
+                PathSegment::Name(name) => write!(f, "{slash}{name}")?,
             }
         }
         Ok(())
     }
 }
 
-fn segment(name: &str) -> Result<Segment, NotAScope> {
+fn segment(name: &str) -> Result<PathSegment, NotAScope> {
     match name {
-        "**" => Ok(Segment::Deep),
+        "**" => Ok(PathSegment::Deep),
         "" | "." | ".." => Err(NotAScope("a path can't contain an empty name, `.` or `..`")),
         _ if name.contains("**") => Err(NotAScope("`**` must be a whole name, as in `./src/**`")),
-        _ => Ok(Segment::Name(name.into())),
+        _ => Ok(PathSegment::Name(name.into())),
     }
 }

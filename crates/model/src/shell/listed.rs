@@ -21,11 +21,11 @@
 //! any dangerous option.
 
 use super::listed_programs::{
-    ANYTHING, FILE_RUNNERS, LISTED, ListedProgram, Operands, PASSER_OPTIONS, PASSERS, SHELLS,
+    ANYTHING, FILE_RUNNERS, LISTED, ListedProgram, OperandKind, PASSER_OPTIONS, PASSERS, SHELLS,
     TEXT_RUNNERS,
 };
 use super::programs::{base, runs};
-use super::{Part, REFERENCE, Redirect, Runs, Simple, Word};
+use super::{REFERENCE, Redirect, RunArguments, ShellWord, SimpleCommand, WordPart};
 
 /// Folders of programs that a skill can't write to.
 const SYSTEM_FOLDERS: &[&str] = &["/bin/", "/usr/bin/", "/usr/local/bin/"];
@@ -36,7 +36,7 @@ fn has(names: &str, name: &str) -> bool {
 
 /// The first command of a line that is not known to treat values as data, by its program or its redirect; `None` if
 /// all do.
-pub(crate) fn unlisted(commands: &[Simple]) -> Option<String> {
+pub(crate) fn unlisted(commands: &[SimpleCommand]) -> Option<String> {
     commands.iter().find_map(|command| {
         if let Some(redirect) = command.redirects.iter().find(|one| !one.is_harmless()) {
             let target = redirect.target.literal().unwrap_or("…");
@@ -45,7 +45,7 @@ pub(crate) fn unlisted(commands: &[Simple]) -> Option<String> {
         if is_listed(&command.words, 0) {
             return None;
         }
-        let program = command.words.first().and_then(Word::literal);
+        let program = command.words.first().and_then(ShellWord::literal);
         Some(
             program
                 .unwrap_or("a program that only the shell will know")
@@ -71,7 +71,7 @@ impl Redirect {
     }
 }
 
-fn is_listed(words: &[Word], depth: usize) -> bool {
+fn is_listed(words: &[ShellWord], depth: usize) -> bool {
     const DEEPEST: usize = 8;
     let Some(first) = words.first() else {
         return true;
@@ -89,13 +89,13 @@ fn is_listed(words: &[Word], depth: usize) -> bool {
         return false;
     };
     match runs(words) {
-        Runs::Unclear => false,
-        Runs::Command { at } => {
+        RunArguments::Unclear => false,
+        RunArguments::Command { at } => {
             passes(program, &words[1..at]) && is_listed(&words[at..], depth + 1)
         }
-        Runs::Code { until } => is_harmless_text(program, words, until, depth),
-        Runs::File { at } => is_own_script(program, words, at),
-        Runs::Nothing => has(ANYTHING, program) || is_right(program, words),
+        RunArguments::Code { until } => is_harmless_text(program, words, until, depth),
+        RunArguments::File { at } => is_own_script(program, words, at),
+        RunArguments::Nothing => has(ANYTHING, program) || is_right(program, words),
     }
 }
 
@@ -112,16 +112,16 @@ fn named_program(text: &str) -> Option<&str> {
 }
 
 /// Whether the name of an option contains anything other than the author's text: `-$1`, `--$1=x`, `-e"$1"`, `''-$1`.
-fn glues_an_option(word: &Word) -> bool {
+fn glues_an_option(word: &ShellWord) -> bool {
     let start = literal_start(word);
     // `echo "- $1"` prints a list item.
     word.literal().is_none() && start.starts_with(['-', '+']) && !start.contains(['=', ' '])
 }
 
 /// The literal text at the start of a word.
-fn literal_start(word: &Word) -> String {
+fn literal_start(word: &ShellWord) -> String {
     let texts = word.parts().iter().map_while(|part| match part {
-        Part::Literal { text, .. } => Some(text.as_str()),
+        WordPart::Literal { text, .. } => Some(text.as_str()),
         _ => None,
     });
     texts.collect()
@@ -138,8 +138,8 @@ fn is_own_file(path: &str) -> bool {
 }
 
 /// Whether the words before a command are options that only affect how it runs, and their values.
-fn passes(program: &str, words: &[Word]) -> bool {
-    let harmless = |word: &Word| {
+fn passes(program: &str, words: &[ShellWord]) -> bool {
+    let harmless = |word: &ShellWord| {
         let text = word.literal()?;
         let name = text.split('=').next().unwrap_or(text);
         let is_number = text
@@ -152,10 +152,10 @@ fn passes(program: &str, words: &[Word]) -> bool {
 }
 
 /// Whether an interpreter gets a file of the skill, without options that make it read anything else.
-fn is_own_script(program: &str, words: &[Word], at: usize) -> bool {
+fn is_own_script(program: &str, words: &[ShellWord], at: usize) -> bool {
     let Some(file) = words
         .get(at)
-        .and_then(Word::literal)
+        .and_then(ShellWord::literal)
         .filter(|file| is_own_file(file))
     else {
         return false;
@@ -174,13 +174,13 @@ fn is_own_script(program: &str, words: &[Word], at: usize) -> bool {
 }
 
 /// Whether program text in a line is known to treat its arguments as data.
-fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -> bool {
-    let Some(code) = words.get(until).and_then(Word::literal) else {
+fn is_harmless_text(program: &str, words: &[ShellWord], until: usize, depth: usize) -> bool {
+    let Some(code) = words.get(until).and_then(ShellWord::literal) else {
         return false;
     };
     let name = stem(program);
     if has(SHELLS, name) {
-        let plain = matches!(words[1..until].iter().map(Word::literal).collect::<Vec<_>>()[..],
+        let plain = matches!(words[1..until].iter().map(ShellWord::literal).collect::<Vec<_>>()[..],
             [Some(option)] if has("-c -ec -euc -uc -xc", option));
         let line = super::parse(code);
         return plain
@@ -197,7 +197,7 @@ fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -
     };
     // Only sed accepts options after the text.
     let is_option =
-        |word: &Word| literal_start(word).starts_with('-') && word.literal() != Some("-");
+        |word: &ShellWord| literal_start(word).starts_with('-') && word.literal() != Some("-");
     let more = words.get(until + 1..).unwrap_or_default();
     is_introduced(&words[1..until], options)
         && !more.iter().any(is_option)
@@ -211,7 +211,7 @@ fn is_harmless_text(program: &str, words: &[Word], until: usize, depth: usize) -
 }
 
 /// Whether the words before a program text are listed options, with at most one of them introducing the text.
-fn is_introduced(words: &[Word], options: &str) -> bool {
+fn is_introduced(words: &[ShellWord], options: &str) -> bool {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         let start = literal_start(word);
@@ -269,7 +269,7 @@ fn is_plain_sed(code: &str) -> bool {
 }
 
 /// Whether a program of the table has a listed subcommand, and only listed options.
-fn is_right(program: &str, words: &[Word]) -> bool {
+fn is_right(program: &str, words: &[ShellWord]) -> bool {
     let Some(entry) = LISTED.iter().find(|entry| entry.name == program) else {
         return false;
     };
@@ -280,15 +280,15 @@ fn is_right(program: &str, words: &[Word]) -> bool {
     arguments
         .iter()
         .all(|word| !is_open(word) && entry.takes(word))
-        && (entry.operands != Operands::TextFirst || has_own_text(arguments))
+        && (entry.operands != OperandKind::TextFirst || has_own_text(arguments))
 }
 
 impl ListedProgram {
     /// The position of the arguments of a listed subcommand.
-    fn behind_subcommand(&self, words: &[Word]) -> Option<usize> {
+    fn behind_subcommand(&self, words: &[ShellWord]) -> Option<usize> {
         let mut at = 1;
         if self.name == "git" {
-            while words.get(at).and_then(Word::literal) == Some("--no-pager") {
+            while words.get(at).and_then(ShellWord::literal) == Some("--no-pager") {
                 at += 1;
             }
         }
@@ -299,17 +299,17 @@ impl ListedProgram {
             let names = subcommand.split_ascii_whitespace();
             let count = names.clone().count();
             let given = words.get(at..at + count)?;
-            let same = given.iter().map(Word::literal).eq(names.map(Some));
+            let same = given.iter().map(ShellWord::literal).eq(names.map(Some));
             same.then_some(at + count)
         };
         self.subcommands.split(',').find_map(fits)
     }
 
     /// Whether a word is an operand, or a listed option.
-    fn takes(&self, word: &Word) -> bool {
+    fn takes(&self, word: &ShellWord) -> bool {
         let start = literal_start(word);
         if !start.starts_with(['-', '+']) || start == "-" {
-            return self.operands != Operands::Absent;
+            return self.operands != OperandKind::Absent;
         }
         let (name, value) = match start.split_once('=') {
             Some((name, value)) => (name, Some(value)),
@@ -338,18 +338,20 @@ impl ListedProgram {
 
 /// Whether shell expansion can turn a word into several, or into one that starts with `-`: a substitution, a
 /// variable, a glob, braces.
-fn is_open(word: &Word) -> bool {
-    let begins_with_pattern = matches!(word.parts().first(), Some(Part::Glob(_)));
+fn is_open(word: &ShellWord) -> bool {
+    let begins_with_pattern = matches!(word.parts().first(), Some(WordPart::Glob(_)));
     begins_with_pattern
         || word.parts().iter().any(|part| match part {
-            Part::Parameter { name, .. } => !name.starts_with(REFERENCE),
-            Part::Command { .. } | Part::Process | Part::Brace | Part::Dollar => true,
+            WordPart::Parameter { name, .. } => !name.starts_with(REFERENCE),
+            WordPart::Command { .. } | WordPart::Process | WordPart::Brace | WordPart::Dollar => {
+                true
+            }
             _ => false,
         })
 }
 
 /// Whether the first operand is the author's text. Options that take two words are skipped.
-fn has_own_text(words: &[Word]) -> bool {
+fn has_own_text(words: &[ShellWord]) -> bool {
     let mut at = 0;
     while let Some(word) = words.get(at) {
         match word.literal() {

@@ -17,12 +17,12 @@ pub(super) struct ListedProgram {
     /// letter, `-0` for a number, `--` if the program reads nothing after it as an option.
     pub(super) options: &'static str,
     /// What its operands can be.
-    pub(super) operands: Operands,
+    pub(super) operands: OperandKind,
 }
 
 /// What words that are not options can be.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Operands {
+pub(super) enum OperandKind {
     /// Operands are data.
     Data,
     /// The first operand is program text and must be the author's; the others are data.
@@ -40,7 +40,7 @@ const fn listed(
         name,
         subcommands,
         options,
-        operands: Operands::Data,
+        operands: OperandKind::Data,
     }
 }
 
@@ -130,7 +130,7 @@ pub(super) const LISTED: &[ListedProgram] = &[
          --search --source-branch --state --target-branch -A -F: -P: -R: -a: -c -l: -m: -p: -s:",
     ),
     ListedProgram {
-        operands: Operands::TextFirst,
+        operands: OperandKind::TextFirst,
         ..listed(
             "jq",
             "",
@@ -177,7 +177,7 @@ pub(super) const LISTED: &[ListedProgram] = &[
         "-- --du --dirsfirst --gitignore --noreport --prune -C -D -F -I: -J -L: -P: -X -a -d -f -h -i -l -n -p -s",
     ),
     ListedProgram {
-        operands: Operands::Absent,
+        operands: OperandKind::Absent,
         ..listed(
             "uniq",
             "",

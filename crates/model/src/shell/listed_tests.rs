@@ -1,7 +1,7 @@
 //! Programs that treat values as data: the table for review, and lines that must not be listed.
 
 use super::listed::unlisted;
-use super::listed_programs::{ANYTHING, FILE_RUNNERS, LISTED, Operands, PASSERS, TEXT_RUNNERS};
+use super::listed_programs::{ANYTHING, FILE_RUNNERS, LISTED, OperandKind, PASSERS, TEXT_RUNNERS};
 use crate::template::{Placeholders, might_run_a_value};
 
 fn is_listed(line: &str) -> bool {
@@ -17,7 +17,7 @@ fn verdict(line: &str) -> &'static str {
     };
     let script = crate::template::parse(line, placeholders);
     let refused = script.iter().any(|piece| {
-        matches!(piece, crate::template::Piece::Command(command)
+        matches!(piece, crate::template::BodyPiece::Command(command)
             if matches!(command.script, crate::template::Script::Refused(_)))
     });
     let inner = line.trim_start_matches("!`").trim_end_matches('`');
@@ -117,7 +117,7 @@ fn samples() -> Vec<String> {
         .map(str::to_owned)
         .collect();
     for entry in LISTED {
-        let text = if entry.operands == Operands::TextFirst {
+        let text = if entry.operands == OperandKind::TextFirst {
             " .x"
         } else {
             ""
@@ -167,7 +167,7 @@ fn no_value_becomes_an_option_of_a_listed_program() {
                 declared: true,
             },
         );
-        let Some(crate::template::Piece::Command(command)) = pieces.first() else {
+        let Some(crate::template::BodyPiece::Command(command)) = pieces.first() else {
             panic!("{line}");
         };
         let crate::template::Script::Ready(recipe) = &command.script else {

@@ -35,7 +35,7 @@ use std::fmt;
 use std::ops::Range;
 
 pub(crate) use listed::unlisted;
-pub use programs::Runs;
+pub use programs::RunArguments;
 pub(crate) use programs::runs;
 
 /// The maximum length of a text.
@@ -46,9 +46,9 @@ pub const MAX_DEPTH: usize = 32;
 
 /// A completely parsed command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct ShellLine {
     /// Every simple command, substitutions before the command that uses them.
-    pub commands: Vec<Simple>,
+    pub commands: Vec<SimpleCommand>,
     /// Positions where an inserted value would become code, or be lost.
     pub(crate) zones: Vec<(Range<usize>, Zone)>,
 }
@@ -58,13 +58,13 @@ pub struct Line {
 /// Redirects of a compound command (`{ a; b; } >out`) are a command without words after it, and `for x in a b` is two
 /// assignments.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Simple {
+pub struct SimpleCommand {
     /// Its position; inside backticks, the position of those.
     pub at: usize,
     /// `NAME=value` in front of the command.
     pub assignments: Vec<Assignment>,
     /// The program and its arguments.
-    pub words: Vec<Word>,
+    pub words: Vec<ShellWord>,
     /// Its input and output redirects.
     pub redirects: Vec<Redirect>,
 }
@@ -75,7 +75,7 @@ pub struct Assignment {
     /// The name of the variable.
     pub name: String,
     /// The value; for `NAME+=value`, what is appended.
-    pub value: Word,
+    pub value: ShellWord,
 }
 
 /// A variable that a command sets.
@@ -96,7 +96,7 @@ pub struct Redirect {
     /// The operator of the redirect.
     pub op: RedirectOp,
     /// The file or descriptor; for heredocs and here-strings, the text.
-    pub target: Word,
+    pub target: ShellWord,
 }
 
 /// The operator of a redirect.
@@ -145,15 +145,15 @@ impl RedirectOp {
 
 /// One word, with what is known about its value.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Word {
+pub struct ShellWord {
     /// The value, if it is known before anything runs.
     literal: Option<String>,
-    parts: Vec<Part>,
+    parts: Vec<WordPart>,
 }
 
 /// A part of a word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum WordPart {
     /// Text, without its quotes.
     Literal {
         /// The text without quotes and escapes.
@@ -205,14 +205,14 @@ pub(crate) enum Zone {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotUnderstood {
     /// The construct that is not in the grammar.
-    pub what: Oddity,
+    pub what: UnsupportedSyntax,
     /// Its position in bytes; inside backticks, the position of those.
     pub at: usize,
 }
 
 /// A construct outside the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Oddity {
+pub enum UnsupportedSyntax {
     /// The text is longer than [`MAX_TEXT`].
     TooLong,
     /// The nesting is deeper than [`MAX_DEPTH`].
@@ -251,7 +251,7 @@ pub enum Oddity {
     Backslash,
 }
 
-impl fmt::Display for Oddity {
+impl fmt::Display for UnsupportedSyntax {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::TooLong => "it is longer than 64 KiB",
@@ -292,7 +292,7 @@ impl std::error::Error for NotUnderstood {}
 ///
 /// # Errors
 /// If any part of it is outside the grammar: nothing is known about such a line.
-pub fn parse(text: &str) -> Result<Line, NotUnderstood> {
+pub fn parse(text: &str) -> Result<ShellLine, NotUnderstood> {
     parser::parse(text, false)
 }
 
@@ -300,11 +300,11 @@ pub fn parse(text: &str) -> Result<Line, NotUnderstood> {
 pub(crate) const REFERENCE: &str = "__metier_";
 
 /// Parses a command line in which metier's variables stand for values that will be quoted.
-pub(crate) fn parse_references(text: &str) -> Result<Line, NotUnderstood> {
+pub(crate) fn parse_references(text: &str) -> Result<ShellLine, NotUnderstood> {
     parser::parse(text, true)
 }
 
-impl Word {
+impl ShellWord {
     /// The value, if it is known before anything runs: no parameters, substitutions, globs, braces or tildes.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
@@ -313,7 +313,7 @@ impl Word {
 
     /// Its parts, in order.
     #[must_use]
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[WordPart] {
         &self.parts
     }
 
@@ -321,11 +321,11 @@ impl Word {
     fn is_quoted(&self) -> bool {
         self.parts
             .iter()
-            .any(|part| matches!(part, Part::Literal { quoted: true, .. }))
+            .any(|part| matches!(part, WordPart::Literal { quoted: true, .. }))
     }
 }
 
-impl Simple {
+impl SimpleCommand {
     /// The program, if the first word is literal.
     #[must_use]
     pub fn program(&self) -> Option<&str> {
@@ -336,12 +336,12 @@ impl Simple {
     /// true if the program is not known.
     #[must_use]
     pub fn runs_arguments(&self) -> bool {
-        self.runs() != Runs::Nothing
+        self.runs() != RunArguments::Nothing
     }
 
     /// The arguments that the program runs.
     #[must_use]
-    pub fn runs(&self) -> Runs {
+    pub fn runs(&self) -> RunArguments {
         runs(&self.words)
     }
 

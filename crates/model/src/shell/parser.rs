@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::{
-    Assignment, Line, MAX_DEPTH, MAX_TEXT, NotUnderstood, Oddity, Part, Redirect, RedirectOp,
-    Simple, Word, Zone, programs,
+    Assignment, MAX_DEPTH, MAX_TEXT, NotUnderstood, Redirect, RedirectOp, ShellLine, ShellWord,
+    SimpleCommand, UnsupportedSyntax, WordPart, Zone, programs,
 };
 
-pub(super) type Read<T> = Result<T, NotUnderstood>;
+pub(super) type ParseResult<T> = Result<T, NotUnderstood>;
 
 /// Keywords that end a list; the caller checks which one.
 const CLOSERS: &[&str] = &["then", "else", "elif", "fi", "do", "done", "esac", "}"];
@@ -18,7 +18,7 @@ const KEYWORDS: &[&str] = &[
     "for", "case", "in", "function", "select", "coproc",
 ];
 
-pub(super) struct Parser<'a> {
+pub(super) struct ShellParser<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
     /// The end of the text, or of the heredoc that is being parsed.
@@ -31,7 +31,7 @@ pub(super) struct Parser<'a> {
     pub(super) references: bool,
     /// Inside backticks: their position, for all errors.
     pub(super) place: Option<usize>,
-    pub(super) commands: Vec<Simple>,
+    pub(super) commands: Vec<SimpleCommand>,
     pub(super) zones: Vec<(Range<usize>, Zone)>,
     pub(super) pending: Vec<Pending>,
 }
@@ -48,26 +48,26 @@ pub(super) struct Pending {
     redirect: usize,
 }
 
-pub(super) fn parse(text: &str, references: bool) -> Read<Line> {
+pub(super) fn parse(text: &str, references: bool) -> ParseResult<ShellLine> {
     if text.len() > MAX_TEXT {
-        let (what, at) = (Oddity::TooLong, MAX_TEXT);
+        let (what, at) = (UnsupportedSyntax::TooLong, MAX_TEXT);
         return Err(NotUnderstood { what, at });
     }
     let odd = |c: char| (c.is_control() && c != '\n' && c != '\t') || c == '\u{feff}';
     if let Some(at) = text.find(odd) {
-        let what = Oddity::Character;
+        let what = UnsupportedSyntax::Character;
         return Err(NotUnderstood { what, at });
     }
-    let mut parser = Parser::new(text, 0, None);
+    let mut parser = ShellParser::new(text, 0, None);
     parser.references = references;
     parser.whole()?;
-    Ok(Line {
+    Ok(ShellLine {
         commands: parser.commands,
         zones: parser.zones,
     })
 }
 
-impl<'a> Parser<'a> {
+impl<'a> ShellParser<'a> {
     pub(super) fn new(text: &'a str, depth: usize, place: Option<usize>) -> Self {
         Self {
             text,
@@ -84,15 +84,15 @@ impl<'a> Parser<'a> {
     }
 
     /// The whole text as one list.
-    pub(super) fn whole(&mut self) -> Read<()> {
+    pub(super) fn whole(&mut self) -> ParseResult<()> {
         self.list()?;
         if self.at < self.end {
-            return self.fail(Oddity::Unexpected);
+            return self.fail(UnsupportedSyntax::Unexpected);
         }
         self.no_pending()
     }
 
-    pub(super) fn fail<T>(&self, what: Oddity) -> Read<T> {
+    pub(super) fn fail<T>(&self, what: UnsupportedSyntax) -> ParseResult<T> {
         let at = self.here();
         Err(NotUnderstood { what, at })
     }
@@ -117,17 +117,17 @@ impl<'a> Parser<'a> {
         &self.text[self.at..self.end]
     }
 
-    pub(super) fn enter(&mut self) -> Read<()> {
+    pub(super) fn enter(&mut self) -> ParseResult<()> {
         self.depth += 1;
         if self.depth > MAX_DEPTH {
-            return self.fail(Oddity::TooDeep);
+            return self.fail(UnsupportedSyntax::TooDeep);
         }
         Ok(())
     }
 
-    fn expect(&mut self, byte: u8) -> Read<()> {
+    fn expect(&mut self, byte: u8) -> ParseResult<()> {
         if self.peek() != Some(byte) {
-            return self.fail(Oddity::Unterminated);
+            return self.fail(UnsupportedSyntax::Unterminated);
         }
         self.at += 1;
         Ok(())
@@ -145,9 +145,9 @@ impl<'a> Parser<'a> {
         })
     }
 
-    fn expect_keyword(&mut self, word: &str) -> Read<()> {
+    fn expect_keyword(&mut self, word: &str) -> ParseResult<()> {
         if self.keyword() != Some(word) {
-            return self.fail(Oddity::Unterminated);
+            return self.fail(UnsupportedSyntax::Unterminated);
         }
         self.at += word.len();
         Ok(())
@@ -165,7 +165,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Skips spaces, comments and line ends, and reads heredocs after those.
-    fn lines(&mut self) -> Read<()> {
+    fn lines(&mut self) -> ParseResult<()> {
         loop {
             self.blanks();
             match self.peek() {
@@ -179,7 +179,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn comment(&mut self) -> Read<()> {
+    fn comment(&mut self) -> ParseResult<()> {
         self.outside()?;
         let start = self.at;
         self.at = self.rest().find('\n').map_or(self.end, |n| start + n);
@@ -188,15 +188,15 @@ impl<'a> Parser<'a> {
     }
 
     /// Rejects constructs that are not supported in a substitution.
-    fn outside(&self) -> Read<()> {
+    fn outside(&self) -> ParseResult<()> {
         if self.inside > 0 {
-            return self.fail(Oddity::Substitution);
+            return self.fail(UnsupportedSyntax::Substitution);
         }
         Ok(())
     }
 
     /// Parses commands up to a closing keyword or bracket; returns how many.
-    fn list(&mut self) -> Read<usize> {
+    fn list(&mut self) -> ParseResult<usize> {
         let mut count = 0;
         loop {
             self.lines()?;
@@ -213,21 +213,21 @@ impl<'a> Parser<'a> {
                 None | Some(b')' | b'\n' | b'#') => {}
                 Some(b';') if self.peek_at(1) == Some(b';') => {}
                 Some(b';' | b'&') if self.peek_at(1) != Some(b'&') => self.at += 1,
-                _ => return self.fail(Oddity::Unexpected),
+                _ => return self.fail(UnsupportedSyntax::Unexpected),
             }
         }
     }
 
     /// A list that must not be empty.
-    fn body(&mut self) -> Read<()> {
+    fn body(&mut self) -> ParseResult<()> {
         if self.list()? == 0 {
-            return self.fail(Oddity::MissingCommand);
+            return self.fail(UnsupportedSyntax::MissingCommand);
         }
         Ok(())
     }
 
     /// Commands joined by `|`, `&&` and `||`.
-    fn chain(&mut self) -> Read<()> {
+    fn chain(&mut self) -> ParseResult<()> {
         loop {
             while self.keyword() == Some("!") {
                 self.at += 1;
@@ -247,9 +247,9 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn command(&mut self) -> Read<()> {
+    fn command(&mut self) -> ParseResult<()> {
         if self.rest().starts_with("((") {
-            return self.fail(Oddity::Arithmetic);
+            return self.fail(UnsupportedSyntax::Arithmetic);
         }
         let start = self.here();
         self.enter()?;
@@ -272,7 +272,7 @@ impl<'a> Parser<'a> {
             }
             (_, Some("for")) => self.each()?,
             (_, Some("case")) => self.cases()?,
-            (_, Some(_)) => return self.fail(Oddity::Keyword),
+            (_, Some(_)) => return self.fail(UnsupportedSyntax::Keyword),
             (_, None) => {
                 self.depth -= 1;
                 return self.simple();
@@ -282,7 +282,7 @@ impl<'a> Parser<'a> {
         self.compound_redirects(start)
     }
 
-    fn conditional(&mut self) -> Read<()> {
+    fn conditional(&mut self) -> ParseResult<()> {
         self.at += "if".len();
         self.body()?;
         self.expect_keyword("then")?;
@@ -301,20 +301,20 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses `do …; done`.
-    fn looped(&mut self) -> Read<()> {
+    fn looped(&mut self) -> ParseResult<()> {
         self.expect_keyword("do")?;
         self.body()?;
         self.expect_keyword("done")
     }
 
     /// Parses `for name in words; do …; done`; each word is an assignment.
-    fn each(&mut self) -> Read<()> {
+    fn each(&mut self) -> ParseResult<()> {
         let at = self.here();
         self.at += "for".len();
         self.blanks();
         let name = self.name().to_owned();
         if name.is_empty() {
-            return self.fail(Oddity::Unexpected);
+            return self.fail(UnsupportedSyntax::Unexpected);
         }
         self.at += name.len();
         self.blanks();
@@ -330,7 +330,7 @@ impl<'a> Parser<'a> {
                 self.blanks();
             }
         } else {
-            values.push(Word::dynamic(Part::Parameter {
+            values.push(ShellWord::dynamic(WordPart::Parameter {
                 name: "@".into(),
                 quoted: true,
                 plain: true,
@@ -343,10 +343,10 @@ impl<'a> Parser<'a> {
                 value,
             })
             .collect();
-        self.commands.push(Simple {
+        self.commands.push(SimpleCommand {
             at,
             assignments,
-            ..Simple::default()
+            ..SimpleCommand::default()
         });
         if self.peek() == Some(b';') {
             self.at += 1;
@@ -355,7 +355,7 @@ impl<'a> Parser<'a> {
         self.looped()
     }
 
-    fn cases(&mut self) -> Read<()> {
+    fn cases(&mut self) -> ParseResult<()> {
         self.at += "case".len();
         self.blanks();
         self.word()?;
@@ -386,16 +386,16 @@ impl<'a> Parser<'a> {
             if self.rest().starts_with(";;") && !self.rest().starts_with(";;&") {
                 self.at += 2;
             } else if self.keyword() != Some("esac") {
-                return self.fail(Oddity::Unexpected);
+                return self.fail(UnsupportedSyntax::Unexpected);
             }
         }
     }
 
     /// Parses the redirects after a compound command.
-    fn compound_redirects(&mut self, at: usize) -> Read<()> {
-        let mut command = Simple {
+    fn compound_redirects(&mut self, at: usize) -> ParseResult<()> {
+        let mut command = SimpleCommand {
             at,
-            ..Simple::default()
+            ..SimpleCommand::default()
         };
         loop {
             self.blanks();
@@ -415,17 +415,17 @@ impl<'a> Parser<'a> {
         name_prefix(self.rest())
     }
 
-    fn simple(&mut self) -> Read<()> {
-        let mut command = Simple {
+    fn simple(&mut self) -> ParseResult<()> {
+        let mut command = SimpleCommand {
             at: self.here(),
-            ..Simple::default()
+            ..SimpleCommand::default()
         };
         let start = self.at;
         loop {
             self.blanks();
             match self.peek() {
                 None | Some(b'\n' | b';' | b')' | b'|' | b'#') => break,
-                Some(b'(') => return self.fail(Oddity::Parenthesis),
+                Some(b'(') => return self.fail(UnsupportedSyntax::Parenthesis),
                 _ => {}
             }
             if self.redirect(&mut command)? {
@@ -440,7 +440,7 @@ impl<'a> Parser<'a> {
             && command.assignments.is_empty()
             && command.redirects.is_empty();
         if empty {
-            return self.fail(Oddity::MissingCommand);
+            return self.fail(UnsupportedSyntax::MissingCommand);
         }
         self.judge(&command, start)?;
         self.commands.push(command);
@@ -448,11 +448,11 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn argument(&mut self, command: &mut Simple) -> Read<()> {
+    fn argument(&mut self, command: &mut SimpleCommand) -> ParseResult<()> {
         let both = |one: &Redirect| matches!(one.op, RedirectOp::Both | RedirectOp::AppendBoth);
         if command.redirects.iter().any(both) {
             // In dash the `&` ended a command, and the next one starts here.
-            return self.fail(Oddity::Unexpected);
+            return self.fail(UnsupportedSyntax::Unexpected);
         }
         let start = self.at;
         let word = self.word()?;
@@ -460,7 +460,7 @@ impl<'a> Parser<'a> {
         if matches!(self.peek(), Some(b'<' | b'>'))
             && (source.contains("\\\n") || source.starts_with('{'))
         {
-            return self.fail(Oddity::BashAssignment);
+            return self.fail(UnsupportedSyntax::BashAssignment);
         }
         if command.words.is_empty() {
             if let Some(assignment) = assignment(&word) {
@@ -469,7 +469,7 @@ impl<'a> Parser<'a> {
             }
             let name = name_prefix(source);
             if !name.is_empty() && source[name.len()..].starts_with('[') {
-                return self.fail(Oddity::BashAssignment);
+                return self.fail(UnsupportedSyntax::BashAssignment);
             }
         }
         command.words.push(word);
@@ -477,7 +477,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Rejects commands that change the meaning of others.
-    fn judge(&mut self, command: &Simple, start: usize) -> Read<()> {
+    fn judge(&mut self, command: &SimpleCommand, start: usize) -> ParseResult<()> {
         let Some(first) = command.words.first() else {
             return Ok(());
         };
@@ -485,7 +485,7 @@ impl<'a> Parser<'a> {
             return Ok(());
         };
         if !first.is_quoted() && KEYWORDS.contains(&program) {
-            return self.fail(Oddity::Keyword);
+            return self.fail(UnsupportedSyntax::Keyword);
         }
         if let Some(what) = programs::hides_code(&command.words, self.references) {
             return self.fail(what);
@@ -496,9 +496,9 @@ impl<'a> Parser<'a> {
                 word.literal()
                     .is_some_and(|text| arithmetic.contains(&text))
             });
-            let closed = command.words.last().and_then(Word::literal) == Some("]]");
+            let closed = command.words.last().and_then(ShellWord::literal) == Some("]]");
             if odd || !closed || !command.redirects.is_empty() {
-                return self.fail(Oddity::Test);
+                return self.fail(UnsupportedSyntax::Test);
             }
             self.zones.push((start..self.at, Zone::Test));
         }
@@ -506,12 +506,12 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses a redirect at the current position, if there is one.
-    fn redirect(&mut self, command: &mut Simple) -> Read<bool> {
+    fn redirect(&mut self, command: &mut SimpleCommand) -> ParseResult<bool> {
         let digits = self.rest().bytes().take_while(u8::is_ascii_digit).count();
         let rest = &self.rest()[digits..];
         if rest.starts_with("<(") || rest.starts_with(">(") {
             return if digits > 0 {
-                self.fail(Oddity::Unexpected)
+                self.fail(UnsupportedSyntax::Unexpected)
             } else {
                 Ok(false)
             };
@@ -527,7 +527,7 @@ impl<'a> Parser<'a> {
         }
         if digits > 1 {
             // A descriptor in bash, and a word in dash.
-            return self.fail(Oddity::Unexpected);
+            return self.fail(UnsupportedSyntax::Unexpected);
         }
         let start = self.at;
         self.at += digits + spelling.len();
@@ -538,7 +538,7 @@ impl<'a> Parser<'a> {
         );
         let process = self.rest().starts_with("<(") || self.rest().starts_with(">(");
         if !starts || (matches!(self.peek(), Some(b'<' | b'>')) && !process) {
-            return self.fail(Oddity::MissingTarget);
+            return self.fail(UnsupportedSyntax::MissingTarget);
         }
         let target = self.word()?;
         if *op == RedirectOp::HereDocument {
@@ -551,18 +551,18 @@ impl<'a> Parser<'a> {
     /// Records a heredoc whose text starts after the line.
     fn announce(
         &mut self,
-        delimiter: &Word,
+        delimiter: &ShellWord,
         at: usize,
         strips_tabs: bool,
-        command: &Simple,
-    ) -> Read<()> {
+        command: &SimpleCommand,
+    ) -> ParseResult<()> {
         self.outside()?;
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
         let Some(text) = delimiter
             .literal()
             .filter(|text| !text.is_empty() && text.chars().all(plain))
         else {
-            return self.fail(Oddity::HereDocument);
+            return self.fail(UnsupportedSyntax::HereDocument);
         };
         self.pending.push(Pending {
             at,
@@ -586,21 +586,21 @@ impl<'a> Parser<'a> {
         }
     }
 
-    pub(super) fn no_pending(&self) -> Read<()> {
+    pub(super) fn no_pending(&self) -> ParseResult<()> {
         if self.pending.is_empty() {
             return Ok(());
         }
-        self.fail(Oddity::HereDocument)
+        self.fail(UnsupportedSyntax::HereDocument)
     }
 
     /// Reads the texts of the heredocs of the line that just ended. Shells disagree about lines that end inside
     /// another construct, so those are rejected.
-    fn heredocs(&mut self) -> Read<()> {
+    fn heredocs(&mut self) -> ParseResult<()> {
         let pending = std::mem::take(&mut self.pending);
         if let Some(first) = pending.first()
             && self.text[first.at..self.at - 1].contains('\n')
         {
-            return self.fail(Oddity::HereDocument);
+            return self.fail(UnsupportedSyntax::HereDocument);
         }
         for heredoc in pending {
             let body = self.heredoc_text(&heredoc)?;
@@ -610,13 +610,13 @@ impl<'a> Parser<'a> {
                 .and_then(|command| command.redirects.get_mut(heredoc.redirect));
             match slot {
                 Some(redirect) => redirect.target = body,
-                None => return self.fail(Oddity::HereDocument),
+                None => return self.fail(UnsupportedSyntax::HereDocument),
             }
         }
         Ok(())
     }
 
-    fn heredoc_text(&mut self, heredoc: &Pending) -> Read<Word> {
+    fn heredoc_text(&mut self, heredoc: &Pending) -> ParseResult<ShellWord> {
         let start = self.at;
         let mut at = start;
         loop {
@@ -632,7 +632,7 @@ impl<'a> Parser<'a> {
             let next = at + line.len() + 1;
             let continued = heredoc.expands && line.ends_with('\\');
             if next > self.end || continued || bare.starts_with(&*heredoc.delimiter) {
-                return self.fail(Oddity::HereDocument);
+                return self.fail(UnsupportedSyntax::HereDocument);
             }
             at = next;
         }
@@ -649,7 +649,7 @@ impl<'a> Parser<'a> {
             word
         } else {
             let text = &self.text[start..at];
-            Word::text(if heredoc.strips_tabs {
+            ShellWord::text(if heredoc.strips_tabs {
                 text.split_inclusive('\n')
                     .map(|line| line.trim_start_matches('\t'))
                     .collect()
@@ -662,7 +662,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Parses the content of `$(…)` or `<(…)`, from after the opening to after the closing bracket.
-    pub(super) fn substitution(&mut self) -> Read<()> {
+    pub(super) fn substitution(&mut self) -> ParseResult<()> {
         self.no_pending()?;
         self.enter()?;
         self.inside += 1;
@@ -699,8 +699,8 @@ fn name_prefix(text: &str) -> &str {
 }
 
 /// Parses `NAME=value` or `NAME+=value`, with an unquoted name.
-fn assignment(word: &Word) -> Option<Assignment> {
-    let Part::Literal {
+fn assignment(word: &ShellWord) -> Option<Assignment> {
+    let WordPart::Literal {
         text,
         quoted: false,
     } = word.parts.first()?
@@ -716,11 +716,11 @@ fn assignment(word: &Word) -> Option<Assignment> {
     let mut parts = word.parts.clone();
     if value.is_empty() {
         parts.remove(0);
-    } else if let Some(Part::Literal { text, .. }) = parts.first_mut() {
+    } else if let Some(WordPart::Literal { text, .. }) = parts.first_mut() {
         *text = value.to_owned();
     }
     Some(Assignment {
         name: name.to_owned(),
-        value: Word::from_parts(parts),
+        value: ShellWord::from_parts(parts),
     })
 }

@@ -3,11 +3,11 @@
 //! Unlike the grammar these tables can't be complete: any program can run its arguments. They contain the programs
 //! whose purpose it is, and those that are commonly used to avoid `sh -c`.
 
-use super::{Oddity, Part, REFERENCE, SetVariable, Simple, Word};
+use super::{REFERENCE, SetVariable, ShellWord, SimpleCommand, UnsupportedSyntax, WordPart};
 
 /// The arguments that a program runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Runs {
+pub enum RunArguments {
     /// None that are known.
     Nothing,
     /// The words from `at` on are a separate command: `env A=1 git log`, `timeout 5 git log`.
@@ -30,7 +30,7 @@ pub enum Runs {
 }
 
 /// A program whose arguments end with another command.
-struct Wrapper {
+struct WrapperProgram {
     name: &'static str,
     /// Options without and with a value.
     flags: &'static str,
@@ -43,8 +43,8 @@ struct Wrapper {
     assigns: bool,
 }
 
-const fn wrapper(name: &'static str, flags: &'static str, values: &'static str) -> Wrapper {
-    Wrapper {
+const fn wrapper(name: &'static str, flags: &'static str, values: &'static str) -> WrapperProgram {
+    WrapperProgram {
         name,
         flags,
         values,
@@ -55,14 +55,14 @@ const fn wrapper(name: &'static str, flags: &'static str, values: &'static str) 
     }
 }
 
-const WRAPPERS: &[Wrapper] = &[
-    Wrapper {
+const WRAPPERS: &[WrapperProgram] = &[
+    WrapperProgram {
         long_flags: &["ignore-environment", "null"],
         long_values: &["unset", "chdir"],
         assigns: true,
         ..wrapper("env", "i0", "uC")
     },
-    Wrapper {
+    WrapperProgram {
         long_flags: &["non-interactive", "preserve-env", "set-home", "stdin"],
         long_values: &["user", "group", "prompt", "chdir"],
         assigns: true,
@@ -70,12 +70,12 @@ const WRAPPERS: &[Wrapper] = &[
     },
     wrapper("doas", "nL", "uC"),
     wrapper("nohup", "", ""),
-    Wrapper {
+    WrapperProgram {
         long_values: &["adjustment"],
         ..wrapper("nice", "0123456789", "n")
     },
     wrapper("ionice", "t", "cn"),
-    Wrapper {
+    WrapperProgram {
         long_flags: &["foreground", "preserve-status", "verbose"],
         long_values: &["kill-after", "signal"],
         operands: 1,
@@ -87,7 +87,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("command", "p", ""),
     wrapper("builtin", "", ""),
     wrapper("exec", "cl", "a"),
-    Wrapper {
+    WrapperProgram {
         long_flags: &["null", "no-run-if-empty", "verbose", "exit"],
         long_values: &["max-args", "max-procs", "delimiter", "replace", "max-lines"],
         ..wrapper("xargs", "0rtxop", "ILnPsdE")
@@ -98,7 +98,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper("uvx", "", "p"),
     wrapper("busybox", "", ""),
     wrapper("toybox", "", ""),
-    Wrapper {
+    WrapperProgram {
         operands: 1,
         ..wrapper("chroot", "", "")
     },
@@ -281,29 +281,29 @@ const CHANGES: &[&str] = &[
     "command",
 ];
 
-pub(crate) fn runs(words: &[Word]) -> Runs {
+pub(crate) fn runs(words: &[ShellWord]) -> RunArguments {
     let Some(first) = words.first() else {
-        return Runs::Nothing;
+        return RunArguments::Nothing;
     };
     let Some(program) = first.literal().map(base) else {
-        return Runs::Unclear;
+        return RunArguments::Unclear;
     };
     let program = program.as_str();
     let last = words.len() - 1;
     if program == "source" || program == "." {
-        return Runs::File { at: 1 };
+        return RunArguments::File { at: 1 };
     }
     if ALL_CODE.contains(&program) {
-        return Runs::Code { until: last };
+        return RunArguments::Code { until: last };
     }
     if UNCLEAR.contains(&program) {
-        return Runs::Unclear;
+        return RunArguments::Unclear;
     }
     if program == "find" {
         return found(words);
     }
     if let Some((_, marks)) = SOMETIMES.iter().find(|(name, _)| *name == program) {
-        let marked = |word: &Word| {
+        let marked = |word: &ShellWord| {
             let fits = |mark: &&str, text: &str| match mark.starts_with('-') {
                 true => text.starts_with(mark),
                 false => text == *mark,
@@ -312,9 +312,9 @@ pub(crate) fn runs(words: &[Word]) -> Runs {
                 .is_some_and(|text| marks.iter().any(|mark| fits(mark, text)))
         };
         return if words[1..].iter().any(marked) {
-            Runs::Unclear
+            RunArguments::Unclear
         } else {
-            Runs::Nothing
+            RunArguments::Nothing
         };
     }
     if let Some(wrapper) = WRAPPERS.iter().find(|wrapper| wrapper.name == program) {
@@ -324,7 +324,7 @@ pub(crate) fn runs(words: &[Word]) -> Runs {
     let fits = |language: &&Interpreter| language.names.contains(&stem);
     match INTERPRETERS.iter().find(fits) {
         Some(language) => interpreted(language, words),
-        None => Runs::Nothing,
+        None => RunArguments::Nothing,
     }
 }
 
@@ -338,8 +338,8 @@ pub(super) fn base(program: &str) -> String {
     }
 }
 
-fn found(words: &[Word]) -> Runs {
-    let starts = |word: &Word| {
+fn found(words: &[ShellWord]) -> RunArguments {
+    let starts = |word: &ShellWord| {
         matches!(
             word.literal(),
             Some("-exec" | "-execdir" | "-ok" | "-okdir")
@@ -347,13 +347,13 @@ fn found(words: &[Word]) -> Runs {
     };
     let mut places = (1..words.len()).filter(|at| starts(&words[*at]));
     match (places.next(), places.next()) {
-        (None, _) => Runs::Nothing,
-        (Some(at), None) if at + 1 < words.len() => Runs::Command { at: at + 1 },
-        _ => Runs::Unclear,
+        (None, _) => RunArguments::Nothing,
+        (Some(at), None) if at + 1 < words.len() => RunArguments::Command { at: at + 1 },
+        _ => RunArguments::Unclear,
     }
 }
 
-fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Runs {
+fn wrapped(wrapper: &WrapperProgram, words: &[ShellWord]) -> RunArguments {
     let mut at = 1;
     while let Some(word) = words.get(at) {
         let Some(text) = word.literal() else {
@@ -364,14 +364,14 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Runs {
             break;
         }
         if wrapper.name == "command" && matches!(text, "-v" | "-V" | "-pv" | "-pV") {
-            return Runs::Nothing;
+            return RunArguments::Nothing;
         }
         if !text.starts_with('-') || text == "-" {
             break;
         }
         match option(wrapper, text) {
             Some(length) => at += length,
-            None => return Runs::Unclear,
+            None => return RunArguments::Unclear,
         }
     }
     while wrapper.assigns && words.get(at).is_some_and(assigns) {
@@ -379,19 +379,21 @@ fn wrapped(wrapper: &Wrapper, words: &[Word]) -> Runs {
     }
     for _ in 0..wrapper.operands {
         if words.get(at).is_some_and(|word| word.literal().is_none()) {
-            return Runs::Unclear;
+            return RunArguments::Unclear;
         }
         at += 1;
     }
     match words.get(at) {
-        None => Runs::Nothing,
-        Some(word) if word.literal().is_some_and(|text| text.starts_with('-')) => Runs::Unclear,
-        Some(_) => Runs::Command { at },
+        None => RunArguments::Nothing,
+        Some(word) if word.literal().is_some_and(|text| text.starts_with('-')) => {
+            RunArguments::Unclear
+        }
+        Some(_) => RunArguments::Command { at },
     }
 }
 
 /// How many words an option of a wrapper takes, if it is known.
-fn option(wrapper: &Wrapper, text: &str) -> Option<usize> {
+fn option(wrapper: &WrapperProgram, text: &str) -> Option<usize> {
     if let Some(long) = text.strip_prefix("--") {
         if let Some((name, _)) = long.split_once('=') {
             let known = wrapper.long_values.contains(&name) || wrapper.long_flags.contains(&name);
@@ -415,8 +417,8 @@ fn option(wrapper: &Wrapper, text: &str) -> Option<usize> {
 }
 
 /// Whether a word is `NAME=…` for a program that accepts such.
-fn assigns(word: &Word) -> bool {
-    let Some(Part::Literal { text, .. }) = word.parts().first() else {
+fn assigns(word: &ShellWord) -> bool {
+    let Some(WordPart::Literal { text, .. }) = word.parts().first() else {
         return false;
     };
     text.split_once('=').is_some_and(|(name, _)| {
@@ -425,8 +427,8 @@ fn assigns(word: &Word) -> bool {
 }
 
 /// Options are searched in all words: a false match is only stricter.
-fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
-    let is_code = |word: &Word| {
+fn interpreted(language: &Interpreter, words: &[ShellWord]) -> RunArguments {
+    let is_code = |word: &ShellWord| {
         let Some(text) = word.literal() else {
             return false;
         };
@@ -442,19 +444,19 @@ fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
     };
     let last = words.len() - 1;
     if let Some(at) = words.iter().rposition(is_code) {
-        return Runs::Code {
+        return RunArguments::Code {
             until: (at + 1).min(last),
         };
     }
     let mut at = 1;
     while let Some(word) = words.get(at) {
         match word.literal() {
-            None => return Runs::Unclear,
+            None => return RunArguments::Unclear,
             Some("--") => {
                 at += 1;
                 break;
             }
-            Some("-f") if language.bare => return Runs::File { at: at + 1 },
+            Some("-f") if language.bare => return RunArguments::File { at: at + 1 },
             Some(text) if text.starts_with('-') && text.len() > 1 => {
                 let takes = text.len() == 2 && language.values.contains(&text[1..]);
                 at += if takes { 2 } else { 1 };
@@ -463,20 +465,20 @@ fn interpreted(language: &Interpreter, words: &[Word]) -> Runs {
         }
     }
     match (at <= last, language.bare) {
-        (true, true) => Runs::Code { until: at },
-        (true, false) => Runs::File { at },
-        (false, _) if is_question(words) => Runs::Nothing,
-        (false, _) => Runs::Unclear,
+        (true, true) => RunArguments::Code { until: at },
+        (true, false) => RunArguments::File { at },
+        (false, _) if is_question(words) => RunArguments::Nothing,
+        (false, _) => RunArguments::Unclear,
     }
 }
 
 /// `python --version` runs nothing; `python` alone runs its input.
-fn is_question(words: &[Word]) -> bool {
-    let asks = |word: &Word| matches!(word.literal(), Some("--version" | "--help" | "-V"));
+fn is_question(words: &[ShellWord]) -> bool {
+    let asks = |word: &ShellWord| matches!(word.literal(), Some("--version" | "--help" | "-V"));
     words.len() > 1 && words[1..].iter().all(asks)
 }
 
-pub(super) fn changes_shell(command: &Simple) -> bool {
+pub(super) fn changes_shell(command: &SimpleCommand) -> bool {
     if command.words.is_empty() {
         return !command.assignments.is_empty();
     }
@@ -497,7 +499,7 @@ const EXPORTERS: &[&str] = &["declare", "export", "local", "readonly", "typeset"
 const FILLERS: &[&str] = &["getopts", "mapfile", "read", "readarray", "unset"];
 
 /// Every variable that a command sets, in any way.
-pub(super) fn sets(command: &Simple) -> Vec<SetVariable<'_>> {
+pub(super) fn sets(command: &SimpleCommand) -> Vec<SetVariable<'_>> {
     let alone = command.words.is_empty();
     let mut sets: Vec<SetVariable<'_>> = command
         .assignments
@@ -509,11 +511,11 @@ pub(super) fn sets(command: &Simple) -> Vec<SetVariable<'_>> {
         })
         .collect();
     let mut words = command.words.as_slice();
-    while let Some(program) = words.first().and_then(Word::literal).map(base) {
+    while let Some(program) = words.first().and_then(ShellWord::literal).map(base) {
         let wrapper = WRAPPERS.iter().find(|wrapper| wrapper.name == program);
         if wrapper.is_some_and(|wrapper| wrapper.assigns) {
             let until = match runs(words) {
-                Runs::Command { at } => at,
+                RunArguments::Command { at } => at,
                 _ => words.len(),
             };
             let given = words.get(1..until).unwrap_or_default();
@@ -532,22 +534,22 @@ pub(super) fn sets(command: &Simple) -> Vec<SetVariable<'_>> {
             sets.extend(printed(&words[1..]));
         }
         match runs(words) {
-            Runs::Command { at } if wrapper.is_some() && at > 0 => words = &words[at..],
+            RunArguments::Command { at } if wrapper.is_some() && at > 0 => words = &words[at..],
             _ => break,
         }
     }
     sets
 }
 
-fn is_option(word: &Word) -> bool {
+fn is_option(word: &ShellWord) -> bool {
     word.literal()
         .is_some_and(|text| text.starts_with(['-', '+']))
 }
 
 /// `NAME` or `NAME=value` as an argument.
-fn exported(word: &Word) -> SetVariable<'_> {
+fn exported(word: &ShellWord) -> SetVariable<'_> {
     let first = match word.parts().first() {
-        Some(Part::Literal { text, .. }) => Some(text.as_str()),
+        Some(WordPart::Literal { text, .. }) => Some(text.as_str()),
         _ => None,
     };
     let (name, value) = match word.literal() {
@@ -566,7 +568,7 @@ fn exported(word: &Word) -> SetVariable<'_> {
 }
 
 /// The variable of `printf -v NAME`.
-fn printed(words: &[Word]) -> Option<SetVariable<'_>> {
+fn printed(words: &[ShellWord]) -> Option<SetVariable<'_>> {
     let first = words.first()?.literal()?;
     let name = match first.strip_prefix("-v")? {
         "" => words.get(1)?.literal(),
@@ -597,35 +599,37 @@ const NAME_READERS: &[&str] = &[
 ];
 
 /// Whether a builtin would run code that does not look like code, such as `unset 'a[$(id)]'`.
-pub(super) fn hides_code(words: &[Word], references: bool) -> Option<Oddity> {
-    let program = words.first().and_then(Word::literal)?;
+pub(super) fn hides_code(words: &[ShellWord], references: bool) -> Option<UnsupportedSyntax> {
+    let program = words.first().and_then(ShellWord::literal)?;
     let rest = &words[1..];
     match program {
         "command" | "builtin" | "time" | "exec" => match runs(words) {
-            Runs::Command { at } => hides_code(&words[at..], references),
+            RunArguments::Command { at } => hides_code(&words[at..], references),
             _ => None,
         },
-        "let" => Some(Oddity::Arithmetic),
-        "set" => traces(rest).then_some(Oddity::Alias),
-        "test" | "[" => tests_oddly(rest, references).then_some(Oddity::Test),
+        "let" => Some(UnsupportedSyntax::Arithmetic),
+        "set" => traces(rest).then_some(UnsupportedSyntax::Alias),
+        "test" | "[" => tests_oddly(rest, references).then_some(UnsupportedSyntax::Test),
         "printf" => {
             let first = rest.first()?;
             let known = starts_with_text(first);
             let sets = first.literal().is_some_and(|text| text.starts_with("-v"));
             let odd = !known || (sets && rest.iter().take(2).any(|word| !is_plain_name(word)));
-            odd.then_some(Oddity::Arithmetic)
+            odd.then_some(UnsupportedSyntax::Arithmetic)
         }
         "wait" => {
-            let odd = |word: &Word| match word.literal() {
+            let odd = |word: &ShellWord| match word.literal() {
                 Some(text) => text.starts_with('-'),
-                None => !matches!(word.parts(), [Part::Parameter { name, .. }] if name == "!"),
+                None => !matches!(word.parts(), [WordPart::Parameter { name, .. }] if name == "!"),
             };
-            rest.iter().any(odd).then_some(Oddity::Arithmetic)
+            rest.iter()
+                .any(odd)
+                .then_some(UnsupportedSyntax::Arithmetic)
         }
-        name if ALIASES.contains(&name) => Some(Oddity::Alias),
+        name if ALIASES.contains(&name) => Some(UnsupportedSyntax::Alias),
         name if NAME_READERS.contains(&name) => {
             let odd = rest.iter().any(|word| !is_plain_name(word));
-            odd.then_some(Oddity::Arithmetic)
+            odd.then_some(UnsupportedSyntax::Arithmetic)
         }
         _ => None,
     }
@@ -635,13 +639,13 @@ fn is_reference(name: &str) -> bool {
     name.starts_with(REFERENCE)
 }
 
-fn starts_with_text(word: &Word) -> bool {
-    matches!(word.parts().first(), Some(Part::Literal { text, .. }) if !text.is_empty())
+fn starts_with_text(word: &ShellWord) -> bool {
+    matches!(word.parts().first(), Some(WordPart::Literal { text, .. }) if !text.is_empty())
 }
 
 /// A name or `name=value` without a subscript, or an option that does not enable arithmetic.
-fn is_plain_name(word: &Word) -> bool {
-    let Some(Part::Literal { text, .. }) = word.parts().first() else {
+fn is_plain_name(word: &ShellWord) -> bool {
+    let Some(WordPart::Literal { text, .. }) = word.parts().first() else {
         return false;
     };
     let text = word.literal().unwrap_or(text);
@@ -653,7 +657,7 @@ fn is_plain_name(word: &Word) -> bool {
 }
 
 /// `set -x` expands `PS4`, which can contain a command; `set -k` turns arguments into assignments.
-fn traces(words: &[Word]) -> bool {
+fn traces(words: &[ShellWord]) -> bool {
     for word in words {
         match word.literal() {
             None => return true,
@@ -667,20 +671,20 @@ fn traces(words: &[Word]) -> bool {
 }
 
 /// `[ -v 'a[$(id)]' ]` runs `id`, so an operator must not come from a value.
-fn tests_oddly(words: &[Word], references: bool) -> bool {
+fn tests_oddly(words: &[ShellWord], references: bool) -> bool {
     let operands = words
         .iter()
         .filter(|word| word.literal() != Some("]"))
         .count();
     let first_known = words.first().is_none_or(|word| word.literal().is_some());
-    let splits = |word: &Word| {
+    let splits = |word: &ShellWord| {
         word.parts().iter().any(|part| match part {
-            Part::Literal { .. } | Part::Arithmetic => false,
-            Part::Parameter { name, quoted, .. } => {
+            WordPart::Literal { .. } | WordPart::Arithmetic => false,
+            WordPart::Parameter { name, quoted, .. } => {
                 let one_word = name == "?" || name == "#" || (references && is_reference(name));
                 !quoted && !one_word
             }
-            Part::Command { quoted } => !quoted,
+            WordPart::Command { quoted } => !quoted,
             _ => true,
         })
     };

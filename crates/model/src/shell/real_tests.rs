@@ -182,9 +182,9 @@ fn random_text(dice: &mut Dice) -> String {
 }
 
 /// Whether `p id` is among the commands, or can be: an unknown program can be any.
-fn is_listed(line: &Line, id: &str) -> bool {
+fn is_listed(line: &ShellLine, id: &str) -> bool {
     line.commands.iter().any(|simple| {
-        let fits = |word: &Word| word.literal().is_none_or(|text| text == id);
+        let fits = |word: &ShellWord| word.literal().is_none_or(|text| text == id);
         match simple.program() {
             None => !simple.words.is_empty(),
             Some(program) => program == "p" && simple.words.get(1).map_or(id.is_empty(), fits),

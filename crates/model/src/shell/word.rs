@@ -1,12 +1,12 @@
 //! Words: quotes, escapes and everything that a shell expands.
 
-use super::parser::{Parser, Read};
-use super::{Oddity, Part, Word, Zone};
+use super::parser::{ParseResult, ShellParser};
+use super::{ShellWord, UnsupportedSyntax, WordPart, Zone};
 
-impl Word {
-    pub(super) fn from_parts(parts: Vec<Part>) -> Self {
+impl ShellWord {
+    pub(super) fn from_parts(parts: Vec<WordPart>) -> Self {
         let literal = parts.iter().try_fold(String::new(), |mut all, part| {
-            let Part::Literal { text, .. } = part else {
+            let WordPart::Literal { text, .. } = part else {
                 return None;
             };
             all.push_str(text);
@@ -18,111 +18,111 @@ impl Word {
     /// Replaces parameters whose value is known by quoted text.
     pub(crate) fn fill(&mut self, value: impl Fn(&str) -> Option<String>) {
         for part in &mut self.parts {
-            let Part::Parameter {
+            let WordPart::Parameter {
                 name, plain: true, ..
             } = part
             else {
                 continue;
             };
             if let Some(text) = value(name) {
-                *part = Part::Literal { text, quoted: true };
+                *part = WordPart::Literal { text, quoted: true };
             }
         }
         *self = Self::from_parts(std::mem::take(&mut self.parts));
     }
 
-    pub(super) fn dynamic(part: Part) -> Self {
+    pub(super) fn dynamic(part: WordPart) -> Self {
         Self::from_parts(vec![part])
     }
 
     pub(super) fn text(text: String) -> Self {
-        Self::from_parts(vec![Part::Literal { text, quoted: true }])
+        Self::from_parts(vec![WordPart::Literal { text, quoted: true }])
     }
 }
 
 /// A word under construction: adjacent text of one kind becomes one part.
 #[derive(Default)]
-struct Builder {
-    parts: Vec<Part>,
+struct WordBuilder {
+    parts: Vec<WordPart>,
     /// Whether an unquoted `{` was seen.
     brace: bool,
 }
 
-impl Builder {
+impl WordBuilder {
     fn push(&mut self, more: &str, is_quoted: bool) {
-        if let Some(Part::Literal { text, quoted }) = self.parts.last_mut()
+        if let Some(WordPart::Literal { text, quoted }) = self.parts.last_mut()
             && *quoted == is_quoted
         {
             text.push_str(more);
             return;
         }
-        self.parts.push(Part::Literal {
+        self.parts.push(WordPart::Literal {
             text: more.to_owned(),
             quoted: is_quoted,
         });
     }
 
-    fn finish(mut self) -> Word {
+    fn finish(mut self) -> ShellWord {
         // `[` and `[[` are programs, not patterns, when they are a whole word.
-        if self.parts.iter().all(|part| *part == Part::Glob('[')) && self.parts.len() <= 2 {
+        if self.parts.iter().all(|part| *part == WordPart::Glob('[')) && self.parts.len() <= 2 {
             let text = "[".repeat(self.parts.len());
-            self.parts = vec![Part::Literal {
+            self.parts = vec![WordPart::Literal {
                 text,
                 quoted: false,
             }];
         }
-        Word::from_parts(self.parts)
+        ShellWord::from_parts(self.parts)
     }
 }
 
-impl Parser<'_> {
+impl ShellParser<'_> {
     /// A word, which must not be empty.
-    pub(super) fn word(&mut self) -> Read<Word> {
+    pub(super) fn word(&mut self) -> ParseResult<ShellWord> {
         let start = self.at;
-        let mut word = Builder::default();
+        let mut word = WordBuilder::default();
         while let Some(byte) = self.peek() {
             match byte {
                 b' ' | b'\t' | b'\n' | b';' | b'&' | b'|' | b')' => break,
                 b'<' | b'>' if self.peek_at(1) == Some(b'(') => {
                     self.at += 2;
                     self.substitution()?;
-                    word.parts.push(Part::Process);
+                    word.parts.push(WordPart::Process);
                 }
                 b'<' | b'>' => break,
-                b'(' => return self.fail(Oddity::Parenthesis),
+                b'(' => return self.fail(UnsupportedSyntax::Parenthesis),
                 b'\'' => self.single(&mut word)?,
                 b'"' => self.double(&mut word)?,
                 b'\\' => self.escape(&mut word)?,
                 b'$' => self.dollar(&mut word, false)?,
                 b'`' => {
                     self.backticks(false)?;
-                    word.parts.push(Part::Command { quoted: false });
+                    word.parts.push(WordPart::Command { quoted: false });
                 }
                 _ => self.bare(&mut word, start)?,
             }
         }
         if self.at == start {
-            return self.fail(Oddity::Unexpected);
+            return self.fail(UnsupportedSyntax::Unexpected);
         }
         Ok(word.finish())
     }
 
     /// Reads one unquoted character.
-    fn bare(&mut self, word: &mut Builder, start: usize) -> Read<()> {
+    fn bare(&mut self, word: &mut WordBuilder, start: usize) -> ParseResult<()> {
         let rest = self.rest();
         let Some(char) = rest.chars().next() else {
-            return self.fail(Oddity::Unterminated);
+            return self.fail(UnsupportedSyntax::Unterminated);
         };
         match char {
-            '*' | '?' | '[' => word.parts.push(Part::Glob(char)),
-            '~' if self.at == start || !self.inside_text() => word.parts.push(Part::Tilde),
+            '*' | '?' | '[' => word.parts.push(WordPart::Glob(char)),
+            '~' if self.at == start || !self.inside_text() => word.parts.push(WordPart::Tilde),
             '!' if !ends_word(self.peek_at(1)) && self.peek_at(1) != Some(b'=') => {
-                return self.fail(Oddity::History);
+                return self.fail(UnsupportedSyntax::History);
             }
-            ',' if word.brace => word.parts.push(Part::Brace),
-            '.' if word.brace && rest.starts_with("..") => word.parts.push(Part::Brace),
+            ',' if word.brace => word.parts.push(WordPart::Brace),
+            '.' if word.brace && rest.starts_with("..") => word.parts.push(WordPart::Brace),
             char if !char.is_ascii() && is_blank(char) => {
-                return self.fail(Oddity::Character);
+                return self.fail(UnsupportedSyntax::Character);
             }
             char => {
                 word.brace |= char == '{';
@@ -139,10 +139,10 @@ impl Parser<'_> {
         before.is_some_and(|byte| byte.is_ascii_alphanumeric() || b"/._-@^~".contains(byte))
     }
 
-    fn single(&mut self, word: &mut Builder) -> Read<()> {
+    fn single(&mut self, word: &mut WordBuilder) -> ParseResult<()> {
         let start = self.at;
         let Some(length) = self.rest()[1..].find('\'') else {
-            return self.fail(Oddity::Unterminated);
+            return self.fail(UnsupportedSyntax::Unterminated);
         };
         word.push(&self.text[start + 1..start + 1 + length], true);
         self.at += length + 2;
@@ -150,10 +150,10 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn escape(&mut self, word: &mut Builder) -> Read<()> {
+    fn escape(&mut self, word: &mut WordBuilder) -> ParseResult<()> {
         let rest = self.rest();
         let Some(char) = rest[1..].chars().next() else {
-            return self.fail(Oddity::Unterminated);
+            return self.fail(UnsupportedSyntax::Unterminated);
         };
         if char != '\n' {
             word.push(&rest[1..1 + char.len_utf8()], true);
@@ -162,12 +162,12 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn double(&mut self, word: &mut Builder) -> Read<()> {
+    fn double(&mut self, word: &mut WordBuilder) -> ParseResult<()> {
         self.at += 1;
         word.push("", true);
         loop {
             match self.peek() {
-                None => return self.fail(Oddity::Unterminated),
+                None => return self.fail(UnsupportedSyntax::Unterminated),
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
@@ -178,8 +178,8 @@ impl Parser<'_> {
     }
 
     /// A heredoc that expands, up to its end.
-    pub(super) fn heredoc_word(&mut self, strips_tabs: bool) -> Read<Word> {
-        let mut word = Builder::default();
+    pub(super) fn heredoc_word(&mut self, strips_tabs: bool) -> ParseResult<ShellWord> {
+        let mut word = WordBuilder::default();
         word.push("", true);
         let start = self.at;
         while self.at < self.end {
@@ -196,16 +196,21 @@ impl Parser<'_> {
 
     /// Text in double quotes or a heredoc, or one expansion in it. `escapable` can follow a backslash that is then
     /// removed, `special` ends the text.
-    fn soft(&mut self, word: &mut Builder, escapable: &[u8], special: &[u8]) -> Read<()> {
+    fn soft(
+        &mut self,
+        word: &mut WordBuilder,
+        escapable: &[u8],
+        special: &[u8],
+    ) -> ParseResult<()> {
         match self.peek() {
             Some(b'$') => self.dollar(word, true),
             Some(b'`') => {
                 self.backticks(true)?;
-                word.parts.push(Part::Command { quoted: true });
+                word.parts.push(WordPart::Command { quoted: true });
                 Ok(())
             }
             Some(b'\\') => match self.peek_at(1) {
-                None => self.fail(Oddity::Unterminated),
+                None => self.fail(UnsupportedSyntax::Unterminated),
                 Some(b'\n') => {
                     self.at += 2;
                     Ok(())
@@ -233,40 +238,42 @@ impl Parser<'_> {
         }
     }
 
-    fn dollar(&mut self, word: &mut Builder, quoted: bool) -> Read<()> {
+    fn dollar(&mut self, word: &mut WordBuilder, quoted: bool) -> ParseResult<()> {
         match self.peek_at(1) {
             Some(b'(') if self.peek_at(2) == Some(b'(') => {
                 self.arithmetic()?;
-                word.parts.push(Part::Arithmetic);
+                word.parts.push(WordPart::Arithmetic);
             }
             Some(b'(') => {
                 self.at += 2;
                 self.substitution()?;
-                word.parts.push(Part::Command { quoted });
+                word.parts.push(WordPart::Command { quoted });
             }
             Some(b'{') => {
                 let (name, plain) = self.expansion(quoted)?;
-                word.parts.push(Part::Parameter {
+                word.parts.push(WordPart::Parameter {
                     name,
                     quoted,
                     plain,
                 });
             }
-            Some(b'[') => return self.fail(Oddity::Arithmetic),
+            Some(b'[') => return self.fail(UnsupportedSyntax::Arithmetic),
             Some(b'\'') if !quoted => {
                 self.dollar_quotes()?;
-                word.parts.push(Part::Dollar);
+                word.parts.push(WordPart::Dollar);
             }
             Some(b'"') if !quoted => {
                 self.at += 1;
-                word.parts.push(Part::Dollar);
+                word.parts.push(WordPart::Dollar);
             }
-            Some(b'\\') if self.peek_at(2) == Some(b'\n') => return self.fail(Oddity::Backslash),
-            Some(byte) if !byte.is_ascii() => return self.fail(Oddity::Character),
+            Some(b'\\') if self.peek_at(2) == Some(b'\n') => {
+                return self.fail(UnsupportedSyntax::Backslash);
+            }
+            Some(byte) if !byte.is_ascii() => return self.fail(UnsupportedSyntax::Character),
             Some(byte) if is_special(byte) => {
                 self.at += 2;
                 let name = char::from(byte).to_string();
-                word.parts.push(Part::Parameter {
+                word.parts.push(WordPart::Parameter {
                     name,
                     quoted,
                     plain: true,
@@ -279,7 +286,7 @@ impl Parser<'_> {
                     word.push("$", quoted);
                 } else {
                     self.at += name.len();
-                    word.parts.push(Part::Parameter {
+                    word.parts.push(WordPart::Parameter {
                         name: name.to_owned(),
                         quoted,
                         plain: true,
@@ -291,13 +298,13 @@ impl Parser<'_> {
     }
 
     /// `$'…'`. A shell that does not support it reads an escaped quote in it as its end.
-    fn dollar_quotes(&mut self) -> Read<()> {
+    fn dollar_quotes(&mut self) -> ParseResult<()> {
         let start = self.at;
         let Some(length) = self.rest()[2..].find('\'') else {
-            return self.fail(Oddity::Unterminated);
+            return self.fail(UnsupportedSyntax::Unterminated);
         };
         if self.rest()[2..2 + length].ends_with('\\') {
-            return self.fail(Oddity::Backslash);
+            return self.fail(UnsupportedSyntax::Backslash);
         }
         self.at += length + 3;
         self.zones.push((start..self.at, Zone::DollarQuotes));
@@ -305,7 +312,7 @@ impl Parser<'_> {
     }
 
     /// `$((…))` with numbers only: the value of a name is evaluated as an expression again, and can run commands.
-    fn arithmetic(&mut self) -> Read<()> {
+    fn arithmetic(&mut self) -> ParseResult<()> {
         let mut open = 0_usize;
         self.at += "$((".len();
         while let Some(byte) = self.peek() {
@@ -318,15 +325,15 @@ impl Parser<'_> {
                 }
                 b'0'..=b'9' | b' ' | b'\t' => {}
                 byte if b"+-*/%<>=!&|^~?:,".contains(&byte) => {}
-                _ => return self.fail(Oddity::Arithmetic),
+                _ => return self.fail(UnsupportedSyntax::Arithmetic),
             }
             self.at += 1;
         }
-        self.fail(Oddity::Unterminated)
+        self.fail(UnsupportedSyntax::Unterminated)
     }
 
     /// `${…}`: the name, and whether it has no operator.
-    fn expansion(&mut self, quoted: bool) -> Read<(String, bool)> {
+    fn expansion(&mut self, quoted: bool) -> ParseResult<(String, bool)> {
         let start = self.at;
         self.at += 2;
         let length_of = self.peek() == Some(b'#') && self.peek_at(1) != Some(b'}');
@@ -342,7 +349,7 @@ impl Parser<'_> {
         self.at += name.len();
         let name = name.to_owned();
         if name.is_empty() {
-            return self.fail(Oddity::Expansion);
+            return self.fail(UnsupportedSyntax::Expansion);
         }
         if self.peek() == Some(b'}') {
             self.at += 1;
@@ -352,10 +359,10 @@ impl Parser<'_> {
         self.at += match rest {
             [b':', b'-' | b'?' | b'+', ..] | [b'#', b'#', ..] | [b'%', b'%', ..] => 2,
             [b'-' | b'?' | b'+' | b'#' | b'%', ..] => 1,
-            _ => return self.fail(Oddity::Expansion),
+            _ => return self.fail(UnsupportedSyntax::Expansion),
         };
         if length_of || matches!(name.as_str(), "#" | "!" | "?" | "-" | "$") {
-            return self.fail(Oddity::Expansion);
+            return self.fail(UnsupportedSyntax::Expansion);
         }
         self.enter()?;
         self.alternative(quoted)?;
@@ -365,22 +372,22 @@ impl Parser<'_> {
     }
 
     /// The word after `:-` and similar, through the closing brace. Shells interpret quotes inside quotes differently.
-    fn alternative(&mut self, quoted: bool) -> Read<()> {
-        let mut ignored = Builder::default();
+    fn alternative(&mut self, quoted: bool) -> ParseResult<()> {
+        let mut ignored = WordBuilder::default();
         loop {
             match self.peek() {
-                None => return self.fail(Oddity::Unterminated),
+                None => return self.fail(UnsupportedSyntax::Unterminated),
                 Some(b'}') => {
                     self.at += 1;
                     return Ok(());
                 }
                 Some(b'{' | b'<' | b'>' | b'(' | b')' | b'\n') => {
-                    return self.fail(Oddity::Expansion);
+                    return self.fail(UnsupportedSyntax::Expansion);
                 }
-                Some(b'\'' | b'"') if quoted => return self.fail(Oddity::Expansion),
+                Some(b'\'' | b'"') if quoted => return self.fail(UnsupportedSyntax::Expansion),
                 Some(b'\'') => self.single(&mut ignored)?,
                 Some(b'"') => self.double(&mut ignored)?,
-                Some(b'\\') => return self.fail(Oddity::Backslash),
+                Some(b'\\') => return self.fail(UnsupportedSyntax::Backslash),
                 Some(b'$') => self.dollar(&mut ignored, quoted)?,
                 Some(b'`') => self.backticks(quoted)?,
                 Some(_) => {
@@ -392,7 +399,7 @@ impl Parser<'_> {
     }
 
     /// Backticks: their text, with one level of backslashes removed, is a separate command line.
-    fn backticks(&mut self, quoted: bool) -> Read<()> {
+    fn backticks(&mut self, quoted: bool) -> ParseResult<()> {
         self.no_pending()?;
         let start = self.at;
         let mut text = String::new();
@@ -400,7 +407,7 @@ impl Parser<'_> {
         loop {
             let rest = self.rest();
             let Some(length) = rest.find(['`', '\\']) else {
-                return self.fail(Oddity::Unterminated);
+                return self.fail(UnsupportedSyntax::Unterminated);
             };
             text.push_str(&rest[..length]);
             self.at += length + 1;
@@ -408,7 +415,7 @@ impl Parser<'_> {
                 break;
             }
             match self.peek() {
-                Some(b'"') if quoted => return self.fail(Oddity::Backslash),
+                Some(b'"') if quoted => return self.fail(UnsupportedSyntax::Backslash),
                 Some(byte @ (b'$' | b'`' | b'\\')) => {
                     text.push(char::from(byte));
                     self.at += 1;
@@ -418,7 +425,7 @@ impl Parser<'_> {
         }
         self.zones.push((start..self.at, Zone::Backticks));
         self.enter()?;
-        let mut inner = Parser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
+        let mut inner = ShellParser::new(&text, self.depth, Some(self.place.unwrap_or(start)));
         inner.references = self.references;
         inner.commands = std::mem::take(&mut self.commands);
         inner.whole()?;

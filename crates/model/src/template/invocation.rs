@@ -11,8 +11,8 @@
 
 use std::fmt;
 
-use super::Variable;
-use super::script::{Carries, Fragment, Recipe, Slot, variable_name};
+use super::HostVariable;
+use super::script::{Carries, Recipe, ScriptFragment, Slot, variable_name};
 
 /// The maximum length of a parameter: Linux's limit, without the terminating NUL.
 pub const MAX_ARGUMENT: usize = 128 * 1024 - 1;
@@ -40,7 +40,7 @@ pub struct Values<'a> {
 
 /// The call of a shell: `sh -c SCRIPT metier PARAMETERS…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Invocation {
+pub struct ShellInvocation {
     /// The text, which contains no values.
     pub script: String,
     /// The values, passed after the script and a name for `$0`.
@@ -49,7 +49,7 @@ pub struct Invocation {
 
 /// Why values can't be passed to a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub enum InvocationRefusal {
     /// A value contains a NUL, which can't be passed to a program.
     Nul {
         /// The placeholder as written.
@@ -76,7 +76,7 @@ pub enum Refusal {
     },
 }
 
-impl fmt::Display for Refusal {
+impl fmt::Display for InvocationRefusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Nul { placeholder } => write!(
@@ -106,7 +106,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-impl std::error::Error for Refusal {}
+impl std::error::Error for InvocationRefusal {}
 
 /// A value for display.
 fn short(value: &str) -> String {
@@ -123,7 +123,7 @@ impl Recipe {
     ///
     /// # Errors
     /// If a value is missing, too long, contains a NUL, or would be read as an option.
-    pub fn instantiate(&self, values: &Values<'_>) -> Result<Invocation, Refusal> {
+    pub fn instantiate(&self, values: &Values<'_>) -> Result<ShellInvocation, InvocationRefusal> {
         let mut parameters = Vec::new();
         let mut prologue = String::new();
         let mut counts = Vec::with_capacity(self.slots.len());
@@ -149,8 +149,8 @@ impl Recipe {
         }
         for part in &self.parts {
             match part {
-                Fragment::Text(text) => script.push_str(text),
-                Fragment::Slot(number) => {
+                ScriptFragment::Text(text) => script.push_str(text),
+                ScriptFragment::Slot(number) => {
                     let count = counts.get(*number).copied().unwrap_or_default();
                     reference(&self.slots[*number], *number, count, &mut script);
                 }
@@ -158,19 +158,19 @@ impl Recipe {
         }
         match self.slots.last() {
             Some(slot) if script.len() > MAX_ARGUMENT => Err(too_long(slot)),
-            _ => Ok(Invocation { script, parameters }),
+            _ => Ok(ShellInvocation { script, parameters }),
         }
     }
 }
 
-fn too_long(slot: &Slot) -> Refusal {
-    Refusal::TooLong {
+fn too_long(slot: &Slot) -> InvocationRefusal {
+    InvocationRefusal::TooLong {
         placeholder: slot.placeholder.clone(),
     }
 }
 
 /// The values of one slot.
-fn carried<'v>(slot: &Slot, values: &Values<'v>) -> Result<Vec<&'v str>, Refusal> {
+fn carried<'v>(slot: &Slot, values: &Values<'v>) -> Result<Vec<&'v str>, InvocationRefusal> {
     let word = |index: usize| values.words.get(index).map(String::as_str);
     Ok(match slot.carries {
         Carries::All if values.words.len() > MAX_WORDS => return Err(too_long(slot)),
@@ -179,23 +179,23 @@ fn carried<'v>(slot: &Slot, values: &Values<'v>) -> Result<Vec<&'v str>, Refusal
         Carries::Word(index) => match word(index) {
             Some(value) => vec![value],
             None => {
-                return Err(Refusal::Missing {
+                return Err(InvocationRefusal::Missing {
                     placeholder: slot.placeholder.clone(),
                     given: values.words.len(),
                 });
             }
         },
         Carries::Named(index) => vec![word(index).unwrap_or_default()],
-        Carries::Variable(Variable::SkillDir) => vec![values.skill_dir],
-        Carries::Variable(Variable::ProjectDir) => vec![values.project_dir],
-        Carries::Variable(Variable::SessionId) => vec![values.session_id],
+        Carries::Variable(HostVariable::SkillDir) => vec![values.skill_dir],
+        Carries::Variable(HostVariable::ProjectDir) => vec![values.project_dir],
+        Carries::Variable(HostVariable::SessionId) => vec![values.session_id],
     })
 }
 
-fn admit(slot: &Slot, value: &str) -> Result<(), Refusal> {
+fn admit(slot: &Slot, value: &str) -> Result<(), InvocationRefusal> {
     let placeholder = || slot.placeholder.clone();
     if value.contains('\0') {
-        return Err(Refusal::Nul {
+        return Err(InvocationRefusal::Nul {
             placeholder: placeholder(),
         });
     }
@@ -203,7 +203,7 @@ fn admit(slot: &Slot, value: &str) -> Result<(), Refusal> {
         return Err(too_long(slot));
     }
     if slot.option_risk && value.starts_with('-') {
-        return Err(Refusal::LooksLikeOption {
+        return Err(InvocationRefusal::LooksLikeOption {
             placeholder: placeholder(),
             value: value.to_owned(),
         });

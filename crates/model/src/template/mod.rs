@@ -24,12 +24,15 @@ mod tests;
 
 use memchr::{memchr, memchr2, memchr3};
 
-pub use invocation::{Invocation, MAX_ARGUMENT, MAX_PARAMETERS, Refusal, Values};
-pub use script::{Carries, Command, Reason, Recipe, Refused, Script, Slot, UnlistedProgram};
+pub use invocation::{InvocationRefusal, MAX_ARGUMENT, MAX_PARAMETERS, ShellInvocation, Values};
+pub use script::{
+    BodyCommand, Carries, PlaceholderReason, Recipe, RefusedPlaceholder, Script, Slot,
+    UnlistedProgram,
+};
 
 /// One piece of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Piece<'a> {
+pub enum BodyPiece<'a> {
     /// Literal text.
     Prose(&'a str),
     /// `$ARGUMENTS`: all arguments, as typed.
@@ -39,13 +42,13 @@ pub enum Piece<'a> {
     /// `$name`, for a name in `arguments:`, as its position.
     Named(usize),
     /// `${METIER_SKILL_DIR}` and its aliases, `{baseDir}`.
-    Variable(Variable),
+    Variable(HostVariable),
     /// A shell command to run.
-    Command(Command<'a>),
+    Command(BodyCommand<'a>),
     /// A line `!read path`.
     Read {
         /// A path below the skill's folder: text, arguments and variables, in order.
-        path: Vec<Piece<'a>>,
+        path: Vec<BodyPiece<'a>>,
         /// The source text in the body.
         source: &'a str,
     },
@@ -53,7 +56,7 @@ pub enum Piece<'a> {
 
 /// A variable of the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Variable {
+pub enum HostVariable {
     /// The absolute path of the skill's folder.
     SkillDir,
     /// The absolute path of the project's folder.
@@ -63,14 +66,14 @@ pub enum Variable {
 }
 
 /// Spellings of variables; other `${…}` is text (mostly shell code in examples).
-const VARIABLES: &[(&str, Variable)] = &[
-    ("${METIER_SKILL_DIR}", Variable::SkillDir),
-    ("${CLAUDE_SKILL_DIR}", Variable::SkillDir),
-    ("{baseDir}", Variable::SkillDir),
-    ("${METIER_PROJECT_DIR}", Variable::ProjectDir),
-    ("${CLAUDE_PROJECT_DIR}", Variable::ProjectDir),
-    ("${METIER_SESSION_ID}", Variable::SessionId),
-    ("${CLAUDE_SESSION_ID}", Variable::SessionId),
+const VARIABLES: &[(&str, HostVariable)] = &[
+    ("${METIER_SKILL_DIR}", HostVariable::SkillDir),
+    ("${CLAUDE_SKILL_DIR}", HostVariable::SkillDir),
+    ("{baseDir}", HostVariable::SkillDir),
+    ("${METIER_PROJECT_DIR}", HostVariable::ProjectDir),
+    ("${CLAUDE_PROJECT_DIR}", HostVariable::ProjectDir),
+    ("${METIER_SESSION_ID}", HostVariable::SessionId),
+    ("${CLAUDE_SESSION_ID}", HostVariable::SessionId),
 ];
 
 /// The placeholders that a body can have.
@@ -115,8 +118,8 @@ fn prepared(command: &str, placeholders: Placeholders<'_>) -> Script {
 
 /// Splits a body into pieces.
 #[must_use]
-pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>> {
-    let mut parser = Parser {
+pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<BodyPiece<'a>> {
+    let mut parser = TemplateParser {
         body,
         spellings: Spellings {
             names: placeholders.names,
@@ -132,17 +135,17 @@ pub fn parse<'a>(body: &'a str, placeholders: Placeholders<'_>) -> Vec<Piece<'a>
     parser.pieces
 }
 
-struct Parser<'a, 'n> {
+struct TemplateParser<'a, 'n> {
     body: &'a str,
     spellings: Spellings<'n>,
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<BodyPiece<'a>>,
     /// The start of the prose that is not yet a piece.
     prose: usize,
     /// Fences that are not closed anywhere below, so that their end is not searched again.
     unclosed: Vec<&'a str>,
 }
 
-impl<'a> Parser<'a, '_> {
+impl<'a> TemplateParser<'a, '_> {
     fn run(&mut self) {
         let mut start = 0;
         let mut fence: Option<&str> = None;
@@ -178,13 +181,14 @@ impl<'a> Parser<'a, '_> {
     /// Ends the prose at `at`; the next starts at `next`.
     fn flush(&mut self, at: usize, next: usize) {
         if self.prose < at {
-            self.pieces.push(Piece::Prose(&self.body[self.prose..at]));
+            self.pieces
+                .push(BodyPiece::Prose(&self.body[self.prose..at]));
         }
         self.prose = next;
     }
 
-    fn command(&self, source: &'a str, text: &'a str) -> Piece<'a> {
-        Piece::Command(Command {
+    fn command(&self, source: &'a str, text: &'a str) -> BodyPiece<'a> {
+        BodyPiece::Command(BodyCommand {
             source,
             text,
             script: Script::prepare(
@@ -197,7 +201,7 @@ impl<'a> Parser<'a, '_> {
         })
     }
 
-    fn push(&mut self, piece: Piece<'a>, at: usize, next: usize) {
+    fn push(&mut self, piece: BodyPiece<'a>, at: usize, next: usize) {
         self.flush(at, next);
         self.pieces.push(piece);
     }
@@ -210,7 +214,7 @@ impl<'a> Parser<'a, '_> {
             return self.inline(start, end);
         };
         let piece = match command.strip_prefix("read ").map(str::trim) {
-            Some(path) if !path.is_empty() => Piece::Read {
+            Some(path) if !path.is_empty() => BodyPiece::Read {
                 path: self.path(unquoted(path)),
                 source: text,
             },
@@ -221,8 +225,8 @@ impl<'a> Parser<'a, '_> {
     }
 
     /// The path of a `!read` line, with its placeholders.
-    fn path(&self, text: &'a str) -> Vec<Piece<'a>> {
-        let mut parser = Parser {
+    fn path(&self, text: &'a str) -> Vec<BodyPiece<'a>> {
+        let mut parser = TemplateParser {
             body: text,
             spellings: self.spellings,
             pieces: Vec::new(),
@@ -332,7 +336,7 @@ enum Spelt<'a> {
     /// An argument that a backslash made literal; its length.
     Escaped(usize),
     /// A placeholder and its length.
-    Piece(Piece<'a>, usize),
+    Piece(BodyPiece<'a>, usize),
 }
 
 impl Spellings<'_> {
@@ -343,7 +347,7 @@ impl Spellings<'_> {
             .iter()
             .find(|(spelling, _)| rest.starts_with(spelling))
         {
-            return Spelt::Piece(Piece::Variable(*variable), spelling.len());
+            return Spelt::Piece(BodyPiece::Variable(*variable), spelling.len());
         }
         let Some((piece, length)) = self.argument(rest) else {
             return Spelt::Text;
@@ -359,7 +363,7 @@ impl Spellings<'_> {
         Spelt::Piece(piece, length)
     }
 
-    fn argument(self, rest: &str) -> Option<(Piece<'_>, usize)> {
+    fn argument(self, rest: &str) -> Option<(BodyPiece<'_>, usize)> {
         let word = rest.strip_prefix('$')?;
         if let Some(behind) = word.strip_prefix("ARGUMENTS") {
             let digits = behind
@@ -373,8 +377,8 @@ impl Spellings<'_> {
                 .and_then(|inner| inner[..digits].parse::<usize>().ok())
                 .map(|value| (value, "$ARGUMENTS[]".len() + digits));
             return Some(match index {
-                Some((value, length)) => (Piece::Argument(value, &rest[..length]), length),
-                None => (Piece::Arguments, "$ARGUMENTS".len()),
+                Some((value, length)) => (BodyPiece::Argument(value, &rest[..length]), length),
+                None => (BodyPiece::Arguments, "$ARGUMENTS".len()),
             });
         }
         let length = word
@@ -390,14 +394,14 @@ impl Spellings<'_> {
         let digits = name.bytes().take_while(u8::is_ascii_digit).count();
         if self.positional && digits > 0 && digits <= 3 && digits == stem.len() {
             let number = name[..digits].parse().ok()?;
-            return Some((Piece::Argument(number, &rest[..=digits]), digits + 1));
+            return Some((BodyPiece::Argument(number, &rest[..=digits]), digits + 1));
         }
         let position = |name: &str| self.names.iter().position(|known| &**known == name);
         if let Some(position) = position(name) {
-            return Some((Piece::Named(position), length + 1));
+            return Some((BodyPiece::Named(position), length + 1));
         }
         let position = position(stem).filter(|_| self.dash_ends)?;
-        Some((Piece::Named(position), stem.len() + 1))
+        Some((BodyPiece::Named(position), stem.len() + 1))
     }
 }
 

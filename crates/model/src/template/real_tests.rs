@@ -63,7 +63,7 @@ impl Room {
     }
 
     /// Runs a command as a host would; returns its output, and fails on any error output.
-    fn run(&self, shell: &Path, invocation: &Invocation) -> String {
+    fn run(&self, shell: &Path, invocation: &ShellInvocation) -> String {
         let output = self.start(shell, invocation);
         assert_eq!(
             String::from_utf8_lossy(&output.stderr),
@@ -74,7 +74,7 @@ impl Room {
     }
 
     /// Runs a command, and checks that no value was run.
-    fn start(&self, shell: &Path, invocation: &Invocation) -> Output {
+    fn start(&self, shell: &Path, invocation: &ShellInvocation) -> Output {
         let output = Process::new(shell)
             .arg("-c")
             .arg(&invocation.script)
@@ -113,7 +113,7 @@ fn recipe(text: &str) -> Recipe {
         declared: true,
     };
     let body = format!("```!\n{text}\n```\n");
-    let Some(Piece::Command(command)) = parse(&body, placeholders).into_iter().next() else {
+    let Some(BodyPiece::Command(command)) = parse(&body, placeholders).into_iter().next() else {
         panic!("no command: {text}");
     };
     match command.script {
@@ -286,14 +286,16 @@ fn the_lines_of_review_pr() {
     let mut printed = Vec::new();
     for piece in &pieces {
         match piece {
-            Piece::Command(command) => match &command.script {
+            BodyPiece::Command(command) => match &command.script {
                 Script::Ready(recipe) => {
                     let invocation = recipe.instantiate(&values).expect("ready");
                     printed.push(room.run(Path::new("/bin/sh"), &invocation));
                 }
                 Script::Refused(refused) => panic!("{refused}"),
             },
-            Piece::Read { source, .. } => printed.push(source.trim_start_matches('!').to_owned()),
+            BodyPiece::Read { source, .. } => {
+                printed.push(source.trim_start_matches('!').to_owned());
+            }
             _ => {}
         }
     }

@@ -5,7 +5,7 @@
 //!
 //! **Decision.** Each placeholder becomes a reference to a variable of metier, `${__metier_0}`, and the text is
 //! parsed by [`crate::shell`]. Only a reference that the grammar found as a plain part of an argument is accepted,
-//! bare or in double quotes; everything else is [`Refused`], with the reason and an alternative. So a placeholder in
+//! bare or in double quotes; everything else is [`RefusedPlaceholder`], with the reason and an alternative. So a placeholder in
 //! an unforeseen position is refused, not run.
 //!
 //! ```text
@@ -20,9 +20,10 @@
 
 use std::fmt;
 
-use super::{Piece, Spellings, Spelt, Variable};
+use super::{BodyPiece, HostVariable, Spellings, Spelt};
 use crate::shell::{
-    self, Line, NotUnderstood, Part, REFERENCE as PREFIX, Runs, Simple, Word, Zone,
+    self, NotUnderstood, REFERENCE as PREFIX, RunArguments, ShellLine, ShellWord, SimpleCommand,
+    WordPart, Zone,
 };
 
 /// More placeholders in one command are not a mistake but an attack.
@@ -30,7 +31,7 @@ const MAX_PLACEHOLDERS: usize = 64;
 
 /// A command of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Command<'a> {
+pub struct BodyCommand<'a> {
     /// The source text in the body.
     pub source: &'a str,
     /// The command as written, including placeholders.
@@ -45,13 +46,13 @@ pub enum Script {
     /// Every placeholder has a reference.
     Ready(Recipe),
     /// A placeholder is in a position where no value can be inserted safely.
-    Refused(Refused),
+    Refused(RefusedPlaceholder),
 }
 
 /// A command without its values; [`Recipe::instantiate`] adds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recipe {
-    pub(super) parts: Vec<Fragment>,
+    pub(super) parts: Vec<ScriptFragment>,
     pub(super) slots: Vec<Slot>,
     text: String,
     unlisted: Option<UnlistedProgram>,
@@ -68,7 +69,7 @@ pub struct UnlistedProgram {
 
 /// A part of a script.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fragment {
+pub(super) enum ScriptFragment {
     /// Text of the author.
     Text(String),
     /// The slot with this number.
@@ -103,21 +104,21 @@ pub enum Carries {
     /// The named argument at this position. A missing one is empty.
     Named(usize),
     /// A variable of the host.
-    Variable(Variable),
+    Variable(HostVariable),
 }
 
 /// A placeholder that is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct RefusedPlaceholder {
     /// The placeholder as written.
     pub placeholder: String,
     /// Why it is refused.
-    pub reason: Reason,
+    pub reason: PlaceholderReason,
 }
 
 /// Why a placeholder is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reason {
+pub enum PlaceholderReason {
     /// It is in single quotes.
     SingleQuotes,
     /// It is in `$'…'` quotes.
@@ -150,11 +151,11 @@ pub enum Reason {
     NotUnderstood(NotUnderstood),
 }
 
-impl fmt::Display for Refused {
+impl fmt::Display for RefusedPlaceholder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = &self.placeholder;
         match self.reason {
-            Reason::SingleQuotes | Reason::DollarQuotes => {
+            PlaceholderReason::SingleQuotes | PlaceholderReason::DollarQuotes => {
                 write!(
                     f,
                     "`{name}` is in single quotes, where a shell expands nothing: use double quotes"
@@ -164,51 +165,53 @@ impl fmt::Display for Refused {
                 }
                 Ok(())
             }
-            Reason::HereDocument => write!(
+            PlaceholderReason::HereDocument => write!(
                 f,
                 "`{name}` is in a heredoc, whose reader might run it: pass it as an argument, as in \
                  `python3 - \"{name}\" <<'EOF'`"
             ),
-            Reason::Comment => write!(f, "`{name}` is in a comment: remove it"),
-            Reason::Backticks => write!(f, "`{name}` is in backticks: write `$(…)` instead"),
-            Reason::Expansion => write!(
+            PlaceholderReason::Comment => write!(f, "`{name}` is in a comment: remove it"),
+            PlaceholderReason::Backticks => {
+                write!(f, "`{name}` is in backticks: write `$(…)` instead")
+            }
+            PlaceholderReason::Expansion => write!(
                 f,
                 "`{name}` is inside `${{…}}`: use it as a separate word, `\"{name}\"`"
             ),
-            Reason::Test => write!(
+            PlaceholderReason::Test => write!(
                 f,
                 "`{name}` is in `[[ … ]]`, where it might be a pattern: use `[ … \"{name}\" … ]`"
             ),
-            Reason::Program => write!(
+            PlaceholderReason::Program => write!(
                 f,
                 "`{name}` is in the place of a program: write the program, and pass it `{name}` as an argument"
             ),
-            Reason::Assignment => write!(
+            PlaceholderReason::Assignment => write!(
                 f,
                 "`{name}` is the value of a variable: use `\"{name}\"` directly where the variable is used"
             ),
-            Reason::Redirect => write!(
+            PlaceholderReason::Redirect => write!(
                 f,
                 "`{name}` is the target of a redirect: pass it to a program as an argument, as in `cat -- \"{name}\"`"
             ),
-            Reason::Code => write!(
+            PlaceholderReason::Code => write!(
                 f,
                 "`{name}` might be run as a program: pass it as an argument to program text that does not contain it, as \
                  in `sh -c 'echo \"$@\"' sh \"{name}\"`"
             ),
-            Reason::Elsewhere => write!(
+            PlaceholderReason::Elsewhere => write!(
                 f,
                 "`{name}` is not an argument of a command here: use it as a separate word, `\"{name}\"`"
             ),
-            Reason::Reserved => write!(
+            PlaceholderReason::Reserved => write!(
                 f,
                 "the command contains `{PREFIX}`, which `{name}` is replaced by: use another name"
             ),
-            Reason::TooMany => write!(
+            PlaceholderReason::TooMany => write!(
                 f,
                 "the command contains more than {MAX_PLACEHOLDERS} placeholders, `{name}` among them: write a script"
             ),
-            Reason::NotUnderstood(error) => write!(
+            PlaceholderReason::NotUnderstood(error) => write!(
                 f,
                 "the position of `{name}` is unclear, since {error}: write a script, and pass it `\"{name}\"` as an \
                  argument"
@@ -217,10 +220,10 @@ impl fmt::Display for Refused {
     }
 }
 
-impl std::error::Error for Refused {}
+impl std::error::Error for RefusedPlaceholder {}
 
 /// A placeholder that has no slot yet.
-struct Found<'a> {
+struct FoundPlaceholder<'a> {
     source: &'a str,
     carries: Carries,
     /// The position of its reference in the text.
@@ -237,7 +240,7 @@ impl Script {
     }
 }
 
-impl Command<'_> {
+impl BodyCommand<'_> {
     /// Whether it uses arguments: then they need not be appended to the text.
     #[must_use]
     pub fn takes_arguments(&self) -> bool {
@@ -276,7 +279,10 @@ impl Recipe {
     ///
     /// # Errors
     /// If the script can't be parsed, which only happens to one without placeholders.
-    pub fn line(&self, variable: impl Fn(Variable) -> String) -> Result<Line, NotUnderstood> {
+    pub fn line(
+        &self,
+        variable: impl Fn(HostVariable) -> String,
+    ) -> Result<ShellLine, NotUnderstood> {
         let mut line = if self.slots.is_empty() {
             shell::parse(&self.text)?
         } else {
@@ -287,7 +293,7 @@ impl Recipe {
     }
 }
 
-fn fill_variables(line: &mut Line, slots: &[Slot], variable: impl Fn(Variable) -> String) {
+fn fill_variables(line: &mut ShellLine, slots: &[Slot], variable: impl Fn(HostVariable) -> String) {
     if slots.is_empty() {
         return;
     }
@@ -318,23 +324,24 @@ pub(super) fn variable_name(slot: usize, word: Option<usize>) -> String {
     }
 }
 
-fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, Refused> {
+fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, RefusedPlaceholder> {
     let draft = draft(text, |_| true, spellings);
     let Some(first) = draft.found.first() else {
         return Ok(draft.without_slots());
     };
-    let refused = |found: &Found<'_>, reason| Refused {
+    let refused = |found: &FoundPlaceholder<'_>, reason| RefusedPlaceholder {
         placeholder: found.source.to_owned(),
         reason,
     };
     if text.contains(PREFIX) {
-        return Err(refused(first, Reason::Reserved));
+        return Err(refused(first, PlaceholderReason::Reserved));
     }
     if draft.found.len() > MAX_PLACEHOLDERS {
-        return Err(refused(first, Reason::TooMany));
+        return Err(refused(first, PlaceholderReason::TooMany));
     }
     let understand = |text: &str| {
-        shell::parse_references(text).map_err(|error| refused(first, Reason::NotUnderstood(error)))
+        shell::parse_references(text)
+            .map_err(|error| refused(first, PlaceholderReason::NotUnderstood(error)))
     };
     let line = understand(&draft.text)?;
     // `awk '{ print $1 }'`: if arguments are not declared, this is not a placeholder.
@@ -361,15 +368,19 @@ fn recipe(text: &str, spellings: Spellings<'_>) -> Result<Recipe, Refused> {
 }
 
 /// A text with references, not yet checked.
-struct Draft<'a> {
-    parts: Vec<Fragment>,
+struct SlotDraft<'a> {
+    parts: Vec<ScriptFragment>,
     text: String,
-    found: Vec<Found<'a>>,
+    found: Vec<FoundPlaceholder<'a>>,
 }
 
 /// Replaces the placeholders for which `kept` is true by references.
-fn draft<'a>(text: &'a str, kept: impl Fn(usize) -> bool, spellings: Spellings<'_>) -> Draft<'a> {
-    let mut draft = Draft {
+fn draft<'a>(
+    text: &'a str,
+    kept: impl Fn(usize) -> bool,
+    spellings: Spellings<'_>,
+) -> SlotDraft<'a> {
+    let mut draft = SlotDraft {
         parts: Vec::new(),
         text: String::new(),
         found: Vec::new(),
@@ -400,36 +411,36 @@ fn draft<'a>(text: &'a str, kept: impl Fn(usize) -> bool, spellings: Spellings<'
     draft
 }
 
-fn carries(piece: &Piece<'_>) -> Option<Carries> {
+fn carries(piece: &BodyPiece<'_>) -> Option<Carries> {
     match piece {
-        Piece::Arguments => Some(Carries::All),
-        Piece::Argument(index, _) => Some(Carries::Word(*index)),
-        Piece::Named(index) => Some(Carries::Named(*index)),
-        Piece::Variable(variable) => Some(Carries::Variable(*variable)),
-        Piece::Prose(_) | Piece::Command(_) | Piece::Read { .. } => None,
+        BodyPiece::Arguments => Some(Carries::All),
+        BodyPiece::Argument(index, _) => Some(Carries::Word(*index)),
+        BodyPiece::Named(index) => Some(Carries::Named(*index)),
+        BodyPiece::Variable(variable) => Some(Carries::Variable(*variable)),
+        BodyPiece::Prose(_) | BodyPiece::Command(_) | BodyPiece::Read { .. } => None,
     }
 }
 
-impl<'a> Draft<'a> {
+impl<'a> SlotDraft<'a> {
     fn literal(&mut self, text: &str) {
         let text = text.replace("\r\n", "\n");
         self.text.push_str(&text);
         match self.parts.last_mut() {
-            Some(Fragment::Text(before)) => before.push_str(&text),
-            _ => self.parts.push(Fragment::Text(text)),
+            Some(ScriptFragment::Text(before)) => before.push_str(&text),
+            _ => self.parts.push(ScriptFragment::Text(text)),
         }
     }
 
     fn reference(&mut self, source: &'a str, carries: Carries) {
         let number = self.found.len();
-        self.found.push(Found {
+        self.found.push(FoundPlaceholder {
             source,
             carries,
             at: self.text.len(),
         });
         self.text
             .push_str(&format!("${{{}}}", variable_name(number, None)));
-        self.parts.push(Fragment::Slot(number));
+        self.parts.push(ScriptFragment::Slot(number));
     }
 
     fn without_slots(self) -> Recipe {
@@ -442,7 +453,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Assigns a slot to every reference, or refuses.
-    fn placed(self, line: &Line) -> Result<Recipe, Refused> {
+    fn placed(self, line: &ShellLine) -> Result<Recipe, RefusedPlaceholder> {
         let mut slots: Vec<Slot> = self
             .found
             .iter()
@@ -460,7 +471,7 @@ impl<'a> Draft<'a> {
         let places = places(line, slots.len());
         for (number, (found, slot)) in self.found.iter().zip(&mut slots).enumerate() {
             let place = places.get(number).copied().flatten();
-            settle(line, &judged, found, place, slot).map_err(|reason| Refused {
+            settle(line, &judged, found, place, slot).map_err(|reason| RefusedPlaceholder {
                 placeholder: found.source.to_owned(),
                 reason,
             })?;
@@ -471,8 +482,8 @@ impl<'a> Draft<'a> {
         // Commands run in the skill's folder, and relative paths are the author's.
         let mut named = line.clone();
         fill_variables(&mut named, &slots, |variable| match variable {
-            Variable::SkillDir => ".".to_owned(),
-            Variable::ProjectDir | Variable::SessionId => "/".to_owned(),
+            HostVariable::SkillDir => ".".to_owned(),
+            HostVariable::ProjectDir | HostVariable::SessionId => "/".to_owned(),
         });
         let unlisted = value.and_then(|slot| {
             Some(UnlistedProgram {
@@ -491,7 +502,7 @@ impl<'a> Draft<'a> {
 
 /// The position in which the grammar found a reference.
 #[derive(Clone, Copy)]
-struct Place {
+struct ReferencePlace {
     command: usize,
     role: Role,
     quoted: bool,
@@ -506,7 +517,7 @@ enum Role {
     Redirect,
 }
 
-fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
+fn places(line: &ShellLine, count: usize) -> Vec<Option<ReferencePlace>> {
     let mut places = vec![None; count];
     for (number, command) in line.commands.iter().enumerate() {
         let words = command.words.iter().enumerate();
@@ -522,7 +533,7 @@ fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
         for (role, word) in words.chain(values).chain(targets) {
             let mut leading = true;
             for part in word.parts() {
-                if let Part::Parameter {
+                if let WordPart::Parameter {
                     name,
                     quoted,
                     plain: true,
@@ -530,7 +541,7 @@ fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
                     && let Some(slot) = slot_number(name)
                     && let Some(place) = places.get_mut(slot)
                 {
-                    *place = Some(Place {
+                    *place = Some(ReferencePlace {
                         command: number,
                         role,
                         quoted: *quoted,
@@ -538,7 +549,7 @@ fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
                         alone: word.parts().len() == 1,
                     });
                 }
-                leading &= !matches!(part, Part::Literal { text, .. } if !text.is_empty());
+                leading &= !matches!(part, WordPart::Literal { text, .. } if !text.is_empty());
             }
         }
     }
@@ -546,7 +557,7 @@ fn places(line: &Line, count: usize) -> Vec<Option<Place>> {
 }
 
 /// The innermost zone around a position.
-fn zone(line: &Line, at: usize) -> Option<Zone> {
+fn zone(line: &ShellLine, at: usize) -> Option<Zone> {
     line.zones
         .iter()
         .filter(|(range, _)| range.contains(&at))
@@ -556,28 +567,28 @@ fn zone(line: &Line, at: usize) -> Option<Zone> {
 
 /// Decides on one placeholder.
 fn settle(
-    line: &Line,
-    judged: &Line,
-    found: &Found<'_>,
-    place: Option<Place>,
+    line: &ShellLine,
+    judged: &ShellLine,
+    found: &FoundPlaceholder<'_>,
+    place: Option<ReferencePlace>,
     slot: &mut Slot,
-) -> Result<(), Reason> {
+) -> Result<(), PlaceholderReason> {
     if let Some(zone) = zone(line, found.at) {
         return Err(match zone {
-            Zone::SingleQuotes => Reason::SingleQuotes,
-            Zone::DollarQuotes => Reason::DollarQuotes,
-            Zone::HereDocument => Reason::HereDocument,
-            Zone::Comment => Reason::Comment,
-            Zone::Backticks => Reason::Backticks,
-            Zone::Expansion => Reason::Expansion,
-            Zone::Test => Reason::Test,
+            Zone::SingleQuotes => PlaceholderReason::SingleQuotes,
+            Zone::DollarQuotes => PlaceholderReason::DollarQuotes,
+            Zone::HereDocument => PlaceholderReason::HereDocument,
+            Zone::Comment => PlaceholderReason::Comment,
+            Zone::Backticks => PlaceholderReason::Backticks,
+            Zone::Expansion => PlaceholderReason::Expansion,
+            Zone::Test => PlaceholderReason::Test,
         });
     }
-    let place = place.ok_or(Reason::Elsewhere)?;
+    let place = place.ok_or(PlaceholderReason::Elsewhere)?;
     let command = judged
         .commands
         .get(place.command)
-        .ok_or(Reason::Elsewhere)?;
+        .ok_or(PlaceholderReason::Elsewhere)?;
     slot.quoted = place.quoted;
     slot.alone = place.alone;
     if slot.quoted && slot.carries == Carries::All {
@@ -587,8 +598,8 @@ fn settle(
     let index = match place.role {
         Role::Word(index) => index,
         Role::Assignment | Role::Redirect if trusted => return Ok(()),
-        Role::Assignment => return Err(Reason::Assignment),
-        Role::Redirect => return Err(Reason::Redirect),
+        Role::Assignment => return Err(PlaceholderReason::Assignment),
+        Role::Redirect => return Err(PlaceholderReason::Redirect),
     };
     let program = arguments_start(command, index, trusted)?;
     let many = slot.carries == Carries::All;
@@ -601,32 +612,38 @@ fn settle(
 }
 
 /// The position after which all words are data for a program, given that the word at `index` can be anything.
-fn arguments_start(command: &Simple, index: usize, trusted: bool) -> Result<usize, Reason> {
-    let words: &[Word] = &command.words;
+fn arguments_start(
+    command: &SimpleCommand,
+    index: usize,
+    trusted: bool,
+) -> Result<usize, PlaceholderReason> {
+    let words: &[ShellWord] = &command.words;
     let mut from = 0;
     loop {
         if index <= from {
             return if trusted {
                 Ok(from)
             } else {
-                Err(Reason::Program)
+                Err(PlaceholderReason::Program)
             };
         }
         let last = match shell::runs(&words[from..]) {
-            Runs::Nothing => return Ok(from),
-            Runs::Command { at } if index >= from + at || trusted => {
+            RunArguments::Nothing => return Ok(from),
+            RunArguments::Command { at } if index >= from + at || trusted => {
                 from += at;
                 continue;
             }
-            Runs::File { .. } | Runs::Unclear if trusted => return Ok(from),
-            Runs::File { at } => from + at,
-            Runs::Code { until } => from + until,
-            Runs::Command { .. } | Runs::Unclear => return Err(Reason::Code),
+            RunArguments::File { .. } | RunArguments::Unclear if trusted => return Ok(from),
+            RunArguments::File { at } => from + at,
+            RunArguments::Code { until } => from + until,
+            RunArguments::Command { .. } | RunArguments::Unclear => {
+                return Err(PlaceholderReason::Code);
+            }
         };
         return if index > last {
             Ok(last)
         } else {
-            Err(Reason::Code)
+            Err(PlaceholderReason::Code)
         };
     }
 }

@@ -22,7 +22,7 @@ fn ready(text: &str) -> Recipe {
     }
 }
 
-fn refused(text: &str) -> Refused {
+fn refused(text: &str) -> RefusedPlaceholder {
     match prepare(text, true) {
         Script::Ready(recipe) => panic!("{text:?} is ready: {recipe:?}"),
         Script::Refused(refused) => refused,
@@ -165,7 +165,10 @@ fn a_backslash_leaves_it_to_the_command() {
     );
     assert_eq!(body("echo \\$ARGUMENTS", &[]), "echo $ARGUMENTS");
     assert_eq!(body("echo \\\\$0", &["f"]), "echo \\\\\"${__metier_0}\"");
-    assert_eq!(refused("echo \\\\\\$0").reason, Reason::Elsewhere);
+    assert_eq!(
+        refused("echo \\\\\\$0").reason,
+        PlaceholderReason::Elsewhere
+    );
 }
 
 #[test]
@@ -178,7 +181,7 @@ fn a_number_in_single_quotes_is_the_commands_own_unless_arguments_are_declared()
         }
         Script::Refused(refused) => panic!("{refused}"),
     }
-    assert_eq!(refused(text).reason, Reason::SingleQuotes);
+    assert_eq!(refused(text).reason, PlaceholderReason::SingleQuotes);
     assert_eq!(refused(text).placeholder, "$1");
 }
 
@@ -186,54 +189,66 @@ fn a_number_in_single_quotes_is_the_commands_own_unless_arguments_are_declared()
 #[test]
 fn places_without_a_safe_reference_are_refused() {
     for (text, reason) in [
-        ("echo '$ARGUMENTS'", Reason::SingleQuotes),
-        ("echo 'a'\\''$0'", Reason::SingleQuotes),
-        ("echo $'$ARGUMENTS'", Reason::DollarQuotes),
-        ("cat <<E\n$ARGUMENTS\nE\n", Reason::HereDocument),
-        ("cat <<'E'\n$ARGUMENTS\nE\n", Reason::HereDocument),
-        ("cat <<E\n$(gh $ARGUMENTS)\nE\n", Reason::HereDocument),
-        ("cat <<E\n{baseDir}\nE\n", Reason::HereDocument),
-        ("ls # $ARGUMENTS", Reason::Comment),
-        ("echo `gh $ARGUMENTS`", Reason::Backticks),
-        ("echo \"`gh $ARGUMENTS`\"", Reason::Backticks),
-        ("echo ${x:-$ARGUMENTS}", Reason::Expansion),
-        ("[[ a == $ARGUMENTS ]]", Reason::Test),
-        ("$ARGUMENTS", Reason::Program),
-        ("ls; x$0 b", Reason::Program),
-        ("echo $(\"$0\")", Reason::Program),
-        ("env $0", Reason::Program),
-        ("sudo -u root $0", Reason::Program),
-        ("timeout $0 ls", Reason::Code),
-        ("env $0 ls", Reason::Program),
-        ("find . -exec $0 {} +", Reason::Program),
-        ("x=$ARGUMENTS ls", Reason::Assignment),
-        ("x=$0", Reason::Assignment),
-        ("for x in $ARGUMENTS; do ls; done", Reason::Assignment),
-        ("ls >$0", Reason::Redirect),
-        ("cat <\"$ARGUMENTS\"", Reason::Redirect),
-        ("cat <<<$0", Reason::Redirect),
-        ("ls 2>&$0", Reason::Redirect),
-        ("sh -c \"gh $ARGUMENTS\"", Reason::Code),
-        ("bash -lc \"gh $0\" x", Reason::Code),
-        ("bash $0", Reason::Code),
-        ("eval gh $0", Reason::Code),
-        ("env A=1 sh -c \"gh $0\"", Reason::Code),
-        ("python3 -c \"print('$0')\"", Reason::Code),
-        ("python3 -W ignore -c \"print('$0')\"", Reason::Code),
-        ("awk \"/$0/\" f", Reason::Code),
-        ("sed \"s/a/$0/\" f", Reason::Code),
-        ("ssh h ls $0", Reason::Code),
-        ("xargs sh -c \"$0\"", Reason::Code),
-        ("find . -exec sh -c \"$0\" \\;", Reason::Code),
-        ("git -c $0 log", Reason::Code),
-        ("sh -c \"ls ${CLAUDE_SKILL_DIR}\"", Reason::Code),
-        ("source $0", Reason::Code),
-        ("trap \"$0\" EXIT", Reason::Code),
-        ("$x $0", Reason::Code),
-        ("case $0 in a) ls;; esac", Reason::Elsewhere),
-        ("case a in $0) ls;; esac", Reason::Elsewhere),
-        ("echo $$0", Reason::Elsewhere),
-        ("echo $__metier_0 $0", Reason::Reserved),
+        ("echo '$ARGUMENTS'", PlaceholderReason::SingleQuotes),
+        ("echo 'a'\\''$0'", PlaceholderReason::SingleQuotes),
+        ("echo $'$ARGUMENTS'", PlaceholderReason::DollarQuotes),
+        ("cat <<E\n$ARGUMENTS\nE\n", PlaceholderReason::HereDocument),
+        (
+            "cat <<'E'\n$ARGUMENTS\nE\n",
+            PlaceholderReason::HereDocument,
+        ),
+        (
+            "cat <<E\n$(gh $ARGUMENTS)\nE\n",
+            PlaceholderReason::HereDocument,
+        ),
+        ("cat <<E\n{baseDir}\nE\n", PlaceholderReason::HereDocument),
+        ("ls # $ARGUMENTS", PlaceholderReason::Comment),
+        ("echo `gh $ARGUMENTS`", PlaceholderReason::Backticks),
+        ("echo \"`gh $ARGUMENTS`\"", PlaceholderReason::Backticks),
+        ("echo ${x:-$ARGUMENTS}", PlaceholderReason::Expansion),
+        ("[[ a == $ARGUMENTS ]]", PlaceholderReason::Test),
+        ("$ARGUMENTS", PlaceholderReason::Program),
+        ("ls; x$0 b", PlaceholderReason::Program),
+        ("echo $(\"$0\")", PlaceholderReason::Program),
+        ("env $0", PlaceholderReason::Program),
+        ("sudo -u root $0", PlaceholderReason::Program),
+        ("timeout $0 ls", PlaceholderReason::Code),
+        ("env $0 ls", PlaceholderReason::Program),
+        ("find . -exec $0 {} +", PlaceholderReason::Program),
+        ("x=$ARGUMENTS ls", PlaceholderReason::Assignment),
+        ("x=$0", PlaceholderReason::Assignment),
+        (
+            "for x in $ARGUMENTS; do ls; done",
+            PlaceholderReason::Assignment,
+        ),
+        ("ls >$0", PlaceholderReason::Redirect),
+        ("cat <\"$ARGUMENTS\"", PlaceholderReason::Redirect),
+        ("cat <<<$0", PlaceholderReason::Redirect),
+        ("ls 2>&$0", PlaceholderReason::Redirect),
+        ("sh -c \"gh $ARGUMENTS\"", PlaceholderReason::Code),
+        ("bash -lc \"gh $0\" x", PlaceholderReason::Code),
+        ("bash $0", PlaceholderReason::Code),
+        ("eval gh $0", PlaceholderReason::Code),
+        ("env A=1 sh -c \"gh $0\"", PlaceholderReason::Code),
+        ("python3 -c \"print('$0')\"", PlaceholderReason::Code),
+        (
+            "python3 -W ignore -c \"print('$0')\"",
+            PlaceholderReason::Code,
+        ),
+        ("awk \"/$0/\" f", PlaceholderReason::Code),
+        ("sed \"s/a/$0/\" f", PlaceholderReason::Code),
+        ("ssh h ls $0", PlaceholderReason::Code),
+        ("xargs sh -c \"$0\"", PlaceholderReason::Code),
+        ("find . -exec sh -c \"$0\" \\;", PlaceholderReason::Code),
+        ("git -c $0 log", PlaceholderReason::Code),
+        ("sh -c \"ls ${CLAUDE_SKILL_DIR}\"", PlaceholderReason::Code),
+        ("source $0", PlaceholderReason::Code),
+        ("trap \"$0\" EXIT", PlaceholderReason::Code),
+        ("$x $0", PlaceholderReason::Code),
+        ("case $0 in a) ls;; esac", PlaceholderReason::Elsewhere),
+        ("case a in $0) ls;; esac", PlaceholderReason::Elsewhere),
+        ("echo $$0", PlaceholderReason::Elsewhere),
+        ("echo $__metier_0 $0", PlaceholderReason::Reserved),
     ] {
         assert_eq!(refused(text).reason, reason, "{text:?}");
     }
@@ -246,12 +261,12 @@ fn places_without_a_safe_reference_are_refused() {
         "echo ${x[$0]}",
     ] {
         assert!(
-            matches!(refused(text).reason, Reason::NotUnderstood(_)),
+            matches!(refused(text).reason, PlaceholderReason::NotUnderstood(_)),
             "{text:?}"
         );
     }
     let many = format!("echo {}", "$0 ".repeat(65));
-    assert_eq!(refused(&many).reason, Reason::TooMany);
+    assert_eq!(refused(&many).reason, PlaceholderReason::TooMany);
 }
 
 #[test]
@@ -305,18 +320,21 @@ fn values_that_are_refused() {
     for option in ["-rf", "--upload-pack=x", "-"] {
         for text in ["git fetch $ARGUMENTS", "git fetch $0", "git fetch $issue"] {
             assert!(
-                matches!(refusal(text, &[option]), Refusal::LooksLikeOption { .. }),
+                matches!(
+                    refusal(text, &[option]),
+                    InvocationRefusal::LooksLikeOption { .. }
+                ),
                 "{text} {option}"
             );
         }
     }
     assert!(matches!(
         refusal("gh $ARGUMENTS", &["a", "-b"]),
-        Refusal::LooksLikeOption { .. }
+        InvocationRefusal::LooksLikeOption { .. }
     ));
     assert!(matches!(
         refusal("gh -- $0", &["a\0b"]),
-        Refusal::Nul { .. }
+        InvocationRefusal::Nul { .. }
     ));
     let missing = refusal("gh $0 $2", &["a"]);
     assert_eq!(
@@ -326,17 +344,17 @@ fn values_that_are_refused() {
     let long = "x".repeat(10 * 1024 * 1024);
     assert!(matches!(
         refusal("gh $0", &[&long]),
-        Refusal::TooLong { .. }
+        InvocationRefusal::TooLong { .. }
     ));
     let many = vec!["x"; 5000];
     assert!(matches!(
         refusal("gh $ARGUMENTS", &many),
-        Refusal::TooLong { .. }
+        InvocationRefusal::TooLong { .. }
     ));
     let large = "x".repeat(100 * 1024);
     assert!(matches!(
         refusal("gh $0 $0 $0 $0 $0 $0", &[&large]),
-        Refusal::TooLong { .. }
+        InvocationRefusal::TooLong { .. }
     ));
 }
 
@@ -345,7 +363,7 @@ fn the_line_to_judge_knows_the_hosts_values() {
     let recipe = ready("bash ${CLAUDE_SKILL_DIR}/x.sh $ARGUMENTS | head");
     let line = recipe.line(|_| "/skills/a".to_owned()).expect("understood");
     let bash = &line.commands[0];
-    assert_eq!(bash.runs(), crate::shell::Runs::File { at: 1 });
+    assert_eq!(bash.runs(), crate::shell::RunArguments::File { at: 1 });
     assert_eq!(bash.words[1].literal(), Some("/skills/a/x.sh"));
     assert_eq!(bash.words[2].literal(), None);
     assert_eq!(line.commands[1].program(), Some("head"));
@@ -384,7 +402,7 @@ proptest! {
                 let line = crate::shell::parse_references(recipe.text()).expect("understood");
                 let (_, script) = invocation.script.split_once("set --\n").expect("a prologue");
                 let made = crate::shell::parse(script).expect("what was made is understood as well");
-                let programs = |line: &crate::shell::Line| -> Vec<Option<String>> {
+                let programs = |line: &crate::shell::ShellLine| -> Vec<Option<String>> {
                     line.commands.iter().map(|one| one.program().map(str::to_owned)).collect()
                 };
                 prop_assert_eq!(programs(&line), programs(&made));

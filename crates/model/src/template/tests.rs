@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-fn check(body: &str, declared: bool) -> Vec<Piece<'_>> {
+fn check(body: &str, declared: bool) -> Vec<BodyPiece<'_>> {
     let names = [Box::<str>::from("issue")];
     let pieces = parse(
         body,
@@ -21,14 +21,14 @@ fn check(body: &str, declared: bool) -> Vec<Piece<'_>> {
     pieces
 }
 
-fn source<'a>(piece: &Piece<'a>) -> &'a str {
+fn source<'a>(piece: &BodyPiece<'a>) -> &'a str {
     match piece {
-        Piece::Prose(text) | Piece::Argument(_, text) => text,
-        Piece::Command(command) => command.source,
-        Piece::Read { source, .. } => source,
-        Piece::Arguments => "$ARGUMENTS",
-        Piece::Named(_) => "$issue",
-        Piece::Variable(_) => "{baseDir}",
+        BodyPiece::Prose(text) | BodyPiece::Argument(_, text) => text,
+        BodyPiece::Command(command) => command.source,
+        BodyPiece::Read { source, .. } => source,
+        BodyPiece::Arguments => "$ARGUMENTS",
+        BodyPiece::Named(_) => "$issue",
+        BodyPiece::Variable(_) => "{baseDir}",
     }
 }
 
@@ -36,22 +36,30 @@ fn source<'a>(piece: &Piece<'a>) -> &'a str {
 fn placeholders() {
     assert_eq!(
         check("a $ARGUMENTS b", false),
-        [Piece::Prose("a "), Piece::Arguments, Piece::Prose(" b")]
+        [
+            BodyPiece::Prose("a "),
+            BodyPiece::Arguments,
+            BodyPiece::Prose(" b")
+        ]
     );
     assert_eq!(
         check("$ARGUMENTS[1]", false),
-        [Piece::Argument(1, "$ARGUMENTS[1]")]
+        [BodyPiece::Argument(1, "$ARGUMENTS[1]")]
     );
     assert_eq!(
         check("fix $issue now", false),
-        [Piece::Prose("fix "), Piece::Named(0), Piece::Prose(" now")]
+        [
+            BodyPiece::Prose("fix "),
+            BodyPiece::Named(0),
+            BodyPiece::Prose(" now")
+        ]
     );
     assert_eq!(
         check("in {baseDir}/x", false),
         [
-            Piece::Prose("in "),
-            Piece::Variable(Variable::SkillDir),
-            Piece::Prose("/x")
+            BodyPiece::Prose("in "),
+            BodyPiece::Variable(HostVariable::SkillDir),
+            BodyPiece::Prose("/x")
         ]
     );
 }
@@ -60,25 +68,28 @@ fn placeholders() {
 fn shell_examples_stay_text() {
     assert_eq!(
         check("echo $1 $HOME ${x}", false),
-        [Piece::Prose("echo $1 $HOME ${x}")]
+        [BodyPiece::Prose("echo $1 $HOME ${x}")]
     );
-    assert_eq!(check("$0", true), [Piece::Argument(0, "$0")]);
+    assert_eq!(check("$0", true), [BodyPiece::Argument(0, "$0")]);
     assert_eq!(
         check("$5-a-month $issue-x", true),
-        [Piece::Prose("$5-a-month $issue-x")]
+        [BodyPiece::Prose("$5-a-month $issue-x")]
     );
     assert_eq!(
         check("costs $100000", true),
-        [Piece::Prose("costs $100000")]
+        [BodyPiece::Prose("costs $100000")]
     );
 }
 
 #[test]
 fn a_single_backslash_escapes() {
-    assert_eq!(check("\\$ARGUMENTS", false), [Piece::Prose("$ARGUMENTS")]);
+    assert_eq!(
+        check("\\$ARGUMENTS", false),
+        [BodyPiece::Prose("$ARGUMENTS")]
+    );
     assert_eq!(
         check("\\\\$ARGUMENTS", false),
-        [Piece::Prose("\\\\"), Piece::Arguments]
+        [BodyPiece::Prose("\\\\"), BodyPiece::Arguments]
     );
 }
 
@@ -88,7 +99,7 @@ fn commands(body: &str) -> Vec<(&str, &str)> {
     pieces
         .into_iter()
         .filter_map(|piece| match piece {
-            Piece::Command(command) => Some((command.source, command.text)),
+            BodyPiece::Command(command) => Some((command.source, command.text)),
             _ => None,
         })
         .collect()
@@ -109,8 +120,8 @@ fn four_forms_of_commands() {
     );
     assert_eq!(
         check("!read a/b.md", false),
-        [Piece::Read {
-            path: vec![Piece::Prose("a/b.md")],
+        [BodyPiece::Read {
+            path: vec![BodyPiece::Prose("a/b.md")],
             source: "!read a/b.md"
         }]
     );
@@ -119,7 +130,7 @@ fn four_forms_of_commands() {
 #[test]
 fn a_path_to_read_takes_arguments_and_quotes() {
     let read = |body: &str| match check(body, true).into_iter().next() {
-        Some(Piece::Read { path, .. }) => path.iter().map(|one| format!("{one:?}")).collect(),
+        Some(BodyPiece::Read { path, .. }) => path.iter().map(|one| format!("{one:?}")).collect(),
         other => vec![format!("{other:?}")],
     };
     assert_eq!(
@@ -181,7 +192,7 @@ fn what_is_no_command() {
         assert!(
             check(body, false)
                 .iter()
-                .all(|piece| matches!(piece, Piece::Prose(_))),
+                .all(|piece| matches!(piece, BodyPiece::Prose(_))),
             "{body:?}"
         );
     }

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 
 use granit_parser::{Event, Parser, ScalarStyle, Span};
 
-use super::node::{Node, Pair, Style, Value};
+use super::node::{Node, NodeValue, Pair, Style};
 use crate::{
-    diagnostic::Code,
-    report::{Report, Say},
+    diagnostic::DiagnosticCode,
+    report::{DiagnosticCollector, Say},
 };
 
 const MAX_DEPTH: usize = 64;
@@ -20,7 +20,7 @@ const MAX_ALIASES: usize = 64;
 const MAX_ALIAS_NODES: usize = 2_000;
 
 /// Why a text is not a document. `Syntax` can be repaired line by line; an exceeded limit can't.
-pub(crate) enum Failure {
+pub(crate) enum YamlFailure {
     Syntax { at: u32, message: String },
     Refused,
 }
@@ -29,16 +29,16 @@ pub(crate) enum Failure {
 pub(crate) fn read<'a>(
     text: &'a str,
     base: u32,
-    report: &mut Report<'_>,
-) -> Result<Node<'a>, Failure> {
+    report: &mut DiagnosticCollector<'_>,
+) -> Result<Node<'a>, YamlFailure> {
     if let Some(mark) = inner_mark(text) {
         let message = "there is a byte order mark inside the text".to_owned();
         let at = base.saturating_add(mark);
-        return Err(Failure::Syntax { at, message });
+        return Err(YamlFailure::Syntax { at, message });
     }
     let options =
         granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
-    let mut builder = Builder {
+    let mut builder = NodeBuilder {
         text,
         base,
         stack: Vec::new(),
@@ -52,7 +52,7 @@ pub(crate) fn read<'a>(
         let (event, span) = next.map_err(|error| scan_failure(&error, base, report))?;
         if builder.root.is_some() && matches!(event, Event::DocumentStart(..)) {
             let at = builder.at(&span);
-            report.add(Code::SecondDocument, at, || {
+            report.add(DiagnosticCode::SecondDocument, at, || {
                 Say::new("a second YAML document starts here and is not read")
                     .hint("keep one document between the `---` lines")
             });
@@ -61,7 +61,7 @@ pub(crate) fn read<'a>(
         builder.event(event, &span, report)?;
     }
     Ok(builder.root.unwrap_or(Node {
-        value: Value::Null,
+        value: NodeValue::Null,
         at: base,
     }))
 }
@@ -74,19 +74,23 @@ fn inner_mark(text: &str) -> Option<u32> {
     u32::try_from(marks.find(starts_line)?).ok()
 }
 
-fn scan_failure(error: &granit_parser::ScanError, base: u32, report: &mut Report<'_>) -> Failure {
+fn scan_failure(
+    error: &granit_parser::ScanError,
+    base: u32,
+    report: &mut DiagnosticCollector<'_>,
+) -> YamlFailure {
     let at = base + offset(error.marker());
     if matches!(
         error.kind(),
         granit_parser::ErrorKind::RecursionLimitExceeded
     ) {
-        report.add(Code::TooDeep, at, || {
+        report.add(DiagnosticCode::TooDeep, at, || {
             Say::new(format!("values are nested deeper than {MAX_DEPTH} levels"))
                 .hint("flatten the frontmatter")
         });
-        return Failure::Refused;
+        return YamlFailure::Refused;
     }
-    Failure::Syntax {
+    YamlFailure::Syntax {
         at,
         message: error.info(),
     }
@@ -97,7 +101,7 @@ fn offset(marker: &granit_parser::Marker) -> u32 {
 }
 
 /// A collection that is still open.
-enum Open<'a> {
+enum OpenCollection<'a> {
     List {
         at: u32,
         items: Vec<Node<'a>>,
@@ -111,10 +115,10 @@ enum Open<'a> {
     },
 }
 
-struct Builder<'a> {
+struct NodeBuilder<'a> {
     text: &'a str,
     base: u32,
-    stack: Vec<Open<'a>>,
+    stack: Vec<OpenCollection<'a>>,
     root: Option<Node<'a>>,
     anchors: Vec<(usize, Node<'a>)>,
     nodes: usize,
@@ -122,7 +126,7 @@ struct Builder<'a> {
     alias_nodes: usize,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> NodeBuilder<'a> {
     fn at(&self, span: &Span) -> u32 {
         self.base + offset(&span.start)
     }
@@ -131,8 +135,8 @@ impl<'a> Builder<'a> {
         &mut self,
         event: Event<'a>,
         span: &Span,
-        report: &mut Report<'_>,
-    ) -> Result<(), Failure> {
+        report: &mut DiagnosticCollector<'_>,
+    ) -> Result<(), YamlFailure> {
         let at = self.at(span);
         match event {
             Event::Scalar(text, style, anchor, tag) => {
@@ -143,7 +147,7 @@ impl<'a> Builder<'a> {
             Event::SequenceStart(_, anchor, tag) => {
                 self.tag(tag.is_some(), at, report)?;
                 self.open(
-                    Open::List {
+                    OpenCollection::List {
                         at,
                         items: Vec::new(),
                         anchor,
@@ -154,7 +158,7 @@ impl<'a> Builder<'a> {
             Event::MappingStart(_, anchor, tag) => {
                 self.tag(tag.is_some(), at, report)?;
                 self.open(
-                    Open::Map {
+                    OpenCollection::Map {
                         at,
                         pairs: Vec::new(),
                         key: None,
@@ -164,19 +168,19 @@ impl<'a> Builder<'a> {
                 )
             }
             Event::SequenceEnd | Event::MappingEnd => match self.stack.pop() {
-                Some(Open::List { at, items, anchor }) => self.close(
+                Some(OpenCollection::List { at, items, anchor }) => self.close(
                     Node {
-                        value: Value::List(items),
+                        value: NodeValue::List(items),
                         at,
                     },
                     anchor,
                     report,
                 ),
-                Some(Open::Map {
+                Some(OpenCollection::Map {
                     at, pairs, anchor, ..
                 }) => self.close(
                     Node {
-                        value: Value::Map(pairs),
+                        value: NodeValue::Map(pairs),
                         at,
                     },
                     anchor,
@@ -189,28 +193,37 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn tag(&self, tagged: bool, at: u32, report: &mut Report<'_>) -> Result<(), Failure> {
+    fn tag(
+        &self,
+        tagged: bool,
+        at: u32,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> Result<(), YamlFailure> {
         if !tagged {
             return Ok(());
         }
-        report.add(Code::TagUsed, at, || {
+        report.add(DiagnosticCode::TagUsed, at, || {
             Say::new("YAML tags (`!…`) are not allowed in a manifest")
                 .hint("write the value as plain text, in quotes if it starts with `!`")
         });
-        Err(Failure::Refused)
+        Err(YamlFailure::Refused)
     }
 
-    fn open(&mut self, open: Open<'a>, report: &mut Report<'_>) -> Result<(), Failure> {
+    fn open(
+        &mut self,
+        open: OpenCollection<'a>,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> Result<(), YamlFailure> {
         if self.stack.len() >= MAX_DEPTH {
-            let (Open::List { at, .. } | Open::Map { at, .. }) = &open;
-            report.add(Code::TooDeep, *at, || {
+            let (OpenCollection::List { at, .. } | OpenCollection::Map { at, .. }) = &open;
+            report.add(DiagnosticCode::TooDeep, *at, || {
                 Say::new(format!("values are nested deeper than {MAX_DEPTH} levels"))
             });
-            return Err(Failure::Refused);
+            return Err(YamlFailure::Refused);
         }
-        if let Some(Open::Map { key: None, .. }) = self.stack.last() {
-            let (Open::List { at, .. } | Open::Map { at, .. }) = open;
-            return Err(Failure::Syntax {
+        if let Some(OpenCollection::Map { key: None, .. }) = self.stack.last() {
+            let (OpenCollection::List { at, .. } | OpenCollection::Map { at, .. }) = open;
+            return Err(YamlFailure::Syntax {
                 at,
                 message: "a key must be text, not a list or a map".into(),
             });
@@ -224,14 +237,14 @@ impl<'a> Builder<'a> {
         &mut self,
         node: Node<'a>,
         anchor: usize,
-        report: &mut Report<'_>,
-    ) -> Result<(), Failure> {
+        report: &mut DiagnosticCollector<'_>,
+    ) -> Result<(), YamlFailure> {
         self.nodes += 1;
         if self.nodes > MAX_NODES {
-            report.add(Code::TooManyValues, node.at, || {
+            report.add(DiagnosticCode::TooManyValues, node.at, || {
                 Say::new(format!("there are more than {MAX_NODES} values"))
             });
-            return Err(Failure::Refused);
+            return Err(YamlFailure::Refused);
         }
         if anchor > 0 && self.anchors.len() < MAX_ALIASES {
             self.anchors.push((anchor, node.clone()));
@@ -239,11 +252,11 @@ impl<'a> Builder<'a> {
         let top = self.stack.len() == 1;
         match self.stack.last_mut() {
             None => self.root = Some(node),
-            Some(Open::List { items, .. }) => items.push(node),
-            Some(Open::Map {
+            Some(OpenCollection::List { items, .. }) => items.push(node),
+            Some(OpenCollection::Map {
                 key: slot @ None, ..
             }) => *slot = Some((key_text(node.value), node.at)),
-            Some(Open::Map { pairs, key, .. }) => {
+            Some(OpenCollection::Map { pairs, key, .. }) => {
                 if let Some((key, key_at)) = key.take() {
                     push_pair(pairs, Pair { key, key_at, node }, top, report);
                 }
@@ -252,7 +265,12 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn alias(&mut self, id: usize, at: u32, report: &mut Report<'_>) -> Result<(), Failure> {
+    fn alias(
+        &mut self,
+        id: usize,
+        at: u32,
+        report: &mut DiagnosticCollector<'_>,
+    ) -> Result<(), YamlFailure> {
         let target = self
             .anchors
             .iter()
@@ -262,13 +280,13 @@ impl<'a> Builder<'a> {
         self.aliases += 1;
         self.alias_nodes += size;
         if self.aliases > MAX_ALIASES || self.alias_nodes > MAX_ALIAS_NODES || target.is_none() {
-            report.add(Code::AliasBudget, at, || {
+            report.add(DiagnosticCode::AliasBudget, at, || {
                 Say::new("aliases (`*x`) expand to more values than a manifest can have")
                     .hint("write the values out")
             });
-            return Err(Failure::Refused);
+            return Err(YamlFailure::Refused);
         }
-        report.add(Code::AliasUsed, at, || {
+        report.add(DiagnosticCode::AliasUsed, at, || {
             Say::new(format!("`{}` is a YAML alias", self.alias_source(at)))
                 .hint("write the value out, or put it in quotes if it is text")
         });
@@ -290,10 +308,10 @@ pub(crate) fn push_pair<'a>(
     pairs: &mut Vec<Pair<'a>>,
     pair: Pair<'a>,
     top: bool,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) {
     if pair.key == "<<" {
-        report.add(Code::MergeKey, pair.key_at, || {
+        report.add(DiagnosticCode::MergeKey, pair.key_at, || {
             Say::new("the merge key `<<` is not applied").hint("write the fields out")
         });
         return;
@@ -314,7 +332,7 @@ pub(crate) fn push_pair<'a>(
         _ => first.node.value == pair.node.value,
     };
     if identity && !same {
-        report.add(Code::DuplicateIdentity, pair.key_at, || {
+        report.add(DiagnosticCode::DuplicateIdentity, pair.key_at, || {
             Say::new(format!(
                 "`{}` is given twice, with different values",
                 pair.key
@@ -322,7 +340,7 @@ pub(crate) fn push_pair<'a>(
             .hint("keep one of them")
         });
     } else if first.key == pair.key {
-        report.add(Code::DuplicateKey, pair.key_at, || {
+        report.add(DiagnosticCode::DuplicateKey, pair.key_at, || {
             Say::new(format!(
                 "`{}` is given twice; the first one counts",
                 pair.key.escape_debug()
@@ -334,26 +352,26 @@ pub(crate) fn push_pair<'a>(
     }
 }
 
-fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Value<'_> {
+fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> NodeValue<'_> {
     let plain = style == ScalarStyle::Plain;
     if plain && matches!(text.as_ref(), "" | "~" | "null" | "Null" | "NULL") {
-        Value::Null
+        NodeValue::Null
     } else {
-        Value::Text(text, if plain { Style::Plain } else { Style::Quoted })
+        NodeValue::Text(text, if plain { Style::Plain } else { Style::Quoted })
     }
 }
 
-fn key_text(value: Value<'_>) -> Cow<'_, str> {
+fn key_text(value: NodeValue<'_>) -> Cow<'_, str> {
     match value {
-        Value::Text(text, _) => text,
+        NodeValue::Text(text, _) => text,
         _ => Cow::Borrowed(""),
     }
 }
 
 fn count(node: &Node<'_>) -> usize {
     1 + match &node.value {
-        Value::List(items) => items.iter().map(count).sum(),
-        Value::Map(pairs) => pairs.iter().map(|pair| count(&pair.node)).sum(),
+        NodeValue::List(items) => items.iter().map(count).sum(),
+        NodeValue::Map(pairs) => pairs.iter().map(|pair| count(&pair.node)).sum(),
         _ => 0,
     }
 }

@@ -10,18 +10,18 @@ pub(crate) mod plain;
 pub(crate) mod repair;
 
 use crate::{
-    Mode,
-    diagnostic::Code,
-    report::{Report, Say},
+    Strictness,
+    diagnostic::DiagnosticCode,
+    report::{DiagnosticCollector, Say},
 };
-use full::Failure;
-use node::{Node, Pair, Value};
+use full::YamlFailure;
+use node::{Node, NodeValue, Pair};
 
 /// Reads a mapping, tolerantly. `None` if nothing is usable; the report contains the reason.
 pub(crate) fn read_mapping<'a>(
     text: &'a str,
     base: u32,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) -> Option<Vec<Pair<'a>>> {
     if let Some(pairs) = plain::read(text, base) {
         return Some(pairs);
@@ -31,10 +31,10 @@ pub(crate) fn read_mapping<'a>(
 
 /// Reads a file that is not a manifest: rules, cases. An error has its line; 0 stands for the whole file.
 pub(crate) fn read_file(text: &str) -> Result<Node<'_>, (u32, String)> {
-    let mut report = Report::new(Mode::Lenient, "", text);
+    let mut report = DiagnosticCollector::new(Strictness::Lenient, "", text);
     full::read(text, 0, &mut report).map_err(|failure| match failure {
-        Failure::Syntax { at, message } => (line(text, at), message),
-        Failure::Refused => {
+        YamlFailure::Syntax { at, message } => (line(text, at), message),
+        YamlFailure::Refused => {
             let last = report.list.last();
             let message = last.map(|last| last.message.to_string());
             (
@@ -56,35 +56,36 @@ pub(crate) fn line(text: &str, at: u32) -> u32 {
 pub(crate) fn read_thoroughly<'a>(
     text: &'a str,
     base: u32,
-    report: &mut Report<'_>,
+    report: &mut DiagnosticCollector<'_>,
 ) -> Option<Vec<Pair<'a>>> {
     let before = report.list.len();
     let (code, at, message) = match full::read(text, base, report) {
         Ok(Node {
-            value: Value::Map(pairs),
+            value: NodeValue::Map(pairs),
             ..
         }) => return Some(pairs),
         Ok(Node {
-            value: Value::Null, ..
+            value: NodeValue::Null,
+            ..
         }) => return Some(Vec::new()),
         Ok(node) => (
-            Code::FrontmatterNotMapping,
+            DiagnosticCode::FrontmatterNotMapping,
             node.at,
             format!(
                 "the frontmatter is {}, not a list of `key: value` pairs",
                 node.kind()
             ),
         ),
-        Err(Failure::Refused) => return None,
-        Err(Failure::Syntax { at, message }) => (Code::YamlSyntax, at, message),
+        Err(YamlFailure::Refused) => return None,
+        Err(YamlFailure::Syntax { at, message }) => (DiagnosticCode::YamlSyntax, at, message),
     };
     report.list.truncate(before);
     match repair::read(text, base, report) {
         Ok(Some(Node {
-            value: Value::Map(pairs),
+            value: NodeValue::Map(pairs),
             ..
         })) => return Some(pairs),
-        Err(Failure::Refused) => return None,
+        Err(YamlFailure::Refused) => return None,
         _ => {}
     }
     report.list.truncate(before);

@@ -15,14 +15,14 @@ pub(crate) enum Style {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Node<'a> {
     /// The parsed value.
-    pub(crate) value: Value<'a>,
+    pub(crate) value: NodeValue<'a>,
     /// Byte offset in the file.
     pub(crate) at: u32,
 }
 
 /// The YAML values that a manifest needs. Scalars keep their source spelling.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value<'a> {
+pub(crate) enum NodeValue<'a> {
     /// No value, `~` or `null`.
     Null,
     /// Any other scalar, and how it was written.
@@ -48,7 +48,7 @@ impl<'a> Node<'a> {
     /// The text of a scalar.
     pub(crate) fn as_text(&self) -> Option<&str> {
         match &self.value {
-            Value::Text(text, _) => Some(text),
+            NodeValue::Text(text, _) => Some(text),
             _ => None,
         }
     }
@@ -56,7 +56,7 @@ impl<'a> Node<'a> {
     /// The pairs of a mapping.
     pub(crate) fn as_map(&self) -> Option<&[Pair<'a>]> {
         match &self.value {
-            Value::Map(pairs) => Some(pairs),
+            NodeValue::Map(pairs) => Some(pairs),
             _ => None,
         }
     }
@@ -77,10 +77,10 @@ impl<'a> Node<'a> {
     /// The kind of value, for a message.
     pub(crate) fn kind(&self) -> &'static str {
         match self.value {
-            Value::Null => "null",
-            Value::Text(..) => "text",
-            Value::List(_) => "a list",
-            Value::Map(_) => "a map",
+            NodeValue::Null => "null",
+            NodeValue::Text(..) => "text",
+            NodeValue::List(_) => "a list",
+            NodeValue::Map(_) => "a map",
         }
     }
 
@@ -93,11 +93,11 @@ impl<'a> Node<'a> {
     pub(crate) fn to_json(&self) -> serde_json::Value {
         use serde_json::Value as Json;
         match &self.value {
-            Value::Null => Json::Null,
-            Value::Text(text, Style::Plain) => plain_to_json(text),
-            Value::Text(text, Style::Quoted) => Json::String(text.to_string()),
-            Value::List(items) => items.iter().map(Node::to_json).collect(),
-            Value::Map(pairs) => pairs
+            NodeValue::Null => Json::Null,
+            NodeValue::Text(text, Style::Plain) => plain_to_json(text),
+            NodeValue::Text(text, Style::Quoted) => Json::String(text.to_string()),
+            NodeValue::List(items) => items.iter().map(Node::to_json).collect(),
+            NodeValue::Map(pairs) => pairs
                 .iter()
                 .map(|pair| (pair.key.to_string(), pair.node.to_json()))
                 .collect::<serde_json::Map<_, _>>()
@@ -109,17 +109,17 @@ impl<'a> Node<'a> {
     pub(crate) fn from_json(json: serde_json::Value, at: u32) -> Node<'static> {
         use serde_json::Value as Json;
         let value = match json {
-            Json::Null => Value::Null,
-            Json::Bool(flag) => Value::Text(flag.to_string().into(), Style::Plain),
-            Json::Number(number) => Value::Text(number.to_string().into(), Style::Plain),
-            Json::String(text) => Value::Text(text.into(), Style::Quoted),
-            Json::Array(items) => Value::List(
+            Json::Null => NodeValue::Null,
+            Json::Bool(flag) => NodeValue::Text(flag.to_string().into(), Style::Plain),
+            Json::Number(number) => NodeValue::Text(number.to_string().into(), Style::Plain),
+            Json::String(text) => NodeValue::Text(text.into(), Style::Quoted),
+            Json::Array(items) => NodeValue::List(
                 items
                     .into_iter()
                     .map(|item| Node::from_json(item, at))
                     .collect(),
             ),
-            Json::Object(map) => Value::Map(
+            Json::Object(map) => NodeValue::Map(
                 map.into_iter()
                     .map(|(key, json)| Pair {
                         key: key.into(),

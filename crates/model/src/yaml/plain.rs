@@ -7,7 +7,7 @@
 
 use std::borrow::Cow;
 
-use super::node::{Node, Pair, Style, Value};
+use super::node::{Node, NodeValue, Pair, Style};
 
 const MAX_DEPTH: usize = 16;
 
@@ -22,7 +22,7 @@ pub(crate) fn read(text: &str, base: u32) -> Option<Vec<Pair<'_>>> {
     if text.len() > MAX_TEXT || !text.ends_with('\n') || has_unusual_bytes(text.as_bytes()) {
         return None;
     }
-    let mut reader = Reader {
+    let mut reader = PlainYamlReader {
         text,
         bytes: text.as_bytes(),
         position: 0,
@@ -50,7 +50,7 @@ fn has_unusual_bytes(bytes: &[u8]) -> bool {
         || memchr::memchr3_iter(0xc2, 0xe2, 0xef, bytes).any(exotic)
 }
 
-struct Reader<'a> {
+struct PlainYamlReader<'a> {
     text: &'a str,
     bytes: &'a [u8],
     /// The start of a line, except inside a value.
@@ -60,22 +60,22 @@ struct Reader<'a> {
 
 /// A line: where its text starts and ends (without spaces and line break), where the next starts.
 #[derive(Clone, Copy)]
-struct Line {
+struct YamlLine {
     indent: usize,
     start: usize,
     end: usize,
     next: usize,
 }
 
-impl<'a> Reader<'a> {
-    fn line(&self, from: usize) -> Option<Line> {
+impl<'a> PlainYamlReader<'a> {
+    fn line(&self, from: usize) -> Option<YamlLine> {
         if from >= self.bytes.len() {
             return None;
         }
         let rest = &self.bytes[from..];
         let next = from + memchr::memchr(b'\n', rest)? + 1;
         let indent = rest.iter().take_while(|byte| **byte == b' ').count();
-        Some(self.trim(from + indent, next)).map(|(start, end)| Line {
+        Some(self.trim(from + indent, next)).map(|(start, end)| YamlLine {
             indent,
             start,
             end,
@@ -93,7 +93,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The next line with content; skips comments and blank lines.
-    fn content_line(&mut self) -> Option<Line> {
+    fn content_line(&mut self) -> Option<YamlLine> {
         while let Some(line) = self.line(self.position) {
             if line.start < line.end && self.bytes[line.start] != b'#' {
                 return Some(line);
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
             .then_some(start + length)
     }
 
-    fn value(&mut self, from: usize, line: Line, depth: usize) -> Option<Node<'a>> {
+    fn value(&mut self, from: usize, line: YamlLine, depth: usize) -> Option<Node<'a>> {
         let start = from
             + self.bytes[from..line.end]
                 .iter()
@@ -168,7 +168,7 @@ impl<'a> Reader<'a> {
     /// The value of a key with nothing after its colon.
     fn nested(&mut self, from: usize, indent: usize, depth: usize) -> Option<Node<'a>> {
         let nothing = Node {
-            value: Value::Null,
+            value: NodeValue::Null,
             at: self.at(from - 1),
         };
         let Some(next) = self.content_line() else {
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
             let first = items.first().map_or(at, |item| item.at);
             let at = if next.indent == indent { first } else { at };
             return Some(Node {
-                value: Value::List(items),
+                value: NodeValue::List(items),
                 at,
             });
         }
@@ -191,12 +191,12 @@ impl<'a> Reader<'a> {
         match self.bytes[next.start] {
             b'{' | b'[' => return self.flow_value(next.start),
             _ if self.key_end(next.start, next.end).is_none() => {
-                return self.scalar(next.start, Line { indent, ..next }, true);
+                return self.scalar(next.start, YamlLine { indent, ..next }, true);
             }
             _ => {}
         }
         Some(Node {
-            value: Value::Map(self.map(next.indent, depth + 1)?),
+            value: NodeValue::Map(self.map(next.indent, depth + 1)?),
             at,
         })
     }
@@ -229,13 +229,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Plain or quoted text that starts at `start` on `line`.
-    fn scalar(&mut self, start: usize, line: Line, may_fold: bool) -> Option<Node<'a>> {
+    fn scalar(&mut self, start: usize, line: YamlLine, may_fold: bool) -> Option<Node<'a>> {
         let at = self.at(start);
         let value = match self.bytes[start] {
             b'"' | b'\'' => match self.quoted(start, line.end) {
                 Some((text, end)) if end == line.end => {
                     self.position = line.next;
-                    Value::Text(text, Style::Quoted)
+                    NodeValue::Text(text, Style::Quoted)
                 }
                 None if may_fold => self.folded_quote(start, line)?,
                 _ => return None,
@@ -247,7 +247,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Plain text, folded over following lines that are indented deeper.
-    fn plain(&mut self, start: usize, line: Line, may_fold: bool) -> Option<Value<'a>> {
+    fn plain(&mut self, start: usize, line: YamlLine, may_fold: bool) -> Option<NodeValue<'a>> {
         if !is_plain(&self.bytes[start..line.end]) {
             return None;
         }
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Quoted text over several lines: a line break becomes a space, a blank line a line break.
-    fn folded_quote(&mut self, start: usize, line: Line) -> Option<Value<'a>> {
+    fn folded_quote(&mut self, start: usize, line: YamlLine) -> Option<NodeValue<'a>> {
         let quote = self.bytes[start];
         let plain = |bytes: &[u8]| !bytes.contains(&quote) && !bytes.contains(&b'\\');
         if !plain(&self.bytes[start + 1..line.end]) {
@@ -325,7 +325,7 @@ impl<'a> Reader<'a> {
             push_folded(&mut text, breaks);
             text.push_str(&self.text[next.start..next.start + content.len()]);
             if closed {
-                return Some(Value::Text(text.into(), Style::Quoted));
+                return Some(NodeValue::Text(text.into(), Style::Quoted));
             }
             breaks = 1;
         }
@@ -362,7 +362,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A `|` or `>` block, clipped or stripped.
-    fn block(&mut self, start: usize, line: Line) -> Option<Node<'a>> {
+    fn block(&mut self, start: usize, line: YamlLine) -> Option<Node<'a>> {
         let folded = self.bytes[start] == b'>';
         let strip = match &self.bytes[start + 1..line.end] {
             b"" => false,
@@ -399,13 +399,13 @@ impl<'a> Reader<'a> {
             text.push('\n');
         }
         Some(Node {
-            value: Value::Text(text.into(), Style::Quoted),
+            value: NodeValue::Text(text.into(), Style::Quoted),
             at: self.at(first.start),
         })
     }
 
     /// The end of a line of a block: trailing spaces are content.
-    fn line_text_end(&self, line: Line) -> usize {
+    fn line_text_end(&self, line: YamlLine) -> usize {
         let end = line.next - 1;
         if self.bytes[end - 1] == b'\r' {
             end - 1
@@ -433,7 +433,7 @@ impl<'a> Reader<'a> {
             b'{' => self.flow_map(start + 1, depth)?,
             b'"' | b'\'' => {
                 let (text, end) = self.quoted(start, self.line_break(start)?)?;
-                (Value::Text(text, Style::Quoted), end)
+                (NodeValue::Text(text, Style::Quoted), end)
             }
             _ => {
                 let end = self.flow_word(start)?;
@@ -453,12 +453,12 @@ impl<'a> Reader<'a> {
         memchr::memchr2(b'\n', b'\r', &self.bytes[from..]).map(|index| from + index)
     }
 
-    fn flow_list(&self, mut index: usize, depth: usize) -> Option<(Value<'a>, usize)> {
+    fn flow_list(&self, mut index: usize, depth: usize) -> Option<(NodeValue<'a>, usize)> {
         let mut items = Vec::new();
         loop {
             index = self.blanks(index)?;
             if self.bytes[index] == b']' {
-                return Some((Value::List(items), index + 1));
+                return Some((NodeValue::List(items), index + 1));
             }
             let (item, end) = self.flow(index, depth + 1)?;
             items.push(item);
@@ -466,12 +466,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn flow_map(&self, mut index: usize, depth: usize) -> Option<(Value<'a>, usize)> {
+    fn flow_map(&self, mut index: usize, depth: usize) -> Option<(NodeValue<'a>, usize)> {
         let mut pairs: Vec<Pair<'a>> = Vec::new();
         loop {
             index = self.blanks(index)?;
             if self.bytes[index] == b'}' {
-                return Some((Value::Map(pairs), index + 1));
+                return Some((NodeValue::Map(pairs), index + 1));
             }
             if self.bytes[index] != b'"' {
                 return None;
@@ -564,10 +564,10 @@ fn is_plain(bytes: &[u8]) -> bool {
     })
 }
 
-fn plain_value(text: Cow<'_, str>) -> Value<'_> {
+fn plain_value(text: Cow<'_, str>) -> NodeValue<'_> {
     if matches!(text.as_ref(), "~" | "null" | "Null" | "NULL") {
-        Value::Null
+        NodeValue::Null
     } else {
-        Value::Text(text, Style::Plain)
+        NodeValue::Text(text, Style::Plain)
     }
 }

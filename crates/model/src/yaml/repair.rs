@@ -5,13 +5,13 @@
 //! them: text, or JSON5 if they start with a bracket. Every repair is reported.
 
 use super::{
-    full::{self, Failure},
-    node::{Node, Pair, Style, Value},
+    full::{self, YamlFailure},
+    node::{Node, NodeValue, Pair, Style},
 };
 use crate::{
-    diagnostic::Code,
+    diagnostic::DiagnosticCode,
     name,
-    report::{Report, Say},
+    report::{DiagnosticCollector, Say},
     text::visible,
 };
 
@@ -19,8 +19,8 @@ use crate::{
 pub(crate) fn read<'a>(
     text: &'a str,
     base: u32,
-    report: &mut Report<'_>,
-) -> Result<Option<Node<'a>>, Failure> {
+    report: &mut DiagnosticCollector<'_>,
+) -> Result<Option<Node<'a>>, YamlFailure> {
     let mut pairs: Vec<Pair<'a>> = Vec::new();
     let mut entries = 0;
     for chunk in chunks(text) {
@@ -31,10 +31,10 @@ pub(crate) fn read<'a>(
         }
         entries += usize::from(chunk.key.is_some());
         if entries > MAX_ENTRIES {
-            report.add(Code::TooManyValues, at, || {
+            report.add(DiagnosticCode::TooManyValues, at, || {
                 Say::new(format!("there are more than {MAX_ENTRIES} fields"))
             });
-            return Err(Failure::Refused);
+            return Err(YamlFailure::Refused);
         }
         let Some(key) = chunk.key else {
             stray(chunk.text, at, report);
@@ -45,7 +45,7 @@ pub(crate) fn read<'a>(
         }
     }
     Ok((!pairs.is_empty()).then_some(Node {
-        value: Value::Map(pairs),
+        value: NodeValue::Map(pairs),
         at: base,
     }))
 }
@@ -54,9 +54,9 @@ pub(crate) fn read<'a>(
 const MAX_ENTRIES: usize = 1_000;
 
 /// Only another document can follow the end of a document.
-fn second_document(rest: &str, at: u32, report: &mut Report<'_>) {
+fn second_document(rest: &str, at: u32, report: &mut DiagnosticCollector<'_>) {
     if !rest.trim().is_empty() {
-        report.add(Code::SecondDocument, at, || {
+        report.add(DiagnosticCode::SecondDocument, at, || {
             Say::new("a second YAML document starts here and is not read")
                 .hint("keep one document between the `---` lines")
         });
@@ -70,7 +70,7 @@ const PROSE: &[&str] = &["description", "when_to_use", "compatibility"];
 const MAX_QUOTE: usize = 64 * 1024;
 
 /// One top-level entry with its continuation lines, or one line that belongs to no entry.
-struct Chunk<'a> {
+struct FieldChunk<'a> {
     key: Option<&'a str>,
     start: usize,
     text: &'a str,
@@ -78,8 +78,8 @@ struct Chunk<'a> {
     formed: usize,
 }
 
-fn chunks(text: &str) -> Vec<Chunk<'_>> {
-    let mut found: Vec<Chunk<'_>> = Vec::new();
+fn chunks(text: &str) -> Vec<FieldChunk<'_>> {
+    let mut found: Vec<FieldChunk<'_>> = Vec::new();
     let (mut start, mut quoted_until, mut commented) = (0, 0, false);
     for line in text.split_inclusive('\n') {
         let end = start + line.len();
@@ -100,7 +100,7 @@ fn chunks(text: &str) -> Vec<Chunk<'_>> {
             _ if blank => {}
             _ => {
                 let formed = line.len();
-                found.push(Chunk {
+                found.push(FieldChunk {
                     key,
                     start,
                     text: line,
@@ -120,7 +120,7 @@ fn chunks(text: &str) -> Vec<Chunk<'_>> {
     found
 }
 
-impl<'a> Chunk<'a> {
+impl<'a> FieldChunk<'a> {
     /// Whether a line after the first starts in the first column.
     fn is_flush(&self) -> bool {
         let flush = |line: &str| !line.trim().is_empty() && !line.starts_with([' ', '\t', '#']);
@@ -201,9 +201,9 @@ fn entry_key(line: &str) -> Option<&str> {
     (fits && (rest.is_empty() || rest.starts_with([' ', '\t', '\n', '\r']))).then_some(key)
 }
 
-fn stray(line: &str, at: u32, report: &mut Report<'_>) {
+fn stray(line: &str, at: u32, report: &mut DiagnosticCollector<'_>) {
     let shown: String = line.trim_end().chars().take(40).collect();
-    report.add(Code::StrayLine, at, || {
+    report.add(DiagnosticCode::StrayLine, at, || {
         let conflict = line.starts_with(['<', '=', '>']) && is_mark(line);
         let say = Say::new(format!(
             "the line `{}` belongs to no field and was ignored",
@@ -221,28 +221,28 @@ fn stray(line: &str, at: u32, report: &mut Report<'_>) {
 fn read_entry<'a>(
     text: &'a str,
     at: u32,
-    report: &mut Report<'_>,
-) -> Result<Option<Vec<Pair<'a>>>, Failure> {
+    report: &mut DiagnosticCollector<'_>,
+) -> Result<Option<Vec<Pair<'a>>>, YamlFailure> {
     match full::read(text, at, report) {
         Ok(Node {
-            value: Value::Map(pairs),
+            value: NodeValue::Map(pairs),
             ..
         }) => Ok(Some(pairs)),
-        Err(Failure::Refused) => Err(Failure::Refused),
-        Ok(_) | Err(Failure::Syntax { .. }) => Ok(None),
+        Err(YamlFailure::Refused) => Err(YamlFailure::Refused),
+        Ok(_) | Err(YamlFailure::Syntax { .. }) => Ok(None),
     }
 }
 
 /// The pairs of one entry: as YAML, then with its lines indented, then as its author meant it.
 fn read_chunk<'a>(
-    chunk: &Chunk<'a>,
+    chunk: &FieldChunk<'a>,
     key: &str,
     at: u32,
-    report: &mut Report<'_>,
-) -> Result<Vec<Pair<'a>>, Failure> {
+    report: &mut DiagnosticCollector<'_>,
+) -> Result<Vec<Pair<'a>>, YamlFailure> {
     let formed = &chunk.text[..chunk.formed];
     let read = read_entry(formed, at, report)?;
-    let is_text = |pairs: &[Pair<'_>]| matches!(pairs, [pair] if matches!(pair.node.value, Value::Text(..) | Value::Null));
+    let is_text = |pairs: &[Pair<'_>]| matches!(pairs, [pair] if matches!(pair.node.value, NodeValue::Text(..) | NodeValue::Null));
     let loose = &chunk.text[chunk.formed..];
     match read {
         Some(pairs) if loose.trim().is_empty() => return Ok(pairs),
@@ -258,7 +258,7 @@ fn read_chunk<'a>(
                 value: text,
                 at: value_at(chunk.text, at),
             };
-            report.add(Code::YamlRepaired, node.at, || {
+            report.add(DiagnosticCode::YamlRepaired, node.at, || {
                 Say::new(format!(
                     "the value of `{key}` continues in the first column; all of it was read"
                 ))
@@ -276,7 +276,10 @@ fn read_chunk<'a>(
 }
 
 /// The text of an entry that is YAML once its lines are indented.
-fn indented(chunk: &Chunk<'_>, report: &mut Report<'_>) -> Option<Value<'static>> {
+fn indented(
+    chunk: &FieldChunk<'_>,
+    report: &mut DiagnosticCollector<'_>,
+) -> Option<NodeValue<'static>> {
     if !chunk.is_flush() {
         return None;
     }
@@ -286,16 +289,16 @@ fn indented(chunk: &Chunk<'_>, report: &mut Report<'_>) -> Option<Value<'static>
     let read = read_entry(&text, 0, report);
     let value = match read {
         Ok(Some(pairs)) if pairs.len() == 1 => pairs.into_iter().next()?.node.value,
-        _ => Value::Null,
+        _ => NodeValue::Null,
     };
-    if let Value::Text(text, style) = value {
-        return Some(Value::Text(text.into_owned().into(), style));
+    if let NodeValue::Text(text, style) = value {
+        return Some(NodeValue::Text(text.into_owned().into(), style));
     }
     report.list.truncate(before);
     None
 }
 
-fn stray_lines(lines: &str, at: u32, report: &mut Report<'_>) {
+fn stray_lines(lines: &str, at: u32, report: &mut DiagnosticCollector<'_>) {
     let mut at = at;
     for line in lines.split_inclusive('\n') {
         if !line.trim().is_empty() && !line.starts_with('#') {
@@ -311,31 +314,36 @@ fn value_at(text: &str, at: u32) -> u32 {
     at + offset(text.len() - behind.trim_start().len())
 }
 
-fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> Node<'a> {
+fn repair_entry<'a>(
+    key: &str,
+    text: &str,
+    at: u32,
+    report: &mut DiagnosticCollector<'_>,
+) -> Node<'a> {
     let value = text.find(':').map_or("", |colon| text[colon + 1..].trim());
     let at_value = value_at(text, at);
     if value.starts_with(['{', '[']) {
         if let Some(json) = json5_value(value) {
-            report.add(Code::ReadAsJson5, at_value, || {
+            report.add(DiagnosticCode::ReadAsJson5, at_value, || {
                 Say::new(format!("`{key}` is not valid YAML and was read as JSON5"))
                     .hint("write it as plain YAML")
             });
             return Node::from_json(json, at_value);
         }
         if key == "metadata" {
-            report.add(Code::MetadataForm, at_value, || {
+            report.add(DiagnosticCode::MetadataForm, at_value, || {
                 Say::new("`metadata` is neither YAML nor JSON and was ignored")
                     .hint("check its brackets and quotes")
             });
             return Node {
-                value: Value::Null,
+                value: NodeValue::Null,
                 at: at_value,
             };
         }
     }
     let plain = unwrap(value);
     if key == "name" && name::departures(&plain).next().is_some() {
-        report.add(Code::NameUnusable, at_value, || {
+        report.add(DiagnosticCode::NameUnusable, at_value, || {
             let shown: String = visible(&plain).chars().take(40).collect();
             Say::new(format!(
                 "the name `{shown}` can't be read: it is not valid YAML; the folder's name is used"
@@ -343,11 +351,11 @@ fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> 
             .hint("use lower-case letters, digits and hyphens")
         });
         return Node {
-            value: Value::Null,
+            value: NodeValue::Null,
             at: at_value,
         };
     }
-    report.add(Code::YamlRepaired, at_value, || {
+    report.add(DiagnosticCode::YamlRepaired, at_value, || {
         Say::new(format!(
             "`{key}` is not valid YAML and was read as plain text"
         ))
@@ -357,7 +365,7 @@ fn repair_entry<'a>(key: &str, text: &str, at: u32, report: &mut Report<'_>) -> 
         ))
     });
     Node {
-        value: Value::Text(plain.into(), Style::Quoted),
+        value: NodeValue::Text(plain.into(), Style::Quoted),
         at: at_value,
     }
 }

@@ -1,6 +1,6 @@
 //! Any text at all.
 
-use metier_model::{Mode, text};
+use metier_model::{Strictness, text};
 use proptest::prelude::*;
 
 use crate::{file, loaded, parsed, with};
@@ -10,7 +10,7 @@ proptest! {
 
     #[test]
     fn no_text_makes_a_reader_panic(text in "[-a-d:#,&*!|>'\"%@`\\[\\]{}?~.<é🐛\u{e0041}\u{85}\u{2028}\u{0}\r\n\t ]{0,120}") {
-        for mode in [Mode::Lenient, Mode::Strict] {
+        for mode in [Strictness::Lenient, Strictness::Strict] {
             parsed(&file(&text), mode);
             parsed(&with(&text), mode);
             parsed(&text, mode);
@@ -27,7 +27,7 @@ proptest! {
     #[test]
     fn a_manifest_never_has_an_unusable_name(name in "\\PC{0,20}|[./\\\\a-c\u{200b}\u{1b}]{0,6}") {
         let quoted = name.replace('\'', "''");
-        if let Some(manifest) = parsed(&file(&format!("name: '{quoted}'\ndescription: d\n")), Mode::Lenient).manifest {
+        if let Some(manifest) = parsed(&file(&format!("name: '{quoted}'\ndescription: d\n")), Strictness::Lenient).manifest {
             let name = manifest.card.name.as_str();
             prop_assert!(!name.contains(['/', '\\']) && !name.contains("..") && !name.is_empty());
             prop_assert!(!name.contains(|c: char| c.is_control() || text::is_invisible(c)));

@@ -1,6 +1,6 @@
 //! Aliases, depth and size: expensive input is rejected in time.
 
-use metier_model::{FileText, Files, MAX_FRONTMATTER, Mode, Severity};
+use metier_model::{DiagnosticSeverity, FileText, Files, MAX_FRONTMATTER, Strictness};
 
 use crate::{
     Refused, Warns, check, checked, codes, file, in_time, loaded, on_a_small_stack, parsed,
@@ -69,9 +69,12 @@ fn an_alias_bomb_beside_the_manifest_is_not_read() {
         }),
         ..Files::default()
     };
-    let found = checked(&files, Mode::Lenient);
+    let found = checked(&files, Strictness::Lenient);
     assert!(found.manifest.is_some());
-    assert_eq!(codes(&found, Severity::Warning), ["sidecar-unread"]);
+    assert_eq!(
+        codes(&found, DiagnosticSeverity::Warning),
+        ["sidecar-unread"]
+    );
 }
 
 // case 43
@@ -118,7 +121,7 @@ fn deep_nesting_through_aliases_stays_on_a_small_stack() {
         text.push_str(&format!("a{level}: &a{level} [*a{}]\n", level - 1));
     }
     on_a_small_stack(|| {
-        parsed(&with(&text), Mode::Lenient);
+        parsed(&with(&text), Strictness::Lenient);
     });
 }
 
@@ -134,8 +137,8 @@ fn nesting_that_hides_behind_brackets_in_strings_ends_no_process() {
                 ("{\"k\":\"]]\",\"a\":[", "]}"),
             ] {
                 let json = format!("{}1{}", open.repeat(10_000), close.repeat(10_000));
-                parsed(&with(&format!("metadata: '{json}'\n")), Mode::Lenient);
-                parsed(&with(&format!("metadata: {json} x\n")), Mode::Lenient);
+                parsed(&with(&format!("metadata: '{json}'\n")), Strictness::Lenient);
+                parsed(&with(&format!("metadata: {json} x\n")), Strictness::Lenient);
             }
         },
     );
@@ -196,14 +199,14 @@ fn thousands_of_mistakes() -> [(&'static str, String); 3] {
 #[test]
 fn thousands_of_mistakes_take_linear_time() {
     for (what, text) in thousands_of_mistakes() {
-        in_time(what, || parsed(&text, Mode::Lenient));
+        in_time(what, || parsed(&text, Strictness::Lenient));
     }
 }
 
 #[test]
 fn thousands_of_mistakes_are_summed_up() {
     for (what, text) in thousands_of_mistakes() {
-        let found = parsed(&text, Mode::Lenient);
+        let found = parsed(&text, Strictness::Lenient);
         let said = found.diagnostics.iter().map(|d| d.message.len());
         let (count, bytes) = (found.diagnostics.len(), said.sum::<usize>());
         assert!(
@@ -216,7 +219,7 @@ fn thousands_of_mistakes_are_summed_up() {
 #[test]
 fn thousands_of_unknown_fields_are_summed_up() {
     let keys: String = (0..2_000).map(|key| format!("k{key}: v\n")).collect();
-    let found = parsed(&with(&keys), Mode::Lenient);
+    let found = parsed(&with(&keys), Strictness::Lenient);
     let said: usize = found.diagnostics.iter().map(|d| d.message.len()).sum();
     assert!(said < 4096, "{said} bytes");
 }
@@ -237,7 +240,7 @@ fn long_anchors_comments_and_blanks_take_linear_time() {
             format!("license: {}\n", "\"a' ".repeat(50_000)),
         ),
     ] {
-        in_time(what, || parsed(&with(&more), Mode::Lenient));
+        in_time(what, || parsed(&with(&more), Strictness::Lenient));
     }
     let fences = format!("---\n{}", "--- x\n".repeat(40_000));
     in_time("lines that nearly close", || {
@@ -250,7 +253,7 @@ fn long_anchors_comments_and_blanks_take_linear_time() {
     for quote in ["'", "\"", "\x27\x27\x27"] {
         let quotes = format!("license: {quote}\n").repeat(20_000);
         in_time("quotes that never close", || {
-            parsed(&with(&quotes), Mode::Lenient)
+            parsed(&with(&quotes), Strictness::Lenient)
         });
     }
 }
@@ -258,7 +261,10 @@ fn long_anchors_comments_and_blanks_take_linear_time() {
 #[test]
 fn a_key_longer_than_yaml_allows_is_the_same_to_both_readers() {
     in_time("a long key", || {
-        parsed(&with(&format!("{}: x\n", "a".repeat(2_000))), Mode::Lenient)
+        parsed(
+            &with(&format!("{}: x\n", "a".repeat(2_000))),
+            Strictness::Lenient,
+        )
     });
 }
 

@@ -1,6 +1,6 @@
 //! Where a document and its frontmatter begin and end.
 
-use metier_model::{Mode, Severity, body};
+use metier_model::{DiagnosticSeverity, Strictness, body};
 
 use crate::{Fine, Refused, Warns, check, codes, file, is, loaded, parsed, refused, with};
 
@@ -29,7 +29,7 @@ fn only_the_first_document_is_read_when_it_needs_repair() {
     let manifest = loaded(&text);
     assert_eq!(manifest.card.name.as_str(), "x");
     assert_eq!(manifest.about.license, None);
-    is(Warns("second-document"), &text, Mode::Lenient);
+    is(Warns("second-document"), &text, Strictness::Lenient);
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_document_end_without_another_document_is_fine() {
 fn a_directive_is_passed_over_aloud() {
     let text = file("%YAML 1.1\nname: x\ndescription: no\n");
     assert_eq!(&*loaded(&text).card.description, "no");
-    assert!(parsed(&text, Mode::Strict).manifest.is_none());
+    assert!(parsed(&text, Strictness::Strict).manifest.is_none());
 }
 
 // case 49
@@ -56,7 +56,7 @@ fn a_directive_is_passed_over_aloud() {
 fn tabs_hurt_only_their_own_entry() {
     let text = file("name: x\ndescription: d\nmetadata:\n\tauthor: me\n");
     assert_eq!(loaded(&text).card.name.as_str(), "x");
-    assert!(parsed(&text, Mode::Strict).manifest.is_none());
+    assert!(parsed(&text, Strictness::Strict).manifest.is_none());
     check(&file("name: x\ndescription: \"a\\tb\"\n"), Fine, Fine);
 }
 
@@ -84,12 +84,12 @@ fn exotic_line_breaks_end_no_line() {
         let text = file(&format!(
             "name: x\ndescription: \"a{mark}name: y{mark}---{mark}b\"\n"
         ));
-        let found = parsed(&text, Mode::Lenient);
+        let found = parsed(&text, Strictness::Lenient);
         let manifest = found.manifest.expect("one value");
         assert_eq!(manifest.card.name.as_str(), "x", "{mark:?}");
         assert!(manifest.card.description.contains("name: y"), "{mark:?}");
         let text = format!("---{mark}name: x\n---\n");
-        assert!(parsed(&text, Mode::Lenient).manifest.is_none());
+        assert!(parsed(&text, Strictness::Lenient).manifest.is_none());
     }
 }
 
@@ -97,11 +97,15 @@ fn exotic_line_breaks_end_no_line() {
 #[test]
 fn a_lone_carriage_return_can_not_smuggle_a_second_name() {
     let text = file("name: x\ndescription: d\rname: y\n");
-    let found = parsed(&text, Mode::Lenient);
+    let found = parsed(&text, Strictness::Lenient);
     if let Some(manifest) = found.manifest {
         assert_eq!(manifest.card.name.as_str(), "x");
         assert!(
-            !codes(&parsed(&text, Mode::Lenient), Severity::Warning).is_empty(),
+            !codes(
+                &parsed(&text, Strictness::Lenient),
+                DiagnosticSeverity::Warning
+            )
+            .is_empty(),
             "it is read without a word"
         );
     }
@@ -197,7 +201,7 @@ fn an_empty_frontmatter_has_no_name() {
 #[test]
 fn what_is_not_a_map_says_so() {
     for yaml in ["- a\n- b\n", "just words\n", "\"name: x\"\n", "[name, x]\n"] {
-        assert!(parsed(&file(yaml), Mode::Lenient).manifest.is_none());
+        assert!(parsed(&file(yaml), Strictness::Lenient).manifest.is_none());
     }
 }
 

@@ -14,7 +14,9 @@ mod values;
 
 use std::{process::Command, time::Duration};
 
-use metier_model::{FileText, Files, Manifest, Mode, Parsed, Severity, parse, parse_thoroughly};
+use metier_model::{
+    DiagnosticSeverity, FileText, Files, Parsed, SkillManifest, Strictness, parse, parse_thoroughly,
+};
 use metier_testkit::patience::within_processor_time;
 
 /// The result of one mode for a text.
@@ -30,11 +32,11 @@ enum Outcome {
 
 use Outcome::{Fine, Refused, Warns};
 
-fn parsed(text: &str, mode: Mode) -> Parsed {
+fn parsed(text: &str, mode: Strictness) -> Parsed {
     parsed_in(Some("x"), text, mode)
 }
 
-fn parsed_in(folder: Option<&str>, text: &str, mode: Mode) -> Parsed {
+fn parsed_in(folder: Option<&str>, text: &str, mode: Strictness) -> Parsed {
     let skill_md = Some(FileText {
         name: "SKILL.md",
         text,
@@ -50,7 +52,7 @@ fn parsed_in(folder: Option<&str>, text: &str, mode: Mode) -> Parsed {
 }
 
 /// Both readers agree, and there is a manifest exactly when nothing is an error.
-fn checked(files: &Files<'_>, mode: Mode) -> Parsed {
+fn checked(files: &Files<'_>, mode: Strictness) -> Parsed {
     let found = parse(files, mode);
     let thorough = parse_thoroughly(files, mode);
     if found != thorough {
@@ -63,7 +65,7 @@ fn checked(files: &Files<'_>, mode: Mode) -> Parsed {
     let failed = found
         .diagnostics
         .iter()
-        .any(|diagnostic| diagnostic.severity == Severity::Error);
+        .any(|diagnostic| diagnostic.severity == DiagnosticSeverity::Error);
     assert_eq!(found.manifest.is_none(), failed, "{:?}", found.diagnostics);
     found
 }
@@ -79,7 +81,7 @@ fn summary(parsed: &Parsed) -> String {
     text
 }
 
-fn codes(parsed: &Parsed, severity: Severity) -> Vec<&'static str> {
+fn codes(parsed: &Parsed, severity: DiagnosticSeverity) -> Vec<&'static str> {
     let some = parsed
         .diagnostics
         .iter()
@@ -97,11 +99,11 @@ fn with(more: &str) -> String {
     file(&format!("name: x\ndescription: Does things.\n{more}"))
 }
 
-fn is(outcome: Outcome, text: &str, mode: Mode) {
+fn is(outcome: Outcome, text: &str, mode: Strictness) {
     let found = parsed(text, mode);
     let shown: String = text.chars().take(300).collect();
-    let errors = codes(&found, Severity::Error);
-    let warnings = codes(&found, Severity::Warning);
+    let errors = codes(&found, DiagnosticSeverity::Error);
+    let warnings = codes(&found, DiagnosticSeverity::Warning);
     match outcome {
         Fine => assert!(
             found.manifest.is_some() && warnings.is_empty(),
@@ -120,16 +122,16 @@ fn is(outcome: Outcome, text: &str, mode: Mode) {
 
 /// One file, and the results of lenient and strict reading.
 fn check(text: &str, lenient: Outcome, strict: Outcome) {
-    is(lenient, text, Mode::Lenient);
-    is(strict, text, Mode::Strict);
+    is(lenient, text, Strictness::Lenient);
+    is(strict, text, Strictness::Strict);
 }
 
 fn refused(text: &str, code: &'static str) {
     check(text, Refused(code), Refused(code));
 }
 
-fn loaded(text: &str) -> Manifest {
-    let found = parsed(text, Mode::Lenient);
+fn loaded(text: &str) -> SkillManifest {
+    let found = parsed(text, Strictness::Lenient);
     let shown: String = text.chars().take(300).collect();
     found
         .manifest

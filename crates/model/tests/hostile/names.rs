@@ -1,6 +1,6 @@
 //! Names and descriptions: what enters prompts.
 
-use metier_model::{Mode, SkillName, name::RESERVED, text};
+use metier_model::{SkillName, Strictness, name::RESERVED, text};
 
 use crate::{Fine, Refused, Warns, check, file, loaded, parsed, parsed_in, refused};
 
@@ -44,7 +44,7 @@ fn named_by_folder(text: &str, code: &'static str) {
     check(text, Warns(code), Refused(code));
     assert_eq!(loaded(text).card.name.as_str(), "x");
     for folder in [None, Some("a\u{200b}b"), Some("activate_skill"), Some("..")] {
-        let found = parsed_in(folder, text, Mode::Lenient);
+        let found = parsed_in(folder, text, Strictness::Lenient);
         assert!(found.manifest.is_none(), "{folder:?}");
     }
 }
@@ -62,7 +62,7 @@ fn what_can_not_be_read_is_not_a_name() {
         "- a",
     ] {
         let text = file(&format!("name: {name}\ndescription: d\n"));
-        let found = parsed(&text, Mode::Lenient);
+        let found = parsed(&text, Strictness::Lenient);
         let manifest = found.manifest.unwrap();
         assert_eq!(
             manifest.card.name.as_str(),
@@ -203,7 +203,7 @@ fn odd_names_load_and_strict_reading_refuses_them() {
 #[test]
 fn a_name_that_ends_in_a_line_break_is_trimmed_or_refused_never_kept() {
     let text = file("name: \"x\\n\"\ndescription: d\n");
-    if let Some(manifest) = parsed(&text, Mode::Lenient).manifest {
+    if let Some(manifest) = parsed(&text, Strictness::Lenient).manifest {
         assert_eq!(manifest.card.name.as_str(), "x");
     }
 }
@@ -241,7 +241,7 @@ fn smuggled_letters_are_shown_in_the_warning() {
         .collect();
     let found = parsed(
         &file(&format!("name: x\ndescription: Nice.{hidden}\n")),
-        Mode::Lenient,
+        Strictness::Lenient,
     );
     assert!(
         found
@@ -307,7 +307,7 @@ fn messages_never_carry_control_characters_of_a_file() {
         "name: x\ndescription: a: b\n\u{1b}]0;stray\u{7}\u{202e}\n".to_owned(),
         "name: x\ndescription: a: b\u{1b}]0;x\u{7}\u{202e}\nversion: c: \u{1b}\n".to_owned(),
     ] {
-        for mode in [Mode::Lenient, Mode::Strict] {
+        for mode in [Strictness::Lenient, Strictness::Strict] {
             for diagnostic in parsed(&file(&yaml), mode).diagnostics {
                 let said = format!(
                     "{}{}",

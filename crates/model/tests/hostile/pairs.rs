@@ -1,10 +1,10 @@
 //! SKILL.yaml beside SKILL.md.
 
-use metier_model::{FileText, Files, Mode, Parsed, Severity};
+use metier_model::{DiagnosticSeverity, FileText, Files, Parsed, Strictness};
 
 use crate::{checked, codes, parsed};
 
-fn both(yaml: &str, md: &str, mode: Mode) -> Parsed {
+fn both(yaml: &str, md: &str, mode: Strictness) -> Parsed {
     let files = Files {
         folder: Some("x"),
         skill_md: Some(FileText {
@@ -31,9 +31,12 @@ fn two_files_agree_on_the_name() {
         "---\ndescription: e\n---\nbody\n",
         "",
     ] {
-        assert!(both(MANIFEST, md, Mode::Lenient).manifest.is_some(), "{md}");
-        let alone = parsed(md, Mode::Strict).manifest.is_some();
-        let beside = both(MANIFEST, md, Mode::Strict).manifest.is_some();
+        assert!(
+            both(MANIFEST, md, Strictness::Lenient).manifest.is_some(),
+            "{md}"
+        );
+        let alone = parsed(md, Strictness::Strict).manifest.is_some();
+        let beside = both(MANIFEST, md, Strictness::Strict).manifest.is_some();
         assert_eq!(
             beside, alone,
             "strictly, the SKILL.md must conform by itself: {md}"
@@ -45,22 +48,26 @@ fn two_files_agree_on_the_name() {
         "\u{feff}---\nname: y\n---\nbody\n",
         "---\nname: y: z\ndescription: a: b\n---\nbody\n",
     ] {
-        let found = both(MANIFEST, md, Mode::Lenient);
-        assert_eq!(codes(&found, Severity::Error), ["names-disagree"], "{md}");
+        let found = both(MANIFEST, md, Strictness::Lenient);
+        assert_eq!(
+            codes(&found, DiagnosticSeverity::Error),
+            ["names-disagree"],
+            "{md}"
+        );
     }
 }
 
 #[test]
 fn names_disagree_also_behind_blank_lines() {
-    let found = both(MANIFEST, "\n---\nname: y\n---\nbody\n", Mode::Lenient);
-    assert_eq!(codes(&found, Severity::Error), ["names-disagree"]);
+    let found = both(MANIFEST, "\n---\nname: y\n---\nbody\n", Strictness::Lenient);
+    assert_eq!(codes(&found, DiagnosticSeverity::Error), ["names-disagree"]);
 }
 
 // case 45, 52
 #[test]
 fn a_second_name_in_the_body_file_is_not_passed_over() {
     let md = "---\nname: x\nname: y\ndescription: e\n---\nbody\n";
-    assert!(both(MANIFEST, md, Mode::Lenient).manifest.is_none());
+    assert!(both(MANIFEST, md, Strictness::Lenient).manifest.is_none());
 }
 
 #[test]
@@ -76,7 +83,7 @@ fn a_skill_yaml_has_its_own_required_fields() {
         };
         checked(&files, mode)
     };
-    assert!(yaml(MANIFEST, Mode::Lenient).diagnostics.is_empty());
+    assert!(yaml(MANIFEST, Strictness::Lenient).diagnostics.is_empty());
     for field in ["version", "types"] {
         let less: String = MANIFEST
             .lines()
@@ -84,9 +91,15 @@ fn a_skill_yaml_has_its_own_required_fields() {
             .map(|line| format!("{line}\n"))
             .collect();
         assert_eq!(
-            codes(&yaml(&less, Mode::Lenient), Severity::Warning),
+            codes(
+                &yaml(&less, Strictness::Lenient),
+                DiagnosticSeverity::Warning
+            ),
             ["field-missing"]
         );
-        assert!(codes(&yaml(&less, Mode::Strict), Severity::Error).contains(&"field-missing"));
+        assert!(
+            codes(&yaml(&less, Strictness::Strict), DiagnosticSeverity::Error)
+                .contains(&"field-missing")
+        );
     }
 }

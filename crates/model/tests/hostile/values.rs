@@ -1,6 +1,6 @@
 //! Keys, tags and values: they are read as written.
 
-use metier_model::{Json, Mode};
+use metier_model::{Json, Strictness};
 
 use crate::{Fine, Refused, Warns, check, file, is, loaded, parsed, refused, with};
 
@@ -273,7 +273,7 @@ fn a_list_of_tools_has_an_end() {
 fn what_is_no_tool_is_reported_and_kept() {
     for value in ["Bash(", "Rea*", "\"Read Wr;te\"", "[Read, \"!x\"]"] {
         let text = with(&format!("allowed_tools: {value}\n"));
-        is(Warns("tool-form"), &text, Mode::Lenient);
+        is(Warns("tool-form"), &text, Strictness::Lenient);
     }
 }
 
@@ -282,7 +282,7 @@ fn strict_allowed_tools_are_one_text_with_blanks() {
     check(&with("allowed-tools: Bash(git:*) Read\n"), Fine, Fine);
     for value in ["Bash, Read", "[Bash, Read]", "{a: b}"] {
         let text = with(&format!("allowed-tools: {value}\n"));
-        is(Refused("allowed-tools-form"), &text, Mode::Strict);
-        assert!(parsed(&text, Mode::Lenient).manifest.is_some());
+        is(Refused("allowed-tools-form"), &text, Strictness::Strict);
+        assert!(parsed(&text, Strictness::Lenient).manifest.is_some());
     }
 }

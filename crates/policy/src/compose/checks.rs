@@ -1,10 +1,10 @@
 //! What can be checked while a set runs, and what can't: tools that can write, orders that nothing shows, conditions
 //! in prose.
 
-use metier_model::{Condition, Manifest, Permission, ToolPattern};
+use metier_model::{Condition, Permission, SkillManifest, ToolPattern};
 
 use super::{
-    CODING_PIPELINE, Fault, FaultCode, Faults, Set, list,
+    CODING_PIPELINE, CompositionFault, FaultCode, Faults, MemberSet, list,
     tools::{CORE_TOOLS, SESSION_TOOLS, ToolPolicy, allows, brings_own_tools},
 };
 
@@ -39,16 +39,16 @@ fn is_reading(pattern: &ToolPattern) -> bool {
 
 /// Whether a skill requests a permission by which its own tools can change or run something.
 #[must_use]
-pub fn writes(skill: &Manifest) -> bool {
+pub fn writes(skill: &SkillManifest) -> bool {
     let mut wants = skill.wants.iter();
     wants.any(|want| WRITING.contains(&want.permission))
 }
 
 /// Whether the agent of a set could change files or run commands.
-pub(super) fn can_write(set: &Set<'_>, tools: &ToolPolicy) -> bool {
+pub(super) fn can_write(set: &MemberSet<'_>, tools: &ToolPolicy) -> bool {
     let of_program = CORE_TOOLS.iter().chain(SESSION_TOOLS);
     let mut writing = of_program.filter(|tool| !reads_only(tool));
-    let by_code = |skill: &&Manifest| skill.card.backend.is_some() && writes(skill);
+    let by_code = |skill: &&SkillManifest| skill.card.backend.is_some() && writes(skill);
     writing.any(|tool| tools.offers(tool)) || set.skills.iter().any(by_code)
 }
 
@@ -63,8 +63,8 @@ pub struct Unchecked {
     pub text: String,
 }
 
-pub(super) fn unchecked(set: &Set<'_>) -> Vec<Unchecked> {
-    let of = |skill: &&Manifest| {
+pub(super) fn unchecked(set: &MemberSet<'_>) -> Vec<Unchecked> {
+    let of = |skill: &&SkillManifest| {
         let contract = &skill.contract;
         let before = contract.preconditions.iter();
         let after = contract.postconditions.iter();
@@ -88,7 +88,7 @@ pub(super) fn unchecked(set: &Set<'_>) -> Vec<Unchecked> {
 
 /// Reports an order that nothing shows: the first skill has no tool that could have been called, and no output that
 /// could be checked.
-pub(super) fn order(set: &Set<'_>, waits: &[(String, String)], faults: &mut Faults) {
+pub(super) fn order(set: &MemberSet<'_>, waits: &[(String, String)], faults: &mut Faults) {
     for (first, second) in waits {
         let mut skills = set.skills.iter();
         let Some(skill) = skills.find(|skill| *skill.card.name == **first) else {
@@ -104,7 +104,7 @@ pub(super) fn order(set: &Set<'_>, waits: &[(String, String)], faults: &mut Faul
                 "`{second}` runs after `{first}`, but nothing shows when `{first}` is done: it allows no tool and has no `output_contract`"
             );
             faults.warning(
-                Fault::new(FaultCode::UncheckedOrder, [&**first, &**second], message)
+                CompositionFault::new(FaultCode::UncheckedOrder, [&**first, &**second], message)
                     .hint(format!("give `{first}` an `output_contract` or a tool")),
             );
         }
@@ -112,7 +112,7 @@ pub(super) fn order(set: &Set<'_>, waits: &[(String, String)], faults: &mut Faul
 }
 
 /// Reports conditions that look checkable and can't be checked.
-pub(super) fn conditions(set: &Set<'_>, faults: &mut Faults) {
+pub(super) fn conditions(set: &MemberSet<'_>, faults: &mut Faults) {
     for skill in &set.skills {
         let contract = &skill.contract;
         let both = contract
@@ -123,7 +123,7 @@ pub(super) fn conditions(set: &Set<'_>, faults: &mut Faults) {
             let name = skill.card.name.as_str();
             let message = format!("`{name}` has a condition that can't be checked: {value}");
             faults.error(
-                Fault::new(FaultCode::UnreadableCondition, [name], message).hint(
+                CompositionFault::new(FaultCode::UnreadableCondition, [name], message).hint(
                     "write a sentence, or `{file: PATH}`, `{command: LINE}` or `{schema: {…}}`",
                 ),
             );
@@ -133,7 +133,7 @@ pub(super) fn conditions(set: &Set<'_>, faults: &mut Faults) {
 
 /// Reports tools by which a skill beside the coding pipeline could write: they are held back until the implementer
 /// has run.
-pub(super) fn held(set: &Set<'_>, tools: &ToolPolicy, faults: &mut Faults) {
+pub(super) fn held(set: &MemberSet<'_>, tools: &ToolPolicy, faults: &mut Faults) {
     let [_, implementer] = CODING_PIPELINE;
     for skill in &set.skills {
         let name = skill.card.name.as_str();
@@ -157,6 +157,6 @@ pub(super) fn held(set: &Set<'_>, tools: &ToolPolicy, faults: &mut Faults) {
         let message = format!(
             "`{name}` can write with {what}: such calls are refused until `{implementer}` has run, and so is a report after a call that changed a file"
         );
-        faults.warning(Fault::new(FaultCode::HeldTool, [name], message));
+        faults.warning(CompositionFault::new(FaultCode::HeldTool, [name], message));
     }
 }

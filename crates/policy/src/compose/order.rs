@@ -4,11 +4,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use metier_model::{Need, SkillOrder};
 
-use super::{CODING_PIPELINE, Fault, FaultCode, Faults, Options, Set, list};
+use super::{
+    CODING_PIPELINE, ComposeOptions, CompositionFault, FaultCode, Faults, MemberSet, list,
+};
 use crate::dependencies::circles;
 
 /// A topological order over the rules of the skills, ties by name; empty if it is circular.
-pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> Vec<String> {
+pub(super) fn arrange(
+    set: &MemberSet<'_>,
+    options: ComposeOptions,
+    faults: &mut Faults,
+) -> Vec<String> {
     let names = set.names();
     let edges = edges(set, &names, options);
     let mut waits: Vec<usize> = vec![0; names.len()];
@@ -40,14 +46,14 @@ pub(super) fn arrange(set: &Set<'_>, options: Options, faults: &mut Faults) -> V
             "remove one `order` or dependency from {}",
             list(&circle, "or")
         );
-        faults.error(Fault::new(FaultCode::PipelineOrder, circle, message).hint(hint));
+        faults.error(CompositionFault::new(FaultCode::PipelineOrder, circle, message).hint(hint));
     }
     Vec::new()
 }
 
 /// Pairs of names: the first has to be done before the second starts. From `order`, and for the two skills of a
 /// coding task in any case. A dependency is sorted first, but nothing has to wait for it.
-pub(super) fn waits(set: &Set<'_>, options: Options) -> Vec<(String, String)> {
+pub(super) fn waits(set: &MemberSet<'_>, options: ComposeOptions) -> Vec<(String, String)> {
     let names = set.names();
     let named = |name: &str| names.binary_search(&name).is_ok();
     let mut pairs: BTreeSet<(&str, &str)> = BTreeSet::new();
@@ -70,7 +76,11 @@ pub(super) fn waits(set: &Set<'_>, options: Options) -> Vec<(String, String)> {
 }
 
 /// Pairs of positions in the list of names: the first runs before the second.
-fn edges(set: &Set<'_>, names: &[&str], options: Options) -> BTreeMap<usize, Vec<usize>> {
+fn edges(
+    set: &MemberSet<'_>,
+    names: &[&str],
+    options: ComposeOptions,
+) -> BTreeMap<usize, Vec<usize>> {
     let position = |name: &str| names.binary_search(&name).ok();
     let mut pairs: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut before = |first: Option<usize>, second: Option<usize>| {

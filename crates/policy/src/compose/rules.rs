@@ -2,12 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use metier_model::{Card, Manifest, Need, ToolPattern, text::visible};
+use metier_model::{Card, Need, SkillManifest, ToolPattern, text::visible};
 
-use super::{CODING_PIPELINE, Fault, FaultCode, Faults, Options, Set, list, tools};
+use super::{
+    CODING_PIPELINE, ComposeOptions, CompositionFault, FaultCode, Faults, MemberSet, list, tools,
+};
 use crate::dependencies::version_fits;
 
-pub(super) fn check(set: &Set<'_>, options: Options, faults: &mut Faults) {
+pub(super) fn check(set: &MemberSet<'_>, options: ComposeOptions, faults: &mut Faults) {
     partners(set, options, faults);
     versions(set, faults);
     incompatible(set, faults);
@@ -15,7 +17,7 @@ pub(super) fn check(set: &Set<'_>, options: Options, faults: &mut Faults) {
 }
 
 /// Skills that others require, and the two that a coding task requires.
-fn partners(set: &Set<'_>, options: Options, faults: &mut Faults) {
+fn partners(set: &MemberSet<'_>, options: ComposeOptions, faults: &mut Faults) {
     let mut missing: BTreeMap<(&str, &str), &str> = BTreeMap::new();
     let absent = |name: &str| !set.asked.contains(name);
     for skill in &set.skills {
@@ -48,7 +50,7 @@ fn partners(set: &Set<'_>, options: Options, faults: &mut Faults) {
         let shown = visible(other);
         let message = format!("`{own}` {verb} `{shown}`, which is not in the set");
         faults.error(
-            Fault::new(FaultCode::MissingPartner, [own], message)
+            CompositionFault::new(FaultCode::MissingPartner, [own], message)
                 .hint(format!("add `{shown}` to the set")),
         );
         faults.missing.insert(other.to_owned());
@@ -56,7 +58,7 @@ fn partners(set: &Set<'_>, options: Options, faults: &mut Faults) {
 }
 
 /// A coding task requires a specification and an implementer.
-fn pipeline(set: &Set<'_>, faults: &mut Faults) {
+fn pipeline(set: &MemberSet<'_>, faults: &mut Faults) {
     let missing: Vec<&str> = CODING_PIPELINE
         .into_iter()
         .filter(|name| !set.asked.contains(name))
@@ -76,13 +78,15 @@ fn pipeline(set: &Set<'_>, faults: &mut Faults) {
     let present = CODING_PIPELINE
         .into_iter()
         .filter(|name| set.asked.contains(name));
-    faults.error(Fault::new(FaultCode::IncompleteCodingPipeline, present, message).hint(hint));
+    faults.error(
+        CompositionFault::new(FaultCode::IncompleteCodingPipeline, present, message).hint(hint),
+    );
     let missing = missing.into_iter().map(str::to_owned);
     faults.missing.extend(missing);
 }
 
 /// Dependencies in the set with an unsuitable version.
-fn versions(set: &Set<'_>, faults: &mut Faults) {
+fn versions(set: &MemberSet<'_>, faults: &mut Faults) {
     for skill in &set.skills {
         let own = skill.card.name.as_str();
         for requirement in &skill.card.requirements {
@@ -102,10 +106,10 @@ fn versions(set: &Set<'_>, faults: &mut Faults) {
                     version(&other.card)
                 );
                 let names = [own, other.card.name.as_str()];
-                let fault = Fault::new(FaultCode::DependencyVersion, names, message).hint(format!(
-                    "metier info {} shows which one it is",
-                    other.card.name
-                ));
+                let fault =
+                    CompositionFault::new(FaultCode::DependencyVersion, names, message).hint(
+                        format!("metier info {} shows which one it is", other.card.name),
+                    );
                 if dependency.optional {
                     faults.warning(fault);
                 } else {
@@ -124,7 +128,7 @@ fn version(card: &Card) -> String {
 }
 
 /// Pairs that conflict, each once with all reasons.
-fn incompatible(set: &Set<'_>, faults: &mut Faults) {
+fn incompatible(set: &MemberSet<'_>, faults: &mut Faults) {
     let mut pairs: BTreeMap<(&str, &str), BTreeSet<String>> = BTreeMap::new();
     for skill in &set.skills {
         for other in &set.skills {
@@ -142,14 +146,14 @@ fn incompatible(set: &Set<'_>, faults: &mut Faults) {
         let reasons: Vec<String> = reasons.into_iter().collect();
         let message = format!("`{one}` and `{other}` conflict: {}", reasons.join("; "));
         faults.error(
-            Fault::new(FaultCode::Incompatible, [one, other], message)
+            CompositionFault::new(FaultCode::Incompatible, [one, other], message)
                 .hint(format!("remove `{one}` or `{other}`")),
         );
     }
 }
 
 /// The reasons of a skill against another one.
-fn objections(skill: &Manifest, other: &Manifest) -> Vec<String> {
+fn objections(skill: &SkillManifest, other: &SkillManifest) -> Vec<String> {
     let (own, name) = (&skill.card.name, other.card.name.as_str());
     let mut found = Vec::new();
     let conflicts = &skill.contract.conflicts_with;
@@ -194,7 +198,7 @@ fn fits(range: Option<&str>, card: &Card) -> Option<bool> {
 
 /// Skills that declare nothing beyond another one. A skill that declares nothing at all is only text, and texts
 /// aren't compared; a skill that another one requires is not redundant.
-fn redundant(set: &Set<'_>, faults: &mut Faults) {
+fn redundant(set: &MemberSet<'_>, faults: &mut Faults) {
     let needed: BTreeSet<&str> = set.skills.iter().flat_map(|skill| needs(skill)).collect();
     let declared: Vec<Declared<'_>> = set.skills.iter().map(|skill| Declared::of(skill)).collect();
     for (position, one) in declared.iter().enumerate() {
@@ -213,14 +217,14 @@ fn redundant(set: &Set<'_>, faults: &mut Faults) {
                 "`{own}` declares no tool, step or contract that `{name}` does not declare"
             );
             faults.warning(
-                Fault::new(FaultCode::Redundant, [own, name], message)
+                CompositionFault::new(FaultCode::Redundant, [own, name], message)
                     .hint(format!("remove `{own}`, unless its text is needed")),
             );
         }
     }
 }
 
-fn needs(skill: &Manifest) -> impl Iterator<Item = &str> {
+fn needs(skill: &SkillManifest) -> impl Iterator<Item = &str> {
     let rules = skill.contract.composability_rules.iter();
     let partners = rules.filter(|rule| rule.required).map(|rule| &*rule.with);
     let requirements = skill.card.requirements.iter();
@@ -234,13 +238,13 @@ fn needs(skill: &Manifest) -> impl Iterator<Item = &str> {
 
 /// What a skill declares for a set.
 struct Declared<'a> {
-    manifest: &'a Manifest,
+    manifest: &'a SkillManifest,
     allows: Vec<ToolPattern>,
     forbids: Vec<ToolPattern>,
 }
 
 impl<'a> Declared<'a> {
-    fn of(manifest: &'a Manifest) -> Self {
+    fn of(manifest: &'a SkillManifest) -> Self {
         Self {
             manifest,
             allows: tools::allows(manifest),

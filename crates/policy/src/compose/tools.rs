@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use metier_model::{Manifest, ToolPattern, text::visible};
+use metier_model::{SkillManifest, ToolPattern, text::visible};
 
-use super::{Fault, FaultCode, Faults, OnConflict, Options, Set, list};
+use super::{ComposeOptions, CompositionFault, FaultCode, Faults, MemberSet, OnConflict, list};
 use crate::decision::Decision;
 
 /// The tools of the skill `core-tools`.
@@ -82,7 +82,7 @@ impl ToolPolicy {
 
 /// What a skill allows, in either list; without a list, the implied tools.
 #[must_use]
-pub fn allows(skill: &Manifest) -> Vec<ToolPattern> {
+pub fn allows(skill: &SkillManifest) -> Vec<ToolPattern> {
     if brings_own_tools(skill) {
         return IMPLIED
             .iter()
@@ -95,25 +95,25 @@ pub fn allows(skill: &Manifest) -> Vec<ToolPattern> {
 
 /// Whether a skill has no list of tools, neither allowed nor forbidden: then all of its own tools are allowed, too.
 #[must_use]
-pub fn brings_own_tools(skill: &Manifest) -> bool {
+pub fn brings_own_tools(skill: &SkillManifest) -> bool {
     let has_any = allowing(skill).next().is_some() || forbidding(skill).next().is_some();
     skill.tools.only.is_none() && !has_any
 }
 
 /// What a skill forbids, in either list.
-pub(super) fn forbidden(skill: &Manifest) -> Vec<ToolPattern> {
+pub(super) fn forbidden(skill: &SkillManifest) -> Vec<ToolPattern> {
     let entries = forbidding(skill).map(|(_, entry)| entry);
     entries.map(ToolPattern::prohibiting).collect()
 }
 
-fn allowing(skill: &Manifest) -> impl Iterator<Item = (&'static str, &str)> {
+fn allowing(skill: &SkillManifest) -> impl Iterator<Item = (&'static str, &str)> {
     let only = skill.tools.only.iter().flatten();
     let only = only.map(|entry| ("allowed_tools", &**entry));
     let asked = skill.tools.preapprove.iter();
     only.chain(asked.map(|entry| ("allowed-tools", &**entry)))
 }
 
-fn forbidding(skill: &Manifest) -> impl Iterator<Item = (&'static str, &str)> {
+fn forbidding(skill: &SkillManifest) -> impl Iterator<Item = (&'static str, &str)> {
     let forbid = skill.tools.forbid.iter();
     let disallow = skill.tools.disallow.iter();
     forbid
@@ -122,11 +122,16 @@ fn forbidding(skill: &Manifest) -> impl Iterator<Item = (&'static str, &str)> {
 }
 
 /// A rule and the skill that has it; `None` if it comes with the task.
-type Rule<'a> = (ToolPattern, Option<&'a str>);
+type ToolRule<'a> = (ToolPattern, Option<&'a str>);
 
 /// Unions first, then the difference: the result does not depend on the order.
-pub(super) fn gather(set: &Set<'_>, options: Options, faults: &mut Faults) -> ToolPolicy {
-    let (mut allowing, mut forbids): (Vec<Rule<'_>>, Vec<Rule<'_>>) = (Vec::new(), Vec::new());
+pub(super) fn gather(
+    set: &MemberSet<'_>,
+    options: ComposeOptions,
+    faults: &mut Faults,
+) -> ToolPolicy {
+    let (mut allowing, mut forbids): (Vec<ToolRule<'_>>, Vec<ToolRule<'_>>) =
+        (Vec::new(), Vec::new());
     for skill in &set.skills {
         let name = skill.card.name.as_str();
         allowing.extend(allows(skill).into_iter().map(|tool| (tool, Some(name))));
@@ -156,7 +161,7 @@ pub(super) fn gather(set: &Set<'_>, options: Options, faults: &mut Faults) -> To
 /// Entries that name a tool that neither metier nor a skill of the set provides. A list without any other entry
 /// leaves its skill without tools. Tools of code are known only when it runs, so entries of a skill with code are
 /// accepted.
-fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
+fn unprovided(skill: &SkillManifest, set: &MemberSet<'_>, faults: &mut Faults) {
     let name = skill.card.name.as_str();
     let entries = allowing(skill).map(|(_, entry)| entry);
     let patterns: Vec<ToolPattern> = entries
@@ -185,7 +190,7 @@ fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
     };
     let shown = list(&missing, "and");
     let message = format!("`{name}` allows {shown}, which nothing provides{end}");
-    let fault = Fault::new(FaultCode::NoSuchTool, [name], message).hint(format!(
+    let fault = CompositionFault::new(FaultCode::NoSuchTool, [name], message).hint(format!(
         "metier's own tools are {}; other tools come from skills with code in the set",
         list(CORE_TOOLS, "and")
     ));
@@ -197,7 +202,7 @@ fn unprovided(skill: &Manifest, set: &Set<'_>, faults: &mut Faults) {
 }
 
 /// Whether a tool of this name can come from a skill's code.
-fn gives(skill: &Manifest, pattern: &ToolPattern) -> bool {
+fn gives(skill: &SkillManifest, pattern: &ToolPattern) -> bool {
     let name = skill.card.name.as_str();
     let written = pattern.as_str();
     let tool = written.split('(').next().unwrap_or_default();
@@ -208,7 +213,7 @@ fn gives(skill: &Manifest, pattern: &ToolPattern) -> bool {
 }
 
 /// Each pattern once, in its first spelling.
-fn distinct(rules: &[Rule<'_>]) -> Vec<ToolPattern> {
+fn distinct(rules: &[ToolRule<'_>]) -> Vec<ToolPattern> {
     let mut sorted: Vec<&ToolPattern> = rules.iter().map(|(tool, _)| tool).collect();
     sorted.sort_by(|a, b| a.as_str().cmp(b.as_str()));
     let mut found: Vec<ToolPattern> = Vec::new();
@@ -226,7 +231,7 @@ fn is_same(one: &ToolPattern, other: &ToolPattern) -> bool {
 
 /// Entries that are not tool patterns. They were reported when the skill was read; here they explain what is not
 /// allowed.
-fn unreadable(skill: &Manifest, faults: &mut Faults) {
+fn unreadable(skill: &SkillManifest, faults: &mut Faults) {
     let name = skill.card.name.as_str();
     let unread = |entry: &str| entry.parse::<ToolPattern>().is_err();
     let mut say = |key: &str, entry: &str, effect: String| {
@@ -235,7 +240,7 @@ fn unreadable(skill: &Manifest, faults: &mut Faults) {
             visible(entry)
         );
         faults.warning(
-            Fault::new(FaultCode::UnreadableTool, [name], message)
+            CompositionFault::new(FaultCode::UnreadableTool, [name], message)
                 .hint("write `Read`, `Bash(git:*)` or `mcp__server__tool`"),
         );
     };
@@ -256,9 +261,9 @@ fn unreadable(skill: &Manifest, faults: &mut Faults) {
 /// Reports that one skill allows what another one, or the task, forbids.
 fn conflict(
     rule: &ToolPattern,
-    allows: &[Rule<'_>],
-    forbids: &[Rule<'_>],
-    options: Options,
+    allows: &[ToolRule<'_>],
+    forbids: &[ToolRule<'_>],
+    options: ComposeOptions,
     faults: &mut Faults,
 ) {
     let forbidders: BTreeSet<Option<&str>> = forbids
@@ -269,7 +274,7 @@ fn conflict(
     // A skill that excludes a part of what it allows does not contradict itself.
     let own_cut =
         |tool: &ToolPattern, who: &Option<&str>| forbidders.contains(who) && !rule.covers(tool);
-    let overlapping: Vec<&Rule<'_>> = allows
+    let overlapping: Vec<&ToolRule<'_>> = allows
         .iter()
         .filter(|(tool, who)| rule.overlaps(tool) && !own_cut(tool, who))
         .collect();
@@ -299,7 +304,7 @@ fn conflict(
         list(&[rule.as_str()], "and"),
     );
     let skills = allowers.iter().chain(&names).copied();
-    let fault = Fault::new(FaultCode::ToolConflict, skills, message);
+    let fault = CompositionFault::new(FaultCode::ToolConflict, skills, message);
     match options.on_conflict {
         OnConflict::Restrict => faults.warning(fault),
         OnConflict::Reject => faults.error(fault.hint(format!(

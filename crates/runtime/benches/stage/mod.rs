@@ -9,16 +9,16 @@ use std::{
     time::{Duration, Instant, SystemTime},
 };
 
-use metier_catalog::{Entry, Limits, Options, Root, Snapshot, discover};
+use metier_catalog::{CatalogEntry, DiscoveryLimits, DiscoveryOptions, Root, Snapshot, discover};
 use metier_config::Config;
-use metier_model::{Mode, Os, Source};
-use metier_policy::{Facts, Headless, Meter, Rates, Terms};
+use metier_model::{Os, Source, Strictness};
+use metier_policy::{ActMeter, Facts, GrantTerms, Headless, Rates};
 use metier_runtime::{
     Inventory,
-    desk::{Asking, Desk},
-    live::{Patience, Runtime},
-    premises::{HostEnvironment, Premises},
-    scanning::{Known, Scanner, Stance, Unscreened},
+    approvals::{Approvals, AskedQuestions},
+    live::{CallTimeouts, Runtime},
+    scanning::{KnownVerdict, NoKnownVerdicts, ScanConsequence, Scanner},
+    skill_environment::{HostEnvironment, SkillEnvironment},
     survey,
 };
 use metier_store::Store;
@@ -115,7 +115,7 @@ impl Judging {
     }
 
     /// As the program does: every byte is read and hashed, and the same bytes are scanned once.
-    fn judge(&self, entry: &Entry) -> Result<Snapshot, String> {
+    fn judge(&self, entry: &CatalogEntry) -> Result<Snapshot, String> {
         let start = Instant::now();
         let held = self.scanner.snapshot(entry);
         let held = held.map_err(|error| error.to_string())?;
@@ -125,8 +125,8 @@ impl Judging {
             let (report, _) = self.scanner.scan_snapshot(entry, &held);
             // A compiled program can't be scanned; users have to accept it.
             let is_program = entry.name() == "compiled";
-            let known = Known::of(&report).judged(&self.config, || is_program);
-            if known.stance == Stance::Blocked {
+            let known = KnownVerdict::of(&report).judged(&self.config, || is_program);
+            if known.stance == ScanConsequence::Blocked {
                 return Err(format!("it is blocked: {}", known.message));
             }
             scanned.insert(digest);
@@ -145,9 +145,9 @@ impl Stage {
         builtins: bool,
         config: Config,
     ) -> Result<Self, Error> {
-        let options = Options {
-            mode: Mode::Lenient,
-            limits: Limits {
+        let options = DiscoveryOptions {
+            mode: Strictness::Lenient,
+            limits: DiscoveryLimits {
                 max_skills: 100_000,
                 max_entries: 1_000_000,
                 max_skill_bytes: 1 << 20,
@@ -166,8 +166,8 @@ impl Stage {
         });
         let catalog = discover(roots.collect::<Result<Vec<Root>, Error>>()?, &options);
         let config = Arc::new(config);
-        let mode = Mode::Lenient;
-        let inventory = survey(catalog, &config, &Furnished, mode, &[], &Unscreened);
+        let mode = Strictness::Lenient;
+        let inventory = survey(catalog, &config, &Furnished, mode, &[], &NoKnownVerdicts);
         for place in ["runs", "project"] {
             fs::create_dir_all(folder.join(place))?;
         }
@@ -205,17 +205,17 @@ impl Stage {
         judging: Arc<Judging>,
     ) -> Runtime {
         let (temporary, project) = (self.folder.join("runs"), self.folder.join("project"));
-        let desk = Desk {
+        let approvals = Approvals {
             store: store.into(),
             approver: Arc::new(Headless),
             approved_now: approved,
             approved: Vec::new(),
             terms: terms(&project),
             clock: Arc::new(SystemTime::now),
-            meter: Meter::default(),
+            meter: ActMeter::default(),
             session: session.to_owned(),
             warn: Arc::new(|_| {}),
-            asking: Asking::default(),
+            asking: AskedQuestions::default(),
         };
         let host = HostEnvironment {
             shim: self.metier.clone(),
@@ -229,27 +229,27 @@ impl Stage {
             unsandboxed: false,
             stop: None,
         };
-        let premises = Premises {
-            desk: Arc::new(desk),
+        let environment = SkillEnvironment {
+            approvals: Arc::new(approvals),
             config: Arc::clone(&self.config),
             variable: Arc::new(|_| None),
             host: Arc::new(host),
             compiled: temporary,
         };
-        let judge = Arc::new(move |entry: &Entry| judging.judge(entry));
-        let patience = Patience {
+        let judge = Arc::new(move |entry: &CatalogEntry| judging.judge(entry));
+        let patience = CallTimeouts {
             start: PATIENCE,
             end: PATIENCE,
             tool: PATIENCE,
             hook: PATIENCE,
         };
-        Runtime::new(premises, Arc::clone(&self.inventory), judge, patience)
+        Runtime::new(environment, Arc::clone(&self.inventory), judge, patience)
     }
 }
 
 /// No limit that a benchmark could reach.
-fn terms(project: &Path) -> Terms {
-    Terms {
+fn terms(project: &Path) -> GrantTerms {
+    GrantTerms {
         rates: Rates {
             shell_exec: u64::MAX,
             net_fetch: u64::MAX,

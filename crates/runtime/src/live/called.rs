@@ -57,12 +57,12 @@ impl Called {
 }
 
 /// An answer as hooks left it, and as it was.
-pub(super) struct Done {
+pub(super) struct CompletedCall {
     pub(super) left: ToolOutput,
     pub(super) before_hooks: Option<ToolOutput>,
 }
 
-impl From<ToolOutput> for Done {
+impl From<ToolOutput> for CompletedCall {
     fn from(left: ToolOutput) -> Self {
         Self {
             left,
@@ -72,7 +72,7 @@ impl From<ToolOutput> for Done {
 }
 
 /// Whether a caller may call a tool with an input that is not the one it gave; else the reason.
-pub type May<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
+pub type InputCheck<'a> = &'a dyn Fn(&Value) -> Result<(), String>;
 
 /// The input of a workflow that is run by name: the words, the text as it was typed, and, if that is a JSON object, its fields.
 #[must_use]

@@ -7,19 +7,25 @@ use metier_sdk::{
     HookPhase,
     wire::{HookAnswer, method},
 };
-use metier_store::{NewReceipt, Outcome, StoreError};
+use metier_store::{NewReceipt, ReceiptOutcome, StoreError};
 use serde_json::{Value, json};
 
 use super::{Active, CallError, Runtime, hooks, went};
-use crate::{desk::Went, worker::Worker};
+use crate::{approvals::ActRecord, granted_skill::GrantedSkill};
 
 /// Receipts of hooks, written together because each write takes time. They are written before the event itself happens, and before
 /// a skill is called that can act, so that receipts are in order.
 #[derive(Default)]
-pub(super) struct Notes(Vec<(Arc<Worker>, NewReceipt)>);
+pub(super) struct Notes(Vec<(Arc<GrantedSkill>, NewReceipt)>);
 
 impl Notes {
-    fn add(&mut self, worker: &Arc<Worker>, phase: HookPhase, detail: &str, went: &Went) {
+    fn add(
+        &mut self,
+        worker: &Arc<GrantedSkill>,
+        phase: HookPhase,
+        detail: &str,
+        went: &ActRecord,
+    ) {
         let draft = worker.draft(&format!("hook:{phase}"), detail, went);
         self.0.push((Arc::clone(worker), draft));
     }
@@ -75,7 +81,7 @@ impl Runtime {
     /// Writes down what hooks did since this was done last.
     pub(super) fn write_down(&self, notes: &mut Notes) -> Result<(), StoreError> {
         let (whose, drafts): (Vec<_>, Vec<_>) = notes.0.drain(..).unzip();
-        let receipts = self.premises.desk.write(&drafts)?;
+        let receipts = self.environment.approvals.write(&drafts)?;
         for (worker, receipt) in whose.iter().zip(receipts) {
             worker.keep(receipt);
         }
@@ -93,7 +99,8 @@ impl Runtime {
         let start = std::time::Instant::now();
         let answer = self.answer(active, phase, &done.event);
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let mut note = |detail: &str, went: Went| notes.add(&active.worker, phase, detail, &went);
+        let mut note =
+            |detail: &str, went: ActRecord| notes.add(&active.worker, phase, detail, &went);
         active.changes.set(false);
         let answer = match answer {
             Ok(answer) => answer,
@@ -120,22 +127,28 @@ impl Runtime {
                     HookPhase::AfterResponse => "sent the answer back",
                     _ => "cancelled the call",
                 };
-                note(detail, Went::refused(cancel.reason.clone()));
+                note(detail, ActRecord::refused(cancel.reason.clone()));
                 done.cancelled = Some((active.name().to_owned(), cancel.reason));
             } else {
                 let reason = format!("a hook of `{phase}` can't cancel anything");
-                note("ignored", Went::badly(Outcome::Error, reason, 0));
+                note(
+                    "ignored",
+                    ActRecord::badly(ReceiptOutcome::Error, reason, 0),
+                );
             }
             return Ok(());
         }
         if let Some(event) = answer.event {
             let taken = hooks::take(phase, &done.event, &event);
             if let Some(reason) = taken.ignored {
-                note("ignored", Went::badly(Outcome::Error, reason, 0));
+                note(
+                    "ignored",
+                    ActRecord::badly(ReceiptOutcome::Error, reason, 0),
+                );
             }
             if taken.changed {
                 active.changes.set(true);
-                note(&changed(phase, &taken.event), Went::well(ms));
+                note(&changed(phase, &taken.event), ActRecord::well(ms));
                 done.event = taken.event;
             }
         }

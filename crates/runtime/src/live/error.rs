@@ -1,6 +1,6 @@
 //! What can go wrong with a call.
 
-use metier_host::backend::SessionError;
+use metier_host::backend::SkillProcessError;
 use metier_store::StoreError;
 
 /// Why a call was not made.
@@ -66,7 +66,7 @@ pub enum CallError {
         /// Name of the skill.
         skill: String,
         /// The error of the skill's process.
-        error: Box<SessionError>,
+        error: Box<SkillProcessError>,
     },
     /// Its answer is none.
     #[error("skill `{skill}` returned an invalid response: {reason}")]
@@ -82,9 +82,11 @@ pub enum CallError {
 }
 
 /// The error of a session after its subject: messages of the skill's code follow a colon, its state follows as a sentence.
-pub(super) fn told(error: &SessionError, words: &str, sentence: &str) -> String {
+pub(super) fn told(error: &SkillProcessError, words: &str, sentence: &str) -> String {
     match error {
-        SessionError::Answered(_) | SessionError::NotStarted(_) | SessionError::Unfit(_) => {
+        SkillProcessError::Answered(_)
+        | SkillProcessError::NotStarted(_)
+        | SkillProcessError::Unfit(_) => {
             format!("{words}{error}")
         }
         _ => format!("{sentence}{error}"),

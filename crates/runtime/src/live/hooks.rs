@@ -32,14 +32,14 @@ const fn may(phase: HookPhase) -> May {
 
 /// The event for the next hook, and the changes that did not count.
 #[derive(Debug, PartialEq)]
-pub(super) struct Taken {
+pub(super) struct HookChange {
     pub(super) event: Value,
     pub(super) changed: bool,
     pub(super) ignored: Option<String>,
 }
 
 /// Takes from an answer what the phase allows.
-pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> Taken {
+pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> HookChange {
     let mut event = before.clone();
     let ignored = match may(phase) {
         May::Look => {
@@ -67,7 +67,7 @@ pub(super) fn take(phase: HookPhase, before: &Value, answer: &Value) -> Taken {
             ignored.or_else(|| others(phase, before, answer, &[list]))
         }
     };
-    Taken {
+    HookChange {
         changed: event != *before,
         event,
         ignored,

@@ -1,17 +1,17 @@
 //! What a model gets from a skill: its text, and the tools it excludes.
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_model::{Digest, Source};
 use metier_policy::Identity;
 use metier_store::{SharedStore, StoreError};
 
-use super::{ActivateError, Runtime, State};
+use super::{ActivateError, LifecycleState, Runtime};
 use crate::{
     Redactor,
-    activate::{self, Activation, ActivationError},
-    desk::Went,
-    premises::{Premises, identity},
-    render::{Arguments, Loaded},
+    approvals::ActRecord,
+    body_commands::{self, BodyCommandError, RenderedBody},
+    render::{Arguments, LoadedSkill},
+    skill_environment::{SkillEnvironment, identity},
 };
 
 /// Whose a receipt is that belongs to no skill.
@@ -20,33 +20,33 @@ const PROGRAM: &str = "metier";
 impl Runtime {
     /// What is at hand, and who decides.
     #[must_use]
-    pub fn premises(&self) -> &Premises {
-        &self.premises
+    pub fn premises(&self) -> &SkillEnvironment {
+        &self.environment
     }
 
     /// Where it is remembered.
     #[must_use]
     pub fn store(&self) -> &SharedStore {
-        &self.premises.desk.store
+        &self.environment.approvals.store
     }
 
     /// Reads a usable skill from the scanned bytes, which are used for the whole session.
     ///
     /// # Errors
     /// When it can't be used, or changed.
-    pub fn load(&self, name: &str) -> Result<Loaded, ActivateError> {
+    pub fn load(&self, name: &str) -> Result<LoadedSkill, ActivateError> {
         let skill = self.find(name)?;
         self.loaded(self.inventory.entry(skill))
     }
 
-    pub(super) fn loaded(&self, entry: &Entry) -> Result<Loaded, ActivateError> {
+    pub(super) fn loaded(&self, entry: &CatalogEntry) -> Result<LoadedSkill, ActivateError> {
         self.usable(entry)?;
         let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
         if !self.ledger.lock().pin(&entry.name(), held.digest) {
             return Err(ActivateError::Changed);
         }
-        let limit = self.premises.config.limits.max_skill_bytes;
-        Ok(Loaded::new(entry, held, limit)?)
+        let limit = self.environment.config.limits.max_skill_bytes;
+        Ok(LoadedSkill::new(entry, held, limit)?)
     }
 
     /// The text of a skill with arguments filled in, its permitted commands run, and its prompt files.
@@ -55,11 +55,11 @@ impl Runtime {
     /// When a permission is missing.
     pub fn instruct(
         &self,
-        skill: &Loaded,
+        skill: &LoadedSkill,
         arguments: &Arguments,
-    ) -> Result<Activation, ActivationError> {
-        let project = self.premises.desk.terms.project.to_string_lossy();
-        let done = activate::activate(skill, arguments, &project, &self.premises)?;
+    ) -> Result<RenderedBody, BodyCommandError> {
+        let project = self.environment.approvals.terms.project.to_string_lossy();
+        let done = body_commands::activate(skill, arguments, &project, &self.environment)?;
         self.note_instructed(&skill.entry.name());
         Ok(done)
     }
@@ -70,10 +70,10 @@ impl Runtime {
     /// When the skill has no permission to run it.
     pub fn check_command(
         &self,
-        skill: &Loaded,
+        skill: &LoadedSkill,
         command: &str,
-    ) -> Result<Result<(), String>, ActivationError> {
-        activate::check_command(skill, command, &self.premises)
+    ) -> Result<Result<(), String>, BodyCommandError> {
+        body_commands::check_command(skill, command, &self.environment)
     }
 
     /// Writes down that a tool was not called: for the skill whose it is, or for the program.
@@ -81,8 +81,8 @@ impl Runtime {
     /// # Errors
     /// When it can't be written.
     pub fn refuse(&self, skill: Option<&str>, tool: &str, reason: &str) -> Result<(), StoreError> {
-        let went = Went::refused(reason.to_owned());
-        if let Some(skill) = skill.filter(|skill| self.state(skill) == State::Active)
+        let went = ActRecord::refused(reason.to_owned());
+        if let Some(skill) = skill.filter(|skill| self.state(skill) == LifecycleState::Active)
             && let Ok(active) = self.get(skill)
         {
             return active.worker.record("tool:call", tool, &went);
@@ -91,8 +91,9 @@ impl Runtime {
             .and_then(|skill| self.load(skill).ok())
             .map_or_else(program, |loaded| identity(&loaded));
         let nothing = Redactor::new([]);
-        let desk = &self.premises.desk;
-        desk.record(&who, "tool:call", tool, &went, &nothing)
+        let approvals = &self.environment.approvals;
+        approvals
+            .record(&who, "tool:call", tool, &went, &nothing)
             .map(drop)
     }
 }

@@ -7,11 +7,11 @@
 use metier_sdk::wire::ToolOutput;
 use serde_json::Value;
 
-use super::{Active, CallError, Runtime, open::MAX_DEPTH};
-use crate::worker::DelegateError;
+use super::{Active, CallError, Runtime, activation::MAX_DEPTH};
+use crate::granted_skill::DelegateError;
 
 /// A call from one skill to another.
-pub(super) struct Invocation<'r> {
+pub(super) struct SkillCall<'r> {
     pub(super) caller: &'r Active,
     pub(super) skill: &'r str,
     pub(super) tool: Option<&'r str>,
@@ -20,7 +20,7 @@ pub(super) struct Invocation<'r> {
 
 impl Runtime {
     /// Lets another skill do something for the caller.
-    pub(super) fn invoke(&self, call: &Invocation<'_>) -> Result<ToolOutput, DelegateError> {
+    pub(super) fn invoke(&self, call: &SkillCall<'_>) -> Result<ToolOutput, DelegateError> {
         let skill = self.inventory.find(call.skill);
         let skill = skill.map_err(|missing| {
             DelegateError::new("not-found", format!("there is no skill `{}`", missing.name))

@@ -23,7 +23,7 @@ pub(super) struct Ledger {
 
 /// The text of an active skill, for a conversation that was made shorter.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attached {
+pub struct AttachedText {
     /// Name of the skill.
     pub skill: String,
     /// The text of the skill, cut to fit.
@@ -50,13 +50,13 @@ impl Ledger {
     }
 
     /// The texts to attach to a compacted conversation: newest first, within the limits.
-    pub(super) fn attach(&self) -> Vec<Attached> {
+    pub(super) fn attach(&self) -> Vec<AttachedText> {
         let mut room = IN_ALL;
         let newest_first = self.texts.iter().rev();
         let attached = newest_first.map(|(skill, text)| {
             let (text, cut) = within(text, PER_SKILL.min(room));
             room -= count_tokens(text).min(room);
-            Attached {
+            AttachedText {
                 skill: skill.clone(),
                 text: text.to_owned(),
                 cut,

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Where a skill is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum State {
+pub enum LifecycleState {
     /// The skill is not active.
     #[default]
     Inactive,
@@ -22,7 +22,7 @@ pub enum State {
     Error,
 }
 
-impl State {
+impl LifecycleState {
     /// The stable name of the state.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -51,9 +51,9 @@ pub struct Transition {
     /// Name of the skill.
     pub skill: String,
     /// The state before.
-    pub from: State,
+    pub from: LifecycleState,
     /// The state after.
-    pub to: State,
+    pub to: LifecycleState,
     /// Why, if something went wrong.
     pub reason: Option<String>,
 }
@@ -61,12 +61,12 @@ pub struct Transition {
 /// The states of all skills of a session, and every step.
 #[derive(Debug, Default)]
 pub(super) struct Lifecycle {
-    states: BTreeMap<String, State>,
+    states: BTreeMap<String, LifecycleState>,
     transitions: Vec<Transition>,
 }
 
 impl Lifecycle {
-    pub(super) fn state(&self, skill: &str) -> State {
+    pub(super) fn state(&self, skill: &str) -> LifecycleState {
         self.states.get(skill).copied().unwrap_or_default()
     }
 
@@ -75,14 +75,14 @@ impl Lifecycle {
     }
 
     /// Takes a step, if there is such a step.
-    pub(super) fn step(&mut self, skill: &str, to: State, reason: Option<String>) -> bool {
+    pub(super) fn step(&mut self, skill: &str, to: LifecycleState, reason: Option<String>) -> bool {
         let from = self.state(skill);
         let may = from.may_become(to);
         if may {
             match to {
-                State::Active => tracing::info!(skill, "skill loaded"),
-                State::Error => tracing::warn!(skill, reason, "skill unavailable"),
-                State::Activating | State::Inactive => {
+                LifecycleState::Active => tracing::info!(skill, "skill loaded"),
+                LifecycleState::Error => tracing::warn!(skill, reason, "skill unavailable"),
+                LifecycleState::Activating | LifecycleState::Inactive => {
                     tracing::debug!(skill, state = to.as_str(), "skill changes state");
                 }
             }
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn only_the_steps_that_are_drawn_are_taken() {
-        use State::{Activating, Active, Error, Inactive};
+        use LifecycleState::{Activating, Active, Error, Inactive};
         let all = [Inactive, Activating, Active, Error];
-        let steps: Vec<(State, State)> = all
+        let steps: Vec<(LifecycleState, LifecycleState)> = all
             .into_iter()
             .flat_map(|from| all.map(|to| (from, to)))
             .filter(|(from, to)| from.may_become(*to))
@@ -128,12 +128,12 @@ mod tests {
     #[test]
     fn every_step_is_written_down_and_no_other() {
         let mut life = Lifecycle::default();
-        assert!(!life.step("a", State::Active, None));
-        assert!(life.step("a", State::Activating, None));
-        assert!(life.step("a", State::Error, Some("no".into())));
-        assert!(life.step("a", State::Activating, None));
-        assert_eq!(life.state("a"), State::Activating);
-        assert_eq!(life.state("b"), State::Inactive);
+        assert!(!life.step("a", LifecycleState::Active, None));
+        assert!(life.step("a", LifecycleState::Activating, None));
+        assert!(life.step("a", LifecycleState::Error, Some("no".into())));
+        assert!(life.step("a", LifecycleState::Activating, None));
+        assert_eq!(life.state("a"), LifecycleState::Activating);
+        assert_eq!(life.state("b"), LifecycleState::Inactive);
         assert_eq!(life.transitions().len(), 3);
         assert_eq!(life.transitions()[1].reason.as_deref(), Some("no"));
     }

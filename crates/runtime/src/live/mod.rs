@@ -17,57 +17,57 @@
 //! A hook that fails or times out leaves a receipt, and the others continue; only a skill of the type `security-rule` can require
 //! that the call fails with it.
 
+mod activation;
+mod backends;
 mod called;
+mod contributions;
 mod dispatch;
 mod error;
-mod hands;
 mod hooks;
+mod host_api;
 mod instruct;
 mod invoke;
 mod ledger;
 mod lifecycle;
-mod open;
-mod rooms;
-mod telling;
-mod together;
+mod parallel_calls;
 mod tools;
 
 use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
 
-use metier_catalog::{Entry, Snapshot};
-use metier_host::backend::{Event, Session, SessionError};
-use metier_model::{Backend, SkillType, Types, hooks::Hooks, text::shell_word};
+use metier_catalog::{CatalogEntry, Snapshot};
+use metier_host::backend::{ProcessEvent, SkillProcess, SkillProcessError};
+use metier_model::{Backend, SkillType, Types, hooks::SkillHooks, text::shell_word};
 use metier_policy::Identity;
 use metier_sdk::{
     HookPhase,
     wire::{self, Contributions, ScannedFile, ToolOutput, method},
 };
-use metier_store::{Outcome, Receipt, StoreError};
+use metier_store::{Receipt, ReceiptOutcome, StoreError};
 use serde_json::{Value, json};
 
 use crate::{
-    desk::Went,
+    approvals::ActRecord,
+    granted_skill::{ActError, DelegateError, GrantedSkill, undone},
     guarded::Guarded,
     inventory::{Inventory, NotFound},
-    premises::Premises,
     receipts::RecentReceipts,
-    render::Loaded,
+    render::LoadedSkill,
     schema::{BoundedSchema, SchemaMisfit},
-    worker::{DelegateError, Failed, Worker, undone},
+    skill_environment::SkillEnvironment,
 };
-use called::Done;
-use hands::Hands;
+use called::CompletedCall;
+use host_api::HostApi;
 use ledger::Ledger;
 use lifecycle::Lifecycle;
 
-pub use called::{Called, May, SkillLine, workflow_input};
+pub use activation::ActivateError;
+pub use called::{Called, InputCheck, SkillLine, workflow_input};
+pub use contributions::{FinalAnswer, PromptError, PromptFragment};
 pub use dispatch::Dispatched;
 pub use error::CallError;
-pub use ledger::Attached;
-pub use lifecycle::{State, Transition};
-pub use open::ActivateError;
-pub use telling::{Fragment, LastWords, PromptError};
-pub use together::Planned;
+pub use ledger::AttachedText;
+pub use lifecycle::{LifecycleState, Transition};
+pub use parallel_calls::PlannedCall;
 pub use tools::{BadTool, CORE, Tool, full_name};
 
 /// How many uncollected lines are kept.
@@ -89,7 +89,7 @@ pub trait Model: Send + Sync {
 
 /// How long things may take.
 #[derive(Clone, Copy, Debug)]
-pub struct Patience {
+pub struct CallTimeouts {
     /// From start to the list of contributions.
     pub start: Duration,
     /// From `shutdown` until it is killed.
@@ -101,14 +101,14 @@ pub struct Patience {
 }
 
 /// Scans a skill and returns its bytes, or the reason why it is blocked.
-pub type Judge = Arc<dyn Fn(&Entry) -> Result<Snapshot, String> + Send + Sync>;
+pub type Judge = Arc<dyn Fn(&CatalogEntry) -> Result<Snapshot, String> + Send + Sync>;
 
 /// One session with skills.
 pub struct Runtime {
-    premises: Premises,
+    environment: SkillEnvironment,
     inventory: Arc<Inventory>,
     judge: Judge,
-    patience: Patience,
+    patience: CallTimeouts,
     model: Option<Arc<dyn Model>>,
     /// A file of tests that runs in place of each skill's entrypoint.
     tests: Option<String>,
@@ -134,14 +134,14 @@ pub struct Runtime {
 pub(crate) struct Active {
     identity: Identity,
     types: Types,
-    loaded: Loaded,
+    loaded: LoadedSkill,
     /// Its hooks that were written for other programs.
-    hooks: Hooks,
+    hooks: SkillHooks,
     /// Where its own files are, for itself.
     folder: PathBuf,
-    worker: Arc<Worker>,
+    worker: Arc<GrantedSkill>,
     /// Its code, if it has any. Taken while it works.
-    session: Guarded<Option<Box<dyn Session>>>,
+    session: Guarded<Option<Box<dyn SkillProcess>>>,
     /// What its code is confined by, once it was started.
     confinement: Guarded<Option<&'static str>>,
     contributions: Contributions,
@@ -164,13 +164,13 @@ impl Runtime {
     /// constructor nor the value. Other callers are tests and benchmarks.
     #[must_use]
     pub fn new(
-        premises: Premises,
+        environment: SkillEnvironment,
         inventory: Arc<Inventory>,
         judge: Judge,
-        patience: Patience,
+        patience: CallTimeouts,
     ) -> Self {
         Self {
-            premises,
+            environment,
             inventory,
             judge,
             patience,
@@ -224,7 +224,7 @@ impl Runtime {
 
     /// The state of a skill.
     #[must_use]
-    pub fn state(&self, skill: &str) -> State {
+    pub fn state(&self, skill: &str) -> LifecycleState {
         self.life.lock().state(skill)
     }
 
@@ -238,9 +238,9 @@ impl Runtime {
     /// are its own.
     #[must_use]
     pub fn beside(&self, session: &str) -> Self {
-        let premises = self.premises.beside(session);
+        let environment = self.environment.beside(session);
         let (inventory, judge) = (Arc::clone(&self.inventory), Arc::clone(&self.judge));
-        Self::new(premises, inventory, judge, self.patience).explaining(self.explains)
+        Self::new(environment, inventory, judge, self.patience).explaining(self.explains)
     }
 
     /// Keeps the text of an active skill, in place of an earlier one: it is attached again when a conversation is shortened.
@@ -255,7 +255,7 @@ impl Runtime {
 
     /// The texts of active skills that are attached to a shortened conversation, the newest first, within the limits.
     #[must_use]
-    pub fn attached_texts(&self) -> Vec<Attached> {
+    pub fn attached_texts(&self) -> Vec<AttachedText> {
         self.ledger.lock().attach()
     }
 
@@ -266,7 +266,7 @@ impl Runtime {
 
     /// Starts a new turn: rate limits count from zero.
     pub fn next_turn(&self) {
-        self.premises.desk.meter.next_turn();
+        self.environment.approvals.meter.next_turn();
     }
 
     /// Sets the message that the current turn answers. Hooks of `before_prompt_build` read it; it is written into no receipt.
@@ -282,10 +282,12 @@ impl Runtime {
         let skill = self.find(name)?;
         let entry = self.inventory.entry(skill);
         let name = entry.name();
-        if self.state(&name) == State::Active {
+        if self.state(&name) == LifecycleState::Active {
             return Ok(());
         }
-        self.life.lock().step(&name, State::Activating, None);
+        self.life
+            .lock()
+            .step(&name, LifecycleState::Activating, None);
         match self.open(entry, None) {
             Ok(active) => {
                 let body = active.loaded.body.trim();
@@ -294,21 +296,29 @@ impl Runtime {
                 }
                 // An error of an earlier time is over.
                 let broken = active.broken_hooks.lock().join("; ");
-                let desk = &self.premises.desk;
+                let approvals = &self.environment.approvals;
                 if broken.is_empty() {
-                    let forgotten = desk.store.lock().forget_state(&name, entry.source.as_str());
+                    let forgotten = approvals
+                        .store
+                        .lock()
+                        .forget_state(&name, entry.source.as_str());
                     forgotten.map(drop)
                 } else {
-                    desk.keep_state(&name, entry.source, State::Active.as_str(), &broken)
+                    approvals.keep_state(
+                        &name,
+                        entry.source,
+                        LifecycleState::Active.as_str(),
+                        &broken,
+                    )
                 }
-                .map_err(Failed::from)?;
+                .map_err(ActError::from)?;
                 let active = Arc::new(active);
                 self.active.lock().push(Arc::clone(&active));
                 // The order in which hooks are called, and tools listed.
                 self.active
                     .lock()
                     .sort_by_key(|active| hooks::rank(active.identity.source));
-                self.life.lock().step(&name, State::Active, None);
+                self.life.lock().step(&name, LifecycleState::Active, None);
                 if let Some(problem) = self.activate_plugin_of(entry) {
                     active.log(true, problem);
                 }
@@ -316,15 +326,15 @@ impl Runtime {
             }
             Err(error) => {
                 let reason = error.to_string();
-                let kept = self.premises.desk.keep_state(
+                let kept = self.environment.approvals.keep_state(
                     &name,
                     entry.source,
-                    State::Error.as_str(),
+                    LifecycleState::Error.as_str(),
                     &reason,
                 );
                 let mut life = self.life.lock();
-                life.step(&name, State::Error, Some(reason));
-                kept.map_err(Failed::from)?;
+                life.step(&name, LifecycleState::Error, Some(reason));
+                kept.map_err(ActError::from)?;
                 Err(error)
             }
         }
@@ -332,10 +342,10 @@ impl Runtime {
 
     /// Activates the plugin that a skill belongs to, once for all of its skills. A problem affects only its hooks; it is returned
     /// as text.
-    pub fn activate_plugin_of(&self, entry: &Entry) -> Option<String> {
+    pub fn activate_plugin_of(&self, entry: &CatalogEntry) -> Option<String> {
         let plugin = self.inventory.entry(self.inventory.plugin_of(entry)?);
         let name = plugin.name();
-        if self.state(&name) != State::Inactive {
+        if self.state(&name) != LifecycleState::Inactive {
             return None;
         }
         let place = plugin.place.path();
@@ -358,7 +368,7 @@ impl Runtime {
             .retain(|other| !Arc::ptr_eq(other, &active));
         self.ledger.lock().strip(name);
         self.instructed.lock().remove(name);
-        self.life.lock().step(name, State::Inactive, None);
+        self.life.lock().step(name, LifecycleState::Inactive, None);
         closed?;
         Ok(self.written().0)
     }
@@ -420,7 +430,7 @@ impl Runtime {
         skill: &str,
         tool: &str,
         input: &Value,
-        may: May<'_>,
+        may: InputCheck<'_>,
     ) -> Result<Called, CallError> {
         self.answered(|| {
             let active = self.get(skill)?;
@@ -449,11 +459,14 @@ impl Runtime {
     ///
     /// # Errors
     /// When it can't be written down. A scanner that fails is named in the answer.
-    pub fn scan(&self, files: &[ScannedFile]) -> Result<Vec<telling::ScannedBy>, StoreError> {
-        telling::scan(self, files)
+    pub fn scan(
+        &self,
+        files: &[ScannedFile],
+    ) -> Result<Vec<contributions::ScannerResult>, StoreError> {
+        contributions::scan(self, files)
     }
 
-    fn find(&self, name: &str) -> Result<&crate::Skill, ActivateError> {
+    fn find(&self, name: &str) -> Result<&crate::InventorySkill, ActivateError> {
         let not_found = |missing: NotFound| ActivateError::NotFound(missing);
         self.inventory.find(name).map_err(not_found)
     }
@@ -476,17 +489,17 @@ impl Runtime {
         active: &Active,
         tool: &str,
         input: &Value,
-        may: May<'_>,
-    ) -> Result<Done, CallError> {
+        may: InputCheck<'_>,
+    ) -> Result<CompletedCall, CallError> {
         let mut tools = active.tools.iter().zip(&active.schemas);
         let found = tools.find(|(known, _)| known.spec.name == tool || known.name == tool);
         let Some((found, schema)) = found else {
             let there = active.tools.iter().map(|tool| tool.spec.name.clone());
             return Err(active.unknown("tool", tool, there.collect()));
         };
-        let refuse = |misfit: SchemaMisfit| -> Result<Done, CallError> {
+        let refuse = |misfit: SchemaMisfit| -> Result<CompletedCall, CallError> {
             let reason = misfit.to_string();
-            let went = Went::refused(reason.clone());
+            let went = ActRecord::refused(reason.clone());
             active.worker.record("tool:call", &found.name, &went)?;
             Err(CallError::Input {
                 skill: active.name().to_owned(),
@@ -498,13 +511,13 @@ impl Runtime {
         if let Err(misfit) = BoundedSchema::check_size(input) {
             return refuse(misfit);
         }
-        let session = &self.premises.desk.session;
+        let session = &self.environment.approvals.session;
         let event = json!({
             "tool": found.name, "skill": active.name(), "input": input, "session": session,
         });
         let mut before = self.dispatch(HookPhase::BeforeToolCall, event)?;
         if let Some((by, reason)) = before.cancelled {
-            let went = Went::refused(format!("cancelled by `{by}`: {reason}"));
+            let went = ActRecord::refused(format!("cancelled by `{by}`: {reason}"));
             active.worker.record("tool:call", &found.name, &went)?;
             let tool = found.name.clone();
             return Err(CallError::Cancelled { tool, by, reason });
@@ -513,7 +526,7 @@ impl Runtime {
         if changed != *input
             && let Err(reason) = may(&changed)
         {
-            let went = Went::refused(reason.clone());
+            let went = ActRecord::refused(reason.clone());
             active.worker.record("tool:call", &found.name, &went)?;
             let tool = found.name.clone();
             return Err(CallError::NotAllowed { tool, reason });
@@ -529,7 +542,7 @@ impl Runtime {
             method::TOOL,
             ("tool:call", detail),
             params,
-            |done: &ToolOutput| done.is_error.then(|| telling::shown(&done.output)),
+            |done: &ToolOutput| done.is_error.then(|| contributions::shown(&done.output)),
         )?;
         let event = json!({
             "tool": found.name, "skill": active.name(), "input": input,
@@ -541,7 +554,7 @@ impl Runtime {
             is_error: after["is_error"].as_bool().unwrap_or(done.is_error),
         };
         let before_hooks = (left != done).then_some(done);
-        Ok(Done { left, before_hooks })
+        Ok(CompletedCall { left, before_hooks })
     }
 
     fn run_workflow(
@@ -600,7 +613,7 @@ impl Runtime {
         });
         let ms = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX);
         let went = match answer.as_ref().map(complaint) {
-            Ok(Some(reason)) => Went::badly(Outcome::Error, reason, ms),
+            Ok(Some(reason)) => ActRecord::badly(ReceiptOutcome::Error, reason, ms),
             _ => went(&answer, ms),
         };
         active.worker.record(act, detail, &went)?;
@@ -619,7 +632,7 @@ impl Runtime {
         let Some(mut session) = active.session.take() else {
             return Err(CallError::Busy(active.name().to_owned()));
         };
-        let hands = Hands {
+        let hands = HostApi {
             runtime: self,
             skill: active,
         };
@@ -635,55 +648,58 @@ impl Runtime {
     }
 
     /// Writes down what happened to the code of a skill.
-    fn happened(&self, active: &Active, events: Vec<Event>) -> Result<(), StoreError> {
+    fn happened(&self, active: &Active, events: Vec<ProcessEvent>) -> Result<(), StoreError> {
         for event in events {
             let (detail, went) = match event {
-                Event::Said(line) => {
+                ProcessEvent::Said(line) => {
                     active.say(active.worker.clean(line.as_bytes()));
                     continue;
                 }
-                Event::SaidMore(lines) => {
+                ProcessEvent::SaidMore(lines) => {
                     active.say(format!("[{lines} more lines were discarded]"));
                     continue;
                 }
-                Event::Started { confinement, .. } => {
+                ProcessEvent::Started { confinement, .. } => {
                     active.confinement.set(Some(confinement));
                     continue;
                 }
-                Event::Ended => continue,
-                Event::Undone(places) => {
+                ProcessEvent::Ended => continue,
+                ProcessEvent::Undone(places) => {
                     active.worker.warn_undone(&places);
-                    let went = Went::badly(Outcome::Error, undone(&places), 0);
+                    let went = ActRecord::badly(ReceiptOutcome::Error, undone(&places), 0);
                     ("made protected files".to_owned(), went)
                 }
-                Event::HookFailed { phase, reason } => {
+                ProcessEvent::HookFailed { phase, reason } => {
                     active.report_failed(phase, &reason);
-                    let went = Went::badly(Outcome::Error, reason, 0);
+                    let went = ActRecord::badly(ReceiptOutcome::Error, reason, 0);
                     let act = format!("hook:{phase}");
                     active.worker.record(&act, "failed", &went)?;
                     continue;
                 }
-                Event::Crashed { how, stderr } => {
+                ProcessEvent::Crashed { how, stderr } => {
                     let reason = match stderr.trim_end().lines().last() {
                         Some(last) => format!("{how}; last output: {last}"),
                         None => how,
                     };
-                    ("crashed".to_owned(), Went::badly(Outcome::Error, reason, 0))
+                    (
+                        "crashed".to_owned(),
+                        ActRecord::badly(ReceiptOutcome::Error, reason, 0),
+                    )
                 }
-                Event::Restarted { attempt, waited } => {
+                ProcessEvent::Restarted { attempt, waited } => {
                     let waited = metier_model::text::duration(waited);
                     (
                         format!("restarted, attempt {attempt}, after {waited}"),
-                        Went::well(0),
+                        ActRecord::well(0),
                     )
                 }
-                Event::GaveUp { crashes, wait } => {
+                ProcessEvent::GaveUp { crashes, wait } => {
                     let wait = metier_model::text::duration(wait);
                     let reason =
                         format!("crashed {crashes} times in a row; not restarted for {wait}");
                     (
                         "given up".to_owned(),
-                        Went::badly(Outcome::Error, reason, 0),
+                        ActRecord::badly(ReceiptOutcome::Error, reason, 0),
                     )
                 }
             };
@@ -696,7 +712,7 @@ impl Runtime {
     /// an answer they are kept for the next.
     fn answered(
         &self,
-        work: impl FnOnce() -> Result<Done, CallError>,
+        work: impl FnOnce() -> Result<CompletedCall, CallError>,
     ) -> Result<Called, CallError> {
         self.written();
         let done = work()?;
@@ -774,19 +790,19 @@ fn tool_params(tool: &str, input: &Value, session: &str) -> Value {
     json!({ "name": tool, "input": input, "session": session })
 }
 
-fn went<T>(answer: &Result<T, CallError>, ms: u64) -> Went {
+fn went<T>(answer: &Result<T, CallError>, ms: u64) -> ActRecord {
     match answer {
-        Ok(_) => Went::well(ms),
+        Ok(_) => ActRecord::well(ms),
         Err(error) => {
             let outcome = match error {
                 CallError::Session { error, .. }
-                    if matches!(**error, SessionError::TimedOut(_)) =>
+                    if matches!(**error, SkillProcessError::TimedOut(_)) =>
                 {
-                    Outcome::Timeout
+                    ReceiptOutcome::Timeout
                 }
-                _ => Outcome::Error,
+                _ => ReceiptOutcome::Error,
             };
-            Went::badly(outcome, error.to_string(), ms)
+            ActRecord::badly(outcome, error.to_string(), ms)
         }
     }
 }

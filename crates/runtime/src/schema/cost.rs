@@ -89,13 +89,13 @@ pub(super) fn of(graph: &Graph, input: &Value, nested: usize) -> Option<Cost> {
         pairs: 0,
         nested,
     };
-    let cost = count.visit(0, Part::Value(input), 0)?;
+    let cost = count.visit(0, SchemaPart::Value(input), 0)?;
     (cost.verdict <= MAX_WORK).then_some(cost)
 }
 
 /// What a subschema is applied to.
 #[derive(Clone, Copy)]
-enum Part<'i> {
+enum SchemaPart<'i> {
     Value(&'i Value),
     Name(&'i str),
 }
@@ -108,7 +108,7 @@ struct Count<'g> {
 }
 
 impl<'g> Count<'g> {
-    fn visit(&mut self, number: u32, part: Part<'_>, depth: usize) -> Option<Cost> {
+    fn visit(&mut self, number: u32, part: SchemaPart<'_>, depth: usize) -> Option<Cost> {
         self.pairs += 1;
         if depth > self.nested || self.pairs > MAX_PAIRS {
             return None;
@@ -118,13 +118,13 @@ impl<'g> Count<'g> {
         let mut cost = Cost::default();
         cost.and(subschema.itself);
         let (address, letters) = match part {
-            Part::Value(Value::String(text)) => (text.as_ptr().addr(), text.len()),
-            Part::Value(value) => (std::ptr::from_ref(value).addr(), 0),
-            Part::Name(name) => (name.as_ptr().addr(), name.len()),
+            SchemaPart::Value(Value::String(text)) => (text.as_ptr().addr(), text.len()),
+            SchemaPart::Value(value) => (std::ptr::from_ref(value).addr(), 0),
+            SchemaPart::Name(name) => (name.as_ptr().addr(), name.len()),
         };
         cost.and(letters as u64 * subschema.per_letter / 32);
         let is_leaf = subschema.same.is_empty()
-            && !matches!(part, Part::Value(Value::Array(_) | Value::Object(_)));
+            && !matches!(part, SchemaPart::Value(Value::Array(_) | Value::Object(_)));
         if is_leaf {
             return Some(cost.closed(subschema));
         }
@@ -135,8 +135,10 @@ impl<'g> Count<'g> {
             cost.and_same(self.visit(*inner, part, depth + 1)?);
         }
         match part {
-            Part::Value(Value::Array(items)) => self.items(subschema, items, depth, &mut cost)?,
-            Part::Value(Value::Object(members)) => {
+            SchemaPart::Value(Value::Array(items)) => {
+                self.items(subschema, items, depth, &mut cost)?;
+            }
+            SchemaPart::Value(Value::Object(members)) => {
                 cost.and(subschema.named.len() as u64 / 2);
                 for (name, value) in members {
                     self.member(subschema, (name, value), depth, &mut cost)?;
@@ -178,7 +180,7 @@ impl<'g> Count<'g> {
         for (place, item) in items.iter().enumerate() {
             let here = subschema.places.get(place);
             for inner in here.into_iter().chain(&subschema.items) {
-                cost.and_inside(self.visit(*inner, Part::Value(item), depth + 1)?);
+                cost.and_inside(self.visit(*inner, SchemaPart::Value(item), depth + 1)?);
             }
         }
         Some(())
@@ -193,11 +195,11 @@ impl<'g> Count<'g> {
     ) -> Option<()> {
         cost.and(1 + name.len() as u64 * subschema.per_name_letter / 32);
         for inner in &subschema.names {
-            cost.and_inside(self.visit(*inner, Part::Name(name), depth + 1)?);
+            cost.and_inside(self.visit(*inner, SchemaPart::Name(name), depth + 1)?);
         }
         let here = subschema.named.get(name);
         for inner in here.into_iter().chain(&subschema.members) {
-            cost.and_inside(self.visit(*inner, Part::Value(value), depth + 1)?);
+            cost.and_inside(self.visit(*inner, SchemaPart::Value(value), depth + 1)?);
         }
         Some(())
     }

@@ -60,8 +60,8 @@ pub(super) struct Graph {
 impl Graph {
     /// Follows all references of a schema.
     pub(super) fn of(written: &Value) -> Result<Self, SchemaRefused> {
-        let survey = Survey::of(written)?;
-        let mut builder = Builder {
+        let survey = GraphSurvey::of(written)?;
+        let mut builder = GraphBuilder {
             survey,
             root: written,
             numbers: HashMap::new(),
@@ -112,24 +112,24 @@ impl Graph {
     /// When there is a circle.
     pub(super) fn inside_out(&self) -> Result<Vec<u32>, SchemaRefused> {
         #[derive(Clone, Copy, PartialEq)]
-        enum Mark {
+        enum VisitMark {
             New,
             Open,
             Done,
         }
-        let mut marks = vec![Mark::New; self.len()];
+        let mut marks = vec![VisitMark::New; self.len()];
         let mut order = Vec::with_capacity(self.len());
         for first in 0..self.len() {
             let mut path = vec![(first, 0)];
             while let Some((number, next)) = path.pop() {
                 if next == 0 {
-                    if marks[number] == Mark::Done {
+                    if marks[number] == VisitMark::Done {
                         continue;
                     }
-                    if marks[number] == Mark::Open {
+                    if marks[number] == VisitMark::Open {
                         return Err(SchemaRefused::Circle);
                     }
-                    marks[number] = Mark::Open;
+                    marks[number] = VisitMark::Open;
                 }
                 match self.subschemas[number].same.get(next) {
                     Some(inner) => {
@@ -137,7 +137,7 @@ impl Graph {
                         path.push((*inner as usize, 0));
                     }
                     None => {
-                        marks[number] = Mark::Done;
+                        marks[number] = VisitMark::Done;
                         order.push(u32::try_from(number).unwrap_or(u32::MAX));
                     }
                 }
@@ -181,13 +181,13 @@ impl Graph {
 }
 
 /// What the schema shows as plain JSON: whether it is small enough, and the targets of references.
-struct Survey<'s> {
+struct GraphSurvey<'s> {
     anchors: HashMap<&'s str, Vec<&'s Value>>,
     /// What `$recursiveRef` can mean.
     recursive: Vec<&'s Value>,
 }
 
-impl<'s> Survey<'s> {
+impl<'s> GraphSurvey<'s> {
     fn of(written: &'s Value) -> Result<Self, SchemaRefused> {
         let mut survey = Self {
             anchors: HashMap::new(),
@@ -248,8 +248,8 @@ impl<'s> Survey<'s> {
     }
 }
 
-struct Builder<'s> {
-    survey: Survey<'s>,
+struct GraphBuilder<'s> {
+    survey: GraphSurvey<'s>,
     root: &'s Value,
     /// By address: the schema is not moved while it is read.
     numbers: HashMap<usize, u32>,
@@ -257,7 +257,7 @@ struct Builder<'s> {
     patterns: HashMap<&'s str, u64>,
 }
 
-impl<'s> Builder<'s> {
+impl<'s> GraphBuilder<'s> {
     fn number(&mut self, subschema: &'s Value) -> Result<u32, SchemaRefused> {
         let address = std::ptr::from_ref(subschema).addr();
         if let Some(number) = self.numbers.get(&address) {

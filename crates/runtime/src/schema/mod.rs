@@ -284,16 +284,16 @@ fn sized(input: &Value) -> Result<usize, SchemaMisfit> {
 
 /// The beginning of a text, which is never made as a whole: an error shows the value that it is about.
 fn short(text: &impl fmt::Display) -> String {
-    let mut cut = Cut(String::new());
+    let mut cut = CutText(String::new());
     if write!(cut, "{text}").is_err() {
         cut.0.push('…');
     }
     cut.0
 }
 
-struct Cut(String);
+struct CutText(String);
 
-impl fmt::Write for Cut {
+impl fmt::Write for CutText {
     fn write_str(&mut self, more: &str) -> fmt::Result {
         let left = MAX_MISTAKE.saturating_sub(self.0.len());
         if more.len() <= left {

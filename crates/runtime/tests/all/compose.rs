@@ -2,31 +2,31 @@
 
 use std::fs;
 
-use metier_catalog::{Entry, Place};
+use metier_catalog::{CatalogEntry, SkillLocation};
 use metier_config::Config;
-use metier_model::Mode;
+use metier_model::Strictness;
 use metier_policy::{Composition, Decision};
 use metier_runtime::Inventory;
 
 use crate::{PROJECT, UNTRUSTED, USER, config, invalid, skill, stock, stock_with};
 
 /// A skill whose manifest is in its own folder below `home`.
-fn on_disk(home: &tempfile::TempDir, root: u16, name: &str, more: &str) -> Entry {
+fn on_disk(home: &tempfile::TempDir, root: u16, name: &str, more: &str) -> CatalogEntry {
     let entry = skill(root, name, more);
     let folder = home.path().join(format!("{root}")).join(name);
     fs::create_dir_all(&folder).unwrap();
     let text =
         format!("name: {name}\nversion: 1.0.0\ndescription: Does {name}.\ntypes: [prompt]\n{more}");
     fs::write(folder.join("SKILL.yaml"), text).unwrap();
-    Entry {
-        place: Place::Folder(folder),
+    CatalogEntry {
+        place: SkillLocation::Folder(folder),
         ..entry
     }
 }
 
 fn composed(inventory: &Inventory, config: &Config, names: &[&str]) -> Composition {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-    inventory.compose(&names, config, Mode::Lenient, false)
+    inventory.compose(&names, config, Strictness::Lenient, false)
 }
 
 fn messages(set: &Composition) -> Vec<&str> {

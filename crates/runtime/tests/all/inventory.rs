@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use metier_catalog::Entry;
+use metier_catalog::CatalogEntry;
 use metier_config::Config;
-use metier_model::Code;
+use metier_model::DiagnosticCode;
 use metier_policy::ReasonKind;
-use metier_runtime::{Inventory, Skill, Status};
+use metier_runtime::{Inventory, InventorySkill, Status};
 use proptest::prelude::*;
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
     stock_with,
 };
 
-fn path(inventory: &Inventory, skill: &Skill) -> String {
+fn path(inventory: &Inventory, skill: &InventorySkill) -> String {
     inventory
         .entry(skill)
         .place
@@ -25,7 +25,7 @@ fn path(inventory: &Inventory, skill: &Skill) -> String {
 
 /// Path, status and who shadows it, sorted by path.
 fn standing(inventory: &Inventory) -> BTreeMap<String, (Status, Option<String>)> {
-    let by = |skill: &Skill| {
+    let by = |skill: &InventorySkill| {
         skill.shadowed_by.map(|winner| {
             inventory.catalog.entries[winner]
                 .place
@@ -43,7 +43,7 @@ fn standing(inventory: &Inventory) -> BTreeMap<String, (Status, Option<String>)>
 
 /// Of these skills, all of one name, exactly this one is ready and shadows the others.
 #[track_caller]
-fn wins(entries: Vec<Entry>, config: &Config, winner: &str) {
+fn wins(entries: Vec<CatalogEntry>, config: &Config, winner: &str) {
     let inventory = stock_with(entries, config, &[]);
     for (path, (status, by)) in standing(&inventory) {
         if path == winner {
@@ -59,7 +59,7 @@ fn wins(entries: Vec<Entry>, config: &Config, winner: &str) {
     let shadows = inventory
         .diagnostics
         .iter()
-        .filter(|diagnostic| diagnostic.code == Code::Shadowed)
+        .filter(|diagnostic| diagnostic.code == DiagnosticCode::Shadowed)
         .count();
     assert_eq!(
         shadows,
@@ -75,7 +75,7 @@ fn status(inventory: &Inventory, wanted: &str) -> Status {
         .unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-fn said(inventory: &Inventory, code: Code) -> Vec<String> {
+fn said(inventory: &Inventory, code: DiagnosticCode) -> Vec<String> {
     let mut found: Vec<String> = inventory
         .diagnostics
         .iter()
@@ -119,8 +119,8 @@ fn the_later_root_wins_within_a_source() {
 
 #[test]
 fn within_a_root_the_first_path_wins() {
-    let at = |path: &str| Entry {
-        place: metier_catalog::Place::Folder(path.into()),
+    let at = |path: &str| CatalogEntry {
+        place: metier_catalog::SkillLocation::Folder(path.into()),
         ..skill(USER, "s", "")
     };
     wins(
@@ -196,7 +196,7 @@ fn an_untrusted_skill_is_blocked_and_shadows_nothing() {
             assert_eq!(standing["/untrusted/s"], (Status::Blocked, None));
             assert_eq!(standing[&place], (Status::Ready, None));
             assert_eq!(path(&inventory, inventory.find("s").unwrap()), place);
-            assert!(said(&inventory, Code::Shadowed).is_empty());
+            assert!(said(&inventory, DiagnosticCode::Shadowed).is_empty());
         }
     }
 }
@@ -346,7 +346,7 @@ fn the_list_of_built_in_skills_binds_only_them() {
 
 // ---- Dependencies ----
 
-fn needs(root: u16, name: &str, dependencies: &str) -> Entry {
+fn needs(root: u16, name: &str, dependencies: &str) -> CatalogEntry {
     skill(root, name, &format!("dependencies: [{dependencies}]\n"))
 }
 
@@ -383,7 +383,7 @@ fn a_dependency_in_the_wrong_version_is_a_reason() {
 fn a_missing_optional_dependency_is_a_warning() {
     let inventory = stock(vec![needs(USER, "a", "{name: b, optional: true}")]);
     assert_eq!(status(&inventory, "a"), Status::Ready);
-    assert_eq!(said(&inventory, Code::DependencyMissing).len(), 1);
+    assert_eq!(said(&inventory, DiagnosticCode::DependencyMissing).len(), 1);
 }
 
 #[test]
@@ -413,7 +413,7 @@ fn circles_are_reported_once_and_block_nobody() {
         needs(USER, "c", "{name: a}"),
         needs(USER, "d", "{name: d}"),
     ]);
-    assert_eq!(said(&inventory, Code::DependencyCycle).len(), 2);
+    assert_eq!(said(&inventory, DiagnosticCode::DependencyCycle).len(), 2);
     assert_eq!(inventory.counts().ready, 4);
 }
 
@@ -424,11 +424,14 @@ fn a_circle_is_described_alike_in_any_order() {
         needs(USER, "b", "{name: c}"),
         needs(USER, "c", "{name: a}"),
     ];
-    let expected = said(&stock(entries.clone()), Code::DependencyCycle);
+    let expected = said(&stock(entries.clone()), DiagnosticCode::DependencyCycle);
     for turn in 1..3 {
         let mut turned = entries.clone();
         turned.rotate_left(turn);
-        assert_eq!(said(&stock(turned), Code::DependencyCycle), expected);
+        assert_eq!(
+            said(&stock(turned), DiagnosticCode::DependencyCycle),
+            expected
+        );
     }
 }
 
@@ -443,7 +446,10 @@ fn a_thousand_skills_in_a_circle_are_no_problem() {
             )
         })
         .collect();
-    assert_eq!(said(&stock(entries), Code::DependencyCycle).len(), 1);
+    assert_eq!(
+        said(&stock(entries), DiagnosticCode::DependencyCycle).len(),
+        1
+    );
 }
 
 // ---- Selection ----
@@ -463,7 +469,7 @@ fn a_selection_marks_what_it_names() {
         .map(|skill| path(&inventory, skill))
         .collect();
     assert_eq!(selected, ["/project/a"]);
-    let said = said(&inventory, Code::SelectionUnknown);
+    let said = said(&inventory, DiagnosticCode::SelectionUnknown);
     assert_eq!(said.len(), 1);
     assert!(!said[0].contains('\u{1b}'));
 }
@@ -475,7 +481,7 @@ fn a_selection_with_a_source_reaches_a_shadowed_skill() {
         &Config::default(),
         &["user:a"],
     );
-    assert!(said(&inventory, Code::SelectionUnknown).is_empty());
+    assert!(said(&inventory, DiagnosticCode::SelectionUnknown).is_empty());
     assert!(inventory.find("user:a").unwrap().selected);
 }
 
@@ -500,12 +506,13 @@ fn any_entry() -> impl Strategy<Value = (u16, usize, &'static str, &'static str,
     )
 }
 
-fn made(parts: &[(u16, usize, &'static str, &'static str, bool)]) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
+fn made(parts: &[(u16, usize, &'static str, &'static str, bool)]) -> Vec<CatalogEntry> {
+    let mut entries: Vec<CatalogEntry> = Vec::new();
     for (number, (root, name, version, more, valid)) in parts.iter().enumerate() {
         let name = format!("n{name}");
         let mut entry = skill(*root, &name, &format!("{version}{more}"));
-        entry.place = metier_catalog::Place::Folder(format!("/{root}/{number}/{name}").into());
+        entry.place =
+            metier_catalog::SkillLocation::Folder(format!("/{root}/{number}/{name}").into());
         if !valid {
             entry.card = None;
         }
@@ -517,7 +524,7 @@ fn made(parts: &[(u16, usize, &'static str, &'static str, bool)]) -> Vec<Entry> 
 /// Everything that a user sees, without positions in the catalog.
 fn seen(inventory: &Inventory) -> Vec<(String, Status, Option<String>, Vec<String>)> {
     let standing = standing(inventory);
-    let row = |skill: &Skill| {
+    let row = |skill: &InventorySkill| {
         let mut reasons: Vec<String> = skill
             .reasons
             .iter()
@@ -542,7 +549,7 @@ proptest! {
         let (one, other) = (stock_with(parts, &pinned, &["n0"]), stock_with(shuffled, &pinned, &["n0"]));
         prop_assert_eq!(seen(&one), seen(&other));
         prop_assert_eq!(one.counts(), other.counts());
-        for code in [Code::Shadowed, Code::DependencyMissing, Code::SelectionUnknown] {
+        for code in [DiagnosticCode::Shadowed, DiagnosticCode::DependencyMissing, DiagnosticCode::SelectionUnknown] {
             prop_assert_eq!(said(&one, code), said(&other, code));
         }
     }

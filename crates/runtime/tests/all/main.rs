@@ -12,9 +12,9 @@ mod inventory;
 mod prompt;
 mod rulebook;
 
-use metier_catalog::{Catalog, Entry, ManifestFiles, Place, Root};
+use metier_catalog::{Catalog, CatalogEntry, ManifestFiles, Root, SkillLocation};
 use metier_config::{Config, Layer, load};
-use metier_model::{Mode, Os, Source};
+use metier_model::{Os, Source, Strictness};
 use metier_policy::Facts;
 use metier_runtime::{Inventory, survey};
 use metier_testkit::skill_yaml;
@@ -68,10 +68,10 @@ pub(crate) fn roots() -> Vec<Root> {
 }
 
 /// A skill in a root, with more lines of its SKILL.yaml.
-pub(crate) fn skill(root: u16, name: &str, more: &str) -> Entry {
+pub(crate) fn skill(root: u16, name: &str, more: &str) -> CatalogEntry {
     let place = &roots()[usize::from(root)];
     let path = place.path.join(name);
-    Entry {
+    CatalogEntry {
         source: place.source,
         root: Some(root),
         ..entry(path.to_str().unwrap_or_default(), name, more)
@@ -79,8 +79,8 @@ pub(crate) fn skill(root: u16, name: &str, more: &str) -> Entry {
 }
 
 /// A skill that counts as built in for precedence.
-pub(crate) fn builtin(name: &str, more: &str) -> Entry {
-    Entry {
+pub(crate) fn builtin(name: &str, more: &str) -> CatalogEntry {
+    CatalogEntry {
         source: Source::Builtin,
         root: None,
         ..entry(&format!("/builtin/{name}"), name, more)
@@ -88,14 +88,14 @@ pub(crate) fn builtin(name: &str, more: &str) -> Entry {
 }
 
 /// A skill that could not be read.
-pub(crate) fn invalid(root: u16, name: &str) -> Entry {
-    Entry {
+pub(crate) fn invalid(root: u16, name: &str) -> CatalogEntry {
+    CatalogEntry {
         card: None,
         ..skill(root, name, "")
     }
 }
 
-fn entry(path: &str, name: &str, more: &str) -> Entry {
+fn entry(path: &str, name: &str, more: &str) -> CatalogEntry {
     let version = if more.contains("version: ") && !more.starts_with("dependencies") {
         ""
     } else {
@@ -103,10 +103,10 @@ fn entry(path: &str, name: &str, more: &str) -> Entry {
     };
     let text = format!("name: {name}\ndescription: Does {name}.\ntypes: [prompt]\n{version}{more}");
     let (manifest, diagnostics) = skill_yaml(&text);
-    Entry {
+    CatalogEntry {
         source: Source::User,
         root: None,
-        place: Place::Folder(path.into()),
+        place: SkillLocation::Folder(path.into()),
         files: ManifestFiles {
             skill_yaml: Some("SKILL.yaml".into()),
             ..ManifestFiles::default()
@@ -124,11 +124,15 @@ pub(crate) fn config(toml: &str) -> Config {
     loaded.config
 }
 
-pub(crate) fn stock(entries: Vec<Entry>) -> Inventory {
+pub(crate) fn stock(entries: Vec<CatalogEntry>) -> Inventory {
     stock_with(entries, &Config::default(), &[])
 }
 
-pub(crate) fn stock_with(entries: Vec<Entry>, config: &Config, selection: &[&str]) -> Inventory {
+pub(crate) fn stock_with(
+    entries: Vec<CatalogEntry>,
+    config: &Config,
+    selection: &[&str],
+) -> Inventory {
     let catalog = Catalog {
         roots: roots(),
         entries,
@@ -139,8 +143,8 @@ pub(crate) fn stock_with(entries: Vec<Entry>, config: &Config, selection: &[&str
         catalog,
         config,
         &Machine(&["git"]),
-        Mode::Lenient,
+        Strictness::Lenient,
         &selection,
-        &metier_runtime::scanning::Unscreened,
+        &metier_runtime::scanning::NoKnownVerdicts,
     )
 }

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use metier_catalog::{Catalog, Entry, Place};
+use metier_catalog::{Catalog, CatalogEntry, SkillLocation};
 use metier_config::Config;
 use metier_runtime::Rulebook;
 
@@ -11,7 +11,7 @@ use crate::{PROJECT, UNTRUSTED, USER, config, roots, skill};
 const RULES: &str = "types: [security-rule]\nsecurity_rules:\n  patterns:\n    - {id: latest, severity: warning, pattern: ':latest'}\n    - {id: broken, severity: loud, pattern: x}\n";
 
 /// A skill with rules that really lies in a folder.
-fn with_rules(folder: &Path, root: u16, name: &str, more: &str) -> Entry {
+fn with_rules(folder: &Path, root: u16, name: &str, more: &str) -> CatalogEntry {
     let place = folder.join(name);
     fs::create_dir_all(&place).unwrap();
     let more = more.replace("types: [security-rule]\n", "");
@@ -22,15 +22,15 @@ fn with_rules(folder: &Path, root: u16, name: &str, more: &str) -> Entry {
     if let Some(card) = &mut entry.card {
         card.types.insert(metier_model::SkillType::SecurityRule);
     }
-    Entry {
-        place: Place::Folder(place),
+    CatalogEntry {
+        place: SkillLocation::Folder(place),
         ..entry
     }
 }
 
 fn gather(
     folder: Option<&Path>,
-    entries: Vec<Entry>,
+    entries: Vec<CatalogEntry>,
     config: &Config,
 ) -> (Vec<String>, Vec<String>) {
     let catalog = Catalog {

@@ -6,7 +6,7 @@
 //! (`git`, a test runner) are not.
 
 /// The hosts that a program contacts.
-pub(super) struct Reach {
+pub(super) struct CommandReach {
     program: &'static [&'static str],
     /// The subcommands that contact a host; empty if all do.
     verbs: &'static [&'static str],
@@ -18,8 +18,8 @@ const fn reach(
     program: &'static [&'static str],
     verbs: &'static [&'static str],
     hosts: &'static [&'static str],
-) -> Reach {
-    Reach {
+) -> CommandReach {
+    CommandReach {
         program,
         verbs,
         hosts,
@@ -27,7 +27,7 @@ const fn reach(
 }
 
 #[rustfmt::skip]
-const REACHES: &[Reach] = &[
+const REACHES: &[CommandReach] = &[
     reach(&["gh"], &[], &["api.github.com"]),
     reach(&["glab"], &[], &["gitlab.com"]),
     reach(&["git"], &["fetch", "pull", "push", "clone", "ls-remote"], &[]),
@@ -58,7 +58,7 @@ const REACHES: &[Reach] = &[
 ];
 
 /// The hosts that the program of a command line contacts.
-pub(super) fn reached(program: &str, words: &[String]) -> Option<&'static Reach> {
+pub(super) fn reached(program: &str, words: &[String]) -> Option<&'static CommandReach> {
     // `python -m pip install`
     let (program, words) = match words {
         [flag, module, rest @ ..] if flag == "-m" && program.starts_with("python") => {
@@ -229,7 +229,7 @@ pub(super) fn is_builtin(program: &str) -> bool {
 
 /// A file that a command line names.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Named<'w> {
+pub(super) enum NamedProgram<'w> {
     /// A file that is read; a folder with its content if the flag is set.
     Read(&'w str, bool),
     /// A file that is written.
@@ -248,7 +248,7 @@ pub(super) fn within<'w>(program: &str, words: &'w [String]) -> Option<&'w [Stri
 
 /// The meaning of a program's arguments, apart from flags.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Operands {
+enum OperandUse {
     /// Files that are read.
     Files,
     /// A pattern or program text, then files.
@@ -266,23 +266,23 @@ enum Operands {
 }
 
 #[rustfmt::skip]
-fn operands(program: &str) -> Operands {
+fn operands(program: &str) -> OperandUse {
     match program {
         "cat" | "head" | "tail" | "less" | "more" | "tac" | "nl" | "wc" | "sort" | "uniq" | "cut" | "strings" | "xxd" | "hexdump"
         | "file" | "stat" | "diff" | "cmp" | "comm" | "paste" | "column" | "base64" | "md5sum" | "sha256sum" | "shasum" | "ffprobe"
-        | "exiftool" | "identify" | "sqlite3" | "pandoc" | "source" | "." | "gunzip" | "zcat" | "unzip" => Operands::Files,
-        "grep" | "egrep" | "rg" | "sed" | "awk" | "gawk" | "jq" | "yq" | "ag" => Operands::AfterFirst,
-        "find" | "ls" | "tree" | "du" | "fd" => Operands::Folders,
-        "cp" | "mv" | "install" | "ln" => Operands::ToLast,
-        "ffmpeg" | "convert" | "magick" | "pdftotext" => Operands::Make,
+        | "exiftool" | "identify" | "sqlite3" | "pandoc" | "source" | "." | "gunzip" | "zcat" | "unzip" => OperandUse::Files,
+        "grep" | "egrep" | "rg" | "sed" | "awk" | "gawk" | "jq" | "yq" | "ag" => OperandUse::AfterFirst,
+        "find" | "ls" | "tree" | "du" | "fd" => OperandUse::Folders,
+        "cp" | "mv" | "install" | "ln" => OperandUse::ToLast,
+        "ffmpeg" | "convert" | "magick" | "pdftotext" => OperandUse::Make,
         "rm" | "mkdir" | "chmod" | "chown" | "touch" | "git" | "curl" | "wget" | "ssh" | "tee" | "which" | "kill" | "docker"
-        | "echo" | "printf" | "cd" | "test" | "[" | "[[" | "export" | "basename" | "dirname" | "realpath" => Operands::Aside,
-        _ => Operands::Marked,
+        | "echo" | "printf" | "cd" | "test" | "[" | "[[" | "export" | "basename" | "dirname" | "realpath" => OperandUse::Aside,
+        _ => OperandUse::Marked,
     }
 }
 
 /// The files that a command line names.
-pub(super) fn named<'w>(program: &str, words: &'w [String]) -> Vec<Named<'w>> {
+pub(super) fn named<'w>(program: &str, words: &'w [String]) -> Vec<NamedProgram<'w>> {
     let mut found = Vec::new();
     let mut plain = Vec::new();
     let mut patterned = false;
@@ -293,7 +293,7 @@ pub(super) fn named<'w>(program: &str, words: &'w [String]) -> Vec<Named<'w>> {
             plain.push(word);
             continue;
         }
-        if kind == Operands::Folders && !plain.is_empty() {
+        if kind == OperandUse::Folders && !plain.is_empty() {
             break;
         }
         let (flag, inline) = match word.split_once('=') {
@@ -309,17 +309,17 @@ pub(super) fn named<'w>(program: &str, words: &'w [String]) -> Vec<Named<'w>> {
         };
         let is_file = looks_like_file(value) || (inline.is_some() && flag == "-out");
         match purpose {
-            Purpose::Write if is_file => found.push(Named::Write(value)),
-            Purpose::Read if is_file => found.push(Named::Read(value, false)),
-            Purpose::Walk => found.push(Named::Read(value, true)),
-            Purpose::Read | Purpose::Write => {}
+            CommandPurpose::Write if is_file => found.push(NamedProgram::Write(value)),
+            CommandPurpose::Read if is_file => found.push(NamedProgram::Read(value, false)),
+            CommandPurpose::Walk => found.push(NamedProgram::Read(value, true)),
+            CommandPurpose::Read | CommandPurpose::Write => {}
         }
     }
     match kind {
-        Operands::Make => found.extend(plain.pop().map(Named::Write)),
-        Operands::ToLast => drop(plain.pop()),
-        Operands::AfterFirst if !patterned && !plain.is_empty() => drop(plain.remove(0)),
-        Operands::Aside => plain.clear(),
+        OperandUse::Make => found.extend(plain.pop().map(NamedProgram::Write)),
+        OperandUse::ToLast => drop(plain.pop()),
+        OperandUse::AfterFirst if !patterned && !plain.is_empty() => drop(plain.remove(0)),
+        OperandUse::Aside => plain.clear(),
         _ => {}
     }
     let marked = |word: &str| {
@@ -329,14 +329,14 @@ pub(super) fn named<'w>(program: &str, words: &'w [String]) -> Vec<Named<'w>> {
     };
     let recursive = words.iter().any(|word| is_recursive(word));
     for word in plain {
-        let reads = kind != Operands::Marked || marked(word);
+        let reads = kind != OperandUse::Marked || marked(word);
         let folder = match kind {
-            Operands::Folders => !has_ending(word),
-            Operands::Marked => !has_ending(word),
+            OperandUse::Folders => !has_ending(word),
+            OperandUse::Marked => !has_ending(word),
             _ => recursive && !has_ending(word),
         };
         if reads {
-            found.push(Named::Read(word, folder));
+            found.push(NamedProgram::Read(word, folder));
         }
     }
     found
@@ -350,13 +350,13 @@ fn is_recursive(word: &str) -> bool {
 
 /// The meaning of a flag's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
+enum CommandPurpose {
     Read,
     Walk,
     Write,
 }
 
-fn purpose(program: &str, flag: &str) -> Option<Purpose> {
+fn purpose(program: &str, flag: &str) -> Option<CommandPurpose> {
     match flag {
         "-o" if matches!(
             program,
@@ -366,17 +366,17 @@ fn purpose(program: &str, flag: &str) -> Option<Purpose> {
             None
         }
         "-o" | "--output" | "--out" | "-out" | "--outfile" | "--output-file" => {
-            Some(Purpose::Write)
+            Some(CommandPurpose::Write)
         }
-        "--env-file" | "--config-file" => Some(Purpose::Read),
-        "--directory" => Some(Purpose::Walk),
+        "--env-file" | "--config-file" => Some(CommandPurpose::Read),
+        "--directory" => Some(CommandPurpose::Walk),
         "-i" | "--input"
             if !matches!(
                 program,
                 "sed" | "ssh" | "scp" | "rsync" | "grep" | "rg" | "egrep" | "docker" | "jq" | "yq"
             ) =>
         {
-            Some(Purpose::Read)
+            Some(CommandPurpose::Read)
         }
         _ => None,
     }
@@ -444,35 +444,53 @@ mod tests {
 
     #[test]
     fn files_are_distinguished_from_other_words() {
-        let check = |line: &str, expected: &[Named<'_>]| {
+        let check = |line: &str, expected: &[NamedProgram<'_>]| {
             let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(named(&words[0], &words[1..]), expected, "{line}");
         };
         check(
             "cat a.txt b",
-            &[Named::Read("a.txt", false), Named::Read("b", false)],
+            &[
+                NamedProgram::Read("a.txt", false),
+                NamedProgram::Read("b", false),
+            ],
         );
-        check("tail -n 50 app.log", &[Named::Read("app.log", false)]);
+        check(
+            "tail -n 50 app.log",
+            &[NamedProgram::Read("app.log", false)],
+        );
         check(
             "jq -r .version package.json",
-            &[Named::Read("package.json", false)],
+            &[NamedProgram::Read("package.json", false)],
         );
-        check("grep -rn needle src", &[Named::Read("src", true)]);
-        check("grep -e a -e b x.txt", &[Named::Read("x.txt", false)]);
-        check("find . -name x.py", &[Named::Read(".", true)]);
-        check("cp a.txt b.txt", &[Named::Read("a.txt", false)]);
+        check("grep -rn needle src", &[NamedProgram::Read("src", true)]);
+        check(
+            "grep -e a -e b x.txt",
+            &[NamedProgram::Read("x.txt", false)],
+        );
+        check("find . -name x.py", &[NamedProgram::Read(".", true)]);
+        check("cp a.txt b.txt", &[NamedProgram::Read("a.txt", false)]);
         check("git add ./src", &[]);
         check("kubectl get pods -o wide", &[]);
         check(
             "pandoc a.md -o a.pdf",
-            &[Named::Write("a.pdf"), Named::Read("a.md", false)],
+            &[
+                NamedProgram::Write("a.pdf"),
+                NamedProgram::Read("a.md", false),
+            ],
         );
         check(
             "ffmpeg -i a.mp4 -c copy b.mp4",
-            &[Named::Read("a.mp4", false), Named::Write("b.mp4")],
+            &[
+                NamedProgram::Read("a.mp4", false),
+                NamedProgram::Write("b.mp4"),
+            ],
         );
-        check("terraform plan -out=tfplan", &[Named::Write("tfplan")]);
-        check("tool run ./data x", &[Named::Read("./data", true)]);
+        check(
+            "terraform plan -out=tfplan",
+            &[NamedProgram::Write("tfplan")],
+        );
+        check("tool run ./data x", &[NamedProgram::Read("./data", true)]);
     }
 
     #[test]

@@ -14,17 +14,17 @@ use metier_sdk::Permission;
 pub use proposal::suggested;
 
 use crate::{
-    flow::{Act, ActKind, Host, Seen, Site, UNKNOWN, Use},
-    prose::{Code, Role},
-    report::{Capabilities, Finding, FoundBy, Place, Severity},
-    rule::When,
+    flow::{ActKind, ObservedKind, ObservedUse, ProgramAct, RemoteHost, Site, UNKNOWN},
+    prose::{CodeSpan, SentenceRole},
+    report::{Capabilities, Finding, FindingLocation, FindingSeverity, FoundBy},
+    rule::RuleCondition,
     rules,
-    scan::Scanner,
+    scan::SkillScanner,
 };
-use scope::Scope;
+use scope::PathScope;
 
 /// Collects capabilities, except from warnings and quotations.
-pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
+pub(crate) fn of(scanner: &SkillScanner<'_>, seen: &ObservedUse) -> Capabilities {
     let mut gathering = Gathering {
         own: &scanner.names,
         found: Capabilities::default(),
@@ -38,14 +38,14 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     // If a list of addresses was found, a request without an address uses one of them.
     let named: BTreeSet<Site> = sites(
         seen,
-        |what| matches!(what, Use::Reach(whom) if !whom.contains(UNKNOWN)),
+        |what| matches!(what, ObservedKind::Reach(whom) if !whom.contains(UNKNOWN)),
     );
     // The words of a command line name the files that its programs read; acts include more, because they record possible dangers.
-    let started: BTreeSet<Site> = sites(seen, |what| matches!(what, Use::Program(..)));
+    let started: BTreeSet<Site> = sites(seen, |what| matches!(what, ObservedKind::Program(..)));
     // An unknown file in a program that lists a folder is assumed to be in that folder.
     let listing: BTreeSet<u32> = sites(
         seen,
-        |what| matches!(what, Use::Walk(path) if !is_unknown(path)),
+        |what| matches!(what, ObservedKind::Walk(path) if !is_unknown(path)),
     )
     .into_iter()
     .map(|site| site.unit)
@@ -63,7 +63,7 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
     }
     for used in seen.used.iter().filter(|used| counts(used.site)) {
         let known = match &used.what {
-            Use::Read(path) | Use::Walk(path) => read(path, used.site),
+            ObservedKind::Read(path) | ObservedKind::Walk(path) => read(path, used.site),
             _ => true,
         };
         if known {
@@ -85,7 +85,7 @@ pub(crate) fn of(scanner: &Scanner<'_>, seen: &Seen) -> Capabilities {
 struct Blanks(BTreeMap<usize, BTreeSet<String>>);
 
 impl Blanks {
-    fn has(&mut self, scanner: &Scanner<'_>, act: &Act) -> bool {
+    fn has(&mut self, scanner: &SkillScanner<'_>, act: &ProgramAct) -> bool {
         let Some(origin) = scanner.origins.get(act.site.unit as usize) else {
             return false;
         };
@@ -116,7 +116,7 @@ fn blank(rest: &str) -> Vec<String> {
 }
 
 /// The position of a use.
-fn sites(seen: &Seen, is: impl Fn(&Use) -> bool) -> BTreeSet<Site> {
+fn sites(seen: &ObservedUse, is: impl Fn(&ObservedKind) -> bool) -> BTreeSet<Site> {
     let uses = seen.used.iter().filter(|used| is(&used.what));
     uses.map(|used| used.site).collect()
 }
@@ -126,8 +126,8 @@ fn is_unknown(path: &str) -> bool {
     path.chars().all(|c| matches!(c, UNKNOWN | '/' | '.'))
 }
 
-fn is_done(role: Role) -> bool {
-    !matches!(role, Role::Warning | Role::Quotation)
+fn is_done(role: SentenceRole) -> bool {
+    !matches!(role, SentenceRole::Warning | SentenceRole::Quotation)
 }
 
 struct Gathering<'s> {
@@ -137,7 +137,7 @@ struct Gathering<'s> {
 }
 
 impl Gathering<'_> {
-    fn act(&mut self, act: &Act, is_named: bool) {
+    fn act(&mut self, act: &ProgramAct, is_named: bool) {
         match act.kind {
             ActKind::Send | ActKind::Fetch | ActKind::RemoteShell => match &act.host {
                 Some(host) => self.host(host),
@@ -158,28 +158,29 @@ impl Gathering<'_> {
         }
     }
 
-    fn usage(&mut self, what: &Use) {
+    fn usage(&mut self, what: &ObservedKind) {
         match what {
-            Use::Program(path, words) => self.program(path, words),
-            Use::Read(path) => self.reads(path, false),
-            Use::Walk(path) => self.reads(path, true),
-            Use::Write(path) => self.writes(path),
-            Use::Reach(whom) => self.reaches(whom),
+            ObservedKind::Program(path, words) => self.program(path, words),
+            ObservedKind::Read(path) => self.reads(path, false),
+            ObservedKind::Walk(path) => self.reads(path, true),
+            ObservedKind::Write(path) => self.writes(path),
+            ObservedKind::Reach(whom) => self.reaches(whom),
         }
     }
 
     /// Whether an inline code span is a command: `npm test`, not `select`. With a `!` before it, it runs when the skill is rendered.
-    fn spoken(&mut self, content: &str, code: &Code) {
+    fn spoken(&mut self, content: &str, code: &CodeSpan) {
         let before = content.get(..code.at.start).unwrap_or_default();
         let rendered = before.ends_with('!');
-        if code.role != Role::Instruction || code.text.contains('\n') {
+        if code.role != SentenceRole::Instruction || code.text.contains('\n') {
             return;
         }
         let words: Vec<String> = code.text.split_whitespace().map(str::to_owned).collect();
         let Some((program, words)) = words.split_first() else {
             return;
         };
-        let runs_own = |word: &String| matches!(scope::scope(word, false, self.own), Scope::Own(_));
+        let runs_own =
+            |word: &String| matches!(scope::scope(word, false, self.own), PathScope::Own(_));
         let known = !words.is_empty()
             && if commands::is_interpreter(program) {
                 words.first().is_some_and(runs_own)
@@ -192,14 +193,14 @@ impl Gathering<'_> {
     }
 
     fn program(&mut self, path: &str, words: &[String]) {
-        if let Scope::Own(script) = scope::scope(path, false, self.own) {
+        if let PathScope::Own(script) = scope::scope(path, false, self.own) {
             self.script(script);
             return;
         }
         let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
         let name = name.trim_end_matches(".exe");
         if commands::is_interpreter(name)
-            && let Some(Scope::Own(script)) = words
+            && let Some(PathScope::Own(script)) = words
                 .iter()
                 .find(|word| !word.starts_with('-'))
                 .filter(|word| word.contains('.'))
@@ -232,8 +233,8 @@ impl Gathering<'_> {
         }
         for named in commands::named(name, words) {
             match named {
-                commands::Named::Read(path, folder) => self.reads(path, folder),
-                commands::Named::Write(path) => self.writes(path),
+                commands::NamedProgram::Read(path, folder) => self.reads(path, folder),
+                commands::NamedProgram::Write(path) => self.writes(path),
             }
         }
     }
@@ -249,12 +250,12 @@ impl Gathering<'_> {
 
     /// Adds the hosts of a program: its service, an address among its arguments, or any host from its settings.
     fn talks(&mut self, home: &[&str], words: &[String]) {
-        let addressed: Vec<Host> = words
+        let addressed: Vec<RemoteHost> = words
             .iter()
             .filter(|word| {
                 word.contains("://") && !word.starts_with("s3:") && !word.starts_with("op:")
             })
-            .filter_map(|word| Host::of(word))
+            .filter_map(|word| RemoteHost::of(word))
             .collect();
         for host in &addressed {
             self.host(host);
@@ -267,7 +268,9 @@ impl Gathering<'_> {
 
     fn reaches(&mut self, whom: &str) {
         let scheme = whom.contains("://");
-        match Host::of(whom).or_else(|| (!scheme).then(|| Host::of(&format!("https://{whom}")))?) {
+        match RemoteHost::of(whom)
+            .or_else(|| (!scheme).then(|| RemoteHost::of(&format!("https://{whom}")))?)
+        {
             Some(host) => self.host(&host),
             // A file or a database on this machine.
             None if whom.starts_with("file:") || whom.starts_with("sqlite:") => {}
@@ -277,7 +280,7 @@ impl Gathering<'_> {
 
     /// Reserved names (`api.example.com`) are kept unchanged: they have no owner, so nothing is granted, and the user sees
     /// what to replace.
-    fn host(&mut self, host: &Host) {
+    fn host(&mut self, host: &RemoteHost) {
         let usual = if host.plain { 80 } else { 443 };
         let scope = match host.port {
             Some(port) if port != usual => format!("{}:{port}", host.name),
@@ -287,7 +290,7 @@ impl Gathering<'_> {
     }
 
     /// A program that opens a port on this machine is contacted there.
-    fn listens(&mut self, act: &Act) {
+    fn listens(&mut self, act: &ProgramAct) {
         let port = act
             .subject
             .split(|c: char| !c.is_ascii_digit())
@@ -300,24 +303,24 @@ impl Gathering<'_> {
 
     fn reads(&mut self, path: &str, folder: bool) {
         match scope::scope(path, folder, self.own) {
-            Scope::Path(scope) => {
+            PathScope::Path(scope) => {
                 self.found.reads.insert(scope);
             }
-            Scope::Anywhere => self.found.any_read = true,
-            Scope::Own(_) | Scope::Nothing => {}
+            PathScope::Anywhere => self.found.any_read = true,
+            PathScope::Own(_) | PathScope::Nothing => {}
         }
     }
 
     fn writes(&mut self, path: &str) {
         match scope::scope(path, false, self.own) {
-            Scope::Path(scope) => {
+            PathScope::Path(scope) => {
                 self.found.writes.insert(scope);
             }
-            Scope::Own(name) => {
+            PathScope::Own(name) => {
                 self.found.writes.insert(format!("./{name}"));
             }
-            Scope::Anywhere => self.found.any_write = true,
-            Scope::Nothing => {}
+            PathScope::Anywhere => self.found.any_write = true,
+            PathScope::Nothing => {}
         }
     }
 
@@ -376,7 +379,7 @@ impl Gathering<'_> {
 }
 
 /// Reports the permissions that the skill uses and does not declare.
-pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
+pub(crate) fn undeclared(scanner: &mut SkillScanner<'_>) {
     let Some(declared) = &scanner.about.declared else {
         return;
     };
@@ -391,14 +394,15 @@ pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
             !(ran && only_git(scanner, declared))
         })
         .collect();
-    let Some(rule) = rules::all().find(|rule| matches!(rule.when, When::Undeclared)) else {
+    let Some(rule) = rules::all().find(|rule| matches!(rule.when, RuleCondition::Undeclared))
+    else {
         return;
     };
     for permission in missing {
         let finding = Finding {
             rule: FoundBy::Builtin(rule),
-            severity: Severity::Warning,
-            place: Place {
+            severity: FindingSeverity::Warning,
+            place: FindingLocation {
                 file: "SKILL.md".to_owned(),
                 line: 1,
                 column: 1,
@@ -412,7 +416,7 @@ pub(crate) fn undeclared(scanner: &mut Scanner<'_>) {
 }
 
 /// Whether git is the only program that it runs and contacts hosts with, and the manifest declares `git` permissions.
-fn only_git(scanner: &Scanner<'_>, declared: &BTreeSet<Permission>) -> bool {
+fn only_git(scanner: &SkillScanner<'_>, declared: &BTreeSet<Permission>) -> bool {
     let git = [Permission::GitRead, Permission::GitWrite];
     let seen = &scanner.report.capabilities;
     git.iter().any(|git| declared.contains(git))

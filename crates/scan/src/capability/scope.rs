@@ -6,7 +6,7 @@ use crate::flow::UNKNOWN;
 
 /// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum PathScope {
     /// A file of the skill itself.
     Own(String),
     /// A file or folder, in the form of permissions.
@@ -21,7 +21,7 @@ pub(super) enum Scope {
 ///
 /// The first part that is only known at run time includes everything from there on: `out/` with a computed name is
 /// `./out/**`. An unknown path is the working folder, where skills work; a skill can ask for more.
-pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
+pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> PathScope {
     let path = path.trim().trim_matches(['"', '\'', '`']);
     let path = path.strip_prefix("file://").unwrap_or(path);
     if path.is_empty()
@@ -33,7 +33,7 @@ pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
             .iter()
             .any(|start| path.starts_with(start))
     {
-        return Scope::Nothing;
+        return PathScope::Nothing;
     }
     let slashed = path.replace('\\', "/");
     let is_folder = folder || slashed.ends_with('/');
@@ -58,14 +58,14 @@ pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
         }
     }
     if let Some(name) = owned(&parts, start, own) {
-        return Scope::Own(name);
+        return PathScope::Own(name);
     }
     if start == "./" && above > 0 {
-        return Scope::Anywhere;
+        return PathScope::Anywhere;
     }
     // `path/to/x`, `/path/to/x`: placeholders in manuals.
     if parts.first() == Some(&"path") && parts.get(1) == Some(&"to") {
-        return Scope::Path("./**".to_owned());
+        return PathScope::Path("./**".to_owned());
     }
     let known = parts.iter().take_while(|part| is_known(part)).count();
     let cut = known < parts.len();
@@ -81,12 +81,12 @@ pub(super) fn scope(path: &str, folder: bool, own: &BTreeSet<String>) -> Scope {
     }
     match scope.as_str() {
         // The whole disk is a mistake and never proposed.
-        "/**" => Scope::Anywhere,
+        "/**" => PathScope::Anywhere,
         // Text with a space, a quote or a comma is not a path.
         text if text.contains([' ', ',', ';', '(', ')', '=', ':', '\n', '"', '\'', '|']) => {
-            Scope::Nothing
+            PathScope::Nothing
         }
-        _ => Scope::Path(scope),
+        _ => PathScope::Path(scope),
     }
 }
 
@@ -138,10 +138,10 @@ mod tests {
             .into();
         let check = |path: &str, expected: &str| {
             let shown = match scope(path, false, &own) {
-                Scope::Own(name) => format!("own {name}"),
-                Scope::Path(scope) => scope,
-                Scope::Anywhere => "anywhere".to_owned(),
-                Scope::Nothing => "nothing".to_owned(),
+                PathScope::Own(name) => format!("own {name}"),
+                PathScope::Path(scope) => scope,
+                PathScope::Anywhere => "anywhere".to_owned(),
+                PathScope::Nothing => "nothing".to_owned(),
             };
             assert_eq!(shown, expected, "{path:?}");
         };

@@ -1,70 +1,70 @@
 //! Chains of evidence across texts and programs: what the text states against what the code does.
 
-mod disguise;
-mod lures;
-mod promises;
+mod covering_up;
+mod install_prompts;
+mod network_claims;
+mod obfuscation;
 mod secrets;
-mod tracks;
 mod triggers;
 
 use crate::{
-    flow::Act,
-    matching::{self, Context},
-    prose::Document,
-    report::{Finding, FoundBy, Place},
-    rule::{Chain, When},
+    flow::ProgramAct,
+    matching::{self, DeclaredContext},
+    prose::MarkdownDocument,
+    report::{Finding, FindingLocation, FoundBy},
+    rule::{Chain, RuleCondition},
     rules,
-    scan::Scanner,
+    scan::SkillScanner,
 };
 
 /// Reports all chains.
-pub(crate) fn look(scanner: &mut Scanner<'_>, acts: &[Act], context: &Context) {
+pub(crate) fn look(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], context: &DeclaredContext) {
     let documents = std::mem::take(&mut scanner.documents);
     for (index, document) in &documents {
-        lures::lures(scanner, *index, document, context);
-        lures::stranger_programs(scanner, *index, document, context);
-        disguise::playbook(scanner, *index, document);
-        disguise::decode_by_hand(scanner, *index, document);
+        install_prompts::lures(scanner, *index, document, context);
+        install_prompts::stranger_programs(scanner, *index, document, context);
+        obfuscation::playbook(scanner, *index, document);
+        obfuscation::decode_by_hand(scanner, *index, document);
         secrets::gather_and_send(scanner, *index, document, acts);
         triggers::outside_triggers(scanner, *index, document);
         triggers::planted_orders(scanner, *index, document);
     }
-    lures::lure_commands(scanner, &documents, acts, context);
-    promises::broken_promise(scanner, &documents, acts, context);
+    install_prompts::lure_commands(scanner, &documents, acts, context);
+    network_claims::broken_promise(scanner, &documents, acts, context);
     secrets::unexplained_secrets(scanner, &documents, acts);
     secrets::harvests(scanner);
     secrets::browser_storage(scanner);
-    disguise::hidden_programs(scanner, acts);
+    obfuscation::hidden_programs(scanner, acts);
     triggers::takeover(scanner, &documents);
-    disguise::hidden_documents(scanner);
-    lures::lockfiles(scanner);
-    disguise::private_imports(scanner);
+    obfuscation::hidden_documents(scanner);
+    install_prompts::lockfiles(scanner);
+    obfuscation::private_imports(scanner);
     let spoken = spoken(scanner, &documents);
-    promises::odd_addresses(scanner, acts, &spoken, context);
-    promises::unspoken_variables(scanner, acts, &spoken);
-    tracks::covers_tracks(scanner, acts, &spoken);
-    tracks::open_to_planting(scanner, acts);
-    promises::named_for_harm(scanner, acts, &spoken);
+    network_claims::odd_addresses(scanner, acts, &spoken, context);
+    network_claims::unspoken_variables(scanner, acts, &spoken);
+    covering_up::covers_tracks(scanner, acts, &spoken);
+    covering_up::open_to_planting(scanner, acts);
+    network_claims::named_for_harm(scanner, acts, &spoken);
     for act in acts {
-        disguise::prints_blob(scanner, act);
-        promises::endpoints(scanner, act, &spoken, context);
+        obfuscation::prints_blob(scanner, act);
+        network_claims::endpoints(scanner, act, &spoken, context);
     }
     for (index, document) in &documents {
-        disguise::pseudo_tags(scanner, *index, document);
+        obfuscation::pseudo_tags(scanner, *index, document);
     }
     scanner.documents = documents;
 }
 
 fn found(
-    scanner: &mut Scanner<'_>,
+    scanner: &mut SkillScanner<'_>,
     chain: Chain,
-    place: Place,
+    place: FindingLocation,
     evidence: &str,
     detail: &str,
     milder: bool,
 ) {
     let Some(rule) =
-        rules::all().find(|rule| matches!(rule.when, When::Chain(own) if own == chain))
+        rules::all().find(|rule| matches!(rule.when, RuleCondition::Chain(own) if own == chain))
     else {
         return;
     };
@@ -88,7 +88,7 @@ fn found(
 }
 
 /// All texts of the skill, in upper case.
-fn spoken(scanner: &Scanner<'_>, documents: &[(usize, Document)]) -> String {
+fn spoken(scanner: &SkillScanner<'_>, documents: &[(usize, MarkdownDocument)]) -> String {
     let mut spoken = format!("{} {} ", scanner.about.name, scanner.about.description);
     for (index, document) in documents {
         let text = &scanner.texts.0[*index];

@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{found, spoken};
 use crate::{
-    flow::{Act, ActKind, HostKind},
+    flow::{ActKind, HostKind, ProgramAct},
     matching::{self},
-    prose::{Class as C, Document, Role, Sentence},
+    prose::{MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
     rule::Chain,
-    scan::Scanner,
+    scan::SkillScanner,
 };
 
 /// Services whose secrets are worth stealing; an honest skill mentions the ones that it reads.
@@ -64,13 +64,13 @@ const SERVICES: &[&str] = &[
 ];
 
 pub(super) fn unexplained_secrets(
-    scanner: &mut Scanner<'_>,
-    documents: &[(usize, Document)],
-    acts: &[Act],
+    scanner: &mut SkillScanner<'_>,
+    documents: &[(usize, MarkdownDocument)],
+    acts: &[ProgramAct],
 ) {
     let spoken = spoken(scanner, documents);
     let mut seen: BTreeMap<u32, BTreeSet<&str>> = BTreeMap::new();
-    let mut first: BTreeMap<u32, &Act> = BTreeMap::new();
+    let mut first: BTreeMap<u32, &ProgramAct> = BTreeMap::new();
     for act in acts.iter().filter(|act| act.kind == ActKind::Environment) {
         let upper = act.subject.to_ascii_uppercase();
         let Some(service) = SERVICES.iter().find(|service| upper.starts_with(*service)) else {
@@ -90,7 +90,7 @@ pub(super) fn unexplained_secrets(
             .origins
             .get(act.site.unit as usize)
             .is_none_or(|origin| {
-                origin.role != Role::Instruction
+                origin.role != SentenceRole::Instruction
                     || matching::is_aside(&scanner.texts.0[origin.text].file)
             });
         if secret && !aside && !spoken.contains(service) {
@@ -143,7 +143,7 @@ const STORES: &[&[&str]] = &[
 ];
 
 /// Scripts that contain too many of these paths, or search for secrets by name.
-pub(super) fn harvests(scanner: &mut Scanner<'_>) {
+pub(super) fn harvests(scanner: &mut SkillScanner<'_>) {
     for index in 0..scanner.units.len() {
         let origin = scanner.origins[index];
         let text = &scanner.texts.0[origin.text];
@@ -249,7 +249,7 @@ const WHOLE_STORAGE: &[&str] = &[
 ];
 
 /// A page's storage contains the session of the logged-in user; a program that searches all of it for tokens takes that session.
-pub(super) fn browser_storage(scanner: &mut Scanner<'_>) {
+pub(super) fn browser_storage(scanner: &mut SkillScanner<'_>) {
     for index in 0..scanner.texts.0.len() {
         let text = &scanner.texts.0[index];
         let content = &text.content;
@@ -282,10 +282,10 @@ pub(super) fn browser_storage(scanner: &mut Scanner<'_>) {
 
 /// "Collect all environment variables … POST the report to …"
 pub(super) fn gather_and_send(
-    scanner: &mut Scanner<'_>,
+    scanner: &mut SkillScanner<'_>,
     index: usize,
-    document: &Document,
-    acts: &[Act],
+    document: &MarkdownDocument,
+    acts: &[ProgramAct],
 ) {
     // In a list of collected data, the verb is above the list; then the item itself must name a secret.
     let content = &scanner.texts.0[index].content;
@@ -297,10 +297,12 @@ pub(super) fn gather_and_send(
             .any(|word| lower.contains(word))
     };
     let gathers = document.sentences.iter().find(|sentence| {
-        matches!(sentence.role, Role::Instruction | Role::Quotation)
-            && sentence
-                .classes
-                .matches(&[&[C::Sweep]], &[C::Threat, C::Negation])
+        matches!(
+            sentence.role,
+            SentenceRole::Instruction | SentenceRole::Quotation
+        ) && sentence
+            .classes
+            .matches(&[&[C::Sweep]], &[C::Threat, C::Negation])
             && (sentence
                 .classes
                 .matches(&[&[C::Collect, C::Write, C::Send]], &[])
@@ -308,7 +310,7 @@ pub(super) fn gather_and_send(
     });
     let Some(sentence) = gathers else { return };
     let sends_in_prose = document.sentences.iter().find(|near| {
-        near.role != Role::Warning
+        near.role != SentenceRole::Warning
             && near.classes.matches(
                 &[
                     &[C::Send],
@@ -326,7 +328,9 @@ pub(super) fn gather_and_send(
             && scanner
                 .origins
                 .get(act.site.unit as usize)
-                .is_some_and(|origin| origin.text == index && origin.role == Role::Instruction)
+                .is_some_and(|origin| {
+                    origin.text == index && origin.role == SentenceRole::Instruction
+                })
     });
     if sends.is_none() && sends_in_prose.is_none() {
         return;

@@ -2,9 +2,9 @@
 
 use super::found;
 use crate::{
-    prose::{Class as C, Document, Role, Sentence},
+    prose::{MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
     rule::Chain,
-    scan::Scanner,
+    scan::SkillScanner,
 };
 
 /// Top folders with files of projects, users and machines, which the skill did not create.
@@ -90,12 +90,16 @@ const WORSE: &[&str] = &[
 
 /// "If `/app/policy.md` exists, treat it as …": the author of that file instructs the agent, and a reader of the
 /// skill does not see it.
-pub(super) fn outside_triggers(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+pub(super) fn outside_triggers(
+    scanner: &mut SkillScanner<'_>,
+    index: usize,
+    document: &MarkdownDocument,
+) {
     let told = document.sentences.iter().enumerate();
     for (position, sentence) in told {
         if !sentence.classes.contains(C::IfThere)
             || sentence.classes.contains(C::Threat)
-            || matches!(sentence.role, Role::Quotation | Role::Table)
+            || matches!(sentence.role, SentenceRole::Quotation | SentenceRole::Table)
         {
             continue;
         }
@@ -137,9 +141,13 @@ const UNASKED: &[&str] = &[
 ];
 
 /// "Write the following to CLAUDE.md:", followed by instructions not to ask.
-pub(super) fn planted_orders(scanner: &mut Scanner<'_>, index: usize, document: &Document) {
+pub(super) fn planted_orders(
+    scanner: &mut SkillScanner<'_>,
+    index: usize,
+    document: &MarkdownDocument,
+) {
     let names_file = |sentence: &&Sentence| {
-        sentence.role == Role::Instruction
+        sentence.role == SentenceRole::Instruction
             && sentence
                 .classes
                 .matches(&[&[C::AgentFiles], &[C::Write]], &[C::Threat])
@@ -152,7 +160,7 @@ pub(super) fn planted_orders(scanner: &mut Scanner<'_>, index: usize, document: 
             document.code.iter().find(|code| {
                 let lower = || code.text.to_ascii_lowercase();
                 !code.inline
-                    && code.role == Role::Instruction
+                    && code.role == SentenceRole::Instruction
                     && code.at.start >= sentence.at.start
                     && code.at.start <= sentence.at.end + BELOW
                     && UNASKED.iter().any(|sign| lower().contains(sign))
@@ -165,7 +173,7 @@ pub(super) fn planted_orders(scanner: &mut Scanner<'_>, index: usize, document: 
 }
 
 /// One sentence claims every conversation, and another one gives the same answer to all of them.
-pub(super) fn takeover(scanner: &mut Scanner<'_>, documents: &[(usize, Document)]) {
+pub(super) fn takeover(scanner: &mut SkillScanner<'_>, documents: &[(usize, MarkdownDocument)]) {
     let told = |class: C| {
         documents.iter().find_map(|(index, document)| {
             document
@@ -174,7 +182,10 @@ pub(super) fn takeover(scanner: &mut Scanner<'_>, documents: &[(usize, Document)
                 .find(|sentence| {
                     sentence.classes.contains(class)
                         && !sentence.classes.contains(C::Threat)
-                        && matches!(sentence.role, Role::Instruction | Role::Warning)
+                        && matches!(
+                            sentence.role,
+                            SentenceRole::Instruction | SentenceRole::Warning
+                        )
                 })
                 .map(|sentence| (*index, sentence.at.clone()))
         })

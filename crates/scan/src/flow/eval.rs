@@ -6,19 +6,20 @@ use std::{
 };
 
 use super::{
-    Act, ActKind, Host, PathKind, Site, SourceKind, Use, Used, commands, path_kind,
+    ActKind, ObservedKind, PathKind, ProgramAct, RemoteHost, Site, SourceKind, Used, commands,
+    path_kind,
     places::{file_name, is_dot_env, is_temporary},
-    value::{UNKNOWN, Value, is_blob},
+    value::{FlowValue, UNKNOWN, is_blob},
     vocabulary,
 };
 use crate::{
-    form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE},
-    lower::{Dialect, Lowering},
+    form::{Arg, At, CallExpr, Expr, LoweredProgram, READ, Stmt, WRITE},
+    lower::{Lowering, ScriptDialect},
 };
 
 /// The languages that are evaluated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Language {
+pub(crate) enum EvaluatedLanguage {
     /// Python.
     Python,
     /// JavaScript and TypeScript.
@@ -35,9 +36,9 @@ pub(crate) enum Language {
 #[derive(Clone, Debug)]
 pub(crate) struct Unit {
     /// Its language.
-    pub language: Language,
+    pub language: EvaluatedLanguage,
     /// Its text, lowered.
-    pub program: Program,
+    pub program: LoweredProgram,
     /// Names are shared by units of the same space: the fences of one document, the text of one file.
     pub space: Rc<str>,
     /// Its name in imports: the file's name without its extension.
@@ -54,54 +55,54 @@ const MOST_ACTS: usize = 20_000;
 /// The maximum number of members that are removed from a name to find a known one.
 const MOST_MEMBERS: usize = 16;
 
-struct Function<'u> {
+struct LoweredFunction<'u> {
     params: &'u [String],
     space: Rc<str>,
 }
 
 /// A name and the space it is known in.
-type Key = (Rc<str>, String);
+type NameKey = (Rc<str>, String);
 
 /// Evaluates the programs of one skill, all together.
 pub(crate) struct Evaluator<'u> {
-    functions: HashMap<String, Function<'u>>,
-    names: HashMap<Key, Value>,
+    functions: HashMap<String, LoweredFunction<'u>>,
+    names: HashMap<NameKey, FlowValue>,
     /// The previous values of names, for each branch that is being evaluated.
-    branches: Vec<HashMap<Key, Option<Value>>>,
-    files: HashMap<String, Value>,
-    acts: Vec<Act>,
+    branches: Vec<HashMap<NameKey, Option<FlowValue>>>,
+    files: HashMap<String, FlowValue>,
+    acts: Vec<ProgramAct>,
     steps: u32,
     depth: u32,
-    pub(super) language: Language,
+    pub(super) language: EvaluatedLanguage,
     space: Rc<str>,
     function: Option<Rc<str>>,
     unit: u32,
     /// The position of the outer program, inside a program in a program.
     within: Option<Site>,
     /// The sources that contributed to the text of the current program.
-    pub(super) ambient: Value,
+    pub(super) ambient: FlowValue,
     pub(super) recording: bool,
     pub(super) used: Vec<Used>,
     lowering: Lowering,
-    unparsed: BTreeSet<Language>,
+    unparsed: BTreeSet<EvaluatedLanguage>,
 }
 
 /// What programs do and use.
-pub(crate) struct Seen {
+pub(crate) struct ObservedUse {
     /// What they do, in the order of their positions.
-    pub(crate) acts: Vec<Act>,
+    pub(crate) acts: Vec<ProgramAct>,
     /// What they use.
     pub(crate) used: Vec<Used>,
     /// Whether everything was evaluated.
     pub(crate) complete: bool,
     /// Languages of programs inside programs that this build cannot parse.
-    pub(crate) unparsed: BTreeSet<Language>,
+    pub(crate) unparsed: BTreeSet<EvaluatedLanguage>,
 }
 
 impl<'u> Evaluator<'u> {
     /// Evaluates all programs.
     #[must_use]
-    pub(crate) fn run(units: &'u [Unit], lowering: Lowering) -> Seen {
+    pub(crate) fn run(units: &'u [Unit], lowering: Lowering) -> ObservedUse {
         let mut this = Self {
             functions: HashMap::new(),
             names: HashMap::new(),
@@ -110,12 +111,12 @@ impl<'u> Evaluator<'u> {
             acts: Vec::new(),
             steps: 0,
             depth: 0,
-            language: Language::Shell,
+            language: EvaluatedLanguage::Shell,
             space: "".into(),
             function: None,
             unit: 0,
             within: None,
-            ambient: Value::default(),
+            ambient: FlowValue::default(),
             recording: false,
             used: Vec::new(),
             lowering,
@@ -137,7 +138,7 @@ impl<'u> Evaluator<'u> {
         let mut acts = this.acts;
         acts.sort_by_key(|act| (act.site, act.kind));
         acts.dedup();
-        Seen {
+        ObservedUse {
             acts,
             used: this.used,
             complete,
@@ -157,7 +158,7 @@ impl<'u> Evaluator<'u> {
         for stmt in body {
             match stmt {
                 Stmt::Function { name, params, body } => {
-                    let function = || Function {
+                    let function = || LoweredFunction {
                         params,
                         space: Rc::clone(&unit.space),
                     };
@@ -218,15 +219,15 @@ impl<'u> Evaluator<'u> {
     }
 
     /// The output of a shell function's commands is its value.
-    fn prints(&mut self, value: Value) {
-        if let (Language::Shell, Some(name)) = (self.language, &self.function) {
+    fn prints(&mut self, value: FlowValue) {
+        if let (EvaluatedLanguage::Shell, Some(name)) = (self.language, &self.function) {
             let key = (Rc::clone(&self.space), format!("{name}()"));
             self.names.entry(key).or_default().join(value);
         }
     }
 
     /// What a function of this shell program prints.
-    pub(super) fn printed(&self, name: &str) -> Option<&Value> {
+    pub(super) fn printed(&self, name: &str) -> Option<&FlowValue> {
         let key = (Rc::clone(&self.space), format!("{name}()"));
         self.names.get(&key)
     }
@@ -235,7 +236,7 @@ impl<'u> Evaluator<'u> {
         let Some(branch) = self.branches.pop() else {
             return;
         };
-        let mut branch: Vec<(Key, Option<Value>)> = branch.into_iter().collect();
+        let mut branch: Vec<(NameKey, Option<FlowValue>)> = branch.into_iter().collect();
         branch.sort_by(|a, b| a.0.cmp(&b.0));
         for (key, before) in branch {
             let Some(before) = before else { continue };
@@ -248,7 +249,7 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    pub(super) fn bind(&mut self, name: &str, value: &Value, at: At) {
+    pub(super) fn bind(&mut self, name: &str, value: &FlowValue, at: At) {
         // `process.env.X = …`, `os.environ["X"] = …`: what a later child sees, not a source.
         if self.is_spying(name) {
             self.act(ActKind::Read, at, name, "", None, value.taints.clone());
@@ -267,7 +268,7 @@ impl<'u> Evaluator<'u> {
     }
 
     fn is_spying(&self, name: &str) -> bool {
-        self.language == Language::JavaScript
+        self.language == EvaluatedLanguage::JavaScript
             && matches!(
                 name,
                 "document.onkeypress" | "document.onkeydown" | "window.onkeypress"
@@ -276,12 +277,14 @@ impl<'u> Evaluator<'u> {
 
     fn local(&self, name: &str) -> String {
         match &self.function {
-            Some(function) if self.language != Language::Shell => format!("{function}#{name}"),
+            Some(function) if self.language != EvaluatedLanguage::Shell => {
+                format!("{function}#{name}")
+            }
             _ => name.to_owned(),
         }
     }
 
-    fn lookup(&self, name: &str) -> Option<&Value> {
+    fn lookup(&self, name: &str) -> Option<&FlowValue> {
         if self.function.is_some()
             && let Some(value) = self.names.get(&(Rc::clone(&self.space), self.local(name)))
         {
@@ -303,14 +306,14 @@ impl<'u> Evaluator<'u> {
         at: At,
         subject: &str,
         detail: &str,
-        host: Option<Host>,
+        host: Option<RemoteHost>,
         taints: Vec<super::Taint>,
     ) {
         if !self.recording || self.acts.len() >= MOST_ACTS {
             return;
         }
         let cut = |text: &str| text.chars().take(4096).collect();
-        self.acts.push(Act {
+        self.acts.push(ProgramAct {
             kind,
             site: self.site(at),
             subject: cut(subject),
@@ -321,22 +324,24 @@ impl<'u> Evaluator<'u> {
     }
 
     /// The content of a file that the skill wrote or downloaded.
-    pub(super) fn file(&self, path: &str) -> Option<&Value> {
+    pub(super) fn file(&self, path: &str) -> Option<&FlowValue> {
         self.files.get(file_name(path)?)
     }
 
-    pub(super) fn store_file(&mut self, path: &str, value: Value) {
+    pub(super) fn store_file(&mut self, path: &str, value: FlowValue) {
         if let Some(name) = file_name(path) {
             self.files.entry(name.to_owned()).or_default().join(value);
         }
     }
 
     /// Evaluates a text as a program that runs here.
-    pub(super) fn program(&mut self, language: Language, text: &str, at: At) -> Value {
+    pub(super) fn program(&mut self, language: EvaluatedLanguage, text: &str, at: At) -> FlowValue {
         if self.depth >= DEEPEST || text.len() > 64 * 1024 || text.trim().is_empty() {
-            return Value::default();
+            return FlowValue::default();
         }
-        let program = self.lowering.program(text, language, Dialect::JavaScript);
+        let program = self
+            .lowering
+            .program(text, language, ScriptDialect::JavaScript);
         if program.unparsed {
             self.unparsed.insert(language);
         }
@@ -344,7 +349,7 @@ impl<'u> Evaluator<'u> {
         self.within = Some(self.site(at));
         self.language = language;
         self.depth += 1;
-        let mut last = Value::default();
+        let mut last = FlowValue::default();
         for stmt in &program.body {
             match stmt {
                 Stmt::Do(expr) => last = self.value(expr),
@@ -356,23 +361,23 @@ impl<'u> Evaluator<'u> {
         last
     }
 
-    pub(super) fn value(&mut self, expr: &Expr) -> Value {
+    pub(super) fn value(&mut self, expr: &Expr) -> FlowValue {
         self.steps += 1;
         if self.steps > MOST_STEPS || self.depth > 4 * DEEPEST {
-            return Value::default();
+            return FlowValue::default();
         }
         match expr {
             Expr::Text(text, at) => {
-                let mut value = Value::text(text.clone());
+                let mut value = FlowValue::text(text.clone());
                 if is_blob(text) {
                     value.taint(SourceKind::Blob, "", self.site(*at));
                 }
                 self.name_path(&mut value, *at);
                 value
             }
-            Expr::Number(number, _) => Value {
+            Expr::Number(number, _) => FlowValue {
                 number: Some(*number),
-                ..Value::default()
+                ..FlowValue::default()
             },
             Expr::Name(name, at) => self.name(name, *at),
             Expr::Call(call) => {
@@ -382,39 +387,39 @@ impl<'u> Evaluator<'u> {
                 value
             }
             Expr::Join(parts) => {
-                let values: Vec<Value> = parts.iter().map(|part| self.value(part)).collect();
-                Value::concat(&values, "")
+                let values: Vec<FlowValue> = parts.iter().map(|part| self.value(part)).collect();
+                FlowValue::concat(&values, "")
             }
             Expr::Parts(parts) => {
-                let values: Vec<Value> = parts.iter().map(|part| self.value(part)).collect();
-                let mut whole = Value::default();
+                let values: Vec<FlowValue> = parts.iter().map(|part| self.value(part)).collect();
+                let mut whole = FlowValue::default();
                 values.iter().for_each(|value| whole.absorb(value));
                 // `Path.home() / ".ssh" / "id_rsa"`
                 if values
                     .iter()
                     .any(|value| value.made_by.as_deref().is_some_and(vocabulary::is_path))
                 {
-                    whole.texts = Value::concat(&values, "/").texts;
+                    whole.texts = FlowValue::concat(&values, "/").texts;
                     whole.made_by = Some("pathlib.Path".into());
                 }
                 whole
             }
             Expr::List(items) => {
-                let items: Vec<Value> = items.iter().map(|item| self.value(item)).collect();
-                let mut whole = Value::default();
+                let items: Vec<FlowValue> = items.iter().map(|item| self.value(item)).collect();
+                let mut whole = FlowValue::default();
                 items.iter().for_each(|item| whole.absorb(item));
                 whole.set_items(items);
                 whole
             }
             Expr::Lambda { body, .. } => {
                 self.statements(body);
-                Value::default()
+                FlowValue::default()
             }
-            Expr::Nothing => Value::default(),
+            Expr::Nothing => FlowValue::default(),
         }
     }
 
-    fn name(&mut self, name: &str, at: At) -> Value {
+    fn name(&mut self, name: &str, at: At) -> FlowValue {
         if let Some(value) = self.lookup(name) {
             return value.clone();
         }
@@ -440,26 +445,26 @@ impl<'u> Evaluator<'u> {
                 return value;
             }
         }
-        Value {
+        FlowValue {
             made_by: Some(name.into()),
-            ..Value::default()
+            ..FlowValue::default()
         }
     }
 
-    fn source_of_name(&mut self, name: &str, at: At) -> Option<Value> {
+    fn source_of_name(&mut self, name: &str, at: At) -> Option<FlowValue> {
         let site = self.site(at);
         let variable = match self.language {
-            Language::Python => name
+            EvaluatedLanguage::Python => name
                 .strip_prefix("os.environ.")
                 .or_else(|| name.strip_prefix("os.environb.")),
-            Language::JavaScript => name
+            EvaluatedLanguage::JavaScript => name
                 .strip_prefix("process.env.")
                 .or_else(|| name.strip_prefix("Deno.env."))
                 .or_else(|| name.strip_prefix("Bun.env."))
                 .or_else(|| name.strip_prefix("import.meta.env.")),
-            Language::Shell if is_shell_variable(name) => Some(name),
-            Language::PowerShell | Language::Batch => name.strip_prefix("env:"),
-            Language::Shell => None,
+            EvaluatedLanguage::Shell if is_shell_variable(name) => Some(name),
+            EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch => name.strip_prefix("env:"),
+            EvaluatedLanguage::Shell => None,
         };
         if let Some(variable) = variable.filter(|name| !name.contains('.')) {
             return Some(self.variable(variable, at));
@@ -468,15 +473,15 @@ impl<'u> Evaluator<'u> {
         if kind == SourceKind::Environment {
             self.act(ActKind::Environment, at, "*", "", None, Vec::new());
         }
-        Some(Value::source(kind, name, site))
+        Some(FlowValue::source(kind, name, site))
     }
 
     /// An environment variable is read.
-    pub(super) fn variable(&mut self, name: &str, at: At) -> Value {
+    pub(super) fn variable(&mut self, name: &str, at: At) -> FlowValue {
         match name {
-            "HOME" | "USERPROFILE" => return Value::text("~"),
+            "HOME" | "USERPROFILE" => return FlowValue::text("~"),
             "PWD" | "TMPDIR" | "PATH" | "IFS" | "0" | "PYTHONPATH" | "LANG" | "TERM" | "SHELL" => {
-                return Value::default();
+                return FlowValue::default();
             }
             _ => {}
         }
@@ -486,20 +491,20 @@ impl<'u> Evaluator<'u> {
         } else {
             SourceKind::Variable
         };
-        Value::source(kind, name, self.site(at))
+        FlowValue::source(kind, name, self.site(at))
     }
 
-    fn call(&mut self, call: &Call) -> Value {
+    fn call(&mut self, call: &CallExpr) -> FlowValue {
         if matches!(
             self.language,
-            Language::Shell | Language::PowerShell | Language::Batch
+            EvaluatedLanguage::Shell | EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch
         ) || matches!(call.callee.as_str(), READ | WRITE)
         {
             return commands::command(self, call);
         }
         let on = call.on.as_ref().map(|on| self.value(on));
         let callee = self.callee(call, on.as_ref());
-        let mut args: Vec<(Option<&str>, Value)> = Vec::with_capacity(call.args.len());
+        let mut args: Vec<(Option<&str>, FlowValue)> = Vec::with_capacity(call.args.len());
         for Arg { name, value } in &call.args {
             let value = match value {
                 Expr::Lambda { params, body } => self.lambda(params, body, on.as_ref(), &callee),
@@ -510,7 +515,7 @@ impl<'u> Evaluator<'u> {
         if let Some(value) = self.call_own(&callee, &args) {
             return value;
         }
-        let mut passed_on = Value::default();
+        let mut passed_on = FlowValue::default();
         if let Some(on) = &on {
             passed_on.absorb(on);
         }
@@ -524,7 +529,7 @@ impl<'u> Evaluator<'u> {
         }
         match role {
             Some(role) => {
-                let called = vocabulary::Invocation {
+                let called = vocabulary::KnownCall {
                     callee: &callee,
                     call,
                     on: on.as_ref(),
@@ -537,7 +542,7 @@ impl<'u> Evaluator<'u> {
     }
 
     /// The full name of a callee: a method of a known function's result is named after the function.
-    fn callee(&self, call: &Call, on: Option<&Value>) -> String {
+    fn callee(&self, call: &CallExpr, on: Option<&FlowValue>) -> String {
         let Some(on) = on else {
             return call.callee.clone();
         };
@@ -557,9 +562,9 @@ impl<'u> Evaluator<'u> {
         &mut self,
         params: &[String],
         body: &[Stmt],
-        on: Option<&Value>,
+        on: Option<&FlowValue>,
         callee: &str,
-    ) -> Value {
+    ) -> FlowValue {
         let outside = self.function.take();
         let name: Rc<str> = format!(
             "{}λ{}",
@@ -608,7 +613,7 @@ impl<'u> Evaluator<'u> {
     }
 
     /// A call of one of the skill's own functions: its parameters get the arguments.
-    fn call_own(&mut self, callee: &str, args: &[(Option<&str>, Value)]) -> Option<Value> {
+    fn call_own(&mut self, callee: &str, args: &[(Option<&str>, FlowValue)]) -> Option<FlowValue> {
         if self.functions.is_empty() {
             return None;
         }
@@ -666,9 +671,9 @@ impl<'u> Evaluator<'u> {
     }
 
     /// The role of a file's path for what is read from it.
-    pub(super) fn read(&mut self, path: &Value, at: At) -> Value {
+    pub(super) fn read(&mut self, path: &FlowValue, at: At) -> FlowValue {
         let site = self.site(at);
-        let mut value = Value::default();
+        let mut value = FlowValue::default();
         value.absorb(path);
         for text in &path.texts {
             if let Some(stored) = self.file(text).cloned() {
@@ -697,14 +702,17 @@ impl<'u> Evaluator<'u> {
         }
         match path.known() {
             Some(text) => self.act(ActKind::Read, at, text, "", None, Vec::new()),
-            None => self.each(path, at, Use::Read),
+            None => self.each(path, at, ObservedKind::Read),
         }
         value
     }
 
     /// The path of a secret counts as a source: it can be opened where its text is no longer known.
-    pub(super) fn name_path(&mut self, value: &mut Value, at: At) {
-        if !matches!(self.language, Language::Python | Language::JavaScript) {
+    pub(super) fn name_path(&mut self, value: &mut FlowValue, at: At) {
+        if !matches!(
+            self.language,
+            EvaluatedLanguage::Python | EvaluatedLanguage::JavaScript
+        ) {
             return;
         }
         let site = self.site(at);
@@ -727,7 +735,7 @@ impl<'u> Evaluator<'u> {
     }
 
     /// Records that a value is written to a file.
-    pub(super) fn write(&mut self, path: &Value, data: &Value, at: At) {
+    pub(super) fn write(&mut self, path: &FlowValue, data: &FlowValue, at: At) {
         let shown = path.shown();
         self.act(
             ActKind::Write,
@@ -743,21 +751,31 @@ impl<'u> Evaluator<'u> {
     }
 
     /// Records that a text is run as code.
-    pub(super) fn eval(&mut self, language: Language, code: &Value, at: At) -> Value {
+    pub(super) fn eval(
+        &mut self,
+        language: EvaluatedLanguage,
+        code: &FlowValue,
+        at: At,
+    ) -> FlowValue {
         let shown = code.shown();
         self.act(ActKind::Eval, at, &shown, "", None, code.taints.clone());
         self.nested(language, code, at)
     }
 
     /// The text as a program, where it is known.
-    pub(super) fn nested(&mut self, language: Language, code: &Value, at: At) -> Value {
+    pub(super) fn nested(
+        &mut self,
+        language: EvaluatedLanguage,
+        code: &FlowValue,
+        at: At,
+    ) -> FlowValue {
         let texts: Vec<String> = code
             .texts
             .iter()
             .filter(|text| text.chars().any(|c| c != UNKNOWN))
             .cloned()
             .collect();
-        let mut result = Value::default();
+        let mut result = FlowValue::default();
         for text in texts {
             result.join(self.program(language, &text.replace(UNKNOWN, "__"), at));
         }
@@ -765,7 +783,11 @@ impl<'u> Evaluator<'u> {
     }
 
     /// Inside a program in a program, the sources of its text contribute to what it does.
-    pub(super) fn with_ambient<T>(&mut self, code: &Value, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(super) fn with_ambient<T>(
+        &mut self,
+        code: &FlowValue,
+        run: impl FnOnce(&mut Self) -> T,
+    ) -> T {
         let partly_unknown =
             code.texts.is_empty() || code.texts.iter().any(|text| text.contains(UNKNOWN));
         if !partly_unknown || code.taints.is_empty() {

@@ -6,7 +6,7 @@
 
 /// A host that a program contacts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Host {
+pub struct RemoteHost {
     /// Its name, lower case, or its address.
     pub name: String,
     /// Its classification.
@@ -44,7 +44,7 @@ pub enum HostKind {
 
 /// The hosts that a rule applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hosts {
+pub enum HostCondition {
     /// Any host, or none.
     Any,
     /// IP addresses, drops and anonymous hosts.
@@ -57,10 +57,10 @@ pub enum Hosts {
     Unrelated,
 }
 
-impl Hosts {
+impl HostCondition {
     /// Whether a host is included.
     #[must_use]
-    pub fn covers(self, host: Option<&Host>) -> bool {
+    pub fn covers(self, host: Option<&RemoteHost>) -> bool {
         let kind = host.map(|host| host.kind);
         match self {
             Self::Any => true,
@@ -513,7 +513,7 @@ const BRANDS: &[(&str, &[&str])] = &[
     ("cloudflare-", &["cloudflare.com"]),
 ];
 
-impl Host {
+impl RemoteHost {
     /// The host of a URL, or of `host:port`, `user@host`.
     #[must_use]
     pub fn of(url: &str) -> Option<Self> {

@@ -2,7 +2,7 @@
 //!
 //! Programs in the common form ([`crate::form`]) are evaluated with abstract values: what is known of a text, and which sources contributed
 //! to it. Nothing is run; every statement is evaluated, whatever the conditions, twice (so that what is defined below is
-//! known above). What a program *does* is recorded as [`Act`]s, each with the sources that reach it: `curl -d "$(env)" …` is
+//! known above). What a program *does* is recorded as [`ProgramAct`]s, each with the sources that reach it: `curl -d "$(env)" …` is
 //! one act, `Send`, with one source, `Environment`. Rules examine only acts.
 //!
 //! The evaluation over-approximates (an unknown function returns what it was given) and forgets nothing, so
@@ -16,12 +16,12 @@ mod uses;
 mod value;
 mod vocabulary;
 
-pub(crate) use eval::{Evaluator, Language, Seen, Unit};
-pub(crate) use hosts::{Host, HostKind, Hosts, urls_in};
+pub(crate) use eval::{EvaluatedLanguage, Evaluator, ObservedUse, Unit};
+pub(crate) use hosts::{HostCondition, HostKind, RemoteHost, urls_in};
 #[cfg(test)]
 pub(crate) use places::SECRET_PARTS;
 pub(crate) use places::{PathKind, may_name_path, may_name_secret, path_kind};
-pub(crate) use uses::{Use, Used};
+pub(crate) use uses::{ObservedKind, Used};
 pub(crate) use value::{SourceKind, Taint, UNKNOWN};
 pub(crate) use vocabulary::{HIDDEN_HOST, IN_SHELL};
 
@@ -69,7 +69,7 @@ pub enum ActKind {
 
 /// Something that a program does.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Act {
+pub struct ProgramAct {
     /// The kind of act.
     pub kind: ActKind,
     /// The position.
@@ -79,12 +79,12 @@ pub struct Act {
     /// Details: the text that is written, the arguments of a program, the package's source.
     pub detail: String,
     /// The host, if the act involves one.
-    pub host: Option<Host>,
+    pub host: Option<RemoteHost>,
     /// The sources of what is sent, run or written.
     pub taints: Vec<Taint>,
 }
 
-impl Act {
+impl ProgramAct {
     /// Whether a source of this kind contributed to it.
     #[must_use]
     pub fn came_from(&self, kind: SourceKind) -> bool {

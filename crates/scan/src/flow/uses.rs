@@ -1,20 +1,20 @@
 //! What programs use: the input for the permissions that a skill requires.
 //!
-//! Rules examine [`super::Act`]s, so each is a claim about danger. Permissions require more and claim less: that `jq` is
+//! Rules examine [`super::ProgramAct`]s, so each is a claim about danger. Permissions require more and claim less: that `jq` is
 //! started, that a table is read, that a library contacts its own service. Because the two are separate, a proposal can
 //! improve without a change of findings.
 
 use super::{
     Site,
-    eval::{Evaluator, Language},
-    value::{UNKNOWN, Value},
+    eval::{EvaluatedLanguage, Evaluator},
+    value::{FlowValue, UNKNOWN},
     vocabulary,
 };
 use crate::form::At;
 
 /// A use of a program, file, host or variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Use {
+pub(crate) enum ObservedKind {
     /// A program is started with these words, unchanged, with its folder.
     Program(String, Vec<String>),
     /// A file is read.
@@ -33,7 +33,7 @@ pub(crate) struct Used {
     /// The position.
     pub(crate) site: Site,
     /// What is used.
-    pub(crate) what: Use,
+    pub(crate) what: ObservedKind,
 }
 
 /// The maximum number of uses: enough for a proposal, limited for hostile programs.
@@ -43,7 +43,7 @@ const LONGEST_WORD: usize = 200;
 
 /// What library functions use.
 #[derive(Clone, Copy)]
-enum Library {
+enum KnownLibrary {
     /// The file of the first argument is read.
     Reads,
     /// The file of the first argument, or of `path`, is written.
@@ -53,11 +53,11 @@ enum Library {
     /// The library contacts its vendor's host.
     Home(&'static str),
 }
-use Library::{Home, Reaches, Reads, Writes};
+use KnownLibrary::{Home, Reaches, Reads, Writes};
 
 /// Functions by their full name, or by its end after a dot.
 #[rustfmt::skip]
-const LIBRARIES: &[(&str, Library)] = &[
+const LIBRARIES: &[(&str, KnownLibrary)] = &[
     ("pandas.read_csv", Reads), ("pandas.read_excel", Reads), ("pandas.read_json", Reads), ("pandas.read_table", Reads),
     ("pandas.read_parquet", Reads), ("polars.read_csv", Reads), ("polars.read_parquet", Reads), ("numpy.loadtxt", Reads),
     ("numpy.genfromtxt", Reads), ("PIL.Image.open", Reads), ("cv2.imread", Reads), ("openpyxl.load_workbook", Reads),
@@ -79,7 +79,7 @@ const LIBRARIES: &[(&str, Library)] = &[
 
 impl Evaluator<'_> {
     /// Records a use.
-    pub(super) fn uses(&mut self, what: Use, at: At) {
+    pub(super) fn uses(&mut self, what: ObservedKind, at: At) {
         if self.recording && self.used.len() < MOST_USES {
             let site = self.site(at);
             self.used.push(Used { site, what });
@@ -87,7 +87,7 @@ impl Evaluator<'_> {
     }
 
     /// Records that a program is started; functions of the same shell script are not programs.
-    pub(super) fn starts(&mut self, path: &str, words: &[Value], at: At) {
+    pub(super) fn starts(&mut self, path: &str, words: &[FlowValue], at: At) {
         if !self.recording || self.is_own_function(path) {
             return;
         }
@@ -98,22 +98,22 @@ impl Evaluator<'_> {
             .map(|word| word.known().map_or_else(|| UNKNOWN.to_string(), cut))
             .collect();
         // Most PowerShell calls are built-ins.
-        let own = self.language == Language::PowerShell && path.contains(['-', '.', ':']);
+        let own = self.language == EvaluatedLanguage::PowerShell && path.contains(['-', '.', ':']);
         let path = if own && !path.ends_with(".exe") {
             "pwsh".to_owned()
         } else {
             cut(path)
         };
-        self.uses(Use::Program(path, shown), at);
+        self.uses(ObservedKind::Program(path, shown), at);
     }
 
     /// Records what a library function uses.
     pub(super) fn library(
         &mut self,
         callee: &str,
-        role: Option<vocabulary::Role>,
-        on: Option<&Value>,
-        args: &[(Option<&str>, Value)],
+        role: Option<vocabulary::FunctionRole>,
+        on: Option<&FlowValue>,
+        args: &[(Option<&str>, FlowValue)],
         at: At,
     ) {
         if !self.recording {
@@ -128,28 +128,28 @@ impl Evaluator<'_> {
         };
         let given = first.map(|(_, value)| value);
         match role {
-            Some(vocabulary::Role::Walk) => {
+            Some(vocabulary::FunctionRole::Walk) => {
                 let on = on.filter(|_| vocabulary::is_path(callee));
-                let nothing = Value::default();
-                self.each(on.or(given).unwrap_or(&nothing), at, Use::Walk);
+                let nothing = FlowValue::default();
+                self.each(on.or(given).unwrap_or(&nothing), at, ObservedKind::Walk);
                 return;
             }
-            Some(vocabulary::Role::Open) => {
+            Some(vocabulary::FunctionRole::Open) => {
                 let position = usize::from(!vocabulary::is_path(callee));
                 let second = args.iter().filter(|(name, _)| name.is_none()).nth(position);
                 let mode = named(&["mode"]).or_else(|| second.map(|(_, value)| value));
                 let writes = mode
-                    .and_then(Value::known)
+                    .and_then(FlowValue::known)
                     .is_some_and(|mode| mode.len() < 4 && mode.contains(['w', 'a', 'x']));
                 if let (true, Some(path), 1) = (writes, given, position) {
-                    self.each(path, at, Use::Write);
+                    self.each(path, at, ObservedKind::Write);
                 }
                 return;
             }
             // `for feed in FEEDS: requests.get(feed)`
-            Some(vocabulary::Role::Request) => {
+            Some(vocabulary::FunctionRole::Request) => {
                 if let Some(list) = given.filter(|value| value.items.is_some()) {
-                    self.each(list, at, Use::Reach);
+                    self.each(list, at, ObservedKind::Reach);
                 }
                 return;
             }
@@ -166,25 +166,34 @@ impl Evaluator<'_> {
         match library {
             Reads => {
                 if let Some(path) = given {
-                    self.each(path, at, Use::Read);
+                    self.each(path, at, ObservedKind::Read);
                 }
             }
             Writes => {
                 if let Some(path) = named(&["path", "filename"]).or(given) {
-                    self.each(path, at, Use::Write);
+                    self.each(path, at, ObservedKind::Write);
                 }
             }
-            Reaches => self.each(given.unwrap_or(&Value::default()), at, Use::Reach),
+            Reaches => self.each(
+                given.unwrap_or(&FlowValue::default()),
+                at,
+                ObservedKind::Reach,
+            ),
             // An explicit address takes precedence.
             Home(host) => match named(&["base_url", "baseURL", "endpoint_url"]) {
-                Some(whom) => self.each(whom, at, Use::Reach),
-                None => self.uses(Use::Reach((*host).to_owned()), at),
+                Some(whom) => self.each(whom, at, ObservedKind::Reach),
+                None => self.uses(ObservedKind::Reach((*host).to_owned()), at),
             },
         }
     }
 
     /// One use for each possible text of a value or its items, or one with an unknown text.
-    pub(super) fn each(&mut self, value: &Value, at: At, make: impl Fn(String) -> Use + Copy) {
+    pub(super) fn each(
+        &mut self,
+        value: &FlowValue,
+        at: At,
+        make: impl Fn(String) -> ObservedKind + Copy,
+    ) {
         let items = value.items.iter().flatten().flat_map(|item| &item.texts);
         let texts: Vec<String> = value
             .texts

@@ -47,7 +47,7 @@ pub enum SourceKind {
 
 /// A source with its details.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Source {
+pub struct TaintSource {
     /// Its kind.
     pub kind: SourceKind,
     /// The variable, path, URL or encoding.
@@ -58,7 +58,7 @@ pub struct Source {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Taint {
     /// The source.
-    pub source: Source,
+    pub source: TaintSource,
     /// The position where it was read.
     pub site: Site,
 }
@@ -74,7 +74,7 @@ pub(crate) const UNKNOWN: char = '\0';
 
 /// An abstract value.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Value {
+pub(crate) struct FlowValue {
     /// Its possible texts, with [`UNKNOWN`] for unknown parts.
     pub(crate) texts: Vec<String>,
     /// The sources that contributed to it.
@@ -82,12 +82,12 @@ pub(crate) struct Value {
     /// The function that returned it, for its methods.
     pub(crate) made_by: Option<Rc<str>>,
     /// Its items, if it is a list.
-    pub(crate) items: Option<Vec<Value>>,
+    pub(crate) items: Option<Vec<FlowValue>>,
     /// The number, if it is one.
     pub(crate) number: Option<i64>,
 }
 
-impl Value {
+impl FlowValue {
     pub(crate) fn text(text: impl Into<String>) -> Self {
         let mut text = text.into();
         if text.len() > LONGEST_TEXT {
@@ -125,7 +125,7 @@ impl Value {
     }
 
     pub(crate) fn taint(&mut self, kind: SourceKind, what: &str, site: Site) {
-        let source = Source {
+        let source = TaintSource {
             kind,
             what: what.into(),
         };

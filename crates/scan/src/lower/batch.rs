@@ -3,18 +3,18 @@
 //! A line of batch is a row of commands joined by `&`, `|` and redirections, and `^` escapes anything; that is all that is read. Labels and
 //! `goto` are dropped, `%X%` and `!X!` are names, and parentheses are ignored.
 
-use crate::form::{Arg, At, Call, Expr, Program, READ, Stmt, WRITE};
+use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, READ, Stmt, WRITE};
 
 /// Lowers a batch file.
 #[must_use]
-pub(crate) fn batch(text: &str) -> Program {
-    let mut program = Program::default();
+pub(crate) fn batch(text: &str) -> LoweredProgram {
+    let mut program = LoweredProgram::default();
     if text.len() > super::powershell::LIMIT {
         program.broken = Some(0);
         program.cut = true;
         return program;
     }
-    let mut line = Line {
+    let mut line = BatchLine {
         body: &mut program.body,
         words: Vec::new(),
         word: None,
@@ -102,7 +102,7 @@ fn name(rest: &str, mark: char) -> Option<&str> {
 }
 
 /// The command that is being read.
-struct Line<'p> {
+struct BatchLine<'p> {
     body: &'p mut Vec<Stmt>,
     words: Vec<Expr>,
     word: Option<Vec<Expr>>,
@@ -118,7 +118,7 @@ fn position(at: usize) -> At {
 
 fn call(callee: &str, args: Vec<Expr>, input: Option<Expr>, at: At, end: At) -> Expr {
     let args = args.into_iter().map(Arg::plain).collect();
-    Expr::Call(Box::new(Call {
+    Expr::Call(Box::new(CallExpr {
         callee: callee.to_owned(),
         on: None,
         args,
@@ -128,7 +128,7 @@ fn call(callee: &str, args: Vec<Expr>, input: Option<Expr>, at: At, end: At) -> 
     }))
 }
 
-impl Line<'_> {
+impl BatchLine<'_> {
     fn is_empty(&self) -> bool {
         self.words.is_empty() && self.word.is_none()
     }
@@ -222,7 +222,7 @@ impl Line<'_> {
             other => {
                 let args = args.into_iter().map(Arg::plain).collect();
                 let input = self.input.take();
-                Expr::Call(Box::new(Call {
+                Expr::Call(Box::new(CallExpr {
                     callee: String::new(),
                     on: Some(other),
                     args,

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use crate::form::{Arg, At, Call, Expr, Stmt};
+use crate::form::{Arg, At, CallExpr, Expr, Stmt};
 
 /// How deep the form may be. Measured: about 6 KiB of stack a level when lowering without optimisation.
 pub(super) const MAX_DEPTH: u32 = 160;
@@ -37,7 +37,7 @@ enum Binding {
 
 /// The state of lowering.
 #[derive(Default)]
-pub(super) struct Frame {
+pub(super) struct LoweringFrame {
     /// The statements of the body that is being lowered.
     pub(super) out: Vec<Stmt>,
     /// While more than 0, names are bound to parts of a value (elements of a list, iterations of a loop), so none is an alias.
@@ -50,7 +50,7 @@ pub(super) struct Frame {
     depth: u32,
 }
 
-impl Frame {
+impl LoweringFrame {
     /// A frame with one scope, the program's.
     pub(super) fn new() -> Self {
         Self {
@@ -64,7 +64,7 @@ impl Frame {
         self.broken = Some(self.broken.map_or(at, |first| first.min(at)));
     }
 
-    /// One level deeper; `false` (and a note) if that is too deep. Each `true` needs an [`Frame::ascend`].
+    /// One level deeper; `false` (and a note) if that is too deep. Each `true` needs an [`LoweringFrame::ascend`].
     pub(super) fn descend(&mut self, at: At) -> bool {
         if self.depth >= MAX_DEPTH {
             self.leave_out(at);
@@ -74,7 +74,7 @@ impl Frame {
         true
     }
 
-    /// Back from [`Frame::descend`].
+    /// Back from [`LoweringFrame::descend`].
     pub(super) fn ascend(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
@@ -84,7 +84,7 @@ impl Frame {
         std::mem::take(&mut self.out)
     }
 
-    /// Ends a body that was begun with [`Frame::open`].
+    /// Ends a body that was begun with [`LoweringFrame::open`].
     pub(super) fn close(&mut self, around: Vec<Stmt>) -> Vec<Stmt> {
         std::mem::replace(&mut self.out, around)
     }
@@ -203,7 +203,7 @@ impl Frame {
             && !matches!(self.binding(root), Some(Binding::Value | Binding::Text(_)))
     }
 
-    /// Binds a name to a value; a function becomes a [`Stmt::Function`].
+    /// Binds a name to a value; a function becomes a [`Stmt::LoweredFunction`].
     pub(super) fn bind(&mut self, name: String, value: Expr, at: At) {
         self.note(&name, &value);
         if let Expr::List(elements) = &value {
@@ -323,7 +323,7 @@ pub(super) fn call(callee: Expr, args: Vec<Arg>, at: At, end: At) -> Expr {
         Expr::Nothing => (String::new(), None),
         value => (String::new(), Some(value)),
     };
-    Expr::Call(Box::new(Call {
+    Expr::Call(Box::new(CallExpr {
         callee,
         on,
         args,
@@ -335,7 +335,7 @@ pub(super) fn call(callee: Expr, args: Vec<Arg>, at: At, end: At) -> Expr {
 
 /// A call of a value's method.
 pub(super) fn method(on: Expr, name: &str, args: Vec<Arg>, at: At, end: At) -> Expr {
-    Expr::Call(Box::new(Call {
+    Expr::Call(Box::new(CallExpr {
         callee: format!(".{name}"),
         on: Some(on),
         args,
@@ -355,11 +355,11 @@ fn owner(path: &str) -> Option<&str> {
 
 /// A chain of operators, from the left: runs of the same kind become one list, so that 100,000 operands are no deeper than two.
 #[derive(Default)]
-pub(super) struct Chain {
+pub(super) struct MemberChain {
     switches: u32,
 }
 
-impl Chain {
+impl MemberChain {
     /// Adds an operand to its left side; `joins` if the operator concatenates texts.
     pub(super) fn add(&mut self, left: Expr, right: Expr, joins: bool) -> Expr {
         match (left, joins) {

@@ -12,13 +12,13 @@
 mod parsed;
 mod salvage;
 
-use crate::form::Program;
+use crate::form::LoweredProgram;
 #[cfg(feature = "scan-code")]
 pub(super) use parsed::javascript;
 
 /// The language variant of a text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Dialect {
+pub(crate) enum ScriptDialect {
     /// `.js`, `.mjs`, `.cjs`, `.jsx`.
     #[default]
     JavaScript,
@@ -30,8 +30,8 @@ pub(crate) enum Dialect {
 
 /// The calls of a JavaScript or TypeScript text, from its tokens alone: for builds without a parser.
 #[must_use]
-pub(super) fn unparsed(text: &str) -> Program {
-    Program {
+pub(super) fn unparsed(text: &str) -> LoweredProgram {
+    LoweredProgram {
         unparsed: !text.trim().is_empty(),
         ..salvage::salvage(text, 0)
     }

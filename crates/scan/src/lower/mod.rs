@@ -4,7 +4,7 @@
 //!
 //! - **Names are resolved while lowering**, not afterwards: only here are the imports known. The
 //!   rules then compare texts.
-//! - **What cannot be parsed is reported**: `Program::broken` is the first offset that was left out, because of a syntax error or
+//! - **What cannot be parsed is reported**: `LoweredProgram::broken` is the first offset that was left out, because of a syntax error or
 //!   implausibly deep nesting.
 //! - **Nothing recurses without a limit.** The parsers' trees can be arbitrarily deep; the form is at most
 //!   [`frame::MAX_DEPTH`] deep, so that everything after it can recurse.
@@ -27,9 +27,9 @@ mod show;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use javascript::Dialect;
+pub(crate) use javascript::ScriptDialect;
 
-use crate::{flow::Language, form::Program};
+use crate::{flow::EvaluatedLanguage, form::LoweredProgram};
 
 /// Which languages are parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,22 +76,27 @@ impl Lowering {
         not(feature = "scan-code"),
         expect(unused_variables, reason = "only a parser has dialects")
     )]
-    pub(crate) fn program(&self, text: &str, language: Language, dialect: Dialect) -> Program {
+    pub(crate) fn program(
+        &self,
+        text: &str,
+        language: EvaluatedLanguage,
+        dialect: ScriptDialect,
+    ) -> LoweredProgram {
         match language {
             #[cfg(feature = "scan-code")]
-            Language::Python if self.parsers == Parsers::All => python::python(text),
+            EvaluatedLanguage::Python if self.parsers == Parsers::All => python::python(text),
             #[cfg(feature = "scan-code")]
-            Language::JavaScript if self.parsers == Parsers::All => {
+            EvaluatedLanguage::JavaScript if self.parsers == Parsers::All => {
                 javascript::javascript(text, dialect)
             }
-            Language::Python => Program {
+            EvaluatedLanguage::Python => LoweredProgram {
                 unparsed: !text.trim().is_empty(),
-                ..Program::default()
+                ..LoweredProgram::default()
             },
-            Language::JavaScript => javascript::unparsed(text),
-            Language::Shell => shell::shell(text, &self.patience),
-            Language::PowerShell => powershell::powershell(text),
-            Language::Batch => batch::batch(text),
+            EvaluatedLanguage::JavaScript => javascript::unparsed(text),
+            EvaluatedLanguage::Shell => shell::shell(text, &self.patience),
+            EvaluatedLanguage::PowerShell => powershell::powershell(text),
+            EvaluatedLanguage::Batch => batch::batch(text),
         }
     }
 

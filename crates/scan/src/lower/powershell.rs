@@ -14,9 +14,9 @@
 mod tests;
 mod tokens;
 
-use tokens::{Token, What, tokens};
+use tokens::{PowerShellToken, What, tokens};
 
-use crate::form::{Arg, At, Call, Expr, Program, Stmt, WRITE};
+use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, Stmt, WRITE};
 
 /// Texts above this many bytes are not read, nor are batch files.
 pub(super) const LIMIT: usize = 128 << 10;
@@ -27,16 +27,16 @@ const CHAIN: usize = 16;
 
 /// Lowers a PowerShell script.
 #[must_use]
-pub(crate) fn powershell(text: &str) -> Program {
+pub(crate) fn powershell(text: &str) -> LoweredProgram {
     if text.len() > LIMIT {
-        return Program {
+        return LoweredProgram {
             body: Vec::new(),
             broken: Some(0),
             cut: true,
-            ..Program::default()
+            ..LoweredProgram::default()
         };
     }
-    let mut reader = Reader {
+    let mut reader = PowerShellReader {
         tokens: tokens(text),
         next: 0,
         depth: 0,
@@ -50,22 +50,22 @@ pub(crate) fn powershell(text: &str) -> Program {
             reader.broken.get_or_insert(token.at);
         }
     }
-    Program {
+    LoweredProgram {
         body,
         broken: reader.broken,
-        ..Program::default()
+        ..LoweredProgram::default()
     }
 }
 
-struct Reader {
-    tokens: Vec<Token>,
+struct PowerShellReader {
+    tokens: Vec<PowerShellToken>,
     next: usize,
     depth: usize,
     broken: Option<At>,
 }
 
-fn call(callee: &str, on: Option<Expr>, args: Vec<Expr>, at: At, end: At) -> Call {
-    Call {
+fn call(callee: &str, on: Option<Expr>, args: Vec<Expr>, at: At, end: At) -> CallExpr {
+    CallExpr {
         callee: callee.to_owned(),
         on,
         args: args.into_iter().map(Arg::plain).collect(),
@@ -75,22 +75,22 @@ fn call(callee: &str, on: Option<Expr>, args: Vec<Expr>, at: At, end: At) -> Cal
     }
 }
 
-impl Reader {
-    fn peek(&self) -> Option<&Token> {
+impl PowerShellReader {
+    fn peek(&self) -> Option<&PowerShellToken> {
         self.tokens.get(self.next)
     }
 
-    fn take(&mut self) -> Option<Token> {
+    fn take(&mut self) -> Option<PowerShellToken> {
         let token = self.tokens.get_mut(self.next)?;
         self.next += 1;
-        Some(Token {
+        Some(PowerShellToken {
             what: std::mem::replace(&mut token.what, What::End),
             ..*token
         })
     }
 
     fn is(&self, mark: &str) -> bool {
-        matches!(self.peek(), Some(Token { what: What::Mark(found), .. }) if *found == mark)
+        matches!(self.peek(), Some(PowerShellToken { what: What::Mark(found), .. }) if *found == mark)
     }
 
     fn accept(&mut self, mark: &str) -> bool {
@@ -131,11 +131,11 @@ impl Reader {
     fn pipeline(&mut self, out: &mut Vec<Stmt>) {
         let at = self.here();
         if self.depth < DEPTH
-            && let Some(Token {
+            && let Some(PowerShellToken {
                 what: What::Name(name),
                 ..
             }) = self.peek()
-            && let Some(Token {
+            && let Some(PowerShellToken {
                 what: What::Mark(mark @ ("=" | "+=")),
                 ..
             }) = self.tokens.get(self.next + 1)
@@ -158,7 +158,7 @@ impl Reader {
         while self.accept("|") {
             while matches!(
                 self.peek(),
-                Some(Token {
+                Some(PowerShellToken {
                     what: What::End,
                     ..
                 })
@@ -228,7 +228,7 @@ impl Reader {
             | "catch" | "finally" | "until"
                 if matches!(
                     self.tokens.get(self.next + 1),
-                    Some(Token {
+                    Some(PowerShellToken {
                         what: What::Mark("(" | "{"),
                         ..
                     })
@@ -257,7 +257,7 @@ impl Reader {
     fn block(&mut self, out: &mut Vec<Stmt>) {
         while matches!(
             self.peek(),
-            Some(Token {
+            Some(PowerShellToken {
                 what: What::End,
                 ..
             })
@@ -275,7 +275,7 @@ impl Reader {
         let at = self.here();
         let (mut callee, mut on) = (String::new(), None);
         match self.peek() {
-            Some(Token {
+            Some(PowerShellToken {
                 what: What::Word(word) | What::Text(word),
                 ..
             }) => {
@@ -459,7 +459,7 @@ impl Reader {
     /// `[char]104` is a call of `char`; `[Convert]` alone is a name.
     fn cast(&mut self, name: String, at: At) -> Expr {
         match self.peek() {
-            Some(Token {
+            Some(PowerShellToken {
                 what:
                     What::Text(_) | What::Mixed(_) | What::Name(_) | What::Word(_) | What::Mark("("),
                 at: next,

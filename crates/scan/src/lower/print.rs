@@ -3,10 +3,10 @@
 //! `name = value;`, `do value;`, `fn name(params) { … }`, `return value;`, `block(condition) { … }`; values are `"text"`, `12`,
 //! `name`, `callee(args)`, `on.method(args)`, `<on>(args)` for a call of a value, `join(…)`, `parts(…)`, `[…]`, `lambda(params) { … }`, `_`.
 
-use crate::form::{At, Call, Expr, Program, Stmt};
+use crate::form::{At, CallExpr, Expr, LoweredProgram, Stmt};
 
 /// Prints a program on one line.
-pub(super) fn program(program: &Program) -> String {
+pub(super) fn program(program: &LoweredProgram) -> String {
     let broken = if program.broken.is_some() {
         "broken! "
     } else {
@@ -16,7 +16,7 @@ pub(super) fn program(program: &Program) -> String {
 }
 
 /// Whether all positions are within the text, and at the beginning of a character.
-pub(super) fn is_inside(program: &Program, text: &str) -> bool {
+pub(super) fn is_inside(program: &LoweredProgram, text: &str) -> bool {
     program.broken.is_none_or(|at| at as usize <= text.len())
         && program.body.iter().all(|stmt| stmt_is_inside(stmt, text))
 }
@@ -106,7 +106,7 @@ fn expr(value: &Expr) -> String {
     }
 }
 
-fn call(call: &Call) -> String {
+fn call(call: &CallExpr) -> String {
     let args: Vec<String> = call
         .args
         .iter()

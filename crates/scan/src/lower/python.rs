@@ -19,9 +19,9 @@ use ruff_python_ast::token::TokenKind;
 use ruff_python_ast::{ModModule, Stmt};
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
-use super::frame::Frame;
+use super::frame::LoweringFrame;
 use super::stack::with_stack;
-use crate::form::{At, Program};
+use crate::form::{At, LoweredProgram};
 
 /// What dropping one level of the tree takes; measured at 160 without optimisation.
 const STACK_PER_LEVEL: usize = 256;
@@ -37,41 +37,41 @@ const MOST_IN_ALL: usize = 20_000;
 
 /// Lowers a Python text.
 #[must_use]
-pub(crate) fn python(text: &str) -> Program {
+pub(crate) fn python(text: &str) -> LoweredProgram {
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     if let Some(at) = too_deep(text, b'{', b'}', MOST_BRACES)
         .or_else(|| too_deep(text, b'(', b')', MOST_BRACKETS))
         .or_else(|| too_deep(text, b'[', b']', MOST_BRACKETS))
         .or_else(|| too_many(text))
     {
-        return Program {
+        return LoweredProgram {
             body: Vec::new(),
             broken: Some(at),
             cut: true,
-            ..Program::default()
+            ..LoweredProgram::default()
         };
     }
     let options = ParseOptions::from(Mode::Module);
     let Some(parsed) = parse_unchecked(text, options).try_into_module() else {
-        return Program {
+        return LoweredProgram {
             body: Vec::new(),
             broken: Some(0),
             cut: true,
-            ..Program::default()
+            ..LoweredProgram::default()
         };
     };
     let needed = depth(&parsed) * STACK_PER_LEVEL;
-    with_stack(needed, parsed, |parsed| lower(&parsed)).unwrap_or(Program {
+    with_stack(needed, parsed, |parsed| lower(&parsed)).unwrap_or(LoweredProgram {
         body: Vec::new(),
         broken: Some(0),
         cut: true,
-        ..Program::default()
+        ..LoweredProgram::default()
     })
 }
 
-fn lower(parsed: &Parsed<ModModule>) -> Program {
+fn lower(parsed: &Parsed<ModModule>) -> LoweredProgram {
     let mut python = Python {
-        frame: Frame::new(),
+        frame: LoweringFrame::new(),
         stars: Vec::new(),
     };
     if let Some(error) = parsed
@@ -85,16 +85,16 @@ fn lower(parsed: &Parsed<ModModule>) -> Program {
     let body: &[Stmt] = parsed.suite();
     python.hoist(body);
     python.body(body);
-    Program {
+    LoweredProgram {
         body: std::mem::take(&mut python.frame.out),
         broken: python.frame.broken,
-        ..Program::default()
+        ..LoweredProgram::default()
     }
 }
 
 /// The lowering of one text.
 struct Python {
-    frame: Frame,
+    frame: LoweringFrame,
     /// Modules of `from … import *`.
     stars: Vec<String>,
 }

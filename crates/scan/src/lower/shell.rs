@@ -28,7 +28,7 @@ use std::{cell::Cell, ops::ControlFlow};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use crate::form::{At, Program, Stmt};
+use crate::form::{At, LoweredProgram, Stmt};
 
 pub(super) use flow::{feed, output};
 
@@ -77,19 +77,19 @@ impl Default for Patience {
     }
 }
 
-/// Lowers a shell script. Never fails: see [`Program::broken`].
+/// Lowers a shell script. Never fails: see [`LoweredProgram::broken`].
 #[must_use]
-pub(crate) fn shell(text: &str, patience: &Patience) -> Program {
+pub(crate) fn shell(text: &str, patience: &Patience) -> LoweredProgram {
     if text.len() > LIMIT {
-        return Program {
+        return LoweredProgram {
             body: Vec::new(),
             broken: Some(0),
             cut: true,
-            ..Program::default()
+            ..LoweredProgram::default()
         };
     }
     let clean = repair::prompts(text);
-    let mut program = Program::default();
+    let mut program = LoweredProgram::default();
     let all = patience.steps.get();
     let own = all.min(STEPS + text.len() / BYTES_A_STEP);
     patience.steps.set(own);
@@ -100,7 +100,7 @@ pub(crate) fn shell(text: &str, patience: &Patience) -> Program {
 
 /// Lowers one text that begins at `base`. If the whole of it is too much for the parser, then in paragraphs; a paragraph that is too
 /// much itself, in lines.
-fn piece(text: &str, base: usize, level: usize, left: &Patience, program: &mut Program) {
+fn piece(text: &str, base: usize, level: usize, left: &Patience, program: &mut LoweredProgram) {
     if lowered(text, PIPES, base, level, left, program) {
         return;
     }
@@ -152,7 +152,7 @@ fn lowered(
     base: usize,
     level: usize,
     left: &Patience,
-    program: &mut Program,
+    program: &mut LoweredProgram,
 ) -> bool {
     let count = lone_pipes(text.as_bytes()).count();
     if count > pipes {
@@ -182,7 +182,7 @@ fn walk(
     base: usize,
     level: usize,
     left: &Patience,
-    program: &mut Program,
+    program: &mut LoweredProgram,
 ) {
     let root = tree.root_node();
     let mut lower = Lower {
@@ -348,7 +348,7 @@ impl<'t> Lower<'t> {
 
     /// Lowers a part of the text again, as a separate script.
     fn again(&mut self, start: usize, end: usize) -> Vec<Stmt> {
-        let mut program = Program::default();
+        let mut program = LoweredProgram::default();
         if self.level < LEVELS
             && let Some(text) = self.text.get(start..end)
         {

@@ -1,9 +1,9 @@
 //! A compact print of the common form, for tests: one line a statement, texts in quotes, names with `$`.
 
-use crate::form::{Arg, Call, Expr, Program, Stmt};
+use crate::form::{Arg, CallExpr, Expr, LoweredProgram, Stmt};
 
 /// The whole program; `!` and an offset at the end if it is broken.
-pub(super) fn show(program: &Program) -> String {
+pub(super) fn show(program: &LoweredProgram) -> String {
     let mut lines: Vec<String> = program.body.iter().map(stmt).collect();
     if program.broken.is_some() {
         lines.push("!".to_owned());
@@ -51,7 +51,7 @@ fn expr(value: &Expr) -> String {
     }
 }
 
-fn call(inner: &Call) -> String {
+fn call(inner: &CallExpr) -> String {
     let on = inner
         .on
         .as_ref()

@@ -7,7 +7,7 @@
 use std::mem::ManuallyDrop;
 use std::thread::Builder;
 
-use crate::quiet;
+use crate::caught_panics;
 
 /// What the calling thread can surely spare.
 const SPARE: usize = 768 * 1024;
@@ -32,12 +32,12 @@ pub(super) fn with_stack<I: Send, T: Send>(
         return None;
     }
     let input = ManuallyDrop::new(input);
-    let is_quiet = quiet::is_quiet();
+    let is_quiet = caught_panics::is_quiet();
     std::thread::scope(|scope| {
         Builder::new()
             .stack_size(needed + BASE)
             .spawn_scoped(scope, move || {
-                quiet::inherit(is_quiet);
+                caught_panics::inherit(is_quiet);
                 work(ManuallyDrop::into_inner(input))
             })
             .ok()

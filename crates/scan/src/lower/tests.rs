@@ -2,16 +2,20 @@
 
 use super::Parsers;
 use crate::{
-    report::{Report, Verdict},
-    scan::{About, Content, File, Limits, Rules, scan_with},
+    report::{ScanReport, Verdict},
+    scan::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile, scan_with},
 };
 
-fn report(path: &str, text: &str) -> Report {
-    let file = File {
+fn report(path: &str, text: &str) -> ScanReport {
+    let file = SkillFile {
         path,
-        content: Content::Bytes(text.as_bytes()),
+        content: ScannedContent::Bytes(text.as_bytes()),
     };
-    let (about, rules, limits) = (About::default(), Rules::default(), Limits::default());
+    let (about, rules, limits) = (
+        DeclaredFacts::default(),
+        RuleSet::default(),
+        ScanLimits::default(),
+    );
     scan_with(&[file], &about, &rules, &limits, Parsers::WithoutCode)
 }
 

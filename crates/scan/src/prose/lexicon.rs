@@ -1,17 +1,17 @@
 //! The words that matter, by class.
 
 use super::phrases::{PhraseLists, PhraseTable, phrase_count};
-use crate::flow::{Host, HostKind, may_name_path, path_kind, urls_in};
+use crate::flow::{HostKind, RemoteHost, may_name_path, path_kind, urls_in};
 
 macro_rules! classes {
     ($($(#[$doc:meta])* $name:ident: [$($word:literal),* $(,)?];)*) => {
         /// What a word or phrase is about.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[repr(u8)]
-        pub enum Class {
+        pub enum PhraseClass {
             $($(#[$doc])* $name,)*
         }
-        const WORDS: &[(Class, &[&str])] = &[$((Class::$name, &[$($word),*]),)*];
+        const WORDS: &[(PhraseClass, &[&str])] = &[$((PhraseClass::$name, &[$($word),*]),)*];
     };
 }
 
@@ -293,10 +293,10 @@ pub(crate) fn is_kept_from_the_user(text: &str) -> bool {
 /// "Don't tell the user to edit files" is a courtesy, and so is "don't notify the user unless it fails".
 fn is_courtesy(text: &str, set: ClassSet) -> bool {
     let takes = [
-        Class::Send,
-        Class::Secret,
-        Class::SecretPath,
-        Class::ForeignUrl,
+        PhraseClass::Send,
+        PhraseClass::Secret,
+        PhraseClass::SecretPath,
+        PhraseClass::ForeignUrl,
     ];
     let only_failures = || {
         let condition = text.split_once(" unless ").map(|(_, condition)| condition);
@@ -317,15 +317,15 @@ fn is_courtesy(text: &str, set: ClassSet) -> bool {
 pub(crate) struct ClassSet(u64);
 
 impl ClassSet {
-    pub(crate) fn insert(&mut self, class: Class) {
+    pub(crate) fn insert(&mut self, class: PhraseClass) {
         self.0 |= 1 << class as u8;
     }
 
-    pub(crate) fn remove(&mut self, class: Class) {
+    pub(crate) fn remove(&mut self, class: PhraseClass) {
         self.0 &= !(1 << class as u8);
     }
 
-    pub(crate) fn contains(self, class: Class) -> bool {
+    pub(crate) fn contains(self, class: PhraseClass) -> bool {
         self.0 & (1 << class as u8) != 0
     }
 
@@ -338,7 +338,7 @@ impl ClassSet {
     }
 
     /// One of each group, none of those.
-    pub(crate) fn matches(self, all: &[&[Class]], none: &[Class]) -> bool {
+    pub(crate) fn matches(self, all: &[&[PhraseClass]], none: &[PhraseClass]) -> bool {
         all.iter()
             .all(|group| group.iter().any(|class| self.contains(*class)))
             && !none.iter().any(|class| self.contains(*class))
@@ -364,15 +364,15 @@ fn classes_of_list(list: usize) -> ClassSet {
     match WORDS.get(list) {
         Some((class, _)) => set.insert(*class),
         None => {
-            set.insert(Class::Conceal);
-            set.insert(Class::User);
+            set.insert(PhraseClass::Conceal);
+            set.insert(PhraseClass::User);
         }
     }
     set
 }
 
 /// The words of a class.
-pub(crate) const fn words_of(class: Class) -> &'static [&'static str] {
+pub(crate) const fn words_of(class: PhraseClass) -> &'static [&'static str] {
     WORDS[class as usize].1
 }
 
@@ -403,13 +403,13 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
     });
     for (at, url) in urls_in(text) {
         if counts(at)
-            && let Some(host) = Host::of(url)
+            && let Some(host) = RemoteHost::of(url)
         {
             url_classes(&host, &mut set);
         }
     }
-    if set.contains(Class::Conceal) && is_courtesy(text, set) {
-        set.remove(Class::Conceal);
+    if set.contains(PhraseClass::Conceal) && is_courtesy(text, set) {
+        set.remove(PhraseClass::Conceal);
     }
     if text.contains('@') {
         let mail = text
@@ -418,14 +418,14 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
             })
             .any(is_mail);
         if mail {
-            set.insert(Class::EmailAddress);
+            set.insert(PhraseClass::EmailAddress);
         }
     }
     if memchr::memchr2(b'/', b'.', text.as_bytes()).is_some()
         && path_words(text).any(is_secret_path)
         && may_name_path(text)
     {
-        set.insert(Class::SecretPath);
+        set.insert(PhraseClass::SecretPath);
     }
     set
 }
@@ -465,30 +465,30 @@ fn is_secret_path(word: &str) -> bool {
         && path_kind(word).is_secret()
 }
 
-fn url_classes(host: &Host, set: &mut ClassSet) {
+fn url_classes(host: &RemoteHost, set: &mut ClassSet) {
     match host.kind {
         HostKind::Address | HostKind::Drop | HostKind::Anonymous => {
-            set.insert(Class::ShadyUrl);
-            set.insert(Class::ForeignUrl);
-            set.insert(Class::AnyUrl);
+            set.insert(PhraseClass::ShadyUrl);
+            set.insert(PhraseClass::ForeignUrl);
+            set.insert(PhraseClass::AnyUrl);
         }
         HostKind::Other => {
-            set.insert(Class::ForeignUrl);
-            set.insert(Class::AnyUrl);
+            set.insert(PhraseClass::ForeignUrl);
+            set.insert(PhraseClass::AnyUrl);
         }
         HostKind::Chat => {
-            set.insert(Class::External);
-            set.insert(Class::AnyUrl);
+            set.insert(PhraseClass::External);
+            set.insert(PhraseClass::AnyUrl);
         }
         HostKind::Code => {
-            set.insert(Class::CodeUrl);
-            set.insert(Class::AnyUrl);
+            set.insert(PhraseClass::CodeUrl);
+            set.insert(PhraseClass::AnyUrl);
         }
         HostKind::Example => {
-            set.insert(Class::ForeignUrl);
-            set.insert(Class::AnyUrl);
+            set.insert(PhraseClass::ForeignUrl);
+            set.insert(PhraseClass::AnyUrl);
         }
-        HostKind::Known => set.insert(Class::AnyUrl),
+        HostKind::Known => set.insert(PhraseClass::AnyUrl),
         HostKind::Local => {}
     }
 }
@@ -497,7 +497,7 @@ fn is_mail(word: &str) -> bool {
     word.split_once('@').is_some_and(|(name, host)| {
         !name.is_empty()
             && host.contains('.')
-            && Host::of(&format!("x://{host}")).is_some()
+            && RemoteHost::of(&format!("x://{host}")).is_some()
             && !name.contains('/')
     })
 }

@@ -5,11 +5,13 @@ use std::{ops::Range, sync::LazyLock};
 use aho_corasick::{AhoCorasick, MatchKind};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{ClassSet, Role, Sentence, classes_of, is_kept_from_the_user, lexicon::Class};
+use super::{
+    ClassSet, Sentence, SentenceRole, classes_of, is_kept_from_the_user, lexicon::PhraseClass,
+};
 
 /// A piece of code in a document.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Code {
+pub(crate) struct CodeSpan {
     /// The first word after the fence, lower case; empty if there is none.
     pub(crate) language: String,
     /// Its text.
@@ -17,25 +19,25 @@ pub(crate) struct Code {
     /// Its range in the text.
     pub(crate) at: Range<usize>,
     /// Whether it is shown as a warning, a quotation, in a table.
-    pub(crate) role: Role,
+    pub(crate) role: SentenceRole,
     /// Whether it is an inline code span.
     pub(crate) inline: bool,
 }
 
 /// A parsed document.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Document {
+pub(crate) struct MarkdownDocument {
     /// Its sentences, in order; headings are sentences too.
     pub(crate) sentences: Vec<Sentence>,
     /// Its code, in order.
-    pub(crate) code: Vec<Code>,
+    pub(crate) code: Vec<CodeSpan>,
     /// Comments and raw HTML.
     pub(crate) html: Vec<(Range<usize>, String)>,
 }
 
 /// Reads Markdown.
-pub(crate) fn document(text: &str) -> Document {
-    let mut reader = Reader::new(text);
+pub(crate) fn document(text: &str) -> MarkdownDocument {
+    let mut reader = MarkdownReader::new(text);
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let parser = Parser::new_ext(text, options);
     let definitions = unseen_definitions(&parser, text);
@@ -81,8 +83,8 @@ fn unseen_definitions(parser: &Parser<'_>, text: &str) -> Vec<(Range<usize>, Str
 }
 
 /// A text without structure: each line or sentence by itself.
-pub(crate) fn plain(text: &str) -> Document {
-    let mut reader = Reader::new(text);
+pub(crate) fn plain(text: &str) -> MarkdownDocument {
+    let mut reader = MarkdownReader::new(text);
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         reader.push_text(line, start);
@@ -95,9 +97,9 @@ pub(crate) fn plain(text: &str) -> Document {
     reader.document
 }
 
-struct Reader<'t> {
+struct MarkdownReader<'t> {
     source: &'t str,
-    document: Document,
+    document: MarkdownDocument,
     /// The text of the block that is read, and where its pieces come from.
     block: String,
     pieces: Vec<(usize, usize)>,
@@ -110,11 +112,11 @@ struct Reader<'t> {
     code: Option<(String, String, usize)>,
 }
 
-impl<'t> Reader<'t> {
+impl<'t> MarkdownReader<'t> {
     fn new(source: &'t str) -> Self {
         Self {
             source,
-            document: Document::default(),
+            document: MarkdownDocument::default(),
             block: String::new(),
             pieces: Vec::new(),
             blocks: 0,
@@ -160,7 +162,7 @@ impl<'t> Reader<'t> {
                 self.push_text("`", range.end);
                 let role = self.role(&[]);
                 let skip = self.source[range.clone()].find(text.as_ref()).unwrap_or(1);
-                self.document.code.push(Code {
+                self.document.code.push(CodeSpan {
                     language: String::new(),
                     text: text.to_string(),
                     at: range.start + skip..range.end,
@@ -254,13 +256,13 @@ impl<'t> Reader<'t> {
         (source + (offset - block)).min(self.source.len())
     }
 
-    fn role(&self, sentence: &[Class]) -> Role {
-        if self.warned.iter().any(|warned| *warned) || sentence.contains(&Class::Negation) {
-            Role::Warning
+    fn role(&self, sentence: &[PhraseClass]) -> SentenceRole {
+        if self.warned.iter().any(|warned| *warned) || sentence.contains(&PhraseClass::Negation) {
+            SentenceRole::Warning
         } else if self.table {
-            Role::Table
+            SentenceRole::Table
         } else {
-            Role::Instruction
+            SentenceRole::Instruction
         }
     }
 
@@ -271,11 +273,11 @@ impl<'t> Reader<'t> {
             last.code_after = Some(index);
             // "Never run this:", "❌ Bad:", "A malicious skill might say:" determine the role of the code below.
             let before = self.source[last.at.clone()].to_lowercase();
-            if last.role == Role::Warning || is_bad_example(&before) {
-                role = Role::Warning;
+            if last.role == SentenceRole::Warning || is_bad_example(&before) {
+                role = SentenceRole::Warning;
             }
         }
-        self.document.code.push(Code {
+        self.document.code.push(CodeSpan {
             language,
             text,
             at,
@@ -310,30 +312,31 @@ impl<'t> Reader<'t> {
             } else {
                 classes_of(text, |_| true)
             };
-            let mut role = if classes.contains(Class::Negation) && !is_negation_harmless(text) {
-                self.role(&[Class::Negation])
+            let mut role = if classes.contains(PhraseClass::Negation) && !is_negation_harmless(text)
+            {
+                self.role(&[PhraseClass::Negation])
             } else {
                 self.role(&[])
             };
             // All relevant words are inside quotation marks.
             let mut set = classes;
             if classes != in_quotes
-                && role == Role::Instruction
+                && role == SentenceRole::Instruction
                 && quoted.iter().any(|quote| quote.start <= range.start + 4)
             {
-                role = Role::Quotation;
+                role = SentenceRole::Quotation;
                 set = in_quotes;
             }
             if is_bad_example(text) {
-                role = Role::Warning;
+                role = SentenceRole::Warning;
             }
             let start = self.source_offset(range.start);
             // Code in a sentence about attacks is an example of one.
-            if set.contains(Class::Threat) {
+            if set.contains(PhraseClass::Threat) {
                 let end = self.source_offset(range.end.saturating_sub(1));
-                let within = |code: &&mut Code| {
+                let within = |code: &&mut CodeSpan| {
                     code.inline
-                        && code.role == Role::Instruction
+                        && code.role == SentenceRole::Instruction
                         && (start..=end).contains(&code.at.start)
                 };
                 self.document
@@ -342,7 +345,7 @@ impl<'t> Reader<'t> {
                     .rev()
                     .take(64)
                     .filter(within)
-                    .for_each(|code| code.role = Role::Quotation);
+                    .for_each(|code| code.role = SentenceRole::Quotation);
             }
             let stop = self
                 .source_offset(range.end.saturating_sub(1))
@@ -350,8 +353,8 @@ impl<'t> Reader<'t> {
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
             // "Never run `…`": the code shares the sentence's role.
-            if role == Role::Warning {
-                let within = |code: &&mut Code| (start..=stop).contains(&code.at.start);
+            if role == SentenceRole::Warning {
+                let within = |code: &&mut CodeSpan| (start..=stop).contains(&code.at.start);
                 let codes = self.document.code.iter_mut().rev();
                 codes
                     .take_while(|code| code.inline && code.at.start >= start)

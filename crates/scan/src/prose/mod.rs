@@ -9,21 +9,21 @@ mod lexicon;
 mod markdown;
 mod phrases;
 
-pub(crate) use lexicon::Class;
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
+pub(crate) use lexicon::PhraseClass;
 pub(crate) use lexicon::{
     ClassSet, KEPT_FROM_THE_USER, classes_of, ends_path, is_kept_from_the_user, is_wordy,
     path_words, phrase_classes, words_of,
 };
-pub(crate) use markdown::{Code, Document, LONGEST_SENTENCE, document, plain};
+pub(crate) use markdown::{CodeSpan, LONGEST_SENTENCE, MarkdownDocument, document, plain};
 pub(crate) use phrases::{PhraseLists, PhraseTable, has_phrase_with, phrase_count};
 
 use std::ops::Range;
 
 /// The role of a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Role {
+pub(crate) enum SentenceRole {
     /// An instruction or a statement.
     Instruction,
     /// A cell of a table.
@@ -40,7 +40,7 @@ pub(crate) struct Sentence {
     /// Its range in the text.
     pub at: Range<usize>,
     /// Its role.
-    pub role: Role,
+    pub role: SentenceRole,
     /// The classes of its words.
     pub(crate) classes: ClassSet,
     /// The block that it belongs to, counted through the document.

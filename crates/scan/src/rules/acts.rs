@@ -1,6 +1,6 @@
 //! Tests of acts for the rules about programs.
 
-use crate::flow::{Act, HostKind, IN_SHELL, PathKind, SourceKind as S, path_kind};
+use crate::flow::{HostKind, IN_SHELL, PathKind, ProgramAct, SourceKind as S, path_kind};
 
 /// Well-known packages, whose names are imitated.
 const PACKAGES: &[&str] = &[
@@ -66,7 +66,7 @@ const PACKAGES: &[&str] = &[
 ];
 
 /// Whether a package's name differs from a well-known one only by letters that look alike.
-pub(super) fn installs_look_alike(act: &Act) -> bool {
+pub(super) fn installs_look_alike(act: &ProgramAct) -> bool {
     let plain = |name: &str| {
         name.to_ascii_lowercase()
             .replace('1', "l")
@@ -92,7 +92,7 @@ pub(super) fn installs_look_alike(act: &Act) -> bool {
         })
 }
 
-pub(super) fn sends_cloud_key(act: &Act) -> bool {
+pub(super) fn sends_cloud_key(act: &ProgramAct) -> bool {
     const CLOUD: &[&str] = &[
         "AWS_SECRET",
         "AWS_ACCESS_KEY",
@@ -146,12 +146,12 @@ pub(super) fn sends_cloud_key(act: &Act) -> bool {
         })
 }
 
-pub(super) fn starts_by_itself(act: &Act) -> bool {
+pub(super) fn starts_by_itself(act: &ProgramAct) -> bool {
     act.subject.ends_with(":autostart") || path_kind(&act.subject) == PathKind::Autostart
 }
 
 /// Whether the written text downloads, decodes or listens, or adds an SSH key.
-pub(super) fn is_payload(act: &Act) -> bool {
+pub(super) fn is_payload(act: &ProgramAct) -> bool {
     const SIGNS: &[&str] = &[
         "| sh",
         "| bash",
@@ -189,7 +189,7 @@ fn is_public_key(text: &str) -> bool {
 }
 
 /// Whether only ordinary lines are added to a shell profile: paths, aliases, variables, completions.
-pub(super) fn is_setting(act: &Act) -> bool {
+pub(super) fn is_setting(act: &ProgramAct) -> bool {
     let lines = act
         .detail
         .lines()
@@ -214,7 +214,7 @@ pub(super) fn is_setting(act: &Act) -> bool {
 }
 
 /// Whether downloaded text is written to a file that agents read in every session, in any folder but a skill's.
-pub(super) fn is_fetched_instruction(act: &Act) -> bool {
+pub(super) fn is_fetched_instruction(act: &ProgramAct) -> bool {
     let path = act.subject.to_ascii_lowercase();
     let read_always = [
         "claude.md",
@@ -234,7 +234,7 @@ pub(super) fn is_fetched_instruction(act: &Act) -> bool {
 }
 
 /// Whether a file contains instructions that agents read in every session, in any folder but a skill's.
-pub(super) fn is_standing_order(act: &Act) -> bool {
+pub(super) fn is_standing_order(act: &ProgramAct) -> bool {
     let path = act.subject.to_ascii_lowercase();
     let name = path.rsplit(['/', '\\', '\0']).next().unwrap_or_default();
     matches!(
@@ -248,11 +248,11 @@ pub(super) fn is_standing_order(act: &Act) -> bool {
     ) && !path.contains("/skills/")
 }
 
-pub(super) fn is_agent_file(act: &Act) -> bool {
+pub(super) fn is_agent_file(act: &ProgramAct) -> bool {
     path_kind(&act.subject) == PathKind::Agent
 }
 
-pub(super) fn changes_settings(act: &Act) -> bool {
+pub(super) fn changes_settings(act: &ProgramAct) -> bool {
     let path = act.subject.to_ascii_lowercase();
     let text = act.detail.to_ascii_lowercase();
     path.ends_with("settings.json")
@@ -269,7 +269,7 @@ pub(super) fn changes_settings(act: &Act) -> bool {
         .any(|sign| text.contains(sign))
 }
 
-pub(super) fn wipes(act: &Act) -> bool {
+pub(super) fn wipes(act: &ProgramAct) -> bool {
     let forced = act.detail.contains("-r")
         || act.detail.contains("rmtree")
         || act.detail.contains("-delete")
@@ -289,7 +289,7 @@ pub(super) fn wipes(act: &Act) -> bool {
 }
 
 /// Whether an unknown command line, or one with an unknown program, is passed to a shell.
-pub(super) fn runs_in_shell(act: &Act) -> bool {
+pub(super) fn runs_in_shell(act: &ProgramAct) -> bool {
     let starts = |names: &[&str]| names.iter().any(|name| act.detail.starts_with(name));
     let for_shell = act.detail.ends_with(IN_SHELL)
         || starts(&["os.system", "os.popen", "child_process.exec"]) && act.subject.contains(' ');
@@ -318,7 +318,7 @@ pub(super) fn names_miner(text: &str) -> bool {
     .any(|name| lower.contains(name))
 }
 
-pub(super) fn unprotects(act: &Act) -> bool {
+pub(super) fn unprotects(act: &ProgramAct) -> bool {
     let lower = act.subject.to_ascii_lowercase();
     [
         "setenforce 0",
@@ -353,7 +353,7 @@ pub(super) fn unprotects(act: &Act) -> bool {
             .any(|name| lower.contains(name)))
 }
 
-pub(super) fn installs_from_elsewhere(act: &Act) -> bool {
+pub(super) fn installs_from_elsewhere(act: &ProgramAct) -> bool {
     let lower = act.subject.to_ascii_lowercase();
     let redirect = [
         "--index-url",

@@ -6,73 +6,73 @@ use super::acts::{
     starts_by_itself, unprotects, wipes,
 };
 use crate::{
-    flow::{ActKind, HIDDEN_HOST, HostKind, Hosts, SourceKind as S},
-    report::Severity,
-    rule::{Category, Rule, When},
+    flow::{ActKind, HIDDEN_HOST, HostCondition, HostKind, SourceKind as S},
+    report::FindingSeverity,
+    rule::{Category, RuleCondition, ScanRule},
 };
 
 /// The rules.
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[ScanRule] = &[
+    ScanRule {
         id: "exfiltration/credentials",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends other tools' credentials to a remote host",
         fix: "remove the upload; if the skill requires a key, declare a variable for it",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::CredentialFile, S::Keychain, S::Wallet, S::Browser],
             to: &[ActKind::Send],
-            hosts: Hosts::Foreign,
+            hosts: HostCondition::Foreign,
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/environment",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends all environment variables to a remote host",
         fix: "send only the required variables, by name",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::Environment],
             to: &[ActKind::Send],
-            hosts: Hosts::Any,
+            hosts: HostCondition::Any,
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/spying",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends keystrokes, screenshots or histories of the user to a remote host",
         fix: "remove it; let the user send such data",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::History, S::Spying],
             to: &[ActKind::Send],
-            hosts: Hosts::Foreign,
+            hosts: HostCondition::Foreign,
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/user-files",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "collects the user's files and sends them to a remote host",
         fix: "send only files that the user names",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::UserFiles],
             to: &[ActKind::Send],
-            hosts: Hosts::Foreign,
+            hosts: HostCondition::Foreign,
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/key-to-stranger",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends a secret from the environment to an IP address, a paste site or a request bin",
         fix: "send keys only to the service that issued them",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[
                 S::SecretVariable,
                 S::HostFacts,
@@ -80,169 +80,169 @@ pub(crate) const RULES: &[Rule] = &[
                 S::AgentMemory,
             ],
             to: &[ActKind::Send],
-            hosts: Hosts::Drops,
+            hosts: HostCondition::Drops,
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/key-elsewhere",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends a cloud credential from the environment to an unrelated host",
         fix: "send keys only to the service that issued them",
-        when: When::Act(ActKind::Send, sends_cloud_key),
+        when: RuleCondition::Act(ActKind::Send, sends_cloud_key),
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/host-facts",
         category: Category::Exfiltration,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "sends the user's identity or location to a remote host",
         fix: "state it in the description, and ask first",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::HostFacts, S::AgentMemory, S::Clipboard],
             to: &[ActKind::Send],
-            hosts: Hosts::Foreign,
+            hosts: HostCondition::Foreign,
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/shady",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST02",
         message: "downloads and runs code from a host where anyone can upload",
         fix: "ship the code with the skill, or install a known publisher's package at a pinned version",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::Download],
             to: &[ActKind::Run, ActKind::Eval],
-            hosts: Hosts::Shady,
+            hosts: HostCondition::Shady,
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/stranger",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST02",
         message: "downloads and runs code from an unrelated host",
         fix: "ship the code with the skill, or install a known publisher's package at a pinned version",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::Download],
             to: &[ActKind::Run, ActKind::Eval],
-            hosts: Hosts::Unrelated,
+            hosts: HostCondition::Unrelated,
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/fetched",
         category: Category::RemoteExecution,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST02",
         message: "downloads and runs code that can change at any time",
         fix: "install a package at a pinned version, or verify a digest first",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::Download],
             to: &[ActKind::Run, ActKind::Eval],
-            hosts: Hosts::Foreign,
+            hosts: HostCondition::Foreign,
         },
     },
-    Rule {
+    ScanRule {
         id: "obfuscation/decoded-and-run",
         category: Category::Obfuscation,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "decodes and runs hidden code",
         fix: "write the code in plain text",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::Decoded],
             to: &[ActKind::Run, ActKind::Eval],
-            hosts: Hosts::Any,
+            hosts: HostCondition::Any,
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/reverse-shell",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "opens a shell on this machine for a remote host",
         fix: "remove it",
-        when: When::Act(ActKind::RemoteShell, |_| true),
+        when: RuleCondition::Act(ActKind::RemoteShell, |_| true),
     },
-    Rule {
+    ScanRule {
         id: "persistence/autostart-payload",
         category: Category::Persistence,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "makes code that downloads or hides something start automatically",
         fix: "remove it",
-        when: When::Act(ActKind::Write, |act| {
+        when: RuleCondition::Act(ActKind::Write, |act| {
             starts_by_itself(act) && is_payload(act)
         }),
     },
-    Rule {
+    ScanRule {
         id: "persistence/autostart",
         category: Category::Persistence,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "makes a program start automatically",
         fix: "let the user set this up, and document how to undo it",
-        when: When::Act(ActKind::Write, |act| {
+        when: RuleCondition::Act(ActKind::Write, |act| {
             starts_by_itself(act) && !is_payload(act) && !is_setting(act)
         }),
     },
-    Rule {
+    ScanRule {
         id: "persistence/fetched-instructions",
         category: Category::Persistence,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST05",
         message: "writes downloaded text into the agent's instructions or settings",
         fix: "ship the text with the skill",
-        when: When::Act(ActKind::Write, is_fetched_instruction),
+        when: RuleCondition::Act(ActKind::Write, is_fetched_instruction),
     },
-    Rule {
+    ScanRule {
         id: "privilege/agent-settings",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "changes an agent's settings or instructions",
         fix: "document the change, and let the user make it",
-        when: When::Act(ActKind::Write, |act| {
+        when: RuleCondition::Act(ActKind::Write, |act| {
             is_agent_file(act) && changes_settings(act)
         }),
     },
-    Rule {
+    ScanRule {
         id: "destruction/wipe",
         category: Category::Destruction,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "wipes the home folder, the root of the disk or a device",
         fix: "delete only files that the skill created, by full path",
-        when: When::Act(ActKind::Delete, wipes),
+        when: RuleCondition::Act(ActKind::Delete, wipes),
     },
-    Rule {
+    ScanRule {
         id: "resource-abuse/miner",
         category: Category::ResourceAbuse,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "downloads or runs a cryptocurrency miner",
         fix: "remove it",
-        when: When::Act(ActKind::Run, |act| names_miner(&act.subject)),
+        when: RuleCondition::Act(ActKind::Run, |act| names_miner(&act.subject)),
     },
-    Rule {
+    ScanRule {
         id: "resource-abuse/miner-download",
         category: Category::ResourceAbuse,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "downloads a cryptocurrency miner",
         fix: "remove it",
-        when: When::Act(ActKind::Fetch, |act| names_miner(&act.subject)),
+        when: RuleCondition::Act(ActKind::Fetch, |act| names_miner(&act.subject)),
     },
-    Rule {
+    ScanRule {
         id: "privilege/setuid",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "sets a setuid bit, a capability or world-writable permissions",
         fix: "grant the minimum file permissions",
-        when: When::Act(ActKind::Permit, |act| {
+        when: RuleCondition::Act(ActKind::Permit, |act| {
             [
                 "u+s",
                 "+s ",
@@ -256,32 +256,32 @@ pub(crate) const RULES: &[Rule] = &[
             .any(|sign| act.subject.contains(sign))
         }),
     },
-    Rule {
+    ScanRule {
         id: "privilege/unprotect",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "disables a protection of this machine",
         fix: "keep it enabled",
-        when: When::Act(ActKind::Unprotect, unprotects),
+        when: RuleCondition::Act(ActKind::Unprotect, unprotects),
     },
-    Rule {
+    ScanRule {
         id: "supply-chain/foreign-index",
         category: Category::SupplyChain,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST02",
         message: "installs packages from an index other than the public registry",
         fix: "use the public registry, or let the user configure a private one",
-        when: When::Act(ActKind::Install, installs_from_elsewhere),
+        when: RuleCondition::Act(ActKind::Install, installs_from_elsewhere),
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/name-lookup",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends a secret in the name of a host that it looks up",
         fix: "remove it",
-        when: When::Act(ActKind::Send, |act| {
+        when: RuleCondition::Act(ActKind::Send, |act| {
             [
                 "dig",
                 "nslookup",
@@ -302,27 +302,27 @@ pub(crate) const RULES: &[Rule] = &[
                 })
         }),
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/left-by-others",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "runs code from a hidden file in a world-writable folder",
         fix: "ship the code with the skill",
-        when: When::Flow {
+        when: RuleCondition::Flow {
             from: &[S::TempFile],
             to: &[ActKind::Eval],
-            hosts: Hosts::Any,
+            hosts: HostCondition::Any,
         },
     },
-    Rule {
+    ScanRule {
         id: "destruction/logs",
         category: Category::Destruction,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "deletes system logs or traces",
         fix: "delete only files that the skill created",
-        when: When::Act(ActKind::Delete, |act| {
+        when: RuleCondition::Act(ActKind::Delete, |act| {
             [
                 "/var/log",
                 "_history",
@@ -334,74 +334,74 @@ pub(crate) const RULES: &[Rule] = &[
             .any(|path| act.subject.to_ascii_lowercase().contains(path))
         }),
     },
-    Rule {
+    ScanRule {
         id: "privilege/open-to-all",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "makes a file or folder world-writable",
         fix: "grant the minimum file permissions",
-        when: When::Act(ActKind::Permit, |act| {
+        when: RuleCondition::Act(ActKind::Permit, |act| {
             ["777", "a+rwx", "o+w", "666"]
                 .iter()
                 .any(|mode| act.subject.split_whitespace().any(|word| word == *mode))
         }),
     },
-    Rule {
+    ScanRule {
         id: "obfuscation/hidden-host",
         category: Category::Obfuscation,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "hides the host that the code contacts in encoded text",
         fix: "write the address in plain text",
-        when: When::Act(ActKind::Send, |act| act.detail == HIDDEN_HOST),
+        when: RuleCondition::Act(ActKind::Send, |act| act.detail == HIDDEN_HOST),
     },
-    Rule {
+    ScanRule {
         id: "obfuscation/hidden-source",
         category: Category::Obfuscation,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "hides the download source in encoded text",
         fix: "write the address in plain text",
-        when: When::Act(ActKind::Fetch, |act| act.detail == HIDDEN_HOST),
+        when: RuleCondition::Act(ActKind::Fetch, |act| act.detail == HIDDEN_HOST),
     },
-    Rule {
+    ScanRule {
         id: "capability/runs-what-it-is-given",
         category: Category::Capability,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "runs text as code that is only known at run time",
         fix: "look up the request in a table instead",
-        when: When::Act(ActKind::Eval, |act| {
+        when: RuleCondition::Act(ActKind::Eval, |act| {
             act.subject.contains('\0') && act.detail != "unpickle"
         }),
     },
-    Rule {
+    ScanRule {
         id: "capability/shell-of-its-arguments",
         category: Category::Capability,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "passes a command line to a shell that is only known at run time",
         fix: "start the program with a list of arguments",
-        when: When::Act(ActKind::Run, runs_in_shell),
+        when: RuleCondition::Act(ActKind::Run, runs_in_shell),
     },
-    Rule {
+    ScanRule {
         id: "supply-chain/look-alike-package",
         category: Category::SupplyChain,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST02",
         message: "installs a package whose name imitates a well-known one",
         fix: "install the intended package",
-        when: When::Act(ActKind::Install, installs_look_alike),
+        when: RuleCondition::Act(ActKind::Install, installs_look_alike),
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/request-bin",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "sends data to a request bin, a paste site or a tunnel",
         fix: "send it to a service with a domain name",
-        when: When::Act(ActKind::Send, |act| {
+        when: RuleCondition::Act(ActKind::Send, |act| {
             act.host
                 .as_ref()
                 .is_some_and(|host| host.kind == HostKind::Drop)

@@ -10,10 +10,10 @@ mod prose;
 #[cfg(test)]
 mod tests;
 
-use crate::rule::Rule;
+use crate::rule::ScanRule;
 
 /// All built-in rules.
-pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
+pub(crate) fn all() -> impl Iterator<Item = &'static ScanRule> {
     code::RULES
         .iter()
         .chain(power::RULES)

@@ -1,30 +1,30 @@
 //! Rules about instructions that go beyond the skill's task.
 
 use crate::{
-    prose::Class as C,
-    report::Severity,
-    rule::{Category, Chain, Rule, When},
+    prose::PhraseClass as C,
+    report::FindingSeverity,
+    rule::{Category, Chain, RuleCondition, ScanRule},
 };
 
 /// The rules.
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[ScanRule] = &[
+    ScanRule {
         id: "prompt-injection/takeover",
         category: Category::PromptInjection,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "takes over every conversation and refuses other requests",
         fix: "state which tasks it is for",
-        when: When::Chain(Chain::Takeover),
+        when: RuleCondition::Chain(Chain::Takeover),
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/memory-to-strangers",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to share its memory of the user with others",
         fix: "let the user choose what to share",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::UserMemory],
                 &[C::Send],
@@ -33,14 +33,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/unseen",
         category: Category::Exfiltration,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to send data without showing it to the user",
         fix: "state what is sent and to whom, and ask first",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[
                 &[C::Send],
                 &[C::Conceal],
@@ -49,26 +49,26 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "privilege/no-leave",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "tells the agent not to ask the user for permission",
         fix: "ask before acting",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[&[C::NoLeave], &[C::Always]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/unnamed-sink",
         category: Category::Exfiltration,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to send data to an address that is filled in later",
         fix: "name the recipient",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::Unnamed], &[C::Send, C::Download]],
             none: &[C::Threat],
         },

@@ -1,9 +1,9 @@
 //! Rules about instructions in texts.
 
 use crate::{
-    prose::Class as C,
-    report::Severity,
-    rule::{Category, Rule, When},
+    prose::PhraseClass as C,
+    report::FindingSeverity,
+    rule::{Category, RuleCondition, ScanRule},
 };
 
 const DATA: &[C] = &[
@@ -23,27 +23,27 @@ const ELSEWHERE: &[C] = &[
 ];
 
 /// The rules.
-pub(crate) const RULES: &[Rule] = &[
-    Rule {
+pub(crate) const RULES: &[ScanRule] = &[
+    ScanRule {
         id: "prompt-injection/override",
         category: Category::PromptInjection,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to ignore its other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::Ignore], &[C::PriorInstructions]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "prompt-injection/persona",
         category: Category::PromptInjection,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to adopt an unrestricted persona",
         fix: "remove it",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Persona],
                 &[
@@ -58,38 +58,38 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "prompt-injection/authority",
         category: Category::PromptInjection,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "claims authority over all other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::Authority]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/told-to-send",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to send secrets or conversations to a remote host",
         fix: "remove it",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::Send], PRECIOUS, ELSEWHERE],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/told-to-report",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to report every conversation to others",
         fix: "remove it",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Send],
                 &[C::Conversation],
@@ -99,26 +99,26 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/covert",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to send data without the user's knowledge",
         fix: "remove it",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[&[C::Send], DATA, &[C::Conceal]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/covert-request",
         category: Category::Exfiltration,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to send data silently",
         fix: "state what is sent and to whom, and ask first",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Send],
                 DATA,
@@ -128,14 +128,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "deception/conceal",
         category: Category::Deception,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to conceal something from the user",
         fix: "tell the user what happens",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Conceal],
                 &[
@@ -151,14 +151,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "deception/false-report",
         category: Category::Deception,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to report something false",
         fix: "report what happened",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Lie],
                 &[C::Conceal, C::Always, C::Disable],
@@ -167,14 +167,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/lure",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "makes the user install a program from a host where anyone can upload",
         fix: "name a package in a known registry, or link to the vendor's page",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[
                 &[C::Required],
                 &[C::Download, C::Paste],
@@ -184,14 +184,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[],
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/locked-archive",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "makes the user run a program from a password-protected archive, which scanners cannot open",
         fix: "name a package in a known registry, or link to the vendor's page",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[
                 &[C::Download, C::Install],
                 &[C::ArchivePassword],
@@ -202,14 +202,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[],
         },
     },
-    Rule {
+    ScanRule {
         id: "remote-execution/unknown-prerequisite",
         category: Category::RemoteExecution,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST02",
         message: "requires a program from an unknown publisher's page",
         fix: "name a package in a known registry, or link to the vendor's page",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[
                 &[C::Required],
                 &[C::Download],
@@ -221,14 +221,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "prompt-injection/fetch-and-obey",
         category: Category::PromptInjection,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST05",
         message: "tells the agent to download text and follow it",
         fix: "ship the instructions with the skill",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Download],
                 &[C::AnyUrl],
@@ -238,14 +238,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "prompt-injection/obey-strangers",
         category: Category::PromptInjection,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST05",
         message: "tells the agent to download text from an unrelated host and follow it",
         fix: "ship the instructions with the skill",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Download],
                 &[C::ForeignUrl, C::ShadyUrl],
@@ -255,14 +255,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "persistence/told-to-stay",
         category: Category::Persistence,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to make a program start automatically",
         fix: "let the user set this up, and document how to undo it",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Autostart],
                 &[C::Write, C::Install, C::Run],
@@ -271,14 +271,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "persistence/agent-memory",
         category: Category::Persistence,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST05",
         message: "tells the agent to change the instructions that it reads in every session",
         fix: "keep the skill's instructions in the skill",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Write],
                 &[C::AgentFiles],
@@ -288,26 +288,26 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "privilege/no-consent",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "tells the agent to act without asking",
         fix: "ask before acting",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::NoConsent], &[C::Send, C::Destroy, C::Money]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "privilege/told-to-unprotect",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "tells the agent to disable a protection",
         fix: "keep it enabled",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Disable],
                 &[C::Safety],
@@ -322,14 +322,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "destruction/told-to-destroy",
         category: Category::Destruction,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST01",
         message: "tells the agent to delete large amounts of data",
         fix: "name what is deleted, and ask first",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Destroy],
                 &[C::Everything],
@@ -338,26 +338,26 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "resource-abuse/told-to-mine",
         category: Category::ResourceAbuse,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to run a cryptocurrency miner",
         fix: "remove it",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::Miner], &[C::Run, C::Install, C::Download]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "privilege/moves-money",
         category: Category::Privilege,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST03",
         message: "tells the agent to transfer money without confirmation",
         fix: "let the user confirm each payment",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Money],
                 &[C::NoConsent, C::Always, C::Conceal, C::Silently],
@@ -365,14 +365,14 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "exfiltration/told-to-drop",
         category: Category::Exfiltration,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "tells the agent to collect the user's data and upload it where anyone can read it",
         fix: "remove it",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[
                 &[C::Send],
                 &[
@@ -388,38 +388,38 @@ pub(crate) const RULES: &[Rule] = &[
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "packaging/disguised-program",
         category: Category::Packaging,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST04",
         message: "states that a program is disguised as another kind of file",
         fix: "rename the program to match its content",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::Disguise]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "prompt-injection/every-task",
         category: Category::PromptInjection,
-        severity: Severity::Warning,
+        severity: FindingSeverity::Warning,
         owasp: "AST04",
         message: "demands to be used for every task",
         fix: "state which tasks it is for",
-        when: When::Sentence {
+        when: RuleCondition::Sentence {
             all: &[&[C::EveryTask], &[C::Always, C::Required, C::Run]],
             none: &[C::Threat],
         },
     },
-    Rule {
+    ScanRule {
         id: "prompt-injection/command",
         category: Category::PromptInjection,
-        severity: Severity::Critical,
+        severity: FindingSeverity::Critical,
         owasp: "AST01",
         message: "imitates the system and gives commands",
         fix: "describe the skill's task only, and remove instructions about other instructions",
-        when: When::Passage {
+        when: RuleCondition::Passage {
             all: &[
                 &[C::Authority],
                 &[C::Always],

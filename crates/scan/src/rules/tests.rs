@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use crate::{
     made,
-    report::{Report, Severity},
-    rule::Rule,
+    report::{FindingSeverity, ScanReport},
+    rule::ScanRule,
     rules,
     samples::{self, RuleSamples, Sample},
-    scan::{About, Content, File, Limits, Rules, scan},
+    scan::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile, scan},
 };
 
 /// A sample as a skill: one file, or two for the placeholder `{PAIR}`.
@@ -81,34 +81,36 @@ fn expanded(text: &str) -> Vec<u8> {
     out
 }
 
-fn report(sample: Sample) -> Report {
+fn report(sample: Sample) -> ScanReport {
     let skill = skill(sample);
-    let mut files: Vec<File<'_>> = skill
+    let mut files: Vec<SkillFile<'_>> = skill
         .files
         .iter()
-        .map(|(path, bytes)| File {
+        .map(|(path, bytes)| SkillFile {
             path,
-            content: Content::Bytes(bytes),
+            content: ScannedContent::Bytes(bytes),
         })
         .collect();
     if let Some((path, target)) = &skill.link {
-        files.push(File {
+        files.push(SkillFile {
             path,
-            content: Content::Link(target),
+            content: ScannedContent::Link(target),
         });
     }
-    let about = About {
+    let about = DeclaredFacts {
         name: "sample",
         description: "A sample of a rule.",
         declared: skill.declared,
-        ..About::default()
+        ..DeclaredFacts::default()
     };
-    let rules = Rules { ..Rules::default() };
-    scan(&files, &about, &rules, &Limits::default())
+    let rules = RuleSet {
+        ..RuleSet::default()
+    };
+    scan(&files, &about, &rules, &ScanLimits::default())
 }
 
 /// Whether a hit was found: by the rule, or by a worse one of its family, which suppresses milder ones.
-fn is_found(rule: &Rule, report: &Report) -> bool {
+fn is_found(rule: &ScanRule, report: &ScanReport) -> bool {
     let worse = |severity| severity > rule.severity;
     severity(rule, report) >= Some(rule.severity)
         || report
@@ -118,7 +120,7 @@ fn is_found(rule: &Rule, report: &Report) -> bool {
 }
 
 /// The severity that the rule reports for the sample, if it matches.
-fn severity(rule: &Rule, report: &Report) -> Option<Severity> {
+fn severity(rule: &ScanRule, report: &ScanReport) -> Option<FindingSeverity> {
     report
         .findings
         .iter()
@@ -127,7 +129,7 @@ fn severity(rule: &Rule, report: &Report) -> Option<Severity> {
         .max()
 }
 
-fn seen(report: &Report) -> String {
+fn seen(report: &ScanReport) -> String {
     let findings: Vec<String> = report
         .findings
         .iter()
@@ -137,7 +139,7 @@ fn seen(report: &Report) -> String {
 }
 
 /// Each rule with its samples.
-fn bound() -> impl Iterator<Item = (&'static Rule, &'static RuleSamples)> {
+fn bound() -> impl Iterator<Item = (&'static ScanRule, &'static RuleSamples)> {
     samples::all().filter_map(|samples| {
         let mut rules = rules::all();
         Some((rules.find(|rule| rule.id == samples.rule)?, samples))
@@ -164,7 +166,7 @@ fn no_rule_finds_its_misses() {
     for (rule, samples) in bound() {
         for miss in samples.misses {
             let report = report(*miss);
-            if severity(rule, &report) > Some(Severity::Info) {
+            if severity(rule, &report) > Some(FindingSeverity::Info) {
                 wrong.push(format!("{}: {miss:?} gives {}", rule.id, seen(&report)));
             }
         }

@@ -7,11 +7,11 @@
 
 use std::ops::Range;
 
-use metier_model::twins::prototype;
+use metier_model::confusables::prototype;
 
 /// What makes a character invisible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
+pub(crate) enum InvisibleClass {
     /// Tag characters, which mirror ASCII: U+E0000–E007F.
     Tag,
     /// Variation selectors, 256 of them: one for each byte.
@@ -28,28 +28,30 @@ pub(crate) enum Class {
 
 /// The class of a character that can't be seen; `None` for one that can.
 #[must_use]
-pub(crate) fn class(c: char) -> Option<Class> {
+pub(crate) fn class(c: char) -> Option<InvisibleClass> {
     match c {
         '\t' | '\n' | '\r' | '\u{c}' | ' '..='~' => None,
-        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(Class::Control),
-        '\u{e0000}'..='\u{e007f}' => Some(Class::Tag),
+        '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' => Some(InvisibleClass::Control),
+        '\u{e0000}'..='\u{e007f}' => Some(InvisibleClass::Tag),
         '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' | '\u{180b}'..='\u{180d}' => {
-            Some(Class::Selector)
+            Some(InvisibleClass::Selector)
         }
-        '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{61c}' => Some(Class::ZeroWidth),
-        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some(Class::Bidi),
+        '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{61c}' => {
+            Some(InvisibleClass::ZeroWidth)
+        }
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => Some(InvisibleClass::Bidi),
         '\u{ad}' | '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{3164}' | '\u{ffa0}' | '\u{17b4}'
-        | '\u{17b5}' => Some(Class::Invisible),
+        | '\u{17b5}' => Some(InvisibleClass::Invisible),
         '\u{180e}'
         | '\u{2061}'..='\u{2065}'
         | '\u{206a}'..='\u{206f}'
         | '\u{2028}'
-        | '\u{2029}' => Some(Class::Invisible),
+        | '\u{2029}' => Some(InvisibleClass::Invisible),
         '\u{2800}'
         | '\u{fff0}'..='\u{fffb}'
         | '\u{1d173}'..='\u{1d17a}'
-        | '\u{1bca0}'..='\u{1bca3}' => Some(Class::Invisible),
-        '\u{e0080}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}' => Some(Class::Invisible),
+        | '\u{1bca0}'..='\u{1bca3}' => Some(InvisibleClass::Invisible),
+        '\u{e0080}'..='\u{e00ff}' | '\u{e01f0}'..='\u{e0fff}' => Some(InvisibleClass::Invisible),
         _ => None,
     }
 }
@@ -124,7 +126,7 @@ pub(crate) fn word(text: &str, start: usize) -> (Range<usize>, bool) {
     let mut before_ascii = false;
     let mut greek_first = false;
     for (at, c) in rest.char_indices() {
-        if class(c).is_some_and(|class| class != Class::Control) {
+        if class(c).is_some_and(|class| class != InvisibleClass::Control) {
             continue;
         }
         if !in_word(c) {

@@ -7,7 +7,7 @@
 //! `curl http://x.y/z`, by `[Base64]`.
 //!
 //! Long candidates are judged by their beginning before they are decoded, each byte is read a fixed number
-//! of times a layer, and depth, count and output have a [`Budget`].
+//! of times a layer, and depth, count and output have a [`DecodeBudget`].
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -19,7 +19,7 @@ use super::{codec, numbers};
 
 /// How a text was wrapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Encoding {
+pub(crate) enum TextEncoding {
     /// Base64, either alphabet.
     Base64,
     /// Base32.
@@ -54,18 +54,18 @@ pub(crate) enum Encoding {
 
 /// A text that was found inside another.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Piece {
+pub(crate) struct DecodedText {
     /// Where in the outermost text.
     pub at: Range<usize>,
     /// How it was wrapped, outermost first.
-    pub how: Vec<Encoding>,
+    pub how: Vec<TextEncoding>,
     /// The decoded text.
     pub text: String,
 }
 
 /// How much may be decoded. Shared by calls, so that many small files can't do what one large may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Budget {
+pub(crate) struct DecodeBudget {
     /// Bytes of output that are left.
     pub bytes: usize,
     /// Pieces that are left.
@@ -76,7 +76,7 @@ pub(crate) struct Budget {
     pub spent: bool,
 }
 
-impl Default for Budget {
+impl Default for DecodeBudget {
     fn default() -> Self {
         Self {
             bytes: 1024 * 1024,
@@ -100,8 +100,8 @@ const REACH: usize = 2048;
 
 /// Finds the texts that are encoded in `text`, in its order, layers after the piece that contains them.
 #[must_use]
-pub(crate) fn decoded(text: &str, budget: &mut Budget) -> Vec<Piece> {
-    let mut search = Search {
+pub(crate) fn decoded(text: &str, budget: &mut DecodeBudget) -> Vec<DecodedText> {
+    let mut search = DecodeSearch {
         text,
         how: Vec::new(),
         outer: None,
@@ -114,16 +114,16 @@ pub(crate) fn decoded(text: &str, budget: &mut Budget) -> Vec<Piece> {
     found
 }
 
-struct Search<'t, 'b> {
+struct DecodeSearch<'t, 'b> {
     text: &'t str,
-    how: Vec<Encoding>,
+    how: Vec<TextEncoding>,
     /// Of a layer below: where the outermost one is.
     outer: Option<Range<usize>>,
-    budget: &'b mut Budget,
-    found: Vec<Piece>,
+    budget: &'b mut DecodeBudget,
+    found: Vec<DecodedText>,
 }
 
-impl Search<'_, '_> {
+impl DecodeSearch<'_, '_> {
     fn run(&mut self) {
         for (at, how, bytes) in numbers::escapes(self.text) {
             self.offer(at, how, bytes);
@@ -138,21 +138,21 @@ impl Search<'_, '_> {
             .as_ref()
             .is_none_or(|words| words.is_match(self.text))
         {
-            self.turned(&ROTATED, Encoding::Rot13);
-            self.turned(&REVERSED, Encoding::Reversed);
+            self.turned(&ROTATED, TextEncoding::Rot13);
+            self.turned(&REVERSED, TextEncoding::Reversed);
         }
     }
 
     /// Takes decoded bytes, unwraps compression, and keeps the text if it is plausible.
-    fn offer(&mut self, at: Range<usize>, how: Encoding, mut bytes: Vec<u8>) -> bool {
+    fn offer(&mut self, at: Range<usize>, how: TextEncoding, mut bytes: Vec<u8>) -> bool {
         let mut how = vec![how];
         if let Some(inflated) = codec::inflate(&bytes, self.budget.bytes.min(1024 * 1024)) {
             self.budget.bytes = self.budget.bytes.saturating_sub(inflated.len());
-            how.push(Encoding::Deflate);
+            how.push(TextEncoding::Deflate);
             bytes = inflated;
         }
         let text = if let Some(text) = codec::utf16(&bytes) {
-            how.push(Encoding::Utf16);
+            how.push(TextEncoding::Utf16);
             text
         } else {
             String::from_utf8(bytes)
@@ -164,9 +164,9 @@ impl Search<'_, '_> {
         self.keep(at, &how, text)
     }
 
-    fn keep(&mut self, at: Range<usize>, how: &[Encoding], text: String) -> bool {
+    fn keep(&mut self, at: Range<usize>, how: &[TextEncoding], text: String) -> bool {
         let at = self.outer.clone().unwrap_or(at);
-        let how: Vec<Encoding> = self.how.iter().chain(how).copied().collect();
+        let how: Vec<TextEncoding> = self.how.iter().chain(how).copied().collect();
         let reads = plausible::is_plausible(&text);
         if reads && (self.budget.pieces == 0 || self.budget.bytes < text.len()) {
             self.budget.spent = true;
@@ -179,18 +179,18 @@ impl Search<'_, '_> {
         let inner = self.below(&at, &how, &text);
         let kept = reads || !inner.is_empty();
         if reads {
-            self.found.push(Piece { at, how, text });
+            self.found.push(DecodedText { at, how, text });
         }
         self.found.extend(inner);
         kept
     }
 
-    fn below(&mut self, at: &Range<usize>, how: &[Encoding], text: &str) -> Vec<Piece> {
+    fn below(&mut self, at: &Range<usize>, how: &[TextEncoding], text: &str) -> Vec<DecodedText> {
         if self.budget.depth <= 1 {
             return Vec::new();
         }
         self.budget.depth -= 1;
-        let mut search = Search {
+        let mut search = DecodeSearch {
             text,
             how: how.to_vec(),
             outer: Some(at.clone()),
@@ -266,7 +266,7 @@ impl Search<'_, '_> {
             && digits.len().is_multiple_of(2)
             && digits.bytes().all(|b| b.is_ascii_hexdigit())
         {
-            return self.attempt(&at, digits, Encoding::Hex, codec::hex);
+            return self.attempt(&at, digits, TextEncoding::Hex, codec::hex);
         }
         if run.len() < SHORTEST {
             return false;
@@ -275,15 +275,15 @@ impl Search<'_, '_> {
             .trim_end_matches('=')
             .bytes()
             .all(|b| matches!(b, b'A'..=b'Z' | b'2'..=b'7'));
-        upper && self.attempt(&at, run, Encoding::Base32, codec::base32)
-            || self.attempt(&at, run, Encoding::Base64, codec::base64)
+        upper && self.attempt(&at, run, TextEncoding::Base32, codec::base32)
+            || self.attempt(&at, run, TextEncoding::Base64, codec::base64)
     }
 
     fn attempt(
         &mut self,
         at: &Range<usize>,
         run: &str,
-        how: Encoding,
+        how: TextEncoding,
         decode: fn(&str) -> Option<Vec<u8>>,
     ) -> bool {
         if run.len() > PROBE {
@@ -315,8 +315,8 @@ impl Search<'_, '_> {
                 && word.bytes().any(|b| !in_base64(b) && b != b'=')
             {
                 let at = start..end;
-                let _ = self.attempt(&at, word, Encoding::Base85, codec::b85)
-                    || self.attempt(&at, word, Encoding::Ascii85, codec::ascii85);
+                let _ = self.attempt(&at, word, TextEncoding::Base85, codec::b85)
+                    || self.attempt(&at, word, TextEncoding::Ascii85, codec::ascii85);
             }
             opened = matches!(quote, b'"' | b'\'' | b'`').then_some(quote);
             start = end + 1;
@@ -338,14 +338,14 @@ impl Search<'_, '_> {
             };
             let end = start + length + 2;
             if let Some(bytes) = self.text.get(start..end).and_then(codec::ascii85) {
-                self.offer(start..end, Encoding::Ascii85, bytes);
+                self.offer(start..end, TextEncoding::Ascii85, bytes);
             }
             at = end;
         }
     }
 
     /// Rotated and reversed text is only recognised by words that do not occur in this form by accident.
-    fn turned(&mut self, words: &Option<AhoCorasick>, how: Encoding) {
+    fn turned(&mut self, words: &Option<AhoCorasick>, how: TextEncoding) {
         let Some(words) = words.as_ref().filter(|_| self.how.last() != Some(&how)) else {
             return;
         };
@@ -358,7 +358,7 @@ impl Search<'_, '_> {
             let at = surroundings(text, past, hit.range());
             past = at.end;
             let shown = text.get(at.clone()).unwrap_or_default();
-            let turned = if how == Encoding::Rot13 {
+            let turned = if how == TextEncoding::Rot13 {
                 codec::rot13(shown)
             } else {
                 shown.chars().rev().collect::<String>()

@@ -8,7 +8,7 @@
 
 use std::ops::Range;
 
-use super::chars::{self, Class};
+use super::chars::{self, InvisibleClass};
 use super::smuggle;
 
 /// More than these are counted, not listed.
@@ -16,7 +16,7 @@ pub(crate) const MOST_LISTED: usize = 256;
 
 /// The kinds of hidden or confusable characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) enum Kind {
+pub(crate) enum HiddenKind {
     /// Tag characters outside a flag: ASCII that only a model reads.
     Tag,
     /// Variation selectors that select nothing.
@@ -39,12 +39,12 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Hidden {
     /// What it is.
-    pub kind: Kind,
+    pub kind: HiddenKind,
     /// Where it is, in bytes.
     pub at: Range<usize>,
-    /// How many characters are hidden; of a [`Kind::Confusable`] word, how many are foreign.
+    /// How many characters are hidden; of a [`HiddenKind::Confusable`] word, how many are foreign.
     pub count: usize,
-    /// Its decoded content; for [`Kind::Confusable`], the word that it imitates.
+    /// Its decoded content; for [`HiddenKind::Confusable`], the word that it imitates.
     pub decoded: Option<String>,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Sightings {
 /// Lists the characters of `text` that a reader cannot see or mistakes for others.
 #[must_use]
 pub(crate) fn hidden(text: &str) -> Sightings {
-    let mut search = Search::new(text);
+    let mut search = HiddenSearch::new(text);
     if !search.plain {
         search.run();
     }
@@ -68,17 +68,17 @@ pub(crate) fn hidden(text: &str) -> Sightings {
     search.found
 }
 
-struct Open {
-    kind: Kind,
+struct OpenRun {
+    kind: HiddenKind,
     at: Range<usize>,
     carried: Vec<char>,
 }
 
-struct Search<'a> {
+struct HiddenSearch<'a> {
     text: &'a str,
     plain: bool,
     found: Sightings,
-    open: Option<Open>,
+    open: Option<OpenRun>,
     /// The last visible character, or the one before a legitimate joiner or selector.
     before: Option<char>,
     /// The end of the line for which `rtl` and `balanced` are valid.
@@ -88,7 +88,7 @@ struct Search<'a> {
     braille: bool,
 }
 
-impl<'a> Search<'a> {
+impl<'a> HiddenSearch<'a> {
     fn new(text: &'a str) -> Self {
         let plain = text.chars().all(|c| match u8::try_from(c) {
             Ok(byte) if byte.is_ascii() => is_plain(byte),
@@ -134,7 +134,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             if c == '\r' && self.overwrites(end) {
-                self.add(Kind::Control, at..end, &[]);
+                self.add(HiddenKind::Control, at..end, &[]);
             }
             if at >= word_end && chars::in_word(c) {
                 let (word, poses) = chars::word(self.text, at);
@@ -182,11 +182,11 @@ impl<'a> Search<'a> {
     }
 
     /// Handles the run of invisible characters at `at`, and returns its end.
-    fn invisible(&mut self, class: Class, first: char, at: usize) -> usize {
+    fn invisible(&mut self, class: InvisibleClass, first: char, at: usize) -> usize {
         if let Some(end) = chars::terminal_escape(self.text.as_bytes(), at)
             .filter(|&end| self.text.is_char_boundary(end))
         {
-            self.add(Kind::Escape, at..end, &[]);
+            self.add(HiddenKind::Escape, at..end, &[]);
             return end;
         }
         let rest = self.text.get(at..).unwrap_or_default();
@@ -201,12 +201,12 @@ impl<'a> Search<'a> {
         }
         let after = self.text.get(end..).and_then(|rest| rest.chars().next());
         let honest = match class {
-            Class::Tag => self.before == Some('\u{1f3f4}') && is_flag(&run),
-            Class::Selector => self.selects(&run),
-            Class::ZeroWidth => run.len() <= 2 && self.joins(first, &run, after),
-            Class::Bidi => self.embeds(&run),
-            Class::Invisible => self.fills(&run, after),
-            Class::Control => false,
+            InvisibleClass::Tag => self.before == Some('\u{1f3f4}') && is_flag(&run),
+            InvisibleClass::Selector => self.selects(&run),
+            InvisibleClass::ZeroWidth => run.len() <= 2 && self.joins(first, &run, after),
+            InvisibleClass::Bidi => self.embeds(&run),
+            InvisibleClass::Invisible => self.fills(&run, after),
+            InvisibleClass::Control => false,
         };
         if !honest {
             self.add(kind(class), at..end, &run);
@@ -270,7 +270,7 @@ impl<'a> Search<'a> {
             .filter(|&c| chars::ascii_twin(c).is_some())
             .count();
         self.list(|| Hidden {
-            kind: Kind::Confusable,
+            kind: HiddenKind::Confusable,
             at: word,
             count,
             decoded: Some(latin),
@@ -278,7 +278,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds to the open run if it is of the same kind and at most one visible character away.
-    fn add(&mut self, kind: Kind, at: Range<usize>, carried: &[char]) {
+    fn add(&mut self, kind: HiddenKind, at: Range<usize>, carried: &[char]) {
         if let Some(open) = &mut self.open
             && open.kind == kind
         {
@@ -290,7 +290,7 @@ impl<'a> Search<'a> {
             }
         }
         self.close();
-        self.open = Some(Open {
+        self.open = Some(OpenRun {
             kind,
             at,
             carried: carried.to_vec(),
@@ -298,14 +298,14 @@ impl<'a> Search<'a> {
     }
 
     fn close(&mut self) {
-        let Some(Open { kind, at, carried }) = self.open.take() else {
+        let Some(OpenRun { kind, at, carried }) = self.open.take() else {
             return;
         };
         self.list(|| {
             let decoded = match kind {
-                Kind::Tag => smuggle::tags(&carried),
-                Kind::Selector => smuggle::selectors(&carried),
-                Kind::ZeroWidth | Kind::Invisible => smuggle::bits(&carried),
+                HiddenKind::Tag => smuggle::tags(&carried),
+                HiddenKind::Selector => smuggle::selectors(&carried),
+                HiddenKind::ZeroWidth | HiddenKind::Invisible => smuggle::bits(&carried),
                 _ => None,
             };
             Hidden {
@@ -329,14 +329,14 @@ fn is_plain(byte: u8) -> bool {
     matches!(byte, b' '..=b'~' | b'\t' | b'\n' | 0xc)
 }
 
-fn kind(class: Class) -> Kind {
+fn kind(class: InvisibleClass) -> HiddenKind {
     match class {
-        Class::Tag => Kind::Tag,
-        Class::Selector => Kind::Selector,
-        Class::ZeroWidth => Kind::ZeroWidth,
-        Class::Bidi => Kind::Bidi,
-        Class::Invisible => Kind::Invisible,
-        Class::Control => Kind::Control,
+        InvisibleClass::Tag => HiddenKind::Tag,
+        InvisibleClass::Selector => HiddenKind::Selector,
+        InvisibleClass::ZeroWidth => HiddenKind::ZeroWidth,
+        InvisibleClass::Bidi => HiddenKind::Bidi,
+        InvisibleClass::Invisible => HiddenKind::Invisible,
+        InvisibleClass::Control => HiddenKind::Control,
     }
 }
 

@@ -18,12 +18,12 @@ use super::chars;
 pub(crate) struct Normal<'a> {
     /// The normalized text.
     pub text: Cow<'a, str>,
-    steps: Vec<Step>,
+    steps: Vec<PositionStep>,
 }
 
 /// From `normal` on, positions correspond to those from `source` on; if `fixed`, all of them to `source`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
+struct PositionStep {
     normal: usize,
     source: usize,
     fixed: bool,
@@ -101,7 +101,7 @@ struct Copy<'a> {
     text: &'a str,
     out: String,
     copied: usize,
-    steps: Vec<Step>,
+    steps: Vec<PositionStep>,
 }
 
 impl<'a> Copy<'a> {
@@ -112,13 +112,13 @@ impl<'a> Copy<'a> {
         self.out.extend(by);
         self.copied = end;
         if self.out.len() > normal {
-            self.step(Step {
+            self.step(PositionStep {
                 normal,
                 source: start,
                 fixed: true,
             });
         }
-        self.step(Step {
+        self.step(PositionStep {
             normal: self.out.len(),
             source: end,
             fixed: false,
@@ -126,7 +126,7 @@ impl<'a> Copy<'a> {
     }
 
     /// A thousand dropped characters in a row are one step.
-    fn step(&mut self, step: Step) {
+    fn step(&mut self, step: PositionStep) {
         if self
             .steps
             .last()

@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::codec;
-use super::decode::Encoding;
+use super::decode::TextEncoding;
 
 /// A row of escapes is at least this long.
 const FEWEST_ESCAPES: usize = 4;
@@ -18,16 +18,16 @@ const FEWEST_CODES: usize = 6;
 const WIDEST_GAP: usize = 6;
 
 /// A range, its notation, and the bytes that it represents.
-pub(super) type Found = (Range<usize>, Encoding, Vec<u8>);
+pub(super) type NumberRun = (Range<usize>, TextEncoding, Vec<u8>);
 
 struct Escape {
-    how: Encoding,
+    how: TextEncoding,
     code: u32,
     end: usize,
 }
 
 /// Rows of escapes: `\x63`, `\u0063`, `\143`, `%63`, `&#99;`.
-pub(super) fn escapes(text: &str) -> Vec<Found> {
+pub(super) fn escapes(text: &str) -> Vec<NumberRun> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -47,16 +47,16 @@ pub(super) fn escapes(text: &str) -> Vec<Found> {
     found
 }
 
-struct Row {
-    how: Encoding,
+struct NumberRow {
+    how: TextEncoding,
     bytes: Vec<u8>,
     count: usize,
     needless: usize,
     end: usize,
 }
 
-fn row(bytes: &[u8], start: usize, first: Escape) -> Row {
-    let mut row = Row {
+fn row(bytes: &[u8], start: usize, first: Escape) -> NumberRow {
+    let mut row = NumberRow {
         how: first.how,
         bytes: Vec::new(),
         count: 0,
@@ -94,7 +94,7 @@ fn row(bytes: &[u8], start: usize, first: Escape) -> Row {
 fn push(out: &mut Vec<u8>, escape: &Escape, high: &mut Option<u32>) {
     let is_byte = matches!(
         escape.how,
-        Encoding::HexEscape | Encoding::Octal | Encoding::Url
+        TextEncoding::HexEscape | TextEncoding::Octal | TextEncoding::Url
     );
     if let (true, Ok(byte)) = (is_byte, u8::try_from(escape.code)) {
         out.push(byte);
@@ -140,13 +140,13 @@ fn escape(bytes: &[u8], at: usize) -> Option<Escape> {
     };
     match rest {
         [b'\\', b'x' | b'u', b'{', ..] => braced().map(|(code, end)| Escape {
-            how: Encoding::UnicodeEscape,
+            how: TextEncoding::UnicodeEscape,
             code,
             end,
         }),
-        [b'\\', b'x', ..] => made(Encoding::HexEscape, hex(2, 2)?, 4),
-        [b'\\', b'u', ..] | [b'%', b'u', ..] => made(Encoding::UnicodeEscape, hex(2, 4)?, 6),
-        [b'\\', b'U', ..] => made(Encoding::UnicodeEscape, hex(2, 8)?, 10),
+        [b'\\', b'x', ..] => made(TextEncoding::HexEscape, hex(2, 2)?, 4),
+        [b'\\', b'u', ..] | [b'%', b'u', ..] => made(TextEncoding::UnicodeEscape, hex(2, 4)?, 6),
+        [b'\\', b'U', ..] => made(TextEncoding::UnicodeEscape, hex(2, 8)?, 10),
         [b'\\', b'0'..=b'7', b'0'..=b'7', ..] => {
             let count = rest
                 .get(1..4)
@@ -157,14 +157,18 @@ fn escape(bytes: &[u8], at: usize) -> Option<Escape> {
                 .max(2);
             let digits = std::str::from_utf8(rest.get(1..=count)?).ok()?;
             made(
-                Encoding::Octal,
+                TextEncoding::Octal,
                 u32::from_str_radix(digits, 8).ok()?,
                 count + 1,
             )
         }
-        [b'%', ..] => made(Encoding::Url, u32::from(codec::byte(rest.get(1..3)?)?), 3),
+        [b'%', ..] => made(
+            TextEncoding::Url,
+            u32::from(codec::byte(rest.get(1..3)?)?),
+            3,
+        ),
         [b'&', b'#', ..] => entity(rest).map(|(code, length)| Escape {
-            how: Encoding::Entity,
+            how: TextEncoding::Entity,
             code,
             end: at + length,
         }),
@@ -183,7 +187,7 @@ fn entity(rest: &[u8]) -> Option<(u32, usize)> {
 }
 
 /// Lists of character codes: `99, 117, 114`, `0x63 0x75`, `chr(99)+chr(117)`, `[char]99`.
-pub(super) fn codes(text: &str) -> Vec<Found> {
+pub(super) fn codes(text: &str) -> Vec<NumberRun> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut at = 0;
@@ -210,7 +214,7 @@ pub(super) fn codes(text: &str) -> Vec<Found> {
         let fewest = if wraps { FEWEST_ESCAPES } else { FEWEST_CODES };
         at = range.end.max(start + 1);
         if list.chars().nth(fewest - 1).is_some() {
-            found.push((range, Encoding::CharCodes, list.into_bytes()));
+            found.push((range, TextEncoding::CharCodes, list.into_bytes()));
         }
     }
     found

@@ -98,7 +98,7 @@ pub(crate) fn is_plausible(text: &str) -> bool {
     if has_tell_tale(text) {
         return true;
     }
-    let shape = Shape::of(text);
+    let shape = TextShape::of(text);
     shape.reads_latin() || shape.reads_foreign()
 }
 
@@ -112,7 +112,7 @@ fn prints(c: char) -> bool {
 }
 
 #[derive(Default)]
-struct Shape {
+struct TextShape {
     all: usize,
     ascii_letters: usize,
     foreign_letters: usize,
@@ -125,7 +125,7 @@ struct Shape {
     wordy: usize,
 }
 
-impl Shape {
+impl TextShape {
     fn of(text: &str) -> Self {
         let mut shape = Self::default();
         let mut before: Option<char> = None;

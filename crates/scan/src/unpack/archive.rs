@@ -2,15 +2,15 @@
 //!
 //! A hostile archive declares false sizes, so nothing here is allocated by what it
 //! declares: members are read through a counter, and the counter stops. An archive in an archive is handed out
-//! as bytes and named ([`Problem::Nested`]); the caller decides whether to open it.
+//! as bytes and named ([`ArchiveProblem::Nested`]); the caller decides whether to open it.
 
 use std::io::{Cursor, Read};
 
-use super::kind::{Kind, kind};
+use super::kind::{FileKind, kind};
 
 /// How much of an archive is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct UnpackLimits {
     /// Members.
     pub members: usize,
     /// Bytes of all members together.
@@ -19,7 +19,7 @@ pub(crate) struct Limits {
     pub ratio: usize,
 }
 
-impl Default for Limits {
+impl Default for UnpackLimits {
     fn default() -> Self {
         Self {
             members: 1000,
@@ -31,7 +31,7 @@ impl Default for Limits {
 
 /// One file of an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Member {
+pub(crate) struct ArchiveMember {
     /// Its name as the archive has it.
     pub path: String,
     /// What is in it.
@@ -40,7 +40,7 @@ pub(crate) struct Member {
 
 /// What is wrong with an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Problem {
+pub(crate) enum ArchiveProblem {
     /// Grows out of proportion when unpacked; reading stopped at this member.
     Bomb(String),
     /// More members than the limit; the rest was not read.
@@ -66,11 +66,11 @@ pub(crate) enum Problem {
 
 /// The content of an archive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedArchive {
     /// Its files.
-    pub members: Vec<Member>,
+    pub members: Vec<ArchiveMember>,
     /// What is wrong with it.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ArchiveProblem>,
 }
 
 /// A small file may shrink to nothing; only above this size is a ratio suspicious.
@@ -78,29 +78,29 @@ const RATIO_FLOOR: usize = 1024 * 1024;
 
 /// Opens an archive, not the archives in it.
 #[must_use]
-pub(crate) fn open(kind: Kind, bytes: &[u8], limits: Limits) -> Opened {
-    let mut room = Room {
-        opened: Opened::default(),
+pub(crate) fn open(kind: FileKind, bytes: &[u8], limits: UnpackLimits) -> OpenedArchive {
+    let mut room = ArchiveBudget {
+        opened: OpenedArchive::default(),
         limits,
         used: 0,
     };
     match kind {
-        Kind::Zip | Kind::Ooxml | Kind::Jar => room.zip(bytes),
-        Kind::Tar => room.tar(bytes),
-        Kind::Gzip => room.gzip(bytes),
-        _ => room.problem(Problem::Unsupported),
+        FileKind::Zip | FileKind::Ooxml | FileKind::Jar => room.zip(bytes),
+        FileKind::Tar => room.tar(bytes),
+        FileKind::Gzip => room.gzip(bytes),
+        _ => room.problem(ArchiveProblem::Unsupported),
     }
     room.opened
 }
 
-struct Room {
-    opened: Opened,
-    limits: Limits,
+struct ArchiveBudget {
+    opened: OpenedArchive,
+    limits: UnpackLimits,
     used: usize,
 }
 
-impl Room {
-    fn problem(&mut self, problem: Problem) {
+impl ArchiveBudget {
+    fn problem(&mut self, problem: ArchiveProblem) {
         if self.opened.problems.len() < self.limits.members.saturating_mul(2) {
             self.opened.problems.push(problem);
         }
@@ -109,13 +109,13 @@ impl Room {
     fn zip(&mut self, bytes: &[u8]) {
         let mut archive = match zip::ZipArchive::new(Cursor::new(bytes)) {
             Ok(archive) => archive,
-            Err(error) => return self.problem(Problem::Broken(error.to_string())),
+            Err(error) => return self.problem(ArchiveProblem::Broken(error.to_string())),
         };
         if archive.len() > self.limits.members {
-            self.problem(Problem::TooMany(archive.len()));
+            self.problem(ArchiveProblem::TooMany(archive.len()));
         }
         if let Err(error) = archive.validate_header_consistency() {
-            self.problem(Problem::Ambiguous(error.to_string()));
+            self.problem(ArchiveProblem::Ambiguous(error.to_string()));
         }
         for index in 0..archive.len().min(self.limits.members) {
             if !self.zip_member(&mut archive, index) {
@@ -138,13 +138,13 @@ impl Room {
                 )
             }
             Err(error) => {
-                self.problem(Problem::Broken(error.to_string()));
+                self.problem(ArchiveProblem::Broken(error.to_string()));
                 return true;
             }
         };
         self.judge_name(&path);
         if encrypted {
-            self.problem(Problem::Encrypted(path));
+            self.problem(ArchiveProblem::Encrypted(path));
             return true;
         }
         if folder {
@@ -153,7 +153,7 @@ impl Room {
         let file = match archive.by_index(index) {
             Ok(file) => file,
             Err(error) => {
-                self.problem(Problem::Broken(format!("{path}: {error}")));
+                self.problem(ArchiveProblem::Broken(format!("{path}: {error}")));
                 return true;
             }
         };
@@ -161,7 +161,7 @@ impl Room {
         if link {
             let mut target = Vec::new();
             let _ = file.take(4096).read_to_end(&mut target);
-            self.problem(Problem::Link(
+            self.problem(ArchiveProblem::Link(
                 path,
                 String::from_utf8_lossy(&target).into_owned(),
             ));
@@ -177,15 +177,15 @@ impl Room {
     fn tar_of(&mut self, bytes: &[u8], packed: usize) {
         let mut archive = tar::Archive::new(bytes);
         let Ok(entries) = archive.entries() else {
-            return self.problem(Problem::Broken("no entries".to_owned()));
+            return self.problem(ArchiveProblem::Broken("no entries".to_owned()));
         };
         for (index, entry) in entries.enumerate() {
             let entry = match entry {
                 Ok(entry) => entry,
-                Err(error) => return self.problem(Problem::Broken(error.to_string())),
+                Err(error) => return self.problem(ArchiveProblem::Broken(error.to_string())),
             };
             if index >= self.limits.members {
-                return self.problem(Problem::TooMany(index + 1));
+                return self.problem(ArchiveProblem::TooMany(index + 1));
             }
             let path = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
             self.judge_name(&path);
@@ -194,12 +194,12 @@ impl Room {
                 .link_name_bytes()
                 .filter(|_| sort.is_symlink() || sort.is_hard_link())
             {
-                self.problem(Problem::Link(
+                self.problem(ArchiveProblem::Link(
                     path,
                     String::from_utf8_lossy(&target).into_owned(),
                 ));
             } else if sort.is_character_special() || sort.is_block_special() || sort.is_fifo() {
-                self.problem(Problem::Ambiguous(format!(
+                self.problem(ArchiveProblem::Ambiguous(format!(
                     "`{}` is a device or a pipe",
                     metier_model::text::visible(&path)
                 )));
@@ -227,14 +227,14 @@ impl Room {
             |name| String::from_utf8_lossy(&name).into_owned(),
         );
         if let Err(error) = read {
-            self.problem(Problem::Broken(error.to_string()));
+            self.problem(ArchiveProblem::Broken(error.to_string()));
         }
         if inner.len() > RATIO_FLOOR && inner.len() / bytes.len().max(1) > self.limits.ratio {
-            return self.problem(Problem::Bomb(path));
+            return self.problem(ArchiveProblem::Bomb(path));
         }
-        if kind("", &inner) == Kind::Tar {
+        if kind("", &inner) == FileKind::Tar {
             if inner.len() > self.limits.bytes {
-                self.problem(Problem::TooLarge(path));
+                self.problem(ArchiveProblem::TooLarge(path));
             }
             return self.tar_of(&inner, bytes.len());
         }
@@ -252,32 +252,32 @@ impl Room {
         let mut bytes = Vec::new();
         let limit = u64::try_from(most).unwrap_or(u64::MAX).saturating_add(1);
         if let Err(error) = file.take(limit).read_to_end(&mut bytes) {
-            self.problem(Problem::Broken(format!("{path}: {error}")));
+            self.problem(ArchiveProblem::Broken(format!("{path}: {error}")));
         }
         if bytes.len() > most {
             self.problem(if by_ratio < left {
-                Problem::Bomb(path)
+                ArchiveProblem::Bomb(path)
             } else {
-                Problem::TooLarge(path)
+                ArchiveProblem::TooLarge(path)
             });
             return false;
         }
         self.used += bytes.len();
         if kind(&path, &bytes).is_archive() {
-            self.problem(Problem::Nested(path.clone()));
+            self.problem(ArchiveProblem::Nested(path.clone()));
         }
-        self.opened.members.push(Member { path, bytes });
+        self.opened.members.push(ArchiveMember { path, bytes });
         true
     }
 
     fn judge_name(&mut self, path: &str) {
         if leads_out(path) {
-            self.problem(Problem::Traversal(path.to_owned()));
+            self.problem(ArchiveProblem::Traversal(path.to_owned()));
         }
         // Tools disagree on such names, and terminals obey them.
         let shown = metier_model::text::visible(path);
         if shown != path {
-            self.problem(Problem::Ambiguous(format!(
+            self.problem(ArchiveProblem::Ambiguous(format!(
                 "the name `{shown}` contains hidden characters"
             )));
         }

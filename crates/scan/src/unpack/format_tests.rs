@@ -6,7 +6,7 @@ use std::time::Duration;
 use metier_testkit::patience::within_processor_time;
 use proptest::prelude::*;
 
-use super::archive::Limits;
+use super::archive::UnpackLimits;
 use super::notebook::{Sort, notebook};
 use super::office::office;
 use super::pdf::pdf;
@@ -109,7 +109,7 @@ fn a_picture_that_runs_is_taken_apart() {
 // case 69
 #[test]
 fn a_document_gives_up_its_text_and_its_links() {
-    let found = office(&sample_document(), Limits::default());
+    let found = office(&sample_document(), UnpackLimits::default());
     assert_eq!(
         found.texts,
         [
@@ -247,7 +247,7 @@ fn repetition_without_end_is_fast() {
 proptest! {
     #[test]
     fn any_bytes_are_survived(noise in proptest::collection::vec(any::<u8>(), 0..500)) {
-        let _ = (svg(&noise), pdf(&noise), pickle(&noise), notebook(&noise), office(&noise, Limits::default()));
+        let _ = (svg(&noise), pdf(&noise), pickle(&noise), notebook(&noise), office(&noise, UnpackLimits::default()));
     }
 
     #[test]
@@ -260,7 +260,7 @@ proptest! {
         let _ = svg(&mutated(SVG, cut, at, byte));
         let _ = pdf(&mutated(&sample_pdf(), cut, at, byte));
         let _ = pickle(&mutated(&sample_pickle(), cut % 30, at, byte));
-        let _ = office(&mutated(&sample_document(), cut, at, byte), Limits::default());
+        let _ = office(&mutated(&sample_document(), cut, at, byte), UnpackLimits::default());
         let _ = notebook(&mutated(br#"{"cells": [{"cell_type": "code", "source": ["a"], "outputs": [{"data": {"text/plain": 1}}]}]}"#, cut % 20, at, byte));
     }
 }

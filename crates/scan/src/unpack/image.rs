@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::bytes::Reader;
+use super::bytes::ByteReader;
 use crate::text::codec;
 
 /// What a picture carries besides pixels.
@@ -55,7 +55,7 @@ impl Picture {
 }
 
 fn png(bytes: &[u8], picture: &mut Picture) -> Option<usize> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     reader.take(8)?;
     loop {
         let length = usize::try_from(reader.high32()?).ok()?;
@@ -108,7 +108,7 @@ fn split(content: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn jpeg(bytes: &[u8], picture: &mut Picture) -> Option<usize> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     reader.take(2)?;
     loop {
         // Entropy-coded data can precede a marker; in it, 0xff is followed by 0 or a restart marker.
@@ -146,7 +146,7 @@ fn readable_runs(key: &str, content: &[u8], picture: &mut Picture) {
 }
 
 fn gif(bytes: &[u8], picture: &mut Picture) -> Option<usize> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     reader.take(10)?;
     let flags = reader.byte()?;
     reader.take(2)?;
@@ -173,14 +173,14 @@ fn gif(bytes: &[u8], picture: &mut Picture) -> Option<usize> {
     }
 }
 
-fn colours(reader: &mut Reader<'_>, flags: u8) -> Option<()> {
+fn colours(reader: &mut ByteReader<'_>, flags: u8) -> Option<()> {
     if flags & 0x80 != 0 {
         reader.take(3 << ((flags & 7) + 1))?;
     }
     Some(())
 }
 
-fn blocks(reader: &mut Reader<'_>) -> Option<Vec<u8>> {
+fn blocks(reader: &mut ByteReader<'_>) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     loop {
         let length = usize::from(reader.byte()?);

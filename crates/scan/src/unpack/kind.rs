@@ -9,7 +9,7 @@ use super::{image, pyc};
 
 /// A dialect of JavaScript.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Dialect {
+pub(crate) enum FileDialect {
     /// `.js`, `.mjs`, `.cjs`.
     Plain,
     /// `.jsx`.
@@ -22,13 +22,13 @@ pub(crate) enum Dialect {
 
 /// What a file is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum FileKind {
     /// Markdown.
     Markdown,
     /// Python source.
     Python,
     /// JavaScript or TypeScript.
-    JavaScript(Dialect),
+    JavaScript(FileDialect),
     /// A script for a POSIX shell, by its ending or its `#!` line.
     Shell,
     /// PowerShell.
@@ -97,7 +97,7 @@ pub(crate) enum Kind {
     Binary,
 }
 
-impl Kind {
+impl FileKind {
     /// Whether a processor or a virtual machine executes it as it is.
     #[must_use]
     pub(crate) fn is_program(self) -> bool {
@@ -163,58 +163,64 @@ impl Kind {
 }
 
 /// The magic numbers that have a fixed place at the beginning.
-const MAGIC: &[(&[u8], Kind)] = &[
-    (b"\x89PNG\r\n\x1a\n", Kind::Image),
-    (b"\xff\xd8\xff", Kind::Image),
-    (b"GIF87a", Kind::Image),
-    (b"GIF89a", Kind::Image),
-    (b"II*\0", Kind::Image),
-    (b"MM\0*", Kind::Image),
-    (b"\0\0\x01\0", Kind::Image),
-    (b"8BPS", Kind::Image),
-    (b"%PDF-", Kind::Pdf),
-    (b"PK\x03\x04", Kind::Zip),
-    (b"PK\x05\x06", Kind::Zip),
-    (b"\x1f\x8b", Kind::Gzip),
-    (b"BZh", Kind::Sealed),
-    (b"\xfd7zXZ\0", Kind::Sealed),
-    (b"7z\xbc\xaf\x27\x1c", Kind::Sealed),
-    (b"Rar!\x1a\x07", Kind::Sealed),
-    (b"\x28\xb5\x2f\xfd", Kind::Sealed),
-    (b"\x7fELF", Kind::Elf),
-    (b"\xfe\xed\xfa\xce", Kind::MachO),
-    (b"\xfe\xed\xfa\xcf", Kind::MachO),
-    (b"\xce\xfa\xed\xfe", Kind::MachO),
-    (b"\xcf\xfa\xed\xfe", Kind::MachO),
-    (b"\0asm", Kind::Wasm),
-    (b"SQLite format 3\0", Kind::Sqlite),
-    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", Kind::Ole),
-    (b"OTTO", Kind::Font),
-    (b"wOFF", Kind::Font),
-    (b"wOF2", Kind::Font),
-    (b"ttcf", Kind::Font),
-    (b"\0\x01\0\0\0", Kind::Font),
-    (b"ID3", Kind::Audio),
-    (b"\xff\xfb", Kind::Audio),
-    (b"fLaC", Kind::Audio),
-    (b"OggS", Kind::Audio),
-    (b"\x1a\x45\xdf\xa3", Kind::Video),
+const MAGIC: &[(&[u8], FileKind)] = &[
+    (b"\x89PNG\r\n\x1a\n", FileKind::Image),
+    (b"\xff\xd8\xff", FileKind::Image),
+    (b"GIF87a", FileKind::Image),
+    (b"GIF89a", FileKind::Image),
+    (b"II*\0", FileKind::Image),
+    (b"MM\0*", FileKind::Image),
+    (b"\0\0\x01\0", FileKind::Image),
+    (b"8BPS", FileKind::Image),
+    (b"%PDF-", FileKind::Pdf),
+    (b"PK\x03\x04", FileKind::Zip),
+    (b"PK\x05\x06", FileKind::Zip),
+    (b"\x1f\x8b", FileKind::Gzip),
+    (b"BZh", FileKind::Sealed),
+    (b"\xfd7zXZ\0", FileKind::Sealed),
+    (b"7z\xbc\xaf\x27\x1c", FileKind::Sealed),
+    (b"Rar!\x1a\x07", FileKind::Sealed),
+    (b"\x28\xb5\x2f\xfd", FileKind::Sealed),
+    (b"\x7fELF", FileKind::Elf),
+    (b"\xfe\xed\xfa\xce", FileKind::MachO),
+    (b"\xfe\xed\xfa\xcf", FileKind::MachO),
+    (b"\xce\xfa\xed\xfe", FileKind::MachO),
+    (b"\xcf\xfa\xed\xfe", FileKind::MachO),
+    (b"\0asm", FileKind::Wasm),
+    (b"SQLite format 3\0", FileKind::Sqlite),
+    (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", FileKind::Ole),
+    (b"OTTO", FileKind::Font),
+    (b"wOFF", FileKind::Font),
+    (b"wOF2", FileKind::Font),
+    (b"ttcf", FileKind::Font),
+    (b"\0\x01\0\0\0", FileKind::Font),
+    (b"ID3", FileKind::Audio),
+    (b"\xff\xfb", FileKind::Audio),
+    (b"fLaC", FileKind::Audio),
+    (b"OggS", FileKind::Audio),
+    (b"\x1a\x45\xdf\xa3", FileKind::Video),
 ];
 
 /// The kinds of file extensions.
-const ENDINGS: &[(&[&str], Kind)] = &[
-    (&["md", "markdown", "mdx", "mdc"], Kind::Markdown),
-    (&["py", "pyw", "pyi"], Kind::Python),
-    (&["js", "mjs", "cjs"], Kind::JavaScript(Dialect::Plain)),
-    (&["jsx"], Kind::JavaScript(Dialect::Jsx)),
-    (&["ts", "mts", "cts"], Kind::JavaScript(Dialect::TypeScript)),
-    (&["tsx"], Kind::JavaScript(Dialect::Tsx)),
+const ENDINGS: &[(&[&str], FileKind)] = &[
+    (&["md", "markdown", "mdx", "mdc"], FileKind::Markdown),
+    (&["py", "pyw", "pyi"], FileKind::Python),
+    (
+        &["js", "mjs", "cjs"],
+        FileKind::JavaScript(FileDialect::Plain),
+    ),
+    (&["jsx"], FileKind::JavaScript(FileDialect::Jsx)),
+    (
+        &["ts", "mts", "cts"],
+        FileKind::JavaScript(FileDialect::TypeScript),
+    ),
+    (&["tsx"], FileKind::JavaScript(FileDialect::Tsx)),
     (
         &["sh", "bash", "zsh", "ksh", "dash", "command", "bats"],
-        Kind::Shell,
+        FileKind::Shell,
     ),
-    (&["ps1", "psm1", "psd1"], Kind::PowerShell),
-    (&["bat", "cmd"], Kind::Batch),
+    (&["ps1", "psm1", "psd1"], FileKind::PowerShell),
+    (&["bat", "cmd"], FileKind::Batch),
     (
         &[
             "rb",
@@ -239,81 +245,87 @@ const ENDINGS: &[(&[&str], Kind)] = &[
             "awk",
             "tcl",
         ],
-        Kind::Code,
+        FileKind::Code,
     ),
     (
         &["json", "jsonc", "json5", "jsonl", "map", "webmanifest"],
-        Kind::Json,
+        FileKind::Json,
     ),
-    (&["yaml", "yml"], Kind::Yaml),
-    (&["toml"], Kind::Toml),
-    (&["html", "htm", "xhtml"], Kind::Html),
-    (&["svg"], Kind::Svg),
-    (&["css", "scss", "less"], Kind::Css),
-    (&["ipynb"], Kind::Notebook),
+    (&["yaml", "yml"], FileKind::Yaml),
+    (&["toml"], FileKind::Toml),
+    (&["html", "htm", "xhtml"], FileKind::Html),
+    (&["svg"], FileKind::Svg),
+    (&["css", "scss", "less"], FileKind::Css),
+    (&["ipynb"], FileKind::Notebook),
     (
         &[
             "txt", "text", "rst", "adoc", "csv", "tsv", "log", "ini", "cfg", "conf", "xml", "xsd",
             "tex", "license",
         ],
-        Kind::Text,
+        FileKind::Text,
     ),
     (
         &[
             "png", "jpg", "jpeg", "gif", "webp", "bmp", "ico", "tif", "tiff", "avif", "heic",
         ],
-        Kind::Image,
+        FileKind::Image,
     ),
-    (&["mp3", "wav", "flac", "ogg", "m4a", "aac"], Kind::Audio),
-    (&["mp4", "mov", "webm", "mkv", "avi"], Kind::Video),
-    (&["ttf", "otf", "woff", "woff2", "ttc", "eot"], Kind::Font),
-    (&["pdf"], Kind::Pdf),
+    (
+        &["mp3", "wav", "flac", "ogg", "m4a", "aac"],
+        FileKind::Audio,
+    ),
+    (&["mp4", "mov", "webm", "mkv", "avi"], FileKind::Video),
+    (
+        &["ttf", "otf", "woff", "woff2", "ttc", "eot"],
+        FileKind::Font,
+    ),
+    (&["pdf"], FileKind::Pdf),
     (
         &[
             "zip", "whl", "skill", "egg", "xpi", "vsix", "mcpb", "dxt", "crx", "apk",
         ],
-        Kind::Zip,
+        FileKind::Zip,
     ),
     (
         &[
             "docx", "docm", "dotx", "dotm", "xlsx", "xlsm", "xltx", "xlam", "pptx", "pptm", "potx",
             "ppsx",
         ],
-        Kind::Ooxml,
+        FileKind::Ooxml,
     ),
-    (&["doc", "xls", "ppt", "msi"], Kind::Ole),
-    (&["gz", "tgz"], Kind::Gzip),
-    (&["tar"], Kind::Tar),
+    (&["doc", "xls", "ppt", "msi"], FileKind::Ole),
+    (&["gz", "tgz"], FileKind::Gzip),
+    (&["tar"], FileKind::Tar),
     (
         &["bz2", "tbz", "tbz2", "xz", "txz", "7z", "rar", "zst"],
-        Kind::Sealed,
+        FileKind::Sealed,
     ),
-    (&["pyc", "pyo"], Kind::Pyc),
-    (&["so", "elf", "o"], Kind::Elf),
-    (&["dylib"], Kind::MachO),
-    (&["exe", "dll", "scr", "pyd", "sys", "com"], Kind::Pe),
-    (&["wasm"], Kind::Wasm),
-    (&["class"], Kind::JavaClass),
-    (&["jar", "war"], Kind::Jar),
-    (&["pkl", "pickle", "joblib"], Kind::Pickle),
-    (&["sqlite", "sqlite3", "db"], Kind::Sqlite),
+    (&["pyc", "pyo"], FileKind::Pyc),
+    (&["so", "elf", "o"], FileKind::Elf),
+    (&["dylib"], FileKind::MachO),
+    (&["exe", "dll", "scr", "pyd", "sys", "com"], FileKind::Pe),
+    (&["wasm"], FileKind::Wasm),
+    (&["class"], FileKind::JavaClass),
+    (&["jar", "war"], FileKind::Jar),
+    (&["pkl", "pickle", "joblib"], FileKind::Pickle),
+    (&["sqlite", "sqlite3", "db"], FileKind::Sqlite),
 ];
 
 /// What a file is. `head` is its beginning; a few kilobytes are enough.
 #[must_use]
-pub(crate) fn kind(path: &str, head: &[u8]) -> Kind {
+pub(crate) fn kind(path: &str, head: &[u8]) -> FileKind {
     let named = by_ending(path);
     if let Some(found) = by_magic(head) {
         return match (found, named) {
-            (Kind::Zip, Some(Kind::Ooxml | Kind::Jar)) => named.unwrap_or(found),
-            (Kind::Zip, _)
+            (FileKind::Zip, Some(FileKind::Ooxml | FileKind::Jar)) => named.unwrap_or(found),
+            (FileKind::Zip, _)
                 if head
                     .get(30..)
                     .is_some_and(|rest| rest.starts_with(b"[Content_Types].xml")) =>
             {
-                Kind::Ooxml
+                FileKind::Ooxml
             }
-            (Kind::Audio, Some(Kind::Video)) | (Kind::Video, Some(Kind::Audio)) => {
+            (FileKind::Audio, Some(FileKind::Video)) | (FileKind::Video, Some(FileKind::Audio)) => {
                 named.unwrap_or(found)
             }
             _ => found,
@@ -323,24 +335,28 @@ pub(crate) fn kind(path: &str, head: &[u8]) -> Kind {
     let binary = is_binary(head);
     match named {
         // A file is started by its first line, whatever its name.
-        Some(Kind::Python | Kind::JavaScript(_)) if by_line == Some(Kind::Shell) => Kind::Shell,
+        Some(FileKind::Python | FileKind::JavaScript(_)) if by_line == Some(FileKind::Shell) => {
+            FileKind::Shell
+        }
         Some(named) if named.is_script() && (!binary || head.is_empty()) => named,
-        _ if by_line.is_some() => by_line.unwrap_or(Kind::Text),
-        Some(named) if named.is_text() && binary => Kind::Binary,
+        _ if by_line.is_some() => by_line.unwrap_or(FileKind::Text),
+        Some(named) if named.is_text() && binary => FileKind::Binary,
         // What promises to be binary and has no magic is what it looks like, except where there is no magic to have.
         Some(named)
-            if named.is_text() || head.is_empty() || matches!(named, Kind::Pickle | Kind::Pyc) =>
+            if named.is_text()
+                || head.is_empty()
+                || matches!(named, FileKind::Pickle | FileKind::Pyc) =>
         {
             named
         }
-        _ if binary => Kind::Binary,
+        _ if binary => FileKind::Binary,
         _ => by_first_words(head),
     }
 }
 
 /// Why the name of a file is deceptive, if it is.
 #[must_use]
-pub(crate) fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
+pub(crate) fn mismatch(path: &str, kind: FileKind) -> Option<&'static str> {
     let named = by_ending(path)?;
     let quiet = named.is_media() || named.is_text() && !named.is_script();
     match kind {
@@ -348,27 +364,32 @@ pub(crate) fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
         kind if kind.is_program() && (quiet || named.is_script()) => {
             Some("a program, named like something to read")
         }
-        Kind::Pickle if quiet => Some("a pickle, named like something to read"),
-        kind if kind.is_archive() && !named.is_archive() && !matches!(named, Kind::Ole) => {
+        FileKind::Pickle if quiet => Some("a pickle, named like something to read"),
+        kind if kind.is_archive() && !named.is_archive() && !matches!(named, FileKind::Ole) => {
             Some("an archive, named like something else")
         }
         kind if kind.is_script()
             && (named.is_media()
                 || matches!(
                     named,
-                    Kind::Text | Kind::Markdown | Kind::Json | Kind::Yaml | Kind::Toml | Kind::Css
+                    FileKind::Text
+                        | FileKind::Markdown
+                        | FileKind::Json
+                        | FileKind::Yaml
+                        | FileKind::Toml
+                        | FileKind::Css
                 )) =>
         {
             Some("a script, named like something to read")
         }
-        Kind::Html | Kind::Svg if named.is_media() => {
+        FileKind::Html | FileKind::Svg if named.is_media() => {
             Some("a page that runs scripts, named like a picture")
         }
         kind if kind.is_text() && named.is_media() => {
             Some("text, named like a picture or a document")
         }
-        Kind::Binary if named.is_text() => Some("binary data, named like text"),
-        kind if kind.is_program() && named.is_archive() && kind != Kind::Jar => {
+        FileKind::Binary if named.is_text() => Some("binary data, named like text"),
+        kind if kind.is_program() && named.is_archive() && kind != FileKind::Jar => {
             Some("a program, named like an archive")
         }
         _ => None,
@@ -377,11 +398,11 @@ pub(crate) fn mismatch(path: &str, kind: Kind) -> Option<&'static str> {
 
 /// The second type of a file with two types.
 #[must_use]
-pub(crate) fn polyglot(kind: Kind, bytes: &[u8]) -> Option<&'static str> {
+pub(crate) fn polyglot(kind: FileKind, bytes: &[u8]) -> Option<&'static str> {
     if !kind.is_archive() && !kind.is_text() && has_zip_end(bytes) {
         return Some("a zip archive is appended");
     }
-    if let Some(tail) = (kind == Kind::Image)
+    if let Some(tail) = (kind == FileKind::Image)
         .then(|| image::picture(bytes).trailing)
         .flatten()
     {
@@ -390,18 +411,18 @@ pub(crate) fn polyglot(kind: Kind, bytes: &[u8]) -> Option<&'static str> {
             Some(found) if found.is_archive() => "an archive follows the picture",
             Some(found) if found.is_program() => "a program follows the picture",
             Some(found) if found.is_script() => "a script follows the picture",
-            Some(Kind::Image | Kind::Video) => return None,
+            Some(FileKind::Image | FileKind::Video) => return None,
             _ if !is_binary(rest) => "text follows the picture",
             _ => "data follow the picture",
         });
     }
     let head = bytes.get(..bytes.len().min(1024)).unwrap_or_default();
     let is_inner_pdf =
-        !kind.is_text() && kind != Kind::Pdf && memchr::memmem::find(head, b"%PDF-").is_some();
+        !kind.is_text() && kind != FileKind::Pdf && memchr::memmem::find(head, b"%PDF-").is_some();
     is_inner_pdf.then_some("a PDF begins inside")
 }
 
-fn by_ending(path: &str) -> Option<Kind> {
+fn by_ending(path: &str) -> Option<FileKind> {
     let name = path.rsplit(['/', '\\']).next()?;
     let (_, ending) = name.rsplit_once('.')?;
     let ending = ending.to_ascii_lowercase();
@@ -411,42 +432,46 @@ fn by_ending(path: &str) -> Option<Kind> {
         .map(|&(_, kind)| kind)
 }
 
-fn by_magic(head: &[u8]) -> Option<Kind> {
+fn by_magic(head: &[u8]) -> Option<FileKind> {
     if let Some(&(_, kind)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
         return Some(kind);
     }
     match head {
         // A class has its version where a fat Mach-O has the number of its programs.
-        [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0..=30, ..] => Some(Kind::MachO),
-        [0xca, 0xfe, 0xba, 0xbe, ..] => Some(Kind::JavaClass),
-        [b'M', b'Z', ..] if is_binary(head) => Some(Kind::Pe),
-        [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some(Kind::Image),
+        [0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 0..=30, ..] => Some(FileKind::MachO),
+        [0xca, 0xfe, 0xba, 0xbe, ..] => Some(FileKind::JavaClass),
+        [b'M', b'Z', ..] if is_binary(head) => Some(FileKind::Pe),
+        [b'B', b'M', _, _, _, _, 0, 0, 0, 0, ..] => Some(FileKind::Image),
         [b'R', b'I', b'F', b'F', _, _, _, _, form @ ..] => match form {
-            [b'W', b'E', b'B', b'P', ..] => Some(Kind::Image),
-            [b'W', b'A', b'V', b'E', ..] => Some(Kind::Audio),
-            [b'A', b'V', b'I', b' ', ..] => Some(Kind::Video),
+            [b'W', b'E', b'B', b'P', ..] => Some(FileKind::Image),
+            [b'W', b'A', b'V', b'E', ..] => Some(FileKind::Audio),
+            [b'A', b'V', b'I', b' ', ..] => Some(FileKind::Video),
             _ => None,
         },
         [0, 0, _, _, b'f', b't', b'y', b'p', brand @ ..] => {
             let picture = [&b"heic"[..], b"avif", b"mif1", b"heix"]
                 .iter()
                 .any(|name| brand.starts_with(name));
-            Some(if picture { Kind::Image } else { Kind::Video })
+            Some(if picture {
+                FileKind::Image
+            } else {
+                FileKind::Video
+            })
         }
         [
             0x80,
             2..=5,
             0x95 | b'c' | b'}' | b']' | b'(' | b'X' | 0x8c | b')' | b'K',
             ..,
-        ] => Some(Kind::Pickle),
-        _ if pyc::has_magic(head) => Some(Kind::Pyc),
-        _ if head.get(257..262) == Some(b"ustar") => Some(Kind::Tar),
+        ] => Some(FileKind::Pickle),
+        _ if pyc::has_magic(head) => Some(FileKind::Pyc),
+        _ if head.get(257..262) == Some(b"ustar") => Some(FileKind::Tar),
         _ => None,
     }
 }
 
 /// The language that a `#!` line names.
-fn shebang(head: &[u8]) -> Option<Kind> {
+fn shebang(head: &[u8]) -> Option<FileKind> {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
     let line = head.strip_prefix(b"#!")?;
     let line = line.split(|&b| b == b'\n').next()?;
@@ -463,27 +488,27 @@ fn shebang(head: &[u8]) -> Option<Kind> {
     };
     let stem = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
     Some(match stem {
-        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "bats" => Kind::Shell,
-        "python" | "pypy" | "uv" | "pipx" => Kind::Python,
-        "node" | "nodejs" | "bun" | "deno" | "zx" => Kind::JavaScript(Dialect::Plain),
-        "ts-node" | "tsx" => Kind::JavaScript(Dialect::TypeScript),
-        "pwsh" | "powershell" => Kind::PowerShell,
-        _ => Kind::Code,
+        "sh" | "bash" | "zsh" | "dash" | "ksh" | "ash" | "bats" => FileKind::Shell,
+        "python" | "pypy" | "uv" | "pipx" => FileKind::Python,
+        "node" | "nodejs" | "bun" | "deno" | "zx" => FileKind::JavaScript(FileDialect::Plain),
+        "ts-node" | "tsx" => FileKind::JavaScript(FileDialect::TypeScript),
+        "pwsh" | "powershell" => FileKind::PowerShell,
+        _ => FileKind::Code,
     })
 }
 
-fn by_first_words(head: &[u8]) -> Kind {
+fn by_first_words(head: &[u8]) -> FileKind {
     let head = head.get(..head.len().min(1024)).unwrap_or_default();
     let text = String::from_utf8_lossy(head).to_ascii_lowercase();
     let text = text.trim_start_matches('\u{feff}').trim_start();
     if text.starts_with("<svg") || text.starts_with("<?xml") && text.contains("<svg") {
-        Kind::Svg
+        FileKind::Svg
     } else if text.starts_with("<!doctype html") || text.starts_with("<html") {
-        Kind::Html
+        FileKind::Html
     } else if text.starts_with("<?php") {
-        Kind::Code
+        FileKind::Code
     } else {
-        Kind::Text
+        FileKind::Text
     }
 }
 

@@ -6,14 +6,14 @@
 
 use std::collections::BTreeSet;
 
-use super::bytes::Reader;
+use super::bytes::ByteReader;
 
 /// Code in code in code: deeper than any compiler nests.
 const DEEPEST: usize = 120;
 
 /// What the walk collects: places in the table of strings, since one long string may be referred to a million times.
 #[derive(Default)]
-pub(super) struct Collected {
+pub(super) struct CollectedStrings {
     pub(super) names: BTreeSet<usize>,
     pub(super) strings: BTreeSet<usize>,
     pub(super) files: BTreeSet<usize>,
@@ -22,40 +22,40 @@ pub(super) struct Collected {
 
 /// The position of a string.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum StringPlace {
     Names,
     Constants,
     File,
     Elsewhere,
 }
 
-pub(super) struct Walk<'a> {
-    reader: Reader<'a>,
+pub(super) struct MarshalWalk<'a> {
+    reader: ByteReader<'a>,
     minor: (u8, u8),
     /// For each object that may be referred to: the string it is, if it is one.
     refs: Vec<Option<usize>>,
     /// Python 2's own list of interned strings.
     interned: Vec<usize>,
     table: Vec<String>,
-    pub(super) found: Collected,
+    pub(super) found: CollectedStrings,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> MarshalWalk<'a> {
     pub(super) fn new(bytes: &'a [u8], version: (u8, u8)) -> Self {
         let (refs, interned, table) = (Vec::new(), Vec::new(), Vec::new());
         Self {
-            reader: Reader::new(bytes),
+            reader: ByteReader::new(bytes),
             minor: version,
             refs,
             interned,
             table,
-            found: Collected::default(),
+            found: CollectedStrings::default(),
         }
     }
 
     /// Walks the one object of the file; whether it was whole.
     pub(super) fn run(&mut self) -> bool {
-        self.object(Place::Elsewhere, 0).is_some()
+        self.object(StringPlace::Elsewhere, 0).is_some()
     }
 
     /// The strings at these places, sorted, each once.
@@ -67,7 +67,7 @@ impl<'a> Walk<'a> {
         sorted.into_iter().cloned().collect()
     }
 
-    fn object(&mut self, place: Place, depth: usize) -> Option<()> {
+    fn object(&mut self, place: StringPlace, depth: usize) -> Option<()> {
         if depth > DEEPEST {
             return None;
         }
@@ -127,10 +127,10 @@ impl<'a> Walk<'a> {
         }
         if let Some(string) = string {
             match place {
-                Place::Names => self.found.names.insert(string),
-                Place::Constants => self.found.strings.insert(string),
-                Place::File => self.found.files.insert(string),
-                Place::Elsewhere => false,
+                StringPlace::Names => self.found.names.insert(string),
+                StringPlace::Constants => self.found.strings.insert(string),
+                StringPlace::File => self.found.files.insert(string),
+                StringPlace::Elsewhere => false,
             };
         }
         Some(())
@@ -162,14 +162,14 @@ impl<'a> Walk<'a> {
         Some(Some(index))
     }
 
-    fn many(&mut self, count: u64, place: Place, depth: usize) -> Option<Option<usize>> {
+    fn many(&mut self, count: u64, place: StringPlace, depth: usize) -> Option<Option<usize>> {
         for _ in 0..count {
             self.object(place, depth + 1)?;
         }
         Some(None)
     }
 
-    fn dict(&mut self, place: Place, depth: usize) -> Option<Option<usize>> {
+    fn dict(&mut self, place: StringPlace, depth: usize) -> Option<Option<usize>> {
         loop {
             let mut ahead = self.reader;
             if ahead.byte()? & 0x7f == b'0' {
@@ -181,13 +181,13 @@ impl<'a> Walk<'a> {
     }
 
     fn code(&mut self, depth: usize) -> Option<Option<usize>> {
-        use Place::{Constants, Elsewhere, File, Names};
+        use StringPlace::{Constants, Elsewhere, File, Names};
         /// Bytecode, constants, names, variables, free and cell variables, file, name.
-        const OLD: &[Place] = &[
+        const OLD: &[StringPlace] = &[
             Elsewhere, Constants, Names, Names, Names, Names, File, Names,
         ];
         /// Bytecode, constants, names, all variables, their kinds, file, name, qualified name.
-        const NEW: &[Place] = &[
+        const NEW: &[StringPlace] = &[
             Elsewhere, Constants, Names, Names, Elsewhere, File, Names, Elsewhere,
         ];
         self.found.codes += 1;

@@ -4,8 +4,8 @@
 //! macros, what is embedded in it, and what it fetches. The last is in the relationships, of which a template
 //! or a picture with an external target is fetched when the document is opened.
 
-use super::archive::{Member, Problem};
-use super::xml::{Event, Events, attributes, entities};
+use super::archive::{ArchiveMember, ArchiveProblem};
+use super::xml::{XmlEvent, XmlEvents, attributes, entities};
 
 /// Something that a document refers to outside itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,14 +34,14 @@ pub(crate) struct Office {
     /// Whether some text is formatted as hidden.
     pub hidden_text: bool,
     /// What was wrong with the archive.
-    pub problems: Vec<Problem>,
+    pub problems: Vec<ArchiveProblem>,
 }
 
 /// Reads a document.
 #[cfg(test)]
 #[must_use]
-pub(crate) fn office(bytes: &[u8], limits: super::archive::Limits) -> Office {
-    let opened = super::archive::open(super::kind::Kind::Ooxml, bytes, limits);
+pub(crate) fn office(bytes: &[u8], limits: super::archive::UnpackLimits) -> Office {
+    let opened = super::archive::open(super::kind::FileKind::Ooxml, bytes, limits);
     Office {
         problems: opened.problems,
         ..office_of(&opened.members)
@@ -50,7 +50,7 @@ pub(crate) fn office(bytes: &[u8], limits: super::archive::Limits) -> Office {
 
 /// Reads a document that was opened before.
 #[must_use]
-pub(crate) fn office_of(members: &[Member]) -> Office {
+pub(crate) fn office_of(members: &[ArchiveMember]) -> Office {
     let mut office = Office::default();
     for member in members {
         let path = member.path.to_ascii_lowercase();
@@ -68,10 +68,10 @@ pub(crate) fn office_of(members: &[Member]) -> Office {
 }
 
 impl Office {
-    fn relations(&mut self, member: &Member) {
+    fn relations(&mut self, member: &ArchiveMember) {
         let text = String::from_utf8_lossy(&member.bytes);
-        for event in Events::new(&text) {
-            let Event::Open {
+        for event in XmlEvents::new(&text) {
+            let XmlEvent::Open {
                 name: "Relationship",
                 rest,
             } = event
@@ -100,7 +100,7 @@ impl Office {
         }
     }
 
-    fn part(&mut self, path: &str, member: &Member) {
+    fn part(&mut self, path: &str, member: &ArchiveMember) {
         let all = path.starts_with("docprops/") || path.starts_with("customxml/");
         let body = path.starts_with("word/") || path.starts_with("ppt/") || path.starts_with("xl/");
         if !all && !body {
@@ -108,9 +108,9 @@ impl Office {
         }
         let source = String::from_utf8_lossy(&member.bytes);
         let (mut text, mut inside) = (String::new(), "");
-        for event in Events::new(&source) {
+        for event in XmlEvents::new(&source) {
             match event {
-                Event::Open { name, rest } => {
+                XmlEvent::Open { name, rest } => {
                     inside = if rest.trim_end().ends_with('/') {
                         ""
                     } else {
@@ -118,18 +118,18 @@ impl Office {
                     };
                     self.hidden_text |= name == "vanish" || name == "webHidden";
                 }
-                Event::Close(name) => {
+                XmlEvent::Close(name) => {
                     inside = "";
                     if all || matches!(name, "p" | "si" | "row" | "comment") {
                         end_line(&mut text);
                     }
                 }
-                Event::Text(words)
+                XmlEvent::Text(words)
                     if matches!(inside, "instrText" | "f") && !words.trim().is_empty() =>
                 {
                     self.instructions.push(entities(words));
                 }
-                Event::Text(words) if all || matches!(inside, "t" | "delText" | "text") => {
+                XmlEvent::Text(words) if all || matches!(inside, "t" | "delText" | "text") => {
                     text.push_str(&entities(words));
                 }
                 _ => {}

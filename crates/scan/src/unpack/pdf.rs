@@ -44,7 +44,7 @@ const MOST_LISTED: usize = 1000;
 /// Reads a document.
 #[must_use]
 pub(crate) fn pdf(bytes: &[u8]) -> Pdf {
-    let mut scan = Scan {
+    let mut scan = PdfScan {
         pdf: Pdf::default(),
         left: MOST_INFLATED,
         streams: HashMap::new(),
@@ -64,7 +64,7 @@ pub(crate) fn pdf(bytes: &[u8]) -> Pdf {
     scan.pdf
 }
 
-struct Scan {
+struct PdfScan {
     pdf: Pdf,
     left: usize,
     /// Streams by the number of their object, in case a script refers to one.
@@ -74,7 +74,7 @@ struct Scan {
 
 /// The meaning of the last tokens.
 #[derive(Default)]
-struct Context {
+struct PdfContext {
     name: String,
     numbers: [u64; 2],
     object: u64,
@@ -82,9 +82,9 @@ struct Context {
     array: bool,
 }
 
-impl Scan {
+impl PdfScan {
     fn tokens(&mut self, bytes: &[u8], outer: bool) {
-        let mut context = Context::default();
+        let mut context = PdfContext::default();
         let mut at = 0;
         while let Some(&b) = bytes.get(at) {
             let rest = bytes.get(at..).unwrap_or_default();
@@ -126,7 +126,7 @@ impl Scan {
         }
     }
 
-    fn name(&mut self, context: &mut Context) {
+    fn name(&mut self, context: &mut PdfContext) {
         let pdf = &mut self.pdf;
         match context.name.as_str() {
             "JavaScript" | "JS" => pdf.javascript = true,
@@ -140,7 +140,7 @@ impl Scan {
         }
     }
 
-    fn string(&mut self, context: &mut Context, bytes: &[u8]) {
+    fn string(&mut self, context: &mut PdfContext, bytes: &[u8]) {
         let name = std::mem::take(&mut context.name);
         let text = text(bytes);
         match name.as_str() {
@@ -169,7 +169,7 @@ impl Scan {
     }
 
     /// A keyword or a number; how far it reaches, with the stream that it begins.
-    fn word(&mut self, context: &mut Context, rest: &[u8], length: usize, outer: bool) -> usize {
+    fn word(&mut self, context: &mut PdfContext, rest: &[u8], length: usize, outer: bool) -> usize {
         let word = rest.get(..length).unwrap_or_default();
         match word {
             b"obj" => {
@@ -195,7 +195,7 @@ impl Scan {
         length
     }
 
-    fn stream(&mut self, context: &Context, rest: &[u8]) -> usize {
+    fn stream(&mut self, context: &PdfContext, rest: &[u8]) -> usize {
         let start = match rest.get(6..8) {
             Some(b"\r\n") => 8,
             _ => 7,

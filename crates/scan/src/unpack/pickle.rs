@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
-use super::bytes::Reader;
+use super::bytes::ByteReader;
 
 /// What a pickle imports.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Import {
+pub(crate) struct PickleImport {
     /// The module, `?` if it is not known.
     pub module: String,
     /// The name in it, `?` if it is not known.
@@ -23,7 +23,7 @@ pub(crate) struct Import {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pickle {
     /// Imports in order.
-    pub imports: Vec<Import>,
+    pub imports: Vec<PickleImport>,
     /// Strings in order, which are the arguments of the calls.
     pub strings: Vec<String>,
     /// Whether each opcode was understood, up to the last `STOP`.
@@ -36,25 +36,25 @@ const MOST: usize = 10_000;
 const LONGEST: usize = 256;
 
 #[derive(Clone, Copy)]
-enum Item {
+enum PickleItem {
     Text(usize),
     Import(usize),
     Other,
     Mark,
 }
 
-struct Machine<'a> {
-    reader: Reader<'a>,
-    stack: Vec<Item>,
-    memo: HashMap<u64, Item>,
+struct PickleMachine<'a> {
+    reader: ByteReader<'a>,
+    stack: Vec<PickleItem>,
+    memo: HashMap<u64, PickleItem>,
     pickle: Pickle,
 }
 
 /// Reads a pickle, and those that follow it in the same bytes.
 #[must_use]
 pub(crate) fn pickle(bytes: &[u8]) -> Pickle {
-    let mut machine = Machine {
-        reader: Reader::new(bytes),
+    let mut machine = PickleMachine {
+        reader: ByteReader::new(bytes),
         stack: Vec::new(),
         memo: HashMap::new(),
         pickle: Pickle::default(),
@@ -71,7 +71,7 @@ pub(crate) fn pickle(bytes: &[u8]) -> Pickle {
     machine.pickle
 }
 
-impl Machine<'_> {
+impl PickleMachine<'_> {
     /// Until `STOP`; `None` if it never comes.
     fn run(&mut self) -> Option<()> {
         loop {
@@ -85,14 +85,14 @@ impl Machine<'_> {
 
     fn step(&mut self, code: u8) -> Option<()> {
         match code {
-            b'N' | 0x88 | 0x89 | b']' | b'}' | b')' | 0x8f | 0x97 => self.push(Item::Other),
+            b'N' | 0x88 | 0x89 | b']' | b'}' | b')' | 0x8f | 0x97 => self.push(PickleItem::Other),
             b'K' | 0x82 => self.constant(1)?,
             b'M' | 0x83 => self.constant(2)?,
             b'J' | 0x84 => self.constant(4)?,
             b'G' => self.constant(8)?,
             b'I' | b'L' | b'F' | b'P' => {
                 self.reader.until(b'\n')?;
-                self.push(Item::Other);
+                self.push(PickleItem::Other);
             }
             b'S' | b'V' => {
                 let line = self.reader.until(b'\n')?;
@@ -137,13 +137,13 @@ impl Machine<'_> {
     /// Opcodes that work on the stack.
     fn act(&mut self, code: u8) -> Option<()> {
         match code {
-            b'(' => self.push(Item::Mark),
+            b'(' => self.push(PickleItem::Mark),
             b'0' | b'a' | b'b' => self.pop(1),
             b's' => self.pop(2),
             b'1' | b'e' | b'u' | 0x90 => self.pop_to_mark(),
             b'l' | b't' | b'd' | 0x91 => {
                 self.pop_to_mark();
-                self.push(Item::Other);
+                self.push(PickleItem::Other);
             }
             b'2' => {
                 let top = self.top(0);
@@ -159,11 +159,11 @@ impl Machine<'_> {
                 let mark = self
                     .stack
                     .iter()
-                    .rposition(|item| matches!(item, Item::Mark));
+                    .rposition(|item| matches!(item, PickleItem::Mark));
                 let class = mark.and_then(|mark| self.stack.get(mark + 1)).copied();
                 self.note_call(class);
                 self.pop_to_mark();
-                self.push(Item::Other);
+                self.push(PickleItem::Other);
             }
             b'c' | b'i' => {
                 let module = String::from_utf8_lossy(self.reader.until(b'\n')?).into_owned();
@@ -196,7 +196,7 @@ impl Machine<'_> {
             _ => return None,
         };
         if matches!(code, b'g' | b'h' | b'j') {
-            let item = self.memo.get(&key).copied().unwrap_or(Item::Other);
+            let item = self.memo.get(&key).copied().unwrap_or(PickleItem::Other);
             self.push(item);
         } else {
             let top = self.top(0);
@@ -205,7 +205,7 @@ impl Machine<'_> {
         Some(())
     }
 
-    fn push(&mut self, item: Item) {
+    fn push(&mut self, item: PickleItem) {
         self.stack.push(item);
     }
 
@@ -217,27 +217,27 @@ impl Machine<'_> {
         while self
             .stack
             .pop()
-            .is_some_and(|item| !matches!(item, Item::Mark))
+            .is_some_and(|item| !matches!(item, PickleItem::Mark))
         {}
     }
 
     fn replace(&mut self, count: usize) {
         self.pop(count);
-        self.push(Item::Other);
+        self.push(PickleItem::Other);
     }
 
-    fn top(&self, below: usize) -> Item {
+    fn top(&self, below: usize) -> PickleItem {
         self.stack
             .len()
             .checked_sub(below + 1)
             .and_then(|at| self.stack.get(at))
             .copied()
-            .unwrap_or(Item::Other)
+            .unwrap_or(PickleItem::Other)
     }
 
     fn constant(&mut self, length: usize) -> Option<()> {
         self.reader.take(length)?;
-        self.push(Item::Other);
+        self.push(PickleItem::Other);
         Some(())
     }
 
@@ -250,7 +250,7 @@ impl Machine<'_> {
             }
             _ => {}
         }
-        self.push(Item::Other);
+        self.push(PickleItem::Other);
         Some(())
     }
 
@@ -262,18 +262,18 @@ impl Machine<'_> {
 
     fn text(&mut self, bytes: &[u8]) {
         if self.pickle.strings.len() >= MOST {
-            return self.push(Item::Other);
+            return self.push(PickleItem::Other);
         }
-        self.push(Item::Text(self.pickle.strings.len()));
+        self.push(PickleItem::Text(self.pickle.strings.len()));
         self.pickle
             .strings
             .push(String::from_utf8_lossy(bytes).into_owned());
     }
 
     /// A module or a name; one that is too long for either is cut, since it may be fetched a million times.
-    fn word(&self, item: Item) -> String {
+    fn word(&self, item: PickleItem) -> String {
         let word = match item {
-            Item::Text(index) => self.pickle.strings.get(index).map_or("?", String::as_str),
+            PickleItem::Text(index) => self.pickle.strings.get(index).map_or("?", String::as_str),
             _ => "?",
         };
         word.chars().take(LONGEST).collect()
@@ -281,10 +281,10 @@ impl Machine<'_> {
 
     fn import(&mut self, module: String, name: String, called: bool) {
         if self.pickle.imports.len() >= MOST {
-            return self.push(Item::Other);
+            return self.push(PickleItem::Other);
         }
-        self.push(Item::Import(self.pickle.imports.len()));
-        self.pickle.imports.push(Import {
+        self.push(PickleItem::Import(self.pickle.imports.len()));
+        self.pickle.imports.push(PickleImport {
             module,
             name,
             called,
@@ -297,8 +297,8 @@ impl Machine<'_> {
         self.replace(arguments + 1);
     }
 
-    fn note_call(&mut self, callee: Option<Item>) {
-        if let Some(Item::Import(index)) = callee
+    fn note_call(&mut self, callee: Option<PickleItem>) {
+        if let Some(PickleItem::Import(index)) = callee
             && let Some(import) = self.pickle.imports.get_mut(index)
         {
             import.called = true;

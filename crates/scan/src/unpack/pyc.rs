@@ -8,8 +8,8 @@
 
 use std::collections::HashSet;
 
-use super::bytes::Reader;
-use super::marshal::Walk;
+use super::bytes::ByteReader;
+use super::marshal::MarshalWalk;
 
 /// The magic numbers of CPython releases and of what led to them: first, last, version.
 const MAGIC: &[(u16, u16, (u8, u8))] = &[
@@ -75,7 +75,7 @@ const MOST_SEARCHED: usize = 64;
 
 /// How Python decides whether bytecode is fresh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Validation {
+pub(crate) enum PycValidation {
     /// By the time and size of the source.
     Mtime {
         /// Seconds since 1970.
@@ -98,7 +98,7 @@ pub(crate) struct Pyc {
     /// The version of Python, major and minor.
     pub version: (u8, u8),
     /// How it is held against its source.
-    pub validation: Validation,
+    pub validation: PycValidation,
     /// Attributes, globals, variables, functions, modules: sorted, each once.
     pub names: Vec<String>,
     /// String constants, sorted, each once.
@@ -113,14 +113,14 @@ pub(crate) struct Pyc {
 
 /// What bytecode mentions and source does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Match {
+pub(crate) struct BytecodeMatch {
     /// Names, at most 50.
     pub names: Vec<String>,
     /// Strings, at most 50.
     pub strings: Vec<String>,
 }
 
-impl Match {
+impl BytecodeMatch {
     /// Whether nothing in the bytecode is foreign to the source.
     #[must_use]
     pub(crate) fn agrees(&self) -> bool {
@@ -138,33 +138,33 @@ pub(crate) fn has_magic(head: &[u8]) -> bool {
 #[must_use]
 pub(crate) fn pyc(bytes: &[u8]) -> Option<Pyc> {
     let version = version(bytes)?;
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     reader.take(4)?;
     let validation = match version {
-        (2, _) | (3, ..=2) => Validation::Mtime {
+        (2, _) | (3, ..=2) => PycValidation::Mtime {
             mtime: reader.low32()?,
             size: 0,
         },
-        (3, ..=6) => Validation::Mtime {
+        (3, ..=6) => PycValidation::Mtime {
             mtime: reader.low32()?,
             size: reader.low32()?,
         },
         _ => {
             let flags = reader.low32()?;
             if flags & 1 == 1 {
-                Validation::Hash {
+                PycValidation::Hash {
                     hash: reader.low64()?,
                     checked: flags & 2 == 2,
                 }
             } else {
-                Validation::Mtime {
+                PycValidation::Mtime {
                     mtime: reader.low32()?,
                     size: reader.low32()?,
                 }
             }
         }
     };
-    let mut walk = Walk::new(bytes.get(reader.position()..)?, version);
+    let mut walk = MarshalWalk::new(bytes.get(reader.position()..)?, version);
     let complete = walk.run();
     let found = &walk.found;
     let (names, strings, files) = (
@@ -199,7 +199,7 @@ fn version(head: &[u8]) -> Option<(u8, u8)> {
 /// Strings are compared word by word, since a compiler joins literals, takes f-strings apart and strips
 /// docstrings; the words stay. Escapes in the source are undone first.
 #[must_use]
-pub(crate) fn compare(pyc: &Pyc, source: &str) -> Match {
+pub(crate) fn compare(pyc: &Pyc, source: &str) -> BytecodeMatch {
     let plain = unescaped(source);
     let words: HashSet<&str> = words(source).chain(words(&plain)).collect();
     let mut sewn = Sewn {
@@ -207,7 +207,7 @@ pub(crate) fn compare(pyc: &Pyc, source: &str) -> Match {
         text: None,
         left: MOST_SEARCHED,
     };
-    let mut result = Match::default();
+    let mut result = BytecodeMatch::default();
     for name in &pyc.names {
         let known = name.split('.').all(|part| {
             part.is_empty()

@@ -4,7 +4,7 @@
 //! `javascript:` link, and in the HTML of a foreign object; and it fetches what is referred to. All of these
 //! are listed, with the text that a reader of the source would see. The same walk serves HTML.
 
-use super::xml::{Event, Events, attributes, entities};
+use super::xml::{XmlEvent, XmlEvents, attributes, entities};
 
 /// The scripts, links and text of a picture or a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,9 +31,9 @@ pub(crate) fn svg(bytes: &[u8]) -> Svg {
     let text = String::from_utf8_lossy(bytes);
     let mut svg = Svg::default();
     let mut inside = String::new();
-    for event in Events::new(&text) {
+    for event in XmlEvents::new(&text) {
         match event {
-            Event::Open { name, rest } => {
+            XmlEvent::Open { name, rest } => {
                 let name = name.to_ascii_lowercase();
                 svg.foreign |= matches!(
                     name.as_str(),
@@ -47,18 +47,18 @@ pub(crate) fn svg(bytes: &[u8]) -> Svg {
                     inside = name;
                 }
             }
-            Event::Close(name) if name.eq_ignore_ascii_case(&inside) => inside.clear(),
-            Event::Text(text) if inside == "script" => {
+            XmlEvent::Close(name) if name.eq_ignore_ascii_case(&inside) => inside.clear(),
+            XmlEvent::Text(text) if inside == "script" => {
                 if let Some(script) = svg.scripts.last_mut() {
                     script.push_str(&entities(text));
                 }
             }
-            Event::Text(text) if inside == "style" => svg.style(text),
-            Event::Text(text) if !text.trim().is_empty() => {
+            XmlEvent::Text(text) if inside == "style" => svg.style(text),
+            XmlEvent::Text(text) if !text.trim().is_empty() => {
                 svg.text.push_str(entities(text).trim());
                 svg.text.push('\n');
             }
-            Event::Doctype(declared) => svg.entities |= declared.contains("<!ENTITY"),
+            XmlEvent::Doctype(declared) => svg.entities |= declared.contains("<!ENTITY"),
             _ => {}
         }
     }

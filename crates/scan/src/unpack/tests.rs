@@ -4,14 +4,14 @@ use std::io::Write as _;
 
 use proptest::prelude::*;
 
-use super::archive::{Limits, Member, Opened, Problem, open};
+use super::archive::{ArchiveMember, ArchiveProblem, OpenedArchive, UnpackLimits, open};
 use super::image::picture;
-use super::kind::{Dialect, Kind, kind, mismatch, polyglot};
-use super::pyc::{Validation, compare, pyc};
+use super::kind::{FileDialect, FileKind, kind, mismatch, polyglot};
+use super::pyc::{PycValidation, compare, pyc};
 use crate::made::{code, gzipped, png, pyc_312, short, tarred, zipped};
 
-fn member(path: &str, bytes: &[u8]) -> Member {
-    Member {
+fn member(path: &str, bytes: &[u8]) -> ArchiveMember {
+    ArchiveMember {
         path: path.to_owned(),
         bytes: bytes.to_vec(),
     }
@@ -19,35 +19,35 @@ fn member(path: &str, bytes: &[u8]) -> Member {
 
 #[test]
 fn bytes_and_names_tell_the_kind() {
-    let table: &[(&str, &[u8], Kind)] = &[
-        ("SKILL.md", b"# Hello", Kind::Markdown),
-        ("a.py", b"import os", Kind::Python),
-        ("a.tsx", b"", Kind::JavaScript(Dialect::Tsx)),
-        ("run", b"#!/usr/bin/env -S python3 -u\n", Kind::Python),
-        ("run", b"#!/bin/sh\n", Kind::Shell),
+    let table: &[(&str, &[u8], FileKind)] = &[
+        ("SKILL.md", b"# Hello", FileKind::Markdown),
+        ("a.py", b"import os", FileKind::Python),
+        ("a.tsx", b"", FileKind::JavaScript(FileDialect::Tsx)),
+        ("run", b"#!/usr/bin/env -S python3 -u\n", FileKind::Python),
+        ("run", b"#!/bin/sh\n", FileKind::Shell),
         (
             "run",
             b"#!/usr/bin/env node\n",
-            Kind::JavaScript(Dialect::Plain),
+            FileKind::JavaScript(FileDialect::Plain),
         ),
-        ("run", b"just text", Kind::Text),
-        ("a.bin", b"\x00\x01\x02\x03zz", Kind::Binary),
-        ("a.png", b"\x89PNG\r\n\x1a\n", Kind::Image),
-        ("a.png", b"#!/bin/bash\ncurl x", Kind::Shell),
-        ("a.docx", b"PK\x03\x04", Kind::Ooxml),
-        ("a.jar", b"PK\x03\x04", Kind::Jar),
-        ("a.skill", b"PK\x03\x04", Kind::Zip),
-        ("a.tgz", b"\x1f\x8b\x08", Kind::Gzip),
-        ("a", b"\x7fELF\x02", Kind::Elf),
-        ("a", b"\xca\xfe\xba\xbe\0\0\0\x34", Kind::JavaClass),
-        ("a", b"\xca\xfe\xba\xbe\0\0\0\x02", Kind::MachO),
-        ("a.txt", b"MZ is a pair of letters", Kind::Text),
-        ("a.exe", b"MZ\x90\0\x03\0", Kind::Pe),
-        ("a.pyc", b"\xcb\x0d\r\n\0\0\0\0", Kind::Pyc),
-        ("a", b"\x80\x04\x95\0\0\0\0\0\0\0\0", Kind::Pickle),
-        ("a", b"<?xml version='1.0'?><svg/>", Kind::Svg),
-        ("a.rar", b"Rar!\x1a\x07\0", Kind::Sealed),
-        ("LICENSE", b"MIT", Kind::Text),
+        ("run", b"just text", FileKind::Text),
+        ("a.bin", b"\x00\x01\x02\x03zz", FileKind::Binary),
+        ("a.png", b"\x89PNG\r\n\x1a\n", FileKind::Image),
+        ("a.png", b"#!/bin/bash\ncurl x", FileKind::Shell),
+        ("a.docx", b"PK\x03\x04", FileKind::Ooxml),
+        ("a.jar", b"PK\x03\x04", FileKind::Jar),
+        ("a.skill", b"PK\x03\x04", FileKind::Zip),
+        ("a.tgz", b"\x1f\x8b\x08", FileKind::Gzip),
+        ("a", b"\x7fELF\x02", FileKind::Elf),
+        ("a", b"\xca\xfe\xba\xbe\0\0\0\x34", FileKind::JavaClass),
+        ("a", b"\xca\xfe\xba\xbe\0\0\0\x02", FileKind::MachO),
+        ("a.txt", b"MZ is a pair of letters", FileKind::Text),
+        ("a.exe", b"MZ\x90\0\x03\0", FileKind::Pe),
+        ("a.pyc", b"\xcb\x0d\r\n\0\0\0\0", FileKind::Pyc),
+        ("a", b"\x80\x04\x95\0\0\0\0\0\0\0\0", FileKind::Pickle),
+        ("a", b"<?xml version='1.0'?><svg/>", FileKind::Svg),
+        ("a.rar", b"Rar!\x1a\x07\0", FileKind::Sealed),
+        ("LICENSE", b"MIT", FileKind::Text),
     ];
     for (path, head, expected) in table {
         assert_eq!(kind(path, head), *expected, "{path}");
@@ -85,32 +85,32 @@ fn a_deceptive_name_is_reported() {
 #[test]
 fn a_file_of_two_types_is_reported() {
     let clean = png(&[(b"IHDR", &[0; 13]), (b"IEND", b"")]);
-    assert_eq!(polyglot(Kind::Image, &clean), None);
+    assert_eq!(polyglot(FileKind::Image, &clean), None);
     assert_eq!(
-        polyglot(Kind::Image, &[clean.clone(), vec![0; 8]].concat()),
+        polyglot(FileKind::Image, &[clean.clone(), vec![0; 8]].concat()),
         None
     );
     let zip = zipped(&[("a.py", b"x")]);
     assert_eq!(
-        polyglot(Kind::Image, &[clean.clone(), zip].concat()),
+        polyglot(FileKind::Image, &[clean.clone(), zip].concat()),
         Some("a zip archive is appended")
     );
     assert_eq!(
-        polyglot(Kind::Image, &[&clean[..], b"#!/bin/sh\nid"].concat()),
+        polyglot(FileKind::Image, &[&clean[..], b"#!/bin/sh\nid"].concat()),
         Some("a script follows the picture")
     );
     assert_eq!(
-        polyglot(Kind::Image, &[&clean[..], b"some words"].concat()),
+        polyglot(FileKind::Image, &[&clean[..], b"some words"].concat()),
         Some("text follows the picture")
     );
     let jpeg = b"\xff\xd8\xff\xfe\x00\x07hello\xff\xda\x00\x02\x12\xff\x00\x34\xff\xd9";
-    assert_eq!(polyglot(Kind::Image, jpeg), None);
+    assert_eq!(polyglot(FileKind::Image, jpeg), None);
     assert_eq!(
         picture(jpeg).texts,
         [("comment".to_owned(), "hello".to_owned())]
     );
     assert_eq!(
-        polyglot(Kind::Image, &[&jpeg[..], b"\x7fELF"].concat()),
+        polyglot(FileKind::Image, &[&jpeg[..], b"\x7fELF"].concat()),
         Some("a program follows the picture")
     );
 }
@@ -119,23 +119,26 @@ fn a_file_of_two_types_is_reported() {
 fn an_archive_is_opened_one_level_deep() {
     let inner = zipped(&[("b.py", b"1")]);
     let zip = zipped(&[("a/x.py", b"import os"), ("in.zip", &inner)]);
-    let expected = Opened {
+    let expected = OpenedArchive {
         members: vec![member("a/x.py", b"import os"), member("in.zip", &inner)],
-        problems: vec![Problem::Nested("in.zip".to_owned())],
+        problems: vec![ArchiveProblem::Nested("in.zip".to_owned())],
     };
-    assert_eq!(open(Kind::Zip, &zip, Limits::default()), expected);
+    assert_eq!(open(FileKind::Zip, &zip, UnpackLimits::default()), expected);
     let tar = tarred(&[("x.py", b"import os")], &[("l", "/etc/passwd")]);
-    let expected = Opened {
+    let expected = OpenedArchive {
         members: vec![member("x.py", b"import os")],
-        problems: vec![Problem::Link("l".to_owned(), "/etc/passwd".to_owned())],
+        problems: vec![ArchiveProblem::Link(
+            "l".to_owned(),
+            "/etc/passwd".to_owned(),
+        )],
     };
-    assert_eq!(open(Kind::Tar, &tar, Limits::default()), expected);
+    assert_eq!(open(FileKind::Tar, &tar, UnpackLimits::default()), expected);
     assert_eq!(
-        open(Kind::Gzip, &gzipped(&tar), Limits::default()),
+        open(FileKind::Gzip, &gzipped(&tar), UnpackLimits::default()),
         expected
     );
     assert_eq!(
-        open(Kind::Gzip, &gzipped(b"text"), Limits::default()).members,
+        open(FileKind::Gzip, &gzipped(b"text"), UnpackLimits::default()).members,
         [member("content", b"text")]
     );
 }
@@ -143,50 +146,57 @@ fn an_archive_is_opened_one_level_deep() {
 // case 23, 29, 31, 33
 #[test]
 fn a_hostile_archive_is_refused() {
-    let problems = |kind: Kind, bytes: &[u8]| open(kind, bytes, Limits::default()).problems;
+    let problems =
+        |kind: FileKind, bytes: &[u8]| open(kind, bytes, UnpackLimits::default()).problems;
     let bomb = vec![0; 8 * 1024 * 1024];
     assert_eq!(
-        problems(Kind::Zip, &zipped(&[("b", &bomb)])),
-        [Problem::Bomb("b".to_owned())]
+        problems(FileKind::Zip, &zipped(&[("b", &bomb)])),
+        [ArchiveProblem::Bomb("b".to_owned())]
     );
     assert_eq!(
-        problems(Kind::Gzip, &gzipped(&bomb)),
-        [Problem::Bomb("content".to_owned())]
+        problems(FileKind::Gzip, &gzipped(&bomb)),
+        [ArchiveProblem::Bomb("content".to_owned())]
     );
     assert_eq!(
-        problems(Kind::Zip, &zipped(&[("../x", b"1")])),
-        [Problem::Traversal("../x".to_owned())]
+        problems(FileKind::Zip, &zipped(&[("../x", b"1")])),
+        [ArchiveProblem::Traversal("../x".to_owned())]
     );
     assert_eq!(
-        problems(Kind::Tar, &tarred(&[("/etc/x", b"1")], &[])),
-        [Problem::Traversal("/etc/x".to_owned())]
+        problems(FileKind::Tar, &tarred(&[("/etc/x", b"1")], &[])),
+        [ArchiveProblem::Traversal("/etc/x".to_owned())]
     );
     assert!(matches!(
-        *problems(Kind::Zip, b"PK\x03\x04 nothing"),
-        [Problem::Broken(_)]
+        *problems(FileKind::Zip, b"PK\x03\x04 nothing"),
+        [ArchiveProblem::Broken(_)]
     ));
-    assert_eq!(problems(Kind::Sealed, b"Rar!"), [Problem::Unsupported]);
-    let few = Limits {
+    assert_eq!(
+        problems(FileKind::Sealed, b"Rar!"),
+        [ArchiveProblem::Unsupported]
+    );
+    let few = UnpackLimits {
         members: 1,
-        ..Limits::default()
+        ..UnpackLimits::default()
     };
     let two = zipped(&[("a", b"1"), ("b", b"2")]);
-    assert_eq!(open(Kind::Zip, &two, few).problems, [Problem::TooMany(2)]);
-    let small = Limits {
+    assert_eq!(
+        open(FileKind::Zip, &two, few).problems,
+        [ArchiveProblem::TooMany(2)]
+    );
+    let small = UnpackLimits {
         bytes: 3,
-        ..Limits::default()
+        ..UnpackLimits::default()
     };
     assert_eq!(
-        open(Kind::Zip, &zipped(&[("a", b"12345")]), small).problems,
-        [Problem::TooLarge("a".to_owned())]
+        open(FileKind::Zip, &zipped(&[("a", b"12345")]), small).problems,
+        [ArchiveProblem::TooLarge("a".to_owned())]
     );
     let mut locked = zipped(&[("a", b"12345")]);
     let directory = memchr::memmem::find(&locked, b"PK\x01\x02").unwrap();
     locked[6] |= 1;
     locked[directory + 8] |= 1;
     assert_eq!(
-        problems(Kind::Zip, &locked),
-        [Problem::Encrypted("a".to_owned())]
+        problems(FileKind::Zip, &locked),
+        [ArchiveProblem::Encrypted("a".to_owned())]
     );
     let mut twice = zipped(&[("a", b"harmless"), ("b", b"harmful!")]);
     for at in 0..twice.len() - 4 {
@@ -198,8 +208,8 @@ fn a_hostile_archive_is_refused() {
         twice[name] = b'a';
     }
     assert!(matches!(
-        problems(Kind::Zip, &twice)[0],
-        Problem::Ambiguous(_)
+        problems(FileKind::Zip, &twice)[0],
+        ArchiveProblem::Ambiguous(_)
     ));
 }
 
@@ -218,7 +228,7 @@ fn bytecode_tells_what_it_mentions() {
     assert_eq!((read.version, read.codes), ((3, 12), 2));
     assert_eq!(
         read.validation,
-        Validation::Hash {
+        PycValidation::Hash {
             hash: 0,
             checked: false
         }
@@ -323,22 +333,22 @@ proptest! {
     #[test]
     fn kinds_survive(path in "\\PC{0,20}", bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let found = kind(&path, &bytes);
-        let _ = (mismatch(&path, found), polyglot(found, &bytes), polyglot(Kind::Image, &bytes));
+        let _ = (mismatch(&path, found), polyglot(found, &bytes), polyglot(FileKind::Image, &bytes));
     }
 
     #[test]
     fn archives_survive(cut in 0..40_usize, at in any::<usize>(), byte in any::<u8>()) {
-        let limits = Limits { members: 10, bytes: 100_000, ratio: 100 };
-        let _ = open(Kind::Zip, &mutated(&zipped(&[("a", b"hello hello"), ("b/c", b"x")]), cut, at, byte), limits);
+        let limits = UnpackLimits { members: 10, bytes: 100_000, ratio: 100 };
+        let _ = open(FileKind::Zip, &mutated(&zipped(&[("a", b"hello hello"), ("b/c", b"x")]), cut, at, byte), limits);
         let tar = tarred(&[("a", b"hello")], &[("l", "t")]);
-        let _ = open(Kind::Tar, &mutated(&tar, cut * 64, at, byte), limits);
-        let _ = open(Kind::Gzip, &mutated(&gzipped(&tar), cut, at, byte), limits);
+        let _ = open(FileKind::Tar, &mutated(&tar, cut * 64, at, byte), limits);
+        let _ = open(FileKind::Gzip, &mutated(&gzipped(&tar), cut, at, byte), limits);
     }
 
     #[test]
     fn any_bytes_are_survived_as_an_archive(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-        for kind in [Kind::Zip, Kind::Tar, Kind::Gzip] {
-            let _ = open(kind, &bytes, Limits::default());
+        for kind in [FileKind::Zip, FileKind::Tar, FileKind::Gzip] {
+            let _ = open(kind, &bytes, UnpackLimits::default());
         }
     }
 

@@ -4,7 +4,7 @@
 //! so only a module that our sandbox runs is read like this. What remains is text: the names of imports and exports,
 //! and data that a model may see. A file whose sections do not add up to its size is not a module.
 
-use super::bytes::Reader;
+use super::bytes::ByteReader;
 
 /// A module, or a component with modules in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ pub(crate) fn wasm(bytes: &[u8]) -> Wasm {
 
 /// Walks from section to section; `None` where one is unknown, or longer than what is left.
 fn sections(bytes: &[u8], depth: usize) -> Option<()> {
-    let mut reader = Reader::new(bytes);
+    let mut reader = ByteReader::new(bytes);
     let is_wasm = reader.take(4)? == MAGIC && depth < DEEPEST;
     let is_component = match reader.take(4)? {
         MODULE => false,
@@ -68,7 +68,7 @@ fn sections(bytes: &[u8], depth: usize) -> Option<()> {
 }
 
 /// A number of seven bits a byte, low ones first, and at most 32 in all.
-fn length(reader: &mut Reader<'_>) -> Option<u32> {
+fn length(reader: &mut ByteReader<'_>) -> Option<u32> {
     let mut number = 0;
     for place in 0..5 {
         let byte = reader.byte()?;

@@ -5,7 +5,7 @@
 
 /// A piece of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event<'a> {
+pub(super) enum XmlEvent<'a> {
     /// `<name …>`; the rest is the part between the name and `>`.
     Open { name: &'a str, rest: &'a str },
     /// `</name>`.
@@ -17,13 +17,13 @@ pub(super) enum Event<'a> {
 }
 
 /// Walks a document.
-pub(super) struct Events<'a> {
+pub(super) struct XmlEvents<'a> {
     rest: &'a str,
     /// Quotes are unbalanced up to the end. Then any `>` ends a tag, and no search runs that far again.
     torn: bool,
 }
 
-impl<'a> Events<'a> {
+impl<'a> XmlEvents<'a> {
     pub(super) fn new(text: &'a str) -> Self {
         Self {
             rest: text,
@@ -48,7 +48,7 @@ impl<'a> Events<'a> {
         cut
     }
 
-    fn tag(&mut self) -> Option<Event<'a>> {
+    fn tag(&mut self) -> Option<XmlEvent<'a>> {
         let mut quote = None;
         let torn = self.torn;
         let end = self.rest.bytes().position(|b| {
@@ -70,30 +70,30 @@ impl<'a> Events<'a> {
         };
         let tag = tag.get(1..)?;
         if let Some(name) = tag.strip_prefix('/') {
-            return Some(Event::Close(local(name.trim())));
+            return Some(XmlEvent::Close(local(name.trim())));
         }
         let name = tag.split(|c: char| c.is_whitespace() || c == '/').next()?;
-        Some(Event::Open {
+        Some(XmlEvent::Open {
             name: local(name),
             rest: tag.get(name.len()..)?,
         })
     }
 }
 
-impl<'a> Iterator for Events<'a> {
-    type Item = Event<'a>;
+impl<'a> Iterator for XmlEvents<'a> {
+    type Item = XmlEvent<'a>;
 
-    fn next(&mut self) -> Option<Event<'a>> {
+    fn next(&mut self) -> Option<XmlEvent<'a>> {
         while !self.rest.is_empty() {
             if self.rest.starts_with("<!--") {
                 self.until("-->");
             } else if self.rest.starts_with("<![CDATA[") {
                 self.cut("<![CDATA[".len());
-                return Some(Event::Text(self.until("]]>")));
+                return Some(XmlEvent::Text(self.until("]]>")));
             } else if self.rest.starts_with("<!") {
                 let head = self.rest.split('>').next().unwrap_or_default();
                 let end = if head.contains('[') { "]>" } else { ">" };
-                return Some(Event::Doctype(self.until(end)));
+                return Some(XmlEvent::Doctype(self.until(end)));
             } else if self.rest.starts_with("<?") {
                 self.until("?>");
             } else if self.rest.starts_with('<')
@@ -111,7 +111,7 @@ impl<'a> Iterator for Events<'a> {
                     .get(skip..)?
                     .find('<')
                     .map_or(self.rest.len(), |at| at + skip);
-                return Some(Event::Text(self.cut(length)));
+                return Some(XmlEvent::Text(self.cut(length)));
             }
         }
         None

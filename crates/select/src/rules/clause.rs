@@ -4,8 +4,8 @@
 //! quotation marks is a quotation and is not part of the request; text in backticks is code.
 
 use super::{
-    thing::{Shape, shape},
-    words::{Noun, Role, Sense, Words, plain},
+    thing::{ThingShape, shape},
+    words::{Noun, Sense, WordRole, Words, plain},
 };
 use crate::mention::mentions;
 
@@ -17,24 +17,24 @@ const SHORT: &[&str] = &["Go", "C", "R", "D"];
 
 /// One word, or several that mean one thing.
 #[derive(Clone, Debug)]
-pub(super) struct Word<'a> {
+pub(super) struct ClauseWord<'a> {
     /// The text in the task, without the punctuation around it.
     pub(super) text: &'a str,
     pub(super) plain: String,
     pub(super) sense: Sense,
-    pub(super) shape: Option<Shape>,
+    pub(super) shape: Option<ThingShape>,
 }
 
 /// A part of a task with at most one request.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Clause<'a> {
-    pub(super) words: Vec<Word<'a>>,
+    pub(super) words: Vec<ClauseWord<'a>>,
     /// It ends with a question mark.
     pub(super) asks: bool,
 }
 
-impl Word<'_> {
-    pub(super) fn is(&self, role: Role) -> bool {
+impl ClauseWord<'_> {
+    pub(super) fn is(&self, role: WordRole) -> bool {
         self.shape.is_none() && self.sense.is(role)
     }
 
@@ -68,10 +68,10 @@ pub(super) fn clauses(task: &str) -> (Vec<Clause<'_>>, bool) {
         }
         let mut word = read(token, words);
         let before = clause.words.last();
-        if SHORT.contains(&word.text) && before.is_some_and(|before| before.is(Role::Place)) {
+        if SHORT.contains(&word.text) && before.is_some_and(|before| before.is(WordRole::Place)) {
             word.sense = Sense::name();
         }
-        let joins = word.is(Role::Join) && tokens.peek().is_some();
+        let joins = word.is(WordRole::Join) && tokens.peek().is_some();
         if !joins {
             clause.words.push(word);
         }
@@ -96,7 +96,7 @@ fn close<'a>(clause: &mut Clause<'a>, out: &mut Vec<Clause<'a>>, words: &Words) 
 
 /// A word of the task.
 #[derive(Clone, Copy)]
-struct Token<'a> {
+struct ClauseToken<'a> {
     text: &'a str,
     quoted: bool,
     code: bool,
@@ -105,20 +105,20 @@ struct Token<'a> {
     asks: bool,
 }
 
-fn read<'a>(token: Token<'a>, words: &Words) -> Word<'a> {
+fn read<'a>(token: ClauseToken<'a>, words: &Words) -> ClauseWord<'a> {
     let plain = if token.quoted {
         String::new()
     } else {
         plain(token.text)
     };
     let shape = if token.code {
-        Some(Shape::Code)
+        Some(ThingShape::Code)
     } else if token.quoted {
-        Some(Shape::Quote)
+        Some(ThingShape::Quote)
     } else {
         shape(token.text)
     };
-    Word {
+    ClauseWord {
         text: token.text,
         sense: sense(&plain, words),
         plain,
@@ -137,8 +137,8 @@ fn sense(plain: &str, words: &Words) -> Sense {
 }
 
 /// Merges words that mean one thing together: `pull request`, `dark mode`.
-fn merge<'a>(mut words: &[Word<'a>], known: &Words) -> Vec<Word<'a>> {
-    let mut out: Vec<Word<'a>> = Vec::with_capacity(words.len());
+fn merge<'a>(mut words: &[ClauseWord<'a>], known: &Words) -> Vec<ClauseWord<'a>> {
+    let mut out: Vec<ClauseWord<'a>> = Vec::with_capacity(words.len());
     while let Some(first) = words.first() {
         let longest = known.longest(&first.plain).min(words.len());
         let found = (2..=longest).rev().find_map(|count| {
@@ -169,9 +169,9 @@ struct Tokens<'a> {
 const QUOTES: &[(char, char)] = &[('"', '"'), ('“', '”'), ('„', '“'), ('«', '»')];
 
 impl<'a> Iterator for Tokens<'a> {
-    type Item = Token<'a>;
+    type Item = ClauseToken<'a>;
 
-    fn next(&mut self) -> Option<Token<'a>> {
+    fn next(&mut self) -> Option<ClauseToken<'a>> {
         let option = self.rest.trim_start().starts_with("--");
         let opens = |c: char| c.is_whitespace() || !option && "([{¿¡-–—*•>#".contains(c);
         self.rest = self.rest.trim_start_matches(opens);
@@ -201,7 +201,7 @@ impl<'a> Iterator for Tokens<'a> {
         let text = raw.trim_end_matches(|c: char| ".,;:!?)]}\"'”»…".contains(c));
         let behind = raw.get(text.len()..).unwrap_or_default();
         let line = rest.trim_start_matches(|c: char| c.is_whitespace() && c != '\n');
-        Some(Token {
+        Some(ClauseToken {
             text,
             quoted: false,
             code: false,
@@ -213,14 +213,14 @@ impl<'a> Iterator for Tokens<'a> {
 
 impl<'a> Tokens<'a> {
     /// The text between two marks, if the second one exists.
-    fn enclosed(&mut self, open: &str, close: &str, code: bool) -> Option<Token<'a>> {
+    fn enclosed(&mut self, open: &str, close: &str, code: bool) -> Option<ClauseToken<'a>> {
         let inner = self.rest.strip_prefix(open)?;
         let (text, rest) = inner.split_once(close)?;
         self.rest = rest;
         let ends = rest.starts_with(['.', ',', ';', ':', '!', '?', '\n']);
         let asks = rest.starts_with('?');
         self.rest = rest.trim_start_matches(['.', ',', ';', ':', '!', '?']);
-        Some(Token {
+        Some(ClauseToken {
             text,
             quoted: !code,
             code,

@@ -13,10 +13,10 @@
 //! changes, and `bug` is code: 0.9, so it is coding.
 
 use super::{
-    clause::{Clause, MAX_CHARACTERS, Word, clauses},
-    request::{Found, find},
-    thing::{Shape, file},
-    words::{Role, Words},
+    clause::{Clause, ClauseWord, MAX_CHARACTERS, clauses},
+    request::{ClauseKind, find},
+    thing::{ThingShape, file},
+    words::{WordRole, Words},
 };
 
 /// The minimum score: a wrong result adds two skills to the task.
@@ -30,12 +30,12 @@ pub struct Coding {
     /// The confidence, between 0 (certainly not) and 1.
     pub score: f64,
     /// The evidence for and against it, in the order of the task.
-    pub evidence: Vec<Evidence>,
+    pub evidence: Vec<CodingEvidence>,
 }
 
 /// One piece of evidence.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Evidence {
+pub struct CodingEvidence {
     /// The kind of evidence.
     pub sign: Sign,
     /// The evidence in one sentence.
@@ -78,7 +78,7 @@ impl Sign {
 
 /// What was specified beside the task.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Named<'a> {
+pub struct NamedBesideTask<'a> {
     /// The files of the task.
     pub files: &'a [&'a str],
     /// The languages of the task.
@@ -96,7 +96,7 @@ impl Coding {
         Self {
             is,
             score,
-            evidence: vec![Evidence {
+            evidence: vec![CodingEvidence {
                 sign: Sign::Told,
                 detail: detail.to_owned(),
                 weight: score,
@@ -121,29 +121,29 @@ impl Coding {
 
 /// Determines whether a task is coding.
 #[must_use]
-pub fn coding(task: &str, named: Named<'_>) -> Coding {
+pub fn coding(task: &str, named: NamedBesideTask<'_>) -> Coding {
     let (clauses, more) = clauses(task);
-    let read: Vec<(&Clause<'_>, Found<'_, '_>)> = clauses
+    let read: Vec<(&Clause<'_>, ClauseKind<'_, '_>)> = clauses
         .iter()
         .map(|clause| (clause, find(clause)))
         .collect();
-    let context = Context::new(&read, named);
-    let mut evidence: Vec<Evidence> = Vec::new();
+    let context = TaskContext::new(&read, named);
+    let mut evidence: Vec<CodingEvidence> = Vec::new();
     let mut wishes = Vec::new();
     for (clause, found) in &read {
         match found {
-            Found::Request(request) => evidence.push(request.judge(&context)),
-            Found::Question(word) => evidence.push(Evidence {
+            ClauseKind::Request(request) => evidence.push(request.judge(&context)),
+            ClauseKind::Question(word) => evidence.push(CodingEvidence {
                 sign: Sign::Leave,
                 detail: format!("`{}` asks a question", shown(word.text)),
                 weight: 0.0,
             }),
-            Found::Story => wishes.push(Evidence {
+            ClauseKind::Story => wishes.push(CodingEvidence {
                 sign: Sign::Wish,
                 detail: "it is a user story".to_owned(),
                 weight: 0.75,
             }),
-            Found::Statement => wishes.extend(wish(clause, &context)),
+            ClauseKind::Statement => wishes.extend(wish(clause, &context)),
         }
     }
     // A statement of how things should be is a request if nothing else is requested.
@@ -153,7 +153,7 @@ pub fn coding(task: &str, named: Named<'_>) -> Coding {
         evidence.extend(wishes.into_iter().filter(|wish| wish.weight > 0.7));
     }
     if more {
-        evidence.push(Evidence {
+        evidence.push(CodingEvidence {
             sign: Sign::Unread,
             detail: format!("only the first {MAX_CHARACTERS} characters were read"),
             weight: 0.0,
@@ -173,15 +173,15 @@ pub fn coding(task: &str, named: Named<'_>) -> Coding {
 }
 
 /// The subject of the whole task, which `it` refers to.
-pub(super) struct Context {
+pub(super) struct TaskContext {
     /// The first code in the task, as a phrase.
     pub(super) code: Option<String>,
     /// What was specified beside the task, as a phrase.
     pub(super) named: Option<String>,
 }
 
-impl Context {
-    fn new(read: &[(&Clause<'_>, Found<'_, '_>)], named: Named<'_>) -> Self {
+impl TaskContext {
+    fn new(read: &[(&Clause<'_>, ClauseKind<'_, '_>)], named: NamedBesideTask<'_>) -> Self {
         // `fix` is a request if it is the verb, and otherwise code.
         let mut nouns = read.iter().flat_map(|(clause, found)| {
             let words = clause.words.iter();
@@ -189,8 +189,8 @@ impl Context {
         });
         let code = nouns.find(|word| word.is_code()).map(said);
         let mut files = named.files.iter();
-        let file = files.find(|name| file(name) == Some(Shape::Source));
-        let file = file.map(|name| format!("`{}` {}", shown(name), Shape::Source.as_str()));
+        let file = files.find(|name| file(name) == Some(ThingShape::Source));
+        let file = file.map(|name| format!("`{}` {}", shown(name), ThingShape::Source.as_str()));
         let language = named.languages.first();
         let language = language.map(|name| format!("the language is `{}`", shown(name)));
         Self {
@@ -201,10 +201,10 @@ impl Context {
 }
 
 /// A statement of how code should behave.
-fn wish(clause: &Clause<'_>, context: &Context) -> Option<Evidence> {
-    let wish = clause.words.iter().find(|word| word.is(Role::Wish))?;
+fn wish(clause: &Clause<'_>, context: &TaskContext) -> Option<CodingEvidence> {
+    let wish = clause.words.iter().find(|word| word.is(WordRole::Wish))?;
     let code = context.code.as_ref()?;
-    Some(Evidence {
+    Some(CodingEvidence {
         sign: Sign::Wish,
         detail: format!(
             "`{}` states the expected behaviour, and {code}",
@@ -215,7 +215,7 @@ fn wish(clause: &Clause<'_>, context: &Context) -> Option<Evidence> {
 }
 
 /// How a word shows that code is meant.
-pub(super) fn said(word: &Word<'_>) -> String {
+pub(super) fn said(word: &ClauseWord<'_>) -> String {
     let text = shown(word.text);
     match word.shape {
         Some(shape) => format!("`{text}` {}", shape.as_str()),
@@ -225,7 +225,7 @@ pub(super) fn said(word: &Word<'_>) -> String {
 
 /// A word of the task for display.
 pub(super) fn shown(text: &str) -> String {
-    crate::wanted::shown(text.split('\n').next().unwrap_or_default())
+    crate::skill_triggers::shown(text.split('\n').next().unwrap_or_default())
 }
 
 /// Whether a clause begins like a user story and goes on like one.

@@ -1,18 +1,18 @@
 //! The domain of a task, compared with the domains of skills.
 
-use super::Subject;
+use super::RuleSubject;
 use crate::{
     fold::{contains, fold},
-    triggers::{Match, Signal},
-    wanted::shown,
+    skill_triggers::shown,
+    triggers::{Signal, TriggerMatch},
 };
 
 /// Whether a domain is one of a skill's. `data` matches `data engineering`, and not `database`.
-pub(super) fn matches(domain: &str, subject: &Subject<'_>) -> Option<Match> {
+pub(super) fn matches(domain: &str, subject: &RuleSubject<'_>) -> Option<TriggerMatch> {
     let wanted = fold(domain);
     let mut domains = subject.domains.iter();
     let (field, word) = domains.find(|(_, word)| contains(&fold(word), &wanted))?;
-    Some(Match {
+    Some(TriggerMatch {
         signal: Signal::Domain,
         subject: shown(word),
         detail: format!(

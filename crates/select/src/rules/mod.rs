@@ -13,7 +13,7 @@
 //! **Worked example.** "Refatorar API e melhorar performance": `refatorar` is a verb of craft, `api` is code, so it
 //! is coding, and `specification-engine` and `opencode-implementer` are required.
 //!
-//! **In → out.** task → [`Coding`]; [`Rules`] + [`Subject`] → [`Match`]es; manifest → [`powers`].
+//! **In → out.** task → [`Coding`]; [`TaskFacts`] + [`RuleSubject`] → [`TriggerMatch`]es; manifest → [`powers`].
 //!
 //! **Start reading at** `coding.rs`, then `request.rs`, `clause.rs`, and the tables in `words/`.
 
@@ -26,16 +26,16 @@ mod risk;
 mod thing;
 mod words;
 
-pub use coding::{Coding, Evidence, Named, Sign, coding};
+pub use coding::{Coding, CodingEvidence, NamedBesideTask, Sign, coding};
 pub use metier_policy::CODING_PIPELINE;
 pub use pipeline::{Incomplete, Lack};
-pub use risk::{Consent, Risk, Runs, powers};
+pub use risk::{Consent, Risk, SkillPrograms, powers};
 
-use crate::triggers::{Match, Signal};
+use crate::triggers::{Signal, TriggerMatch};
 
 /// What is known about a task besides its situation.
 #[derive(Clone, Debug, Default)]
-pub struct Rules<'a> {
+pub struct TaskFacts<'a> {
     /// Whether it is coding.
     pub coding: Coding,
     /// How much can go wrong.
@@ -46,7 +46,7 @@ pub struct Rules<'a> {
 
 /// The properties of a skill that rules use.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Subject<'a> {
+pub struct RuleSubject<'a> {
     /// The name of the skill.
     pub name: &'a str,
     /// The words for its domain, and their fields: `category`, `tags`, `metadata.domain`.
@@ -55,7 +55,7 @@ pub struct Subject<'a> {
     pub powers: &'a [String],
 }
 
-impl Rules<'_> {
+impl TaskFacts<'_> {
     /// The position of a skill among those that the task requires, if it is one.
     #[must_use]
     pub fn requires(&self, name: &str) -> Option<usize> {
@@ -65,8 +65,8 @@ impl Rules<'_> {
 
     /// The matches of a skill by rules.
     #[must_use]
-    pub fn matches(&self, subject: &Subject<'_>) -> Vec<Match> {
-        let required = self.requires(subject.name).map(|_| Match {
+    pub fn matches(&self, subject: &RuleSubject<'_>) -> Vec<TriggerMatch> {
+        let required = self.requires(subject.name).map(|_| TriggerMatch {
             signal: Signal::Rule,
             subject: "coding".to_owned(),
             detail: format!("a coding task requires it: {}", self.coding.because()),
@@ -80,7 +80,7 @@ impl Rules<'_> {
 
     /// The condition for selecting a skill, if there is one.
     #[must_use]
-    pub fn consent(&self, subject: &Subject<'_>, named: bool) -> Option<Consent> {
+    pub fn consent(&self, subject: &RuleSubject<'_>, named: bool) -> Option<Consent> {
         risk::consent(self.risk, subject, named)
     }
 }

@@ -1,22 +1,22 @@
 //! One clause: its request, and the object of the request.
 
 use super::{
-    clause::{Clause, Word},
-    coding::{Context, Evidence, Sign, is_story, said, shown},
-    words::{Class, Head, Noun, Role, Verb},
+    clause::{Clause, ClauseWord},
+    coding::{CodingEvidence, Sign, TaskContext, is_story, said, shown},
+    words::{Noun, NounOrder, Verb, VerbClass, WordRole},
 };
 
 /// The type of a clause.
-pub(super) enum Found<'c, 'a> {
-    Request(Request<'c, 'a>),
-    Question(&'c Word<'a>),
+pub(super) enum ClauseKind<'c, 'a> {
+    Request(TaskRequest<'c, 'a>),
+    Question(&'c ClauseWord<'a>),
     Story,
     Statement,
 }
 
-impl Found<'_, '_> {
+impl ClauseKind<'_, '_> {
     /// Whether a word of the clause is the verb of its request.
-    pub(super) fn is_verb(&self, word: &Word<'_>) -> bool {
+    pub(super) fn is_verb(&self, word: &ClauseWord<'_>) -> bool {
         match self {
             Self::Request(request) => std::ptr::eq(request.word, word),
             _ => false,
@@ -25,43 +25,43 @@ impl Found<'_, '_> {
 }
 
 /// Something that is requested, or forbidden.
-pub(super) struct Request<'c, 'a> {
-    word: &'c Word<'a>,
+pub(super) struct TaskRequest<'c, 'a> {
+    word: &'c ClauseWord<'a>,
     verb: Verb,
-    denied: Option<&'c Word<'a>>,
-    object: Object<'c, 'a>,
+    denied: Option<&'c ClauseWord<'a>>,
+    object: RequestObject<'c, 'a>,
 }
 
 /// The object of a verb.
-struct Object<'c, 'a> {
-    words: &'c [Word<'a>],
+struct RequestObject<'c, 'a> {
+    words: &'c [ClauseWord<'a>],
     /// The noun that determines what it is.
-    head: Option<(Noun, &'c Word<'a>)>,
+    head: Option<(Noun, &'c ClauseWord<'a>)>,
     /// Where it is, what it comes from, or what it becomes.
-    place: Option<(Noun, &'c Word<'a>)>,
+    place: Option<(Noun, &'c ClauseWord<'a>)>,
     /// It was mentioned before, or not at all.
     pronoun: bool,
 }
 
 /// Finds the request of a clause.
-pub(super) fn find<'c, 'a>(clause: &'c Clause<'a>) -> Found<'c, 'a> {
+pub(super) fn find<'c, 'a>(clause: &'c Clause<'a>) -> ClauseKind<'c, 'a> {
     if is_story(clause) {
-        return Found::Story;
+        return ClauseKind::Story;
     }
     let words = clause.words.as_slice();
     let Some(first) = words.first() else {
-        return Found::Statement;
+        return ClauseKind::Statement;
     };
-    let asks = clause.asks && (first.is(Role::Wish) || first.is(Role::Pronoun));
-    if asks || first.is(Role::Question) && first.sense.verb.is_none() {
-        return Found::Question(first);
+    let asks = clause.asks && (first.is(WordRole::Wish) || first.is(WordRole::Pronoun));
+    if asks || first.is(WordRole::Question) && first.sense.verb.is_none() {
+        return ClauseKind::Question(first);
     }
     let request = at_start(words).or_else(|| at_end(words));
-    request.map_or(Found::Statement, Found::Request)
+    request.map_or(ClauseKind::Statement, ClauseKind::Request)
 }
 
 /// A verb after the words that introduce a request.
-fn at_start<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
+fn at_start<'c, 'a>(words: &'c [ClauseWord<'a>]) -> Option<TaskRequest<'c, 'a>> {
     let mut denied = None;
     let mut asked = None;
     for (position, word) in words.iter().enumerate() {
@@ -69,15 +69,15 @@ fn at_start<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
         let verb = word.sense.verb.filter(|_| word.shape.is_none());
         let verb = verb.filter(|verb| !verb.gerund || denied.is_some());
         if let Some(verb) = verb {
-            if word.is(Role::Ask) && denied.is_none() {
+            if word.is(WordRole::Ask) && denied.is_none() {
                 asked = Some((position, verb));
                 continue;
             }
-            return Some(Request::new(word, verb, denied, rest));
+            return Some(TaskRequest::new(word, verb, denied, rest));
         }
-        if word.is(Role::Deny) && rest.first().is_some_and(|next| may_follow_denial(next)) {
+        if word.is(WordRole::Deny) && rest.first().is_some_and(|next| may_follow_denial(next)) {
             denied = Some(word);
-        } else if !word.is(Role::Lead) {
+        } else if !word.is(WordRole::Lead) {
             break;
         }
     }
@@ -89,58 +89,58 @@ fn at_start<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
     }
     words
         .get(position)
-        .map(|word| Request::new(word, verb, denied, rest))
+        .map(|word| TaskRequest::new(word, verb, denied, rest))
 }
 
-fn may_follow_denial(word: &Word<'_>) -> bool {
-    word.sense.verb.is_some() || word.is(Role::Lead)
+fn may_follow_denial(word: &ClauseWord<'_>) -> bool {
+    word.sense.verb.is_some() || word.is(WordRole::Lead)
 }
 
 /// A verb at the end, as in German.
-fn at_end<'c, 'a>(words: &'c [Word<'a>]) -> Option<Request<'c, 'a>> {
+fn at_end<'c, 'a>(words: &'c [ClauseWord<'a>]) -> Option<TaskRequest<'c, 'a>> {
     let (word, before) = words.split_last()?;
     let verb = word.sense.verb.filter(|verb| verb.last)?;
-    Some(Request::new(word, verb, None, before))
+    Some(TaskRequest::new(word, verb, None, before))
 }
 
-impl<'c, 'a> Request<'c, 'a> {
+impl<'c, 'a> TaskRequest<'c, 'a> {
     fn new(
-        word: &'c Word<'a>,
+        word: &'c ClauseWord<'a>,
         verb: Verb,
-        denied: Option<&'c Word<'a>>,
-        rest: &'c [Word<'a>],
+        denied: Option<&'c ClauseWord<'a>>,
+        rest: &'c [ClauseWord<'a>],
     ) -> Self {
         // `Ändere keinen Code`: the negation follows the verb.
-        let behind = rest.first().filter(|word| word.is(Role::Deny));
-        let behind = behind.filter(|_| verb.head == Head::Last);
+        let behind = rest.first().filter(|word| word.is(WordRole::Deny));
+        let behind = behind.filter(|_| verb.head == NounOrder::Last);
         Self {
             word,
             verb,
             denied: denied.or(behind),
-            object: Object::read(rest, verb.head),
+            object: RequestObject::read(rest, verb.head),
         }
     }
 
     /// The evidence of the request.
-    pub(super) fn judge(&self, context: &Context) -> Evidence {
+    pub(super) fn judge(&self, context: &TaskContext) -> CodingEvidence {
         if let Some(denied) = self.denied {
             return self.deny(denied);
         }
         let verb = shown(&self.word.plain);
-        let against = |detail: String| Evidence {
+        let against = |detail: String| CodingEvidence {
             sign: Sign::Leave,
             detail,
             weight: 0.0,
         };
-        let changes = |weight: f64, what: String| Evidence {
+        let changes = |weight: f64, what: String| CodingEvidence {
             sign: Sign::Change,
             detail: format!("`{verb}` requests a change, and {what}"),
             weight,
         };
-        if self.verb.class == Class::Leave {
+        if self.verb.class == VerbClass::Leave {
             return against(format!("`{verb}` leaves code as it is"));
         }
-        if self.verb.class == Class::Translate {
+        if self.verb.class == VerbClass::Translate {
             let mut names = self.object.words.iter().filter(|word| is_name(word));
             let head = self.object.head.is_none_or(|(noun, _)| noun != Noun::Other);
             return match names.next().filter(|_| head) {
@@ -148,7 +148,7 @@ impl<'c, 'a> Request<'c, 'a> {
                 None => against(format!("`{verb}` names no programming language")),
             };
         }
-        let craft = self.verb.class == Class::Craft;
+        let craft = self.verb.class == VerbClass::Craft;
         let place = self.object.place.filter(|(noun, _)| *noun != Noun::Other);
         match (self.object.head, place) {
             (Some((Noun::Other, word)), Some((_, place))) if craft => {
@@ -162,7 +162,7 @@ impl<'c, 'a> Request<'c, 'a> {
                 "`{verb}` applies to `{}`, which is not code",
                 shown(&word.plain)
             )),
-            (Some((Noun::Name, word)), _) if self.word.is(Role::Ask) => against(format!(
+            (Some((Noun::Name, word)), _) if self.word.is(WordRole::Ask) => against(format!(
                 "`{}` is requested, and no change",
                 shown(&word.plain)
             )),
@@ -179,17 +179,21 @@ impl<'c, 'a> Request<'c, 'a> {
     }
 
     /// A clause that forbids changing code, without saying which, forbids all changes.
-    fn deny(&self, denied: &Word<'_>) -> Evidence {
-        let mut words = self.object.words.iter().filter(|word| !word.is(Role::Deny));
-        let position = words.position(|word| word.is(Role::Everything));
+    fn deny(&self, denied: &ClauseWord<'_>) -> CodingEvidence {
+        let mut words = self
+            .object
+            .words
+            .iter()
+            .filter(|word| !word.is(WordRole::Deny));
+        let position = words.position(|word| word.is(WordRole::Everything));
         let all = position.is_some_and(|position| position <= 1 && words.count() <= 1);
-        let all = all && self.verb.class != Class::Leave;
+        let all = all && self.verb.class != VerbClass::Leave;
         let (sign, what) = match all {
             true => (Sign::Denied, "no code is to be changed"),
             false => (Sign::Leave, "this is not requested"),
         };
         let (denied, verb) = (shown(denied.text), shown(self.word.text));
-        Evidence {
+        CodingEvidence {
             sign,
             detail: format!("`{denied} … {verb}`: {what}"),
             weight: 0.0,
@@ -197,16 +201,16 @@ impl<'c, 'a> Request<'c, 'a> {
     }
 }
 
-impl<'c, 'a> Object<'c, 'a> {
-    fn read(words: &'c [Word<'a>], head: Head) -> Self {
+impl<'c, 'a> RequestObject<'c, 'a> {
+    fn read(words: &'c [ClauseWord<'a>], head: NounOrder) -> Self {
         let mut object = Self {
             words,
             head: None,
             place: None,
             pronoun: true,
         };
-        let stage = words.iter().any(|word| word.is(Role::Stage));
-        let mut at = At::Head;
+        let stage = words.iter().any(|word| word.is(WordRole::Stage));
+        let mut at = ClausePlace::Head;
         let mut places = 0;
         let mut named = false;
         let mut begun = false;
@@ -217,18 +221,22 @@ impl<'c, 'a> Object<'c, 'a> {
                 let before = at;
                 at = at.next(word, begun);
                 if starts_topic(word, object.head) {
-                    at = At::Topic;
+                    at = ClausePlace::Topic;
                 }
-                places +=
-                    usize::from(before != At::Place && at == At::Place || word.is(Role::Place));
+                places += usize::from(
+                    before != ClausePlace::Place && at == ClausePlace::Place
+                        || word.is(WordRole::Place),
+                );
                 object.pronoun &= is_small(word);
-                begun |= !object.pronoun || word.is(Role::Pronoun);
+                begun |= !object.pronoun || word.is(WordRole::Pronoun);
                 continue;
             };
             (object.pronoun, begun) = (false, true);
             match at {
-                At::Head if decides(object.head, noun, head) => object.head = Some((noun, word)),
-                At::Place
+                ClausePlace::Head if decides(object.head, noun, head) => {
+                    object.head = Some((noun, word));
+                }
+                ClausePlace::Place
                     if object.place.is_none()
                         || places == 1 && decides(object.place, noun, head) =>
                 {
@@ -242,44 +250,44 @@ impl<'c, 'a> Object<'c, 'a> {
 }
 
 /// `tweets announcing …`: what they announce is their topic.
-fn starts_topic(word: &Word<'_>, head: Option<(Noun, &Word<'_>)>) -> bool {
+fn starts_topic(word: &ClauseWord<'_>, head: Option<(Noun, &ClauseWord<'_>)>) -> bool {
     word.plain.ends_with("ing") && head.is_some_and(|(noun, _)| noun == Noun::Other)
 }
 
 /// Whether a noun determines what a thing is, even after another noun.
-fn decides(known: Option<(Noun, &Word<'_>)>, noun: Noun, head: Head) -> bool {
+fn decides(known: Option<(Noun, &ClauseWord<'_>)>, noun: Noun, head: NounOrder) -> bool {
     match known {
         None => true,
         Some((Noun::Name, _)) => noun != Noun::Name,
-        Some(_) => head == Head::Last && noun != Noun::Name,
+        Some(_) => head == NounOrder::Last && noun != Noun::Name,
     }
 }
 
 /// The current part of an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum At {
+enum ClausePlace {
     Head,
     Place,
     Topic,
 }
 
-impl At {
+impl ClausePlace {
     /// A word before a part of the object. Before the first part, it belongs to the verb: `get rid of`.
-    fn next(self, word: &Word<'_>, begun: bool) -> Self {
+    fn next(self, word: &ClauseWord<'_>, begun: bool) -> Self {
         match self {
             Self::Head if !begun => Self::Head,
-            _ if word.is(Role::Topic) => Self::Topic,
-            Self::Head | Self::Topic if word.is(Role::Place) => Self::Place,
+            _ if word.is(WordRole::Topic) => Self::Topic,
+            Self::Head | Self::Topic if word.is(WordRole::Place) => Self::Place,
             at => at,
         }
     }
 }
 
 /// The type of a word as an object.
-fn noun(word: &Word<'_>, stage: bool) -> Option<Noun> {
+fn noun(word: &ClauseWord<'_>, stage: bool) -> Option<Noun> {
     match word.shape {
         Some(shape) if shape.is_code() => Some(Noun::Code),
-        Some(super::thing::Shape::Prose) => Some(Noun::Other),
+        Some(super::thing::ThingShape::Prose) => Some(Noun::Other),
         Some(_) => None,
         None => match word.sense.noun {
             Some(Noun::Double) if stage => Some(Noun::Other),
@@ -289,18 +297,18 @@ fn noun(word: &Word<'_>, stage: bool) -> Option<Noun> {
     }
 }
 
-fn is_name(word: &Word<'_>) -> bool {
+fn is_name(word: &ClauseWord<'_>) -> bool {
     word.shape.is_none() && word.sense.noun == Some(Noun::Name)
 }
 
 /// Whether a word has no meaning by itself.
-fn is_small(word: &Word<'_>) -> bool {
+fn is_small(word: &ClauseWord<'_>) -> bool {
     let roles = [
-        Role::Pronoun,
-        Role::Lead,
-        Role::Place,
-        Role::Topic,
-        Role::Deny,
+        WordRole::Pronoun,
+        WordRole::Lead,
+        WordRole::Place,
+        WordRole::Topic,
+        WordRole::Deny,
     ];
     roles.into_iter().any(|role| word.is(role))
 }

@@ -6,11 +6,11 @@
 
 use std::{fmt, str::FromStr};
 
-use metier_model::{Manifest, Permission, ToolPattern, UnknownWord};
-use metier_policy::{Purpose, Request};
+use metier_model::{Permission, SkillManifest, ToolPattern, UnknownWord};
+use metier_policy::{PermissionRequest, Purpose};
 
-use super::Subject;
-use crate::wanted::shown;
+use super::RuleSubject;
+use crate::skill_triggers::shown;
 
 /// How much can go wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -67,7 +67,7 @@ pub struct Consent {
 }
 
 /// The consequence of the risk for a skill, if there is one.
-pub(super) fn consent(risk: Risk, subject: &Subject<'_>, named: bool) -> Option<Consent> {
+pub(super) fn consent(risk: Risk, subject: &RuleSubject<'_>, named: bool) -> Option<Consent> {
     if risk == Risk::Low || subject.powers.is_empty() {
         return None;
     }
@@ -95,7 +95,7 @@ const TOOLS: [&str; 3] = ["bash", "write", "edit"];
 
 /// What a skill would run besides the code of its manifest.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Runs<'a> {
+pub struct SkillPrograms<'a> {
     /// The commands in its body.
     pub commands: &'a [&'a str],
     /// The commands of its hooks.
@@ -107,16 +107,16 @@ pub struct Runs<'a> {
 /// What a skill requests that changes something or runs commands, each once: permissions, and tools that it requests
 /// or provides.
 #[must_use]
-pub fn powers(manifest: &Manifest, runs: Runs<'_>) -> Vec<String> {
+pub fn powers(manifest: &SkillManifest, runs: SkillPrograms<'_>) -> Vec<String> {
     let mut purposes = vec![Purpose::Code(runs.hooks), Purpose::Render(runs.commands)];
     if runs.scripts {
         purposes.push(Purpose::Scripts);
     }
     let requests = purposes
         .into_iter()
-        .map(|purpose| Request::of(manifest, purpose, &[], &[]));
+        .map(|purpose| PermissionRequest::of(manifest, purpose, &[], &[]));
     let asked = requests.flat_map(|request| request.iter().cloned().collect::<Vec<_>>());
-    let mut powers: Vec<String> = Request::new(asked)
+    let mut powers: Vec<String> = PermissionRequest::new(asked)
         .iter()
         .filter(|asked| is_power(asked.want.permission))
         .map(|asked| format!("`{}`", shown(&asked.want.to_string())))

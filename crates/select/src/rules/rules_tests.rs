@@ -1,12 +1,12 @@
 //! The rules, one by one; the labelled tasks are in `tests/coding.rs`.
 
-use metier_model::{FileText, Files, Mode, parse};
+use metier_model::{FileText, Files, Strictness, parse};
 
 use super::*;
 
 #[track_caller]
 fn check(task: &str, is: bool, because: &str) {
-    let found = coding(task, Named::default());
+    let found = coding(task, NamedBesideTask::default());
     let told: Vec<&str> = found.evidence.iter().map(|found| &*found.detail).collect();
     assert_eq!(found.is, is, "{task}: {told:?}");
     assert!(
@@ -155,15 +155,15 @@ fn what_stands_before_says_what_it_is() {
 
 #[test]
 fn what_was_named_beside_the_task_says_what_it_is() {
-    let files = |files| Named {
+    let files = |files| NamedBesideTask {
         files,
         languages: &[],
     };
-    assert!(!coding("clean it up", Named::default()).is);
+    assert!(!coding("clean it up", NamedBesideTask::default()).is);
     assert!(coding("clean it up", files(&["src/a.rs"])).is);
     assert!(!coding("clean it up", files(&["notes.txt", "README.md"])).is);
     assert!(!coding("explain it", files(&["src/a.rs"])).is);
-    let languages = Named {
+    let languages = NamedBesideTask {
         files: &[],
         languages: &["go"],
     };
@@ -186,17 +186,17 @@ fn a_flag_is_believed() {
     }
 }
 
-fn rules(coding: bool) -> Rules<'static> {
-    Rules {
+fn rules(coding: bool) -> TaskFacts<'static> {
+    TaskFacts {
         coding: Coding::told(coding),
-        ..Rules::default()
+        ..TaskFacts::default()
     }
 }
 
-fn named(name: &str) -> Subject<'_> {
-    Subject {
+fn named(name: &str) -> RuleSubject<'_> {
+    RuleSubject {
         name,
-        ..Subject::default()
+        ..RuleSubject::default()
     }
 }
 
@@ -246,11 +246,13 @@ fn powers_of(front: &str, commands: &[&str], scripts: bool) -> Vec<String> {
         }),
         ..Files::default()
     };
-    let manifest = parse(&files, Mode::Lenient).manifest.expect("a manifest");
-    let runs = Runs {
+    let manifest = parse(&files, Strictness::Lenient)
+        .manifest
+        .expect("a manifest");
+    let runs = SkillPrograms {
         commands,
         scripts,
-        ..Runs::default()
+        ..SkillPrograms::default()
     };
     powers(&manifest, runs)
 }
@@ -282,14 +284,14 @@ fn powers_are_what_changes_something_or_runs() {
 #[test]
 fn the_whole_matrix_of_risk() {
     let powers = vec!["`shell:exec`".to_owned()];
-    let strong = Subject {
+    let strong = RuleSubject {
         powers: &powers,
         ..named("x")
     };
-    let held = |risk, subject: &Subject<'_>, named| {
-        let rules = Rules {
+    let held = |risk, subject: &RuleSubject<'_>, named| {
+        let rules = TaskFacts {
             risk,
-            ..Rules::default()
+            ..TaskFacts::default()
         };
         rules.consent(subject, named).map(|consent| consent.held)
     };
@@ -313,14 +315,14 @@ fn a_domain_is_a_word_of_the_skill() {
         ("tags", "Data Engineering".to_owned()),
         ("category", "ops".to_owned()),
     ];
-    let subject = Subject {
+    let subject = RuleSubject {
         domains: &domains,
         ..named("x")
     };
     let found = |domain| {
-        let rules = Rules {
+        let rules = TaskFacts {
             domain: Some(domain),
-            ..Rules::default()
+            ..TaskFacts::default()
         };
         let found = rules.matches(&subject);
         found.first().map(|found| (found.signal, found.weight))

@@ -4,7 +4,7 @@ use crate::languages::of_file;
 
 /// A form that is not a word of a natural language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum ThingShape {
     /// Text in backticks.
     Code,
     /// A quotation.
@@ -21,7 +21,7 @@ pub(super) enum Shape {
     Version,
 }
 
-impl Shape {
+impl ThingShape {
     /// Whether it means code.
     pub(super) fn is_code(self) -> bool {
         !matches!(self, Self::Quote | Self::Prose)
@@ -64,30 +64,30 @@ const SETTINGS: &[&str] = &[
 ];
 
 /// The form of a word, if it has a special one.
-pub(super) fn shape(text: &str) -> Option<Shape> {
+pub(super) fn shape(text: &str) -> Option<ThingShape> {
     let is_option = text.starts_with("--") && text.chars().nth(2).is_some_and(char::is_alphabetic);
     if is_option {
-        return Some(Shape::Option);
+        return Some(ThingShape::Option);
     }
     if text.contains("://") || text.contains('@') && !text.starts_with('@') {
-        return Some(Shape::Quote);
+        return Some(ThingShape::Quote);
     }
     if is_version(text) {
-        return Some(Shape::Version);
+        return Some(ThingShape::Version);
     }
-    file(text).or_else(|| is_identifier(text).then_some(Shape::Identifier))
+    file(text).or_else(|| is_identifier(text).then_some(ThingShape::Identifier))
 }
 
 /// Whether a name is that of a file, and which kind.
-pub(super) fn file(text: &str) -> Option<Shape> {
+pub(super) fn file(text: &str) -> Option<ThingShape> {
     let name = text.rsplit(['/', '\\']).next().unwrap_or(text);
     if let Some((stem, ending)) = name.rsplit_once('.') {
         let ending = ending.to_ascii_lowercase();
         if SETTINGS.contains(&ending.as_str()) {
-            return Some(Shape::Source);
+            return Some(ThingShape::Source);
         }
         if !stem.is_empty() && MATTER.contains(&ending.as_str()) {
-            return Some(Shape::Prose);
+            return Some(ThingShape::Prose);
         }
         // `Next.js` and `Node.js` are names that look like files.
         let capital = stem.starts_with(char::is_uppercase) && ending == "js" && !text.contains('/');
@@ -100,9 +100,9 @@ pub(super) fn file(text: &str) -> Option<Shape> {
     }
     let language = of_file(name)?;
     Some(if PROSE.contains(&language) {
-        Shape::Prose
+        ThingShape::Prose
     } else {
-        Shape::Source
+        ThingShape::Source
     })
 }
 
@@ -157,29 +157,29 @@ mod tests {
 
     #[test]
     fn words_that_are_no_words_have_a_shape() {
-        let table: &[(&str, Option<Shape>)] = &[
-            ("src/main.rs", Some(Shape::Source)),
-            ("nginx.conf", Some(Shape::Source)),
-            (".env", Some(Shape::Source)),
-            ("Dockerfile", Some(Shape::Source)),
-            ("a.c", Some(Shape::Source)),
-            ("README.md", Some(Shape::Prose)),
-            ("sales.csv", Some(Shape::Prose)),
+        let table: &[(&str, Option<ThingShape>)] = &[
+            ("src/main.rs", Some(ThingShape::Source)),
+            ("nginx.conf", Some(ThingShape::Source)),
+            (".env", Some(ThingShape::Source)),
+            ("Dockerfile", Some(ThingShape::Source)),
+            ("a.c", Some(ThingShape::Source)),
+            ("README.md", Some(ThingShape::Prose)),
+            ("sales.csv", Some(ThingShape::Prose)),
             ("Next.js", None),
             ("e.g", None),
             ("profile", None),
-            ("--verbose", Some(Shape::Option)),
+            ("--verbose", Some(ThingShape::Option)),
             ("--", None),
-            ("0.38.31", Some(Shape::Version)),
-            ("v1.2", Some(Shape::Version)),
+            ("0.38.31", Some(ThingShape::Version)),
+            ("v1.2", Some(ThingShape::Version)),
             ("9.99", None),
-            ("getUser", Some(Shape::Identifier)),
-            ("list_users()", Some(Shape::Identifier)),
-            ("std::fs", Some(Shape::Identifier)),
+            ("getUser", Some(ThingShape::Identifier)),
+            ("list_users()", Some(ThingShape::Identifier)),
+            ("std::fs", Some(ThingShape::Identifier)),
             ("GitHub", None),
             ("word", None),
-            ("https://example.com/a.rs", Some(Shape::Quote)),
-            ("me@example.com", Some(Shape::Quote)),
+            ("https://example.com/a.rs", Some(ThingShape::Quote)),
+            ("me@example.com", Some(ThingShape::Quote)),
             ("", None),
         ];
         for (text, expected) in table {

@@ -17,9 +17,9 @@ use std::{collections::HashMap, sync::OnceLock};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
 /// One natural language. Words are separated by commas.
-pub(super) struct Tongue {
+pub(super) struct TaskLanguage {
     forms: Forms,
-    head: Head,
+    head: NounOrder,
     /// Verbs that mean code unless their object says otherwise: *refactor*.
     craft: &'static str,
     /// Verbs that mean code when their object does: *write*.
@@ -61,7 +61,7 @@ pub(super) struct Tongue {
 }
 
 /// Every supported language.
-const TONGUES: [&Tongue; 4] = [
+const TASK_LANGUAGES: [&TaskLanguage; 4] = [
     &english::ENGLISH,
     &portuguese::PORTUGUESE,
     &spanish::SPANISH,
@@ -78,14 +78,14 @@ enum Forms {
 
 /// Which noun of several determines the thing: a *test plan* is a plan, a *plano de testes* too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Head {
+pub(super) enum NounOrder {
     First,
     Last,
 }
 
 /// What a verb means for code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum VerbClass {
     Craft,
     Change,
     Translate,
@@ -95,8 +95,8 @@ pub(super) enum Class {
 /// The meaning of a verb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Verb {
-    pub(super) class: Class,
-    pub(super) head: Head,
+    pub(super) class: VerbClass,
+    pub(super) head: NounOrder,
     /// It can be at the end of its clause.
     pub(super) last: bool,
     /// *changing*: not a request by itself.
@@ -125,7 +125,7 @@ pub(super) struct Sense {
 /// The role of a word in a sentence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u16)]
-pub(super) enum Role {
+pub(super) enum WordRole {
     Topic = 1,
     Place = 1 << 1,
     Join = 1 << 2,
@@ -140,7 +140,7 @@ pub(super) enum Role {
 }
 
 impl Sense {
-    pub(super) fn is(self, role: Role) -> bool {
+    pub(super) fn is(self, role: WordRole) -> bool {
         self.flags & role as u16 != 0
     }
 
@@ -193,7 +193,7 @@ impl Words {
             longer: HashMap::new(),
             stories: Vec::new(),
         };
-        for tongue in TONGUES {
+        for tongue in TASK_LANGUAGES {
             words.add_verbs(tongue);
             words.add_nouns(tongue);
             words.add_roles(tongue);
@@ -204,12 +204,12 @@ impl Words {
         words
     }
 
-    fn add_verbs(&mut self, tongue: &Tongue) {
+    fn add_verbs(&mut self, tongue: &TaskLanguage) {
         let classes = [
-            (Class::Leave, tongue.leave),
-            (Class::Translate, tongue.translate),
-            (Class::Change, tongue.change),
-            (Class::Craft, tongue.craft),
+            (VerbClass::Leave, tongue.leave),
+            (VerbClass::Translate, tongue.translate),
+            (VerbClass::Change, tongue.change),
+            (VerbClass::Craft, tongue.craft),
         ];
         for (class, verbs) in classes {
             for verb in list(verbs) {
@@ -227,7 +227,7 @@ impl Words {
         }
     }
 
-    fn add_nouns(&mut self, tongue: &Tongue) {
+    fn add_nouns(&mut self, tongue: &TaskLanguage) {
         for word in list(tongue.double) {
             self.noun(word, Noun::Double);
         }
@@ -247,19 +247,19 @@ impl Words {
         }
     }
 
-    fn add_roles(&mut self, tongue: &Tongue) {
+    fn add_roles(&mut self, tongue: &TaskLanguage) {
         let roles = [
-            (Role::Topic, tongue.topic),
-            (Role::Place, tongue.place),
-            (Role::Join, tongue.join),
-            (Role::Lead, tongue.lead),
-            (Role::Question, tongue.question),
-            (Role::Deny, tongue.deny),
-            (Role::Everything, tongue.everything),
-            (Role::Pronoun, tongue.pronoun),
-            (Role::Wish, tongue.wish),
-            (Role::Stage, tongue.stage),
-            (Role::Ask, tongue.ask),
+            (WordRole::Topic, tongue.topic),
+            (WordRole::Place, tongue.place),
+            (WordRole::Join, tongue.join),
+            (WordRole::Lead, tongue.lead),
+            (WordRole::Question, tongue.question),
+            (WordRole::Deny, tongue.deny),
+            (WordRole::Everything, tongue.everything),
+            (WordRole::Pronoun, tongue.pronoun),
+            (WordRole::Wish, tongue.wish),
+            (WordRole::Stage, tongue.stage),
+            (WordRole::Ask, tongue.ask),
         ];
         for (role, words) in roles {
             for word in list(words) {
@@ -366,7 +366,7 @@ mod tests {
 
     #[test]
     fn tables_are_sorted_and_hold_nothing_that_never_matches() {
-        for tongue in TONGUES {
+        for tongue in TASK_LANGUAGES {
             let joins: Vec<&str> = list(tongue.join).collect();
             let tables = [
                 tongue.craft,
@@ -408,16 +408,16 @@ mod tests {
             "implementiere",
             "refactor",
         ] {
-            assert_eq!(class(word), Some(Class::Craft), "{word}");
+            assert_eq!(class(word), Some(VerbClass::Craft), "{word}");
         }
         for word in [
             "corrija", "CORRIGIR", "troque", "escreva", "añade", "agrega", "schreib", "behebe",
             "fix",
         ] {
-            assert_eq!(class(word), Some(Class::Change), "{word}");
+            assert_eq!(class(word), Some(VerbClass::Change), "{word}");
         }
         for word in ["explique", "explica", "publique", "prüfe", "explain"] {
-            assert_eq!(class(word), Some(Class::Leave), "{word}");
+            assert_eq!(class(word), Some(VerbClass::Leave), "{word}");
         }
         assert_eq!(class("letter"), None);
     }

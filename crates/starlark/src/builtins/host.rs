@@ -23,7 +23,7 @@ use starlark::values::tuple::UnpackTuple;
 use starlark::values::{Heap, Value};
 
 use super::{Complaint, flag, optional_text, text, texts};
-use crate::call::{Call, current};
+use crate::call::{EvaluationContext, current};
 use crate::json::{cut, decode, encode};
 
 const LEVELS: [&str; 4] = ["debug", "info", "warn", "error"];
@@ -223,7 +223,7 @@ fn others(builder: &mut GlobalsBuilder) {
 pub(super) struct Asking<'v> {
     function: &'static str,
     or_none: bool,
-    call: Rc<Call>,
+    call: Rc<EvaluationContext>,
     heap: Heap<'v>,
 }
 

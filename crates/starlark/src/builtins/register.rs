@@ -13,7 +13,7 @@ use starlark::values::dict::DictRef;
 use starlark::values::none::NoneType;
 
 use super::{Complaint, flag, optional_text, text};
-use crate::call::{Stage, current};
+use crate::call::{EvaluationStage, current};
 use crate::json::encode;
 
 /// The variable that holds a handler.
@@ -101,7 +101,7 @@ pub(super) fn functions(builder: &mut GlobalsBuilder) {
         const ME: &str = "cancel";
         let reason = text(ME, "reason", reason)?;
         let call = current()?;
-        if !matches!(call.stage, Stage::Hook) {
+        if !matches!(call.stage, EvaluationStage::Hook) {
             let reason = "only the handler of a hook can cancel; use fail() to end with an error";
             return Err(Complaint::failed(ME, reason).into());
         }
@@ -154,13 +154,13 @@ fn register<'v>(
     }
     let call = current()?;
     let contributions = match &call.stage {
-        Stage::Entrypoint(contributions) => contributions,
-        Stage::Tested => return Ok(NoneType),
-        Stage::Library => {
+        EvaluationStage::Entrypoint(contributions) => contributions,
+        EvaluationStage::Tested => return Ok(NoneType),
+        EvaluationStage::Library => {
             let reason = "only the entrypoint can register; put this into a function and call that from there";
             return Err(Complaint::failed(function, reason).into());
         }
-        Stage::Handler | Stage::Hook => {
+        EvaluationStage::Handler | EvaluationStage::Hook => {
             let reason = "a skill registers while it is loaded, not in a handler";
             return Err(Complaint::failed(function, reason).into());
         }

@@ -1,7 +1,7 @@
 //! What the host asks, and what it is told.
 
 use metier_sdk::wire::MAX_FRAME;
-use metier_starlark::{Limits, ServeError};
+use metier_starlark::{StarlarkLimits, WorkerServeError};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -203,7 +203,10 @@ fn shutdown_is_the_end() {
 #[test]
 fn a_line_without_end_is_the_end() {
     let transcript = Session::new("").line("x".repeat(MAX_FRAME + 1)).run();
-    assert!(matches!(transcript.end, Err(ServeError::FrameTooLong(_))));
+    assert!(matches!(
+        transcript.end,
+        Err(WorkerServeError::FrameTooLong(_))
+    ));
     let fits = Session::new("").line("x".repeat(MAX_FRAME)).run();
     assert_eq!(fits.code(), -32700);
     assert!(fits.end.is_ok());
@@ -262,7 +265,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
 #[test]
 fn a_host_that_goes_away_in_the_middle_is_an_error() {
     let transcript = body("x = read_file(\"a\")").silent().run();
-    assert!(matches!(transcript.end, Err(ServeError::Closed)));
+    assert!(matches!(transcript.end, Err(WorkerServeError::Closed)));
 }
 
 #[test]
@@ -310,9 +313,9 @@ fn what_has_no_counterpart_in_json_is_named() {
 
 #[test]
 fn an_answer_has_a_size() {
-    let small = Limits {
+    let small = StarlarkLimits {
         output: 100,
-        ..Limits::default()
+        ..StarlarkLimits::default()
     };
     let said = body("return \"x\" * 200").limits(small).run();
     assert_eq!(

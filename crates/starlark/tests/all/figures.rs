@@ -7,7 +7,7 @@ use std::io::{BufReader, Read, Write};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use metier_starlark::{Limits, serve};
+use metier_starlark::{StarlarkLimits, serve};
 use serde_json::json;
 
 /// A host that says `initialize` and then the same call over and over, and notes what happened when.
@@ -88,7 +88,7 @@ fn repeat(source: &str, calls: u32) -> Rc<RefCell<Notes>> {
     serve(
         BufReader::new(host),
         Counting(Rc::clone(&notes)),
-        &Limits::default(),
+        &StarlarkLimits::default(),
     )
     .unwrap();
     notes

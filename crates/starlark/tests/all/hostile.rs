@@ -1,6 +1,6 @@
 //! Code that means harm, as far as it can be ended from inside. The rest is in `outside.rs`.
 
-use metier_starlark::Limits;
+use metier_starlark::StarlarkLimits;
 use serde_json::json;
 
 use crate::session::{Session, body, value};
@@ -40,9 +40,9 @@ fn recursion_ends() {
 #[test]
 fn loops_without_an_end_end() {
     let slow = "this takes too long: more than 20000 steps (calls and iterations of loops)";
-    let limits = Limits {
+    let limits = StarlarkLimits {
         ticks: 20_000,
-        ..Limits::default()
+        ..StarlarkLimits::default()
     };
     for code in [
         "for i in range(1000000000):\n    pass",
@@ -67,9 +67,9 @@ fn loops_without_an_end_end() {
 // case 142
 #[test]
 fn what_grows_step_by_step_ends() {
-    let limits = Limits {
+    let limits = StarlarkLimits {
         heap: 1 << 20,
-        ..Limits::default()
+        ..StarlarkLimits::default()
     };
     let big = "this takes too much memory: more than 1048576 bytes, here or shortly before";
     for code in [
@@ -166,9 +166,9 @@ fn data_that_is_too_deep_or_contains_itself_is_an_error() {
 
 #[test]
 fn a_million_log_lines_are_cut() {
-    let limits = Limits {
+    let limits = StarlarkLimits {
         output: 10_000,
-        ..Limits::default()
+        ..StarlarkLimits::default()
     };
     // It takes long without optimisation.
     let lines = if cfg!(debug_assertions) {

@@ -6,7 +6,7 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-use metier_starlark::{Limits, serve};
+use metier_starlark::{StarlarkLimits, serve};
 use serde_json::json;
 
 const MARK: &str = "METIER_STARLARK_TEST_GUEST";
@@ -19,7 +19,7 @@ fn guest() {
         serve(
             std::io::stdin().lock(),
             std::io::stdout().lock(),
-            &Limits::default(),
+            &StarlarkLimits::default(),
         )
         .unwrap();
     }

@@ -6,7 +6,7 @@ use std::io::{BufReader, Read, Write};
 use std::rc::Rc;
 
 use metier_sdk::wire::code;
-use metier_starlark::{Limits, ServeError, serve};
+use metier_starlark::{StarlarkLimits, WorkerServeError, serve};
 use serde_json::{Value, json};
 
 /// What the host says to a request: a result, or an error with its code.
@@ -19,7 +19,7 @@ pub(crate) struct Session {
     config: Value,
     permissions: Vec<&'static str>,
     entrypoint: &'static str,
-    limits: Limits,
+    limits: StarlarkLimits,
     lines: VecDeque<String>,
     host: Host,
     silent: bool,
@@ -31,7 +31,7 @@ pub(crate) struct Transcript {
     pub(crate) answers: Vec<Value>,
     /// What the guest asked, as method and parameters; log lines are among them.
     pub(crate) asked: Vec<(String, Value)>,
-    pub(crate) end: Result<(), ServeError>,
+    pub(crate) end: Result<(), WorkerServeError>,
 }
 
 impl Session {
@@ -41,7 +41,7 @@ impl Session {
             config: Value::Null,
             permissions: Vec::new(),
             entrypoint: "skill.star",
-            limits: Limits::default(),
+            limits: StarlarkLimits::default(),
             lines: VecDeque::new(),
             host: Box::new(|_, _| Err((code::FAILED, "nobody is here"))),
             silent: false,
@@ -64,7 +64,7 @@ impl Session {
         self
     }
 
-    pub(crate) fn limits(mut self, limits: Limits) -> Self {
+    pub(crate) fn limits(mut self, limits: StarlarkLimits) -> Self {
         self.limits = limits;
         self
     }

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::turn::Reply;
+use super::turn::ModelReply;
 
 /// The whole stream.
-pub(super) fn events(reply: &Reply, model: &str) -> String {
+pub(super) fn events(reply: &ModelReply, model: &str) -> String {
     let mut stream = String::new();
     let mut event = |data: Value| {
         let kind = data["type"].as_str().unwrap_or_default();
@@ -34,10 +34,10 @@ pub(super) fn events(reply: &Reply, model: &str) -> String {
 }
 
 /// Each block as it begins, and the pieces by which it grows.
-fn blocks(reply: &Reply) -> Vec<(Value, Vec<Value>)> {
+fn blocks(reply: &ModelReply) -> Vec<(Value, Vec<Value>)> {
     let mut blocks = Vec::new();
     if !reply.thinking.is_empty() {
-        let pieces = Reply::pieces(&reply.thinking);
+        let pieces = ModelReply::pieces(&reply.thinking);
         let mut deltas: Vec<Value> = pieces
             .map(|piece| json!({ "type": "thinking_delta", "thinking": piece }))
             .collect();
@@ -46,12 +46,12 @@ fn blocks(reply: &Reply) -> Vec<(Value, Vec<Value>)> {
         blocks.push((begin, deltas));
     }
     if !reply.text.is_empty() {
-        let pieces = Reply::pieces(&reply.text);
+        let pieces = ModelReply::pieces(&reply.text);
         let deltas = pieces.map(|piece| json!({ "type": "text_delta", "text": piece }));
         blocks.push((json!({ "type": "text", "text": "" }), deltas.collect()));
     }
     for call in &reply.calls {
-        let pieces = Reply::halves(&call.arguments);
+        let pieces = ModelReply::halves(&call.arguments);
         let deltas =
             pieces.map(|piece| json!({ "type": "input_json_delta", "partial_json": piece }));
         let begin = json!({ "type": "tool_use", "id": call.id, "name": call.name, "input": {} });
@@ -64,7 +64,7 @@ fn blocks(reply: &Reply) -> Vec<(Value, Vec<Value>)> {
 const SIGNATURE: &str = "c2lnbmVk";
 
 /// The same in one document. Arguments that are no JSON can't be in one.
-pub(super) fn whole(reply: &Reply, model: &str) -> Value {
+pub(super) fn whole(reply: &ModelReply, model: &str) -> Value {
     let mut content = Vec::new();
     if !reply.thinking.is_empty() {
         content.push(
@@ -96,7 +96,7 @@ pub(super) fn whole(reply: &Reply, model: &str) -> Value {
     })
 }
 
-fn stop(reply: &Reply) -> &str {
+fn stop(reply: &ModelReply) -> &str {
     match &reply.stop {
         Some(stop) => stop,
         None if reply.calls.is_empty() => "end_turn",

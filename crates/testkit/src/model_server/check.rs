@@ -8,22 +8,22 @@ use std::sync::OnceLock;
 use jsonschema::Validator;
 use serde_json::Value;
 
-use super::{Format, Recorded};
+use super::{ProviderFormat, Recorded};
 
 /// How many mistakes of one request are told.
 const TOLD: usize = 5;
 
 /// The format that a request asks for.
-pub(super) fn format(request: &Recorded) -> Result<Format, String> {
+pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
     match (request.method.as_str(), request.path.as_str()) {
-        ("POST", "/v1/messages") => Ok(Format::Anthropic),
-        ("POST", "/v1/chat/completions") => Ok(Format::OpenAi),
+        ("POST", "/v1/messages") => Ok(ProviderFormat::Anthropic),
+        ("POST", "/v1/chat/completions") => Ok(ProviderFormat::OpenAi),
         _ => Err("there is nothing at this path".to_owned()),
     }
 }
 
 /// All that is wrong with a request.
-pub(super) fn request(request: &Recorded, format: Format, is_keyless: bool) -> Vec<String> {
+pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {
     let mut problems = headers(request, format, is_keyless);
     if request.json.is_null() {
         problems.push("the body is no JSON".to_owned());
@@ -36,20 +36,20 @@ pub(super) fn request(request: &Recorded, format: Format, is_keyless: bool) -> V
             .as_array()
             .map_or(&[][..], Vec::as_slice);
         problems.extend(match format {
-            Format::Anthropic => anthropic(messages),
-            Format::OpenAi => openai(messages),
+            ProviderFormat::Anthropic => anthropic(messages),
+            ProviderFormat::OpenAi => openai(messages),
         });
         problems.extend(twice(&request.tools()));
     }
     problems
 }
 
-fn schema(format: Format) -> &'static Validator {
+fn schema(format: ProviderFormat) -> &'static Validator {
     static ANTHROPIC: OnceLock<Validator> = OnceLock::new();
     static OPENAI: OnceLock<Validator> = OnceLock::new();
     let (cell, text) = match format {
-        Format::Anthropic => (&ANTHROPIC, include_str!("schemas/anthropic.json")),
-        Format::OpenAi => (&OPENAI, include_str!("schemas/openai.json")),
+        ProviderFormat::Anthropic => (&ANTHROPIC, include_str!("schemas/anthropic.json")),
+        ProviderFormat::OpenAi => (&OPENAI, include_str!("schemas/openai.json")),
     };
     cell.get_or_init(|| compile(text).unwrap_or_else(|error| panic!("our own schema: {error}")))
 }
@@ -59,7 +59,7 @@ fn compile(text: &str) -> Result<Validator, Box<dyn std::error::Error>> {
     Ok(jsonschema::draft202012::new(&schema)?)
 }
 
-fn headers(request: &Recorded, format: Format, is_keyless: bool) -> Vec<String> {
+fn headers(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {
     let mut problems = Vec::new();
     let mut expect = |name: &str, fits: &dyn Fn(&str) -> bool| match request.header(name) {
         Some(value) if fits(value) => {}
@@ -69,13 +69,13 @@ fn headers(request: &Recorded, format: Format, is_keyless: bool) -> Vec<String> 
     expect("content-type", &|value| {
         value.starts_with("application/json")
     });
-    if format == Format::Anthropic {
+    if format == ProviderFormat::Anthropic {
         expect("anthropic-version", &|value| value == "2023-06-01");
     }
     match format {
         _ if is_keyless => {}
-        Format::Anthropic => expect("x-api-key", &|value| !value.is_empty()),
-        Format::OpenAi => expect("authorization", &|value| {
+        ProviderFormat::Anthropic => expect("x-api-key", &|value| !value.is_empty()),
+        ProviderFormat::OpenAi => expect("authorization", &|value| {
             value
                 .strip_prefix("Bearer ")
                 .is_some_and(|key| !key.is_empty())

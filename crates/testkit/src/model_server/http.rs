@@ -68,7 +68,7 @@ impl Recorded {
 
 /// What is sent back.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct HttpAnswer {
     status: u16,
     pub(super) headers: Vec<(&'static str, String)>,
     content_type: String,
@@ -79,7 +79,7 @@ pub(super) struct Answer {
     pub(super) piece: usize,
 }
 
-impl Answer {
+impl HttpAnswer {
     pub(super) fn raw(status: u16, content_type: &str, body: Vec<u8>) -> Self {
         Self {
             status,
@@ -173,7 +173,7 @@ fn head(bytes: &[u8]) -> Result<Option<(Recorded, usize)>, String> {
 }
 
 /// Sends an answer. That the client leaves in the middle is its right, so no error comes of it.
-pub(super) fn write(stream: &mut TcpStream, answer: &Answer, is_over: &AtomicBool) {
+pub(super) fn write(stream: &mut TcpStream, answer: &HttpAnswer, is_over: &AtomicBool) {
     if answer.is_silent {
         return wait_until_gone(stream, is_over);
     }
@@ -182,7 +182,7 @@ pub(super) fn write(stream: &mut TcpStream, answer: &Answer, is_over: &AtomicBoo
     }
 }
 
-fn send(stream: &mut TcpStream, answer: &Answer) -> io::Result<()> {
+fn send(stream: &mut TcpStream, answer: &HttpAnswer) -> io::Result<()> {
     let mut head = format!(
         "HTTP/1.1 {} {}\r\nconnection: close\r\ntransfer-encoding: chunked\r\n",
         answer.status,

@@ -2,7 +2,7 @@
 //!
 //! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
 //! differently each time; a mock inside of the client checks the mock. **Decision.** A real HTTP server on the loopback
-//! interface that speaks both wire formats, plays a script of [`Turn`]s, one a request, and writes down every request.
+//! interface that speaks both wire formats, plays a script of [`ScriptedTurn`]s, one a request, and writes down every request.
 //! It is stricter than the providers are: a request that departs from their documented shape is answered with 400 and
 //! fails the test, as do a request too many and a turn that was never played.
 //!
@@ -46,17 +46,17 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 pub use http::Recorded;
-pub use turn::Turn;
+pub use turn::ScriptedTurn;
 
-use http::{Answer, LONGEST};
-use turn::{Play, Reply};
+use http::{HttpAnswer, LONGEST};
+use turn::{ModelReply, Play};
 
 /// Connections at once. Sub-agents ask in parallel, but not that much.
 const CONNECTIONS: usize = 32;
 
 /// Which provider's format a request is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum ProviderFormat {
     /// `POST /v1/messages`
     Anthropic,
     /// `POST /v1/chat/completions`
@@ -67,13 +67,13 @@ pub enum Format {
 #[derive(Debug)]
 pub struct ModelServer {
     address: SocketAddr,
-    shared: Arc<Shared>,
+    shared: Arc<ServerShared>,
     accepting: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug, Default)]
-struct Shared {
-    script: Mutex<VecDeque<Turn>>,
+struct ServerShared {
+    script: Mutex<VecDeque<ScriptedTurn>>,
     requests: Mutex<Vec<Recorded>>,
     problems: Mutex<Vec<String>>,
     open: AtomicUsize,
@@ -99,7 +99,7 @@ impl ModelServer {
     /// # Panics
     /// When there is no loopback interface.
     #[must_use]
-    pub fn start(script: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn start(script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::new(script, Client::Keyed)
     }
 
@@ -108,7 +108,7 @@ impl ModelServer {
     /// # Panics
     /// When there is no loopback interface.
     #[must_use]
-    pub fn start_keyless(script: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn start_keyless(script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::new(script, Client::Keyless)
     }
 
@@ -118,21 +118,21 @@ impl ModelServer {
     /// # Panics
     /// When there is no loopback interface.
     #[must_use]
-    pub fn start_foreign(script: impl IntoIterator<Item = Turn>) -> Self {
+    pub fn start_foreign(script: impl IntoIterator<Item = ScriptedTurn>) -> Self {
         Self::new(script, Client::Foreign)
     }
 
-    fn new(script: impl IntoIterator<Item = Turn>, client: Client) -> Self {
+    fn new(script: impl IntoIterator<Item = ScriptedTurn>, client: Client) -> Self {
         let bound = TcpListener::bind("127.0.0.1:0").and_then(|listener| {
             let address = listener.local_addr()?;
             Ok((listener, address))
         });
         let (listener, address) =
             bound.unwrap_or_else(|error| panic!("no port on the loopback interface: {error}"));
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ServerShared {
             script: Mutex::new(script.into_iter().collect()),
             client,
-            ..Shared::default()
+            ..ServerShared::default()
         });
         let accepting = {
             let shared = Arc::clone(&shared);
@@ -152,7 +152,7 @@ impl ModelServer {
     }
 
     /// Adds turns to the end of the script.
-    pub fn play(&self, turns: impl IntoIterator<Item = Turn>) {
+    pub fn play(&self, turns: impl IntoIterator<Item = ScriptedTurn>) {
         lock(&self.shared.script).extend(turns);
     }
 
@@ -255,7 +255,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
+fn accept(listener: &TcpListener, shared: &Arc<ServerShared>) {
     for stream in listener.incoming() {
         if shared.is_over.load(Ordering::Acquire) {
             return;
@@ -274,7 +274,7 @@ fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
     }
 }
 
-impl Shared {
+impl ServerShared {
     fn problem(&self, problem: String) {
         lock(&self.problems).push(problem);
     }
@@ -294,7 +294,7 @@ impl Shared {
         http::write(&mut stream, &answer, &self.is_over);
     }
 
-    fn turn(&self, request: &Recorded, format: Format) -> Answer {
+    fn turn(&self, request: &Recorded, format: ProviderFormat) -> HttpAnswer {
         let problems = match self.client {
             Client::Foreign => Vec::new(),
             client => check::request(request, format, client == Client::Keyless),
@@ -310,7 +310,7 @@ impl Shared {
                 Play::Reply(reply) => break played(&reply, format, &request.json),
                 Play::Status { code, after } => break refused(code, after, format),
                 Play::Raw(answer) => break answer,
-                Play::Hang => break Answer::silence(),
+                Play::Hang => break HttpAnswer::silence(),
                 Play::Computed(compute) => turn = compute(request),
             }
         };
@@ -320,26 +320,28 @@ impl Shared {
         answer
     }
 
-    fn wrong(&self, code: u16, request: &Recorded, reason: &str) -> Answer {
+    fn wrong(&self, code: u16, request: &Recorded, reason: &str) -> HttpAnswer {
         let asked = format!("{} {}", request.method, request.path);
         self.problem(format!("{asked}: {reason}"));
         let body = json!({ "error": { "type": "invalid_request_error", "message": reason } });
-        Answer::document(code, &body)
+        HttpAnswer::document(code, &body)
     }
 }
 
-fn played(reply: &Reply, format: Format, request: &Value) -> Answer {
+fn played(reply: &ModelReply, format: ProviderFormat, request: &Value) -> HttpAnswer {
     let model = request["model"].as_str().unwrap_or_default();
     let is_stream = request["stream"] == json!(true);
     match (format, is_stream) {
-        (Format::Anthropic, true) => Answer::events(anthropic::events(reply, model)),
-        (Format::Anthropic, false) => Answer::document(200, &anthropic::whole(reply, model)),
-        (Format::OpenAi, true) => Answer::events(openai::events(reply, model)),
-        (Format::OpenAi, false) => Answer::document(200, &openai::whole(reply, model)),
+        (ProviderFormat::Anthropic, true) => HttpAnswer::events(anthropic::events(reply, model)),
+        (ProviderFormat::Anthropic, false) => {
+            HttpAnswer::document(200, &anthropic::whole(reply, model))
+        }
+        (ProviderFormat::OpenAi, true) => HttpAnswer::events(openai::events(reply, model)),
+        (ProviderFormat::OpenAi, false) => HttpAnswer::document(200, &openai::whole(reply, model)),
     }
 }
 
-fn refused(code: u16, after: Option<String>, format: Format) -> Answer {
+fn refused(code: u16, after: Option<String>, format: ProviderFormat) -> HttpAnswer {
     let (kind, message) = match code {
         401 => ("authentication_error", "invalid x-api-key"),
         429 => ("rate_limit_error", "too many requests"),
@@ -348,14 +350,14 @@ fn refused(code: u16, after: Option<String>, format: Format) -> Answer {
         _ => ("api_error", "something broke"),
     };
     let body = match format {
-        Format::Anthropic => {
+        ProviderFormat::Anthropic => {
             json!({ "type": "error", "error": { "type": kind, "message": message } })
         }
-        Format::OpenAi => {
+        ProviderFormat::OpenAi => {
             json!({ "error": { "message": message, "type": kind, "param": null, "code": null } })
         }
     };
-    let mut answer = Answer::document(code, &body);
+    let mut answer = HttpAnswer::document(code, &body);
     answer
         .headers
         .extend(after.map(|after| ("retry-after", after)));

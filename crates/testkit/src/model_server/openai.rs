@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::turn::Reply;
+use super::turn::ModelReply;
 
 /// The whole stream.
-pub(super) fn events(reply: &Reply, model: &str) -> String {
+pub(super) fn events(reply: &ModelReply, model: &str) -> String {
     let mut stream = String::new();
     let mut event = |choices: Value, usage: Value| {
         let chunk = json!({
@@ -30,13 +30,13 @@ pub(super) fn events(reply: &Reply, model: &str) -> String {
     stream
 }
 
-fn deltas(reply: &Reply) -> Vec<Value> {
-    let thoughts = Reply::pieces(&reply.thinking);
+fn deltas(reply: &ModelReply) -> Vec<Value> {
+    let thoughts = ModelReply::pieces(&reply.thinking);
     let thoughts = thoughts.map(|piece| json!({ "reasoning_content": piece }));
-    let words = Reply::pieces(&reply.text).map(|piece| json!({ "content": piece }));
+    let words = ModelReply::pieces(&reply.text).map(|piece| json!({ "content": piece }));
     let mut deltas: Vec<Value> = thoughts.chain(words).collect();
     for (index, call) in reply.calls.iter().enumerate() {
-        let [first, second] = Reply::halves(&call.arguments);
+        let [first, second] = ModelReply::halves(&call.arguments);
         let begin = json!({
             "index": index,
             "id": call.id,
@@ -51,8 +51,8 @@ fn deltas(reply: &Reply) -> Vec<Value> {
 }
 
 /// The same in one document.
-pub(super) fn whole(reply: &Reply, model: &str) -> Value {
-    let call = |call: &super::turn::Call| {
+pub(super) fn whole(reply: &ModelReply, model: &str) -> Value {
+    let call = |call: &super::turn::ScriptedCall| {
         json!({
             "id": call.id,
             "type": "function",
@@ -73,7 +73,7 @@ pub(super) fn whole(reply: &Reply, model: &str) -> Value {
     })
 }
 
-fn usage(reply: &Reply) -> Value {
+fn usage(reply: &ModelReply) -> Value {
     json!({
         "prompt_tokens": reply.input,
         "completion_tokens": reply.output,
@@ -82,7 +82,7 @@ fn usage(reply: &Reply) -> Value {
     })
 }
 
-fn stop(reply: &Reply) -> &str {
+fn stop(reply: &ModelReply) -> &str {
     match &reply.stop {
         Some(stop) => stop,
         None if reply.calls.is_empty() => "stop",

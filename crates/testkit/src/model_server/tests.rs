@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::{Value, json};
 
-use super::{Format, ModelServer, Turn};
+use super::{ModelServer, ProviderFormat, ScriptedTurn};
 
 /// Sends bytes and gives all that comes back.
 fn exchange(server: &ModelServer, bytes: &[u8]) -> String {
@@ -16,13 +16,13 @@ fn exchange(server: &ModelServer, bytes: &[u8]) -> String {
     String::from_utf8(answer).unwrap()
 }
 
-fn post(server: &ModelServer, format: Format, body: &Value) -> String {
+fn post(server: &ModelServer, format: ProviderFormat, body: &Value) -> String {
     let (path, headers) = match format {
-        Format::Anthropic => (
+        ProviderFormat::Anthropic => (
             "/v1/messages",
             "x-api-key: k\r\nanthropic-version: 2023-06-01",
         ),
-        Format::OpenAi => ("/v1/chat/completions", "authorization: Bearer k"),
+        ProviderFormat::OpenAi => ("/v1/chat/completions", "authorization: Bearer k"),
     };
     let body = body.to_string();
     let head = format!(
@@ -42,8 +42,8 @@ fn hello() -> Value {
 }
 
 /// Sends a request that is wrong and gives what the server says of it.
-fn problem(format: Format, body: &Value) -> String {
-    let server = ModelServer::start([Turn::text("never")]);
+fn problem(format: ProviderFormat, body: &Value) -> String {
+    let server = ModelServer::start([ScriptedTurn::text("never")]);
     let answer = post(&server, format, body);
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     let problems = server.problems_at_end();
@@ -53,8 +53,8 @@ fn problem(format: Format, body: &Value) -> String {
 
 #[test]
 fn both_formats_are_played_streamed_and_whole() {
-    for format in [Format::Anthropic, Format::OpenAi] {
-        let turn = || Turn::calls([("f", json!({ "a": 1 }))]).and_text("hi there");
+    for format in [ProviderFormat::Anthropic, ProviderFormat::OpenAi] {
+        let turn = || ScriptedTurn::calls([("f", json!({ "a": 1 }))]).and_text("hi there");
         let server = ModelServer::start([turn(), turn()]);
         let whole = post(&server, format, &hello());
         assert!(whole.contains("content-type: application/json") && whole.contains("hi there"));
@@ -75,37 +75,37 @@ fn both_formats_are_played_streamed_and_whole() {
 #[test]
 fn turns_may_be_computed_cut_or_refused() {
     let server = ModelServer::start([
-        Turn::computed(|request| {
-            Turn::text(request.json["messages"][0]["content"].as_str().unwrap())
+        ScriptedTurn::computed(|request| {
+            ScriptedTurn::text(request.json["messages"][0]["content"].as_str().unwrap())
         }),
-        Turn::text("a long answer").cut_after(30),
-        Turn::status(429, Some("7")),
-        Turn::raw(200, "text/plain", "odd"),
+        ScriptedTurn::text("a long answer").cut_after(30),
+        ScriptedTurn::status(429, Some("7")),
+        ScriptedTurn::raw(200, "text/plain", "odd"),
     ]);
-    assert!(post(&server, Format::OpenAi, &hello()).contains("hello"));
-    assert!(!post(&server, Format::OpenAi, &hello()).ends_with("0\r\n\r\n"));
-    let refused = post(&server, Format::Anthropic, &hello());
+    assert!(post(&server, ProviderFormat::OpenAi, &hello()).contains("hello"));
+    assert!(!post(&server, ProviderFormat::OpenAi, &hello()).ends_with("0\r\n\r\n"));
+    let refused = post(&server, ProviderFormat::Anthropic, &hello());
     assert!(refused.starts_with("HTTP/1.1 429") && refused.contains("retry-after: 7"));
-    assert!(post(&server, Format::Anthropic, &hello()).contains("odd"));
+    assert!(post(&server, ProviderFormat::Anthropic, &hello()).contains("odd"));
     let _ = server.finish();
 }
 
 #[test]
 fn a_request_too_many_and_a_turn_too_many_are_problems() {
-    let server = ModelServer::start([Turn::text("a")]);
-    post(&server, Format::OpenAi, &hello());
-    assert!(post(&server, Format::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
+    let server = ModelServer::start([ScriptedTurn::text("a")]);
+    post(&server, ProviderFormat::OpenAi, &hello());
+    assert!(post(&server, ProviderFormat::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
     let problems = server.problems_at_end();
     assert_eq!(problems, ["POST /v1/chat/completions: the script is over"]);
 
-    let server = ModelServer::start([Turn::text("a"), Turn::text("b")]);
+    let server = ModelServer::start([ScriptedTurn::text("a"), ScriptedTurn::text("b")]);
     assert_eq!(server.problems_at_end(), ["2 turns were not played"]);
 }
 
 #[test]
 #[should_panic(expected = "1 turn was not played")]
 fn a_server_that_is_dropped_fails_the_test() {
-    drop(ModelServer::start([Turn::text("never")]));
+    drop(ModelServer::start([ScriptedTurn::text("never")]));
 }
 
 #[test]
@@ -132,8 +132,8 @@ fn what_is_no_request_is_a_problem() {
 
 #[test]
 fn keys_that_nobody_asked_for_are_a_problem() {
-    let server = ModelServer::start_keyless([Turn::text("never")]);
-    assert!(post(&server, Format::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
+    let server = ModelServer::start_keyless([ScriptedTurn::text("never")]);
+    assert!(post(&server, ProviderFormat::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
     assert!(server.problems_at_end()[0].contains("a key that nobody asked for"));
 }
 
@@ -166,7 +166,7 @@ fn shapes_are_checked() {
             json!([{ "name": "f", "input_schema": { "type": "array" } }]),
         ),
     ] {
-        problem(Format::Anthropic, &body);
+        problem(ProviderFormat::Anthropic, &body);
     }
     let function = |name: &str| json!([{ "type": "function", "function": { "name": name } }]);
     for body in [
@@ -179,7 +179,7 @@ fn shapes_are_checked() {
         with("tools", function("a.b")),
         with("tools", tool("f")),
     ] {
-        problem(Format::OpenAi, &body);
+        problem(ProviderFormat::OpenAi, &body);
     }
 }
 
@@ -188,7 +188,7 @@ fn two_tools_of_one_name_are_a_problem() {
     let tool = json!({ "name": "f", "input_schema": { "type": "object" } });
     let mut body = hello();
     body["tools"] = json!([tool, tool]);
-    assert!(problem(Format::Anthropic, &body).contains("`f` is there twice"));
+    assert!(problem(ProviderFormat::Anthropic, &body).contains("`f` is there twice"));
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn roles_and_results_follow_from_what_stands_before() {
     let result = |id: &str| json!({ "type": "tool_result", "tool_use_id": id, "content": "r" });
     let results = |blocks: Value| json!({ "role": "user", "content": blocks });
     let text = json!({ "type": "text", "text": "x" });
-    let fails = |messages: Value| problem(Format::Anthropic, &asking(&messages));
+    let fails = |messages: Value| problem(ProviderFormat::Anthropic, &asking(&messages));
     fails(json!([said]));
     fails(json!([user, user]));
     fails(json!([user, call]));
@@ -225,8 +225,8 @@ fn roles_and_results_follow_from_what_stands_before() {
     ]));
     fails(json!([results(json!([result("a")]))]));
     let good = json!([user, call, results(json!([result("a"), result("b"), text]))]);
-    let server = ModelServer::start([Turn::text("fine")]);
-    post(&server, Format::Anthropic, &asking(&good));
+    let server = ModelServer::start([ScriptedTurn::text("fine")]);
+    post(&server, ProviderFormat::Anthropic, &asking(&good));
     let _ = server.finish();
 }
 
@@ -239,7 +239,7 @@ fn the_same_for_the_other_format() {
         { "id": "b", "type": "function", "function": function }
     ] });
     let result = |id: &str| json!({ "role": "tool", "tool_call_id": id, "content": "r" });
-    let fails = |messages: Value| problem(Format::OpenAi, &asking(&messages));
+    let fails = |messages: Value| problem(ProviderFormat::OpenAi, &asking(&messages));
     fails(json!([user, call]));
     fails(json!([user, call, user]));
     fails(json!([user, call, result("a")]));
@@ -247,8 +247,8 @@ fn the_same_for_the_other_format() {
     fails(json!([user, result("a")]));
     fails(json!([user, { "role": "system", "content": "late" }]));
     let good = json!([user, call, result("a"), result("b"), user]);
-    let server = ModelServer::start([Turn::text("fine")]);
-    post(&server, Format::OpenAi, &asking(&good));
+    let server = ModelServer::start([ScriptedTurn::text("fine")]);
+    post(&server, ProviderFormat::OpenAi, &asking(&good));
     let _ = server.finish();
 }
 
@@ -262,26 +262,26 @@ fn a_request_is_easy_to_look_into() {
         let mut body = hello();
         body["system"] = system;
         body["tools"] = json!([{ "name": "f", "input_schema": { "type": "object" } }]);
-        let server = ModelServer::start([Turn::text("x")]);
-        post(&server, Format::Anthropic, &body);
+        let server = ModelServer::start([ScriptedTurn::text("x")]);
+        post(&server, ProviderFormat::Anthropic, &body);
         let requests = server.finish();
         assert_eq!(requests[0].system(), "be brief");
         assert_eq!(requests[0].tools(), ["f"]);
     }
     let system = json!({ "role": "system", "content": "be brief" });
-    let server = ModelServer::start([Turn::text("x")]);
+    let server = ModelServer::start([ScriptedTurn::text("x")]);
     let body = asking(&json!([system, { "role": "user", "content": "x" }]));
-    post(&server, Format::OpenAi, &body);
+    post(&server, ProviderFormat::OpenAi, &body);
     assert_eq!(server.finish()[0].system(), "be brief");
 }
 
 #[test]
 fn a_program_of_others_may_send_what_we_never_would_but_not_once_too_often() {
     let body = json!({ "model": "m", "messages": [], "a_field_of_its_own": true });
-    let server = ModelServer::start_foreign([Turn::text("hi there")]);
-    let answer = post(&server, Format::Anthropic, &body);
+    let server = ModelServer::start_foreign([ScriptedTurn::text("hi there")]);
+    let answer = post(&server, ProviderFormat::Anthropic, &body);
     assert!(answer.contains("hi there"), "{answer}");
-    let answer = post(&server, Format::Anthropic, &body);
+    let answer = post(&server, ProviderFormat::Anthropic, &body);
     assert!(answer.starts_with("HTTP/1.1 400"), "{answer}");
     assert_eq!(server.requests().len(), 2);
     let problems = server.problems_at_end();
@@ -303,7 +303,7 @@ fn results_stand_in_the_order_of_their_calls_and_no_id_is_there_twice() {
             { "role": "assistant", "content": calls },
             { "role": "user", "content": results },
         ]));
-        problem(Format::Anthropic, &body)
+        problem(ProviderFormat::Anthropic, &body)
     };
     assert!(anthropic(&["a", "b"], &["b", "a"]).contains("should answer [\"a\", \"b\"]"));
     assert!(anthropic(&["a", "a"], &["a", "a"]).contains("the id `a` is there twice"));
@@ -316,5 +316,5 @@ fn results_stand_in_the_order_of_their_calls_and_no_id_is_there_twice() {
         result,
         result,
     ]));
-    assert!(problem(Format::OpenAi, &twice).contains("the id `a` is there twice"));
+    assert!(problem(ProviderFormat::OpenAi, &twice).contains("the id `a` is there twice"));
 }

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::http::{Answer, Recorded};
+use super::http::{HttpAnswer, Recorded};
 
 /// The answer to one request.
 #[derive(Debug)]
 #[must_use]
-pub struct Turn {
+pub struct ScriptedTurn {
     pub(super) play: Play,
     pub(super) cut_after: Option<usize>,
     pub(super) hang_after: Option<usize>,
@@ -15,11 +15,11 @@ pub struct Turn {
 }
 
 pub(super) enum Play {
-    Reply(Reply),
+    Reply(ModelReply),
     Status { code: u16, after: Option<String> },
-    Raw(Answer),
+    Raw(HttpAnswer),
     Hang,
-    Computed(Box<dyn FnOnce(&Recorded) -> Turn + Send>),
+    Computed(Box<dyn FnOnce(&Recorded) -> ScriptedTurn + Send>),
 }
 
 impl std::fmt::Debug for Play {
@@ -36,10 +36,10 @@ impl std::fmt::Debug for Play {
 
 /// What a model says, before it is in a format.
 #[derive(Debug, Default)]
-pub(super) struct Reply {
+pub(super) struct ModelReply {
     pub(super) thinking: String,
     pub(super) text: String,
-    pub(super) calls: Vec<Call>,
+    pub(super) calls: Vec<ScriptedCall>,
     /// The provider's word; the usual one when it isn't set.
     pub(super) stop: Option<String>,
     pub(super) input: u64,
@@ -48,14 +48,14 @@ pub(super) struct Reply {
 }
 
 #[derive(Debug)]
-pub(super) struct Call {
+pub(super) struct ScriptedCall {
     pub(super) id: String,
     pub(super) name: String,
     /// As text, since a model may write what is no JSON.
     pub(super) arguments: String,
 }
 
-impl Turn {
+impl ScriptedTurn {
     fn new(play: Play) -> Self {
         Self {
             play,
@@ -67,11 +67,11 @@ impl Turn {
 
     /// Words.
     pub fn text(text: &str) -> Self {
-        Self::new(Play::Reply(Reply {
+        Self::new(Play::Reply(ModelReply {
             text: text.to_owned(),
             input: 10,
             output: 5,
-            ..Reply::default()
+            ..ModelReply::default()
         }))
     }
 
@@ -86,7 +86,7 @@ impl Turn {
     /// One more call, whose arguments may be no JSON.
     pub fn and_call(mut self, name: &str, arguments: &str) -> Self {
         let reply = self.reply();
-        reply.calls.push(Call {
+        reply.calls.push(ScriptedCall {
             id: format!("call_{}", reply.calls.len() + 1),
             name: name.to_owned(),
             arguments: arguments.to_owned(),
@@ -127,7 +127,11 @@ impl Turn {
 
     /// Bytes as they are.
     pub fn raw(status: u16, content_type: &str, body: impl Into<Vec<u8>>) -> Self {
-        Self::new(Play::Raw(Answer::raw(status, content_type, body.into())))
+        Self::new(Play::Raw(HttpAnswer::raw(
+            status,
+            content_type,
+            body.into(),
+        )))
     }
 
     /// Nothing, until the client leaves.
@@ -160,7 +164,7 @@ impl Turn {
 
     /// # Panics
     /// When the turn is an error or raw bytes, which have no words.
-    fn reply(&mut self) -> &mut Reply {
+    fn reply(&mut self) -> &mut ModelReply {
         match &mut self.play {
             Play::Reply(reply) => reply,
             other => panic!("{other:?} has no words"),
@@ -168,7 +172,7 @@ impl Turn {
     }
 }
 
-impl Reply {
+impl ModelReply {
     /// Pieces of a text as a model streams them: about a word each, never within a character.
     pub(super) fn pieces(text: &str) -> impl Iterator<Item = &str> {
         text.split_inclusive(' ')

@@ -4,10 +4,14 @@ use std::fs::{self, Permissions};
 use std::io::{self, Error, ErrorKind};
 use std::os::unix::fs::PermissionsExt;
 
-use crate::place::Place;
+use crate::test_folders::TestFolders;
 
 /// Runs a built-in and gives back what it prints; `None` if there is none of that name.
-pub(super) fn run(place: &Place, program: &str, arguments: &[&str]) -> Option<io::Result<String>> {
+pub(super) fn run(
+    place: &TestFolders,
+    program: &str,
+    arguments: &[&str],
+) -> Option<io::Result<String>> {
     let quiet = |result: io::Result<_>| result.map(|_| String::new());
     let result = match (program, arguments) {
         ("cat", [name]) => place.path(name).and_then(fs::read_to_string),
@@ -29,7 +33,7 @@ fn usage() -> Error {
 }
 
 /// Files, links and whole folders alike.
-fn remove(place: &Place, name: &str) -> io::Result<()> {
+fn remove(place: &TestFolders, name: &str) -> io::Result<()> {
     let path = place.path(name)?;
     if fs::symlink_metadata(&path)?.is_dir() {
         fs::remove_dir_all(path)
@@ -38,7 +42,7 @@ fn remove(place: &Place, name: &str) -> io::Result<()> {
     }
 }
 
-fn chmod(place: &Place, mode: &str, name: &str) -> io::Result<()> {
+fn chmod(place: &TestFolders, mode: &str, name: &str) -> io::Result<()> {
     let mode = u32::from_str_radix(mode, 8).map_err(|_| usage())?;
     fs::set_permissions(place.path(name)?, Permissions::from_mode(mode))
 }

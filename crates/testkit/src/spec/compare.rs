@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 /// How one line of either side is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Use {
+enum WildcardUse {
     /// Expected line i is actual line j.
     Same(usize, usize),
     /// Actual line j is swallowed by the `...` at i.
@@ -22,7 +22,7 @@ enum Use {
 pub(super) struct Comparison<'a> {
     expected: &'a [String],
     actual: &'a [String],
-    uses: Vec<Use>,
+    uses: Vec<WildcardUse>,
 }
 
 impl<'a> Comparison<'a> {
@@ -37,7 +37,8 @@ impl<'a> Comparison<'a> {
     }
 
     pub(super) fn is_match(&self) -> bool {
-        let wrong = |step: &Use| matches!(step, Use::Missing(_) | Use::Extra(_));
+        let wrong =
+            |step: &WildcardUse| matches!(step, WildcardUse::Missing(_) | WildcardUse::Extra(_));
         !self.uses.iter().any(wrong)
     }
 
@@ -46,10 +47,10 @@ impl<'a> Comparison<'a> {
         let mut text = String::new();
         for step in &self.uses {
             let (sign, line) = match *step {
-                Use::Same(i, _) | Use::AnyEnd(i) => (' ', &self.expected[i]),
-                Use::Swallowed(..) => continue,
-                Use::Missing(i) => ('-', &self.expected[i]),
-                Use::Extra(j) => ('+', &self.actual[j]),
+                WildcardUse::Same(i, _) | WildcardUse::AnyEnd(i) => (' ', &self.expected[i]),
+                WildcardUse::Swallowed(..) => continue,
+                WildcardUse::Missing(i) => ('-', &self.expected[i]),
+                WildcardUse::Extra(j) => ('+', &self.actual[j]),
             };
             let _ = writeln!(text, "{sign} {}", show_blank_end(line));
         }
@@ -58,10 +59,10 @@ impl<'a> Comparison<'a> {
 
     /// Lines that would match: wildcard lines that still hold are kept, all else is the actual text.
     pub(super) fn corrected(&self) -> Vec<String> {
-        let line = |step: &Use| match *step {
-            Use::Same(i, _) | Use::AnyEnd(i) => Some(self.expected[i].clone()),
-            Use::Extra(j) => Some(protect(&self.actual[j])),
-            Use::Swallowed(..) | Use::Missing(_) => None,
+        let line = |step: &WildcardUse| match *step {
+            WildcardUse::Same(i, _) | WildcardUse::AnyEnd(i) => Some(self.expected[i].clone()),
+            WildcardUse::Extra(j) => Some(protect(&self.actual[j])),
+            WildcardUse::Swallowed(..) | WildcardUse::Missing(_) => None,
         };
         self.uses.iter().filter_map(line).collect()
     }
@@ -73,14 +74,14 @@ fn costs(expected: &[String], actual: &[String]) -> Vec<Vec<usize>> {
     for i in (0..=expected.len()).rev() {
         for j in (0..=actual.len()).rev() {
             let options = options(expected, actual, i, j);
-            let cost = |(step, i, j): (Use, usize, usize)| costs[i][j] + price(step);
+            let cost = |(step, i, j): (WildcardUse, usize, usize)| costs[i][j] + price(step);
             costs[i][j] = options.map(cost).min().unwrap_or(0);
         }
     }
     costs
 }
 
-fn walk(expected: &[String], actual: &[String], costs: &[Vec<usize>]) -> Vec<Use> {
+fn walk(expected: &[String], actual: &[String], costs: &[Vec<usize>]) -> Vec<WildcardUse> {
     let (mut i, mut j) = (0, 0);
     let mut uses = Vec::new();
     while let Some((step, next_i, next_j)) =
@@ -98,23 +99,26 @@ fn options(
     actual: &[String],
     i: usize,
     j: usize,
-) -> impl Iterator<Item = (Use, usize, usize)> {
+) -> impl Iterator<Item = (WildcardUse, usize, usize)> {
     let (left, right) = (expected.get(i), actual.get(j));
     let any = left.is_some_and(|line| is_any(line));
     let same = matches!((left, right), (Some(l), Some(r)) if !any && line_matches(l, r));
     [
-        same.then_some((Use::Same(i, j), i + 1, j + 1)),
-        any.then_some((Use::AnyEnd(i), i + 1, j)),
-        (any && right.is_some()).then_some((Use::Swallowed(i, j), i, j + 1)),
-        (left.is_some() && !any).then_some((Use::Missing(i), i + 1, j)),
-        right.map(|_| (Use::Extra(j), i, j + 1)),
+        same.then_some((WildcardUse::Same(i, j), i + 1, j + 1)),
+        any.then_some((WildcardUse::AnyEnd(i), i + 1, j)),
+        (any && right.is_some()).then_some((WildcardUse::Swallowed(i, j), i, j + 1)),
+        (left.is_some() && !any).then_some((WildcardUse::Missing(i), i + 1, j)),
+        right.map(|_| (WildcardUse::Extra(j), i, j + 1)),
     ]
     .into_iter()
     .flatten()
 }
 
-fn price(step: Use) -> usize {
-    usize::from(matches!(step, Use::Missing(_) | Use::Extra(_)))
+fn price(step: WildcardUse) -> usize {
+    usize::from(matches!(
+        step,
+        WildcardUse::Missing(_) | WildcardUse::Extra(_)
+    ))
 }
 
 fn is_any(line: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Markdown → scenarios. Knows headings, code blocks and their attributes; runs nothing.
 //!
-//! Reading never stops at the first mistake: what can't be understood becomes a [`Problem`] with its line, and a
+//! Reading never stops at the first mistake: what can't be understood becomes a [`DocumentProblem`] with its line, and a
 //! document with problems fails. A typo in an attribute must not turn a test into an illustration.
 
 use std::ops::Range;
@@ -8,29 +8,29 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Parser, Tag, TagEnd};
 use serde_json::Value;
 
-use super::transcript::{self, Command};
+use super::transcript::{self, TranscriptCommand};
 use super::{escape, words};
 
 /// One document, understood.
 #[derive(Debug, Default)]
-pub(super) struct Document {
+pub(super) struct SpecDocument {
     /// Set up for each scenario.
-    pub(super) shared: Vec<Step>,
-    pub(super) scenarios: Vec<Scenario>,
-    pub(super) problems: Vec<Problem>,
+    pub(super) shared: Vec<ScenarioStep>,
+    pub(super) scenarios: Vec<SpecScenario>,
+    pub(super) problems: Vec<DocumentProblem>,
 }
 
 /// What one `##` heading holds.
 #[derive(Debug)]
-pub(super) struct Scenario {
+pub(super) struct SpecScenario {
     pub(super) title: String,
     pub(super) line: usize,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ScenarioStep>,
 }
 
 /// One code block that does something.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct ScenarioStep {
     pub(super) line: usize,
     pub(super) action: Action,
 }
@@ -50,7 +50,7 @@ pub(super) enum Action {
         path: String,
     },
     Env(Vec<(String, String)>),
-    Console(Vec<Command>),
+    Console(Vec<TranscriptCommand>),
     JsonContains(Value),
     /// Turns that a model plays.
     Model(Vec<Value>),
@@ -60,13 +60,13 @@ pub(super) enum Action {
 
 /// Something in the document that can't be understood.
 #[derive(Debug)]
-pub(super) struct Problem {
+pub(super) struct DocumentProblem {
     pub(super) line: usize,
     pub(super) message: String,
 }
 
 /// A fenced block as the parser saw it.
-pub(super) struct Block {
+pub(super) struct SpecBlock {
     info: String,
     pub(super) text: String,
     pub(super) line: usize,
@@ -74,7 +74,7 @@ pub(super) struct Block {
     pub(super) source: Option<Range<usize>>,
 }
 
-impl Document {
+impl SpecDocument {
     pub(super) fn parse(text: &str) -> Self {
         let mut document = Self::default();
         let mut events = Parser::new(text).into_offset_iter();
@@ -87,7 +87,7 @@ impl Document {
                     let line = line_of(text, range.start);
                     let title = heading(&mut events);
                     document.close();
-                    document.scenarios.push(Scenario {
+                    document.scenarios.push(SpecScenario {
                         title,
                         line,
                         steps: Vec::new(),
@@ -104,7 +104,7 @@ impl Document {
         document
     }
 
-    fn add(&mut self, block: &Block) {
+    fn add(&mut self, block: &SpecBlock) {
         match action(block) {
             Err(message) => self.problem(block.line, message),
             Ok(None) => {}
@@ -113,7 +113,7 @@ impl Document {
                     action,
                     Action::Console(_) | Action::JsonContains(_) | Action::Asked(_)
                 );
-                let step = Step {
+                let step = ScenarioStep {
                     line: block.line,
                     action,
                 };
@@ -137,7 +137,7 @@ impl Document {
             self.scenarios.pop();
             return;
         }
-        let runs = |step: &Step| matches!(step.action, Action::Console(_));
+        let runs = |step: &ScenarioStep| matches!(step.action, Action::Console(_));
         if !scenario.steps.iter().any(runs) {
             let message = format!("`{}` prepares things but runs nothing", scenario.title);
             self.problem(scenario.line, message);
@@ -145,7 +145,7 @@ impl Document {
     }
 
     fn problem(&mut self, line: usize, message: String) {
-        self.problems.push(Problem { line, message });
+        self.problems.push(DocumentProblem { line, message });
     }
 }
 
@@ -166,7 +166,7 @@ fn block<'a>(
     info: String,
     range: Range<usize>,
     events: &mut impl Iterator<Item = (Event<'a>, Range<usize>)>,
-) -> Block {
+) -> SpecBlock {
     let mut text = String::new();
     let mut source: Option<Range<usize>> = None;
     for (event, range) in events {
@@ -180,7 +180,7 @@ fn block<'a>(
             _ => {}
         }
     }
-    Block {
+    SpecBlock {
         info,
         line: line_of(document, range.start),
         source: source.filter(|source| document[source.clone()] == text),
@@ -193,8 +193,8 @@ pub(super) fn line_of(text: &str, offset: usize) -> usize {
 }
 
 /// What a block does; `None` for an illustration.
-fn action(block: &Block) -> Result<Option<Action>, String> {
-    let info = Info::parse(&block.info)?;
+fn action(block: &SpecBlock) -> Result<Option<Action>, String> {
+    let info = BlockInfo::parse(&block.info)?;
     if let Some(path) = info.value("dir") {
         info.only(&["dir"])?;
         empty(block)?;
@@ -247,7 +247,7 @@ fn list(text: &str) -> Result<Vec<Value>, String> {
     serde_json::from_str(text).map_err(|error| format!("not a JSON list: {error}"))
 }
 
-fn content(block: &Block, info: &Info) -> Result<Vec<u8>, String> {
+fn content(block: &SpecBlock, info: &BlockInfo) -> Result<Vec<u8>, String> {
     let mut content = if info.has("escape") {
         escape::unescape(&block.text)?
     } else {
@@ -259,7 +259,7 @@ fn content(block: &Block, info: &Info) -> Result<Vec<u8>, String> {
     Ok(content)
 }
 
-fn empty(block: &Block) -> Result<(), String> {
+fn empty(block: &SpecBlock) -> Result<(), String> {
     if block.text.trim().is_empty() {
         Ok(())
     } else {
@@ -279,12 +279,12 @@ fn variables(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 /// The words behind a fence: a language, then attributes with or without a value.
-struct Info {
+struct BlockInfo {
     language: String,
     attributes: Vec<(String, Option<String>)>,
 }
 
-impl Info {
+impl BlockInfo {
     fn parse(info: &str) -> Result<Self, String> {
         let mut words = words::split(info)?
             .into_iter()

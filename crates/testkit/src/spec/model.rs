@@ -3,15 +3,15 @@
 use serde_json::{Value, json};
 
 use super::contains;
-use crate::model_server::{ModelServer, Recorded, Turn};
+use crate::model_server::{ModelServer, Recorded, ScriptedTurn};
 
-pub(super) struct Model {
+pub(super) struct SpecModel {
     server: ModelServer,
     /// How many requests were looked at.
     seen: usize,
 }
 
-impl Model {
+impl SpecModel {
     pub(super) fn start() -> Self {
         Self {
             server: ModelServer::start([]),
@@ -29,7 +29,7 @@ impl Model {
     }
 
     pub(super) fn play(&self, turns: &[Value]) -> Result<(), String> {
-        let turns: Vec<Turn> = turns.iter().map(turn).collect::<Result<_, _>>()?;
+        let turns: Vec<ScriptedTurn> = turns.iter().map(turn).collect::<Result<_, _>>()?;
         self.server.play(turns);
         Ok(())
     }
@@ -63,13 +63,13 @@ impl Model {
     }
 }
 
-fn turn(value: &Value) -> Result<Turn, String> {
+fn turn(value: &Value) -> Result<ScriptedTurn, String> {
     if let Some(text) = value.as_str() {
-        return Ok(Turn::text(text));
+        return Ok(ScriptedTurn::text(text));
     }
     if let Some(code) = value["status"].as_u64() {
         let code = u16::try_from(code).map_err(|error| error.to_string())?;
-        return Ok(Turn::status(code, None));
+        return Ok(ScriptedTurn::status(code, None));
     }
     let wrong = || format!("`{value}` is no turn");
     let calls = value["calls"].as_array().ok_or_else(wrong)?;
@@ -77,7 +77,7 @@ fn turn(value: &Value) -> Result<Turn, String> {
         let name = call[0].as_str().ok_or_else(wrong)?;
         Ok((name, call[1].clone()))
     });
-    let turn = Turn::calls(calls.collect::<Result<Vec<_>, String>>()?);
+    let turn = ScriptedTurn::calls(calls.collect::<Result<Vec<_>, String>>()?);
     Ok(match value["text"].as_str() {
         Some(text) => turn.and_text(text),
         None => turn,

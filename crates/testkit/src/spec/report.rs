@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// One thing that is wrong.
 #[derive(Debug)]
-pub struct Failure {
+pub struct SpecFailure {
     /// The document, relative to the folder of specifications.
     pub file: PathBuf,
     /// The line of the block or command; 0 if it concerns the whole file.
@@ -18,7 +18,7 @@ pub struct Failure {
 
 /// What was run and what went wrong.
 #[derive(Debug, Default)]
-pub struct Report {
+pub struct SpecReport {
     /// Documents that were read.
     pub documents: usize,
     /// Scenarios that were run.
@@ -28,10 +28,10 @@ pub struct Report {
     /// Transcripts that were rewritten.
     pub blessed: usize,
     /// Everything that is wrong, in reading order.
-    pub failures: Vec<Failure>,
+    pub failures: Vec<SpecFailure>,
 }
 
-impl Report {
+impl SpecReport {
     /// Whether something was run and nothing is wrong.
     #[must_use]
     pub fn is_success(&self) -> bool {
@@ -55,7 +55,7 @@ impl Report {
     }
 
     pub(super) fn fail(&mut self, file: &Path, line: usize, scenario: &str, message: String) {
-        self.failures.push(Failure {
+        self.failures.push(SpecFailure {
             file: file.to_path_buf(),
             line,
             scenario: scenario.to_owned(),
@@ -64,7 +64,7 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for SpecReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for failure in &self.failures {
             writeln!(f, "\n{failure}")?;
@@ -80,7 +80,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for SpecFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.file.display())?;
         if self.line > 0 {

@@ -4,36 +4,36 @@ use serde_json::Value;
 
 use super::bless::Correction;
 use super::compare::Comparison;
-use super::document::{Action, Scenario, Step};
-use super::transcript::{Command, drop_blank_end};
-use super::words::Word;
-use super::{builtin, contains, escape, model::Model};
-use crate::{Context, Output};
+use super::document::{Action, ScenarioStep, SpecScenario};
+use super::transcript::{TranscriptCommand, drop_blank_end};
+use super::words::CommandWord;
+use super::{builtin, contains, escape, model::SpecModel};
+use crate::{ProgramOutput, TestContext};
 
 /// What came of a scenario.
 #[derive(Debug, Default)]
 pub(super) struct Done {
     pub(super) commands: usize,
-    pub(super) mismatches: Vec<Mismatch>,
+    pub(super) mismatches: Vec<TranscriptMismatch>,
 }
 
 /// One difference, and the rewritten expectation if that would settle it.
 #[derive(Debug)]
-pub(super) struct Mismatch {
+pub(super) struct TranscriptMismatch {
     pub(super) line: usize,
     pub(super) message: String,
     pub(super) correction: Option<Correction>,
 }
 
 /// Runs all steps; a difference does not stop the ones behind it, a preparation that fails does.
-pub(super) fn run(context: Context, shared: &[Step], scenario: &Scenario) -> Done {
+pub(super) fn run(context: TestContext, shared: &[ScenarioStep], scenario: &SpecScenario) -> Done {
     let mut runner = Runner {
         context,
         last: None,
         model: None,
         done: Done::default(),
     };
-    let steps: Vec<&Step> = shared.iter().chain(&scenario.steps).collect();
+    let steps: Vec<&ScenarioStep> = shared.iter().chain(&scenario.steps).collect();
     for (index, step) in steps.iter().enumerate() {
         let next = steps.get(index + 1).map(|step| &step.action);
         let json_follows = matches!(next, Some(Action::JsonContains(_)));
@@ -47,16 +47,16 @@ pub(super) fn run(context: Context, shared: &[Step], scenario: &Scenario) -> Don
 }
 
 struct Runner {
-    context: Context,
+    context: TestContext,
     /// The last command and what it printed, for `json contains`.
-    last: Option<(String, Output)>,
+    last: Option<(String, ProgramOutput)>,
     /// The model of this scenario, once it has one.
-    model: Option<Model>,
+    model: Option<SpecModel>,
     done: Done,
 }
 
 impl Runner {
-    fn step(&mut self, step: &Step, json_follows: bool) -> Result<(), String> {
+    fn step(&mut self, step: &ScenarioStep, json_follows: bool) -> Result<(), String> {
         let place = &self.context.place;
         match &step.action {
             Action::File {
@@ -103,7 +103,7 @@ impl Runner {
     }
 
     fn play(&mut self, turns: &[Value]) -> Result<(), String> {
-        let model = self.model.get_or_insert_with(Model::start);
+        let model = self.model.get_or_insert_with(SpecModel::start);
         for (name, value) in model.variables() {
             self.context.env(name, value);
         }
@@ -113,7 +113,7 @@ impl Runner {
     /// What a model saw and did not like, and what it was never asked.
     fn end(&mut self, line: usize) {
         let model = self.model.take();
-        for problem in model.map(Model::end).unwrap_or_default() {
+        for problem in model.map(SpecModel::end).unwrap_or_default() {
             self.mismatch(line, format!("the model server: {problem}"), None);
         }
     }
@@ -129,7 +129,7 @@ impl Runner {
         }
     }
 
-    fn command(&mut self, command: &Command, json_follows: bool) {
+    fn command(&mut self, command: &TranscriptCommand, json_follows: bool) {
         self.done.commands += 1;
         let output = match self.execute(command) {
             Ok(output) => output.filtered(),
@@ -156,7 +156,7 @@ impl Runner {
         self.last = Some((command.text.clone(), output));
     }
 
-    fn execute(&mut self, command: &Command) -> Result<Output, String> {
+    fn execute(&mut self, command: &TranscriptCommand) -> Result<ProgramOutput, String> {
         let words: Vec<String> = command.words.iter().map(|word| self.word(word)).collect();
         let Some((program, arguments)) = words.split_first() else {
             return Err("no program".to_owned());
@@ -177,7 +177,11 @@ impl Runner {
         }
     }
 
-    fn program(&self, command: &Command, arguments: &[&str]) -> Result<Output, String> {
+    fn program(
+        &self,
+        command: &TranscriptCommand,
+        arguments: &[&str],
+    ) -> Result<ProgramOutput, String> {
         let stdin = match &command.stdin {
             Some(name) => {
                 let content = self.context.place.path(name).and_then(std::fs::read);
@@ -210,7 +214,7 @@ impl Runner {
     }
 
     /// A leading `~/` and the labels become this run's paths.
-    fn word(&self, word: &Word) -> String {
+    fn word(&self, word: &CommandWord) -> String {
         match word.text.strip_prefix("~/") {
             Some(rest) if !word.quoted => self.expand(&format!("[HOME]/{rest}")),
             _ => self.expand(&word.text),
@@ -222,7 +226,7 @@ impl Runner {
     }
 
     fn mismatch(&mut self, line: usize, message: String, correction: Option<Correction>) {
-        self.done.mismatches.push(Mismatch {
+        self.done.mismatches.push(TranscriptMismatch {
             line,
             message,
             correction,
@@ -235,9 +239,9 @@ fn lines(text: &str) -> Vec<String> {
 }
 
 fn describe(
-    command: &Command,
+    command: &TranscriptCommand,
     comparison: &Comparison<'_>,
-    output: &Output,
+    output: &ProgramOutput,
     json_follows: bool,
 ) -> String {
     let mut message = format!("$ {}\n", command.text);

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use super::document::Block;
-use super::words::{self, Word};
+use super::document::SpecBlock;
+use super::words::{self, CommandWord};
 
 /// One `$` line and what is expected of it.
 #[derive(Debug)]
-pub(super) struct Command {
+pub(super) struct TranscriptCommand {
     /// The line in the document.
     pub(super) line: usize,
     /// As written, without the `$ `.
@@ -15,7 +15,7 @@ pub(super) struct Command {
     /// Variables for this command alone.
     pub(super) env: Vec<(String, String)>,
     /// The program and its arguments.
-    pub(super) words: Vec<Word>,
+    pub(super) words: Vec<CommandWord>,
     /// The file behind `<`.
     pub(super) stdin: Option<String>,
     pub(super) expected: Vec<String>,
@@ -25,8 +25,8 @@ pub(super) struct Command {
 }
 
 /// Reads a whole transcript.
-pub(super) fn parse(block: &Block) -> Result<Vec<Command>, String> {
-    let mut commands: Vec<Command> = Vec::new();
+pub(super) fn parse(block: &SpecBlock) -> Result<Vec<TranscriptCommand>, String> {
+    let mut commands: Vec<TranscriptCommand> = Vec::new();
     let mut offset = block.source.as_ref().map(|source| source.start);
     for (index, raw) in block.text.split_inclusive('\n').enumerate() {
         let end = offset.map(|offset| offset + raw.len());
@@ -54,20 +54,24 @@ pub(super) fn parse(block: &Block) -> Result<Vec<Command>, String> {
     Ok(commands)
 }
 
-fn command(text: &str, line: usize, source: Option<Range<usize>>) -> Result<Command, String> {
+fn command(
+    text: &str,
+    line: usize,
+    source: Option<Range<usize>>,
+) -> Result<TranscriptCommand, String> {
     let mut words = words::split(text)?;
-    let is_assignment = |word: &Word| match word.text.split_once('=') {
+    let is_assignment = |word: &CommandWord| match word.text.split_once('=') {
         Some((name, _)) => words::is_variable(name),
         None => false,
     };
     let count = words.iter().take_while(|word| is_assignment(word)).count();
-    let pair = |word: Word| {
+    let pair = |word: CommandWord| {
         word.text
             .split_once('=')
             .map(|(k, v)| (k.to_owned(), v.to_owned()))
     };
     let env = words.drain(..count).filter_map(pair).collect();
-    let bare = |word: &Word, text: &str| !word.quoted && word.text == text;
+    let bare = |word: &CommandWord, text: &str| !word.quoted && word.text == text;
     if let Some(word) = words.iter().find(|word| {
         ["|", ">", ">>", "&&", ";", "&"]
             .iter()
@@ -87,7 +91,7 @@ fn command(text: &str, line: usize, source: Option<Range<usize>>) -> Result<Comm
         return Err("a `$` line without a program".to_owned());
     }
     let text = text.to_owned();
-    Ok(Command {
+    Ok(TranscriptCommand {
         line,
         text,
         env,
@@ -100,7 +104,7 @@ fn command(text: &str, line: usize, source: Option<Range<usize>>) -> Result<Comm
 }
 
 /// Takes blank lines and a `? N` off the end of the expectation.
-fn take_code(command: &mut Command) -> Result<(), String> {
+fn take_code(command: &mut TranscriptCommand) -> Result<(), String> {
     let expected = &mut command.expected;
     drop_blank_end(expected);
     if let Some(code) = expected.last().and_then(|line| line.strip_prefix("? ")) {

@@ -2,22 +2,22 @@
 
 /// One word, and whether any part of it was protected (then it has no special meaning).
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Word {
+pub(super) struct CommandWord {
     pub(super) text: String,
     pub(super) quoted: bool,
 }
 
 /// Splits a line; single quotes keep everything, double quotes keep all but `\"` and `\\`.
-pub(super) fn split(line: &str) -> Result<Vec<Word>, String> {
+pub(super) fn split(line: &str) -> Result<Vec<CommandWord>, String> {
     let mut words = Vec::new();
-    let mut word: Option<Word> = None;
+    let mut word: Option<CommandWord> = None;
     let mut characters = line.chars();
     while let Some(character) = characters.next() {
         if character.is_whitespace() {
             words.extend(word.take());
             continue;
         }
-        let word = word.get_or_insert(Word {
+        let word = word.get_or_insert(CommandWord {
             text: String::new(),
             quoted: false,
         });

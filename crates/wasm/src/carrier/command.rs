@@ -2,7 +2,7 @@
 //!
 //! A program that was written as a process works unchanged. Each call starts the program again: it is initialized, called once,
 //! and shut down. There is no second thread that could feed it: it gets its lines when it reads
-//! ([`Talk`]), and continues when its request is answered.
+//! ([`CarrierPipes`]), and continues when its request is answered.
 
 use serde_json::Value;
 use wasmtime::{Engine, InstancePre, Linker, Module, Store};
@@ -13,21 +13,21 @@ use wasmtime_wasi::{
 };
 
 use super::{
-    Request,
-    line::Talk,
+    CarrierRequest,
+    line::CarrierPipes,
     reactor::{First, link},
-    stdio::{Ear, Voice},
+    stdio::{GuestStdin, GuestStdout},
 };
 use crate::{
-    clock::Clock,
-    counter::Asks,
-    drive::drive,
+    captured_output::OutputSink,
+    clock::DeadlineClock,
     engine::refused,
+    error::{WasmCallError, WasmLoadError},
+    polling::drive,
     program::{Ask, Finished},
-    room::Room,
-    said::Mouth,
+    question_slot::Asks,
     state::store,
-    trouble::{Refused, Trouble},
+    wasi_roots::WasiRoots,
 };
 
 pub(crate) const START: &str = "_start";
@@ -35,19 +35,19 @@ pub(crate) const START: &str = "_start";
 const OUTPUT: usize = 1 << 20;
 
 /// A command, ready to be instantiated.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedCommand {
     instance: InstancePre<First>,
 }
 
 /// WASI preview 1, which reaches only what is in the room.
-pub(super) fn linker(engine: &Engine) -> Result<Linker<First>, Refused> {
+pub(super) fn linker(engine: &Engine) -> Result<Linker<First>, WasmLoadError> {
     let mut linker: Linker<First> = Linker::new(engine);
     add_to_linker_async(&mut linker, |state| &mut state.wasi).map_err(refused)?;
     Ok(linker)
 }
 
-impl Loaded {
-    pub(crate) fn new(engine: &Engine, module: &Module) -> Result<Self, Refused> {
+impl LoadedCommand {
+    pub(crate) fn new(engine: &Engine, module: &Module) -> Result<Self, WasmLoadError> {
         let instance = link(&linker(engine)?, module)?;
         Ok(Self { instance })
     }
@@ -55,23 +55,23 @@ impl Loaded {
     pub(crate) fn call(
         &self,
         engine: &'static Engine,
-        room: &Room,
-        request: &Request<'_>,
+        room: &WasiRoots,
+        request: &CarrierRequest<'_>,
         ask: &mut Ask<'_>,
-        mouth: &Mouth,
-    ) -> Result<Value, Trouble> {
-        let talk = Talk::new(request, mouth)?;
+        mouth: &OutputSink,
+    ) -> Result<Value, WasmCallError> {
+        let talk = CarrierPipes::new(request, mouth)?;
         let mut context = room.context()?;
         context
-            .stdin(Ear(talk.clone()))
-            .stdout(Voice(talk.clone()))
+            .stdin(GuestStdin(talk.clone()))
+            .stdout(GuestStdout(talk.clone()))
             .stderr(mouth.clone());
         let wasi = context.build_p1();
         let ended = self.start(engine, wasi, request, &talk, ask);
         // An answer counts, however the program ended after it.
         match (talk.answer(), ended) {
-            (Some(answer), _) => answer.map_err(Trouble::Answered),
-            (None, Ok(code)) => Err(Trouble::Exited(code)),
+            (Some(answer), _) => answer.map_err(WasmCallError::Answered),
+            (None, Ok(code)) => Err(WasmCallError::Exited(code)),
             (None, Err(trouble)) => Err(trouble),
         }
     }
@@ -80,10 +80,10 @@ impl Loaded {
     pub(crate) fn run(
         &self,
         engine: &'static Engine,
-        room: &Room,
-        request: &Request<'_>,
+        room: &WasiRoots,
+        request: &CarrierRequest<'_>,
         input: &[u8],
-    ) -> Result<Finished, Trouble> {
+    ) -> Result<Finished, WasmCallError> {
         let input = MemoryInputPipe::new(input.to_vec());
         let (stdout, stderr) = (MemoryOutputPipe::new(OUTPUT), MemoryOutputPipe::new(OUTPUT));
         let mut context = room.context()?;
@@ -92,7 +92,7 @@ impl Loaded {
             .stdout(stdout.clone())
             .stderr(stderr.clone());
         let wasi = context.build_p1();
-        let talk = Talk::new(request, &Mouth::default())?;
+        let talk = CarrierPipes::new(request, &OutputSink::default())?;
         let code = self.start(engine, wasi, request, &talk, &mut |_, _| Ok(Value::Null))?;
         Ok(Finished {
             code,
@@ -106,19 +106,19 @@ impl Loaded {
         &self,
         engine: &'static Engine,
         wasi: WasiP1Ctx,
-        request: &Request<'_>,
+        request: &CarrierRequest<'_>,
         asks: &dyn Asks,
         ask: &mut Ask<'_>,
-    ) -> Result<i32, Trouble> {
+    ) -> Result<i32, WasmCallError> {
         let mut store: Store<First> = store(engine, wasi, &request.limits, request.until)?;
         let work = async {
             let instance = self.instance.instantiate_async(&mut store).await?;
             let start = instance.get_typed_func::<(), ()>(&mut store, START)?;
             start.call_async(&mut store, ()).await
         };
-        let ended = drive(work, Clock::get(engine)?, asks, ask, request.until);
+        let ended = drive(work, DeadlineClock::get(engine)?, asks, ask, request.until);
         let hungry = store.data().is_hungry();
-        match ended.map_err(|_| Trouble::TimedOut(request.limits.time))? {
+        match ended.map_err(|_| WasmCallError::TimedOut(request.limits.time))? {
             Ok(()) => Ok(0),
             Err(error) => match error.downcast_ref::<I32Exit>() {
                 Some(I32Exit(code)) => Ok(*code),

@@ -20,16 +20,16 @@ use wasmtime_wasi::{
     random::WasiRandom,
 };
 
-use super::{Request, encode, malformed_answer, too_long};
+use super::{CarrierRequest, encode, malformed_answer, too_long};
 use crate::{
-    clock::Clock,
-    drive::drive,
+    captured_output::OutputSink,
+    clock::DeadlineClock,
     engine::refused,
+    error::{WasmCallError, WasmLoadError, shown},
+    polling::drive,
     program::Ask,
-    room::Room,
-    said::Mouth,
-    state::{Second, State, store},
-    trouble::{Refused, Trouble, shown},
+    state::{InstanceState, Second, store},
+    wasi_roots::WasiRoots,
 };
 
 /// The interface that the host provides.
@@ -48,28 +48,28 @@ const OFFERED: &[&str] = &[
 /// Toolchains import this even if it is unused: it can be imported, but a call traps.
 const EMPTY: &str = "wasi:sockets/";
 
-type Instance = State<Second>;
+type Instance = InstanceState<Second>;
 
 /// The record `problem` of the world.
 #[derive(Clone, Debug, ComponentType, Lift, Lower)]
 #[component(record)]
-struct Problem {
+struct ComponentProblem {
     code: i32,
     message: String,
     data: Option<String>,
 }
 
 type Params<'a> = (&'a str, &'a str, &'a str);
-type Results = (Result<String, Problem>,);
+type Results = (Result<String, ComponentProblem>,);
 
 /// A component, ready to be instantiated.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedComponent {
     instance: InstancePre<Instance>,
     answer: ComponentExportIndex,
 }
 
-impl Loaded {
-    pub(crate) fn new(engine: &Engine, component: &Component) -> Result<Self, Refused> {
+impl LoadedComponent {
+    pub(crate) fn new(engine: &Engine, component: &Component) -> Result<Self, WasmLoadError> {
         check_imports(engine, component)?;
         let mut linker = Linker::new(engine);
         offer(&mut linker).map_err(refused)?;
@@ -78,7 +78,7 @@ impl Loaded {
             .map_err(refused)?;
         let missing = || {
             let why = "does not export a function `answer` with the type of the world `metier:skill/skill` (docs/wasm.md)";
-            Refused::Carrier(why.into())
+            WasmLoadError::Carrier(why.into())
         };
         let answer = component
             .get_export_index(None, ANSWER)
@@ -91,11 +91,11 @@ impl Loaded {
     pub(crate) fn call(
         &self,
         engine: &'static Engine,
-        room: &Room,
-        request: &Request<'_>,
+        room: &WasiRoots,
+        request: &CarrierRequest<'_>,
         ask: &mut Ask<'_>,
-        mouth: &Mouth,
-    ) -> Result<Value, Trouble> {
+        mouth: &OutputSink,
+    ) -> Result<Value, WasmCallError> {
         let (about, params) = (encode(request.about)?, encode(request.params)?);
         let mut context = room.context()?;
         context.stdout(mouth.clone()).stderr(mouth.clone());
@@ -111,14 +111,20 @@ impl Loaded {
             let given = (&*about, request.method, &*params);
             answer.call_async(&mut store, given).await
         };
-        let answered = drive(work, Clock::get(engine)?, &counter, ask, request.until);
+        let answered = drive(
+            work,
+            DeadlineClock::get(engine)?,
+            &counter,
+            ask,
+            request.until,
+        );
         let hungry = store.data().is_hungry();
         let (answered,) = answered
-            .map_err(|_| Trouble::TimedOut(request.limits.time))?
+            .map_err(|_| WasmCallError::TimedOut(request.limits.time))?
             .map_err(|error| request.trouble(&error, hungry))?;
         match answered {
             Ok(text) => json(&text).map_err(|why| malformed_answer(&why)),
-            Err(problem) => Err(Trouble::Answered(problem.into())),
+            Err(problem) => Err(WasmCallError::Answered(problem.into())),
         }
     }
 }
@@ -139,7 +145,7 @@ fn answers(engine: &Engine, component: &Component) -> bool {
 }
 
 /// Refuses components with imports that are not available.
-fn check_imports(engine: &Engine, component: &Component) -> Result<(), Refused> {
+fn check_imports(engine: &Engine, component: &Component) -> Result<(), WasmLoadError> {
     let kind = component.component_type();
     let unknown = kind.imports(engine).filter(|(name, item)| {
         let known = OFFERED.iter().chain([&EMPTY]);
@@ -149,7 +155,7 @@ fn check_imports(engine: &Engine, component: &Component) -> Result<(), Refused> 
     let unknown: Vec<String> = unknown.map(|(name, _)| name.to_owned()).collect();
     match unknown.is_empty() {
         true => Ok(()),
-        false => Err(Refused::Imports(unknown)),
+        false => Err(WasmLoadError::Imports(unknown)),
     }
 }
 
@@ -189,7 +195,9 @@ fn ask(
             Err(why) => return Ok((Err(wrong(&method, &why).into()),)),
         };
         let reply = counter.ask(method, params).await;
-        Ok((reply.map(|value| value.to_string()).map_err(Problem::from),))
+        Ok((reply
+            .map(|value| value.to_string())
+            .map_err(ComponentProblem::from),))
     })
 }
 
@@ -208,7 +216,7 @@ fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| shown(&error.to_string()))
 }
 
-impl From<RpcError> for Problem {
+impl From<RpcError> for ComponentProblem {
     fn from(error: RpcError) -> Self {
         Self {
             code: error.code,
@@ -218,8 +226,8 @@ impl From<RpcError> for Problem {
     }
 }
 
-impl From<Problem> for RpcError {
-    fn from(problem: Problem) -> Self {
+impl From<ComponentProblem> for RpcError {
+    fn from(problem: ComponentProblem) -> Self {
         // Data that is not JSON is a string.
         let data = problem
             .data

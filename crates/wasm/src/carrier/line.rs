@@ -17,11 +17,11 @@ use metier_sdk::wire::{
 };
 use serde_json::{Value, json};
 
-use super::Request;
+use super::CarrierRequest;
 use crate::{
-    counter::{Asks, Question, Reply},
-    said::Mouth,
-    trouble::{Broke, Trouble, shown},
+    captured_output::OutputSink,
+    error::{GuestFailure, WasmCallError, shown},
+    question_slot::{Asks, Question, QuestionReply},
 };
 
 /// How many messages of a call can be malformed lines, unexpected answers and unknown notifications.
@@ -34,9 +34,9 @@ const THIRD: u64 = 3;
 
 /// The conversation of one call.
 #[derive(Clone)]
-pub(crate) struct Talk(Arc<Mutex<Inner>>);
+pub(crate) struct CarrierPipes(Arc<Mutex<CarrierPipesInner>>);
 
-struct Inner {
+struct CarrierPipesInner {
     /// Our requests, which it reads when there is no answer to read.
     script: VecDeque<Bytes>,
     /// What it reads next.
@@ -48,13 +48,16 @@ struct Inner {
     open: usize,
     /// The id of the request whose answer counts.
     wanted: u64,
-    answer: Option<Reply>,
+    answer: Option<QuestionReply>,
     stray: u32,
-    mouth: Mouth,
+    mouth: OutputSink,
 }
 
-impl Talk {
-    pub(super) fn new(request: &Request<'_>, mouth: &Mouth) -> Result<Self, Trouble> {
+impl CarrierPipes {
+    pub(super) fn new(
+        request: &CarrierRequest<'_>,
+        mouth: &OutputSink,
+    ) -> Result<Self, WasmCallError> {
         let nothing = json!({});
         let mut script = vec![line(FIRST, method::INITIALIZE, request.about)?];
         let wanted = if request.method == method::INITIALIZE {
@@ -65,7 +68,7 @@ impl Talk {
             script.push(line(THIRD, method::SHUTDOWN, &nothing)?);
             SECOND
         };
-        Ok(Self(Arc::new(Mutex::new(Inner {
+        Ok(Self(Arc::new(Mutex::new(CarrierPipesInner {
             script: script.into(),
             input: VecDeque::new(),
             output: Lines::default(),
@@ -79,7 +82,7 @@ impl Talk {
     }
 
     /// The answer, if there was one.
-    pub(super) fn answer(&self) -> Option<Reply> {
+    pub(super) fn answer(&self) -> Option<QuestionReply> {
         self.inner().answer.take()
     }
 
@@ -104,7 +107,7 @@ impl Talk {
     }
 
     /// Handles its output.
-    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), Broke> {
+    pub(super) fn write(&self, bytes: &[u8]) -> Result<(), GuestFailure> {
         let mut inner = self.inner();
         // Moved out, because its lines are borrowed while the rest changes.
         let mut output = std::mem::take(&mut inner.output);
@@ -114,20 +117,23 @@ impl Talk {
         heard
     }
 
-    fn inner(&self) -> MutexGuard<'_, Inner> {
+    fn inner(&self) -> MutexGuard<'_, CarrierPipesInner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Inner {
-    fn hear_all(&mut self, output: &mut Lines) -> Result<(), Broke> {
-        while let Some(line) = output.next().map_err(|error| Broke(error.to_string()))? {
+impl CarrierPipesInner {
+    fn hear_all(&mut self, output: &mut Lines) -> Result<(), GuestFailure> {
+        while let Some(line) = output
+            .next()
+            .map_err(|error| GuestFailure(error.to_string()))?
+        {
             self.hear(line)?;
         }
         Ok(())
     }
 
-    fn hear(&mut self, line: &[u8]) -> Result<(), Broke> {
+    fn hear(&mut self, line: &[u8]) -> Result<(), GuestFailure> {
         match Message::parse(line) {
             Err(_) => {
                 let text = shown(&String::from_utf8_lossy(line));
@@ -153,7 +159,7 @@ impl Inner {
         self.asked.push_back(Question { id, method, params });
     }
 
-    fn answered(&mut self, id: &Value, answer: Reply) -> Result<(), Broke> {
+    fn answered(&mut self, id: &Value, answer: QuestionReply) -> Result<(), GuestFailure> {
         let id = id.as_u64();
         // A skill that can't be initialized can't answer either.
         let fails = id == Some(FIRST) && answer.is_err();
@@ -167,24 +173,24 @@ impl Inner {
         }
     }
 
-    fn stray(&mut self, what: &str) -> Result<(), Broke> {
+    fn stray(&mut self, what: &str) -> Result<(), GuestFailure> {
         self.stray += 1;
         if self.stray <= STRAY {
             return Ok(());
         }
-        Err(Broke(format!(
+        Err(GuestFailure(format!(
             "sent more than {STRAY} unexpected messages in one call; the last one: {}",
             shown(what)
         )))
     }
 }
 
-impl Asks for Talk {
+impl Asks for CarrierPipes {
     fn question(&self) -> Option<Question> {
         self.inner().asked.pop_front()
     }
 
-    fn answer(&self, id: Value, reply: Reply) {
+    fn answer(&self, id: Value, reply: QuestionReply) {
         let mut inner = self.inner();
         inner.open = inner.open.saturating_sub(1);
         if !id.is_null() {
@@ -196,10 +202,10 @@ impl Asks for Talk {
 }
 
 /// A request, as a line.
-fn line(id: u64, method: &str, params: &Value) -> Result<Bytes, Trouble> {
+fn line(id: u64, method: &str, params: &Value) -> Result<Bytes, WasmCallError> {
     let mut line = Vec::new();
     Envelope::request(Some(id), Body::Call { method, params })
         .append_to(&mut line)
-        .map_err(|size| Trouble::Answered(size.error(code::PARAMS, "the request")))?;
+        .map_err(|size| WasmCallError::Answered(size.error(code::PARAMS, "the request")))?;
     Ok(line.into())
 }

@@ -15,24 +15,24 @@ use metier_sdk::wire::{
 use serde_json::Value;
 
 use crate::{
-    limits::Limits,
-    trouble::{Trouble, shown},
+    error::{WasmCallError, shown},
+    limits::WasmLimits,
 };
 
 /// One request, and the limits of its call.
-pub(crate) struct Request<'a> {
+pub(crate) struct CarrierRequest<'a> {
     /// The parameters of `initialize`.
     pub(crate) about: &'a Value,
     pub(crate) method: &'a str,
     pub(crate) params: &'a Value,
-    pub(crate) limits: Limits,
+    pub(crate) limits: WasmLimits,
     pub(crate) until: Instant,
 }
 
-impl Request<'_> {
+impl CarrierRequest<'_> {
     /// The meaning of an engine's error for this request.
-    pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> Trouble {
-        Trouble::of(error, &self.limits, hungry)
+    pub(crate) fn trouble(&self, error: &wasmtime::Error, hungry: bool) -> WasmCallError {
+        WasmCallError::of(error, &self.limits, hungry)
     }
 }
 
@@ -44,10 +44,10 @@ pub(crate) fn far(after: Duration) -> Instant {
 }
 
 /// A value as JSON for the guest, if it is not too long.
-pub(crate) fn encode(value: &Value) -> Result<String, Trouble> {
+pub(crate) fn encode(value: &Value) -> Result<String, WasmCallError> {
     let text = value.to_string();
     if text.len() > MAX_FRAME {
-        return Err(Trouble::Answered(too_long("the request", text.len())));
+        return Err(WasmCallError::Answered(too_long("the request", text.len())));
     }
     Ok(text)
 }
@@ -57,15 +57,15 @@ pub(crate) fn too_long(what: &str, size: usize) -> RpcError {
 }
 
 /// The answer in these bytes: `{"result": …}` or `{"error": …}`.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Value, Trouble> {
+pub(crate) fn decode(bytes: &[u8]) -> Result<Value, WasmCallError> {
     match Message::parse_answer(bytes) {
-        Ok(answer) => answer.map_err(Trouble::Answered),
+        Ok(answer) => answer.map_err(WasmCallError::Answered),
         Err(malformed) => Err(malformed_answer(&malformed.why)),
     }
 }
 
-pub(crate) fn malformed_answer(why: &str) -> Trouble {
-    Trouble::Protocol(format!("sent a malformed answer: {}", shown(why)))
+pub(crate) fn malformed_answer(why: &str) -> WasmCallError {
+    WasmCallError::Protocol(format!("sent a malformed answer: {}", shown(why)))
 }
 
 #[cfg(test)]
@@ -76,11 +76,11 @@ mod tests {
     fn an_answer_is_a_result_or_an_error() {
         assert_eq!(decode(br#"{"result":null}"#).unwrap(), Value::Null);
         let error = decode(br#"{"error":{"code":-32602,"message":"no"}}"#);
-        assert!(matches!(error, Err(Trouble::Answered(error)) if error.code == -32602));
+        assert!(matches!(error, Err(WasmCallError::Answered(error)) if error.code == -32602));
         let text = decode(br#"{"error":"no"}"#);
-        assert!(matches!(text, Err(Trouble::Answered(error)) if error.message == "no"));
+        assert!(matches!(text, Err(WasmCallError::Answered(error)) if error.message == "no"));
         for wrong in [&b"{}"[..], b"", b"1", b"[]", b"\xff"] {
-            assert!(matches!(decode(wrong), Err(Trouble::Protocol(_))));
+            assert!(matches!(decode(wrong), Err(WasmCallError::Protocol(_))));
         }
     }
 }

@@ -18,16 +18,16 @@ use wasmtime::{
 };
 use wasmtime_wasi::p1::WasiP1Ctx;
 
-use super::{Request, decode, too_long};
+use super::{CarrierRequest, decode, too_long};
 use crate::{
-    clock::Clock,
-    counter::Reply,
-    drive::drive,
+    captured_output::OutputSink,
+    clock::DeadlineClock,
+    error::{GuestFailure, WasmCallError, WasmLoadError, shown},
+    polling::drive,
     program::Ask,
-    room::Room,
-    said::Mouth,
-    state::{State, store},
-    trouble::{Broke, Refused, Trouble, shown},
+    question_slot::QuestionReply,
+    state::{InstanceState, store},
+    wasi_roots::WasiRoots,
 };
 
 pub(crate) const MEMORY: &str = "memory";
@@ -38,10 +38,10 @@ const MODULES: &[&str] = &["metier", "wasi_snapshot_preview1"];
 /// A function that is called first, if it exists.
 const INITIALIZE: &str = "_initialize";
 
-pub(super) type First = State<WasiP1Ctx>;
+pub(super) type First = InstanceState<WasiP1Ctx>;
 
 /// A reactor, ready to be instantiated.
-pub(crate) struct Loaded {
+pub(crate) struct LoadedReactor {
     instance: InstancePre<First>,
 }
 
@@ -59,8 +59,8 @@ struct Asked {
     params: Value,
 }
 
-impl Loaded {
-    pub(crate) fn new(engine: &Engine, module: &Module) -> Result<Self, Refused> {
+impl LoadedReactor {
+    pub(crate) fn new(engine: &Engine, module: &Module) -> Result<Self, WasmLoadError> {
         let mut linker = super::command::linker(engine)?;
         linker
             .func_wrap_async("metier", "ask", |caller, (ptr, len): (i32, i32)| {
@@ -75,19 +75,22 @@ impl Loaded {
     pub(crate) fn call(
         &self,
         engine: &'static Engine,
-        room: &Room,
-        request: &Request<'_>,
+        room: &WasiRoots,
+        request: &CarrierRequest<'_>,
         ask: &mut Ask<'_>,
-        mouth: &Mouth,
-    ) -> Result<Value, Trouble> {
+        mouth: &OutputSink,
+    ) -> Result<Value, WasmCallError> {
         let incoming = serde_json::to_vec(&Incoming {
             about: request.about,
             method: request.method,
             params: request.params,
         });
-        let incoming = incoming.map_err(|error| Trouble::Protocol(error.to_string()))?;
+        let incoming = incoming.map_err(|error| WasmCallError::Protocol(error.to_string()))?;
         if incoming.len() > MAX_FRAME {
-            return Err(Trouble::Answered(too_long("the request", incoming.len())));
+            return Err(WasmCallError::Answered(too_long(
+                "the request",
+                incoming.len(),
+            )));
         }
         let mut context = room.context()?;
         context.stdout(mouth.clone()).stderr(mouth.clone());
@@ -105,20 +108,26 @@ impl Loaded {
             let packed = answer.call_async(&mut store, (ptr, len)).await?;
             exports.read(&store, packed.cast_unsigned(), "the answer")
         };
-        let answered = drive(work, Clock::get(engine)?, &counter, ask, request.until);
+        let answered = drive(
+            work,
+            DeadlineClock::get(engine)?,
+            &counter,
+            ask,
+            request.until,
+        );
         let hungry = store.data().is_hungry();
         let bytes = answered
-            .map_err(|_| Trouble::TimedOut(request.limits.time))?
+            .map_err(|_| WasmCallError::TimedOut(request.limits.time))?
             .map_err(|error| request.trouble(&error, hungry))?;
         decode(&bytes)
     }
 }
 
 /// Refuses modules without the required exports.
-fn check_exports(module: &Module) -> Result<(), Refused> {
+fn check_exports(module: &Module) -> Result<(), WasmLoadError> {
     let missing = |what: &str| {
         let why = format!("exports `{ANSWER}`, but no {what} (docs/wasm.md)");
-        Err(Refused::Carrier(why))
+        Err(WasmLoadError::Carrier(why))
     };
     match module.get_export(MEMORY) {
         Some(ExternType::Memory(memory)) if !memory.is_64() => {}
@@ -144,7 +153,10 @@ fn signature(function: &FuncType) -> String {
 }
 
 /// Resolves a module's imports, or returns those that are not available.
-pub(super) fn link(linker: &Linker<First>, module: &Module) -> Result<InstancePre<First>, Refused> {
+pub(super) fn link(
+    linker: &Linker<First>,
+    module: &Module,
+) -> Result<InstancePre<First>, WasmLoadError> {
     let name = |module: &str, name: &str| format!("{module}.{name}");
     let strange = module
         .imports()
@@ -153,11 +165,11 @@ pub(super) fn link(linker: &Linker<First>, module: &Module) -> Result<InstancePr
         .map(|import| name(import.module(), import.name()))
         .collect();
     if !strange.is_empty() {
-        return Err(Refused::Imports(strange));
+        return Err(WasmLoadError::Imports(strange));
     }
     linker.instantiate_pre(module).map_err(|error| {
         match error.downcast_ref::<UnknownImportError>() {
-            Some(unknown) => Refused::Imports(vec![name(unknown.module(), unknown.name())]),
+            Some(unknown) => WasmLoadError::Imports(vec![name(unknown.module(), unknown.name())]),
             None => crate::engine::refused(error),
         }
     })
@@ -256,7 +268,7 @@ async fn ask(mut caller: Caller<'_, First>, ptr: i32, len: i32) -> wasmtime::Res
     Ok(pack(ptr, len).cast_signed())
 }
 
-fn envelope(reply: &Reply) -> wasmtime::Result<Vec<u8>> {
+fn envelope(reply: &QuestionReply) -> wasmtime::Result<Vec<u8>> {
     let bytes = serde_json::to_vec(&Body::from(reply))?;
     if bytes.len() <= MAX_FRAME {
         return Ok(bytes);
@@ -270,5 +282,5 @@ fn pack(ptr: i32, len: i32) -> u64 {
 }
 
 fn broke(why: impl Into<String>) -> wasmtime::Error {
-    Broke(why.into()).into()
+    GuestFailure(why.into()).into()
 }

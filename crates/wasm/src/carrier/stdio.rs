@@ -9,19 +9,19 @@ use wasmtime_wasi::{
     p2::{InputStream, OutputStream, Pollable, StreamError, StreamResult},
 };
 
-use super::line::Talk;
+use super::line::CarrierPipes;
 
 /// How much is accepted at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Standard input.
-pub(crate) struct Ear(pub(crate) Talk);
+pub(crate) struct GuestStdin(pub(crate) CarrierPipes);
 
 /// Standard output.
-pub(crate) struct Voice(pub(crate) Talk);
+pub(crate) struct GuestStdout(pub(crate) CarrierPipes);
 
 /// Pending until the skill's request is answered. No waker is needed: the driver polls again after an answer.
-async fn answered(talk: &Talk) {
+async fn answered(talk: &CarrierPipes) {
     poll_fn(|_| match talk.waits() {
         true => Poll::Pending,
         false => Poll::Ready(()),
@@ -29,13 +29,13 @@ async fn answered(talk: &Talk) {
     .await;
 }
 
-impl IsTerminal for Ear {
+impl IsTerminal for GuestStdin {
     fn is_terminal(&self) -> bool {
         false
     }
 }
 
-impl StdinStream for Ear {
+impl StdinStream for GuestStdin {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncRead + Send + Sync> {
         // Only used by a version of WASI that is not available.
         Box::new(tokio::io::empty())
@@ -47,14 +47,14 @@ impl StdinStream for Ear {
 }
 
 #[async_trait]
-impl Pollable for Ear {
+impl Pollable for GuestStdin {
     async fn ready(&mut self) {
         answered(&self.0).await;
     }
 }
 
 #[async_trait]
-impl InputStream for Ear {
+impl InputStream for GuestStdin {
     fn read(&mut self, size: usize) -> StreamResult<Bytes> {
         if size == 0 || self.0.waits() {
             return Ok(Bytes::new());
@@ -63,13 +63,13 @@ impl InputStream for Ear {
     }
 }
 
-impl IsTerminal for Voice {
+impl IsTerminal for GuestStdout {
     fn is_terminal(&self) -> bool {
         false
     }
 }
 
-impl StdoutStream for Voice {
+impl StdoutStream for GuestStdout {
     fn async_stream(&self) -> Box<dyn tokio::io::AsyncWrite + Send + Sync> {
         Box::new(tokio::io::sink())
     }
@@ -80,14 +80,14 @@ impl StdoutStream for Voice {
 }
 
 #[async_trait]
-impl Pollable for Voice {
+impl Pollable for GuestStdout {
     async fn ready(&mut self) {
         answered(&self.0).await;
     }
 }
 
 #[async_trait]
-impl OutputStream for Voice {
+impl OutputStream for GuestStdout {
     fn write(&mut self, bytes: Bytes) -> StreamResult<()> {
         self.0
             .write(&bytes)

@@ -2,7 +2,7 @@
 
 use std::{fs, os::unix::fs::symlink, path::Path};
 
-use metier_wasm::{Limits, Place, Program, Room, Trouble, compile};
+use metier_wasm::{PreopenedFolder, WasiRoots, WasmCallError, WasmLimits, WasmProgram, compile};
 
 use crate::kit::{LONG, data, load_with, wasm};
 
@@ -25,21 +25,21 @@ fn opens(path: &str, write: bool) -> Vec<u8> {
     ))
 }
 
-fn run(module: &[u8], room: Room) -> i32 {
-    let program = Program::load(module, Limits::default(), room, None, &|bytes, _| {
+fn run(module: &[u8], room: WasiRoots) -> i32 {
+    let program = WasmProgram::load(module, WasmLimits::default(), room, None, &|bytes, _| {
         compile(bytes)
     });
     program.unwrap().run(b"", LONG).unwrap().code
 }
 
-fn room(folder: &Path, write: bool) -> Room {
-    Room {
-        places: vec![Place {
+fn room(folder: &Path, write: bool) -> WasiRoots {
+    WasiRoots {
+        places: vec![PreopenedFolder {
             folder: folder.canonicalize().unwrap(),
             name: "/data".into(),
             write,
         }],
-        ..Room::default()
+        ..WasiRoots::default()
     }
 }
 
@@ -51,7 +51,7 @@ const OUTSIDE: i32 = 63;
 #[test]
 fn an_empty_room_has_no_folder() {
     assert_eq!(
-        run(&opens("etc/passwd", false), Room::default()),
+        run(&opens("etc/passwd", false), WasiRoots::default()),
         NO_DESCRIPTOR
     );
 }
@@ -104,15 +104,18 @@ fn a_folder_that_became_a_link_is_not_opened() {
     let room = room(&folder, false);
     fs::remove_dir(&folder).unwrap();
     symlink("/etc", &folder).unwrap();
-    let program = Program::load(
+    let program = WasmProgram::load(
         &opens("passwd", false),
-        Limits::default(),
+        WasmLimits::default(),
         room,
         None,
         &|bytes, _| compile(bytes),
     );
     let ended = program.unwrap().run(b"", LONG);
-    assert!(matches!(ended, Err(Trouble::Place { .. })), "{ended:?}");
+    assert!(
+        matches!(ended, Err(WasmCallError::Place { .. })),
+        "{ended:?}"
+    );
 }
 
 /// A program that ends with the number of variables or arguments.
@@ -130,15 +133,15 @@ fn counts(function: &str) -> String {
 
 #[test]
 fn variables_are_those_of_the_room() {
-    let count = |function: &str, room: Room| {
-        let program = load_with(&counts(function), Limits::default(), room).unwrap();
+    let count = |function: &str, room: WasiRoots| {
+        let program = load_with(&counts(function), WasmLimits::default(), room).unwrap();
         program.run(b"", LONG).unwrap().code
     };
-    assert_eq!(count("environ_sizes_get", Room::default()), 0);
-    assert_eq!(count("args_sizes_get", Room::default()), 0);
-    let room = Room {
+    assert_eq!(count("environ_sizes_get", WasiRoots::default()), 0);
+    assert_eq!(count("args_sizes_get", WasiRoots::default()), 0);
+    let room = WasiRoots {
         variables: vec![("LANG".into(), "C".into())],
-        ..Room::default()
+        ..WasiRoots::default()
     };
     assert_eq!(count("environ_sizes_get", room), 1);
 }
@@ -151,5 +154,5 @@ fn there_are_no_sockets() {
         (import "wasi_snapshot_preview1" "proc_exit" (func $exit (param i32)))
         (memory (export "memory") 1)
         (func (export "_start") (call $exit (call $accept (i32.const 3) (i32.const 0) (i32.const 0)))))"#;
-    assert_ne!(run(&wasm(text), Room::default()), 0);
+    assert_ne!(run(&wasm(text), WasiRoots::default()), 0);
 }

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_wasm::{Cache, Limits, Program, Room, compile};
+use metier_wasm::{Cache, WasiRoots, WasmLimits, WasmProgram, compile};
 use serde_json::json;
 
 use crate::kit::{call, data, reactor, told, wasm};
@@ -21,10 +21,10 @@ fn compiled(cache: &Cache, digit: u8) -> bool {
         asked.set(true);
         compile(bytes)
     };
-    let program = Program::load(
+    let program = WasmProgram::load(
         &module,
-        Limits::default(),
-        Room::default(),
+        WasmLimits::default(),
+        WasiRoots::default(),
         Some(cache),
         &compiler,
     );
@@ -125,8 +125,15 @@ fn what_was_loaded_does_not_change_with_its_file() {
     ));
     let load = || {
         let compiler = |bytes: &[u8], _| compile(bytes);
-        let limits = Limits::default();
-        Program::load(&module, limits, Room::default(), Some(&cache), &compiler).unwrap()
+        let limits = WasmLimits::default();
+        WasmProgram::load(
+            &module,
+            limits,
+            WasiRoots::default(),
+            Some(&cache),
+            &compiler,
+        )
+        .unwrap()
     };
     load();
     let kept = load();

@@ -1,6 +1,6 @@
 //! Programs that speak the wire protocol on their standard streams.
 
-use metier_wasm::{Limits, Room, Trouble};
+use metier_wasm::{WasiRoots, WasmCallError, WasmLimits};
 use serde_json::json;
 
 use crate::kit::{LONG, about, call, data, load, load_with, trouble};
@@ -87,13 +87,13 @@ fn who_ends_without_an_answer_has_none() {
     let program = load(&command("", "")).unwrap();
     let answer = call(&program, "tool/execute", &json!({}));
     assert!(
-        matches!(answer.result, Err(Trouble::Exited(0))),
+        matches!(answer.result, Err(WasmCallError::Exited(0))),
         "{answer:?}"
     );
     let program = load(&command("", "(call $exit (i32.const 3))")).unwrap();
     let answer = call(&program, "tool/execute", &json!({}));
     assert!(
-        matches!(answer.result, Err(Trouble::Exited(3))),
+        matches!(answer.result, Err(WasmCallError::Exited(3))),
         "{answer:?}"
     );
 }
@@ -105,7 +105,7 @@ fn who_can_not_be_initialized_answers_nothing() {
     let program = load(&command(&data(0, text), &body)).unwrap();
     let answer = call(&program, "tool/execute", &json!({}));
     assert!(
-        matches!(answer.result, Err(Trouble::Answered(_))),
+        matches!(answer.result, Err(WasmCallError::Answered(_))),
         "{answer:?}"
     );
 }
@@ -136,11 +136,11 @@ fn floods_are_bounded() {
     );
     // Standard error.
     let errors = "(loop $l (call $put (i32.const 2) (i32.const 8192) (i32.const 65536)) (br $l))";
-    let limits = Limits {
+    let limits = WasmLimits {
         fuel: 20_000,
-        ..Limits::default()
+        ..WasmLimits::default()
     };
-    let program = load_with(&command("", errors), limits, Room::default()).unwrap();
+    let program = load_with(&command("", errors), limits, WasiRoots::default()).unwrap();
     let answer = program.call(&about(), "x", &json!({}), &mut crate::kit::host, LONG);
     assert!(
         answer.said.bytes.len() <= 64 * 1024 && answer.said.more > 1_000_000,

@@ -1,6 +1,6 @@
 //! Components of the world `metier:skill/skill`, and of others.
 
-use metier_wasm::Trouble;
+use metier_wasm::WasmCallError;
 use serde_json::json;
 
 use crate::kit::{call, load, refused, tool, trouble};
@@ -91,7 +91,7 @@ fn it_answers_and_asks() {
     );
     let answer = tool(&asks("/etc/passwd"));
     assert!(
-        matches!(&answer, Err(Trouble::Answered(error)) if error.is_refused()),
+        matches!(&answer, Err(WasmCallError::Answered(error)) if error.is_refused()),
         "{answer:?}"
     );
 }

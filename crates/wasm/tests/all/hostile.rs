@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use metier_wasm::{Limits, Program, Refused, Room, Trouble, compile};
+use metier_wasm::{WasiRoots, WasmCallError, WasmLimits, WasmLoadError, WasmProgram, compile};
 use serde_json::json;
 
 use crate::kit::{about, data, host, load, load_with, reactor, refused, told, tool, trouble, wasm};
@@ -18,7 +18,7 @@ fn too_long(text: &str) {
     let answer = program.call(&about(), "tool/execute", &json!({}), &mut host, time);
     let took = began.elapsed();
     assert!(
-        matches!(answer.result, Err(Trouble::TimedOut(given)) if given == time),
+        matches!(answer.result, Err(WasmCallError::TimedOut(given)) if given == time),
         "{:?}",
         answer.result
     );
@@ -73,11 +73,11 @@ fn who_sleeps_is_woken_at_the_deadline() {
 // case 138
 #[test]
 fn fuel_is_used_up() {
-    let limits = Limits {
+    let limits = WasmLimits {
         fuel: 1_000_000,
-        ..Limits::default()
+        ..WasmLimits::default()
     };
-    let program = load_with(&reactor("", SPIN), limits, Room::default()).unwrap();
+    let program = load_with(&reactor("", SPIN), limits, WasiRoots::default()).unwrap();
     let answer = program.call(
         &about(),
         "x",
@@ -86,7 +86,7 @@ fn fuel_is_used_up() {
         Duration::from_secs(20),
     );
     assert!(
-        matches!(answer.result, Err(Trouble::Fuel(1_000_000))),
+        matches!(answer.result, Err(WasmCallError::Fuel(1_000_000))),
         "{answer:?}"
     );
 }
@@ -187,27 +187,30 @@ fn an_allocator_that_lies_or_asks_is_found_out() {
 #[test]
 fn what_is_no_webassembly_is_not_run() {
     let load = |bytes: &[u8]| {
-        let loaded = Program::load(
+        let loaded = WasmProgram::load(
             bytes,
-            Limits::default(),
-            Room::default(),
+            WasmLimits::default(),
+            WasiRoots::default(),
             None,
             &|bytes, _| compile(bytes),
         );
         loaded.err().expect("it was loaded")
     };
     let code = compile(&wasm("(module)")).unwrap();
-    assert!(matches!(load(code.as_bytes()), Refused::Precompiled));
-    assert!(matches!(load(b"\x7fELF garbage"), Refused::Garbage(_)));
+    assert!(matches!(load(code.as_bytes()), WasmLoadError::Precompiled));
+    assert!(matches!(
+        load(b"\x7fELF garbage"),
+        WasmLoadError::Garbage(_)
+    ));
     let mut broken = wasm(&reactor("", "(i64.const 0)"));
     broken.truncate(broken.len() - 3);
     assert!(matches!(
         load(&broken),
-        Refused::Garbage(_) | Refused::Compile(_)
+        WasmLoadError::Garbage(_) | WasmLoadError::Compile(_)
     ));
     let mut large = b"\0asm\x01\0\0\0\0".to_vec();
     large.resize(65 << 20, 0);
-    assert!(matches!(load(&large), Refused::TooLarge { .. }));
+    assert!(matches!(load(&large), WasmLoadError::TooLarge { .. }));
 }
 
 // case 138

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use metier_sdk::wire::{RpcError, code};
-use metier_wasm::{Answer, Limits, Program, Refused, Room, Trouble, compile};
+use metier_wasm::{
+    WasiRoots, WasmAnswer, WasmCallError, WasmLimits, WasmLoadError, WasmProgram, compile,
+};
 use serde_json::{Value, json};
 
 /// Longer than any test that is not about time.
@@ -15,12 +17,16 @@ pub(crate) fn wasm(text: &str) -> Vec<u8> {
 }
 
 /// Loads it with everything that there is by default, compiled here.
-pub(crate) fn load(text: &str) -> Result<Program, Refused> {
-    load_with(text, Limits::default(), Room::default())
+pub(crate) fn load(text: &str) -> Result<WasmProgram, WasmLoadError> {
+    load_with(text, WasmLimits::default(), WasiRoots::default())
 }
 
-pub(crate) fn load_with(text: &str, limits: Limits, room: Room) -> Result<Program, Refused> {
-    Program::load(&wasm(text), limits, room, None, &|bytes, _| compile(bytes))
+pub(crate) fn load_with(
+    text: &str,
+    limits: WasmLimits,
+    room: WasiRoots,
+) -> Result<WasmProgram, WasmLoadError> {
+    WasmProgram::load(&wasm(text), limits, room, None, &|bytes, _| compile(bytes))
 }
 
 /// What `initialize` is told.
@@ -42,19 +48,19 @@ pub(crate) fn host(method: &str, params: Value) -> Result<Value, RpcError> {
 }
 
 /// Calls it once.
-pub(crate) fn call(program: &Program, method: &str, params: &Value) -> Answer {
+pub(crate) fn call(program: &WasmProgram, method: &str, params: &Value) -> WasmAnswer {
     program.call(&about(), method, params, &mut host, LONG)
 }
 
 /// Calls the tool of a module that must load.
-pub(crate) fn tool(text: &str) -> Result<Value, Trouble> {
+pub(crate) fn tool(text: &str) -> Result<Value, WasmCallError> {
     let program = load(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     call(&program, "tool/execute", &json!({"name": "t"})).result
 }
 
 /// The words of what must go wrong.
 #[track_caller]
-pub(crate) fn trouble(answer: Result<Value, Trouble>, expected: &str) {
+pub(crate) fn trouble(answer: Result<Value, WasmCallError>, expected: &str) {
     let error = answer.expect_err("it went well").to_string();
     assert!(error.contains(expected), "{error}");
 }

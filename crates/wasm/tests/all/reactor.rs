@@ -1,6 +1,6 @@
 //! Core modules that are called.
 
-use metier_wasm::Trouble;
+use metier_wasm::WasmCallError;
 use serde_json::json;
 
 use crate::kit::{call, data, load, reactor, refused, told, tool, trouble};
@@ -28,7 +28,7 @@ fn what_it_is_asked_is_what_it_can_answer() {
 fn an_error_is_the_error_of_the_protocol() {
     let text = r#"{"error":{"code":-32602,"message":"no such tool","data":{"name":"t"}}}"#;
     let answer = tool(&reactor(&data(0, text), &told(0, text.len())));
-    let Err(Trouble::Answered(error)) = answer else {
+    let Err(WasmCallError::Answered(error)) = answer else {
         panic!("{answer:?}");
     };
     assert_eq!((error.code, &*error.message), (-32602, "no such tool"));
@@ -54,7 +54,7 @@ fn it_asks_and_is_answered_or_refused() {
     );
     let answer = tool(&asks(&read("/etc/passwd")));
     assert!(
-        matches!(&answer, Err(Trouble::Answered(error)) if error.is_refused()),
+        matches!(&answer, Err(WasmCallError::Answered(error)) if error.is_refused()),
         "{answer:?}"
     );
     trouble(tool(&asks("garbage")), "this is not a request");

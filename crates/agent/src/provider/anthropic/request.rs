@@ -9,17 +9,17 @@ use std::borrow::Cow;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::provider::Kind;
+use crate::provider::ProviderKind;
 use crate::provider::plain::{plain, plain_name};
-use crate::{Message, Request, ToolSpec};
+use crate::{ModelMessage, ModelRequest, ModelTool};
 
 /// The bytes of the body.
-pub(crate) fn body(request: &Request) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn body(request: &ModelRequest) -> Result<Vec<u8>, serde_json::Error> {
     let mut messages = messages(&request.messages);
     if let Some(last) = messages.last_mut().and_then(|turn| turn.content.last_mut()) {
         last.mark();
     }
-    serde_json::to_vec(&Body {
+    serde_json::to_vec(&AnthropicBody {
         model: &request.model,
         max_tokens: request.max_tokens,
         stream: true,
@@ -34,7 +34,7 @@ pub(crate) fn body(request: &Request) -> Result<Vec<u8>, serde_json::Error> {
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct AnthropicBody<'a> {
     model: &'a str,
     max_tokens: u32,
     stream: bool,
@@ -43,10 +43,10 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     output_config: Option<OutputConfig>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
+    tools: Vec<AnthropicTool<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    system: Vec<Block<'a>>,
-    messages: Vec<Turn<'a>>,
+    system: Vec<AnthropicBlock<'a>>,
+    messages: Vec<AnthropicTurn<'a>>,
 }
 
 #[derive(Serialize)]
@@ -56,26 +56,26 @@ struct OutputConfig {
 
 /// A tool of ours. It has no `type`: one with a type would run at the provider.
 #[derive(Serialize)]
-struct Tool<'a> {
+struct AnthropicTool<'a> {
     name: &'a str,
     description: &'a str,
     input_schema: &'a Value,
 }
 
 #[derive(Serialize)]
-struct Turn<'a> {
+struct AnthropicTurn<'a> {
     role: &'static str,
-    content: Vec<Block<'a>>,
+    content: Vec<AnthropicBlock<'a>>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Block<'a> {
+enum AnthropicBlock<'a> {
     Text {
         r#type: &'static str,
         text: &'a str,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Cache>,
+        cache_control: Option<CacheControl>,
     },
     Call {
         r#type: &'static str,
@@ -83,7 +83,7 @@ enum Block<'a> {
         name: Cow<'a, str>,
         input: Map<String, Value>,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Cache>,
+        cache_control: Option<CacheControl>,
     },
     Result {
         r#type: &'static str,
@@ -92,17 +92,17 @@ enum Block<'a> {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         is_error: bool,
         #[serde(skip_serializing_if = "Option::is_none")]
-        cache_control: Option<Cache>,
+        cache_control: Option<CacheControl>,
     },
     Kept(&'a Value),
 }
 
 #[derive(Serialize)]
-struct Cache {
+struct CacheControl {
     r#type: &'static str,
 }
 
-impl<'a> Block<'a> {
+impl<'a> AnthropicBlock<'a> {
     fn text(text: &'a str) -> Self {
         Self::Text {
             r#type: "text",
@@ -117,7 +117,7 @@ impl<'a> Block<'a> {
             Self::Text { cache_control, .. }
             | Self::Call { cache_control, .. }
             | Self::Result { cache_control, .. } => {
-                *cache_control = Some(Cache {
+                *cache_control = Some(CacheControl {
                     r#type: "ephemeral",
                 });
             }
@@ -126,29 +126,29 @@ impl<'a> Block<'a> {
     }
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool {
+fn tool(spec: &ModelTool) -> AnthropicTool<'_> {
+    AnthropicTool {
         name: &spec.name,
         description: &spec.description,
         input_schema: &spec.input_schema,
     }
 }
 
-fn system(text: &str) -> Vec<Block<'_>> {
+fn system(text: &str) -> Vec<AnthropicBlock<'_>> {
     if text.is_empty() {
         return Vec::new();
     }
-    let mut block = Block::text(text);
+    let mut block = AnthropicBlock::text(text);
     block.mark();
     vec![block]
 }
 
-fn messages(messages: &[Message]) -> Vec<Turn<'_>> {
-    let mut turns: Vec<Turn<'_>> = Vec::new();
+fn messages(messages: &[ModelMessage]) -> Vec<AnthropicTurn<'_>> {
+    let mut turns: Vec<AnthropicTurn<'_>> = Vec::new();
     for message in messages {
         let role = match message {
-            Message::User(_) | Message::Results(_) => "user",
-            Message::Assistant { .. } => "assistant",
+            ModelMessage::User(_) | ModelMessage::Results(_) => "user",
+            ModelMessage::Assistant { .. } => "assistant",
         };
         let content = blocks(message);
         if content.is_empty() {
@@ -156,22 +156,24 @@ fn messages(messages: &[Message]) -> Vec<Turn<'_>> {
         }
         match turns.last_mut() {
             Some(turn) if turn.role == role => turn.content.extend(content),
-            _ => turns.push(Turn { role, content }),
+            _ => turns.push(AnthropicTurn { role, content }),
         }
     }
     turns
 }
 
-fn blocks(message: &Message) -> Vec<Block<'_>> {
+fn blocks(message: &ModelMessage) -> Vec<AnthropicBlock<'_>> {
     let words = |text: &'_ str| !text.trim().is_empty(); // blank text is refused
     match message {
-        Message::User(text) if words(text) => vec![Block::text(text)],
-        Message::User(_) => Vec::new(),
-        Message::Assistant { text, calls, kept } => {
-            let own = kept.iter().filter(|kept| kept.provider == Kind::Anthropic);
-            let own = own.map(|kept| Block::Kept(&kept.block));
-            let text = words(text).then(|| Block::text(text));
-            let calls = calls.iter().map(|call| Block::Call {
+        ModelMessage::User(text) if words(text) => vec![AnthropicBlock::text(text)],
+        ModelMessage::User(_) => Vec::new(),
+        ModelMessage::Assistant { text, calls, kept } => {
+            let own = kept
+                .iter()
+                .filter(|kept| kept.provider == ProviderKind::Anthropic);
+            let own = own.map(|kept| AnthropicBlock::Kept(&kept.block));
+            let text = words(text).then(|| AnthropicBlock::text(text));
+            let calls = calls.iter().map(|call| AnthropicBlock::Call {
                 r#type: "tool_use",
                 id: plain(&call.id),
                 name: plain_name(&call.name),
@@ -180,8 +182,8 @@ fn blocks(message: &Message) -> Vec<Block<'_>> {
             });
             own.chain(text).chain(calls).collect()
         }
-        Message::Results(results) => {
-            let result = results.iter().map(|result| Block::Result {
+        ModelMessage::Results(results) => {
+            let result = results.iter().map(|result| AnthropicBlock::Result {
                 r#type: "tool_result",
                 tool_use_id: plain(&result.id),
                 content: &result.output,

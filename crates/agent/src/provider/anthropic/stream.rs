@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::Stop;
-use crate::provider::Reading;
-use crate::provider::draft::{Draft, Fault};
+use crate::StopReason;
+use crate::provider::StreamReading;
+use crate::provider::draft::{Fault, ResponseDraft};
 
 #[derive(Debug, Default)]
-pub(crate) struct Stream {
+pub(crate) struct AnthropicStream {
     thoughts: BTreeMap<u64, Thought>,
 }
 
@@ -27,13 +27,13 @@ struct Thought {
 // Plain structs with everything optional: a tagged enum would read numbers through a buffer, which can't hold them
 // when `serde_json` keeps them as text.
 #[derive(Deserialize)]
-struct Event {
+struct AnthropicEvent {
     r#type: String,
     index: Option<u64>,
     message: Option<Whole>,
     content_block: Option<Value>,
-    delta: Option<Piece>,
-    usage: Option<Usage>,
+    delta: Option<AnthropicPiece>,
+    usage: Option<AnthropicUsage>,
     error: Option<Trouble>,
 }
 
@@ -42,11 +42,11 @@ struct Whole {
     #[serde(default)]
     content: Vec<Value>,
     stop_reason: Option<String>,
-    usage: Option<Usage>,
+    usage: Option<AnthropicUsage>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct AnthropicPiece {
     text: Option<String>,
     partial_json: Option<String>,
     thinking: Option<String>,
@@ -55,7 +55,7 @@ struct Piece {
 }
 
 #[derive(Deserialize)]
-struct Usage {
+struct AnthropicUsage {
     input_tokens: Option<u64>,
     output_tokens: Option<u64>,
     cache_creation_input_tokens: Option<u64>,
@@ -68,9 +68,9 @@ struct Trouble {
     message: Option<String>,
 }
 
-impl Reading for Stream {
-    fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault> {
-        let event: Event = serde_json::from_slice(data)?;
+impl StreamReading for AnthropicStream {
+    fn event(&mut self, data: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
+        let event: AnthropicEvent = serde_json::from_slice(data)?;
         let index = event.index.unwrap_or(0);
         match event.r#type.as_str() {
             "message_start" => count(event.message.and_then(|message| message.usage), draft),
@@ -98,7 +98,7 @@ impl Reading for Stream {
         Ok(())
     }
 
-    fn whole(&mut self, body: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault> {
+    fn whole(&mut self, body: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
         let message: Whole = serde_json::from_slice(body)?;
         for (index, block) in (0..).zip(message.content) {
             self.begin(index, block, draft)?;
@@ -113,8 +113,13 @@ impl Reading for Stream {
     }
 }
 
-impl Stream {
-    fn begin(&mut self, index: u64, block: Value, draft: &mut Draft<'_>) -> Result<(), Fault> {
+impl AnthropicStream {
+    fn begin(
+        &mut self,
+        index: u64,
+        block: Value,
+        draft: &mut ResponseDraft<'_>,
+    ) -> Result<(), Fault> {
         let text = |field: &str| block[field].as_str().unwrap_or_default();
         match text("type") {
             "text" => draft.text(text("text")),
@@ -141,7 +146,12 @@ impl Stream {
         }
     }
 
-    fn grow(&mut self, index: u64, piece: Piece, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    fn grow(
+        &mut self,
+        index: u64,
+        piece: AnthropicPiece,
+        draft: &mut ResponseDraft<'_>,
+    ) -> Result<(), Fault> {
         if let Some(text) = piece.text {
             draft.text(&text)?;
         }
@@ -166,7 +176,7 @@ impl Stream {
     }
 
     /// A thought without a signature is not worth keeping: it would not be taken back.
-    fn end(&mut self, index: u64, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    fn end(&mut self, index: u64, draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
         match self.thoughts.remove(&index) {
             Some(Thought { text, signature }) if !signature.is_empty() => {
                 draft.keep(json!({ "type": "thinking", "thinking": text, "signature": signature }))
@@ -177,7 +187,7 @@ impl Stream {
 }
 
 /// Later counts replace earlier ones. What was read from or written to the cache is not in `input_tokens` here.
-fn count(usage: Option<Usage>, draft: &mut Draft<'_>) {
+fn count(usage: Option<AnthropicUsage>, draft: &mut ResponseDraft<'_>) {
     let Some(usage) = usage else { return };
     let total = draft.usage();
     if let Some(input) = usage.input_tokens {
@@ -191,13 +201,13 @@ fn count(usage: Option<Usage>, draft: &mut Draft<'_>) {
     }
 }
 
-fn stop(reason: &str) -> Stop {
+fn stop(reason: &str) -> StopReason {
     match reason {
-        "end_turn" | "stop_sequence" => Stop::End,
-        "tool_use" => Stop::ToolUse,
-        "max_tokens" | "model_context_window_exceeded" => Stop::MaxTokens,
-        "refusal" => Stop::Refusal,
-        other => Stop::Other(other.to_owned()),
+        "end_turn" | "stop_sequence" => StopReason::End,
+        "tool_use" => StopReason::ToolUse,
+        "max_tokens" | "model_context_window_exceeded" => StopReason::MaxTokens,
+        "refusal" => StopReason::Refusal,
+        other => StopReason::Other(other.to_owned()),
     }
 }
 

@@ -4,4 +4,4 @@ mod request;
 mod stream;
 
 pub(super) use request::body;
-pub(super) use stream::Stream;
+pub(super) use stream::OpenAiStream;

@@ -8,17 +8,20 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::provider::plain::plain_name;
-use crate::{Message, Request, ToolCall, ToolResult, ToolSpec};
+use crate::{ModelMessage, ModelRequest, ModelTool, ToolCall, ToolResult};
 
 /// The bytes of the body. `is_original` is whether it goes to OpenAI itself, which has renamed a field that compatible
 /// servers know by its old name only.
-pub(crate) fn body(request: &Request, is_original: bool) -> Result<Vec<u8>, serde_json::Error> {
+pub(crate) fn body(
+    request: &ModelRequest,
+    is_original: bool,
+) -> Result<Vec<u8>, serde_json::Error> {
     let (old, new) = if is_original {
         (None, Some(request.max_tokens))
     } else {
         (Some(request.max_tokens), None)
     };
-    serde_json::to_vec(&Body {
+    serde_json::to_vec(&OpenAiBody {
         model: &request.model,
         max_tokens: old,
         max_completion_tokens: new,
@@ -27,14 +30,14 @@ pub(crate) fn body(request: &Request, is_original: bool) -> Result<Vec<u8>, serd
             include_usage: true,
         },
         temperature: request.temperature,
-        reasoning_effort: request.effort.map(crate::Effort::word),
+        reasoning_effort: request.effort.map(crate::ReasoningEffort::word),
         tools: request.tools.iter().map(tool).collect(),
         messages: messages(request),
     })
 }
 
 #[derive(Serialize)]
-struct Body<'a> {
+struct OpenAiBody<'a> {
     model: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u32>,
@@ -47,8 +50,8 @@ struct Body<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'static str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tools: Vec<Tool<'a>>,
-    messages: Vec<Said<'a>>,
+    tools: Vec<OpenAiTool<'a>>,
+    messages: Vec<OpenAiMessage<'a>>,
 }
 
 #[derive(Serialize)]
@@ -57,46 +60,46 @@ struct StreamOptions {
 }
 
 #[derive(Serialize)]
-struct Tool<'a> {
+struct OpenAiTool<'a> {
     r#type: &'static str,
-    function: Function<'a>,
+    function: OpenAiFunction<'a>,
 }
 
 #[derive(Serialize)]
-struct Function<'a> {
+struct OpenAiFunction<'a> {
     name: &'a str,
     description: &'a str,
     parameters: &'a Value,
 }
 
 #[derive(Serialize)]
-struct Said<'a> {
+struct OpenAiMessage<'a> {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     tool_call_id: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     content: Option<Cow<'a, str>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    tool_calls: Vec<Call<'a>>,
+    tool_calls: Vec<OpenAiCall<'a>>,
 }
 
 #[derive(Serialize)]
-struct Call<'a> {
+struct OpenAiCall<'a> {
     id: &'a str,
     r#type: &'static str,
-    function: Called<'a>,
+    function: OpenAiCalled<'a>,
 }
 
 #[derive(Serialize)]
-struct Called<'a> {
+struct OpenAiCalled<'a> {
     name: Cow<'a, str>,
     arguments: String,
 }
 
-fn tool(spec: &ToolSpec) -> Tool<'_> {
-    Tool {
+fn tool(spec: &ModelTool) -> OpenAiTool<'_> {
+    OpenAiTool {
         r#type: "function",
-        function: Function {
+        function: OpenAiFunction {
             name: &spec.name,
             description: &spec.description,
             parameters: &spec.input_schema,
@@ -104,32 +107,32 @@ fn tool(spec: &ToolSpec) -> Tool<'_> {
     }
 }
 
-fn messages(request: &Request) -> Vec<Said<'_>> {
+fn messages(request: &ModelRequest) -> Vec<OpenAiMessage<'_>> {
     let mut said = Vec::with_capacity(request.messages.len() + 1);
     if !request.system.is_empty() {
         said.push(text("system", &request.system));
     }
     for message in &request.messages {
         match message {
-            Message::User(words) => said.push(text("user", words)),
-            Message::Assistant { text, calls, .. } => {
+            ModelMessage::User(words) => said.push(text("user", words)),
+            ModelMessage::Assistant { text, calls, .. } => {
                 // Without calls there has to be content, if only an empty one.
                 let has_content = !text.is_empty() || calls.is_empty();
-                said.push(Said {
+                said.push(OpenAiMessage {
                     role: "assistant",
                     tool_call_id: None,
                     content: has_content.then_some(Cow::Borrowed(text.as_str())),
                     tool_calls: calls.iter().map(call).collect(),
                 });
             }
-            Message::Results(results) => said.extend(results.iter().map(result)),
+            ModelMessage::Results(results) => said.extend(results.iter().map(result)),
         }
     }
     said
 }
 
-fn text<'a>(role: &'static str, text: &'a str) -> Said<'a> {
-    Said {
+fn text<'a>(role: &'static str, text: &'a str) -> OpenAiMessage<'a> {
+    OpenAiMessage {
         role,
         tool_call_id: None,
         content: Some(Cow::Borrowed(text)),
@@ -137,24 +140,24 @@ fn text<'a>(role: &'static str, text: &'a str) -> Said<'a> {
     }
 }
 
-fn call(call: &ToolCall) -> Call<'_> {
-    Call {
+fn call(call: &ToolCall) -> OpenAiCall<'_> {
+    OpenAiCall {
         id: &call.id,
         r#type: "function",
-        function: Called {
+        function: OpenAiCalled {
             name: plain_name(&call.name),
             arguments: Value::Object(call.input.as_object()).to_string(),
         },
     }
 }
 
-fn result(result: &ToolResult) -> Said<'_> {
+fn result(result: &ToolResult) -> OpenAiMessage<'_> {
     let content = if result.is_error {
         Cow::Owned(format!("error: {}", result.output))
     } else {
         Cow::Borrowed(result.output.as_str())
     };
-    Said {
+    OpenAiMessage {
         role: "tool",
         tool_call_id: Some(&result.id),
         content: Some(content),

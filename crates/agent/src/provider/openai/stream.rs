@@ -6,58 +6,58 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::Stop;
-use crate::provider::Reading;
-use crate::provider::draft::{Draft, Fault};
+use crate::StopReason;
+use crate::provider::StreamReading;
+use crate::provider::draft::{Fault, ResponseDraft};
 
 #[derive(Debug, Default)]
-pub(crate) struct Stream {
+pub(crate) struct OpenAiStream {
     is_refusal: bool,
 }
 
 /// A chunk of a stream, or a whole answer: the latter has a `message` where the former has a `delta`.
 #[derive(Deserialize)]
-struct Chunk {
+struct OpenAiChunk {
     choices: Option<Vec<Choice>>,
-    usage: Option<Usage>,
+    usage: Option<OpenAiUsage>,
     error: Option<Value>,
 }
 
 #[derive(Deserialize)]
 struct Choice {
     index: Option<u64>,
-    delta: Option<Piece>,
-    message: Option<Piece>,
+    delta: Option<OpenAiPiece>,
+    message: Option<OpenAiPiece>,
     finish_reason: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Piece {
+struct OpenAiPiece {
     /// A text; from some servers a list of parts with texts.
     content: Option<Value>,
     reasoning_content: Option<String>,
     /// The same under another name; some servers send both.
     reasoning: Option<String>,
     refusal: Option<String>,
-    tool_calls: Option<Vec<Fragment>>,
+    tool_calls: Option<Vec<OpenAiFragment>>,
 }
 
 #[derive(Deserialize)]
-struct Fragment {
+struct OpenAiFragment {
     index: Option<u64>,
     id: Option<String>,
-    function: Option<Function>,
+    function: Option<FunctionDelta>,
 }
 
 #[derive(Deserialize)]
-struct Function {
+struct FunctionDelta {
     name: Option<String>,
     /// A text with JSON in it; from some servers the JSON itself.
     arguments: Option<Value>,
 }
 
 #[derive(Deserialize)]
-struct Usage {
+struct OpenAiUsage {
     prompt_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     prompt_tokens_details: Option<Details>,
@@ -68,8 +68,8 @@ struct Details {
     cached_tokens: Option<u64>,
 }
 
-impl Reading for Stream {
-    fn event(&mut self, data: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault> {
+impl StreamReading for OpenAiStream {
+    fn event(&mut self, data: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
         if data.trim_ascii() == b"[DONE]" {
             draft.over();
             return Ok(());
@@ -77,8 +77,8 @@ impl Reading for Stream {
         self.chunk(serde_json::from_slice(data)?, draft)
     }
 
-    fn whole(&mut self, body: &[u8], draft: &mut Draft<'_>) -> Result<(), Fault> {
-        let chunk: Chunk = serde_json::from_slice(body)?;
+    fn whole(&mut self, body: &[u8], draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
+        let chunk: OpenAiChunk = serde_json::from_slice(body)?;
         if chunk.choices.as_ref().is_none_or(Vec::is_empty) && chunk.error.is_none() {
             return Err(Fault::Malformed("it has no `choices`".to_owned()));
         }
@@ -88,8 +88,8 @@ impl Reading for Stream {
     }
 }
 
-impl Stream {
-    fn chunk(&mut self, chunk: Chunk, draft: &mut Draft<'_>) -> Result<(), Fault> {
+impl OpenAiStream {
+    fn chunk(&mut self, chunk: OpenAiChunk, draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
         if let Some(error) = chunk.error.filter(|error| !error.is_null()) {
             return Err(failed(&error));
         }
@@ -112,7 +112,7 @@ impl Stream {
         Ok(())
     }
 
-    fn piece(&mut self, piece: Piece, draft: &mut Draft<'_>) -> Result<(), Fault> {
+    fn piece(&mut self, piece: OpenAiPiece, draft: &mut ResponseDraft<'_>) -> Result<(), Fault> {
         if let Some(thinking) = piece.reasoning_content.or(piece.reasoning) {
             draft.thinking(&thinking)?;
         }
@@ -135,22 +135,26 @@ impl Stream {
         Ok(())
     }
 
-    fn stop(&self, reason: String) -> Stop {
+    fn stop(&self, reason: String) -> StopReason {
         match reason.as_str() {
-            "stop" if self.is_refusal => Stop::Refusal,
-            "stop" => Stop::End,
-            "tool_calls" | "function_call" => Stop::ToolUse,
-            "length" => Stop::MaxTokens,
-            "content_filter" => Stop::Refusal,
-            _ => Stop::Other(reason),
+            "stop" if self.is_refusal => StopReason::Refusal,
+            "stop" => StopReason::End,
+            "tool_calls" | "function_call" => StopReason::ToolUse,
+            "length" => StopReason::MaxTokens,
+            "content_filter" => StopReason::Refusal,
+            _ => StopReason::Other(reason),
         }
     }
 }
 
 /// The first fragment of a call has its `id` and name, the others only its place.
-fn fragment_of_call(order: u64, fragment: Fragment, draft: &mut Draft<'_>) -> Result<(), Fault> {
+fn fragment_of_call(
+    order: u64,
+    fragment: OpenAiFragment,
+    draft: &mut ResponseDraft<'_>,
+) -> Result<(), Fault> {
     let place = fragment.index.unwrap_or(order);
-    let function = fragment.function.unwrap_or(Function {
+    let function = fragment.function.unwrap_or(FunctionDelta {
         name: None,
         arguments: None,
     });
@@ -170,7 +174,7 @@ fn fragment_of_call(order: u64, fragment: Fragment, draft: &mut Draft<'_>) -> Re
     }
 }
 
-fn count(usage: &Usage, draft: &mut Draft<'_>) {
+fn count(usage: &OpenAiUsage, draft: &mut ResponseDraft<'_>) {
     let details = usage.prompt_tokens_details.as_ref();
     let cached = details.and_then(|details| details.cached_tokens);
     let total = draft.usage();

@@ -5,8 +5,8 @@ use std::{
     os::unix::net::UnixListener,
 };
 
-use metier_catalog::Limits;
-use metier_model::Mode;
+use metier_catalog::DiscoveryLimits;
+use metier_model::Strictness;
 use metier_testkit::patience::ends;
 
 use super::{invalid, odd};
@@ -96,7 +96,7 @@ fn a_manifest_link_within_its_folder_is_read_and_can_be_loaded() {
         Some("s")
     );
     let (parsed, body) = entry
-        .load(Mode::Lenient, LIMITS.max_skill_bytes)
+        .load(Strictness::Lenient, LIMITS.max_skill_bytes)
         .expect("what is listed can be loaded");
     assert!(parsed.manifest.is_some());
     assert_eq!(body.trim(), "The body of s.");
@@ -111,7 +111,9 @@ fn a_hard_linked_manifest_is_either_loaded_or_listed_as_invalid() {
     fs::hard_link(original, world.at("root/s/SKILL.md")).unwrap();
     let catalog = world.look();
     let entry = only(&catalog);
-    let loads = entry.load(Mode::Lenient, LIMITS.max_skill_bytes).is_ok();
+    let loads = entry
+        .load(Strictness::Lenient, LIMITS.max_skill_bytes)
+        .is_ok();
     assert_eq!(
         entry.card.is_some(),
         loads,
@@ -144,7 +146,7 @@ fn the_size_limit_is_exact() {
     let path = world.write("root/s/SKILL.md", skill_md("s"));
     let size = fs::metadata(path).unwrap().len();
     for (limit, loads) in [(size, true), (size - 1, false)] {
-        let limits = Limits {
+        let limits = DiscoveryLimits {
             max_skill_bytes: limit,
             ..LIMITS
         };
@@ -192,7 +194,7 @@ fn a_nul_in_the_frontmatter_is_a_repair() {
     let catalog = world.look();
     assert!(only(&catalog).card.is_some());
     assert!(codes(&only(&catalog).diagnostics).contains(&"control-characters"));
-    assert!(only(&world.look_in(Mode::Strict)).card.is_none());
+    assert!(only(&world.look_in(Strictness::Strict)).card.is_none());
 }
 
 #[test]
@@ -200,7 +202,7 @@ fn only_the_frontmatter_is_looked_at() {
     let world = World::new();
     let text = [skill_md("s").as_bytes(), b"\xff\xfe\0 not text"].concat();
     world.write("root/s/SKILL.md", text);
-    assert!(only(&world.look_in(Mode::Strict)).card.is_some());
+    assert!(only(&world.look_in(Strictness::Strict)).card.is_some());
 }
 
 #[test]
@@ -210,14 +212,14 @@ fn a_body_that_is_not_utf8_is_odd_to_whoever_looks_closely() {
         "root/s/SKILL.md",
         [skill_md("s").as_bytes(), b"\xff"].concat(),
     );
-    for mode in [Mode::Lenient, Mode::Strict] {
+    for mode in [Strictness::Lenient, Strictness::Strict] {
         let mut catalog = world.look_in(mode);
         let entry = &mut catalog.entries[0];
         entry.examine(mode, LIMITS.max_skill_bytes);
         assert_eq!(codes(&entry.diagnostics), ["file-not-utf8"]);
         let (parsed, _) = entry.load(mode, LIMITS.max_skill_bytes).unwrap();
         assert_eq!(parsed.manifest.is_some(), entry.card.is_some());
-        assert_eq!(entry.card.is_some(), mode == Mode::Lenient);
+        assert_eq!(entry.card.is_some(), mode == Strictness::Lenient);
     }
 }
 
@@ -234,7 +236,7 @@ fn where_a_read_ends_decides_nothing() {
             world.write("root/s/SKILL.md", &text);
             let catalog = world.look();
             let (parsed, _) = only(&catalog)
-                .load(Mode::Lenient, LIMITS.max_skill_bytes)
+                .load(Strictness::Lenient, LIMITS.max_skill_bytes)
                 .unwrap();
             let card = parsed.manifest.map(|manifest| manifest.card);
             assert_eq!(

@@ -7,7 +7,7 @@ use std::{
     process::Command,
 };
 
-use metier_model::{Mode, Severity};
+use metier_model::{DiagnosticSeverity, Strictness};
 use metier_testkit::{needed, needs, patience::in_time};
 
 use crate::{LIMITS, World, codes, errors, found, look, named, options, skill_md};
@@ -59,7 +59,11 @@ fn strange_folder_names_are_found_and_panic_nobody() {
     let catalog = world.look();
     assert_eq!(catalog.entries.len(), names.len());
     for entry in &catalog.entries {
-        assert!(entry.load(Mode::Lenient, LIMITS.max_skill_bytes).is_ok());
+        assert!(
+            entry
+                .load(Strictness::Lenient, LIMITS.max_skill_bytes)
+                .is_ok()
+        );
         for diagnostic in &entry.diagnostics {
             let said = format!(
                 "{}{}",
@@ -107,7 +111,7 @@ fn other_file_systems_are_not_entered() {
         is_separate,
         "case 22: /dev/shm is not a separate file system"
     ));
-    let catalog = look(Path::new("/dev"), &options(Mode::Lenient));
+    let catalog = look(Path::new("/dev"), &options(Strictness::Lenient));
     let about = |diagnostic: &&metier_model::Diagnostic| &*diagnostic.file == "/dev/shm";
     assert_eq!(
         catalog
@@ -181,5 +185,5 @@ fn unreadable_things_are_reported() {
     let catalog = world.look();
     chmod(&world.root(), 0o755);
     assert_eq!(codes(&catalog.diagnostics), ["root-unreadable"]);
-    assert_eq!(catalog.diagnostics[0].severity, Severity::Error);
+    assert_eq!(catalog.diagnostics[0].severity, DiagnosticSeverity::Error);
 }

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use metier_catalog::{Catalog, Limits, Options};
-use metier_model::Mode;
+use metier_catalog::{Catalog, DiscoveryLimits, DiscoveryOptions};
+use metier_model::Strictness;
 
 use crate::{LIMITS, World, codes, found, look, options, skill_md};
 
 /// Ten skills in one root, searched with these limits.
-fn ten(limits: Limits) -> Catalog {
+fn ten(limits: DiscoveryLimits) -> Catalog {
     let world = World::new();
     for number in 0..10 {
         world.skill(&format!("root/s{number}"));
@@ -25,7 +25,7 @@ fn limited(catalog: &Catalog, word: &str) {
 
 #[test]
 fn more_skills_than_the_limit_are_a_diagnostic() {
-    let catalog = ten(Limits {
+    let catalog = ten(DiscoveryLimits {
         max_skills: 4,
         ..LIMITS
     });
@@ -35,7 +35,7 @@ fn more_skills_than_the_limit_are_a_diagnostic() {
 
 #[test]
 fn exactly_as_many_skills_as_the_limit_are_fine() {
-    let catalog = ten(Limits {
+    let catalog = ten(DiscoveryLimits {
         max_skills: 10,
         ..LIMITS
     });
@@ -47,14 +47,14 @@ fn exactly_as_many_skills_as_the_limit_are_fine() {
 #[test]
 fn more_entries_than_the_limit_are_a_diagnostic() {
     limited(
-        &ten(Limits {
+        &ten(DiscoveryLimits {
             max_entries: 5,
             ..LIMITS
         }),
         "max_entries",
     );
     assert!(
-        ten(Limits {
+        ten(DiscoveryLimits {
             max_entries: 10,
             ..LIMITS
         })
@@ -66,7 +66,7 @@ fn more_entries_than_the_limit_are_a_diagnostic() {
 #[test]
 fn what_was_listed_before_the_limit_is_looked_at() {
     assert_eq!(
-        ten(Limits {
+        ten(DiscoveryLimits {
             max_entries: 5,
             ..LIMITS
         })
@@ -85,7 +85,7 @@ fn the_limit_of_skills_counts_other_spellings_too() {
             skill_md(&format!("s{number}")),
         );
     }
-    let limits = Limits {
+    let limits = DiscoveryLimits {
         max_skills: 4,
         ..LIMITS
     };
@@ -101,7 +101,7 @@ fn folders_deeper_than_the_limit_are_a_diagnostic() {
     world.skill("root/a/b/c/deep");
     world.skill("root/a/high");
     for (max_depth, expected) in [(3, vec!["a/high"]), (4, vec!["a/b/c/deep", "a/high"])] {
-        let limits = Limits {
+        let limits = DiscoveryLimits {
             max_depth,
             ..LIMITS
         };
@@ -121,7 +121,7 @@ fn the_limit_of_depth_is_mentioned_once() {
     for number in 0..20 {
         world.skill(&format!("root/f{number}/a/b/s"));
     }
-    let limits = Limits {
+    let limits = DiscoveryLimits {
         max_depth: 2,
         ..LIMITS
     };
@@ -136,7 +136,7 @@ fn a_root_that_takes_too_long_is_a_diagnostic() {
     for number in 0..20 {
         world.skill(&format!("root/f{number}/s"));
     }
-    let limits = Limits {
+    let limits = DiscoveryLimits {
         max_root_time: Duration::ZERO,
         ..LIMITS
     };
@@ -155,9 +155,9 @@ fn threads_change_nothing() {
         found(
             &look(
                 &world.root(),
-                &Options {
+                &DiscoveryOptions {
                     threads,
-                    ..options(Mode::Lenient)
+                    ..options(Strictness::Lenient)
                 },
             ),
             &world.root(),

@@ -1,7 +1,7 @@
 //! Links between folders.
 
-use metier_catalog::{Limits, Root, discover};
-use metier_model::{Mode, Severity, Source};
+use metier_catalog::{DiscoveryLimits, Root, discover};
+use metier_model::{DiagnosticSeverity, Source, Strictness};
 use metier_testkit::patience::ends;
 
 use crate::{LIMITS, World, codes, found, look, only, options};
@@ -16,7 +16,11 @@ fn a_linked_skill_is_found_once_under_the_name_of_the_link() {
     let entry = only(&catalog);
     assert_eq!(entry.real.as_deref(), Some(world.at("outside/s").as_path()));
     assert!(entry.card.is_some() && entry.diagnostics.is_empty());
-    assert!(entry.load(Mode::Lenient, LIMITS.max_skill_bytes).is_ok());
+    assert!(
+        entry
+            .load(Strictness::Lenient, LIMITS.max_skill_bytes)
+            .is_ok()
+    );
 }
 
 #[test]
@@ -39,7 +43,7 @@ fn a_skill_in_one_root_and_a_link_in_another_are_one_skill() {
         let roots = order
             .map(|name| Root::explicit(Source::User, world.at(name)))
             .to_vec();
-        let catalog = discover(roots, &options(Mode::Lenient));
+        let catalog = discover(roots, &options(Strictness::Lenient));
         assert_eq!(only(&catalog).place.path(), world.at("outside/s"));
     }
 }
@@ -90,7 +94,7 @@ fn links_that_lead_nowhere_or_in_circles_are_reported_and_passed_over() {
         catalog
             .diagnostics
             .iter()
-            .all(|diagnostic| diagnostic.severity == Severity::Warning)
+            .all(|diagnostic| diagnostic.severity == DiagnosticSeverity::Warning)
     );
 }
 
@@ -147,7 +151,9 @@ fn folders_outside_that_all_link_to_each_other_end_in_time() {
     }
     world.link(world.at("outside/f0"), "root/start");
     let root = world.root();
-    let catalog = ends("reading it", move || look(&root, &options(Mode::Lenient)));
+    let catalog = ends("reading it", move || {
+        look(&root, &options(Strictness::Lenient))
+    });
     assert_eq!(catalog.entries.len(), 8);
 }
 
@@ -163,7 +169,7 @@ fn limits_hold_for_what_is_linked_too() {
             &format!("root/f{folder}"),
         );
     }
-    let limits = Limits {
+    let limits = DiscoveryLimits {
         max_skills: 6,
         ..LIMITS
     };

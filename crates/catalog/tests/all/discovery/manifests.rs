@@ -1,6 +1,6 @@
 //! The files that make a manifest: the sidecar, two files, other spellings.
 
-use metier_model::Mode;
+use metier_model::Strictness;
 use metier_testkit::patience::ends;
 
 use super::{invalid, odd};
@@ -28,7 +28,7 @@ fn a_broken_sidecar_is_a_warning() {
         let world = World::new();
         world.skill("root/s");
         world.write("root/s/agents/openai.yaml", text);
-        for mode in [Mode::Lenient, Mode::Strict] {
+        for mode in [Strictness::Lenient, Strictness::Strict] {
             let catalog = world.look_in(mode);
             assert!(only(&catalog).card.is_some());
             assert_eq!(
@@ -104,7 +104,7 @@ fn a_skill_yaml_is_enough_except_for_the_specification() {
     let catalog = world.look();
     assert_eq!(only(&catalog).diagnostics, []);
     assert_eq!(only(&catalog).files.main(), "SKILL.yaml");
-    let catalog = world.look_in(Mode::Strict);
+    let catalog = world.look_in(Strictness::Strict);
     assert_eq!(errors(only(&catalog)), ["skill-file-missing"]);
 }
 
@@ -119,7 +119,9 @@ fn a_skill_yaml_is_the_manifest_and_the_other_file_the_body() {
         entry.card.as_ref().map(|card| &*card.description),
         Some("The manifest.")
     );
-    let (_, body) = entry.load(Mode::Lenient, LIMITS.max_skill_bytes).unwrap();
+    let (_, body) = entry
+        .load(Strictness::Lenient, LIMITS.max_skill_bytes)
+        .unwrap();
     assert_eq!(body.trim(), "The body of s.");
 }
 
@@ -144,7 +146,7 @@ fn other_spellings_are_read_with_a_warning() {
         assert_eq!(only(&world.look()).files.main(), name);
         assert!(
             only(&world.look())
-                .load(Mode::Lenient, LIMITS.max_skill_bytes)
+                .load(Strictness::Lenient, LIMITS.max_skill_bytes)
                 .is_ok()
         );
     }
@@ -188,7 +190,7 @@ fn ambiguous(names: [&str; 2]) {
     world.skill("root/good");
     let mut catalog = world.look();
     for entry in &mut catalog.entries {
-        entry.examine(Mode::Lenient, LIMITS.max_skill_bytes);
+        entry.examine(Strictness::Lenient, LIMITS.max_skill_bytes);
     }
     assert_eq!(
         errors(named(&catalog, "bad")),
@@ -244,6 +246,6 @@ fn a_root_that_is_itself_a_skill_in_another_spelling_is_found() {
 fn a_manifest_file_may_be_named_as_a_root() {
     let world = World::new();
     world.skill("root/s");
-    let catalog = look(&world.at("root/s/SKILL.md"), &options(Mode::Lenient));
+    let catalog = look(&world.at("root/s/SKILL.md"), &options(Strictness::Lenient));
     assert_eq!(only(&catalog).place.path(), world.at("root/s"));
 }

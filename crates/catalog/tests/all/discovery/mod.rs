@@ -7,7 +7,7 @@ mod links;
 mod manifests;
 pub(crate) mod roots;
 
-use metier_model::Mode;
+use metier_model::Strictness;
 
 use crate::{World, codes, errors, found, named, only};
 
@@ -16,7 +16,7 @@ use crate::{World, codes, errors, found, named, only};
 #[track_caller]
 fn invalid(world: &World, code: &str) {
     world.skill("root/good");
-    for mode in [Mode::Lenient, Mode::Strict] {
+    for mode in [Strictness::Lenient, Strictness::Strict] {
         let catalog = world.look_in(mode);
         assert!(named(&catalog, "good").card.is_some());
         let entry = named(&catalog, "bad");
@@ -41,7 +41,7 @@ fn odd(world: &World, code: &str) {
         "{:?}",
         entry.diagnostics
     );
-    let catalog = world.look_in(Mode::Strict);
+    let catalog = world.look_in(Strictness::Strict);
     assert!(
         errors(only(&catalog)).contains(&code),
         "{:?}",

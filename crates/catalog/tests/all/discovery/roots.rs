@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use metier_catalog::{Catalog, Entry, Options, Root, discover};
-use metier_model::{Mode, Severity, Source};
+use metier_catalog::{Catalog, CatalogEntry, DiscoveryOptions, Root, discover};
+use metier_model::{DiagnosticSeverity, Source, Strictness};
 
 use crate::{LIMITS, World, codes, errors, only, options};
 
 fn looked(roots: Vec<Root>) -> Catalog {
-    discover(roots, &options(Mode::Lenient))
+    discover(roots, &options(Strictness::Lenient))
 }
 
 #[test]
@@ -20,7 +20,7 @@ fn a_named_root_must_be_there() {
     for path in ["missing", "file", "dangling", "loop", "file/below"] {
         let catalog = looked(vec![Root::explicit(Source::Inline, world.at(path))]);
         assert_eq!(codes(&catalog.diagnostics), ["root-unreadable"], "{path}");
-        assert_eq!(catalog.diagnostics[0].severity, Severity::Error);
+        assert_eq!(catalog.diagnostics[0].severity, DiagnosticSeverity::Error);
     }
 }
 
@@ -109,10 +109,10 @@ fn a_root_inside_of_a_root_finds_nothing_twice() {
 
 #[test]
 fn built_in_skills_conform_and_load() {
-    for mode in [Mode::Lenient, Mode::Strict] {
+    for mode in [Strictness::Lenient, Strictness::Strict] {
         let catalog = discover(
             Vec::new(),
-            &Options {
+            &DiscoveryOptions {
                 builtins: true,
                 ..options(mode)
             },
@@ -131,7 +131,7 @@ fn built_in_skills_conform_and_load() {
 
 /// Discovery and loading report the same about a skill.
 #[track_caller]
-pub(crate) fn loads_as_listed(entry: &Entry, mode: Mode) {
+pub(crate) fn loads_as_listed(entry: &CatalogEntry, mode: Strictness) {
     let Ok((parsed, _)) = entry.load(mode, LIMITS.max_skill_bytes) else {
         assert!(
             entry.card.is_none(),

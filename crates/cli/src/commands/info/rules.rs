@@ -1,9 +1,9 @@
 //! The rest of a manifest: rules about tools, triggers, and every field without a line of its own.
 
-use metier::skill::Manifest;
+use metier::skill::SkillManifest;
 use serde_json::Value;
 
-use super::Page;
+use super::InfoPage;
 use crate::output::{Tone, one_line};
 
 /// Fields that have a line of their own; every other one is printed as it is, so that nothing that
@@ -48,7 +48,7 @@ const SHOWN: &[&str] = &[
 ];
 
 /// The rest of a manifest.
-pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
+pub(super) fn show(page: &mut InfoPage<'_>, manifest: &SkillManifest) {
     let (tools, contract, code, triggers) = (
         &manifest.tools,
         &manifest.contract,
@@ -111,7 +111,7 @@ pub(super) fn show(page: &mut Page<'_>, manifest: &Manifest) {
     }
 }
 
-impl Page<'_> {
+impl InfoPage<'_> {
     /// A field without a line of its own: its parts are on the lines below.
     fn value(&mut self, name: &str, value: &Value) {
         match inline_value(value) {

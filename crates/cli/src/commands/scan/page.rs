@@ -1,7 +1,9 @@
 //! The findings of a scan, as a page for people.
 
 use metier::{
-    scans::{Finding, Frame, ScannedSkill, Severity, Stance, Verdict, suggested},
+    scans::{
+        Finding, FindingSeverity, ScanConsequence, ScannedSkill, SourceExcerpt, Verdict, suggested,
+    },
     text::visible,
 };
 use unicode_width::UnicodeWidthStr;
@@ -70,9 +72,9 @@ pub(super) fn total(scans: &[ScannedSkill]) -> String {
 
 fn findings(scan: &ScannedSkill, bad: bool, output: &Output, out: &mut String) {
     let least = if bad {
-        Severity::Critical
+        FindingSeverity::Critical
     } else {
-        Severity::Warning
+        FindingSeverity::Warning
     };
     let shown = |finding: &&Finding| finding.severity >= least || output.is_verbose();
     let most = if output.is_verbose() {
@@ -125,23 +127,27 @@ fn summary(scan: &ScannedSkill, output: &Output) -> String {
         Verdict::Warning => output.paint("!", Tone::Warn),
         _ => output.paint("✓", Tone::Good),
     };
-    let number = |severity: Severity| {
+    let number = |severity: FindingSeverity| {
         let findings = scan.report.findings.iter();
         findings
             .filter(|finding| finding.severity == severity)
             .count()
     };
-    let mut parts: Vec<String> = [Severity::Critical, Severity::Warning, Severity::Info]
-        .into_iter()
-        .map(|severity| (number(severity), severity.word()))
-        .chain([
-            (scan.report.unread.len(), "not read"),
-            (scan.suppressed, "suppressed"),
-            (scan.left_out, "in the baseline"),
-        ])
-        .filter(|(number, _)| *number > 0)
-        .map(|(number, word)| format!("{number} {word}"))
-        .collect();
+    let mut parts: Vec<String> = [
+        FindingSeverity::Critical,
+        FindingSeverity::Warning,
+        FindingSeverity::Info,
+    ]
+    .into_iter()
+    .map(|severity| (number(severity), severity.word()))
+    .chain([
+        (scan.report.unread.len(), "not read"),
+        (scan.suppressed, "suppressed"),
+        (scan.left_out, "in the baseline"),
+    ])
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, word)| format!("{number} {word}"))
+    .collect();
     parts.push(count(scan.report.files, "file"));
     let mut line = format!(
         "{sign} {}: {} ({})",
@@ -158,7 +164,10 @@ fn summary(scan: &ScannedSkill, output: &Output) -> String {
         ));
     }
     line.push('\n');
-    if accepted.is_none() && scan.stance() == Stance::Blocked && verdict >= Verdict::Incomplete {
+    if accepted.is_none()
+        && scan.stance() == ScanConsequence::Blocked
+        && verdict >= Verdict::Incomplete
+    {
         line.push_str(&format!(
             "  {} it is blocked; if you have reviewed it yourself: metier scan {} --accept --reason TEXT\n",
             output.paint("hint:", Tone::Note),
@@ -171,14 +180,14 @@ fn summary(scan: &ScannedSkill, output: &Output) -> String {
 fn describe(
     scan: &ScannedSkill,
     finding: &Finding,
-    frame: Option<&Frame>,
+    frame: Option<&SourceExcerpt>,
     output: &Output,
     out: &mut String,
 ) {
     let tone = match finding.severity {
-        Severity::Critical => Tone::Bad,
-        Severity::Warning => Tone::Warn,
-        Severity::Info => Tone::Faint,
+        FindingSeverity::Critical => Tone::Bad,
+        FindingSeverity::Warning => Tone::Warn,
+        FindingSeverity::Info => Tone::Faint,
     };
     let folder = scan.entry.place.path();
     let path = match finding.place.file.as_str() {
@@ -221,7 +230,7 @@ fn describe(
 }
 
 /// The lines around a finding, with a mark below its column.
-fn draw(finding: &Finding, frame: &Frame, output: &Output, out: &mut String) {
+fn draw(finding: &Finding, frame: &SourceExcerpt, output: &Output, out: &mut String) {
     let last = frame.first as usize + frame.lines.len().saturating_sub(1);
     let width = last.to_string().len();
     let bar = output.paint("|", Tone::Faint);

@@ -12,13 +12,13 @@ use subtle::ConstantTimeEq;
 use url::Host;
 
 use super::{
-    Decision, OpenConnection, Seen, Shared,
-    message::{Framing, Head, Parsed, parse},
+    OpenConnection, ProxyConnection, ProxyDecision, ProxyShared,
+    message::{Framing, ParsedHead, RequestHead, parse},
     relay::{Flow, Way, hang_up},
     sniff::{Hello, hello},
 };
 use crate::net::{
-    hosts::{Refusal, Target, authority, shown},
+    hosts::{FetchTarget, HostRefusal, authority, shown},
     reach::{Unreached, left, reach},
 };
 
@@ -45,15 +45,15 @@ impl Refused {
     }
 }
 
-impl From<Refusal> for Refused {
-    fn from(refusal: Refusal) -> Self {
+impl From<HostRefusal> for Refused {
+    fn from(refusal: HostRefusal) -> Self {
         Self::with(403, refusal.to_string())
     }
 }
 
-pub(super) fn serve(shared: &Shared, id: usize, client: &TcpStream) {
+pub(super) fn serve(shared: &ProxyShared, id: usize, client: &TcpStream) {
     let flow = Flow::new(shared);
-    let mut seen = Seen::nothing();
+    let mut seen = ProxyConnection::nothing();
     let connection = Connection {
         shared,
         id,
@@ -67,9 +67,9 @@ pub(super) fn serve(shared: &Shared, id: usize, client: &TcpStream) {
         if let Some((status, text)) = refused.told {
             turn_away(client, status, &text);
         }
-        seen.decision = Decision::Refused(refused.reason);
+        seen.decision = ProxyDecision::Refused(refused.reason);
     } else if let Some(limit) = flow.cut() {
-        seen.decision = Decision::Cut(limit.to_owned());
+        seen.decision = ProxyDecision::Cut(limit.to_owned());
     }
     hang_up(client);
     seen.bytes_up = flow.bytes(Way::Up);
@@ -119,7 +119,7 @@ pub(super) fn turn_away(mut client: &TcpStream, status: u16, text: &str) {
 }
 
 struct Connection<'a> {
-    shared: &'a Shared,
+    shared: &'a ProxyShared,
     id: usize,
     client: &'a TcpStream,
     flow: &'a Flow<'a>,
@@ -128,7 +128,7 @@ struct Connection<'a> {
 }
 
 impl Connection<'_> {
-    fn run(&self, seen: &mut Seen) -> Result<(), Refused> {
+    fn run(&self, seen: &mut ProxyConnection) -> Result<(), Refused> {
         let ended = |_| Refused::silently("the proxy has ended");
         self.shared.keep(self.id, self.client).map_err(ended)?;
         let (head, rest) = self.head()?;
@@ -147,7 +147,7 @@ impl Connection<'_> {
     }
 
     /// Reads the head, and what came with it.
-    fn head(&self) -> Result<(Head, Vec<u8>), Refused> {
+    fn head(&self) -> Result<(RequestHead, Vec<u8>), Refused> {
         let limits = &self.shared.limits;
         let deadline = Instant::now() + limits.head;
         let mut client = self.client;
@@ -165,12 +165,12 @@ impl Connection<'_> {
             };
             bytes.extend_from_slice(&piece[..count]);
             match parse(&bytes) {
-                Parsed::Head(head, length) if length <= limits.max_head => {
+                ParsedHead::Head(head, length) if length <= limits.max_head => {
                     return Ok((head, bytes.split_off(length)));
                 }
-                Parsed::More if bytes.len() <= limits.max_head => {}
-                Parsed::Bad => return Err(Refused::with(400, "this is not an HTTP/1 request")),
-                Parsed::Head(..) | Parsed::More => {
+                ParsedHead::More if bytes.len() <= limits.max_head => {}
+                ParsedHead::Bad => return Err(Refused::with(400, "this is not an HTTP/1 request")),
+                ParsedHead::Head(..) | ParsedHead::More => {
                     let text = format!(
                         "the request headers have more than {} bytes",
                         limits.max_head
@@ -182,7 +182,7 @@ impl Connection<'_> {
     }
 
     /// Whether the request has the credential. The comparison takes as long for a good guess as for a bad one.
-    fn is_known(&self, head: &Head) -> bool {
+    fn is_known(&self, head: &RequestHead) -> bool {
         let given = head
             .only("proxy-authorization")
             .and_then(|value| value.split_once(' '));
@@ -195,7 +195,12 @@ impl Connection<'_> {
         })
     }
 
-    fn reach(&self, host: &Host, port: u16, seen: &mut Seen) -> Result<TcpStream, Refused> {
+    fn reach(
+        &self,
+        host: &Host,
+        port: u16,
+        seen: &mut ProxyConnection,
+    ) -> Result<TcpStream, Refused> {
         seen.host = host.to_string();
         seen.port = port;
         let shared = self.shared;
@@ -219,8 +224,13 @@ impl Connection<'_> {
     }
 
     /// `GET http://host/path`: passed on as `GET /path`.
-    fn forward(&self, head: &Head, rest: Vec<u8>, seen: &mut Seen) -> Result<(), Refused> {
-        let target = Target::parse(&head.target)?;
+    fn forward(
+        &self,
+        head: &RequestHead,
+        rest: Vec<u8>,
+        seen: &mut ProxyConnection,
+    ) -> Result<(), Refused> {
+        let target = FetchTarget::parse(&head.target)?;
         if target.is_secure() {
             return Err(Refused::with(
                 400,
@@ -242,9 +252,14 @@ impl Connection<'_> {
     }
 
     /// `CONNECT host:port`: bytes, once it is clear that they are for that host.
-    fn tunnel(&self, head: &Head, rest: Vec<u8>, seen: &mut Seen) -> Result<(), Refused> {
+    fn tunnel(
+        &self,
+        head: &RequestHead,
+        rest: Vec<u8>,
+        seen: &mut ProxyConnection,
+    ) -> Result<(), Refused> {
         let (host, Some(port)) = authority(&head.target)? else {
-            return Err(Refusal::url("CONNECT needs `host:port`").into());
+            return Err(HostRefusal::url("CONNECT needs `host:port`").into());
         };
         let server = self.reach(&host, port, seen)?;
         let mut client = self.client;
@@ -252,7 +267,7 @@ impl Connection<'_> {
         established.map_err(|_| Refused::silently("it ended before the tunnel was open"))?;
         self.both_ways(&server, false, || {
             let (first, inside) = self.first(&host, port, rest)?;
-            let Inside::Request(request, length) = inside else {
+            let InsideStream::Request(request, length) = inside else {
                 let mut to = &server;
                 let sent = to
                     .write_all(&first)
@@ -260,7 +275,7 @@ impl Connection<'_> {
                 if sent.is_err() {
                     hang_up(&server);
                 }
-                return Ok(Ended::Stream);
+                return Ok(EndedConnection::Stream);
             };
             let framing = request.framing().map_err(|text| Refused::with(400, text))?;
             let name = match port {
@@ -278,18 +293,18 @@ impl Connection<'_> {
         host: &Host,
         port: u16,
         mut bytes: Vec<u8>,
-    ) -> Result<(Vec<u8>, Inside), Refused> {
+    ) -> Result<(Vec<u8>, InsideStream), Refused> {
         let mut piece = [0; 4096];
         loop {
             match judge(&bytes, host, port)? {
-                Inside::More => {}
+                InsideStream::More => {}
                 inside => return Ok((bytes, inside)),
             }
             if bytes.len() > self.shared.limits.max_head {
                 return Err(Refused::silently("the TLS ClientHello is too large"));
             }
             match self.flow.read(self.client, &mut piece, Way::Up) {
-                Ok(0) | Err(_) if bytes.is_empty() => return Ok((bytes, Inside::Bytes)),
+                Ok(0) | Err(_) if bytes.is_empty() => return Ok((bytes, InsideStream::Bytes)),
                 Ok(0) | Err(_) => {
                     return Err(Refused::silently(
                         "the connection ended during the TLS ClientHello",
@@ -307,7 +322,7 @@ impl Connection<'_> {
         head: &[u8],
         framing: Framing,
         rest: Vec<u8>,
-    ) -> Result<Ended, Refused> {
+    ) -> Result<EndedConnection, Refused> {
         let mut to = server;
         let mut from = BufReader::new(io::Cursor::new(rest).chain(Upward(self)));
         let timed = to.set_write_timeout(Some(self.shared.limits.idle));
@@ -319,7 +334,7 @@ impl Connection<'_> {
                 Err(Refused::with(400, error.to_string()))
             }
             // The server may have answered and closed before it read everything: its answer is still passed on.
-            Ok(()) | Err(_) => Ok(Ended::Request),
+            Ok(()) | Err(_) => Ok(EndedConnection::Request),
         }
     }
 
@@ -328,7 +343,7 @@ impl Connection<'_> {
         &self,
         server: &TcpStream,
         one: bool,
-        up: impl FnOnce() -> Result<Ended, Refused>,
+        up: impl FnOnce() -> Result<EndedConnection, Refused>,
     ) -> Result<(), Refused> {
         let down = || match self.flow.pump(server, self.client, Way::Down) {
             Ok(()) if !one => {
@@ -345,8 +360,8 @@ impl Connection<'_> {
             spawned.map_err(|_| Refused::with(503, "no thread for the connection"))?;
             let mut result = up();
             match &mut result {
-                Ok(Ended::Request) => {} // some servers take half a connection for none
-                Ok(Ended::Stream) => {
+                Ok(EndedConnection::Request) => {} // some servers take half a connection for none
+                Ok(EndedConnection::Stream) => {
                     server.shutdown(Shutdown::Write).ok(); // likewise
                 }
                 Err(refused) => {
@@ -366,7 +381,7 @@ impl Connection<'_> {
 }
 
 /// How the way up ended.
-enum Ended {
+enum EndedConnection {
     /// The child sends no more.
     Stream,
     /// One request was sent, and no more is taken.
@@ -384,21 +399,21 @@ impl Read for Upward<'_> {
 
 /// What a tunnel carries.
 #[derive(Debug)]
-enum Inside {
+enum InsideStream {
     /// More bytes are needed to decide.
     More,
     /// TLS for the right host, or a protocol that was approved with its port.
     Bytes,
     /// A request of HTTP/1 for the right host, with the length of its head.
-    Request(Head, usize),
+    Request(RequestHead, usize),
 }
 
-fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<Inside, Refused> {
+fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<InsideStream, Refused> {
     match hello(bytes) {
-        Hello::More => return Ok(Inside::More),
-        Hello::To(None) => return Ok(Inside::Bytes),
+        Hello::More => return Ok(InsideStream::More),
+        Hello::To(None) => return Ok(InsideStream::Bytes),
         Hello::To(Some(name)) if name.trim_end_matches('.') == host.to_string() => {
-            return Ok(Inside::Bytes);
+            return Ok(InsideStream::Bytes);
         }
         Hello::To(Some(name)) => {
             let text = format!(
@@ -414,12 +429,12 @@ fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<Inside, Refused> {
         Hello::Other => {}
     }
     let (head, length) = match parse(bytes) {
-        Parsed::More => return Ok(Inside::More),
-        Parsed::Head(head, length) => (head, length),
-        Parsed::Bad if port == 80 => {
+        ParsedHead::More => return Ok(InsideStream::More),
+        ParsedHead::Head(head, length) => (head, length),
+        ParsedHead::Bad if port == 80 => {
             return Err(Refused::silently("port 80 requires HTTP"));
         }
-        Parsed::Bad => return Ok(Inside::Bytes),
+        ParsedHead::Bad => return Ok(InsideStream::Bytes),
     };
     let named = head.only("host").map(authority);
     let same = match named {
@@ -428,7 +443,7 @@ fn judge(bytes: &[u8], host: &Host, port: u16) -> Result<Inside, Refused> {
     };
     let direct = head.method != "CONNECT" && (head.target.starts_with('/') || head.target == "*");
     if same && direct {
-        return Ok(Inside::Request(head, length));
+        return Ok(InsideStream::Request(head, length));
     }
     let text = format!("a tunnel to `{host}` carries a request for another host");
     Err(Refused::with(403, text))

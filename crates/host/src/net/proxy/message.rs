@@ -6,7 +6,7 @@ use std::io::{self, BufRead, Read, Write};
 
 /// The head of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Head {
+pub(super) struct RequestHead {
     pub(super) method: String,
     pub(super) target: String,
     minor: u8,
@@ -15,11 +15,11 @@ pub(super) struct Head {
 
 /// What the bytes so far are.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Parsed {
+pub(super) enum ParsedHead {
     /// The beginning of a head.
     More,
     /// A head, and its length.
-    Head(Head, usize),
+    Head(RequestHead, usize),
     /// The bytes are not an HTTP/1 request.
     Bad,
 }
@@ -47,30 +47,30 @@ const HOP_BY_HOP: &[&str] = &[
     "upgrade",
 ];
 
-pub(super) fn parse(bytes: &[u8]) -> Parsed {
+pub(super) fn parse(bytes: &[u8]) -> ParsedHead {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
     let length = match request.parse(bytes) {
         Ok(httparse::Status::Complete(length)) => length,
-        Ok(httparse::Status::Partial) => return Parsed::More,
-        Err(_) => return Parsed::Bad,
+        Ok(httparse::Status::Partial) => return ParsedHead::More,
+        Err(_) => return ParsedHead::Bad,
     };
     let (Some(method), Some(target), Some(minor)) = (request.method, request.path, request.version)
     else {
-        return Parsed::Bad;
+        return ParsedHead::Bad;
     };
     let own =
         |header: &httparse::Header<'_>| (header.name.to_ascii_lowercase(), header.value.to_vec());
-    let head = Head {
+    let head = RequestHead {
         method: method.to_owned(),
         target: target.to_owned(),
         minor,
         headers: request.headers.iter().map(own).collect(),
     };
-    Parsed::Head(head, length)
+    ParsedHead::Head(head, length)
 }
 
-impl Head {
+impl RequestHead {
     /// The only header of this name.
     pub(super) fn only(&self, name: &'static str) -> Option<&str> {
         let mut all = self.all(name);

@@ -2,11 +2,11 @@
 
 use proptest::prelude::*;
 
-use super::{Framing, Head, Parsed, parse};
+use super::{Framing, ParsedHead, RequestHead, parse};
 
-fn head(text: &str) -> Head {
+fn head(text: &str) -> RequestHead {
     match parse(text.as_bytes()) {
-        Parsed::Head(head, length) if length == text.len() => head,
+        ParsedHead::Head(head, length) if length == text.len() => head,
         other => panic!("{text:?}: {other:?}"),
     }
 }
@@ -99,9 +99,9 @@ proptest! {
         parse(bytes.as_bytes());
         copied(Framing::Chunked, &bytes);
         let text = format!("GET /a HTTP/1.1\r\nX: {value}\r\nHost: b\r\n\r\n");
-        if let Parsed::Head(head, _) = parse(text.as_bytes()) {
+        if let ParsedHead::Head(head, _) = parse(text.as_bytes()) {
             let onward = head.onward("/a", "c", Framing::None);
-            let Parsed::Head(again, length) = parse(&onward) else {
+            let ParsedHead::Head(again, length) = parse(&onward) else {
                 return Err(TestCaseError::fail("not a head"));
             };
             prop_assert_eq!(length, onward.len());

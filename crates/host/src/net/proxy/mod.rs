@@ -15,7 +15,7 @@
 //! there, or in the encrypted part of the ClientHello. Nor is what an approved host does with the data it gets.
 //!
 //! Refusals that follow from the approval alone are answered with 403 and the reason. What fails after a name was
-//! looked up is answered with 502 and one text, as in [`fetch`](super::fetch); [`Seen`] has the cause.
+//! looked up is answered with 502 and one text, as in [`fetch`](super::fetch); [`ProxyConnection`] has the cause.
 
 mod connection;
 mod message;
@@ -39,17 +39,17 @@ use std::{
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::{hosts::Hosts, reach::Resolve};
+use super::{hosts::AllowedHosts, reach::Resolve};
 
 /// One connection that was made to the proxy, once it is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Seen {
+pub struct ProxyConnection {
     /// The requested host; empty when the request did not get that far.
     pub host: String,
     /// Its port; 0 likewise.
     pub port: u16,
     /// The decision about the connection.
-    pub decision: Decision,
+    pub decision: ProxyDecision,
     /// Bytes from the child to the host.
     pub bytes_up: u64,
     /// Bytes from the host to the child.
@@ -67,35 +67,35 @@ pub trait ConnectionLog: Send + Sync {
     fn open(&self, host: &str, port: u16) -> Result<Box<dyn OpenConnection>, String>;
 
     /// A connection was refused before anything was opened.
-    fn refused(&self, seen: &Seen);
+    fn refused(&self, seen: &ProxyConnection);
 }
 
 /// A connection that was written down and is not over.
 pub trait OpenConnection: Send {
     /// Called when the connection has ended.
-    fn over(self: Box<Self>, seen: &Seen);
+    fn over(self: Box<Self>, seen: &ProxyConnection);
 }
 
 /// For callers that only need finished connections; the receiver can be gone.
-impl ConnectionLog for Sender<Seen> {
+impl ConnectionLog for Sender<ProxyConnection> {
     fn open(&self, _host: &str, _port: u16) -> Result<Box<dyn OpenConnection>, String> {
         Ok(Box::new(self.clone()))
     }
 
-    fn refused(&self, seen: &Seen) {
+    fn refused(&self, seen: &ProxyConnection) {
         self.send(seen.clone()).ok();
     }
 }
 
-impl OpenConnection for Sender<Seen> {
-    fn over(self: Box<Self>, seen: &Seen) {
+impl OpenConnection for Sender<ProxyConnection> {
+    fn over(self: Box<Self>, seen: &ProxyConnection) {
         self.send(seen.clone()).ok();
     }
 }
 
 /// What the proxy did with a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Decision {
+pub enum ProxyDecision {
     /// The connection was allowed.
     Allowed,
     /// It was refused, for this reason. The reason can contain more than the child gets.
@@ -142,8 +142,8 @@ impl Default for ProxyLimits {
 
 /// A proxy that runs until it is stopped or dropped.
 #[derive(Debug)]
-pub struct Proxy {
-    shared: Arc<Shared>,
+pub struct NetworkProxy {
+    shared: Arc<ProxyShared>,
     wake: UnixStream,
     accepting: Option<JoinHandle<()>>,
 }
@@ -151,14 +151,14 @@ pub struct Proxy {
 /// The user name in the proxy's URL; the credential is the password.
 const USER: &str = "metier";
 
-impl Proxy {
+impl NetworkProxy {
     /// Serves `listener`, which may belong to another network namespace, until it is stopped.
     ///
     /// `credential` has to be random, at least 16 characters of `A–Z a–z 0–9 - _`, and a new one for each activation. Every
     /// connection is reported to `log` before it is made, and when it has ended.
     pub fn start(
         listener: TcpListener,
-        hosts: Hosts,
+        hosts: AllowedHosts,
         credential: &str,
         limits: ProxyLimits,
         resolve: Arc<dyn Resolve>,
@@ -171,7 +171,7 @@ impl Proxy {
         }
         listener.set_nonblocking(true)?;
         let (wake, woken) = UnixStream::pair()?;
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(ProxyShared {
             hosts,
             secret: STANDARD.encode(format!("{USER}:{credential}")),
             limits,
@@ -200,7 +200,7 @@ impl Proxy {
 
     /// Ends the proxy and its connections, and returns the finished ones, oldest end first.
     #[must_use]
-    pub fn stop(mut self) -> Vec<Seen> {
+    pub fn stop(mut self) -> Vec<ProxyConnection> {
         self.end();
         std::mem::take(&mut self.shared.book().seen)
     }
@@ -221,15 +221,15 @@ impl Proxy {
     }
 }
 
-impl Drop for Proxy {
+impl Drop for NetworkProxy {
     fn drop(&mut self) {
         self.end();
     }
 }
 
 /// What all connections of a proxy have in common.
-struct Shared {
-    hosts: Hosts,
+struct ProxyShared {
+    hosts: AllowedHosts,
     secret: String,
     limits: ProxyLimits,
     resolve: Arc<dyn Resolve>,
@@ -245,10 +245,10 @@ struct Book {
     ended: bool,
     count: usize,
     streams: BTreeMap<usize, Vec<TcpStream>>,
-    seen: Vec<Seen>,
+    seen: Vec<ProxyConnection>,
 }
 
-impl std::fmt::Debug for Shared {
+impl std::fmt::Debug for ProxyShared {
     /// Formats the proxy without its credential.
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared")
@@ -258,7 +258,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-impl Shared {
+impl ProxyShared {
     fn book(&self) -> MutexGuard<'_, Book> {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -283,7 +283,7 @@ impl Shared {
         Ok(())
     }
 
-    fn over(&self, id: usize, seen: Seen, opened: Option<Box<dyn OpenConnection>>) {
+    fn over(&self, id: usize, seen: ProxyConnection, opened: Option<Box<dyn OpenConnection>>) {
         match opened {
             Some(opened) => opened.over(&seen),
             None => self.log.refused(&seen),
@@ -294,7 +294,7 @@ impl Shared {
     }
 }
 
-fn accept(shared: &Arc<Shared>, listener: &TcpListener, woken: &UnixStream) {
+fn accept(shared: &Arc<ProxyShared>, listener: &TcpListener, woken: &UnixStream) {
     loop {
         let mut both = [
             PollFd::from_borrowed_fd(listener.as_fd(), PollFlags::IN),
@@ -321,7 +321,7 @@ fn accept(shared: &Arc<Shared>, listener: &TcpListener, woken: &UnixStream) {
 }
 
 /// Starts a thread for a connection, or returns why not.
-fn admit(shared: &Arc<Shared>, client: TcpStream) {
+fn admit(shared: &Arc<ProxyShared>, client: TcpStream) {
     let limits = &shared.limits;
     if client.set_nonblocking(false).is_err() {
         return;
@@ -334,10 +334,10 @@ fn admit(shared: &Arc<Shared>, client: TcpStream) {
     let refuse = |status: u16, text: String| {
         // An exceeded limit is reported once, or the list would have no end.
         if id <= limits.max_total + 1 {
-            let decision = Decision::Refused(text.clone());
-            let seen = Seen {
+            let decision = ProxyDecision::Refused(text.clone());
+            let seen = ProxyConnection {
                 decision,
-                ..Seen::nothing()
+                ..ProxyConnection::nothing()
             };
             shared.over(id, seen, None);
         }
@@ -362,7 +362,7 @@ fn admit(shared: &Arc<Shared>, client: TcpStream) {
     let spawned = thread::Builder::new()
         .name("metier-proxied".to_owned())
         .spawn(move || {
-            let _slot = Slot(&own);
+            let _slot = ConnectionSlot(&own);
             connection::serve(&own, id, &client);
         });
     if spawned.is_err() {
@@ -371,20 +371,20 @@ fn admit(shared: &Arc<Shared>, client: TcpStream) {
 }
 
 /// Gives its place back even when a thread panics.
-struct Slot<'a>(&'a Shared);
+struct ConnectionSlot<'a>(&'a ProxyShared);
 
-impl Drop for Slot<'_> {
+impl Drop for ConnectionSlot<'_> {
     fn drop(&mut self) {
         self.0.open.fetch_sub(1, Ordering::SeqCst);
     }
 }
 
-impl Seen {
+impl ProxyConnection {
     fn nothing() -> Self {
         Self {
             host: String::new(),
             port: 0,
-            decision: Decision::Allowed,
+            decision: ProxyDecision::Allowed,
             bytes_up: 0,
             bytes_down: 0,
             ms: 0,

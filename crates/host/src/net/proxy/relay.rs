@@ -12,11 +12,11 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::Shared;
+use super::ProxyShared;
 
 /// One connection's clock and counters.
 pub(super) struct Flow<'a> {
-    shared: &'a Shared,
+    shared: &'a ProxyShared,
     started: Instant,
     last_ms: AtomicU64,
     up: AtomicU64,
@@ -32,7 +32,7 @@ pub(super) enum Way {
 }
 
 impl<'a> Flow<'a> {
-    pub(super) fn new(shared: &'a Shared) -> Self {
+    pub(super) fn new(shared: &'a ProxyShared) -> Self {
         Self {
             shared,
             started: Instant::now(),

@@ -27,7 +27,7 @@ pub(super) fn hello(bytes: &[u8]) -> Hello {
         Some(&HANDSHAKE) => {}
         Some(_) => return Hello::Other,
     }
-    let mut records = Bytes(bytes);
+    let mut records = HelloBytes(bytes);
     let mut message = Vec::new();
     loop {
         if let Some(message) = whole(&message) {
@@ -56,7 +56,7 @@ fn whole(message: &[u8]) -> Option<&[u8]> {
 
 /// The name in a greeting. `None` is a greeting that can't be read, `Some(None)` one without a name.
 fn greeting(body: &[u8]) -> Option<Option<String>> {
-    let mut body = Bytes(body);
+    let mut body = HelloBytes(body);
     body.take(2 + 32)?; // version, random
     body.short()?; // session
     body.long()?; // cipher suites
@@ -64,7 +64,7 @@ fn greeting(body: &[u8]) -> Option<Option<String>> {
     if body.0.is_empty() {
         return Some(None);
     }
-    let mut extensions = Bytes(body.long()?);
+    let mut extensions = HelloBytes(body.long()?);
     if !body.0.is_empty() {
         return None;
     }
@@ -80,8 +80,8 @@ fn greeting(body: &[u8]) -> Option<Option<String>> {
 }
 
 fn server_name(value: &[u8]) -> Option<String> {
-    let mut value = Bytes(value);
-    let mut list = Bytes(value.long()?);
+    let mut value = HelloBytes(value);
+    let mut list = HelloBytes(value.long()?);
     let kind = list.take(1)?;
     let name = list.long()?;
     let whole = kind == [HOST_NAME] && list.0.is_empty() && value.0.is_empty();
@@ -92,9 +92,9 @@ fn server_name(value: &[u8]) -> Option<String> {
 struct Unclear;
 
 /// Bytes that are still to be read.
-struct Bytes<'a>(&'a [u8]);
+struct HelloBytes<'a>(&'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> HelloBytes<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

@@ -3,35 +3,42 @@
 use std::{io::Write, sync::Arc, time::Duration};
 
 use flate2::{Compression, write::GzEncoder};
-use metier_host::net::{Cause, Hosts, Limits, NetError, Refusal, Request, Response, Trust};
+use metier_host::net::{
+    AllowedHosts, FetchLimits, FetchRequest, FetchResponse, HostRefusal, NetError, Trust,
+    UnreachableCause,
+};
 use metier_testkit::patience::ends;
 
 use super::{Dialect, Internet, Server, any, hosts, ok, redirect};
 
-fn get(url: &str) -> Request {
-    Request {
+fn get(url: &str) -> FetchRequest {
+    FetchRequest {
         url: url.to_owned(),
-        ..Request::default()
+        ..FetchRequest::default()
     }
 }
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> FetchLimits {
+    FetchLimits {
         timeout: Duration::from_secs(5),
-        ..Limits::default()
+        ..FetchLimits::default()
     }
 }
 
-fn fetch_on(net: &Internet, hosts: &Hosts, request: &Request) -> Result<Response, NetError> {
+fn fetch_on(
+    net: &Internet,
+    hosts: &AllowedHosts,
+    request: &FetchRequest,
+) -> Result<FetchResponse, NetError> {
     metier_host::net::fetch(request, hosts, &limits(), net, &Trust::system())
 }
 
-fn fetch(hosts: &Hosts, url: &str) -> Result<Response, NetError> {
+fn fetch(hosts: &AllowedHosts, url: &str) -> Result<FetchResponse, NetError> {
     fetch_on(&Internet::default(), hosts, &get(url))
 }
 
 #[track_caller]
-fn refused(result: Result<Response, NetError>, code: &str) {
+fn refused(result: Result<FetchResponse, NetError>, code: &str) {
     match result {
         Err(NetError::Refused(refusal) | NetError::Redirect(refusal)) => {
             assert_eq!(refusal.code(), code, "{refusal}");
@@ -41,14 +48,14 @@ fn refused(result: Result<Response, NetError>, code: &str) {
 }
 
 #[track_caller]
-fn unreachable(result: Result<Response, NetError>) -> Cause {
+fn unreachable(result: Result<FetchResponse, NetError>) -> UnreachableCause {
     match result {
         Err(NetError::Unreachable { cause, .. }) => cause,
         other => panic!("unreachable expected: {other:?}"),
     }
 }
 
-fn header<'r>(response: &'r Response, name: &str) -> Option<&'r str> {
+fn header<'r>(response: &'r FetchResponse, name: &str) -> Option<&'r str> {
     let mut headers = response.headers.iter();
     let found = headers.find(|(own, _)| own == name);
     found.map(|(_, value)| value.as_str())
@@ -87,7 +94,7 @@ fn a_body_and_headers_are_sent_and_a_status_is_no_error() {
             .unwrap();
     });
     for method in ["POST", "put", "PATCH", "DELETE"] {
-        let request = Request {
+        let request = FetchRequest {
             method: method.to_owned(),
             headers: vec![("X-Key".into(), "1".into())],
             body: b"body".to_vec(),
@@ -163,7 +170,7 @@ fn every_spelling_of_an_approved_address_is_that_address() {
 // case 108
 #[test]
 fn metadata_is_refused_by_address_and_by_name() {
-    let wide = Hosts::new(&["localhost".to_owned(), "evil.io".to_owned()], true).unwrap();
+    let wide = AllowedHosts::new(&["localhost".to_owned(), "evil.io".to_owned()], true).unwrap();
     for host in [
         "169.254.169.254",
         "0xa9fea9fe",
@@ -236,11 +243,11 @@ fn the_other_end_has_to_be_what_was_dialled() {
     for peer in ["127.0.0.1:80", "1.2.3.4:81"] {
         let net = net(Dialect::Peer(peer.parse().unwrap()));
         let cause = unreachable(fetch_on(&net, &approved, &get("http://api.example.com/")));
-        assert!(matches!(cause, Cause::Peer(..)), "{cause}");
+        assert!(matches!(cause, UnreachableCause::Peer(..)), "{cause}");
     }
     let own = net(Dialect::Own);
     let cause = unreachable(fetch_on(&own, &approved, &get("http://api.example.com/")));
-    assert!(matches!(cause, Cause::Own(_)), "{cause}");
+    assert!(matches!(cause, UnreachableCause::Own(_)), "{cause}");
     assert!(server.seen().is_empty());
 }
 
@@ -428,7 +435,7 @@ fn look_alikes_are_refused_before_anything_is_looked_up() {
 // case 115
 #[test]
 fn keys_stay_with_their_origin() {
-    let request = |url: &str| Request {
+    let request = |url: &str| FetchRequest {
         headers: vec![
             ("Authorization".into(), "Bearer k".into()),
             ("Cookie".into(), "s=1".into()),
@@ -492,7 +499,7 @@ fn a_post_becomes_a_get_where_browsers_do_it() {
     ] {
         let last = Server::saying("end");
         let first = Server::leading(status, &last.url("/x"));
-        let request = Request {
+        let request = FetchRequest {
             method: "POST".to_owned(),
             headers: vec![("Content-Type".into(), "text/x".into())],
             body: b"body".to_vec(),
@@ -524,7 +531,7 @@ fn headers_that_steer_a_message_are_not_a_skills_to_set() {
         ("x\r\ny", "a"),
         ("", "a"),
     ] {
-        let request = Request {
+        let request = FetchRequest {
             headers: vec![(name.to_owned(), value.to_owned())],
             ..get("http://127.0.0.1:1/")
         };
@@ -536,7 +543,7 @@ fn headers_that_steer_a_message_are_not_a_skills_to_set() {
     }
     for method in ["CONNECT", "TRACE", "GET / HTTP/1.1\r\nX:", "get it"] {
         let method = method.to_owned();
-        let request = Request {
+        let request = FetchRequest {
             method,
             ..get("http://127.0.0.1:1/")
         };
@@ -546,8 +553,11 @@ fn headers_that_steer_a_message_are_not_a_skills_to_set() {
 }
 
 /// Fetches with small limits from a server of this machine.
-fn small(server: &Server, change: impl FnOnce(&mut Limits)) -> Result<Response, NetError> {
-    let mut limits = Limits {
+fn small(
+    server: &Server,
+    change: impl FnOnce(&mut FetchLimits),
+) -> Result<FetchResponse, NetError> {
+    let mut limits = FetchLimits {
         timeout: Duration::from_secs(4),
         max_body: 100_000,
         max_upload: 1000,
@@ -601,7 +611,7 @@ fn a_body_of_exactly_the_limit_is_taken() {
 // case 114
 #[test]
 fn time_is_up_for_everything_together() {
-    let soon = |limits: &mut Limits| limits.timeout = Duration::from_millis(400);
+    let soon = |limits: &mut FetchLimits| limits.timeout = Duration::from_millis(400);
     let drip = Duration::from_millis(50);
     let length = "HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n";
     let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
@@ -685,7 +695,7 @@ fn a_packed_body_is_unpacked_within_the_limits() {
 fn who_asks_for_an_encoding_gets_it() {
     let body = gzip(&vec![0; 400_000]);
     let server = Server::answering(packed(&body));
-    let request = Request {
+    let request = FetchRequest {
         headers: vec![("Accept-Encoding".into(), "gzip".into())],
         ..get(&server.url("/"))
     };
@@ -697,7 +707,7 @@ fn who_asks_for_an_encoding_gets_it() {
 #[test]
 fn no_body_is_not_unpacked() {
     let server = Server::answering(packed(b""));
-    let request = Request {
+    let request = FetchRequest {
         method: "HEAD".to_owned(),
         ..get(&server.url("/"))
     };
@@ -738,7 +748,7 @@ fn a_cut_body_is_not_taken_for_a_whole_one() {
 #[test]
 fn an_upload_has_a_limit() {
     let server = Server::saying("x");
-    let request = Request {
+    let request = FetchRequest {
         method: "POST".to_owned(),
         body: vec![0; limits().max_upload + 1],
         ..get(&server.url("/"))
@@ -752,15 +762,15 @@ fn an_upload_has_a_limit() {
 fn the_systems_resolver_is_held_to_the_same_rules() {
     let server = Server::saying("secret");
     let url = server.url("/");
-    let system = Arc::new(metier_host::net::System::default());
+    let system = Arc::new(metier_host::net::SystemResolver::default());
     let request = get(&url);
     let trust = Trust::system();
-    let fetch = |hosts: &Hosts| {
+    let fetch = |hosts: &AllowedHosts| {
         metier_host::net::fetch(&request, hosts, &limits(), system.as_ref(), &trust)
     };
     assert_eq!(fetch(&hosts(&["127.0.0.1"])).unwrap().body, b"secret");
     assert!(matches!(
         fetch(&any()),
-        Err(NetError::Refused(Refusal::NotPublic { .. }))
+        Err(NetError::Refused(HostRefusal::NotPublic { .. }))
     ));
 }

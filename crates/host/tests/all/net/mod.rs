@@ -19,7 +19,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_host::net::{Dialled, Hosts, Resolve};
+use metier_host::net::{AllowedHosts, Dialled, Resolve};
 use metier_testkit::patience::PATIENCE;
 use rustls::{
     ServerConfig, ServerConnection, StreamOwned,
@@ -27,14 +27,14 @@ use rustls::{
     pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer},
 };
 
-pub(crate) fn hosts(scopes: &[&str]) -> Hosts {
+pub(crate) fn hosts(scopes: &[&str]) -> AllowedHosts {
     let scopes: Vec<String> = scopes.iter().map(|&scope| scope.to_owned()).collect();
-    Hosts::new(&scopes, false).unwrap()
+    AllowedHosts::new(&scopes, false).unwrap()
 }
 
 /// Every public host.
-pub(crate) fn any() -> Hosts {
-    Hosts::new(&[], true).unwrap()
+pub(crate) fn any() -> AllowedHosts {
+    AllowedHosts::new(&[], true).unwrap()
 }
 
 /// A server on an address of loopback; it ends with its last connection.

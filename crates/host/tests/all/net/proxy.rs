@@ -9,7 +9,7 @@ use std::{
 };
 
 use base64::{Engine, engine::general_purpose::STANDARD};
-use metier_host::net::{Decision, Hosts, Proxy, ProxyLimits, Seen};
+use metier_host::net::{AllowedHosts, NetworkProxy, ProxyConnection, ProxyDecision, ProxyLimits};
 use metier_testkit::patience::{PATIENCE, ends};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::aws_lc_rs,
@@ -22,18 +22,18 @@ const CREDENTIAL: &str = "0123456789abcdef-_";
 
 /// A proxy, and the internet behind it.
 struct Door {
-    proxy: Proxy,
+    proxy: NetworkProxy,
     port: u16,
     net: Arc<Internet>,
-    log: mpsc::Receiver<Seen>,
+    log: mpsc::Receiver<ProxyConnection>,
 }
 
 impl Door {
-    fn open(hosts: Hosts, net: Internet) -> Self {
+    fn open(hosts: AllowedHosts, net: Internet) -> Self {
         Self::limited(hosts, net, |_| ())
     }
 
-    fn limited(hosts: Hosts, net: Internet, change: impl FnOnce(&mut ProxyLimits)) -> Self {
+    fn limited(hosts: AllowedHosts, net: Internet, change: impl FnOnce(&mut ProxyLimits)) -> Self {
         let mut limits = ProxyLimits {
             head: Duration::from_millis(1500),
             connect: Duration::from_secs(2),
@@ -48,7 +48,8 @@ impl Door {
         let net = Arc::new(net);
         let resolve = Arc::clone(&net) as Arc<dyn metier_host::net::Resolve>;
         let proxy =
-            Proxy::start(listener, hosts, CREDENTIAL, limits, resolve, Arc::new(send)).unwrap();
+            NetworkProxy::start(listener, hosts, CREDENTIAL, limits, resolve, Arc::new(send))
+                .unwrap();
         Self {
             proxy,
             port,
@@ -88,14 +89,14 @@ impl Door {
     }
 
     /// The next connection that ended.
-    fn seen(&self) -> Seen {
+    fn seen(&self) -> ProxyConnection {
         self.log.recv_timeout(PATIENCE).unwrap()
     }
 
     #[track_caller]
     fn saw_refused(&self, part: &str) {
         match self.seen().decision {
-            Decision::Refused(reason) if reason.contains(part) => {}
+            ProxyDecision::Refused(reason) if reason.contains(part) => {}
             other => panic!("{part:?} expected: {other:?}"),
         }
     }
@@ -150,7 +151,7 @@ fn a_plain_request_is_passed_on_without_what_is_the_proxys() {
     assert_eq!(door.net.lookups(), ["api.example.com"]);
     let seen = door.seen();
     assert_eq!((seen.host.as_str(), seen.port), ("api.example.com", 80));
-    assert_eq!(seen.decision, Decision::Allowed);
+    assert_eq!(seen.decision, ProxyDecision::Allowed);
     assert_eq!(seen.bytes_down, ok("hello").len() as u64);
     assert_eq!(door.proxy.stop(), [seen]);
 }
@@ -278,9 +279,9 @@ fn a_private_address_reads_like_a_dead_one() {
         (body.replace(host, "host"), door.seen().decision)
     };
     let (dead, why) = ask("dead.io");
-    assert!(matches!(why, Decision::Refused(why) if why.contains("no address answered")));
+    assert!(matches!(why, ProxyDecision::Refused(why) if why.contains("no address answered")));
     let (private, why) = ask("private.io");
-    assert!(matches!(why, Decision::Refused(why) if why.contains("is not allowed")));
+    assert!(matches!(why, ProxyDecision::Refused(why) if why.contains("is not allowed")));
     let (metadata, _) = ask("metadata.io");
     let (nowhere, _) = ask("nowhere.io");
     assert!(dead == private && dead == metadata && dead == nowhere);
@@ -344,7 +345,7 @@ fn tls_for_the_host_of_the_tunnel_passes() {
     drop(stream);
     let seen = door.seen();
     assert_eq!((seen.host.as_str(), seen.port), ("api.example.com", 443));
-    assert_eq!(seen.decision, Decision::Allowed);
+    assert_eq!(seen.decision, ProxyDecision::Allowed);
     assert!(seen.bytes_up > 100 && seen.bytes_down > 100, "{seen:?}");
 }
 
@@ -390,7 +391,7 @@ fn a_request_in_a_tunnel_is_for_the_tunnels_host() {
     ] {
         let (answer, decision) = inside(port, &format!("GET /x HTTP/1.1\r\nHost: {host}\r\n\r\n"));
         assert!(answer.ends_with("hello"), "{answer}");
-        assert_eq!(decision, Decision::Allowed);
+        assert_eq!(decision, ProxyDecision::Allowed);
     }
     assert_eq!(server.seen().len(), 3);
     for port in [80, 8080] {
@@ -405,7 +406,7 @@ fn a_request_in_a_tunnel_is_for_the_tunnels_host() {
         ] {
             let (answer, decision) = inside(port, text);
             answered(&answer, 403, "another host");
-            assert!(matches!(decision, Decision::Refused(_)), "{text}");
+            assert!(matches!(decision, ProxyDecision::Refused(_)), "{text}");
         }
     }
     assert_eq!(server.seen().len(), 3);
@@ -592,7 +593,7 @@ fn connections_at_the_same_time_are_counted() {
 // case 113
 #[test]
 fn connections_in_all_are_counted() {
-    let door = Door::limited(Hosts::default(), Internet::default(), |limits| {
+    let door = Door::limited(AllowedHosts::default(), Internet::default(), |limits| {
         limits.max_total = 3;
     });
     for _ in 0..3 {
@@ -621,7 +622,7 @@ fn bytes_are_counted_in_both_directions_together() {
     );
     let line = "GET http://api.example.com/ HTTP/1.1";
     assert!(door.request(line).len() <= 50_000);
-    assert!(matches!(door.seen().decision, Decision::Cut(why) if why.contains("50000 bytes")));
+    assert!(matches!(door.seen().decision, ProxyDecision::Cut(why) if why.contains("50000 bytes")));
     // What is used up stays used up.
     answered(&door.request(line), 403, "50000 bytes");
     door.saw_refused("50000 bytes");
@@ -652,7 +653,7 @@ fn a_quiet_tunnel_is_cut_and_a_busy_one_in_the_end() {
         rest(&mut stream);
         let seen = door.seen();
         assert!(
-            matches!(&seen.decision, Decision::Cut(why) if why.contains(part)),
+            matches!(&seen.decision, ProxyDecision::Cut(why) if why.contains(part)),
             "{seen:?}"
         );
         assert!(seen.ms >= least, "{seen:?}");
@@ -697,9 +698,9 @@ fn a_credential_that_can_be_guessed_is_refused() {
         let (log, _) = mpsc::channel();
         let resolve = Arc::new(Internet::default());
         let limits = ProxyLimits::default();
-        let proxy = Proxy::start(
+        let proxy = NetworkProxy::start(
             listener,
-            Hosts::default(),
+            AllowedHosts::default(),
             credential,
             limits,
             resolve,
@@ -707,7 +708,10 @@ fn a_credential_that_can_be_guessed_is_refused() {
         );
         assert!(proxy.is_err(), "{credential}");
     }
-    assert_eq!(Proxy::url(8080, "abc"), "http://metier:abc@127.0.0.1:8080");
+    assert_eq!(
+        NetworkProxy::url(8080, "abc"),
+        "http://metier:abc@127.0.0.1:8080"
+    );
     let door = Door::open(hosts(&["api.example.com"]), Internet::default());
     let debug = format!("{:?}", door.proxy);
     assert!(

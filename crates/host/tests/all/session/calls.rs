@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metier_host::backend::{Process, Session, SessionError};
+use metier_host::backend::{ChildProcess, SkillProcess, SkillProcessError};
 use metier_sdk::wire::{HostRequest, code, method};
 use serde_json::{Value, json};
 
@@ -103,7 +103,7 @@ fn what_is_too_large_to_be_read_is_not_sent() {
     let text = "x".repeat(5 << 20);
     let refused = session.call(method::TOOL, json!({"text": text}), &desk, PATIENCE);
     assert!(
-        matches!(refused, Err(SessionError::Answered(_))),
+        matches!(refused, Err(SkillProcessError::Answered(_))),
         "{refused:?}"
     );
     assert!(self::text(refused).contains("a message has at most 4194304"));
@@ -144,7 +144,7 @@ fn what_was_asked_ahead_is_asked_once_and_counts_only_if_it_is_the_same() {
     let script = Script::new(ECHO);
     let desk = Desk::default();
     let mut session = script.open(&desk).unwrap();
-    let call = |session: &mut Process<'_>, params: Value| {
+    let call = |session: &mut ChildProcess<'_>, params: Value| {
         session.call(method::HOOK, params, &desk, PATIENCE).unwrap()
     };
     session.ahead(method::HOOK, &json!("a"));
@@ -179,7 +179,7 @@ fn a_child_that_ends_over_what_was_asked_ahead_is_started_again() {
     session.ahead(method::HOOK, &json!("a"));
     let error = session.call(method::HOOK, json!("a"), &desk, PATIENCE);
     assert!(
-        matches!(error, Err(SessionError::Ended { .. })),
+        matches!(error, Err(SkillProcessError::Ended { .. })),
         "{error:?}"
     );
     drop(session);

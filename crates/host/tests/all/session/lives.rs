@@ -4,7 +4,10 @@ use std::fs;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use metier_host::backend::{Clock, Event, Host, Process, Session, SessionError, Worker};
+use metier_host::backend::{
+    ChildProcess, MonotonicClock, ProcessEvent, SkillHost, SkillProcess, SkillProcessError,
+    WorkerCommand,
+};
 use metier_sdk::wire::{HostRequest, RpcError, method};
 use metier_testkit::patience::wait_until;
 use serde_json::{Value, json};
@@ -16,7 +19,7 @@ use crate::room::probe;
 #[derive(Clone, Default)]
 struct Hand(Arc<Mutex<Duration>>);
 
-impl Clock for Hand {
+impl MonotonicClock for Hand {
     fn now(&self) -> Duration {
         *self.0.lock().unwrap()
     }
@@ -26,7 +29,7 @@ impl Clock for Hand {
     }
 }
 
-fn call(session: &mut Process<'_>, timeout: Duration) -> Result<Value, SessionError> {
+fn call(session: &mut ChildProcess<'_>, timeout: Duration) -> Result<Value, SkillProcessError> {
     session.call(method::TOOL, json!({}), &Desk::default(), timeout)
 }
 
@@ -49,7 +52,10 @@ fn one_that_never_answers_is_ended_in_time() {
             "{script}"
         );
         assert!(
-            matches!(&events[..], [Event::Started { .. }, Event::Crashed { .. }]),
+            matches!(
+                &events[..],
+                [ProcessEvent::Started { .. }, ProcessEvent::Crashed { .. }]
+            ),
             "{events:?}"
         );
     }
@@ -58,7 +64,7 @@ fn one_that_never_answers_is_ended_in_time() {
 /// A host whose user has had enough at some moment.
 struct Impatient(Instant);
 
-impl Host for Impatient {
+impl SkillHost for Impatient {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }
@@ -80,11 +86,11 @@ fn one_that_nobody_waits_for_any_more_is_ended_and_can_be_called_again() {
         &Impatient(Instant::now() + Duration::from_millis(100)),
         PATIENCE,
     );
-    assert!(matches!(slow, Err(SessionError::Stopped)), "{slow:?}");
+    assert!(matches!(slow, Err(SkillProcessError::Stopped)), "{slow:?}");
     assert!(!script.lives());
     assert_eq!(call(&mut session, PATIENCE).unwrap(), "quick");
     let events = session.events();
-    let crashed = |event: &Event| matches!(event, Event::Crashed { .. });
+    let crashed = |event: &ProcessEvent| matches!(event, ProcessEvent::Crashed { .. });
     assert!(!events.iter().any(crashed), "{events:?}");
 }
 
@@ -97,11 +103,14 @@ fn a_late_answer_is_nobodys() {
     let desk = Desk::default();
     let mut session = script.open(&desk).unwrap();
     let late = call(&mut session, Duration::from_millis(300));
-    assert!(matches!(late, Err(SessionError::TimedOut(_))), "{late:?}");
+    assert!(
+        matches!(late, Err(SkillProcessError::TimedOut(_))),
+        "{late:?}"
+    );
     assert_eq!(call(&mut session, PATIENCE).unwrap(), "in time");
     let events = session.events();
     assert!(
-        events.contains(&Event::Restarted {
+        events.contains(&ProcessEvent::Restarted {
             attempt: 1,
             waited: Duration::ZERO
         }),
@@ -126,7 +135,7 @@ fn one_that_ends_says_how_and_what_it_said_last() {
         ),
     ] {
         let (answer, _, _) = check(script, PATIENCE);
-        let Err(SessionError::Ended { how, stderr }) = answer else {
+        let Err(SkillProcessError::Ended { how, stderr }) = answer else {
             panic!("{script}: {answer:?}");
         };
         assert_eq!(how, expected);
@@ -139,7 +148,7 @@ fn one_that_does_not_begin_is_not_opened() {
     let desk = Desk::default();
     let refused = |text: &str, patience: Duration| {
         let script = Script::new(text);
-        let opened = Process::open(script.worker(), &hello(), &desk, patience);
+        let opened = ChildProcess::open(script.worker(), &hello(), &desk, patience);
         let refused = opened.err().map(|error| error.to_string()).unwrap();
         assert!(!script.lives(), "{text}");
         refused
@@ -164,17 +173,17 @@ fn one_that_does_not_begin_is_not_opened() {
         wrong.starts_with("broke the protocol: its contributions are malformed: "),
         "{wrong}"
     );
-    let missing = Worker {
+    let missing = WorkerCommand {
         binary: "/no/such/program".into(),
         arguments: Vec::new(),
         variables: Vec::new(),
         confinement: "unsandboxed",
     };
-    let missing = Process::open(missing, &hello(), &desk, PATIENCE)
+    let missing = ChildProcess::open(missing, &hello(), &desk, PATIENCE)
         .err()
         .unwrap();
     assert!(
-        matches!(missing, SessionError::NotStarted(_)),
+        matches!(missing, SkillProcessError::NotStarted(_)),
         "{missing:?}"
     );
 }
@@ -186,12 +195,12 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
         "begin()\nhear()\nif os.path.exists(sys.argv[1] + '/well'): send(id=2, result='well')\nelse: sys.exit(1)\nhear()",
     );
     let (desk, hand) = (Desk::default(), Hand::default());
-    let opened = Process::open_with(script.worker(), &hello(), &desk, PATIENCE, hand.clone());
+    let opened = ChildProcess::open_with(script.worker(), &hello(), &desk, PATIENCE, hand.clone());
     let mut session = opened.unwrap();
     for _ in 0..5 {
         let ended = call(&mut session, PATIENCE);
         assert!(
-            matches!(ended, Err(SessionError::Ended { .. })),
+            matches!(ended, Err(SkillProcessError::Ended { .. })),
             "{ended:?}"
         );
         assert!(!script.lives());
@@ -205,7 +214,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
         .events()
         .into_iter()
         .filter_map(|event| match event {
-            Event::Restarted { waited, .. } => Some(waited),
+            ProcessEvent::Restarted { waited, .. } => Some(waited),
             _ => None,
         })
         .collect();
@@ -220,13 +229,13 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
     hand.sleep(Duration::from_secs(20));
     assert!(matches!(
         call(&mut session, PATIENCE),
-        Err(SessionError::Ended { .. })
+        Err(SkillProcessError::Ended { .. })
     ));
     assert!(matches!(
         call(&mut session, PATIENCE),
-        Err(SessionError::GaveUp { crashes: 6, .. })
+        Err(SkillProcessError::GaveUp { crashes: 6, .. })
     ));
-    let gave_up = Event::GaveUp {
+    let gave_up = ProcessEvent::GaveUp {
         crashes: 6,
         wait: Duration::from_secs(30),
     };
@@ -238,12 +247,12 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
     fs::remove_file(script.path("well")).unwrap();
     assert!(matches!(
         call(&mut session, PATIENCE),
-        Err(SessionError::TimedOut(_) | SessionError::Ended { .. })
+        Err(SkillProcessError::TimedOut(_) | SkillProcessError::Ended { .. })
     ));
     let before = hand.now();
     assert!(matches!(
         call(&mut session, PATIENCE),
-        Err(SessionError::Ended { .. })
+        Err(SkillProcessError::Ended { .. })
     ));
     assert_eq!(hand.now(), before, "started again at once");
 }
@@ -265,7 +274,7 @@ fn one_that_died_while_nobody_looked_is_started_again() {
         call(&mut session, PATIENCE).unwrap(),
         pid.as_raw_nonzero().get()
     );
-    let crashed = |event: &Event| matches!(event, Event::Crashed { how, .. } if how == "ended between calls: ended by signal 9 (killed)");
+    let crashed = |event: &ProcessEvent| matches!(event, ProcessEvent::Crashed { how, .. } if how == "ended between calls: ended by signal 9 (killed)");
     assert!(session.events().iter().any(crashed));
 }
 
@@ -280,7 +289,7 @@ fn one_that_comes_back_as_another_stays_closed() {
     assert_eq!(session.contributions().tools[0].name, "ls");
     assert!(matches!(
         call(&mut session, PATIENCE),
-        Err(SessionError::Ended { .. })
+        Err(SkillProcessError::Ended { .. })
     ));
     for _ in 0..3 {
         let text = text(call(&mut session, PATIENCE));
@@ -305,16 +314,19 @@ fn a_session_ends_in_order_or_is_made_to() {
     };
     let polite =
         close("begin()\nm = hear()\nassert m['method'] == 'shutdown'\nsend(id=m['id'], result={})");
-    assert_eq!(polite.last(), Some(&Event::Ended));
+    assert_eq!(polite.last(), Some(&ProcessEvent::Ended));
     let deaf = close("begin()\nhear()\nsys.stderr.write('bye\\n')");
-    assert_eq!(deaf[1..], [Event::Said("bye".into()), Event::Ended]);
+    assert_eq!(
+        deaf[1..],
+        [ProcessEvent::Said("bye".into()), ProcessEvent::Ended]
+    );
     for stubborn in [
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nbegin()\ntime.sleep(1000)",
         "begin()\nsend(id=hear()['id'], result={})\ntime.sleep(1000)",
         "begin()\nos.close(0)\nwhile True: os.write(2, b'never' * 1000)",
     ] {
         let events = close(stubborn);
-        let Some(Event::Crashed { how, .. }) = events.last() else {
+        let Some(ProcessEvent::Crashed { how, .. }) = events.last() else {
             panic!("{events:?}");
         };
         assert_eq!(how, "did not end within 400 ms and was stopped");
@@ -341,18 +353,18 @@ fn used() -> [usize; 3] {
 #[ignore = "counts what its process has open"]
 fn a_thousand_sessions() {
     let desk = Desk::default();
-    let worker = || Worker {
+    let worker = || WorkerCommand {
         binary: probe().into(),
         arguments: vec!["speak".into()],
         variables: Vec::new(),
         confinement: "unsandboxed",
     };
     let cycle = || {
-        let mut session = Process::open(worker(), &hello(), &desk, PATIENCE).unwrap();
+        let mut session = ChildProcess::open(worker(), &hello(), &desk, PATIENCE).unwrap();
         assert_eq!(call(&mut session, PATIENCE).unwrap(), json!({}));
         assert_eq!(
             Box::new(session).close(&desk, PATIENCE).last(),
-            Some(&Event::Ended)
+            Some(&ProcessEvent::Ended)
         );
     };
     cycle();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use metier_host::backend::{Event, Session, SessionError};
+use metier_host::backend::{ProcessEvent, SkillProcess, SkillProcessError};
 use metier_sdk::wire::method;
 use serde_json::json;
 
@@ -11,7 +11,7 @@ use super::{Desk, PATIENCE, Script, check, said, text};
 const GOOD: &str = "send(id=id, result={'output': 'fine'})\n";
 
 /// Whatever came before, the answer counts.
-fn goes_on(trouble: &str) -> Vec<Event> {
+fn goes_on(trouble: &str) -> Vec<ProcessEvent> {
     let (answer, events, _) = check(&format!("{trouble}\n{GOOD}hear()"), PATIENCE);
     assert_eq!(answer.unwrap(), json!({"output": "fine"}), "{trouble}");
     events
@@ -27,7 +27,7 @@ fn a_gigabyte_without_a_line_is_cut_off() {
         "{text}"
     );
     assert!(
-        matches!(&events[..], [Event::Started { .. }, Event::Crashed { how, .. }] if *how == text)
+        matches!(&events[..], [ProcessEvent::Started { .. }, ProcessEvent::Crashed { how, .. }] if *how == text)
     );
 }
 
@@ -44,7 +44,10 @@ fn a_line_may_be_as_long_as_a_frame_and_no_longer() {
     let around = json!({"id": 2, "result": ""}).to_string().len() + 3;
     let most = (4 << 20) - around;
     assert_eq!(answer(most).unwrap().as_str().unwrap().len(), most);
-    assert!(matches!(answer(most + 1), Err(SessionError::Protocol(_))));
+    assert!(matches!(
+        answer(most + 1),
+        Err(SkillProcessError::Protocol(_))
+    ));
 }
 
 // case 133, 134
@@ -81,7 +84,7 @@ fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
         let script = script.replace("\\ud800", "\\\\ud800");
         let (answer, _, _) = check(&script, PATIENCE);
         assert!(
-            matches!(answer, Err(SessionError::Answered(_))),
+            matches!(answer, Err(SkillProcessError::Answered(_))),
             "{answer:?}"
         );
         let text = text(answer);
@@ -101,7 +104,7 @@ fn answers_to_nothing_are_passed_over() {
     goes_on("send(result='wrong'); send(id=id + 1, result='early'); send(id=1, result='again')");
     // The second answer to the same request waits for the next call, which is not deceived by it.
     let events = goes_on("send(id=id, result={'output': 'fine'}); time.sleep(0.1)");
-    assert_eq!(events.last(), Some(&Event::Ended), "{events:?}");
+    assert_eq!(events.last(), Some(&ProcessEvent::Ended), "{events:?}");
 }
 
 // case 135
@@ -164,7 +167,10 @@ fn what_is_written_down_is_bounded() {
     );
     let lines = said(&events);
     assert_eq!((lines.len(), lines[0]), (100, "info: line 0"));
-    assert!(events.contains(&Event::SaidMore(99_900)), "{events:?}");
+    assert!(
+        events.contains(&ProcessEvent::SaidMore(99_900)),
+        "{events:?}"
+    );
     let events = goes_on("assert ask('host/log', message='one\\ntwo')['result'] == {}");
     assert_eq!(said(&events), ["one", "two"]);
 }
@@ -181,16 +187,16 @@ fn complaints_are_kept_and_never_in_the_way() {
     assert!(
         events
             .iter()
-            .any(|event| matches!(event, Event::SaidMore(more) if *more > 9_000_000))
+            .any(|event| matches!(event, ProcessEvent::SaidMore(more) if *more > 9_000_000))
     );
     let (answer, events, _) = check(
         "while True: os.write(2, b'y' * 65536)",
         Duration::from_millis(500),
     );
     assert_eq!(text(answer), "took longer than 500 ms and was stopped");
-    let Some(Event::Crashed { stderr, .. }) = events
+    let Some(ProcessEvent::Crashed { stderr, .. }) = events
         .iter()
-        .find(|event| matches!(event, Event::Crashed { .. }))
+        .find(|event| matches!(event, ProcessEvent::Crashed { .. }))
     else {
         panic!("{events:?}");
     };

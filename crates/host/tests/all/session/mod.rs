@@ -12,7 +12,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use metier_host::backend::{Event, Host, Process, Session, SessionError, Worker};
+use metier_host::backend::{
+    ChildProcess, ProcessEvent, SkillHost, SkillProcess, SkillProcessError, WorkerCommand,
+};
 use metier_sdk::wire::{HostRequest, Initialize, RpcError, code, method};
 pub(crate) use metier_testkit::patience::PATIENCE;
 use metier_testkit::patience::in_time;
@@ -44,7 +46,7 @@ pub(crate) struct Desk {
     last: RefCell<Option<HostRequest>>,
 }
 
-impl Host for Desk {
+impl SkillHost for Desk {
     fn ask(&self, request: HostRequest) -> Result<Value, RpcError> {
         self.asked.set(self.asked.get() + 1);
         let refused = matches!(request, HostRequest::Exec { .. });
@@ -97,10 +99,10 @@ impl Script {
     }
 
     /// How it is started: with the folder as its only argument.
-    pub(crate) fn worker(&self) -> Worker {
+    pub(crate) fn worker(&self) -> WorkerCommand {
         let script = self.path("skill.py").to_str().unwrap().to_owned();
         let folder = self.folder.path().to_str().unwrap().to_owned();
-        Worker {
+        WorkerCommand {
             binary: PYTHON.into(),
             arguments: vec!["-I".into(), "-S".into(), script, folder],
             variables: Vec::new(),
@@ -108,8 +110,8 @@ impl Script {
         }
     }
 
-    pub(crate) fn open(&self, desk: &Desk) -> Result<Process<'static>, SessionError> {
-        Process::open(self.worker(), &hello(), desk, PATIENCE)
+    pub(crate) fn open(&self, desk: &Desk) -> Result<ChildProcess<'static>, SkillProcessError> {
+        ChildProcess::open(self.worker(), &hello(), desk, PATIENCE)
     }
 
     /// Whether anything with this script on its command line lives. What was just killed may take a moment to die.
@@ -141,7 +143,7 @@ pub(crate) fn lives(word: &str) -> bool {
 pub(crate) fn check(
     text: &str,
     timeout: Duration,
-) -> (Result<Value, SessionError>, Vec<Event>, Desk) {
+) -> (Result<Value, SkillProcessError>, Vec<ProcessEvent>, Desk) {
     let script = Script::new(&format!("begin()\nid = hear()['id']\n{text}"));
     let desk = Desk::default();
     let memory = memory();
@@ -158,15 +160,15 @@ pub(crate) fn check(
 }
 
 /// The log, one line each.
-pub(crate) fn said(events: &[Event]) -> Vec<&str> {
+pub(crate) fn said(events: &[ProcessEvent]) -> Vec<&str> {
     let lines = events.iter().filter_map(|event| match event {
-        Event::Said(line) => Some(line.as_str()),
+        ProcessEvent::Said(line) => Some(line.as_str()),
         _ => None,
     });
     lines.collect()
 }
 
-pub(crate) fn text(answer: Result<Value, SessionError>) -> String {
+pub(crate) fn text(answer: Result<Value, SkillProcessError>) -> String {
     answer.unwrap_err().to_string()
 }
 

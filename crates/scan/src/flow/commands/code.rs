@@ -1,14 +1,14 @@
 //! Programs that run their arguments or input, and commands that start programs automatically.
 
-use super::{Command, FETCHERS, SHELLS, fetched, invoke};
+use super::{FETCHERS, RunCommand, SHELLS, fetched, invoke};
 use crate::flow::{
     ActKind, SourceKind,
-    eval::{Evaluator, Language},
-    value::Value,
+    eval::{EvaluatedLanguage, Evaluator},
+    value::FlowValue,
 };
 
-impl Command<'_> {
-    pub(super) fn shell(&self, this: &mut Evaluator<'_>) -> Value {
+impl RunCommand<'_> {
+    pub(super) fn shell(&self, this: &mut Evaluator<'_>) -> FlowValue {
         if self.has_flag("-c", 'c') {
             let code = self.operands().next().cloned().unwrap_or_default();
             this.act(
@@ -19,12 +19,14 @@ impl Command<'_> {
                 None,
                 code.taints.clone(),
             );
-            return this.with_ambient(&code, |this| this.nested(Language::Shell, &code, self.at));
+            return this.with_ambient(&code, |this| {
+                this.nested(EvaluatedLanguage::Shell, &code, self.at)
+            });
         }
         if let Some(script) = self
             .operands()
             .find(|word| word.known() != Some("-"))
-            .filter(|_| !self.has_flag("-s", 's') || self.input == Value::default())
+            .filter(|_| !self.has_flag("-s", 's') || self.input == FlowValue::default())
         {
             let mut taints = script.taints.clone();
             if let Some(path) = script.known() {
@@ -40,7 +42,7 @@ impl Command<'_> {
                 .and_then(|path| this.file(path))
                 .cloned()
                 .unwrap_or_default();
-            return this.nested(Language::Shell, &written, self.at);
+            return this.nested(EvaluatedLanguage::Shell, &written, self.at);
         }
         let waits = |taint: &crate::flow::Taint| {
             taint.source.kind == SourceKind::Download
@@ -51,21 +53,21 @@ impl Command<'_> {
         if self.input.taints.iter().any(waits) {
             self.does(this, ActKind::RemoteShell);
         }
-        if self.input != Value::default() {
-            return self.runs_input(this, ActKind::Run, Language::Shell);
+        if self.input != FlowValue::default() {
+            return self.runs_input(this, ActKind::Run, EvaluatedLanguage::Shell);
         }
         // `bash -i >& /dev/tcp/…`
         if self.texts().any(|word| word.contains("/dev/tcp/")) {
             self.does(this, ActKind::RemoteShell);
         }
-        Value::default()
+        FlowValue::default()
     }
 
     /// The inner command was evaluated as an argument, if the parser recognized it; otherwise it is among the words.
-    pub(super) fn wrapper(&self, this: &mut Evaluator<'_>) -> Value {
+    pub(super) fn wrapper(&self, this: &mut Evaluator<'_>) -> FlowValue {
         if self.name == "env" && self.words.is_empty() {
             this.act(ActKind::Environment, self.at, "*", "", None, Vec::new());
-            return Value::source(SourceKind::Environment, "env", this.site(self.at));
+            return FlowValue::source(SourceKind::Environment, "env", this.site(self.at));
         }
         let position = self.words.iter().position(|word| {
             word.known().is_some_and(|word| {
@@ -106,24 +108,27 @@ impl Command<'_> {
     }
 
     /// Programs that run what they are given.
-    pub(super) fn code(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn code(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let inline = |flags: &[&str]| self.after(flags).cloned();
         let (language, code) = match self.name {
-            "eval" => (Language::Shell, Some(Value::concat(&self.words, " "))),
+            "eval" => (
+                EvaluatedLanguage::Shell,
+                Some(FlowValue::concat(&self.words, " ")),
+            ),
             "invoke-expression" => (
-                Language::PowerShell,
+                EvaluatedLanguage::PowerShell,
                 Some(if self.words.is_empty() {
                     self.input.clone()
                 } else {
-                    Value::concat(&self.words, " ")
+                    FlowValue::concat(&self.words, " ")
                 }),
             ),
             "powershell" | "pwsh" => return Some(self.powershell(this)),
             name if name == "py" || name.starts_with("python") => {
-                (Language::Python, inline(&["-c"]))
+                (EvaluatedLanguage::Python, inline(&["-c"]))
             }
             "node" | "bun" | "deno" => (
-                Language::JavaScript,
+                EvaluatedLanguage::JavaScript,
                 inline(&["-e", "--eval", "-p", "eval"]),
             ),
             "perl" | "ruby" | "php" | "lua" | "osascript" | "tclsh" => {
@@ -138,9 +143,9 @@ impl Command<'_> {
                         code.taints.clone(),
                     );
                     self.foreign(this, code);
-                    return Some(Value::default());
+                    return Some(FlowValue::default());
                 }
-                (Language::Shell, None)
+                (EvaluatedLanguage::Shell, None)
             }
             "source" | "." => {
                 let path = self.operands().next().cloned().unwrap_or_default();
@@ -152,10 +157,10 @@ impl Command<'_> {
                         .unwrap_or_default(),
                 );
                 this.act(ActKind::Run, self.at, &self.line(), "source", None, taints);
-                return Some(Value::default());
+                return Some(FlowValue::default());
             }
-            "at" | "batch" => (Language::Shell, Some(self.input.clone())),
-            "trap" | "watch" => (Language::Shell, self.operands().next().cloned()),
+            "at" | "batch" => (EvaluatedLanguage::Shell, Some(self.input.clone())),
+            "trap" | "watch" => (EvaluatedLanguage::Shell, self.operands().next().cloned()),
             "crontab"
             | "schtasks"
             | "launchctl"
@@ -179,13 +184,15 @@ impl Command<'_> {
             );
             return Some(this.with_ambient(&code, |this| this.nested(language, &code, self.at)));
         }
-        if self.input != Value::default() && self.operands().all(|word| word.known() == Some("-")) {
+        if self.input != FlowValue::default()
+            && self.operands().all(|word| word.known() == Some("-"))
+        {
             return Some(self.runs_input(this, ActKind::Eval, language));
         }
         let script = self
             .operands()
             .next()
-            .and_then(Value::known)
+            .and_then(FlowValue::known)
             .unwrap_or_default()
             .to_owned();
         let taints = fetched(this, &script);
@@ -194,7 +201,7 @@ impl Command<'_> {
     }
 
     /// A language without a parser: the commands that it starts are still evaluated.
-    pub(super) fn foreign(&self, this: &mut Evaluator<'_>, code: &Value) {
+    pub(super) fn foreign(&self, this: &mut Evaluator<'_>, code: &FlowValue) {
         let Some(text) = code.known() else { return };
         let lower = text.to_ascii_lowercase();
         if lower.contains("socket")
@@ -220,13 +227,13 @@ impl Command<'_> {
         ] {
             if let Some(rest) = text.split(opener).nth(1) {
                 let closer = opener.chars().last().unwrap_or('"');
-                let inner = Value::text(rest.split(closer).next().unwrap_or_default());
-                this.nested(Language::Shell, &inner, self.at);
+                let inner = FlowValue::text(rest.split(closer).next().unwrap_or_default());
+                this.nested(EvaluatedLanguage::Shell, &inner, self.at);
             }
         }
     }
 
-    pub(super) fn powershell(&self, this: &mut Evaluator<'_>) -> Value {
+    pub(super) fn powershell(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let encoded = self.words.iter().position(|word| {
             word.known().is_some_and(|word| {
                 word.len() > 1
@@ -240,7 +247,7 @@ impl Command<'_> {
                 .known()
                 .and_then(crate::text::codec::base64)
                 .map(|bytes| utf16(&bytes));
-            let mut code = text.map(Value::text).unwrap_or_default();
+            let mut code = text.map(FlowValue::text).unwrap_or_default();
             code.absorb(word);
             code.taint(SourceKind::Decoded, "-EncodedCommand", this.site(self.at));
             this.act(
@@ -251,7 +258,7 @@ impl Command<'_> {
                 None,
                 code.taints.clone(),
             );
-            return this.nested(Language::PowerShell, &code, self.at);
+            return this.nested(EvaluatedLanguage::PowerShell, &code, self.at);
         }
         let code = match self.after(&["-command", "-c"]) {
             Some(_) => {
@@ -264,9 +271,9 @@ impl Command<'_> {
                         })
                     })
                     .map_or(0, |index| index + 1);
-                Value::concat(&self.words[start..], " ")
+                FlowValue::concat(&self.words[start..], " ")
             }
-            None if self.input != Value::default() => self.input.clone(),
+            None if self.input != FlowValue::default() => self.input.clone(),
             None => return self.started(this),
         };
         this.act(
@@ -278,12 +285,12 @@ impl Command<'_> {
             code.taints.clone(),
         );
         this.with_ambient(&code, |this| {
-            this.nested(Language::PowerShell, &code, self.at)
+            this.nested(EvaluatedLanguage::PowerShell, &code, self.at)
         })
     }
 
     /// Commands that start programs automatically.
-    pub(super) fn autostart(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn autostart(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
         let lower = line.to_ascii_lowercase();
         let installs = match self.name {
@@ -317,7 +324,7 @@ impl Command<'_> {
             None,
             given.taints,
         );
-        Some(Value::default())
+        Some(FlowValue::default())
     }
 }
 

@@ -1,17 +1,17 @@
 //! Programs that download and send: `curl`, `wget` and similar ones.
 
-use super::Command;
+use super::RunCommand;
 use crate::flow::{
-    ActKind, Host, SourceKind,
+    ActKind, RemoteHost, SourceKind,
     eval::Evaluator,
-    value::{UNKNOWN, Value},
+    value::{FlowValue, UNKNOWN},
 };
 
-impl Command<'_> {
-    pub(super) fn fetch(&self, this: &mut Evaluator<'_>) -> Value {
-        let mut request = Request {
+impl RunCommand<'_> {
+    pub(super) fn fetch(&self, this: &mut Evaluator<'_>) -> FlowValue {
+        let mut request = FetchCommand {
             sent: this.ambient.clone(),
-            ..Request::default()
+            ..FetchCommand::default()
         };
         request.sent.absorb(&self.input);
         let mut previous = "";
@@ -21,18 +21,18 @@ impl Command<'_> {
         }
         let method = self
             .after(&["-x", "--request", "-method", "--method"])
-            .and_then(Value::known)
+            .and_then(FlowValue::known)
             .unwrap_or_default()
             .to_ascii_uppercase();
         let posts = request.posts || matches!(method.as_str(), "POST" | "PUT" | "PATCH");
-        let Request {
+        let FetchCommand {
             sent, saves, urls, ..
         } = request;
         let url = urls
             .into_iter()
             .next()
             .unwrap_or_else(|| UNKNOWN.to_string());
-        let host = Host::of(&url);
+        let host = RemoteHost::of(&url);
         let telling = sent.taints.iter().any(|taint| {
             !matches!(
                 taint.source.kind,
@@ -49,7 +49,7 @@ impl Command<'_> {
             ActKind::Fetch
         };
         this.act(kind, self.at, &url, &self.line(), host, sent.taints);
-        let mut value = Value::source(SourceKind::Download, &url, this.site(self.at));
+        let mut value = FlowValue::source(SourceKind::Download, &url, this.site(self.at));
         value.made_by = Some("curl".into());
         let remote_name = self.has_flag("--remote-name", 'O')
             || (self.name == "wget" && saves.is_none())
@@ -63,7 +63,7 @@ impl Command<'_> {
         if let Some(last) = self
             .operands()
             .last()
-            .and_then(Value::known)
+            .and_then(FlowValue::known)
             .filter(|_| matches!(self.name, "certutil" | "bitsadmin"))
         {
             this.store_file(last, value.clone());
@@ -75,9 +75,9 @@ impl Command<'_> {
     fn request_word(
         &self,
         this: &mut Evaluator<'_>,
-        request: &mut Request,
+        request: &mut FetchCommand,
         previous: &str,
-        word: &Value,
+        word: &FlowValue,
     ) {
         let text = word.known().unwrap_or_default();
         let (flag, inline) = split_flag(text);
@@ -88,13 +88,15 @@ impl Command<'_> {
             let is_file = matches!(previous, "-T" | "--upload-file" | "--post-file");
             let named = payload.rsplit_once('@').map(|(_, file)| file);
             if let Some(file) = named.or(is_file.then_some(payload)) {
-                request.sent.absorb(&this.read(&Value::text(file), self.at));
+                request
+                    .sent
+                    .absorb(&this.read(&FlowValue::text(file), self.at));
             }
         } else if self.saves_to_next(previous) {
             request.saves = word.known().map(str::to_owned);
         } else if !text.starts_with('-') {
             let elsewhere = matches!(previous, "-H" | "--header" | "-A" | "-u" | "-X" | "-e");
-            if text.contains("://") || (Host::of(text).is_some() && !elsewhere) {
+            if text.contains("://") || (RemoteHost::of(text).is_some() && !elsewhere) {
                 request.urls.push(text.to_owned());
             }
         }
@@ -136,8 +138,8 @@ impl Command<'_> {
 
 /// What a command line asks for.
 #[derive(Default)]
-struct Request {
-    sent: Value,
+struct FetchCommand {
+    sent: FlowValue,
     posts: bool,
     saves: Option<String>,
     urls: Vec<String>,

@@ -1,11 +1,11 @@
 //! Programs that change files, packages and settings.
 
-use super::Command;
-use crate::flow::{ActKind, Host, eval::Evaluator, value::Value};
+use super::RunCommand;
+use crate::flow::{ActKind, RemoteHost, eval::Evaluator, value::FlowValue};
 
-impl Command<'_> {
+impl RunCommand<'_> {
     /// Programs that change files.
-    pub(super) fn files(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn files(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
         match self.name {
             "rm" | "rmdir" | "del" | "erase" | "remove-item" | "shred" | "srm" | "mkfs"
@@ -24,21 +24,21 @@ impl Command<'_> {
                         word.taints.clone(),
                     );
                 }
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             name if name.starts_with("mkfs.") => {
                 this.act(ActKind::Delete, self.at, "/dev/", &line, None, Vec::new());
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "cp" | "mv" | "install" | "ln" | "copy" | "move" | "copy-item" | "move-item" => {
-                let operands: Vec<Value> = self.operands().cloned().collect();
+                let operands: Vec<FlowValue> = self.operands().cloned().collect();
                 let (target, sources) = operands.split_last()?;
-                let mut data = Value::default();
+                let mut data = FlowValue::default();
                 for source in sources {
                     data.absorb(&this.read(source, self.at));
                 }
                 this.write(target, &data, self.at);
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "set-content" | "add-content" | "out-file" => {
                 let path = self
@@ -49,7 +49,7 @@ impl Command<'_> {
                 let mut data = self.input.clone();
                 self.words.iter().for_each(|word| data.absorb(word));
                 this.write(&path, &data, self.at);
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "unzip" | "expand-archive" | "unrar" => {
                 if self.after(&["-p"]).is_some()
@@ -62,7 +62,7 @@ impl Command<'_> {
                 let archive = self
                     .operands()
                     .next()
-                    .and_then(Value::known)
+                    .and_then(FlowValue::known)
                     .and_then(|path| this.file(path))
                     .cloned();
                 if let (Some(value), Some(Some(path))) = (
@@ -79,18 +79,18 @@ impl Command<'_> {
                         .to_owned();
                     this.store_file(&stem, value);
                 }
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "chmod" | "chown" | "setcap" | "icacls" | "xattr" | "spctl" | "attrib" => {
                 self.does(this, ActKind::Permit);
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             _ => None,
         }
     }
 
     /// Packages, protection, settings.
-    pub(super) fn system(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn system(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
         let lower = line.to_ascii_lowercase();
         match self.name {
@@ -107,7 +107,7 @@ impl Command<'_> {
                     let host = self
                         .texts()
                         .filter(|word| word.contains("://"))
-                        .find_map(Host::of);
+                        .find_map(RemoteHost::of);
                     this.act(
                         ActKind::Install,
                         self.at,
@@ -119,7 +119,7 @@ impl Command<'_> {
                 } else {
                     return None;
                 }
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "setenforce"
             | "ufw"
@@ -133,11 +133,11 @@ impl Command<'_> {
             | "nvram"
             | "set-executionpolicy" => {
                 self.does(this, ActKind::Unprotect);
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "systemctl" if lower.contains("stop") || lower.contains("disable") => {
                 self.does(this, ActKind::Unprotect);
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "git"
                 if lower.contains("config")
@@ -149,7 +149,7 @@ impl Command<'_> {
                         || lower.contains("sslverify false")) =>
             {
                 self.does(this, ActKind::Unprotect);
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             _ => None,
         }

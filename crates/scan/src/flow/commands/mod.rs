@@ -7,28 +7,28 @@ mod network;
 mod text;
 
 use super::{
-    ActKind, Host, PathKind, SourceKind, Taint,
-    eval::{Evaluator, Language},
+    ActKind, PathKind, RemoteHost, SourceKind, Taint,
+    eval::{EvaluatedLanguage, Evaluator},
     path_kind,
-    value::Value,
+    value::FlowValue,
 };
-use crate::form::{Arg, At, Call, Expr, READ, WRITE};
+use crate::form::{Arg, At, CallExpr, Expr, READ, WRITE};
 
 /// A command in a shell program.
-pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
+pub(super) fn command(this: &mut Evaluator<'_>, call: &CallExpr) -> FlowValue {
     if let Some(within) = wrapped(call) {
         this.starts(&call.callee, &[], call.at);
         return this.value(&Expr::Call(Box::new(within)));
     }
     let input = call.input.as_ref().map(|input| this.value(input));
-    let words: Vec<Value> = call.args.iter().map(|arg| this.value(&arg.value)).collect();
+    let words: Vec<FlowValue> = call.args.iter().map(|arg| this.value(&arg.value)).collect();
     match call.callee.as_str() {
         READ => {
             let path = words.into_iter().next().unwrap_or_default();
             let device = path.known().and_then(|path| path.strip_prefix("/dev/tcp/"));
             if let Some(host) = device {
                 let url = format!("tcp://{}", host.replace('/', ":"));
-                return Value::source(SourceKind::Download, &url, this.site(call.at));
+                return FlowValue::source(SourceKind::Download, &url, this.site(call.at));
             }
             return this.read(&path, call.at);
         }
@@ -45,18 +45,18 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
             }) {
                 this.write(&path, &data, call.at);
             }
-            return Value::default();
+            return FlowValue::default();
         }
         _ => {}
     }
     // `${!ref}`: the value of the variable that `ref` names.
     if call.callee == "indirect" {
-        let name = words.first().and_then(Value::known).unwrap_or_default();
+        let name = words.first().and_then(FlowValue::known).unwrap_or_default();
         return this.value(&Expr::Name(name.to_owned(), call.at));
     }
     let program = match (&call.on, call.callee.as_str()) {
         (Some(on), "") => this.value(on),
-        (_, name) => Value::text(name),
+        (_, name) => FlowValue::text(name),
     };
     // `on` of a method in PowerShell: `(New-Object Net.WebClient).DownloadString(…)`.
     let receiver = call
@@ -72,7 +72,7 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &Call) -> Value {
 }
 
 /// `x | sudo bash`: the command within `sudo` gets what `sudo` is given; `xargs` makes arguments of it.
-fn wrapped(call: &Call) -> Option<Call> {
+fn wrapped(call: &CallExpr) -> Option<CallExpr> {
     if !WRAPPERS.contains(&call.callee.as_str()) {
         return None;
     }
@@ -100,18 +100,18 @@ fn wrapped(call: &Call) -> Option<Call> {
 /// A program with its arguments.
 pub(super) fn invoke(
     this: &mut Evaluator<'_>,
-    program: &Value,
-    words: Vec<Value>,
-    input: Option<Value>,
+    program: &FlowValue,
+    words: Vec<FlowValue>,
+    input: Option<FlowValue>,
     at: At,
-) -> Value {
+) -> FlowValue {
     // `c=(curl -s url); "${c[@]}"`
     if let Some([program, rest @ ..]) = program.items.as_deref() {
         let words = rest.iter().cloned().chain(words).collect();
         return invoke(this, program, words, input, at);
     }
     let Some(name) = program.known() else {
-        let mut value = Value::default();
+        let mut value = FlowValue::default();
         this.act(ActKind::Run, at, "\0", "", None, program.taints.clone());
         words
             .iter()
@@ -122,18 +122,18 @@ pub(super) fn invoke(
     // A known text as the program's name can contain its arguments: `X="curl -s"; $X url`.
     let mut parts = name.split_whitespace();
     let first = parts.next().unwrap_or_default();
-    let mut all: Vec<Value> = parts.map(Value::text).collect();
+    let mut all: Vec<FlowValue> = parts.map(FlowValue::text).collect();
     all.extend(words);
     let name = first.rsplit(['/', '\\']).next().unwrap_or(first);
     // Names of programs are letters of a case of their own, but for those of Windows.
-    let name = if this.language == Language::Shell && !first.ends_with(".exe") {
+    let name = if this.language == EvaluatedLanguage::Shell && !first.ends_with(".exe") {
         name.to_owned()
     } else {
         name.to_ascii_lowercase()
     };
     let name = name.trim_end_matches(".exe").to_owned();
     this.starts(first, &all, at);
-    let mut command = Command {
+    let mut command = RunCommand {
         name: &name,
         path: first,
         words: all,
@@ -153,12 +153,12 @@ pub(super) fn invoke(
     command.run(this)
 }
 
-struct Command<'c> {
+struct RunCommand<'c> {
     name: &'c str,
     /// As it was written, with its folder.
     path: &'c str,
-    words: Vec<Value>,
-    input: Value,
+    words: Vec<FlowValue>,
+    input: FlowValue,
     at: At,
 }
 
@@ -217,7 +217,7 @@ const WRAPPERS: &[&str] = &[
     "parallel",
 ];
 
-impl Command<'_> {
+impl RunCommand<'_> {
     fn line(&self) -> String {
         let mut line = self.path.to_owned();
         for word in &self.words {
@@ -233,7 +233,12 @@ impl Command<'_> {
     }
 
     /// What is piped into it is run, as a program of this language.
-    fn runs_input(&self, this: &mut Evaluator<'_>, kind: ActKind, language: Language) -> Value {
+    fn runs_input(
+        &self,
+        this: &mut Evaluator<'_>,
+        kind: ActKind,
+        language: EvaluatedLanguage,
+    ) -> FlowValue {
         let input = &self.input;
         this.act(
             kind,
@@ -247,15 +252,15 @@ impl Command<'_> {
     }
 
     /// Arguments and input, put together.
-    fn given(&self) -> Value {
-        let mut value = Value::default();
+    fn given(&self) -> FlowValue {
+        let mut value = FlowValue::default();
         self.words.iter().for_each(|word| value.absorb(word));
         value.absorb(&self.input);
         value
     }
 
     fn texts(&self) -> impl Iterator<Item = &str> {
-        self.words.iter().filter_map(Value::known)
+        self.words.iter().filter_map(FlowValue::known)
     }
 
     fn has_flag(&self, long: &str, short: char) -> bool {
@@ -273,7 +278,7 @@ impl Command<'_> {
     }
 
     /// Arguments that are not flags.
-    fn operands(&self) -> impl Iterator<Item = &Value> {
+    fn operands(&self) -> impl Iterator<Item = &FlowValue> {
         self.words.iter().filter(|word| {
             !word
                 .known()
@@ -282,7 +287,7 @@ impl Command<'_> {
     }
 
     /// The argument after one of these flags.
-    fn after(&self, flags: &[&str]) -> Option<&Value> {
+    fn after(&self, flags: &[&str]) -> Option<&FlowValue> {
         let index = self.words.iter().position(|word| {
             word.known()
                 .is_some_and(|word| flags.iter().any(|flag| word.eq_ignore_ascii_case(flag)))
@@ -290,7 +295,7 @@ impl Command<'_> {
         self.words.get(index + 1)
     }
 
-    fn run(&mut self, this: &mut Evaluator<'_>) -> Value {
+    fn run(&mut self, this: &mut Evaluator<'_>) -> FlowValue {
         if FETCHERS.contains(&self.name) {
             return self.fetch(this);
         }
@@ -303,10 +308,10 @@ impl Command<'_> {
         if self.name == "openssl" && self.texts().any(|word| word == "s_client") {
             let host = self
                 .after(&["-connect"])
-                .map(Value::shown)
+                .map(FlowValue::shown)
                 .unwrap_or_default();
             let url = format!("tcp://{host}");
-            return Value::source(SourceKind::Download, &url, this.site(self.at));
+            return FlowValue::source(SourceKind::Download, &url, this.site(self.at));
         }
         if let Some(value) = self.text_tool(this) {
             return value;
@@ -330,7 +335,7 @@ impl Command<'_> {
     }
 
     /// A program that isn't known: it may be one that the skill fetched.
-    fn started(&self, this: &mut Evaluator<'_>) -> Value {
+    fn started(&self, this: &mut Evaluator<'_>) -> FlowValue {
         // `$(API_KEY)`: a variable, as in makefiles.
         if self.words.is_empty()
             && self.path.len() > 3
@@ -354,7 +359,7 @@ impl Command<'_> {
 
 /// The source of the file at a path: it was downloaded, alone or with its folder.
 fn fetched(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
-    let cloned = |value: &&Value| value.made_by.as_deref() == Some(CLONED);
+    let cloned = |value: &&FlowValue| value.made_by.as_deref() == Some(CLONED);
     // A program may be called like the folder that it was built in.
     let own = this.file(path).filter(|value| !cloned(value));
     let folder = || {
@@ -371,12 +376,12 @@ fn fetched(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
 /// The maker of a folder that was fetched as a whole.
 const CLONED: &str = "git clone";
 
-fn send_to_device(this: &mut Evaluator<'_>, path: &Value, data: &Value, at: At) {
+fn send_to_device(this: &mut Evaluator<'_>, path: &FlowValue, data: &FlowValue, at: At) {
     let text = path.known().unwrap_or_default();
     let host = text
         .split('/')
         .nth(3)
-        .and_then(|name| Host::of(&format!("tcp://{name}")));
+        .and_then(|name| RemoteHost::of(&format!("tcp://{name}")));
     let is_shell = data
         .made_by
         .as_deref()

@@ -1,11 +1,11 @@
 //! Programs that print secrets, and programs that contact other hosts with their own protocols.
 
-use super::{CLONED, Command};
-use crate::flow::{ActKind, Host, SourceKind, eval::Evaluator, value::Value};
+use super::{CLONED, RunCommand};
+use crate::flow::{ActKind, RemoteHost, SourceKind, eval::Evaluator, value::FlowValue};
 
-impl Command<'_> {
+impl RunCommand<'_> {
     /// Programs that print secrets.
-    pub(super) fn source(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn source(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line().to_ascii_lowercase();
         let site = this.site(self.at);
         let says = |words: &[&str]| words.iter().all(|word| line.contains(word));
@@ -18,7 +18,11 @@ impl Command<'_> {
             }
             "get-childitem" | "gci" | "dir" if says(&["env:"]) => SourceKind::Environment,
             "printenv" => {
-                let name = self.operands().next().map(Value::shown).unwrap_or_default();
+                let name = self
+                    .operands()
+                    .next()
+                    .map(FlowValue::shown)
+                    .unwrap_or_default();
                 return Some(this.variable(&name, self.at));
             }
             "security"
@@ -72,7 +76,7 @@ impl Command<'_> {
     }
 
     /// Programs that contact other hosts with their own protocols.
-    pub(super) fn network(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn network(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
         match self.name {
             "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
@@ -95,7 +99,7 @@ impl Command<'_> {
                 if !sent.taints.is_empty() {
                     this.act(ActKind::Send, self.at, &line, self.name, None, sent.taints);
                 }
-                Some(Value::default())
+                Some(FlowValue::default())
             }
             "git" if self.texts().any(|word| word == "clone") => {
                 let url = self
@@ -108,25 +112,29 @@ impl Command<'_> {
     }
 
     /// A downloaded folder: what is run from it later is downloaded code.
-    fn clones(&self, this: &mut Evaluator<'_>, url: &str, line: &str) -> Value {
+    fn clones(&self, this: &mut Evaluator<'_>, url: &str, line: &str) -> FlowValue {
         this.act(
             ActKind::Fetch,
             self.at,
             url,
             line,
-            Host::of(url),
+            RemoteHost::of(url),
             Vec::new(),
         );
-        let mut value = Value::source(SourceKind::Download, url, this.site(self.at));
+        let mut value = FlowValue::source(SourceKind::Download, url, this.site(self.at));
         value.made_by = Some(CLONED.into());
-        let folder = self.operands().last().and_then(Value::known).unwrap_or(url);
+        let folder = self
+            .operands()
+            .last()
+            .and_then(FlowValue::known)
+            .unwrap_or(url);
         this.store_file(folder.trim_end_matches(".git"), value.clone());
         value
     }
 
     /// `scp them:file here`, `rsync them:file here`: what is run from there later is downloaded code.
-    fn copies_here(&self, this: &mut Evaluator<'_>) -> Option<Value> {
-        let words: Vec<&str> = self.operands().filter_map(Value::known).collect();
+    fn copies_here(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
+        let words: Vec<&str> = self.operands().filter_map(FlowValue::known).collect();
         let [from, to] = words.as_slice() else {
             return None;
         };
@@ -135,21 +143,21 @@ impl Command<'_> {
             return None;
         }
         let url = format!("ssh://{}", host.rsplit('@').next().unwrap_or(host));
-        let value = Value::source(SourceKind::Download, &url, this.site(self.at));
+        let value = FlowValue::source(SourceKind::Download, &url, this.site(self.at));
         this.store_file(to, value.clone());
         this.act(
             ActKind::Fetch,
             self.at,
             &url,
             &self.line(),
-            Host::of(&url),
+            RemoteHost::of(&url),
             Vec::new(),
         );
         Some(value)
     }
 
     /// `nc` and similar programs: a connection to a host, possibly with a shell at this end.
-    fn connection(&self, this: &mut Evaluator<'_>) -> Value {
+    fn connection(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let line = self.line();
         let gives_shell = self.after(&["-e", "-c", "--exec", "--sh-exec"]).is_some()
             || line.contains("exec:") && line.contains("sh")
@@ -160,16 +168,16 @@ impl Command<'_> {
         if self.has_flag("-l", 'l') {
             self.does(this, ActKind::Listen);
         } else {
-            let host = self.texts().find_map(Host::of);
+            let host = self.texts().find_map(RemoteHost::of);
             let mut sent = self.input.clone();
             sent.absorb(&this.ambient);
             this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
         }
-        Value::source(SourceKind::Download, &line, this.site(self.at))
+        FlowValue::source(SourceKind::Download, &line, this.site(self.at))
     }
 
     /// Copies to other machines, and mail; from one folder to another nothing leaves.
-    fn copy_elsewhere(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    fn copy_elsewhere(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let is_remote = |word: &str| {
             let named = |(host, _): (&str, &str)| host.len() > 1 && !host.contains('/');
             word.contains("://") || word.split_once(':').is_some_and(named)
@@ -181,16 +189,16 @@ impl Command<'_> {
         let mut sent = self.read_operands(this);
         let host = self
             .texts()
-            .find_map(|word| Host::of(word.split(':').next().unwrap_or(word)));
+            .find_map(|word| RemoteHost::of(word.split(':').next().unwrap_or(word)));
         // A key that is used to log in isn't sent.
         let logs_in = matches!(self.name, "ssh" | "scp" | "rsync" | "sftp") && line.contains("-i ");
         sent.taints
             .retain(|taint| !(logs_in && taint.source.kind == SourceKind::CredentialFile));
         this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
-        Some(Value::default())
+        Some(FlowValue::default())
     }
 
-    fn upload(&self, this: &mut Evaluator<'_>) -> Value {
+    fn upload(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let sent = self.read_operands(this);
         this.act(
             ActKind::Send,
@@ -200,10 +208,10 @@ impl Command<'_> {
             None,
             sent.taints,
         );
-        Value::default()
+        FlowValue::default()
     }
 
-    fn read_operands(&self, this: &mut Evaluator<'_>) -> Value {
+    fn read_operands(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let mut sent = self.input.clone();
         for word in self.operands() {
             sent.absorb(&this.read(word, self.at));
@@ -212,14 +220,14 @@ impl Command<'_> {
     }
 
     /// The classes of .NET that fetch and send.
-    fn web_client(&self, this: &mut Evaluator<'_>, name: &str) -> Option<Value> {
+    fn web_client(&self, this: &mut Evaluator<'_>, name: &str) -> Option<FlowValue> {
         let ends = |verbs: &[&str]| verbs.iter().any(|verb| name.ends_with(verb));
         let url = self
             .texts()
             .find(|word| word.contains("://"))
             .unwrap_or("\0")
             .to_owned();
-        let (host, line) = (Host::of(&url), self.line());
+        let (host, line) = (RemoteHost::of(&url), self.line());
         if ends(&[
             "webclient.uploadstring",
             "webclient.uploadfile",
@@ -233,7 +241,7 @@ impl Command<'_> {
                 host,
                 self.given().taints,
             );
-            return Some(Value::default());
+            return Some(FlowValue::default());
         }
         if !ends(&[
             "webclient.downloadstring",
@@ -244,8 +252,8 @@ impl Command<'_> {
             return None;
         }
         this.act(ActKind::Fetch, self.at, &url, &line, host, Vec::new());
-        let value = Value::source(SourceKind::Download, &url, this.site(self.at));
-        if let Some(path) = self.words.get(1).and_then(Value::known) {
+        let value = FlowValue::source(SourceKind::Download, &url, this.site(self.at));
+        if let Some(path) = self.words.get(1).and_then(FlowValue::known) {
             this.store_file(path, value.clone());
         }
         Some(value)

@@ -1,39 +1,39 @@
 //! Programs that make one text of another.
 
-use super::Command;
+use super::RunCommand;
 use crate::flow::{
     ActKind, PathKind, SourceKind,
-    eval::{Evaluator, Language},
+    eval::{EvaluatedLanguage, Evaluator},
     path_kind,
-    value::Value,
-    vocabulary::{Encoding, rot13, undo},
+    value::FlowValue,
+    vocabulary::{CodecKind, rot13, undo},
 };
 
-impl Command<'_> {
+impl RunCommand<'_> {
     /// Programs that make one text of another.
-    pub(super) fn text_tool(&self, this: &mut Evaluator<'_>) -> Option<Value> {
+    pub(super) fn text_tool(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let decodes = self.has_flag("--decode", 'd') || self.has_flag("-D", 'D');
         let encoding = match self.name {
-            "base64" | "gbase64" if decodes => Encoding::Base64,
-            "base32" if decodes => Encoding::Base32,
-            "basenc" if decodes => Encoding::Base64,
-            "xxd" if self.has_flag("-r", 'r') => Encoding::Hex,
-            "openssl" if self.texts().any(|word| word == "base64") && decodes => Encoding::Base64,
+            "base64" | "gbase64" if decodes => CodecKind::Base64,
+            "base32" if decodes => CodecKind::Base32,
+            "basenc" if decodes => CodecKind::Base64,
+            "xxd" if self.has_flag("-r", 'r') => CodecKind::Hex,
+            "openssl" if self.texts().any(|word| word == "base64") && decodes => CodecKind::Base64,
             "openssl"
                 if self
                     .texts()
                     .any(|word| matches!(word, "enc" | "smime" | "pkeyutl" | "rsautl"))
                     && self.has_flag("-d", 'd') =>
             {
-                Encoding::Encrypted
+                CodecKind::Encrypted
             }
-            "gpg" if self.has_flag("--decrypt", 'd') => Encoding::Encrypted,
+            "gpg" if self.has_flag("--decrypt", 'd') => CodecKind::Encrypted,
             "gunzip" | "zcat" | "uncompress" | "bunzip2" | "xzcat" | "unxz" | "zstdcat" => {
-                Encoding::Compressed
+                CodecKind::Compressed
             }
-            "gzip" if decodes => Encoding::Compressed,
-            "uudecode" => Encoding::Compressed,
-            "convert.frombase64string" | "system.convert.frombase64string" => Encoding::Base64,
+            "gzip" if decodes => CodecKind::Compressed,
+            "uudecode" => CodecKind::Compressed,
+            "convert.frombase64string" | "system.convert.frombase64string" => CodecKind::Base64,
             "rev" => {
                 let mut value = self.input.clone();
                 value
@@ -56,7 +56,7 @@ impl Command<'_> {
                 return Some(value);
             }
             "echo" | "printf" | "write-output" | "write-host" => {
-                let mut value = Value::concat(
+                let mut value = FlowValue::concat(
                     self.words
                         .iter()
                         .filter(|word| !matches!(word.known(), Some("-n" | "-e" | "-ne" | "-en"))),
@@ -81,7 +81,7 @@ impl Command<'_> {
             }
             _ => return None,
         };
-        let source = if self.input == Value::default() {
+        let source = if self.input == FlowValue::default() {
             let operand = self.operands().last().cloned().unwrap_or_default();
             match operand.known().and_then(|path| this.file(path)).cloned() {
                 Some(stored) => stored,
@@ -102,7 +102,7 @@ impl Command<'_> {
     }
 
     /// Programs whose output consists of files and input.
-    pub(super) fn filter(&self, this: &mut Evaluator<'_>) -> Value {
+    pub(super) fn filter(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let mut value = self.input.clone();
         let mut command = None;
         for word in &self.words {
@@ -138,7 +138,7 @@ impl Command<'_> {
             }
         }
         if !matches!(self.name, "cat" | "tee" | "head" | "tail")
-            || self.input == Value::default() && self.name != "cat"
+            || self.input == FlowValue::default() && self.name != "cat"
         {
             value.texts.clear();
         }
@@ -163,8 +163,8 @@ impl Command<'_> {
                         .nth(1)
                         .and_then(|rest| rest.split("\")").next())
                     {
-                        let inner = Value::text(inner);
-                        this.nested(Language::Shell, &inner, self.at);
+                        let inner = FlowValue::text(inner);
+                        this.nested(EvaluatedLanguage::Shell, &inner, self.at);
                     }
                 }
             }
@@ -183,7 +183,7 @@ impl Command<'_> {
                 if let Some(archive) = self
                     .operands()
                     .next()
-                    .and_then(Value::known)
+                    .and_then(FlowValue::known)
                     .map(str::to_owned)
                 {
                     this.store_file(&archive, value.clone());
@@ -200,7 +200,11 @@ impl Command<'_> {
             || line.contains("-exec rm")
             || line.contains("-exec shred")
         {
-            let root = self.operands().next().map(Value::shown).unwrap_or_default();
+            let root = self
+                .operands()
+                .next()
+                .map(FlowValue::shown)
+                .unwrap_or_default();
             this.act(ActKind::Delete, self.at, &root, &line, None, Vec::new());
         }
     }

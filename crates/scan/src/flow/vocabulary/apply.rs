@@ -1,18 +1,22 @@
 //! What is done when a known function of Python or JavaScript is called.
 
-use super::{Encoding, Fold, HIDDEN_HOST, Role, is_path, undo};
+use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, is_path, undo};
 use crate::flow::{
-    ActKind, Host, SourceKind, commands,
-    eval::{Evaluator, Language},
-    value::Value,
+    ActKind, RemoteHost, SourceKind, commands,
+    eval::{EvaluatedLanguage, Evaluator},
+    value::FlowValue,
 };
-use crate::form::{At, Call, Expr};
+use crate::form::{At, CallExpr, Expr};
 
 /// Arguments with their keywords.
-pub(in crate::flow) type Args<'a> = [(Option<&'a str>, Value)];
+pub(in crate::flow) type KeywordArguments<'a> = [(Option<&'a str>, FlowValue)];
 
 /// The first argument with one of these keywords, or at this position.
-fn arg<'v>(args: &'v Args<'_>, position: usize, keywords: &[&str]) -> Option<&'v Value> {
+fn arg<'v>(
+    args: &'v KeywordArguments<'_>,
+    position: usize,
+    keywords: &[&str],
+) -> Option<&'v FlowValue> {
     args.iter()
         .find(|(keyword, _)| keyword.is_some_and(|keyword| keywords.contains(&keyword)))
         .or_else(|| {
@@ -24,23 +28,23 @@ fn arg<'v>(args: &'v Args<'_>, position: usize, keywords: &[&str]) -> Option<&'v
 }
 
 /// A call of a known function.
-pub(in crate::flow) struct Invocation<'c> {
+pub(in crate::flow) struct KnownCall<'c> {
     /// The function's full name.
     pub(in crate::flow) callee: &'c str,
     /// The unchanged call.
-    pub(in crate::flow) call: &'c Call,
+    pub(in crate::flow) call: &'c CallExpr,
     /// The value whose method it is.
-    pub(in crate::flow) on: Option<&'c Value>,
+    pub(in crate::flow) on: Option<&'c FlowValue>,
     /// The values that it is given.
-    pub(in crate::flow) args: &'c Args<'c>,
+    pub(in crate::flow) args: &'c KeywordArguments<'c>,
 }
 
-impl Invocation<'_> {
+impl KnownCall<'_> {
     fn at(&self) -> At {
         self.call.at
     }
 
-    fn first(&self) -> Value {
+    fn first(&self) -> FlowValue {
         const KEYWORDS: &[&str] = &[
             "path", "file", "filename", "url", "uri", "cmd", "command", "args", "source", "s",
         ];
@@ -48,7 +52,7 @@ impl Invocation<'_> {
     }
 
     /// What a function of files works on: its first argument, or the path whose method it is.
-    fn path(&self) -> Value {
+    fn path(&self) -> FlowValue {
         match self.on {
             Some(path) if is_path(self.callee) => path.clone(),
             _ => self.first(),
@@ -59,25 +63,27 @@ impl Invocation<'_> {
 /// Does what a known function does; `given` has the sources of all that it is given.
 pub(in crate::flow) fn apply(
     this: &mut Evaluator<'_>,
-    role: Role,
-    called: &Invocation<'_>,
-    mut given: Value,
-) -> Value {
+    role: FunctionRole,
+    called: &KnownCall<'_>,
+    mut given: FlowValue,
+) -> FlowValue {
     let at = called.at();
     match role {
-        Role::Source(kind) => {
+        FunctionRole::Source(kind) => {
             if kind == SourceKind::Environment {
                 this.act(ActKind::Environment, at, "*", "", None, Vec::new());
             }
             given.taint(kind, called.callee, this.site(at));
             given
         }
-        Role::Variable => match called.first().known() {
+        FunctionRole::Variable => match called.first().known() {
             Some(name) => this.variable(name, at),
             None => given,
         },
-        Role::Decode(encoding) => decoded(this, encoding, at, &called.first(), called.args, given),
-        Role::Fold(fold) => {
+        FunctionRole::Decode(encoding) => {
+            decoded(this, encoding, at, &called.first(), called.args, given)
+        }
+        FunctionRole::Fold(fold) => {
             let mut value = folded(fold, called, given);
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
@@ -88,80 +94,88 @@ pub(in crate::flow) fn apply(
             }
             value
         }
-        Role::Show => {
+        FunctionRole::Show => {
             let shown = called.first().shown();
             this.act(ActKind::Show, at, &shown, called.callee, None, given.taints);
-            Value::default()
+            FlowValue::default()
         }
-        Role::Open
-        | Role::Read
-        | Role::Write
-        | Role::WriteHandle
-        | Role::Dump
-        | Role::Copy
-        | Role::Delete
-        | Role::Walk
-        | Role::Permit => files(this, role, called, given),
-        Role::Request | Role::Connect | Role::Send | Role::Listen => {
-            network(this, role, called, given)
-        }
-        Role::Shell | Role::Spawn | Role::Eval | Role::Unpickle | Role::Duplicate => {
-            code(this, role, called, given)
-        }
+        FunctionRole::Open
+        | FunctionRole::Read
+        | FunctionRole::Write
+        | FunctionRole::WriteHandle
+        | FunctionRole::Dump
+        | FunctionRole::Copy
+        | FunctionRole::Delete
+        | FunctionRole::Walk
+        | FunctionRole::Permit => files(this, role, called, given),
+        FunctionRole::Request
+        | FunctionRole::Connect
+        | FunctionRole::Send
+        | FunctionRole::Listen => network(this, role, called, given),
+        FunctionRole::Shell
+        | FunctionRole::Spawn
+        | FunctionRole::Eval
+        | FunctionRole::Unpickle
+        | FunctionRole::Duplicate => code(this, role, called, given),
     }
 }
 
 /// Functions that read, write and delete.
-fn files(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: Value) -> Value {
+fn files(
+    this: &mut Evaluator<'_>,
+    role: FunctionRole,
+    called: &KnownCall<'_>,
+    given: FlowValue,
+) -> FlowValue {
     let (at, callee) = (called.at(), called.callee);
     let path = called.path();
     match role {
-        Role::Open => {
+        FunctionRole::Open => {
             let position = usize::from(!is_path(callee));
-            let mode = arg(called.args, position, &["mode"]).and_then(Value::known);
+            let mode = arg(called.args, position, &["mode"]).and_then(FlowValue::known);
             let writes = mode.is_some_and(|mode| mode.contains(['w', 'a', 'x']));
             let mut value = if writes { given } else { this.read(&path, at) };
             value.texts = path.texts;
             value.made_by = Some("open".into());
             value
         }
-        Role::Read => this.read(&path, at),
-        Role::Walk => {
+        FunctionRole::Read => this.read(&path, at),
+        FunctionRole::Walk => {
             let mut value = this.read(&path, at);
             value.texts.clear();
             value
         }
-        Role::Write => {
+        FunctionRole::Write => {
             let data = arg(called.args, 1, &["data"]).cloned().unwrap_or_default();
             this.write(&path, &data, at);
-            Value::default()
+            FlowValue::default()
         }
-        Role::WriteHandle => {
+        FunctionRole::WriteHandle => {
             let handle = called.on.cloned().unwrap_or_default();
             this.write(&handle, &called.first(), at);
-            Value::default()
+            FlowValue::default()
         }
-        Role::Dump => {
+        FunctionRole::Dump => {
             let handle = arg(called.args, 1, &["fp", "file", "stream"]).cloned();
             if let Some(handle) = handle {
                 this.write(&handle, &called.first(), at);
             }
-            Value::default()
+            FlowValue::default()
         }
-        Role::Copy => {
+        FunctionRole::Copy => {
             let data = this.read(&path, at);
             let to = arg(called.args, 1, &["dst", "target"]).cloned();
             this.write(&to.unwrap_or_default(), &data, at);
             data
         }
         _ => {
-            let kind = if role == Role::Delete {
+            let kind = if role == FunctionRole::Delete {
                 ActKind::Delete
             } else {
                 ActKind::Permit
             };
             this.act(kind, at, &path.shown(), callee, None, path.taints);
-            Value::default()
+            FlowValue::default()
         }
     }
 }
@@ -169,14 +183,14 @@ fn files(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: V
 /// Functions that contact other hosts.
 fn network(
     this: &mut Evaluator<'_>,
-    role: Role,
-    called: &Invocation<'_>,
-    mut given: Value,
-) -> Value {
+    role: FunctionRole,
+    called: &KnownCall<'_>,
+    mut given: FlowValue,
+) -> FlowValue {
     let (at, callee) = (called.at(), called.callee);
     match role {
-        Role::Request => request(this, callee, at, called.args, given),
-        Role::Connect => {
+        FunctionRole::Request => request(this, callee, at, called.args, given),
+        FunctionRole::Connect => {
             let host = called.args.iter().find_map(|(_, value)| host_in(value));
             let made_by = callee
                 .trim_end_matches(".connect")
@@ -196,16 +210,19 @@ fn network(
             }
             given
         }
-        Role::Send => {
-            let named = |value: &Value| {
+        FunctionRole::Send => {
+            let named = |value: &FlowValue| {
                 value
                     .known()
                     .filter(|text| text.contains("://"))
-                    .and_then(Host::of)
+                    .and_then(RemoteHost::of)
             };
-            let connected = called.on.and_then(Value::known).and_then(Host::of);
+            let connected = called
+                .on
+                .and_then(FlowValue::known)
+                .and_then(RemoteHost::of);
             let host = connected.or_else(|| called.args.iter().find_map(|(_, value)| named(value)));
-            let mut sent = Value::default();
+            let mut sent = FlowValue::default();
             called.args.iter().for_each(|(_, value)| sent.absorb(value));
             let subject = host
                 .as_ref()
@@ -228,21 +245,26 @@ fn network(
 }
 
 /// The host that an address names: a text, or the first of a pair.
-fn host_in(value: &Value) -> Option<Host> {
+fn host_in(value: &FlowValue) -> Option<RemoteHost> {
     let items = value.items.iter().flatten().flat_map(|item| &item.texts);
     value
         .texts
         .iter()
         .chain(items)
-        .find_map(|text| Host::of(text).or_else(|| Host::of(&format!("tcp://{text}"))))
+        .find_map(|text| RemoteHost::of(text).or_else(|| RemoteHost::of(&format!("tcp://{text}"))))
 }
 
 /// Functions that run programs and texts.
-fn code(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: Value) -> Value {
+fn code(
+    this: &mut Evaluator<'_>,
+    role: FunctionRole,
+    called: &KnownCall<'_>,
+    given: FlowValue,
+) -> FlowValue {
     let (at, callee) = (called.at(), called.callee);
     let first = called.first();
     match role {
-        Role::Shell => {
+        FunctionRole::Shell => {
             this.act(
                 ActKind::Run,
                 at,
@@ -251,11 +273,13 @@ fn code(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: Va
                 None,
                 first.taints.clone(),
             );
-            this.with_ambient(&first, |this| this.nested(Language::Shell, &first, at))
+            this.with_ambient(&first, |this| {
+                this.nested(EvaluatedLanguage::Shell, &first, at)
+            })
         }
-        Role::Spawn => spawn(this, callee, at, called.args),
-        Role::Eval => eval(this, callee, at, &first, called.args),
-        Role::Unpickle => {
+        FunctionRole::Spawn => spawn(this, callee, at, called.args),
+        FunctionRole::Eval => eval(this, callee, at, &first, called.args),
+        FunctionRole::Unpickle => {
             this.act(
                 ActKind::Eval,
                 at,
@@ -270,7 +294,7 @@ fn code(this: &mut Evaluator<'_>, role: Role, called: &Invocation<'_>, given: Va
             if given.has(SourceKind::Download) {
                 this.act(ActKind::RemoteShell, at, callee, "", None, given.taints);
             }
-            Value::default()
+            FlowValue::default()
         }
     }
 }
@@ -279,9 +303,9 @@ fn request(
     this: &mut Evaluator<'_>,
     callee: &str,
     at: At,
-    args: &Args<'_>,
-    mut given: Value,
-) -> Value {
+    args: &KeywordArguments<'_>,
+    mut given: FlowValue,
+) -> FlowValue {
     let url = args
         .iter()
         .flat_map(|(_, value)| &value.texts)
@@ -289,17 +313,17 @@ fn request(
         .cloned()
         .or_else(|| {
             arg(args, 0, &["url", "uri", "hostname", "host"])
-                .and_then(Value::known)
+                .and_then(FlowValue::known)
                 .map(str::to_owned)
         })
         .unwrap_or_else(|| "\0".to_owned());
-    let host = Host::of(&url).or_else(|| {
+    let host = RemoteHost::of(&url).or_else(|| {
         arg(args, 9, &["hostname", "host"])
-            .and_then(Value::known)
-            .and_then(|name| Host::of(&format!("https://{name}")))
+            .and_then(FlowValue::known)
+            .and_then(|name| RemoteHost::of(&format!("https://{name}")))
     });
     let method = arg(args, 9, &["method", "type"])
-        .and_then(Value::known)
+        .and_then(FlowValue::known)
         .unwrap_or_default()
         .to_ascii_uppercase();
     let posts = ["post", "put", "patch", "sendBeacon"]
@@ -350,9 +374,9 @@ fn request(
         }
     }
     if callee.ends_with("urlretrieve")
-        && let Some(path) = arg(args, 1, &["filename"]).and_then(Value::known)
+        && let Some(path) = arg(args, 1, &["filename"]).and_then(FlowValue::known)
     {
-        let value = Value::source(SourceKind::Download, &url, this.site(at));
+        let value = FlowValue::source(SourceKind::Download, &url, this.site(at));
         this.store_file(path, value);
     }
     // What comes back no longer is what was sent.
@@ -366,8 +390,8 @@ fn request(
 }
 
 /// What goes out with a request. Credentials in headers are how interfaces are used; whole environments there are not.
-fn sent_in(args: &Args<'_>) -> Value {
-    let mut sent = Value::default();
+fn sent_in(args: &KeywordArguments<'_>) -> FlowValue {
+    let mut sent = FlowValue::default();
     for (keyword, value) in args {
         let header = matches!(*keyword, Some("headers" | "auth" | "cookies"));
         let usual = [SourceKind::SecretVariable, SourceKind::Variable];
@@ -382,21 +406,21 @@ fn sent_in(args: &Args<'_>) -> Value {
 
 fn decoded(
     this: &mut Evaluator<'_>,
-    encoding: Encoding,
+    encoding: CodecKind,
     at: At,
-    first: &Value,
-    args: &Args<'_>,
-    mut given: Value,
-) -> Value {
+    first: &FlowValue,
+    args: &KeywordArguments<'_>,
+    mut given: FlowValue,
+) -> FlowValue {
     let named = args
         .get(1)
         .and_then(|(_, value)| value.known())
         .unwrap_or_default();
     let encoding = match (encoding, named) {
-        (Encoding::Named, "base64" | "base64url") => Encoding::Base64,
-        (Encoding::Named, "hex") => Encoding::Hex,
-        (Encoding::Named, "rot13" | "rot_13") => Encoding::Rot13,
-        (Encoding::Named, _) => {
+        (CodecKind::Named, "base64" | "base64url") => CodecKind::Base64,
+        (CodecKind::Named, "hex") => CodecKind::Hex,
+        (CodecKind::Named, "rot13" | "rot_13") => CodecKind::Rot13,
+        (CodecKind::Named, _) => {
             given.texts = first.texts.clone();
             return given;
         }
@@ -408,7 +432,7 @@ fn decoded(
         .filter_map(|text| undo(encoding, text))
         .collect();
     // `%20` in a URL hides nothing.
-    if encoding != Encoding::Url {
+    if encoding != CodecKind::Url {
         given.taint(
             SourceKind::Decoded,
             &format!("{encoding:?}").to_lowercase(),
@@ -419,27 +443,27 @@ fn decoded(
     given
 }
 
-fn folded(fold: Fold, called: &Invocation<'_>, given: Value) -> Value {
+fn folded(fold: Fold, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
     let (callee, on) = (called.callee, called.on);
-    let values: Vec<&Value> = called.args.iter().map(|(_, value)| value).collect();
+    let values: Vec<&FlowValue> = called.args.iter().map(|(_, value)| value).collect();
     let first = values.first().copied();
     match fold {
         Fold::Path => {
             let before = on.filter(|_| callee.ends_with("joinpath"));
-            let mut value = Value::concat(before.into_iter().chain(values), "/");
+            let mut value = FlowValue::concat(before.into_iter().chain(values), "/");
             if is_path(callee) {
                 value.made_by = Some("pathlib.Path".into());
             }
             value
         }
-        Fold::Home => Value {
+        Fold::Home => FlowValue {
             made_by: is_path(callee).then(|| "pathlib.Path".into()),
-            ..Value::text("~")
+            ..FlowValue::text("~")
         },
         Fold::Join => joined(on, first, given),
         Fold::Chars => characters(&values, given),
         Fold::Reverse => reversed(on.or(first), given),
-        Fold::Replace => match (on.and_then(Value::known), values.as_slice()) {
+        Fold::Replace => match (on.and_then(FlowValue::known), values.as_slice()) {
             (Some(text), [from, to, ..]) => match (from.known(), to.known()) {
                 (Some(from), Some(to)) if !from.is_empty() => {
                     given.with_text(text.replace(from, to))
@@ -449,22 +473,22 @@ fn folded(fold: Fold, called: &Invocation<'_>, given: Value) -> Value {
             _ => given,
         },
         Fold::Same => unchanged(callee, on, first, given),
-        Fold::Format => Value::concat(on.into_iter().chain(values), ""),
+        Fold::Format => FlowValue::concat(on.into_iter().chain(values), ""),
     }
 }
 
 /// `" ".join(list)` in Python, `list.join(" ")` in JavaScript.
-fn joined(on: Option<&Value>, first: Option<&Value>, given: Value) -> Value {
+fn joined(on: Option<&FlowValue>, first: Option<&FlowValue>, given: FlowValue) -> FlowValue {
     let list_first = first.is_some_and(|value| value.items.is_some());
     let (separator, list) = if list_first { (on, first) } else { (first, on) };
     match list.and_then(|list| list.items.as_ref()) {
-        Some(items) => Value::concat(items, separator.and_then(Value::known).unwrap_or("")),
+        Some(items) => FlowValue::concat(items, separator.and_then(FlowValue::known).unwrap_or("")),
         None => given,
     }
 }
 
 /// Character codes, one by one or as a list.
-fn characters(values: &[&Value], given: Value) -> Value {
+fn characters(values: &[&FlowValue], given: FlowValue) -> FlowValue {
     let codes: Option<Vec<char>> = values
         .iter()
         .flat_map(|value| {
@@ -477,7 +501,7 @@ fn characters(values: &[&Value], given: Value) -> Value {
         .collect();
     match codes {
         Some(codes) if !codes.is_empty() => given.with_text(codes.into_iter().collect()),
-        _ => Value {
+        _ => FlowValue {
             texts: values
                 .first()
                 .map(|value| value.texts.clone())
@@ -487,10 +511,10 @@ fn characters(values: &[&Value], given: Value) -> Value {
     }
 }
 
-fn reversed(source: Option<&Value>, given: Value) -> Value {
+fn reversed(source: Option<&FlowValue>, given: FlowValue) -> FlowValue {
     let Some(value) = source else { return given };
     let turned = |text: &String| text.chars().rev().collect();
-    Value {
+    FlowValue {
         texts: value.texts.iter().map(turned).collect(),
         items: value
             .items
@@ -500,7 +524,12 @@ fn reversed(source: Option<&Value>, given: Value) -> Value {
     }
 }
 
-fn unchanged(callee: &str, on: Option<&Value>, first: Option<&Value>, given: Value) -> Value {
+fn unchanged(
+    callee: &str,
+    on: Option<&FlowValue>,
+    first: Option<&FlowValue>,
+    given: FlowValue,
+) -> FlowValue {
     const MODULES: &[&str] = &["os.path", "shlex", "textwrap", "Object", "JSON", "util"];
     // `os.path.expanduser(x)`: the receiver is a module, and only the argument matters.
     let module = callee
@@ -511,7 +540,7 @@ fn unchanged(callee: &str, on: Option<&Value>, first: Option<&Value>, given: Val
     let made_by = source
         .and_then(|value| value.made_by.clone())
         .filter(|maker| is_path(maker));
-    Value {
+    FlowValue {
         texts: source.map(|value| value.texts.clone()).unwrap_or_default(),
         items: source.and_then(|value| value.items.clone()),
         made_by: made_by.or(given.made_by.clone()),
@@ -522,13 +551,13 @@ fn unchanged(callee: &str, on: Option<&Value>, first: Option<&Value>, given: Val
 /// At the end of the function of a program that a shell is asked to start.
 pub(crate) const IN_SHELL: &str = " in a shell";
 
-fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Value {
-    let nothing = Value::default();
+fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments<'_>) -> FlowValue {
+    let nothing = FlowValue::default();
     let first = arg(args, 0, &["args", "cmd", "command", "file"]).unwrap_or(&nothing);
     let in_shell = args.iter().any(|(keyword, value)| {
         *keyword == Some("shell") && !matches!(value.known(), Some("False" | "false"))
     });
-    let mut words: Vec<Value> = match &first.items {
+    let mut words: Vec<FlowValue> = match &first.items {
         Some(items) => items.clone(),
         None => {
             let mut words = vec![first.clone()];
@@ -546,7 +575,7 @@ fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Val
         }
     };
     let input = arg(args, 9, &["input"]);
-    let line = Value::concat(&words, " ");
+    let line = FlowValue::concat(&words, " ");
     let how = if in_shell {
         format!("{callee}{IN_SHELL}")
     } else {
@@ -554,16 +583,24 @@ fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &Args<'_>) -> Val
     };
     this.act(ActKind::Run, at, &line.shown(), &how, None, line.taints);
     if words.len() == 1 && (in_shell || first.known().is_some_and(|text| text.contains(' '))) {
-        return this.with_ambient(first, |this| this.nested(Language::Shell, first, at));
+        return this.with_ambient(first, |this| {
+            this.nested(EvaluatedLanguage::Shell, first, at)
+        });
     }
     if words.is_empty() {
-        return Value::default();
+        return FlowValue::default();
     }
     let program = words.remove(0);
     commands::invoke(this, &program, words, input.cloned(), at)
 }
 
-fn eval(this: &mut Evaluator<'_>, callee: &str, at: At, first: &Value, args: &Args<'_>) -> Value {
+fn eval(
+    this: &mut Evaluator<'_>,
+    callee: &str,
+    at: At,
+    first: &FlowValue,
+    args: &KeywordArguments<'_>,
+) -> FlowValue {
     // A module that is only known when it runs: interesting if it was put together, or came from elsewhere.
     if matches!(callee, "require" | "import") {
         let mut first = first.clone();
@@ -581,11 +618,11 @@ fn eval(this: &mut Evaluator<'_>, callee: &str, at: At, first: &Value, args: &Ar
                 first.taints.clone(),
             );
         }
-        return Value {
+        return FlowValue {
             made_by: first
                 .known()
                 .map(|name| name.trim_start_matches("node:").into()),
-            ..Value::default()
+            ..FlowValue::default()
         };
     }
     let language = this.language;

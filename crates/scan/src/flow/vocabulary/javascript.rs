@@ -1,6 +1,6 @@
 //! What the functions of JavaScript do.
 
-use super::{Encoding as E, Fold, Role as R};
+use super::{CodecKind as E, Fold, FunctionRole as R};
 use crate::flow::SourceKind as S;
 
 /// JavaScript and TypeScript.

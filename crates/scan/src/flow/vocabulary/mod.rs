@@ -7,14 +7,14 @@ mod javascript;
 mod python;
 
 pub(crate) use apply::IN_SHELL;
-pub(super) use apply::{Invocation, apply};
+pub(super) use apply::{KnownCall, apply};
 
-use super::{SourceKind, eval::Language};
+use super::{SourceKind, eval::EvaluatedLanguage};
 use crate::text::codec;
 
 /// What a function does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
+pub(crate) enum FunctionRole {
     /// Returns data that is worth protecting.
     Source(SourceKind),
     /// Reads the environment variable that its argument names.
@@ -44,7 +44,7 @@ pub(crate) enum Role {
     /// Waits for connections.
     Listen,
     /// Decodes.
-    Decode(Encoding),
+    Decode(CodecKind),
     /// Combines or splits texts.
     Fold(Fold),
     /// Runs a command line in a shell.
@@ -65,7 +65,7 @@ pub(crate) enum Role {
 
 /// Encodings that are undone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub(crate) enum CodecKind {
     /// Base 64, both alphabets.
     Base64,
     /// Base 32.
@@ -113,16 +113,18 @@ pub(crate) fn is_path(maker: &str) -> bool {
 }
 
 /// What a function does, if it is known.
-pub(crate) fn role(language: Language, callee: &str) -> Option<Role> {
+pub(crate) fn role(language: EvaluatedLanguage, callee: &str) -> Option<FunctionRole> {
     use std::{collections::HashMap, sync::LazyLock};
-    static PYTHON_ROLES: LazyLock<HashMap<&str, Role>> =
+    static PYTHON_ROLES: LazyLock<HashMap<&str, FunctionRole>> =
         LazyLock::new(|| python::PYTHON.iter().copied().collect());
-    static JAVASCRIPT_ROLES: LazyLock<HashMap<&str, Role>> =
+    static JAVASCRIPT_ROLES: LazyLock<HashMap<&str, FunctionRole>> =
         LazyLock::new(|| javascript::JAVASCRIPT.iter().copied().collect());
     let roles = match language {
-        Language::Python => &*PYTHON_ROLES,
-        Language::JavaScript => &*JAVASCRIPT_ROLES,
-        Language::Shell | Language::PowerShell | Language::Batch => return None,
+        EvaluatedLanguage::Python => &*PYTHON_ROLES,
+        EvaluatedLanguage::JavaScript => &*JAVASCRIPT_ROLES,
+        EvaluatedLanguage::Shell | EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch => {
+            return None;
+        }
     };
     roles.get(callee).copied().or_else(|| {
         let dot = callee.rfind('.')?;
@@ -131,16 +133,15 @@ pub(crate) fn role(language: Language, callee: &str) -> Option<Role> {
 }
 
 /// Names that are sources by themselves.
-pub(crate) fn source_of_name(language: Language, name: &str) -> Option<SourceKind> {
+pub(crate) fn source_of_name(language: EvaluatedLanguage, name: &str) -> Option<SourceKind> {
     match (language, name) {
-        (Language::Python, "os.environ" | "os.environb")
-        | (Language::JavaScript, "process.env" | "Bun.env" | "Deno.env") => {
+        (EvaluatedLanguage::Python, "os.environ" | "os.environb")
+        | (EvaluatedLanguage::JavaScript, "process.env" | "Bun.env" | "Deno.env") => {
             Some(SourceKind::Environment)
         }
-        (Language::JavaScript, "document.cookie") => Some(SourceKind::Browser),
-        (Language::JavaScript, "process.argv") | (Language::Python, "sys.argv" | "sys.stdin") => {
-            Some(SourceKind::Input)
-        }
+        (EvaluatedLanguage::JavaScript, "document.cookie") => Some(SourceKind::Browser),
+        (EvaluatedLanguage::JavaScript, "process.argv")
+        | (EvaluatedLanguage::Python, "sys.argv" | "sys.stdin") => Some(SourceKind::Input),
         _ => None,
     }
 }
@@ -172,16 +173,16 @@ pub(crate) fn is_secret_name(name: &str) -> bool {
 pub(crate) const HIDDEN_HOST: &str = "hidden host";
 
 /// What a known text decodes to.
-pub(super) fn undo(encoding: Encoding, text: &str) -> Option<String> {
+pub(super) fn undo(encoding: CodecKind, text: &str) -> Option<String> {
     let lossy = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     match encoding {
-        Encoding::Base64 => codec::base64(text).map(lossy),
-        Encoding::Base32 => codec::base32(text).map(lossy),
-        Encoding::Base85 => codec::base85(text).map(lossy),
-        Encoding::Hex => codec::hex(text).map(lossy),
-        Encoding::Url => codec::url(text).map(lossy),
-        Encoding::Rot13 => Some(rot13(text)),
-        Encoding::Named | Encoding::Compressed | Encoding::Encrypted => None,
+        CodecKind::Base64 => codec::base64(text).map(lossy),
+        CodecKind::Base32 => codec::base32(text).map(lossy),
+        CodecKind::Base85 => codec::base85(text).map(lossy),
+        CodecKind::Hex => codec::hex(text).map(lossy),
+        CodecKind::Url => codec::url(text).map(lossy),
+        CodecKind::Rot13 => Some(rot13(text)),
+        CodecKind::Named | CodecKind::Compressed | CodecKind::Encrypted => None,
     }
 }
 

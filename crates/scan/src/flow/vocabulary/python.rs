@@ -1,6 +1,6 @@
 //! What the functions of Python do.
 
-use super::{Encoding as E, Fold, Role as R};
+use super::{CodecKind as E, Fold, FunctionRole as R};
 use crate::flow::SourceKind as S;
 
 /// Python: full names, or the end of one after a dot.

@@ -14,10 +14,10 @@ use oxc_allocator::Allocator;
 use oxc_parser::{ParseOptions, Parser};
 use oxc_span::SourceType;
 
-use super::{Dialect, salvage};
+use super::{ScriptDialect, salvage};
 use crate::{
-    form::{At, Program},
-    lower::{frame::Frame, stack::with_stack},
+    form::{At, LoweredProgram},
+    lower::{frame::LoweringFrame, stack::with_stack},
 };
 
 /// What one nested sign may take: without optimisation 6 KiB were measured for the three of `({a:`.
@@ -31,7 +31,7 @@ const MOST_LINES_LEFT_OUT: usize = 6;
 /// `a<a<a<…` takes the parser of type arguments quadratic time.
 const MOST_ANGLES: u32 = 64;
 
-impl Dialect {
+impl ScriptDialect {
     /// What to try, in order.
     fn readings(self) -> [SourceType; 4] {
         let module = SourceType::mjs().with_jsx(true);
@@ -46,7 +46,7 @@ impl Dialect {
 
 /// Lowers a JavaScript or TypeScript text.
 #[must_use]
-pub(in crate::lower) fn javascript(text: &str, dialect: Dialect) -> Program {
+pub(in crate::lower) fn javascript(text: &str, dialect: ScriptDialect) -> LoweredProgram {
     let text = text.get(..u32::MAX as usize).unwrap_or(text);
     if nesting::is_tangled(text) {
         let mut program = salvage::salvage(text, 0);
@@ -55,7 +55,7 @@ pub(in crate::lower) fn javascript(text: &str, dialect: Dialect) -> Program {
     }
     let (signs, angles) = nesting::signs(text);
     let dialect = if angles > MOST_ANGLES {
-        Dialect::JavaScript
+        ScriptDialect::JavaScript
     } else {
         dialect
     };
@@ -71,7 +71,7 @@ pub(in crate::lower) fn javascript(text: &str, dialect: Dialect) -> Program {
 }
 
 /// Parses as much of a text as possible.
-fn read(text: &str, dialect: Dialect, untyped: bool) -> Program {
+fn read(text: &str, dialect: ScriptDialect, untyped: bool) -> LoweredProgram {
     let mut rest = None;
     let mut first = None;
     for _ in 0..=MOST_LINES_LEFT_OUT {
@@ -94,7 +94,7 @@ fn read(text: &str, dialect: Dialect, untyped: bool) -> Program {
 }
 
 /// The first reading without errors, or else the first that gives anything; where it stopped if there is none.
-fn best(text: &str, dialect: Dialect, untyped: bool) -> Result<Program, At> {
+fn best(text: &str, dialect: ScriptDialect, untyped: bool) -> Result<LoweredProgram, At> {
     let mut best = None;
     let mut failure = None;
     for source_type in dialect.readings() {
@@ -110,7 +110,7 @@ fn best(text: &str, dialect: Dialect, untyped: bool) -> Result<Program, At> {
     best.ok_or(failure.unwrap_or_default())
 }
 
-fn parse(text: &str, source_type: SourceType) -> Result<Program, At> {
+fn parse(text: &str, source_type: SourceType) -> Result<LoweredProgram, At> {
     let allocator = Allocator::default();
     let options = ParseOptions {
         allow_return_outside_function: true,
@@ -136,16 +136,16 @@ fn parse(text: &str, source_type: SourceType) -> Result<Program, At> {
         return Err(error.unwrap_or_default());
     }
     let mut js = JavaScript {
-        frame: Frame::new(),
+        frame: LoweringFrame::new(),
     };
     if let Some(at) = error {
         js.frame.leave_out(at);
     }
     js.program(&parsed.program);
-    Ok(Program {
+    Ok(LoweredProgram {
         body: std::mem::take(&mut js.frame.out),
         broken: js.frame.broken,
-        ..Program::default()
+        ..LoweredProgram::default()
     })
 }
 
@@ -168,5 +168,5 @@ fn without_line(text: &str, at: At) -> Option<String> {
 
 /// The lowering of one text.
 struct JavaScript {
-    frame: Frame,
+    frame: LoweringFrame,
 }

@@ -3,13 +3,13 @@
 //! No scopes and no imports, only paths as they are written. It is enough for rules about `eval(…)` or an address, and a
 //! broken line at the end of a file does not hide the lines above it.
 
-use crate::form::{Arg, At, Call, Expr, Program, Stmt};
+use crate::form::{Arg, At, CallExpr, Expr, LoweredProgram, Stmt};
 
 /// Brackets that are open at once; what is in further ones belongs to the last.
 const MOST_OPEN: usize = 200;
 
 /// Takes the calls from a text; `broken` is where reading it failed.
-pub(super) fn salvage(text: &str, broken: At) -> Program {
+pub(super) fn salvage(text: &str, broken: At) -> LoweredProgram {
     let mut salvage = Salvage {
         text,
         at: 0,
@@ -22,10 +22,10 @@ pub(super) fn salvage(text: &str, broken: At) -> Program {
     while !salvage.open.is_empty() {
         salvage.close();
     }
-    Program {
+    LoweredProgram {
         body: salvage.body,
         broken: Some(broken),
-        ..Program::default()
+        ..LoweredProgram::default()
     }
 }
 
@@ -35,7 +35,7 @@ struct Salvage<'a> {
     /// The path that was read last, if nothing came after it.
     path: Option<(usize, usize)>,
     /// Brackets that are open: calls, or `None` for others.
-    open: Vec<Option<Call>>,
+    open: Vec<Option<CallExpr>>,
     /// How many brackets are open within those.
     deeper: usize,
     body: Vec<Stmt>,
@@ -74,7 +74,7 @@ impl Salvage<'_> {
                     .filter(|(_, path)| {
                         !matches!(*path, "if" | "for" | "while" | "switch" | "with" | "catch")
                     });
-                let call = path.map(|(from, path)| Call {
+                let call = path.map(|(from, path)| CallExpr {
                     callee: path.to_owned(),
                     on: None,
                     args: Vec::new(),

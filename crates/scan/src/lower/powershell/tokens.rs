@@ -24,7 +24,7 @@ pub(super) enum What {
 }
 
 /// A token and its offset.
-pub(super) struct Token {
+pub(super) struct PowerShellToken {
     pub(super) what: What,
     pub(super) at: At,
     pub(super) end: At,
@@ -39,8 +39,8 @@ const MARKS: &[&str] = &[
 const NEAR: usize = 512;
 
 /// Takes a text apart.
-pub(super) fn tokens(text: &str) -> Vec<Token> {
-    let mut out: Vec<Token> = Vec::new();
+pub(super) fn tokens(text: &str) -> Vec<PowerShellToken> {
+    let mut out: Vec<PowerShellToken> = Vec::new();
     let mut at = 0;
     while let Some(char) = text[at..].chars().next() {
         let rest = &text[at..];
@@ -72,7 +72,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
             .find(|end| rest.is_char_boundary(*end))
             .unwrap_or(rest.len());
         if let Some(what) = what {
-            out.push(Token {
+            out.push(PowerShellToken {
                 what,
                 at: position(at),
                 end: position(at + length),
@@ -83,7 +83,7 @@ pub(super) fn tokens(text: &str) -> Vec<Token> {
     out
 }
 
-type Read = (Option<What>, usize);
+type TokenResult = (Option<What>, usize);
 
 fn position(at: usize) -> At {
     At::try_from(at).unwrap_or(At::MAX)
@@ -100,7 +100,7 @@ fn ends_value(what: &What) -> bool {
     )
 }
 
-fn mark(rest: &str) -> Option<Read> {
+fn mark(rest: &str) -> Option<TokenResult> {
     let found = MARKS.iter().find(|mark| rest.starts_with(**mark))?;
     let shown = match *found {
         "$(" | "@(" => "(",
@@ -114,7 +114,7 @@ fn mark(rest: &str) -> Option<Read> {
 }
 
 /// A bare word. Backticks vanish, quotes inside are joined: `i`e''x` is `iex`.
-fn word(rest: &str) -> Read {
+fn word(rest: &str) -> TokenResult {
     let mut text = String::new();
     let number = rest.starts_with(|char: char| char.is_ascii_digit());
     let mut at = 0;
@@ -147,7 +147,7 @@ fn word(rest: &str) -> Read {
     (Some(What::Word(text)), at)
 }
 
-fn single(rest: &str) -> Read {
+fn single(rest: &str) -> TokenResult {
     let mut text = String::new();
     let mut at = 1;
     while let Some(length) = rest[at..].find('\'') {
@@ -163,13 +163,13 @@ fn single(rest: &str) -> Read {
     (Some(What::Text(text)), rest.len())
 }
 
-fn double(rest: &str, at: usize) -> Read {
+fn double(rest: &str, at: usize) -> TokenResult {
     let (parts, length) = mixed(&rest[1..], at + 1, true);
     (Some(parts), length + 1)
 }
 
 /// A here-string: `@"`, lines, `"@`.
-fn here(rest: &str, at: usize) -> Read {
+fn here(rest: &str, at: usize) -> TokenResult {
     let close = if rest.starts_with("@'") {
         "\n'@"
     } else {
@@ -258,7 +258,7 @@ fn embedded(inner: &str, at: usize) -> Expr {
 }
 
 /// `$x`, `${x}`, `$env:X`, `$_`.
-fn variable(rest: &str) -> Read {
+fn variable(rest: &str) -> TokenResult {
     let Some(inner) = rest.strip_prefix('$') else {
         return (None, 0);
     };
@@ -295,7 +295,7 @@ fn variable(rest: &str) -> Read {
 }
 
 /// `[Text.Encoding]`, or a bracket.
-fn class(rest: &str) -> Read {
+fn class(rest: &str) -> TokenResult {
     let window = &rest[1..rest.floor_char_boundary(NEAR)];
     let end = window
         .find(|char: char| !(char.is_alphanumeric() || ".[]_".contains(char)))
@@ -321,7 +321,7 @@ fn class(rest: &str) -> Read {
 }
 
 /// `.Name`, `::Name`, `."Name"`.
-fn member(rest: &str) -> Read {
+fn member(rest: &str) -> TokenResult {
     let name = rest.trim_start_matches([':', '.']);
     let lead = rest.len() - name.len();
     let quoted = usize::from(name.starts_with(['\'', '"']));

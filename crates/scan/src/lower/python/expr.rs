@@ -8,7 +8,7 @@ use ruff_python_ast::{
 
 use super::Python;
 use crate::form::{At, Expr, Stmt};
-use crate::lower::frame::{Chain, is_long, method};
+use crate::lower::frame::{MemberChain, is_long, method};
 
 impl Python {
     /// Lowers an expression; what must happen before it (loops of comprehensions, `:=`) is put into the body.
@@ -217,7 +217,7 @@ impl Python {
             steps.push((inner.op, &*inner.right));
             left = &inner.left;
         }
-        let mut chain = Chain::default();
+        let mut chain = MemberChain::default();
         let mut value = self.expr(left);
         for (operator, right) in steps.into_iter().rev() {
             let right = self.expr(right);

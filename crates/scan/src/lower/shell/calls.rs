@@ -1,6 +1,6 @@
 //! Words into calls: the program's name, and the programs that run other programs.
 
-use crate::form::{Arg, At, Call, Expr, Stmt};
+use crate::form::{Arg, At, CallExpr, Expr, Stmt};
 
 /// Commands that don't read their input, so a group's input isn't theirs.
 pub(super) const NO_READERS: &[&str] = &[
@@ -12,7 +12,7 @@ pub(super) const NO_READERS: &[&str] = &[
 const NESTED: usize = 6;
 
 /// A program that runs the one named in its arguments.
-struct Wrapper {
+struct WrappingCommand {
     name: &'static str,
     /// Flags that take a value.
     valued: &'static [&'static str],
@@ -20,11 +20,15 @@ struct Wrapper {
     own: usize,
 }
 
-const fn wrapper(name: &'static str, valued: &'static [&'static str], own: usize) -> Wrapper {
-    Wrapper { name, valued, own }
+const fn wrapper(
+    name: &'static str,
+    valued: &'static [&'static str],
+    own: usize,
+) -> WrappingCommand {
+    WrappingCommand { name, valued, own }
 }
 
-const WRAPPERS: &[Wrapper] = &[
+const WRAPPERS: &[WrappingCommand] = &[
     wrapper("builtin", &[], 0),
     wrapper("busybox", &[], 0),
     wrapper("caffeinate", &["-t", "-w"], 0),
@@ -120,7 +124,7 @@ pub(super) fn statements(words: Vec<Expr>, at: At, end: At) -> Vec<Stmt> {
 }
 
 /// The names that a command binds.
-fn bound(call: &Call) -> Vec<String> {
+fn bound(call: &CallExpr) -> Vec<String> {
     let texts: Vec<&str> = call
         .args
         .iter()
@@ -187,7 +191,7 @@ fn alias(arg: &Arg) -> Option<Stmt> {
     };
     let (name, body) = text.split_once('=')?;
     let args = vec![Arg::plain(Expr::Text(body.to_owned(), *at))];
-    let call = Call {
+    let call = CallExpr {
         callee: "eval".to_owned(),
         on: None,
         args,
@@ -203,7 +207,7 @@ fn alias(arg: &Arg) -> Option<Stmt> {
 }
 
 /// The call that words make. Programs that run another keep it as a nested call: `sudo -n curl x` is `sudo ["-n", curl ["x"]]`.
-fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> Call {
+fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> CallExpr {
     let rest = words.split_off(1);
     let (callee, on) = match words.pop() {
         Some(Expr::Text(text, at)) if text.is_empty() => {
@@ -219,7 +223,7 @@ fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> Call {
     } else {
         wrapped(&callee, rest, end, nested)
     };
-    Call {
+    CallExpr {
         callee,
         on,
         args,

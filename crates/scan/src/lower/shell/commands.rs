@@ -9,9 +9,9 @@ use tree_sitter::Node;
 use super::calls;
 use super::expansions::{element, file};
 use super::flow::{feed, printed};
-use super::words::{Piece, is_word, join};
+use super::words::{WordPiece, is_word, join};
 use super::{Lower, children};
-use crate::form::{Arg, At, Call, Expr, Stmt, WRITE};
+use crate::form::{Arg, At, CallExpr, Expr, Stmt, WRITE};
 
 /// After so many pipes the value gets a name: expressions must not nest as deep as a pipeline is long.
 const PIPES: usize = 8;
@@ -19,7 +19,7 @@ const PIPES: usize = 8;
 const REDIRECTS: usize = 4;
 
 /// A command in a row of them.
-struct Link<'t> {
+struct CommandLink<'t> {
     node: Option<Node<'t>>,
     piped: bool,
     redirects: Vec<Node<'t>>,
@@ -46,8 +46,8 @@ impl<'t> Lower<'t> {
         self.leave();
     }
 
-    fn links(&self, node: Node<'t>) -> Vec<Link<'t>> {
-        let mut links: Vec<Link<'t>> = Vec::new();
+    fn links(&self, node: Node<'t>) -> Vec<CommandLink<'t>> {
+        let mut links: Vec<CommandLink<'t>> = Vec::new();
         let mut piped = false;
         let mut todo = vec![node];
         while let Some(next) = todo.pop() {
@@ -59,7 +59,7 @@ impl<'t> Lower<'t> {
                 }
                 kind @ ("file_redirect" | "herestring_redirect" | "heredoc_redirect") => {
                     if links.is_empty() || piped {
-                        links.push(Link {
+                        links.push(CommandLink {
                             node: None,
                             piped: std::mem::take(&mut piped),
                             redirects: vec![],
@@ -93,7 +93,7 @@ impl<'t> Lower<'t> {
                 }
                 _ if !next.is_named() => {}
                 "ERROR" if next.named_child_count() == 0 && !links.is_empty() => {}
-                _ => links.push(Link {
+                _ => links.push(CommandLink {
                     node: Some(next),
                     piped: std::mem::take(&mut piped),
                     redirects: vec![],
@@ -104,7 +104,7 @@ impl<'t> Lower<'t> {
         links
     }
 
-    fn row(&mut self, links: &[Link<'t>], out: &mut Vec<Stmt>) {
+    fn row(&mut self, links: &[CommandLink<'t>], out: &mut Vec<Stmt>) {
         let mut input = None;
         let mut length = 0;
         for (index, link) in links.iter().enumerate() {
@@ -459,7 +459,7 @@ impl<'t> Lower<'t> {
                 if operator.contains('<') {
                     feed(here, file(path.clone(), at, end));
                 }
-                let mut write = Call {
+                let mut write = CallExpr {
                     callee: WRITE.to_owned(),
                     on: None,
                     args: vec![Arg::plain(path)],
@@ -493,7 +493,7 @@ impl<'t> Lower<'t> {
             .is_some_and(|start| self.source(start).contains(['\'', '"', '\\']));
         let mut pieces = Vec::new();
         if raw {
-            pieces.push(Piece::Text(
+            pieces.push(WordPiece::Text(
                 self.source(body).to_owned(),
                 self.at(body.start_byte()),
             ));
@@ -502,7 +502,7 @@ impl<'t> Lower<'t> {
         }
         if find("<<-").is_some() {
             for piece in &mut pieces {
-                if let Piece::Text(text, _) = piece {
+                if let WordPiece::Text(text, _) = piece {
                     *text = text
                         .replace("\n\t", "\n")
                         .trim_start_matches('\t')

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::flow::output;
 use super::words::is_word;
 use super::{Lower, children};
-use crate::form::{Arg, Call, Expr, Stmt};
+use crate::form::{Arg, CallExpr, Expr, Stmt};
 
 impl<'t> Lower<'t> {
     /// `[ … ]` and `[[ … ]]` are calls of `test`, operators and all.
@@ -27,7 +27,7 @@ impl<'t> Lower<'t> {
         }
         out.append(&mut self.before);
         let (at, end) = (self.at(node.start_byte()), self.at(node.end_byte()));
-        out.push(Stmt::Do(Expr::Call(Box::new(Call {
+        out.push(Stmt::Do(Expr::Call(Box::new(CallExpr {
             callee: "test".to_owned(),
             on: None,
             args,

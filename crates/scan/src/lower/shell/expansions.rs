@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::flow::output;
 use super::{Lower, children};
-use crate::form::{Arg, At, Call, Expr, READ};
+use crate::form::{Arg, At, CallExpr, Expr, READ};
 
 impl<'t> Lower<'t> {
     /// The value of a node that isn't plain text.
@@ -108,7 +108,7 @@ impl<'t> Lower<'t> {
         let (start, end) = (at, self.at(node.end_byte()));
         let call = |callee: &str, on: Option<Expr>, args: Vec<Expr>| {
             let args = args.into_iter().map(Arg::plain).collect();
-            Expr::Call(Box::new(Call {
+            Expr::Call(Box::new(CallExpr {
                 callee: callee.to_owned(),
                 on,
                 args,
@@ -207,7 +207,7 @@ pub(super) fn element(name: &str, index: &str) -> String {
 
 /// The pseudo-call of a file that is read.
 pub(super) fn file(path: Expr, at: At, end: At) -> Expr {
-    Expr::Call(Box::new(Call {
+    Expr::Call(Box::new(CallExpr {
         callee: READ.to_owned(),
         on: None,
         args: vec![Arg::plain(path)],

@@ -1,7 +1,7 @@
 //! Output and input of statements: what they print as one value, and who among them reads what they are given.
 
 use super::calls::NO_READERS;
-use crate::form::{Call, Expr, Stmt, WRITE};
+use crate::form::{CallExpr, Expr, Stmt, WRITE};
 
 /// What statements print, as one value. Bindings and functions among them go to `out`.
 pub(in crate::lower) fn output(body: Vec<Stmt>, out: &mut Vec<Stmt>) -> Expr {
@@ -48,8 +48,8 @@ fn drain(body: Vec<Stmt>, out: &mut Vec<Stmt>, values: &mut Vec<Expr>) {
 pub(in crate::lower) fn feed(body: &mut Vec<Stmt>, input: Expr) {
     let mut input = Some(input);
     for wanted in [
-        &(|call: &Call| call.callee == "read" || call.callee == "mapfile")
-            as &dyn Fn(&Call) -> bool,
+        &(|call: &CallExpr| call.callee == "read" || call.callee == "mapfile")
+            as &dyn Fn(&CallExpr) -> bool,
         &reads,
         &|_| true,
     ] {
@@ -60,11 +60,11 @@ pub(in crate::lower) fn feed(body: &mut Vec<Stmt>, input: Expr) {
     }
 }
 
-fn reads(call: &Call) -> bool {
+fn reads(call: &CallExpr) -> bool {
     !NO_READERS.contains(&call.callee.as_str())
 }
 
-fn offer(body: &mut [Stmt], wanted: &dyn Fn(&Call) -> bool, input: &mut Option<Expr>) {
+fn offer(body: &mut [Stmt], wanted: &dyn Fn(&CallExpr) -> bool, input: &mut Option<Expr>) {
     for stmt in body {
         match stmt {
             Stmt::Do(value) => give(value, wanted, input),
@@ -86,7 +86,7 @@ fn offer(body: &mut [Stmt], wanted: &dyn Fn(&Call) -> bool, input: &mut Option<E
     }
 }
 
-fn give(value: &mut Expr, wanted: &dyn Fn(&Call) -> bool, input: &mut Option<Expr>) {
+fn give(value: &mut Expr, wanted: &dyn Fn(&CallExpr) -> bool, input: &mut Option<Expr>) {
     match value {
         Expr::Call(call) if call.callee == WRITE => {
             if let Some(inner) = &mut call.input {
@@ -99,7 +99,7 @@ fn give(value: &mut Expr, wanted: &dyn Fn(&Call) -> bool, input: &mut Option<Exp
     }
 }
 
-fn take(call: &mut Call, input: &mut Option<Expr>) {
+fn take(call: &mut CallExpr, input: &mut Option<Expr>) {
     let Some(value) = input.take() else { return };
     call.input = Some(match call.input.take() {
         Some(Expr::Parts(mut parts)) => {

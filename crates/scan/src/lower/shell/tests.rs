@@ -4,9 +4,9 @@ use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 
 use super::super::show::show;
 use super::{LIMIT, Patience};
-use crate::form::{Expr, Program, Stmt};
+use crate::form::{Expr, LoweredProgram, Stmt};
 
-fn shell(text: &str) -> Program {
+fn shell(text: &str) -> LoweredProgram {
     super::shell(text, &Patience::default())
 }
 

@@ -15,7 +15,7 @@ const PIECES: usize = 512;
 
 /// A piece of a word.
 #[derive(Clone, Debug)]
-pub(super) enum Piece {
+pub(super) enum WordPiece {
     Text(String, At),
     /// An unquoted `{`, `,` or `}`.
     Mark(char, At),
@@ -78,12 +78,12 @@ impl<'t> Lower<'t> {
         gap.len() <= 64 && gap.replace("\\\r\n", "").replace("\\\n", "").is_empty()
     }
 
-    fn pieces(&mut self, node: Node<'t>, marks: bool, out: &mut Vec<Piece>) {
+    fn pieces(&mut self, node: Node<'t>, marks: bool, out: &mut Vec<WordPiece>) {
         let at = self.at(node.start_byte());
         let source = self.source(node);
         match node.kind() {
-            "raw_string" => out.push(Piece::Text(inner(source, "'", '\'').to_owned(), at)),
-            "ansi_c_string" => out.push(Piece::Text(ansi(inner(source, "$'", '\'')), at)),
+            "raw_string" => out.push(WordPiece::Text(inner(source, "'", '\'').to_owned(), at)),
+            "ansi_c_string" => out.push(WordPiece::Text(ansi(inner(source, "$'", '\'')), at)),
             "string" => self.mixed(node, "\\\"$`", out),
             "translated_string" | "string_expansion" => {
                 for child in children(node)
@@ -99,27 +99,30 @@ impl<'t> Lower<'t> {
                 }
             }
             "brace_expression" => {
-                out.push(Piece::Mark('{', at));
-                out.push(Piece::Text(source.trim_matches(['{', '}']).to_owned(), at));
-                out.push(Piece::Mark('}', at));
+                out.push(WordPiece::Mark('{', at));
+                out.push(WordPiece::Text(
+                    source.trim_matches(['{', '}']).to_owned(),
+                    at,
+                ));
+                out.push(WordPiece::Mark('}', at));
             }
-            "simple_expansion" if source == "$IFS" => out.push(Piece::Break),
+            "simple_expansion" if source == "$IFS" => out.push(WordPiece::Break),
             "expansion"
                 if source.starts_with("${IFS")
                     && !source[5..].starts_with(char::is_alphanumeric) =>
             {
-                out.push(Piece::Break);
+                out.push(WordPiece::Break);
             }
             "``" => {}
             // `$"…"` is a string that could be translated.
             "$" if self.text[node.end_byte()..].starts_with('"') => {}
             _ if node.child_count() == 0 => bare(source, at, marks, out),
-            _ => out.push(Piece::Value(self.value(node))),
+            _ => out.push(WordPiece::Value(self.value(node))),
         }
     }
 
     /// Text in double quotes, or in a here-document: expansions with text between them.
-    pub(super) fn mixed(&mut self, node: Node<'t>, escapable: &str, out: &mut Vec<Piece>) {
+    pub(super) fn mixed(&mut self, node: Node<'t>, escapable: &str, out: &mut Vec<WordPiece>) {
         let source = self.source(node);
         let quoted = node.kind() == "string";
         let (mut from, mut end) = (node.start_byte(), node.end_byte());
@@ -127,7 +130,7 @@ impl<'t> Lower<'t> {
             from += 1;
             end -= usize::from(source.len() > 1 && source.ends_with('"'));
         }
-        out.push(Piece::Text(String::new(), self.at(node.start_byte())));
+        out.push(WordPiece::Text(String::new(), self.at(node.start_byte())));
         for child in children(node) {
             if !matches!(
                 child.kind(),
@@ -136,7 +139,7 @@ impl<'t> Lower<'t> {
                 continue;
             }
             self.stretch(from, child.start_byte(), escapable, quoted, out);
-            out.push(Piece::Value(self.value(child)));
+            out.push(WordPiece::Value(self.value(child)));
             from = child.end_byte();
         }
         self.stretch(from, end, escapable, quoted, out);
@@ -149,7 +152,7 @@ impl<'t> Lower<'t> {
         end: usize,
         escapable: &str,
         quoted: bool,
-        out: &mut Vec<Piece>,
+        out: &mut Vec<WordPiece>,
     ) {
         let Some(text) = self.text.get(from..end).filter(|text| !text.is_empty()) else {
             return;
@@ -157,16 +160,16 @@ impl<'t> Lower<'t> {
         let ticks: Vec<usize> = if quoted { Vec::new() } else { backticks(text) };
         let mut done = 0;
         for pair in ticks.chunks_exact(2) {
-            out.push(Piece::Text(
+            out.push(WordPiece::Text(
                 unescape(&text[done..pair[0]], escapable),
                 self.at(from + done),
             ));
             let inner = self.again(from + pair[0] + 1, from + pair[1]);
             let value = super::flow::output(inner, &mut self.before);
-            out.push(Piece::Value(value));
+            out.push(WordPiece::Value(value));
             done = pair[1] + 1;
         }
-        out.push(Piece::Text(
+        out.push(WordPiece::Text(
             unescape(&text[done..], escapable),
             self.at(from + done),
         ));
@@ -180,7 +183,7 @@ fn inner<'s>(source: &'s str, open: &str, close: char) -> &'s str {
 }
 
 /// Text outside of quotes.
-fn bare(source: &str, at: At, marks: bool, out: &mut Vec<Piece>) {
+fn bare(source: &str, at: At, marks: bool, out: &mut Vec<WordPiece>) {
     let mut text = String::with_capacity(source.len());
     let mut chars = source.chars();
     while let Some(char) = chars.next() {
@@ -195,15 +198,15 @@ fn bare(source: &str, at: At, marks: bool, out: &mut Vec<Piece>) {
             },
             '{' | ',' | '}' if marks => {
                 if !text.is_empty() {
-                    out.push(Piece::Text(std::mem::take(&mut text), at));
+                    out.push(WordPiece::Text(std::mem::take(&mut text), at));
                 }
-                out.push(Piece::Mark(char, at));
+                out.push(WordPiece::Mark(char, at));
             }
             _ => text.push(char),
         }
     }
     if !text.is_empty() {
-        out.push(Piece::Text(text, at));
+        out.push(WordPiece::Text(text, at));
     }
 }
 
@@ -294,16 +297,16 @@ fn ansi(text: &str) -> String {
 }
 
 /// Braces are expanded, breaks end a word, and what is left is put together.
-fn finish(pieces: Vec<Piece>, words: &mut Vec<Expr>) {
+fn finish(pieces: Vec<WordPiece>, words: &mut Vec<Expr>) {
     if pieces.is_empty() {
         return;
     }
     for word in expand(pieces) {
         let mut word = word.into_iter().peekable();
         while word.peek().is_some() {
-            let part: Vec<Piece> = word
+            let part: Vec<WordPiece> = word
                 .by_ref()
-                .take_while(|piece| !matches!(piece, Piece::Break))
+                .take_while(|piece| !matches!(piece, WordPiece::Break))
                 .collect();
             if !part.is_empty() {
                 words.push(join(part));
@@ -313,14 +316,14 @@ fn finish(pieces: Vec<Piece>, words: &mut Vec<Expr>) {
 }
 
 /// Texts that touch become one; several different pieces a `Join`.
-pub(super) fn join(pieces: Vec<Piece>) -> Expr {
+pub(super) fn join(pieces: Vec<WordPiece>) -> Expr {
     let mut out: Vec<Expr> = Vec::new();
     for piece in pieces {
         let (text, at) = match piece {
-            Piece::Text(text, at) => (text, at),
-            Piece::Mark(char, at) => (char.to_string(), at),
-            Piece::Break => (" ".to_owned(), 0),
-            Piece::Value(value) => {
+            WordPiece::Text(text, at) => (text, at),
+            WordPiece::Mark(char, at) => (char.to_string(), at),
+            WordPiece::Break => (" ".to_owned(), 0),
+            WordPiece::Value(value) => {
                 out.push(value);
                 continue;
             }
@@ -341,11 +344,11 @@ pub(super) fn join(pieces: Vec<Piece>) -> Expr {
 }
 
 /// Brace expansion, the leftmost group first, as long as there is room.
-fn expand(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
+fn expand(pieces: Vec<WordPiece>) -> Vec<Vec<WordPiece>> {
     if pieces.len() > PIECES
         || !pieces
             .iter()
-            .any(|piece| matches!(piece, Piece::Mark('{', _)))
+            .any(|piece| matches!(piece, WordPiece::Mark('{', _)))
     {
         return vec![pieces];
     }
@@ -357,11 +360,12 @@ fn expand(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
                 if done.len() + todo.len() + alternatives.len() <= WORDS =>
             {
                 for (index, middle) in alternatives.into_iter().enumerate().rev() {
-                    let keep = |piece: &&Piece| {
+                    let keep = |piece: &&WordPiece| {
                         index == 0
-                            || !matches!(piece, Piece::Value(value) if !matches!(value, Expr::Name(..)))
+                            || !matches!(piece, WordPiece::Value(value) if !matches!(value, Expr::Name(..)))
                     };
-                    let mut next: Vec<Piece> = word[..open].iter().filter(keep).cloned().collect();
+                    let mut next: Vec<WordPiece> =
+                        word[..open].iter().filter(keep).cloned().collect();
                     next.extend(middle);
                     next.extend(word[close + 1..].iter().filter(keep).cloned());
                     todo.push(next);
@@ -375,17 +379,17 @@ fn expand(pieces: Vec<Piece>) -> Vec<Vec<Piece>> {
 
 /// The first group that is an expansion: where it opens and closes, and what it offers. A call next to the group
 /// is kept in the first alternative only: nested groups would multiply it otherwise.
-fn group(word: &[Piece]) -> Option<(usize, usize, Vec<Vec<Piece>>)> {
+fn group(word: &[WordPiece]) -> Option<(usize, usize, Vec<Vec<WordPiece>>)> {
     for (open, _) in word
         .iter()
         .enumerate()
-        .filter(|(_, piece)| matches!(piece, Piece::Mark('{', _)))
+        .filter(|(_, piece)| matches!(piece, WordPiece::Mark('{', _)))
     {
         let mut alternatives = vec![Vec::new()];
         let mut depth = 0;
         for (index, piece) in word.iter().enumerate().skip(open + 1) {
             match piece {
-                Piece::Mark('}', _) if depth == 0 => {
+                WordPiece::Mark('}', _) if depth == 0 => {
                     if let Some(range) = range(&alternatives) {
                         return Some((open, index, range));
                     }
@@ -394,12 +398,12 @@ fn group(word: &[Piece]) -> Option<(usize, usize, Vec<Vec<Piece>>)> {
                     }
                     break;
                 }
-                Piece::Mark(',', _) if depth == 0 => {
+                WordPiece::Mark(',', _) if depth == 0 => {
                     alternatives.push(Vec::new());
                     continue;
                 }
-                Piece::Mark('{', _) => depth += 1,
-                Piece::Mark('}', _) => depth -= 1,
+                WordPiece::Mark('{', _) => depth += 1,
+                WordPiece::Mark('}', _) => depth -= 1,
                 _ => {}
             }
             if let Some(last) = alternatives.last_mut() {
@@ -411,9 +415,9 @@ fn group(word: &[Piece]) -> Option<(usize, usize, Vec<Vec<Piece>>)> {
 }
 
 /// `{1..3}` and `{a..c}`.
-fn range(alternatives: &[Vec<Piece>]) -> Option<Vec<Vec<Piece>>> {
+fn range(alternatives: &[Vec<WordPiece>]) -> Option<Vec<Vec<WordPiece>>> {
     let [only] = alternatives else { return None };
-    let [Piece::Text(text, at)] = only.as_slice() else {
+    let [WordPiece::Text(text, at)] = only.as_slice() else {
         return None;
     };
     let (from, to) = text.split_once("..")?;
@@ -435,8 +439,8 @@ fn range(alternatives: &[Vec<Piece>]) -> Option<Vec<Vec<Piece>>> {
         Ok(byte) if letters => char::from(byte).to_string(),
         _ => number.to_string(),
     };
-    let mut words: Vec<Vec<Piece>> = (from.min(to)..=from.max(to))
-        .map(|number| vec![Piece::Text(word(number), *at)])
+    let mut words: Vec<Vec<WordPiece>> = (from.min(to)..=from.max(to))
+        .map(|number| vec![WordPiece::Text(word(number), *at)])
         .collect();
     if from > to {
         words.reverse();

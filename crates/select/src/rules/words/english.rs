@@ -1,10 +1,10 @@
 //! English.
 
-use super::{Forms, Head, Tongue};
+use super::{Forms, NounOrder, TaskLanguage};
 
-pub(super) const ENGLISH: Tongue = Tongue {
+pub(super) const ENGLISH: TaskLanguage = TaskLanguage {
     forms: Forms::English,
-    head: Head::Last,
+    head: NounOrder::Last,
     craft: "\
         autocomplete, automate, backport, cache, code, containerise, containerize, debounce, debug, decouple, \
         deduplicate, deserialize, dockerise, dockerize, hardcode, hot reload, hotfix, implement, inline, \

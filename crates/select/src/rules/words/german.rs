@@ -1,10 +1,10 @@
 //! German, in a basic form. Its verb can be at the end of the clause.
 
-use super::{Forms, Head, Tongue};
+use super::{Forms, NounOrder, TaskLanguage};
 
-pub(super) const GERMAN: Tongue = Tongue {
+pub(super) const GERMAN: TaskLanguage = TaskLanguage {
     forms: Forms::German,
-    head: Head::Last,
+    head: NounOrder::Last,
     craft: "automatisieren, debuggen, implementieren, portieren, programmieren, refactoren, refaktorieren",
     change: "\
         abfangen, absichern, aktivieren, aktualisieren, anbinden, anlegen, anpassen, aufräumen, aufteilen, \

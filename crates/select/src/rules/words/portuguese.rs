@@ -1,10 +1,10 @@
 //! Portuguese, with or without its accents.
 
-use super::{Forms, Head, Tongue};
+use super::{Forms, NounOrder, TaskLanguage};
 
-pub(super) const PORTUGUESE: Tongue = Tongue {
+pub(super) const PORTUGUESE: TaskLanguage = TaskLanguage {
     forms: Forms::Romance,
-    head: Head::First,
+    head: NounOrder::First,
     craft: "\
         automatizar, codificar, containerizar, debugar, depurar, implementar, memoizar, mocar, mockar, \
         modularizar, paginar, parametrizar, portar, programar, refatorar",

@@ -1,10 +1,10 @@
 //! Spanish, in a basic form: words that it shares with Portuguese are there.
 
-use super::{Forms, Head, Tongue};
+use super::{Forms, NounOrder, TaskLanguage};
 
-pub(super) const SPANISH: Tongue = Tongue {
+pub(super) const SPANISH: TaskLanguage = TaskLanguage {
     forms: Forms::Romance,
-    head: Head::First,
+    head: NounOrder::First,
     craft: "codificar, depurar, programar, refactorear, refactorizar",
     change: "\
         acelerar, actualizar, agrega, agregar, ajustar, arreglar, añade, añadir, borrar, cambia, cambiar, \

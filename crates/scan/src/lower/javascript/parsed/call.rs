@@ -7,11 +7,11 @@ use oxc_ast::ast::{
 
 use super::JavaScript;
 use super::expr::makes_function;
-use crate::form::{Arg, At, Call, Expr, Stmt};
+use crate::form::{Arg, At, CallExpr, Expr, Stmt};
 use crate::lower::frame::{call, method};
 
 /// A member that is called: of what, and under which key.
-type Member<'e, 'a> = (&'e Expression<'a>, Result<&'e str, &'e Expression<'a>>);
+type MemberAccess<'e, 'a> = (&'e Expression<'a>, Result<&'e str, &'e Expression<'a>>);
 
 impl JavaScript {
     /// Lowers a call.
@@ -352,7 +352,7 @@ fn bare<'e, 'a>(expr: &'e Expression<'a>) -> &'e Expression<'a> {
 }
 
 /// The parts of a member expression.
-fn member<'e, 'a>(expr: &'e Expression<'a>) -> Option<Member<'e, 'a>> {
+fn member<'e, 'a>(expr: &'e Expression<'a>) -> Option<MemberAccess<'e, 'a>> {
     match expr {
         Expression::StaticMemberExpression(inner) => {
             Some((&inner.object, Ok(inner.property.name.as_str())))
@@ -379,7 +379,7 @@ fn member<'e, 'a>(expr: &'e Expression<'a>) -> Option<Member<'e, 'a>> {
 /// A bare `require("x")` or `import "x"`: it runs the module.
 pub(super) fn load(how: &str, module: String, at: At, end: At) -> Stmt {
     let args = vec![Arg::plain(Expr::Text(module, at))];
-    Stmt::Do(Expr::Call(Box::new(Call {
+    Stmt::Do(Expr::Call(Box::new(CallExpr {
         callee: how.to_owned(),
         on: None,
         args,

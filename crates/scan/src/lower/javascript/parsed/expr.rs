@@ -10,7 +10,7 @@ use oxc_span::GetSpan;
 use super::JavaScript;
 use super::module::module_name;
 use crate::form::{Arg, Expr, Stmt};
-use crate::lower::frame::{Chain, call, is_long, is_simple};
+use crate::lower::frame::{MemberChain, call, is_long, is_simple};
 
 impl JavaScript {
     /// Lowers an expression; what must happen before it is put into the body.
@@ -262,7 +262,7 @@ impl JavaScript {
             steps.push((inner.operator, &inner.right));
             left = &inner.left;
         }
-        let mut chain = Chain::default();
+        let mut chain = MemberChain::default();
         let mut value = self.expr(left);
         for (operator, right) in steps.into_iter().rev() {
             let right = self.expr(right);

@@ -84,7 +84,7 @@ fn nests(word: &[u8]) -> bool {
 
 /// Whether the parser would read the brackets of a text too often.
 pub(super) fn is_tangled(text: &str) -> bool {
-    let mut scan = Scan {
+    let mut scan = NestingScan {
         bytes: text.as_bytes(),
         at: 0,
         open: Vec::new(),
@@ -96,12 +96,12 @@ pub(super) fn is_tangled(text: &str) -> bool {
         last: b';',
         templates: Vec::new(),
     };
-    let is_tangled = |scan: &Scan<'_>| scan.again > MOST_AGAIN || scan.deepest > DEEPEST;
+    let is_tangled = |scan: &NestingScan<'_>| scan.again > MOST_AGAIN || scan.deepest > DEEPEST;
     while !is_tangled(&scan) && scan.step() {}
     is_tangled(&scan)
 }
 
-struct Scan<'a> {
+struct NestingScan<'a> {
     bytes: &'a [u8],
     at: usize,
     /// For each open bracket, whether it could begin the parameters of an arrow function, and the sign before it.
@@ -120,7 +120,7 @@ struct Scan<'a> {
     templates: Vec<usize>,
 }
 
-impl Scan<'_> {
+impl NestingScan<'_> {
     fn step(&mut self) -> bool {
         let Some(&byte) = self.bytes.get(self.at) else {
             return false;

@@ -2,14 +2,14 @@
 
 use proptest::prelude::*;
 
-use super::{Dialect, javascript};
-use crate::form::{Expr, Program, Stmt};
+use super::{ScriptDialect, javascript};
+use crate::form::{Expr, LoweredProgram, Stmt};
 use crate::lower::print::{self, is_inside};
 
 #[track_caller]
 fn check(source: &str, expected: &str) {
     assert_eq!(
-        print::program(&javascript(source, Dialect::JavaScript)),
+        print::program(&javascript(source, ScriptDialect::JavaScript)),
         expected,
         "\nsource: {source}"
     );
@@ -18,7 +18,7 @@ fn check(source: &str, expected: &str) {
 #[track_caller]
 fn check_ts(source: &str, expected: &str) {
     assert_eq!(
-        print::program(&javascript(source, Dialect::TypeScript)),
+        print::program(&javascript(source, ScriptDialect::TypeScript)),
         expected,
         "\nsource: {source}"
     );
@@ -322,7 +322,7 @@ fn statements_become_blocks_and_functions() {
 
 #[test]
 fn positions_are_byte_offsets() {
-    let program = javascript("'ä'; x = f('ü', y)", Dialect::JavaScript);
+    let program = javascript("'ä'; x = f('ü', y)", ScriptDialect::JavaScript);
     let Some(Stmt::Let {
         at: 6,
         value: Expr::Call(call),
@@ -350,10 +350,10 @@ fn a_broken_file_is_lowered_as_far_as_it_goes() {
     check("with (a) { b(c) }", "block(a) { do b(c); }");
 }
 
-fn deep(before: &str, after: &str, count: usize) -> Program {
+fn deep(before: &str, after: &str, count: usize) -> LoweredProgram {
     let text = format!("{}x{}", before.repeat(count), after.repeat(count));
-    drop(javascript(&text, Dialect::TypeScript));
-    javascript(&text, Dialect::JavaScript)
+    drop(javascript(&text, ScriptDialect::TypeScript));
+    javascript(&text, ScriptDialect::JavaScript)
 }
 
 #[test]
@@ -372,7 +372,7 @@ fn implausibly_deep_nesting_is_not_parsed() {
     drop(deep("`${", "}`", 7_900));
     drop(deep("a++ /`${", "}`", 7_900));
     let hidden = format!("a++ /{}x{}", "`${".repeat(100_000), "}`".repeat(100_000));
-    drop(javascript(&hidden, Dialect::JavaScript));
+    drop(javascript(&hidden, ScriptDialect::JavaScript));
     // Adjacent brackets are not nested.
     for text in [
         "function f(){}",
@@ -387,7 +387,7 @@ fn implausibly_deep_nesting_is_not_parsed() {
         "export default class A{}\n",
     ] {
         assert!(
-            !javascript(&text.repeat(10_000), Dialect::JavaScript).cut,
+            !javascript(&text.repeat(10_000), ScriptDialect::JavaScript).cut,
             "{text}"
         );
     }
@@ -436,7 +436,7 @@ fn nesting_has_an_end() {
     assert!(deep("[", "]", 10_000).broken.is_some());
     let chain = javascript(
         &format!("x = {}a", "a+".repeat(100_000)),
-        Dialect::JavaScript,
+        ScriptDialect::JavaScript,
     );
     let Some(Stmt::Let {
         value: Expr::Join(parts),
@@ -449,13 +449,17 @@ fn nesting_has_an_end() {
     assert_eq!(
         javascript(
             &format!("x = {}a", "a+a-".repeat(50_000)),
-            Dialect::JavaScript
+            ScriptDialect::JavaScript
         )
         .broken,
         None
     );
     assert_eq!(
-        javascript(&format!("x{}", ".a".repeat(50_000)), Dialect::JavaScript).broken,
+        javascript(
+            &format!("x{}", ".a".repeat(50_000)),
+            ScriptDialect::JavaScript
+        )
+        .broken,
         None
     );
 }
@@ -463,14 +467,14 @@ fn nesting_has_an_end() {
 proptest! {
     #[test]
     fn any_text_is_lowered(text in any::<String>()) {
-        for dialect in [Dialect::JavaScript, Dialect::TypeScript, Dialect::Tsx] {
+        for dialect in [ScriptDialect::JavaScript, ScriptDialect::TypeScript, ScriptDialect::Tsx] {
             prop_assert!(is_inside(&javascript(&text, dialect), &text));
         }
     }
 
     #[test]
     fn any_tokens_are_lowered(tokens in prop::collection::vec(prop::sample::select(TOKENS), 0..60)) {
-        for (text, dialect) in [(tokens.concat(), Dialect::JavaScript), (tokens.join(" "), Dialect::TypeScript)] {
+        for (text, dialect) in [(tokens.concat(), ScriptDialect::JavaScript), (tokens.join(" "), ScriptDialect::TypeScript)] {
             prop_assert!(is_inside(&javascript(&text, dialect), &text));
         }
     }
@@ -565,7 +569,7 @@ fn what_would_be_read_again_and_again_is_not_parsed() {
         "async(a=(",
         "f(`${(a=(",
     ] {
-        let program = javascript(&unit.repeat(7_000), Dialect::JavaScript);
+        let program = javascript(&unit.repeat(7_000), ScriptDialect::JavaScript);
         assert!(program.cut, "{unit}");
     }
     // What people and bundlers write is not near it.
@@ -574,7 +578,7 @@ fn what_would_be_read_again_and_again_is_not_parsed() {
         "const f=async({a,b=(c||1)})=>{await (d=(e));return (x=>(y=>(z=>({x,y,z}))))};\n",
         "x=(a)/2+(b)/3;s=s.replace(/[)(\"`]/g,'(');t=`(${a(`)${b}`)}`;\n",
     ] {
-        let program = javascript(&unit.repeat(1_000), Dialect::JavaScript);
+        let program = javascript(&unit.repeat(1_000), ScriptDialect::JavaScript);
         assert!(!program.cut, "{unit}");
     }
 }

@@ -1,0 +1,246 @@
+//! The program's own tools: how a model finds skills, loads them, and gives work to sub-agents.
+
+use metier_runtime::{Inventory, InventorySkill, Status, prompt};
+use metier_select::fold;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::ModelTool;
+
+/// One of the program's own tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuiltinTool {
+    /// All skills that a model may use.
+    ListSkills,
+    /// Searches skills with a few words.
+    SearchSkills,
+    /// Loads a skill into the conversation.
+    ActivateSkill,
+    /// Reads a file of one.
+    ReadSkillResource,
+    /// Starts a sub-agent with a task.
+    SessionsSpawn,
+}
+
+impl BuiltinTool {
+    /// All of them, in the order in which a model sees them.
+    pub(crate) const ALL: [Self; 5] = [
+        Self::ListSkills,
+        Self::SearchSkills,
+        Self::ActivateSkill,
+        Self::ReadSkillResource,
+        Self::SessionsSpawn,
+    ];
+
+    /// All that an orchestrator has: it reads nothing and loads nothing itself.
+    pub(crate) const ORCHESTRATION: &'static [Self] =
+        &[Self::ListSkills, Self::SearchSkills, Self::SessionsSpawn];
+
+    /// For a session at the maximum nesting depth.
+    pub(crate) const WITHOUT_SPAWN: &'static [Self] = &[
+        Self::ListSkills,
+        Self::SearchSkills,
+        Self::ActivateSkill,
+        Self::ReadSkillResource,
+    ];
+
+    /// What a model calls it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::ListSkills => "list_skills",
+            Self::SearchSkills => "search_skills",
+            Self::ActivateSkill => "activate_skill",
+            Self::ReadSkillResource => "read_skill_resource",
+            Self::SessionsSpawn => "sessions_spawn",
+        }
+    }
+
+    /// The specification for the model. `names` are the skills that it can choose; none if there are more than it was given.
+    pub(crate) fn spec(self, names: Option<&[&str]>) -> ModelTool {
+        let name = match names {
+            Some(names) => json!({ "type": "string", "enum": names }),
+            None => json!({ "type": "string" }),
+        };
+        let (description, properties, required): (&str, Value, &[&str]) = match self {
+            Self::ListSkills => (
+                "List the skills that can be activated, with where each comes from and what it is for.",
+                json!({}),
+                &[],
+            ),
+            Self::SearchSkills => (
+                "Search skills with words of the task. Use it when no listed skill fits.",
+                json!({ "query": { "type": "string", "description": "a few words" } }),
+                &["query"],
+            ),
+            Self::ActivateSkill => (
+                "Load a skill: its full instructions come back, and its tools can be called from then on. \
+                 Do this before you start a task that its description matches.",
+                json!({
+                    "name": name,
+                    "arguments": { "type": "string", "description": "input for the skill" },
+                }),
+                &["name"],
+            ),
+            Self::ReadSkillResource => (
+                "Read a file of a skill, by its path relative to the skill's folder.",
+                json!({ "name": name, "path": { "type": "string" } }),
+                &["name", "path"],
+            ),
+            Self::SessionsSpawn => (
+                "Give a task to a sub-agent and wait for its report. With `skills` it has exactly the tools that those skills allow, \
+                 and nothing else; an incompatible set is rejected with all its errors. A task that writes code needs \
+                 `specification-engine` and `opencode-implementer`. It knows nothing of this \
+                 conversation: the task must say all that it needs.",
+                json!({
+                    "task": { "type": "string" },
+                    "skills": { "type": "array", "items": { "type": "string" } },
+                    "model": { "type": "string", "description": "another model, as provider/model" },
+                    "coding": { "type": "boolean", "enum": [true], "description": "whether the task is coding; inferred from the task if omitted" },
+                }),
+                &["task"],
+            ),
+        };
+        ModelTool {
+            name: self.name().to_owned(),
+            description: description.to_owned(),
+            input_schema: json!({
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            }),
+        }
+    }
+}
+
+/// The tools that an agent has whatever skills are active: the core tools, those of the two coding skills, and the session's own.
+pub fn tool_names() -> impl Iterator<Item = &'static str> {
+    let core = [
+        "read", "write", "edit", "glob", "grep", "shell", "specKit", "opencode",
+    ];
+    core.into_iter()
+        .chain(BuiltinTool::ALL.map(BuiltinTool::name))
+}
+
+/// `activate_skill`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ActivateInput {
+    pub(crate) name: String,
+    #[serde(default)]
+    pub(crate) arguments: String,
+}
+
+/// `read_skill_resource`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ReadResourceInput {
+    pub(crate) name: String,
+    pub(crate) path: String,
+}
+
+/// `sessions_spawn`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SpawnInput {
+    /// The task.
+    pub(crate) task: String,
+    /// The skills it is done with; without them it is an agent like any other, or, for coding, one with the coding pipeline.
+    #[serde(default)]
+    pub(crate) skills: Option<Vec<String>>,
+    /// Another model than the parent's.
+    #[serde(default)]
+    pub(crate) model: Option<String>,
+    /// Whether the task is coding; otherwise inferred from the task. `false` is the same as not given.
+    #[serde(default)]
+    pub(crate) coding: Option<bool>,
+}
+
+/// `search_skills`
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchInput {
+    pub(crate) query: String,
+}
+
+/// Reads the arguments of a call.
+///
+/// # Errors
+/// What is wrong with them.
+pub(crate) fn read<T: for<'de> Deserialize<'de>>(input: Map<String, Value>) -> Result<T, String> {
+    serde_json::from_value(Value::Object(input)).map_err(|error| error.to_string())
+}
+
+/// How many skills are named at once.
+const MAX_LISTED: usize = 200;
+const MAX_FOUND: usize = 10;
+
+/// A skill that a model can choose: its name and its description.
+pub(crate) fn offered(inventory: &Inventory) -> impl Iterator<Item = (&str, &InventorySkill)> {
+    let ready = inventory
+        .skills
+        .iter()
+        .filter(|skill| skill.status == Status::Ready);
+    ready.filter_map(|skill| {
+        let card = inventory.entry(skill).card.as_ref()?;
+        card.model_invocable.then_some((card.name.as_str(), skill))
+    })
+}
+
+fn line(inventory: &Inventory, skill: &InventorySkill) -> String {
+    let entry = inventory.entry(skill);
+    entry.card.as_ref().map_or_else(String::new, |card| {
+        let about = prompt::describe(card);
+        let about: Vec<&str> = about.split_whitespace().collect();
+        let (name, source) = (card.name.as_str(), entry.source);
+        format!("- {name} ({source}): {}\n", about.join(" "))
+    })
+}
+
+/// The skills, by name.
+pub(crate) fn list(inventory: &Inventory) -> String {
+    let mut all: Vec<(&str, &InventorySkill)> = offered(inventory).collect();
+    all.sort_by_key(|(name, _)| *name);
+    let more = all.len().saturating_sub(MAX_LISTED);
+    let mut text: String = all
+        .iter()
+        .take(MAX_LISTED)
+        .map(|(_, skill)| line(inventory, skill))
+        .collect();
+    if more > 0 {
+        text.push_str(&format!("and {more} more: call search_skills\n"));
+    }
+    if text.is_empty() {
+        text.push_str("there are no skills\n");
+    }
+    text
+}
+
+/// The skills whose name or description contains the most words of a query; a word in the name counts three times.
+pub(crate) fn search(inventory: &Inventory, query: &str) -> String {
+    let words = |text: &str| -> Vec<String> {
+        let folded = fold(text);
+        let parts = folded.split(|c: char| !c.is_alphanumeric());
+        let long = parts.filter(|word| word.chars().count() > 2);
+        long.map(str::to_owned).collect()
+    };
+    let wanted = words(query);
+    let mut found: Vec<(usize, &str, &InventorySkill)> = offered(inventory)
+        .filter_map(|(name, skill)| {
+            let card = inventory.entry(skill).card.as_ref()?;
+            let (named, described) = (words(name), words(&prompt::describe(card)));
+            let hits = |word: &String| {
+                3 * usize::from(named.contains(word)) + usize::from(described.contains(word))
+            };
+            let score: usize = wanted.iter().map(hits).sum();
+            (score > 0).then_some((score, name, skill))
+        })
+        .collect();
+    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let lines = found.iter().take(MAX_FOUND);
+    let text: String = lines.map(|(_, _, skill)| line(inventory, skill)).collect();
+    if text.is_empty() {
+        return format!("no skill matches `{query}`\n");
+    }
+    text
+}

@@ -1,0 +1,91 @@
+//! The model as skills hear it: a question, a text. What it takes counts against the budget of the session.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use metier_runtime::{granted_skill::DelegateError, live};
+
+use crate::context::model_beside;
+use crate::turn_usage::TurnUsage;
+use crate::{AgentContext, Budget, Cancel, ChosenModel, ModelMessage, ModelRequest};
+
+/// Answers the questions of skills, with the session's model or another one that they name.
+pub struct MeteredModel {
+    context: Arc<AgentContext>,
+    chosen: Option<ChosenModel>,
+    budget: Arc<Budget>,
+    cancel: Cancel,
+    took: Mutex<TurnUsage>,
+}
+
+impl MeteredModel {
+    /// For a session with this model, or without one: then the configured one is resolved at the first question.
+    #[must_use]
+    pub fn new(
+        context: &Arc<AgentContext>,
+        chosen: Option<ChosenModel>,
+        budget: Arc<Budget>,
+        cancel: Cancel,
+    ) -> Self {
+        Self {
+            context: Arc::clone(context),
+            chosen,
+            budget,
+            cancel,
+            took: Mutex::default(),
+        }
+    }
+
+    fn took(&self) -> MutexGuard<'_, TurnUsage> {
+        self.took.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What the questions took since this was asked last.
+    pub(crate) fn take_tally(&self) -> TurnUsage {
+        std::mem::take(&mut *self.took())
+    }
+}
+
+impl live::Model for MeteredModel {
+    fn answer(
+        &self,
+        prompt: &str,
+        system: Option<&str>,
+        model: Option<&str>,
+    ) -> Result<String, DelegateError> {
+        let chosen = match (&self.chosen, model) {
+            (Some(chosen), None) => chosen.clone(),
+            (chosen, model) => match (chosen, model) {
+                (Some(session), Some(name)) => model_beside(&self.context, name, &session.name),
+                _ => self.context.model(model),
+            }
+            .map_err(|report| {
+                let hint = report.hint.map(|hint| format!("; {hint}"));
+                let message = report.message + &hint.unwrap_or_default();
+                DelegateError::new("no-model", message)
+            })?,
+        };
+        self.budget
+            .take_request()
+            .map_err(|spent| DelegateError::new("budget", spent.to_string()))?;
+        let request = ModelRequest {
+            model: chosen.name.model.clone(),
+            system: system.unwrap_or_default().into(),
+            messages: vec![ModelMessage::User(prompt.to_owned())],
+            tools: Arc::default(),
+            max_tokens: max_tokens(&self.context),
+            effort: chosen.effort,
+            temperature: None,
+        };
+        self.took().requests += 1;
+        let answer = chosen.model.answer(&request, &mut |_| {}, &self.cancel);
+        let answer = answer.map_err(|error| DelegateError::new("model", error.to_string()))?;
+        self.budget.use_tokens(answer.usage);
+        self.took().answered(answer.usage, chosen.price);
+        Ok(answer.text)
+    }
+}
+
+/// Maximum length of an answer, in tokens.
+pub(crate) fn max_tokens(context: &AgentContext) -> u32 {
+    u32::try_from(context.config().agent.max_tokens).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,524 @@
+//! The places that a grant opens for a child, and a folder for its temporary files.
+
+use std::{
+    fs, io,
+    os::fd::AsFd,
+    path::{Path, PathBuf},
+};
+
+use metier_model::{
+    Permission, Scope, Want,
+    scope::{Anchor, PathPattern, Reach},
+};
+
+use rustix::fs::{FlockOperation, flock};
+
+use crate::{
+    child::watch::remove_tree,
+    execution::{ActExecutor, ExecutionError, LIMITS},
+    sandbox::{
+        Guard, KERNEL, NetworkAccess, Protection, SandboxProfile, StandIn, Trails,
+        credential_places, machine_keys, system_read,
+    },
+};
+
+/// Where files are kept in memory.
+const IN_MEMORY: &str = "/dev/shm";
+
+/// The kind of program that is started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ProgramKind<'a> {
+    /// Git, with a command from our own list, in this folder.
+    Git(&'a Path),
+    /// Any other program.
+    Program,
+}
+
+/// How many files a pattern is matched against before it is given up.
+const MAX_MATCHED: usize = 20_000;
+/// Where, below the temporary files, folders are that children only read.
+const KEPT: &str = "kept";
+
+/// Where, below the temporary files, the places to check after a child are written down.
+pub(super) const WATCHED: &str = "watched";
+/// Prefix of folders that belong to one activation.
+const ROOM: &str = "run-";
+
+/// A folder that is gone when this is. Its lock shows that it is still in use.
+#[derive(Debug)]
+pub struct ScratchFolder {
+    path: PathBuf,
+    _lock: fs::File,
+}
+
+impl ScratchFolder {
+    /// A new private folder below this one.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn new(below: &Path) -> Result<Self, ExecutionError> {
+        let make = || {
+            fs::create_dir_all(below)?;
+            // Abandoned folders are removed under the exclusive kind of this lock.
+            let all = fs::File::open(below)?;
+            flock(&all, FlockOperation::LockShared)?;
+            let folder = tempfile::Builder::new().prefix(ROOM).tempdir_in(below)?;
+            let lock = fs::File::open(folder.path())?;
+            flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+            Ok((folder.keep(), lock))
+        };
+        let made = make().map_err(|source: io::Error| ExecutionError::File {
+            path: below.to_owned(),
+            source,
+        });
+        made.map(|(path, _lock)| Self { path, _lock })
+    }
+
+    /// The same for what others are started with: there no child writes, whatever was granted to it.
+    ///
+    /// # Errors
+    /// When it can't be made.
+    pub fn kept(below: &Path) -> Result<Self, ExecutionError> {
+        Self::new(&below.join(KEPT))
+    }
+
+    /// Path of the folder.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for ScratchFolder {
+    fn drop(&mut self) {
+        // What can't be removed now is removed by a later run.
+        let _stays = remove(&self.path);
+    }
+}
+
+/// Removes a folder with all in it, whatever a child did to it.
+fn remove(folder: &Path) -> io::Result<()> {
+    let (Some(parent), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Ok(());
+    };
+    remove_tree(fs::File::open(parent)?.as_fd(), name)
+}
+
+/// Removes the folders of activations that are gone: a run that is killed removes nothing.
+pub(super) fn remove_abandoned(temporary: &Path) {
+    for below in [temporary.to_owned(), temporary.join(KEPT)] {
+        let Ok(all) = fs::File::open(&below) else {
+            continue;
+        };
+        let entries = fs::read_dir(&below).into_iter().flatten().flatten();
+        let is_room = |entry: &fs::DirEntry| {
+            let name = entry.file_name();
+            name.as_encoded_bytes().starts_with(ROOM.as_bytes())
+        };
+        let mut rooms = entries.filter(is_room).peekable();
+        let is_alone = flock(&all, FlockOperation::NonBlockingLockExclusive).is_ok();
+        if rooms.peek().is_none() || !is_alone {
+            continue;
+        }
+        for room in rooms.map(|entry| entry.path()) {
+            let lock = fs::File::open(&room);
+            let lock = lock.and_then(|lock| {
+                flock(&lock, FlockOperation::NonBlockingLockExclusive)?;
+                Ok(lock)
+            });
+            if lock.is_ok() {
+                let _tried_again_by_the_next = remove(&room);
+            }
+        }
+    }
+}
+
+impl ActExecutor {
+    /// The sandbox profile of the grant.
+    pub(super) fn profile(&self, runs: ProgramKind<'_>) -> Result<SandboxProfile, ExecutionError> {
+        let mut read = system_read(&self.path_folders(), self.host.home.as_deref());
+        read.extend(self.skill.folder.as_deref().map(Path::to_owned));
+        read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
+        let mut write = Vec::new();
+        let mut repositories = Vec::new();
+        for want in self.grant.fence() {
+            let Scope::Paths(pattern) = want.reach() else {
+                continue;
+            };
+            match want.permission {
+                Permission::FileRead => read.extend(self.places(&pattern, false)?),
+                Permission::FileWrite => write.extend(self.places(&pattern, true)?),
+                Permission::GitRead => read.extend(self.straight(&pattern)?),
+                Permission::GitWrite => {
+                    write.extend(self.straight(&pattern)?);
+                    repositories.extend(self.repositories(&pattern, runs));
+                }
+                _ => {}
+            }
+        }
+        let (guard, mut protect) = self.guard(&write, &repositories, runs);
+        protect.extend(self.host.own.to_vec());
+        protect.extend(self.refused(Permission::FileWrite));
+        write.push(self.scratch.path().to_owned());
+        Ok(SandboxProfile {
+            read,
+            write,
+            deny: self.hidden(),
+            protect,
+            guard: Some(guard),
+            rooms: self.rooms(),
+            stand_in: self.stand_in()?,
+            network: if self.reaches_out() {
+                NetworkAccess::Proxy
+            } else {
+                NetworkAccess::None
+            },
+            limits: LIMITS,
+            programs: None,
+        })
+    }
+
+    /// The repositories that a pattern of `git:write` opens: the one at its fixed part, those below it if it covers everything
+    /// there, and the one in which git itself was started.
+    fn repositories(&self, pattern: &PathPattern, runs: ProgramKind<'_>) -> Vec<PathBuf> {
+        let Some(root) = self.anchored(pattern) else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        if pattern.fixed().1 == Reach::Everything {
+            found.extend(repositories_below(&root));
+            if let ProgramKind::Git(folder) = runs
+                && folder.starts_with(&root)
+            {
+                let is_top = |above: &&Path| above.join(".git").symlink_metadata().is_ok();
+                let top = folder.ancestors().find(is_top).unwrap_or(folder);
+                found.push(top.to_owned());
+            }
+        }
+        found.push(root);
+        found
+    }
+
+    /// How protected places are found in writable folders, and those that are known by name. A repository can be changed if
+    /// `git:write` names it, and only by git itself, which we start with a fixed list of commands.
+    fn guard(
+        &self,
+        write: &[PathBuf],
+        repositories: &[PathBuf],
+        runs: ProgramKind<'_>,
+    ) -> (Guard, Vec<PathBuf>) {
+        let folders = repositories.iter().map(|root| root.join(".git"));
+        let is_folder = |git: &PathBuf| git.symlink_metadata().is_ok_and(|found| found.is_dir());
+        let (open, missing): (Vec<PathBuf>, Vec<PathBuf>) = folders.partition(is_folder);
+        let runs_git = matches!(runs, ProgramKind::Git(_));
+        let is_new = |git: &PathBuf| runs_git && git.symlink_metadata().is_err();
+        let new: Vec<PathBuf> = missing.into_iter().filter(is_new).collect();
+        let real = |root: &PathBuf| root.canonicalize().ok().filter(|root| root.is_dir());
+        let roots: Vec<PathBuf> = write.iter().filter_map(real).collect();
+        let mut protect = self.protection().around(&roots, &open);
+        protect.retain(|place| !new.contains(place));
+        let guard = Guard {
+            protection: self.protection().clone(),
+            roots,
+            open,
+            closed: new.into_iter().chain(self.rooms()).collect(),
+        };
+        (guard, protect)
+    }
+
+    /// What is protected for this skill.
+    pub(super) fn protection(&self) -> &Protection {
+        self.protection.get_or_init(|| {
+            let terms = self.grant.terms();
+            let mut obeyed = self.host.obeyed.to_vec();
+            let path = self.host.path.as_deref().unwrap_or_default();
+            obeyed.extend(std::env::split_paths(path).map(|folder| self.host.work.join(folder)));
+            Protection::new(
+                self.host.home.as_deref(),
+                &self.host.work,
+                &terms.project,
+                &obeyed,
+            )
+        })
+    }
+
+    /// What children see in the place of the skill's folder.
+    fn stand_in(&self) -> Result<Option<StandIn>, ExecutionError> {
+        let (skill, copy) = (self.skill.folder.as_deref(), self.copy()?);
+        Ok(skill.zip(copy).map(|(skill, copy)| StandIn {
+            at: skill.to_owned(),
+            copy: copy.to_owned(),
+        }))
+    }
+
+    /// The skill's scanned files, copied once; `None` for a built-in skill. Without them no child is started: the folder itself can
+    /// have changed by now.
+    pub(super) fn copy(&self) -> Result<Option<&Path>, ExecutionError> {
+        if self.skill.folder.is_none() {
+            return Ok(None);
+        }
+        if let Some(copy) = self.copy.get() {
+            return Ok(Some(copy.path()));
+        }
+        let copy = ScratchFolder::kept(&self.host.temporary)?;
+        let folder = fs::File::open(copy.path()).map_err(|source| ExecutionError::File {
+            path: copy.path().to_owned(),
+            source,
+        })?;
+        (self.skill.write_files)(folder.as_fd())?;
+        Ok(Some(self.copy.get_or_init(|| copy).path()))
+    }
+
+    /// What git keeps at the top of the skill's folder. It is in no digest, so the skill can't open it in any way.
+    pub(super) fn unjudged(&self) -> Option<PathBuf> {
+        self.skill.folder.as_deref().map(|skill| skill.join(".git"))
+    }
+
+    /// What no permission opens for reading.
+    pub(super) fn denied(&self) -> Vec<PathBuf> {
+        let kernel = self.kernel_places();
+        let secret = self.secret().into_iter().chain(self.rooms()).chain(kernel);
+        self.protection()
+            .mounts()
+            .with_other_names(secret.collect())
+    }
+
+    /// The same for a child, which has its own temporary folder and sees its own processes.
+    pub(super) fn hidden(&self) -> Vec<PathBuf> {
+        let is_elsewhere = |place: &PathBuf| !KERNEL.iter().any(|known| place.starts_with(known));
+        let kernel = self.kernel_places().into_iter().filter(is_elsewhere);
+        let mounts = self.protection().mounts();
+        let rooms = self.rooms().into_iter();
+        let rooms = rooms.flat_map(|rooms| mounts.other_names(&rooms));
+        let secret = self.secret().into_iter().chain(kernel).chain(rooms);
+        mounts.with_other_names(secret.collect())
+    }
+
+    /// Where the kernel shows processes, memory and devices, but for the project and the home if they are in memory.
+    fn kernel_places(&self) -> Vec<PathBuf> {
+        let terms = self.grant.terms();
+        let mut places = self.protection().mounts().kernel_places();
+        let in_memory = |path: &Path| path.starts_with(IN_MEMORY);
+        let home = terms.home.as_deref().is_some_and(in_memory);
+        if home || in_memory(&terms.project) || in_memory(&self.host.temporary) {
+            places.retain(|place| place != Path::new("/dev"));
+        }
+        places
+    }
+
+    /// The folder of all temporary files: each entry belongs to one activation, and is hidden from the others.
+    pub(super) fn rooms(&self) -> Option<PathBuf> {
+        self.host.temporary.canonicalize().ok()
+    }
+
+    /// Keys, our own state, what is in no digest, and what the user denied; by name, and wherever that leads.
+    fn secret(&self) -> Vec<PathBuf> {
+        let keys = self
+            .host
+            .home
+            .as_deref()
+            .map(credential_places)
+            .unwrap_or_default();
+        let mut places: Vec<PathBuf> = keys
+            .into_iter()
+            .chain(machine_keys())
+            .chain(self.host.own.to_vec())
+            .chain(self.unjudged())
+            .chain(self.refused(Permission::FileRead))
+            .collect();
+        let mut trails = Trails::default();
+        let end = |place: &PathBuf| Some(trails.of(place).end).filter(|end| end != place);
+        let ends: Vec<PathBuf> = places.iter().filter_map(end).collect();
+        places.extend(ends);
+        places
+    }
+
+    /// What the user denied within what the user allowed. Of a pattern, the whole folder.
+    pub(super) fn refused(&self, permission: Permission) -> Vec<PathBuf> {
+        let denied = self.grant.denied().iter();
+        let denied = denied.filter(|want| want.permission == permission);
+        let places = denied.filter_map(|want: &Want| match want.reach() {
+            Scope::Paths(pattern) => self.anchored(&pattern),
+            _ => None,
+        });
+        places.collect()
+    }
+
+    /// Whether it is the project, the home, or below one of them.
+    fn is_users(&self, path: &Path) -> bool {
+        let terms = self.grant.terms();
+        let home = terms.home.as_ref();
+        path.starts_with(&terms.project) || home.is_some_and(|home| path.starts_with(home))
+    }
+
+    /// The fixed part of a pattern, if no link is on the way: what people were asked about is the name, and a skill or a project could
+    /// make it lead anywhere. Links above the project and the home are the user's own; in `/` itself no child makes one.
+    pub(super) fn straight(
+        &self,
+        pattern: &PathPattern,
+    ) -> Result<Option<PathBuf>, ExecutionError> {
+        let Some(path) = self.anchored(pattern) else {
+            return Ok(None);
+        };
+        let names_all = pattern.anchor() == Anchor::Root && !self.is_users(&path);
+        let is_in_root = |path: &Path| path.parent().is_some_and(|above| above.parent().is_none());
+        let is_link = |path: &&Path| {
+            let counts = self.is_users(path) || (names_all && !is_in_root(path));
+            counts && path.is_symlink()
+        };
+        match path.ancestors().find(is_link) {
+            Some(link) => Err(ExecutionError::Link(link.to_owned())),
+            None => Ok(Some(path)),
+        }
+    }
+
+    /// The fixed part of a pattern on this machine.
+    pub(super) fn anchored(&self, pattern: &PathPattern) -> Option<PathBuf> {
+        let terms = self.grant.terms();
+        let anchor = match pattern.anchor() {
+            Anchor::Project => terms.project.as_path(),
+            Anchor::Home => terms.home.as_deref()?,
+            Anchor::Root => Path::new("/"),
+        };
+        let (names, _) = pattern.fixed();
+        let mut path = anchor.to_owned();
+        path.extend(names);
+        Some(path)
+    }
+
+    /// The files and folders that a pattern opens for a child. A missing folder that is to be written is created; a pattern with
+    /// wildcards opens the files that match today.
+    pub(super) fn places(
+        &self,
+        pattern: &PathPattern,
+        to_write: bool,
+    ) -> Result<Vec<PathBuf>, ExecutionError> {
+        let Some(base) = self.anchored(pattern) else {
+            return Ok(Vec::new());
+        };
+        let never = || ExecutionError::Never {
+            path: base.clone(),
+            what: if to_write { "written" } else { "read" },
+        };
+        let closed = self.rooms().into_iter().chain(self.kernel_places());
+        let mounts = self.protection().mounts();
+        let closed = mounts.with_other_names(closed.collect());
+        if closed.iter().any(|place| base.starts_with(place)) {
+            return Err(never());
+        }
+        self.straight(pattern)?;
+        // What is missing is made below.
+        let is_closed = |base: &Path| match base.exists() {
+            true => Ok(self.is_protected(base)),
+            false => self.is_untouchable(base),
+        };
+        if to_write && is_closed(&base)? {
+            return Err(never());
+        }
+        let failed = |source: io::Error| ExecutionError::File {
+            path: base.clone(),
+            source,
+        };
+        let (names, reach) = pattern.fixed();
+        match reach {
+            Reach::Everything => {
+                if to_write && !base.exists() {
+                    fs::create_dir_all(&base).map_err(failed)?;
+                }
+                without_kernel(base)
+            }
+            Reach::Exactly if base.is_file() || (!to_write && base.is_dir()) => Ok(vec![base]),
+            Reach::Exactly if to_write && !base.exists() => {
+                fs::File::create_new(&base).map_err(failed)?;
+                Ok(vec![base])
+            }
+            Reach::Exactly => Ok(Vec::new()),
+            Reach::Some => {
+                let mut found = Vec::new();
+                let mut left = MAX_MATCHED;
+                let names: Vec<String> = names.into_iter().map(str::to_owned).collect();
+                let never = self.denied();
+                collect(&base, &names, pattern, &never, &mut left, &mut found);
+                if to_write {
+                    found.retain(|path| self.protection().covering(path).is_none());
+                }
+                Ok(found)
+            }
+        }
+    }
+}
+
+/// The root of the machine is opened without what the kernel shows there.
+fn without_kernel(base: PathBuf) -> Result<Vec<PathBuf>, ExecutionError> {
+    if base.parent().is_some() {
+        return Ok(vec![base]);
+    }
+    let failed = |source| ExecutionError::File {
+        path: base.clone(),
+        source,
+    };
+    let entries = fs::read_dir(&base).map_err(failed)?.flatten();
+    // What a link leads to is opened by its own name.
+    let entries = entries.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_symlink()));
+    let entries = entries.map(|entry| entry.path());
+    Ok(entries
+        .filter(|path| !KERNEL.iter().any(|place| path == Path::new(place)))
+        .collect())
+}
+
+/// Repositories inside a folder. The search ends where people rarely keep any, and after a number of entries.
+fn repositories_below(root: &Path) -> Vec<PathBuf> {
+    const DEEPEST: usize = 4;
+    const MOST_ENTRIES: usize = 5_000;
+    const MOST: usize = 32;
+    let mut found = Vec::new();
+    let mut left = MOST_ENTRIES;
+    let mut open = vec![(root.to_owned(), 0)];
+    while let Some((folder, depth)) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if left == 0 || found.len() == MOST {
+                return found;
+            }
+            left -= 1;
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let name = entry.file_name();
+            if name == ".git" {
+                found.push(folder.clone());
+            } else if is_folder && depth < DEEPEST && name != "node_modules" && name != "target" {
+                open.push((entry.path(), depth + 1));
+            }
+        }
+    }
+    found
+}
+
+/// Every file below a folder whose names match, without following links.
+fn collect(
+    folder: &Path,
+    names: &[String],
+    pattern: &PathPattern,
+    never: &[PathBuf],
+    left: &mut usize,
+    found: &mut Vec<PathBuf>,
+) {
+    let Ok(entries) = fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let (Ok(kind), Ok(name)) = (entry.file_type(), entry.file_name().into_string()) else {
+            continue;
+        };
+        let mut names = names.to_vec();
+        names.push(name);
+        let all: Vec<&str> = names.iter().map(String::as_str).collect();
+        if kind.is_file() && pattern.matches(&all) {
+            found.push(entry.path());
+        } else if kind.is_dir() && !never.contains(&entry.path()) {
+            collect(&entry.path(), &names, pattern, never, left, found);
+        }
+    }
+}

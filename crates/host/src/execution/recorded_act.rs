@@ -1,0 +1,32 @@
+//! Nothing is done that was not written down before.
+
+/// An act that is about to be done, with its receipt. The [`ActExecutor`](super::ActExecutor) accepts nothing else, so an act without a receipt
+/// can't be done. Only the writer knows what the receipt is; it gets it back to complete it.
+#[derive(Debug)]
+#[must_use = "its receipt has to be completed"]
+pub struct RecordedAct<'a, T, R> {
+    what: &'a T,
+    receipt: R,
+}
+
+impl<'a, T, R> RecordedAct<'a, T, R> {
+    /// Writes the receipt for the start.
+    ///
+    /// # Errors
+    /// When the receipt can't be written; then the act does not start.
+    pub fn write<E>(what: &'a T, write: impl FnOnce(&T) -> Result<R, E>) -> Result<Self, E> {
+        let receipt = write(what)?;
+        Ok(Self { what, receipt })
+    }
+
+    /// The act that was started.
+    #[must_use]
+    pub fn what(&self) -> &'a T {
+        self.what
+    }
+
+    /// It is over: the receipt, to be completed.
+    pub fn over(self) -> R {
+        self.receipt
+    }
+}

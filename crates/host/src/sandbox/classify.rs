@@ -1,0 +1,134 @@
+//! Which entries of a folder are protected places, for a walk that has read their names.
+
+use std::{
+    cell::LazyCell,
+    collections::HashSet,
+    ffi::{OsStr, OsString},
+    path::{Path, PathBuf},
+};
+
+use super::{
+    names::{NameSet, alike},
+    protected::is_row_or_part,
+    protected_files::{BARE_REPOSITORY, BESIDE_HEAD, REPOSITORIES},
+    survey::Guard,
+    walk::{RelevantEntry, VisitedFolder},
+};
+
+/// Decides which entries of a folder are protected places.
+pub(super) struct EntryClassifier<'g> {
+    guard: &'g Guard,
+    /// Names that matter, besides those of the table.
+    names: HashSet<&'g OsStr>,
+    levels: Vec<FolderKind>,
+}
+
+#[derive(Clone, Copy)]
+struct FolderKind {
+    is_top: bool,
+    is_in_git: bool,
+}
+
+/// The protected places of a folder.
+pub(super) struct Spots {
+    /// The entries of the folder.
+    pub(super) entries: Vec<RelevantEntry>,
+    /// Links in it, and the protected places that start with them.
+    pub(super) links: Vec<(OsString, Vec<PathBuf>)>,
+    /// Whether git takes the folder itself for a repository.
+    pub(super) is_repository: bool,
+}
+
+impl<'g> EntryClassifier<'g> {
+    pub(super) fn new(guard: &'g Guard) -> Self {
+        let paths = guard.open.iter().chain(&guard.closed);
+        let names = paths.filter_map(|path| path.file_name());
+        Self {
+            guard,
+            names: names.chain(guard.protection.place_names()).collect(),
+            levels: Vec::new(),
+        }
+    }
+
+    pub(super) fn wants(&self, name: &OsStr) -> bool {
+        is_row_or_part(name) || self.names.contains(name)
+    }
+
+    /// Judges the entries that matter. Those that are neither protected nor closed, and are folders, are entered next.
+    pub(super) fn spots(
+        &mut self,
+        folder: &VisitedFolder<'_>,
+        wanted: Vec<RelevantEntry>,
+        inner: &mut Vec<OsString>,
+    ) -> Spots {
+        let names = LazyCell::new(|| NameSet::of(folder.path));
+        let is = |entry: &RelevantEntry, name: &str| {
+            entry.name == name || alike(&entry.name, OsStr::new(name)) && *names == NameSet::Folded
+        };
+        let has = |name: &str| wanted.iter().any(|entry| is(entry, name));
+        let is_git = self.is_open(folder.path);
+        self.levels.truncate(folder.depth);
+        let is_inside = self.levels.last().is_some_and(|level| level.is_in_git);
+        self.levels.push(FolderKind {
+            is_top: REPOSITORIES.iter().any(|name| has(name)),
+            is_in_git: is_git || is_inside,
+        });
+        let has_head = has("HEAD") && !is_git;
+        let is_repository = has_head && BARE_REPOSITORY.iter().all(|part| has(part));
+        let (mut entries, mut links) = (Vec::new(), Vec::new());
+        for entry in wanted {
+            let path = folder.path.join(&entry.name);
+            if self.guard.closed.contains(&path) {
+                continue;
+            }
+            let is_beside = || has_head && BESIDE_HEAD.iter().any(|part| is(&entry, part));
+            // Below `.git` only git reads.
+            let is_place = || !is_inside && self.is_named(&path, folder.depth);
+            if is_beside() || is_place() {
+                entries.push(entry);
+            } else if entry.is_link && !is_inside {
+                let behind = self.behind(&path, folder.depth);
+                links.extend((!behind.is_empty()).then_some((entry.name, behind)));
+            } else if entry.is_folder {
+                inner.push(entry.name);
+            }
+        }
+        Spots {
+            entries,
+            links,
+            is_repository,
+        }
+    }
+
+    fn is_open(&self, path: &Path) -> bool {
+        let mut open = self.guard.open.iter();
+        open.any(|open| open.as_os_str() == path.as_os_str())
+    }
+
+    fn is_named(&self, path: &Path, depth: usize) -> bool {
+        if self.is_open(path) {
+            return false;
+        }
+        let protection = &self.guard.protection;
+        protection.is_named(path, self.is_top(path, depth))
+    }
+
+    /// The protected places that start with a link.
+    fn behind(&self, link: &Path, depth: usize) -> Vec<PathBuf> {
+        let protection = &self.guard.protection;
+        protection.behind(link, self.is_top(link, depth))
+    }
+
+    /// Whether a folder above this path is the top of a repository. The folder of the path is at `depth`.
+    fn is_top(&self, path: &Path, depth: usize) -> impl Fn(&Path) -> bool {
+        let protection = &self.guard.protection;
+        let length = path.components().count();
+        move |base| {
+            // The folder of this entry is at `depth`, and is one name shorter.
+            let above = length - 1 - base.components().count();
+            let level = depth.checked_sub(above).and_then(|at| self.levels.get(at));
+            protection.is_known_top(base)
+                || level.map_or_else(|| protection.is_top(base), |level| level.is_top)
+        }
+    }
+}

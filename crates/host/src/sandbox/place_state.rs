@@ -1,0 +1,83 @@
+//! Whether places exist. The tables name hundreds, nearly all of them missing, and this runs before every start.
+
+use std::collections::HashMap;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
+
+/// What is at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PlaceState {
+    /// Nothing, or nothing that the user may see.
+    Missing,
+    /// A link, wherever it leads.
+    Link,
+    /// Neither a folder nor a link.
+    Thing,
+}
+
+/// Keeps folders open, so that the path to them is walked once. It sees the state at that moment.
+#[derive(Debug, Default)]
+pub(crate) struct PlaceStates {
+    folders: HashMap<PathBuf, Option<OwnedFd>>,
+}
+
+impl PlaceStates {
+    /// What is at this place.
+    pub(crate) fn at(&mut self, path: &Path) -> PlaceState {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+            return PlaceState::Thing; // the root
+        };
+        if !self.folders.contains_key(parent) {
+            let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+            let opened = openat(CWD, parent, flags, Mode::empty()).ok();
+            self.folders.insert(parent.to_owned(), opened);
+        }
+        let Some(Some(folder)) = self.folders.get(parent) else {
+            return PlaceState::Missing;
+        };
+        match statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(found) if FileType::from_raw_mode(found.st_mode) == FileType::Symlink => {
+                PlaceState::Link
+            }
+            Ok(_) => PlaceState::Thing,
+            Err(_) => PlaceState::Missing,
+        }
+    }
+}
+
+/// Opens what is at a path whose links were resolved before. A link there now is new, and is refused: another child can be writing
+/// to the same folder.
+pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_link_that_appears_on_the_way_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("real/inner")).unwrap();
+        std::os::unix::fs::symlink("real", root.join("link")).unwrap();
+        assert!(exactly(&root.join("real/inner")).is_ok());
+        assert!(exactly(&root.join("link/inner")).is_err());
+        assert!(exactly(&root.join("link")).is_err());
+    }
+
+    #[test]
+    fn a_look_tells_links_from_things() {
+        let folder = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
+        let mut look = PlaceStates::default();
+        let mut seen = |name: &str| look.at(&folder.path().join(name));
+        assert_eq!(seen("link"), PlaceState::Link);
+        assert_eq!(seen("missing"), PlaceState::Missing);
+        assert_eq!(seen("missing/deeper"), PlaceState::Missing);
+        assert_eq!(look.at(Path::new("/")), PlaceState::Thing);
+    }
+}

@@ -1,0 +1,58 @@
+//! Why the sandbox could not be set up: the launcher finds out, the parent reports it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Whose fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SetupErrorKind {
+    /// The machine doesn't support it; a weaker mechanism can work.
+    Machine,
+    /// The profile can't be enforced on the existing files.
+    Profile,
+}
+
+/// One step that failed.
+#[derive(Debug)]
+pub(crate) struct SetupError {
+    pub(crate) kind: SetupErrorKind,
+    pub(crate) step: &'static str,
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) error: io::Error,
+}
+
+impl SetupError {
+    pub(crate) fn machine(step: &'static str, error: impl Into<io::Error>) -> Self {
+        Self {
+            kind: SetupErrorKind::Machine,
+            step,
+            path: None,
+            error: error.into(),
+        }
+    }
+
+    pub(crate) fn profile(
+        step: &'static str,
+        path: impl AsRef<Path>,
+        error: impl Into<io::Error>,
+    ) -> Self {
+        Self {
+            kind: SetupErrorKind::Profile,
+            step,
+            path: Some(path.as_ref().to_owned()),
+            error: error.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for SetupError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            step, path, error, ..
+        } = self;
+        match path {
+            Some(path) => write!(out, "{step} `{}`: {error}", path.display()),
+            None => write!(out, "{step}: {error}"),
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Verdicts on skills: from the cache if the bytes are known, else by a scan; the user's acceptance overrides them.
+
+use std::{
+    collections::BTreeMap,
+    path::PathBuf,
+    sync::{Arc, OnceLock, atomic::AtomicUsize},
+    time::{Duration, Instant},
+};
+
+use metier_catalog::{
+    Catalog, CatalogEntry, Fingerprint, ReadError, Snapshot, VerdictKey, Verdicts,
+};
+use metier_model::{Digest, text::shell_word};
+use metier_policy::scan_reason;
+use metier_runtime::{
+    Inventory, RuleProblem, Rulebook, Status,
+    scanning::{self, KnownVerdict, KnownVerdicts, ScanConsequence, Scanned, Scanner},
+};
+use metier_scan::{ScanReport, Unread, Verdict};
+use metier_store::{Accepted, Store};
+
+use crate::{
+    Error, NoticeLevel,
+    text::{count, one_line},
+    workspace::Workspace,
+};
+
+/// How skills are scanned in this run, and what is known from earlier ones.
+pub(crate) struct ScanGate {
+    workspace: Workspace,
+    scanner: Arc<Scanner>,
+    problems: Vec<RuleProblem>,
+    verdicts: Arc<Verdicts>,
+    accepted: OnceLock<BTreeMap<String, Accepted>>,
+}
+
+/// Why the content of a skill is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ScanRefusal {
+    /// It can't be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The scanner forbids it.
+    #[error("{0}")]
+    Blocked(String),
+}
+
+/// A skill that was scanned just now, or whose exact bytes were scanned before.
+pub(crate) enum CheckedSkill {
+    Scanned(Scanned),
+    Cached(Snapshot, KnownVerdict),
+}
+
+/// What was found out about a skill, to be remembered.
+pub(crate) struct VerdictNote<'e> {
+    pub(crate) entry: &'e CatalogEntry,
+    pub(crate) digest: Digest,
+    /// The state of the files that have this digest; `None` for a built-in skill.
+    pub(crate) state: Option<Fingerprint>,
+    pub(crate) known: &'e KnownVerdict,
+    /// Whether it was scanned, and not found in the cache.
+    pub(crate) fresh: bool,
+}
+
+/// A skill that was inspected just now: its bytes and the verdict on them.
+pub(crate) struct CheckedVerdict {
+    pub(crate) digest: Option<Digest>,
+    /// The state of the files that have this digest.
+    state: Option<Fingerprint>,
+    pub(crate) known: KnownVerdict,
+    /// Whether it was scanned, and not found in the cache.
+    fresh: bool,
+}
+
+impl ScanGate {
+    /// With the rules that the skills of a catalog bring.
+    pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
+        let folder = workspace.config.scan.rules_dir.as_deref();
+        let folder = folder.map(|folder| workspace.expand(folder));
+        let Rulebook { patterns, problems } =
+            Rulebook::gather(folder.as_deref(), catalog, &workspace.config);
+        Self {
+            workspace: workspace.clone(),
+            scanner: Arc::new(Scanner::new(
+                &workspace.config,
+                patterns,
+                workspace.machine.stamp,
+            )),
+            problems,
+            verdicts: Arc::new(verdicts),
+            accepted: OnceLock::new(),
+        }
+    }
+
+    /// Mistakes in the user's own rules are errors; those of a skill's rules are warnings.
+    pub(crate) fn check_rules(&self) -> Result<(), Error> {
+        for problem in &self.problems {
+            if problem.own {
+                return Err(Error::broken("rule", problem.message.clone())
+                    .path(&problem.file)
+                    .line(problem.line)
+                    .hint("fix the rule, or see `metier config skills.scan.rules_dir`"));
+            }
+            let (file, message) = (problem.file.to_string_lossy(), &problem.message);
+            let line = format!(
+                "{}: a rule for the scanner is not used: {}",
+                one_line(&file),
+                one_line(message)
+            );
+            self.workspace.notices.notice(NoticeLevel::Warning, &line);
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "run")]
+    pub(crate) fn problems(&self) -> &[RuleProblem] {
+        &self.problems
+    }
+
+    /// What the user accepted about these bytes. The database is opened only if it is needed; one that can't be read has
+    /// accepted nothing.
+    pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
+        let all = self.accepted.get_or_init(|| {
+            let store = self.workspace.machine.database.as_ref();
+            let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
+            let all = store.and_then(|store| store.all_accepted().ok());
+            all.unwrap_or_default()
+                .into_iter()
+                .map(|accepted| (accepted.digest.clone(), accepted))
+                .collect()
+        });
+        all.get(&digest.to_string())
+    }
+
+    /// What follows from a verdict, with the user's acceptance.
+    pub(crate) fn judged(&self, known: KnownVerdict, digest: Option<Digest>) -> KnownVerdict {
+        known.judged(&self.workspace.config, || {
+            digest.is_some_and(|digest| self.accepted(digest).is_some())
+        })
+    }
+
+    fn remembered(&self, entry: &CatalogEntry, digest: Digest) -> Option<KnownVerdict> {
+        let noted = self
+            .verdicts
+            .find(digest, self.scanner.identity(), &entry.name())?;
+        KnownVerdict::from_note(noted)
+    }
+
+    /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
+    /// verdict that is not over it is not scanned again.
+    pub(crate) fn scan<T: Send>(
+        &self,
+        entries: &[&CatalogEntry],
+        least: Option<Verdict>,
+        keep: impl Fn(&CatalogEntry, Result<CheckedSkill, ReadError>) -> T + Sync,
+    ) -> Vec<T> {
+        let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+        self.each(entries, |entry| {
+            let cached = |least: Verdict| {
+                let snapshot = scanner.snapshot(entry).ok()?;
+                let noted = verdicts.find(snapshot.digest, scanner.identity(), &entry.name());
+                let known = noted.and_then(KnownVerdict::from_note)?;
+                (known.verdict <= least).then_some(CheckedSkill::Cached(snapshot, known))
+            };
+            let done = least.and_then(cached).map(Ok);
+            let scan = || scanner.scan(entry).map(CheckedSkill::Scanned);
+            keep(entry, done.unwrap_or_else(scan))
+        })
+    }
+
+    /// Scans bytes that were read before, on a thread with a large stack.
+    pub(crate) fn scan_held(
+        &self,
+        entry: &CatalogEntry,
+        snapshot: &Snapshot,
+    ) -> (ScanReport, usize) {
+        let scanner = &self.scanner;
+        let done = AtomicUsize::new(0);
+        let scanned = scanning::in_parallel(&[snapshot], 1, &done, |snapshot| {
+            scanner.scan_snapshot(entry, snapshot)
+        });
+        let failed = || (unread("the scanner failed on it".to_owned()), 0);
+        scanned.into_iter().next().unwrap_or_else(failed)
+    }
+
+    /// All files of a skill, up to the memory limit.
+    #[cfg(feature = "run")]
+    pub(crate) fn snapshot(&self, entry: &CatalogEntry) -> Result<Snapshot, ReadError> {
+        self.scanner.snapshot(entry)
+    }
+
+    /// What follows from a report on these bytes.
+    pub(crate) fn known(&self, report: &ScanReport, digest: Option<Digest>) -> KnownVerdict {
+        self.judged(KnownVerdict::of(report), digest)
+    }
+
+    fn each<T: Send>(
+        &self,
+        entries: &[&CatalogEntry],
+        work: impl Fn(&CatalogEntry) -> T + Sync,
+    ) -> Vec<T> {
+        self.progressing(entries.len(), |threads, done| {
+            scanning::in_parallel(entries, threads, done, |entry| work(entry))
+        })
+    }
+
+    /// Scans with a progress counter.
+    fn progressing<T>(
+        &self,
+        skills: usize,
+        scan: impl FnOnce(usize, &AtomicUsize) -> Vec<T>,
+    ) -> Vec<T> {
+        let done = Arc::new(AtomicUsize::new(0));
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        let what = format!("Scanning {}…", count(skills, "skill"));
+        let _shown = self.workspace.notices.progress(&what, &done);
+        scan(threads.min(8), &done)
+    }
+
+    /// Inspects skills as they are now; only those that are not in the cache are scanned. A skill whose scan did not end before `end` has no
+    /// verdict.
+    fn look_until(
+        &self,
+        entries: &[&CatalogEntry],
+        end: Option<Instant>,
+    ) -> Vec<Option<CheckedVerdict>> {
+        let looked = match end {
+            None => {
+                let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+                self.each(entries, |entry| Some(look(scanner, verdicts, entry)))
+            }
+            Some(end) => {
+                let items: Vec<CatalogEntry> =
+                    entries.iter().map(|entry| (*entry).clone()).collect();
+                let (scanner, verdicts) = (Arc::clone(&self.scanner), Arc::clone(&self.verdicts));
+                self.progressing(entries.len(), |threads, done| {
+                    scanning::in_parallel_until(items, threads, end, done, move |entry| {
+                        look(&scanner, &verdicts, entry)
+                    })
+                })
+            }
+        };
+        let judged = looked.into_iter().map(|looked: Option<CheckedVerdict>| {
+            let looked = looked?;
+            let known = self.judged(looked.known, looked.digest);
+            Some(CheckedVerdict { known, ..looked })
+        });
+        judged.collect()
+    }
+
+    /// Inspects the skills of an inventory that could be used, and updates it.
+    pub(crate) fn look_at_all(&self, inventory: &mut Inventory) {
+        let wanted: Vec<usize> = inventory
+            .skills
+            .iter()
+            .filter(|skill| !matches!(skill.status, Status::Disabled | Status::Invalid))
+            .map(|skill| skill.entry)
+            .collect();
+        self.look_at(inventory, wanted, None);
+    }
+
+    /// The same for some of them, for at most this long; how many were not inspected. A scan that takes longer is abandoned.
+    pub(crate) fn look_at(
+        &self,
+        inventory: &mut Inventory,
+        wanted: Vec<usize>,
+        most: Option<Duration>,
+    ) -> usize {
+        let entries: Vec<&CatalogEntry> = wanted
+            .iter()
+            .map(|entry| &inventory.catalog.entries[*entry])
+            .collect();
+        let end = most.and_then(|most| Instant::now().checked_add(most));
+        let looked = self.look_until(&entries, end);
+        let known = entries.iter().zip(&looked);
+        self.remember(
+            &inventory.catalog,
+            known.filter_map(|(entry, looked)| {
+                let looked = looked.as_ref()?;
+                Some(VerdictNote {
+                    entry,
+                    digest: looked.digest?,
+                    state: looked.state,
+                    known: &looked.known,
+                    fresh: looked.fresh,
+                })
+            }),
+        );
+        let mut left = 0;
+        for (entry, looked) in wanted.into_iter().zip(looked) {
+            match looked {
+                Some(looked) => inventory.learn(entry, looked.digest, looked.known),
+                None => left += 1,
+            }
+        }
+        left
+    }
+
+    /// Keeps verdicts and digests for later lists and loads.
+    pub(crate) fn remember<'e>(
+        &self,
+        catalog: &Catalog,
+        found: impl Iterator<Item = VerdictNote<'e>>,
+    ) {
+        let Some(index) = self.workspace.index() else {
+            return;
+        };
+        let rules = self.scanner.identity();
+        let mut verdicts = Vec::new();
+        let mut digests: Vec<(PathBuf, Digest, Fingerprint)> = Vec::new();
+        for noticed in found {
+            let (entry, digest) = (noticed.entry, noticed.digest);
+            if noticed.fresh {
+                let digest = digest.0;
+                let note = noticed.known.note(&entry.name());
+                verdicts.push((VerdictKey { digest, rules }, note));
+            }
+            if let Some(state) = noticed.state.filter(|_| entry.digest != Some(digest)) {
+                digests.push((entry.place.path().into_owned(), digest, state));
+            }
+        }
+        if !verdicts.is_empty() {
+            // A cache that can't be written only costs time.
+            Verdicts::add(&index, verdicts, self.workspace.machine.now).ok();
+        }
+        self.workspace.remember_digests(&catalog.roots, &digests);
+    }
+
+    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
+    pub(crate) fn admit(
+        &self,
+        catalog: &Catalog,
+        entry: &CatalogEntry,
+    ) -> Result<Snapshot, ScanRefusal> {
+        let snapshot = self.scanner.snapshot(entry)?;
+        let digest = snapshot.digest;
+        let remember = |known: &KnownVerdict, fresh| {
+            let noticed = VerdictNote {
+                entry,
+                digest,
+                state: snapshot.fingerprint,
+                known,
+                fresh,
+            };
+            self.remember(catalog, std::iter::once(noticed));
+        };
+        let known = match self.remembered(entry, digest) {
+            Some(known) => {
+                remember(&known, false);
+                known
+            }
+            None if !self.workspace.config.security.scan_on_load => return Ok(snapshot),
+            None => {
+                let (report, _) = self.scan_held(entry, &snapshot);
+                let known = KnownVerdict::of(&report);
+                remember(&known, true);
+                known
+            }
+        };
+        let known = self.judged(known, Some(digest));
+        let name = entry.name();
+        let reason = scan_reason(&name, known.objection());
+        match (known.stance, reason) {
+            (ScanConsequence::Blocked, Some(reason)) => {
+                Err(ScanRefusal::Blocked(reason.message.into()))
+            }
+            (ScanConsequence::Warned, Some(reason)) => {
+                let message = one_line(&reason.message);
+                let line = format!("skill `{}`: {message}", one_line(&name));
+                self.workspace.notices.notice(NoticeLevel::Warning, &line);
+                Ok(snapshot)
+            }
+            _ => Ok(snapshot),
+        }
+    }
+}
+
+/// A skill as it is now: with the verdict of the cache, or scanned.
+fn look(scanner: &Scanner, verdicts: &Verdicts, entry: &CatalogEntry) -> CheckedVerdict {
+    let snapshot = match scanner.snapshot(entry) {
+        Ok(snapshot) => snapshot,
+        Err(error) => {
+            return CheckedVerdict {
+                digest: None,
+                state: None,
+                known: KnownVerdict::of(&unreadable(&error)),
+                fresh: false,
+            };
+        }
+    };
+    let (digest, state) = (snapshot.digest, snapshot.fingerprint);
+    let noted = verdicts.find(digest, scanner.identity(), &entry.name());
+    let cached = noted.and_then(KnownVerdict::from_note);
+    CheckedVerdict {
+        digest: Some(digest),
+        state,
+        fresh: cached.is_none(),
+        known: cached
+            .unwrap_or_else(|| KnownVerdict::of(&scanner.scan_snapshot(entry, &snapshot).0)),
+    }
+}
+
+impl KnownVerdicts for ScanGate {
+    fn known(&self, entry: &CatalogEntry) -> Option<KnownVerdict> {
+        let digest = entry.digest?;
+        let known = self.remembered(entry, digest)?;
+        Some(self.judged(known, Some(digest)))
+    }
+}
+
+/// The report on a skill that can't be read.
+pub(crate) fn unreadable(error: &ReadError) -> ScanReport {
+    unread(error.to_string())
+}
+
+fn unread(why: String) -> ScanReport {
+    ScanReport {
+        unread: vec![Unread {
+            file: String::new(),
+            why,
+        }],
+        ..ScanReport::default()
+    }
+}
+
+/// The error for a skill that is not given out.
+pub(crate) fn refused(entry: &CatalogEntry, refusal: &ScanRefusal) -> Error {
+    let name = entry.name();
+    match refusal {
+        ScanRefusal::Blocked(why) => Error::unmet("blocked", format!("skill `{name}` is blocked"))
+            .skill(&*name)
+            .detail(why)
+            .hint(format!("metier scan {}", shell_word(&name))),
+        ScanRefusal::Read(error) => Error::unmet(
+            "unreadable",
+            format!("skill `{name}` can't be read: {error}"),
+        )
+        .skill(&*name)
+        .path(entry.manifest_path())
+        .hint(format!(
+            "metier validate {}",
+            shell_word(&entry.place.path().to_string_lossy())
+        )),
+    }
+}

@@ -1,0 +1,845 @@
+//! The desk: asks who may decide, remembers the answer for exact bytes, and writes down every act.
+//!
+//! Every interface asks here before a skill does anything. Stored answers, approvals from flags or the configuration, and the
+//! user's answers become a [`Grant`], or a [`GrantRefused`] with what to type.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant, SystemTime},
+};
+
+use metier_catalog::Snapshot;
+use metier_config::ApprovedPermission;
+use metier_model::{Source, Want, text::shell_word};
+use metier_policy::{
+    ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, Decision, Grant, GrantTerms,
+    Identity, PendingAct, PermissionAnswer, PermissionRequest, Permit, PermitRefusal, Reply,
+    RequestReason, RequestedPermission, Ruling, SessionAnswers, rule,
+};
+use metier_store::{
+    Approval, ApprovalDecision, ApprovedFile, BegunReceipt, Completion, NewReceipt, Receipt,
+    ReceiptOutcome, SharedStore, SkillState, Store, StoreError,
+};
+
+use crate::{guarded::Guarded, redact::Redactor};
+
+/// Returns the current time.
+pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
+
+/// Everything that decides and remembers in one run.
+pub struct Approvals {
+    /// Where answers and receipts are kept.
+    pub store: SharedStore,
+    /// Answers questions about permissions.
+    pub approver: Arc<dyn Approver>,
+    /// Skills whose requests are approved for this run (`--approve-skills`).
+    pub approved_now: Vec<String>,
+    /// Skills whose requests the user's configuration approves.
+    pub approved: Vec<ApprovedPermission>,
+    /// What holds for every grant.
+    pub terms: GrantTerms,
+    /// What time it is.
+    pub clock: WallClock,
+    /// Shows the user a line that can't wait for the end of the command.
+    pub warn: Arc<dyn Fn(&str) + Send + Sync>,
+    /// What was done in this turn.
+    pub meter: ActMeter,
+    /// The session that receipts belong to.
+    pub session: String,
+    /// What was asked in this run.
+    pub asking: AskedQuestions,
+}
+
+/// What was asked in a run, and what is kept of the answers until it ends.
+#[derive(Debug, Default)]
+pub struct AskedQuestions {
+    /// Numbers the single-use approvals.
+    once: Guarded<u64>,
+    /// How long questions about acts were open. A tool that waits for an answer is not late.
+    waited: Guarded<Duration>,
+    /// What was answered about acts; sub-agents share it.
+    answers: Arc<SessionAnswers>,
+}
+
+impl AskedQuestions {
+    /// With the answers of a session that has begun.
+    #[must_use]
+    pub fn sharing(answers: Arc<SessionAnswers>) -> Self {
+        Self {
+            answers,
+            ..Self::default()
+        }
+    }
+
+    /// A number that no other single-use approval of this run has.
+    fn next_number(&self) -> u64 {
+        let mut once = self.once.lock();
+        *once += 1;
+        *once
+    }
+}
+
+/// The skill that requests something.
+pub struct RequestingSkill<'a> {
+    /// Which, in which bytes.
+    pub identity: &'a Identity,
+    /// Path of the skill, for people.
+    pub place: &'a str,
+    /// The files of the skill.
+    pub held: &'a Snapshot,
+}
+
+/// Why no grant was given.
+#[derive(Debug, thiserror::Error)]
+pub enum GrantRefused {
+    /// The user denied it earlier, and the answer was stored.
+    #[error("{} denied", list(.0))]
+    Denied(Vec<RequestedPermission>),
+    /// The user denied it just now. Nothing is stored.
+    #[error("{} denied", list(.0))]
+    DeniedNow(Vec<RequestedPermission>),
+    /// No one can be asked.
+    #[error("{} not approved", list(.asked))]
+    NotApproved {
+        /// The requested permissions.
+        asked: Vec<RequestedPermission>,
+        /// What is different from the bytes that were approved, if any were.
+        changes: Option<Box<Changes>>,
+        /// Whether `skills.approved` has its name, which does not mean a skill of this source.
+        other_source: bool,
+    },
+    /// The answers can't be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+fn list(asked: &[RequestedPermission]) -> String {
+    let names: Vec<String> = asked
+        .iter()
+        .map(|asked| format!("`{}`", asked.want))
+        .collect();
+    let verb = if names.len() == 1 { "is" } else { "are" };
+    format!("{} {verb}", names.join(", "))
+}
+
+/// A question without a yes.
+enum No {
+    Denied,
+    Nobody,
+}
+
+impl No {
+    /// What the skill, and the model behind it, get to read about a pending act.
+    fn to(&self, identity: &Identity, pending: &PendingAct) -> PermitRefusal {
+        let shown = metier_model::text::visible(pending.shown());
+        let skill = shell_word(&identity.skill);
+        let needed = pending.needed();
+        let (code, message) = match self {
+            Self::Denied => (
+                "denied",
+                format!("the user denied `{shown}`; nothing was done"),
+            ),
+            Self::Nobody => (
+                "not-approved",
+                format!(
+                    "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: metier permissions {skill} \
+                     --approve {}, or everything for one run with --approve-skills {skill}); nothing was done",
+                    shell_word(&needed)
+                ),
+            ),
+        };
+        PermitRefusal {
+            code,
+            message,
+            needed: Some(needed),
+        }
+    }
+}
+
+/// How an act went.
+#[derive(Clone, Debug)]
+pub struct ActRecord {
+    /// How it ended; `None` if it was refused.
+    pub outcome: Option<ReceiptOutcome>,
+    /// Why it was refused or failed.
+    pub reason: Option<String>,
+    /// How long it took.
+    pub ms: u64,
+    /// The sandbox that it ran in.
+    pub sandbox: Option<String>,
+}
+
+impl ActRecord {
+    /// The act succeeded.
+    #[must_use]
+    pub const fn well(ms: u64) -> Self {
+        Self {
+            outcome: Some(ReceiptOutcome::Ok),
+            reason: None,
+            ms,
+            sandbox: None,
+        }
+    }
+
+    /// The act failed.
+    #[must_use]
+    pub const fn badly(outcome: ReceiptOutcome, reason: String, ms: u64) -> Self {
+        Self {
+            outcome: Some(outcome),
+            reason: Some(reason),
+            ms,
+            sandbox: None,
+        }
+    }
+
+    /// The act was refused.
+    #[must_use]
+    pub const fn refused(reason: String) -> Self {
+        Self {
+            outcome: None,
+            reason: Some(reason),
+            ms: 0,
+            sandbox: None,
+        }
+    }
+
+    fn clean(&self, redactor: &Redactor) -> Self {
+        Self {
+            reason: self.reason.as_deref().map(|reason| redactor.clean(reason)),
+            ..self.clone()
+        }
+    }
+
+    const fn decision(&self) -> metier_store::ReceiptDecision {
+        match self.outcome {
+            Some(_) => metier_store::ReceiptDecision::Allowed,
+            None => metier_store::ReceiptDecision::Refused,
+        }
+    }
+}
+
+/// What stands in every receipt of an activation.
+#[derive(Clone, Debug)]
+pub(crate) struct Whose {
+    pub(crate) skill: String,
+    pub(crate) source: String,
+    pub(crate) digest: String,
+    pub(crate) session: String,
+}
+
+/// What will be written down about something that is one entry.
+pub(crate) fn draft(
+    whose: &Whose,
+    at: String,
+    act: &str,
+    detail: String,
+    went: ActRecord,
+) -> NewReceipt {
+    let whose = whose.clone();
+    NewReceipt {
+        at,
+        skill: whose.skill,
+        source: whose.source,
+        digest: whose.digest,
+        act: act.to_owned(),
+        detail,
+        decision: went.decision(),
+        reason: went.reason,
+        outcome: went.outcome,
+        ms: went.ms,
+        sandbox: went.sandbox,
+        session: Some(whose.session),
+        count: 1,
+    }
+}
+
+/// What will be written down about the end of an act.
+pub(crate) fn completion(at: String, went: ActRecord) -> Completion {
+    Completion {
+        at,
+        decision: went.decision(),
+        outcome: went.outcome,
+        reason: went.reason,
+        ms: went.ms,
+        sandbox: went.sandbox,
+        note: String::new(),
+    }
+}
+
+impl Approvals {
+    /// The same for another session of this run: it shares the answers and has rate limits of its own.
+    pub(crate) fn beside(&self, session: &str) -> Self {
+        Self {
+            store: self.store.clone(),
+            approver: Arc::clone(&self.approver),
+            approved_now: self.approved_now.clone(),
+            approved: self.approved.clone(),
+            terms: self.terms.clone(),
+            clock: Arc::clone(&self.clock),
+            warn: Arc::clone(&self.warn),
+            meter: ActMeter::default(),
+            session: session.to_owned(),
+            asking: AskedQuestions::sharing(Arc::clone(&self.asking.answers)),
+        }
+    }
+
+    /// What this skill is allowed to do, asking if necessary. Every refusal leaves a receipt.
+    ///
+    /// # Errors
+    /// When the user denies it, when no one can be asked, or when the answers can't be stored.
+    pub fn grant(
+        &self,
+        subject: &RequestingSkill<'_>,
+        request: &PermissionRequest,
+    ) -> Result<Box<Grant>, GrantRefused> {
+        let request = &request.clone().as_asked_of(subject.identity, &self.terms);
+        let mut answers = self.answers(subject.identity)?;
+        if self.is_approved(subject.identity) {
+            answers.extend(request.iter().map(|asked| allow(&asked.want)));
+        }
+        let identity = || subject.identity.clone();
+        let open = match rule(identity(), request, &answers, self.terms.clone()) {
+            Ruling::Granted(grant) => return Ok(grant),
+            Ruling::Denied(denied) => {
+                self.refuse(
+                    subject.identity,
+                    &denied,
+                    "denied earlier; see `metier permissions`",
+                )?;
+                return Err(GrantRefused::Denied(denied));
+            }
+            Ruling::Ask(open) => open,
+        };
+        let (optional, required): (Vec<RequestedPermission>, Vec<RequestedPermission>) =
+            open.into_iter().partition(|asked| asked.why.is_optional());
+        if !required.is_empty() {
+            self.ask(subject, request, &required)?;
+            answers.extend(required.iter().map(|asked| allow(&asked.want)));
+        }
+        // Asked separately, so that it can be denied separately. A denied optional permission does not affect what else the user
+        // allowed.
+        let mut given = request.clone();
+        if !optional.is_empty() {
+            match self.ask(subject, request, &optional) {
+                Ok(()) => answers.extend(optional.iter().map(|asked| allow(&asked.want))),
+                Err(GrantRefused::Store(error)) => return Err(error.into()),
+                Err(_) => {
+                    let left = request.iter().filter(|asked| !optional.contains(asked));
+                    given = PermissionRequest::new(left.cloned());
+                }
+            }
+        }
+        match rule(identity(), &given, &answers, self.terms.clone()) {
+            Ruling::Granted(grant) => Ok(grant),
+            Ruling::Ask(left) | Ruling::Denied(left) => Err(GrantRefused::Denied(left)),
+        }
+    }
+
+    /// Of a request, what was allowed before. Nothing is asked, and nothing is written down.
+    ///
+    /// # Errors
+    /// When the answers can't be read.
+    pub fn allowed_before(
+        &self,
+        identity: &Identity,
+        request: &PermissionRequest,
+    ) -> Result<PermissionRequest, StoreError> {
+        if self.is_approved(identity) {
+            return Ok(request.clone());
+        }
+        let answers = self.answers(identity)?;
+        let mut left = request.clone();
+        loop {
+            let ruling = rule(identity.clone(), &left, &answers, self.terms.clone());
+            let (Ruling::Ask(open) | Ruling::Denied(open)) = ruling else {
+                return Ok(left);
+            };
+            let rest = left.iter().filter(|asked| !open.contains(asked));
+            left = PermissionRequest::new(rest.cloned());
+        }
+    }
+
+    /// Asks the approver about permissions without an answer.
+    fn ask(
+        &self,
+        subject: &RequestingSkill<'_>,
+        request: &PermissionRequest,
+        open: &[RequestedPermission],
+    ) -> Result<(), GrantRefused> {
+        let changes = self.changes(subject, request)?;
+        let question = ApprovalQuestion::about_permissions(
+            subject.identity.clone(),
+            subject.place.to_owned(),
+            self.session.clone(),
+            open.to_vec(),
+            changes.clone(),
+        );
+        match self.put(&question) {
+            Ok(ApprovalOffer::Always(_)) => {
+                self.remember(subject, open, ApprovalDecision::Allowed, "terminal")?;
+            }
+            Ok(_) => self.use_once(subject.identity, open)?,
+            Err(No::Denied) => {
+                self.refuse(subject.identity, open, "denied just now")?;
+                return Err(GrantRefused::DeniedNow(open.to_vec()));
+            }
+            Err(No::Nobody) => {
+                self.refuse(
+                    subject.identity,
+                    open,
+                    "not approved, and there is no terminal to ask on",
+                )?;
+                return Err(GrantRefused::NotApproved {
+                    asked: open.to_vec(),
+                    changes: changes.map(Box::new),
+                    other_source: is_approved_elsewhere(subject.identity, &self.approved),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Asks about one act that is about to happen, and stores the answer if it is meant to last.
+    ///
+    /// # Errors
+    /// When the answer can't be kept. A no is a refusal inside.
+    pub(crate) fn ask_about(
+        &self,
+        subject: &RequestingSkill<'_>,
+        grant: &Grant,
+        pending: PendingAct,
+    ) -> Result<Result<Permit, PermitRefusal>, StoreError> {
+        let question = ApprovalQuestion::about_act(
+            subject.identity.clone(),
+            subject.place.to_owned(),
+            self.session.clone(),
+            pending.clone(),
+        );
+        let offer = match self.put(&question) {
+            Ok(offer) => offer,
+            Err(no) => return Ok(Err(no.to(subject.identity, &pending))),
+        };
+        if let ApprovalOffer::Always(wants) = offer {
+            let asked = wants.iter().map(|want| RequestedPermission {
+                want: want.clone(),
+                why: RequestReason::OnUse,
+            });
+            let asked: Vec<RequestedPermission> = asked.collect();
+            self.remember(subject, &asked, ApprovalDecision::Allowed, "terminal")?;
+        }
+        self.asking.answers.keep(subject.identity, offer);
+        Ok(Ok(grant.permit_answered(pending, offer)))
+    }
+
+    /// Puts a question, and takes the answer for one that was offered.
+    fn put<'q>(&self, question: &'q ApprovalQuestion) -> Result<&'q ApprovalOffer, No> {
+        let start = Instant::now();
+        let reply = self.approver.ask(question);
+        {
+            let mut waited = self.asking.waited.lock();
+            *waited = waited.saturating_add(start.elapsed());
+        }
+        match question.taken(reply) {
+            Some(offer) => Ok(offer),
+            None if reply == Reply::Nobody => Err(No::Nobody),
+            None => Err(No::Denied),
+        }
+    }
+
+    /// How long this run has waited for answers.
+    pub(crate) fn waited(&self) -> Duration {
+        self.asking.waited.get()
+    }
+
+    /// What was answered in this session about acts.
+    pub(crate) fn session_answers(&self) -> &SessionAnswers {
+        &self.asking.answers
+    }
+
+    fn answers(&self, identity: &Identity) -> Result<Vec<PermissionAnswer>, StoreError> {
+        answers(&self.store.lock(), identity)
+    }
+
+    fn is_approved(&self, identity: &Identity) -> bool {
+        is_approved(identity, &self.approved_now, &self.approved)
+    }
+
+    /// Keeps an answer, and what the skill's files look like today.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn remember(
+        &self,
+        subject: &RequestingSkill<'_>,
+        asked: &[RequestedPermission],
+        answer: ApprovalDecision,
+        by: &str,
+    ) -> Result<(), StoreError> {
+        let identity = subject.identity;
+        let approvals: Vec<Approval> = asked
+            .iter()
+            .map(|asked| Approval {
+                skill: identity.skill.to_string(),
+                source: identity.source.as_str().to_owned(),
+                permission: asked.want.to_string(),
+                digest: identity.digest.to_string(),
+                decision: answer,
+                at: self.time(),
+                by: by.to_owned(),
+            })
+            .collect();
+        let files = files(subject.held);
+        self.store.lock().approve_with_files(&approvals, &files)
+    }
+
+    /// Allow once: a record that is written and used up, so that nothing can use it again.
+    fn use_once(
+        &self,
+        identity: &Identity,
+        asked: &[RequestedPermission],
+    ) -> Result<(), StoreError> {
+        let now = (self.clock)()
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .map_or(0, |time| i64::try_from(time.as_secs()).unwrap_or(i64::MAX));
+        for asked in asked {
+            let number = self.asking.next_number();
+            let nonce = format!("{}-{number}", self.session);
+            self.store.lock().grant_once(
+                &metier_store::SingleUse {
+                    skill: identity.skill.to_string(),
+                    source: identity.source.as_str().to_owned(),
+                    permission: asked.want.to_string(),
+                    digest: identity.digest.to_string(),
+                },
+                &nonce,
+                now.saturating_add(60),
+            )?;
+            if !self.store.lock().consume_once(&nonce, now)? {
+                return Err(StoreError::NonceUsed);
+            }
+        }
+        Ok(())
+    }
+
+    /// What is different from the bytes that were approved last.
+    fn changes(
+        &self,
+        subject: &RequestingSkill<'_>,
+        request: &PermissionRequest,
+    ) -> Result<Option<Changes>, StoreError> {
+        let identity = subject.identity;
+        let earlier = self.store.lock().earlier_approval(
+            &identity.skill,
+            identity.source.as_str(),
+            &identity.digest.to_string(),
+        )?;
+        Ok(earlier.map(|earlier| {
+            let before: Vec<&str> = earlier
+                .approvals
+                .iter()
+                .map(|kept| kept.permission.as_str())
+                .collect();
+            let now: Vec<String> = request.iter().map(|asked| asked.want.to_string()).collect();
+            let files = files(subject.held);
+            let old = |path: &str| earlier.files.iter().find(|file| file.path == path);
+            Changes {
+                since: earlier
+                    .approvals
+                    .first()
+                    .map(|kept| kept.at.clone())
+                    .unwrap_or_default(),
+                new_permissions: now
+                    .iter()
+                    .filter(|want| !before.contains(&want.as_str()))
+                    .cloned()
+                    .collect(),
+                gone_permissions: before
+                    .iter()
+                    .filter(|want| !now.iter().any(|now| now == **want))
+                    .map(|want| (*want).to_owned())
+                    .collect(),
+                added: files
+                    .iter()
+                    .filter(|file| old(&file.path).is_none())
+                    .map(|file| file.path.clone())
+                    .collect(),
+                removed: earlier
+                    .files
+                    .iter()
+                    .filter(|file| !files.iter().any(|now| now.path == file.path))
+                    .map(|file| file.path.clone())
+                    .collect(),
+                changed: files
+                    .iter()
+                    .filter(|file| old(&file.path).is_some_and(|old| old.digest != file.digest))
+                    .map(|file| file.path.clone())
+                    .collect(),
+            }
+        }))
+    }
+
+    fn refuse(
+        &self,
+        identity: &Identity,
+        asked: &[RequestedPermission],
+        reason: &str,
+    ) -> Result<(), StoreError> {
+        let receipts: Vec<NewReceipt> = asked
+            .iter()
+            .map(|asked| {
+                self.receipt(
+                    identity,
+                    asked.want.permission.as_str(),
+                    &asked.want.to_string(),
+                    &ActRecord::refused(reason.to_owned()),
+                )
+            })
+            .collect();
+        self.store.lock().append(&receipts).map(drop)
+    }
+
+    /// Writes the receipt for the start of an act, without secrets. The act is done only after that.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(crate) fn begin(
+        &self,
+        identity: &Identity,
+        (act, detail): (&str, &str),
+        redactor: &Redactor,
+    ) -> Result<BegunReceipt, StoreError> {
+        let went = ActRecord::well(0);
+        let draft = self.receipt(identity, act, &redactor.clean(detail), &went);
+        self.store.lock().begin(&draft)
+    }
+
+    /// Writes down how an act went that had begun.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub(crate) fn complete(
+        &self,
+        begun: BegunReceipt,
+        went: &ActRecord,
+        redactor: &Redactor,
+    ) -> Result<Receipt, StoreError> {
+        let completion = completion(self.time(), went.clean(redactor));
+        self.store.lock().complete(begun, &completion)
+    }
+
+    /// The fields of every receipt of a skill.
+    pub(crate) fn whose(&self, identity: &Identity) -> Whose {
+        Whose {
+            skill: identity.skill.to_string(),
+            source: identity.source.as_str().to_owned(),
+            digest: identity.digest.to_string(),
+            session: self.session.clone(),
+        }
+    }
+
+    /// Writes a receipt for something that is not an act of a skill: an activation, a call, a hook.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn record(
+        &self,
+        identity: &Identity,
+        act: &str,
+        detail: &str,
+        went: &ActRecord,
+        redactor: &Redactor,
+    ) -> Result<Option<Receipt>, StoreError> {
+        let draft = self.draft(identity, act, detail, went, redactor);
+        Ok(self.write(&[draft])?.pop())
+    }
+
+    /// What will be written down, without the secrets in it.
+    pub(crate) fn draft(
+        &self,
+        identity: &Identity,
+        act: &str,
+        detail: &str,
+        went: &ActRecord,
+        redactor: &Redactor,
+    ) -> NewReceipt {
+        let went = went.clean(redactor);
+        self.receipt(identity, act, &redactor.clean(detail), &went)
+    }
+
+    /// Writes down several things in one go: the disk is waited for once.
+    pub(crate) fn write(&self, drafts: &[NewReceipt]) -> Result<Vec<Receipt>, StoreError> {
+        self.store.lock().append(drafts)
+    }
+
+    /// Remembers the state that a skill was left in.
+    ///
+    /// # Errors
+    /// When it can't be written.
+    pub fn keep_state(
+        &self,
+        skill: &str,
+        source: Source,
+        state: &str,
+        detail: &str,
+    ) -> Result<(), StoreError> {
+        let state = SkillState {
+            skill: skill.to_owned(),
+            source: source.as_str().to_owned(),
+            state: state.to_owned(),
+            since: self.time(),
+            detail: Some(detail.to_owned()),
+        };
+        self.store.lock().set_state(&state)
+    }
+
+    fn receipt(
+        &self,
+        identity: &Identity,
+        act: &str,
+        detail: &str,
+        went: &ActRecord,
+    ) -> NewReceipt {
+        let (whose, detail) = (self.whose(identity), detail.to_owned());
+        draft(&whose, self.time(), act, detail, went.clone())
+    }
+
+    fn time(&self) -> String {
+        humantime::format_rfc3339_millis((self.clock)()).to_string()
+    }
+}
+
+/// The permissions that a skill requests and all other answers about it, each with the decision. Nothing is asked and nothing is
+/// written: without a store there are no answers.
+///
+/// # Errors
+/// When the answers can't be read.
+pub fn standing(
+    store: Option<&Store>,
+    identity: &Identity,
+    request: &PermissionRequest,
+    terms: &GrantTerms,
+    approved_now: &[String],
+    approved: &[ApprovedPermission],
+) -> Result<Vec<(Want, Decision)>, StoreError> {
+    let mut answers = match store {
+        Some(store) => answers(store, identity)?,
+        None => Vec::new(),
+    };
+    let request = request.clone().as_asked_of(identity, terms);
+    let known = answers.iter().map(|answer| answer.want.clone());
+    let mut wants: Vec<Want> = request
+        .iter()
+        .map(|asked| asked.want.clone())
+        .chain(known)
+        .collect();
+    wants.sort();
+    wants.dedup();
+    if is_approved(identity, approved_now, approved) {
+        answers.extend(request.iter().map(|asked| allow(&asked.want)));
+    }
+    let is_free = |want: &Want| {
+        let mut asked = request.iter();
+        asked.any(|asked| asked.want == *want && asked.why == RequestReason::InProject)
+    };
+    let decided = wants.into_iter().map(|want| {
+        let decision = match metier_policy::decide(&want, &answers) {
+            Decision::Ask if is_free(&want) => Decision::Allow,
+            decision => decision,
+        };
+        (want, decision)
+    });
+    Ok(decided.collect())
+}
+
+/// What was answered about exactly these bytes.
+fn answers(store: &Store, identity: &Identity) -> Result<Vec<PermissionAnswer>, StoreError> {
+    let digest = identity.digest.to_string();
+    let kept = store.approvals(&identity.skill, identity.source.as_str(), &digest)?;
+    Ok(kept.iter().filter_map(answer).collect())
+}
+
+/// How a list of approved skills names one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum NamedAct {
+    /// By its name alone.
+    Bare,
+    /// By source and name.
+    WithSource,
+}
+
+/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is read as one.
+fn named(item: &str, identity: &Identity) -> Option<NamedAct> {
+    let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
+    let full = item.split_once(':');
+    match full.and_then(|(word, name)| Some((source(word)?, name))) {
+        Some((source, name)) => {
+            (source == identity.source && *name == *identity.skill).then_some(NamedAct::WithSource)
+        }
+        None => (*item == *identity.skill).then_some(NamedAct::Bare),
+    }
+}
+
+/// Whether a bare name in the configuration applies to this source: the user's own and the built-in skills. Others could take any name.
+fn is_meant_by_name(source: Source) -> bool {
+    match source {
+        Source::User | Source::Builtin => true,
+        Source::Extra | Source::Project | Source::Inline => false,
+    }
+}
+
+/// Whether flags or the configuration approve everything it requests. A bare name in a flag means the skill that has the name now.
+fn is_approved(
+    identity: &Identity,
+    approved_now: &[String],
+    approved: &[ApprovedPermission],
+) -> bool {
+    let by_flag = |item: &String| named(item, identity).is_some();
+    let by_setting = |item: &ApprovedPermission| match (named(&item.name, identity), &item.digest) {
+        (None, _) => false,
+        (Some(_), Some(digest)) => *digest == identity.digest.to_string(),
+        (Some(NamedAct::WithSource), None) => true,
+        (Some(NamedAct::Bare), None) => is_meant_by_name(identity.source),
+    };
+    approved_now.iter().any(by_flag) || approved.iter().any(by_setting)
+}
+
+/// Whether the configuration has the name of this skill alone, which does not mean a skill of its source.
+#[must_use]
+pub fn is_approved_elsewhere(identity: &Identity, approved: &[ApprovedPermission]) -> bool {
+    let by_name = |item: &ApprovedPermission| {
+        item.digest.is_none() && named(&item.name, identity) == Some(NamedAct::Bare)
+    };
+    !is_meant_by_name(identity.source)
+        && approved.iter().any(by_name)
+        && !is_approved(identity, &[], approved)
+}
+
+fn allow(want: &Want) -> PermissionAnswer {
+    PermissionAnswer {
+        want: want.clone(),
+        decision: Decision::Allow,
+    }
+}
+
+/// A stored answer. One that can no longer be parsed does not count.
+fn answer(kept: &Approval) -> Option<PermissionAnswer> {
+    Some(PermissionAnswer {
+        want: kept.permission.parse().ok()?,
+        decision: match kept.decision {
+            ApprovalDecision::Allowed => Decision::Allow,
+            ApprovalDecision::Denied => Decision::Deny,
+        },
+    })
+}
+
+/// The files of a skill, each with its digest.
+#[must_use]
+pub fn files(held: &Snapshot) -> Vec<ApprovedFile> {
+    let file = |file: &metier_catalog::SnapshotFile| ApprovedFile {
+        // Different bytes are displayed differently, so this is a key.
+        path: file.path.to_string(),
+        digest: metier_model::Digest(file.hash).to_string(),
+        size: file.size,
+    };
+    held.files.iter().map(file).collect()
+}

@@ -1,0 +1,193 @@
+//! The premises: what is at hand on this machine when a skill works, for every door the same.
+
+use std::{ffi::OsString, os::fd::BorrowedFd, path::PathBuf, sync::Arc};
+
+use metier_catalog::{CatalogEntry, CopyError, SkillLocation, Snapshot};
+use metier_config::Config;
+use metier_host::execution::{ExecutingSkill, ExecutionError};
+use metier_model::{Card, Permission, Scope};
+use metier_policy::{Grant, PermissionRequest, Purpose, variables};
+
+use crate::{
+    Redactor,
+    approvals::{Approvals, GrantRefused, RequestingSkill},
+    granted_skill::{ActError, ActiveSkill, GrantedSkill},
+    render::LoadedSkill,
+    requests::requested,
+};
+
+pub use metier_host::execution::HostEnvironment;
+
+pub use crate::requests::{configured, identity};
+
+/// The value of a variable of this process.
+pub type ProcessVariable = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
+
+/// Who decides, and what surrounds a skill here. Values come in from the door.
+pub struct SkillEnvironment {
+    /// Who decides, and where it is written down.
+    pub approvals: Arc<Approvals>,
+    /// What the user decided.
+    pub config: Arc<Config>,
+    /// The value of a variable of this process.
+    pub variable: ProcessVariable,
+    /// What surrounds every skill.
+    pub host: Arc<HostEnvironment>,
+    /// Where compiled code is kept: one of our own places, which no skill reads or writes.
+    pub compiled: PathBuf,
+}
+
+impl SkillEnvironment {
+    /// The same for another session of this run: it shares the answers and has rate limits of its own.
+    pub(crate) fn beside(&self, session: &str) -> Self {
+        Self {
+            approvals: Arc::new(self.approvals.beside(session)),
+            config: Arc::clone(&self.config),
+            variable: Arc::clone(&self.variable),
+            host: Arc::clone(&self.host),
+            compiled: self.compiled.clone(),
+        }
+    }
+
+    /// Requests the permissions of a skill for this purpose, and creates its worker.
+    ///
+    /// # Errors
+    /// When permission is denied, or temporary folders can't be created.
+    pub fn worker(
+        &self,
+        skill: &LoadedSkill,
+        purpose: Purpose<'_>,
+    ) -> Result<GrantedSkill, StartError> {
+        Ok(self.worker_with(skill, self.grant(skill, purpose)?)?)
+    }
+
+    /// Requests the permissions of a skill for this purpose.
+    ///
+    /// # Errors
+    /// When permission is denied.
+    pub fn grant(&self, skill: &LoadedSkill, purpose: Purpose<'_>) -> Result<Grant, GrantRefused> {
+        self.grant_request(skill, &self.request(skill, purpose))
+    }
+
+    /// Asks for what a request holds.
+    ///
+    /// # Errors
+    /// When permission is denied.
+    pub fn grant_request(
+        &self,
+        skill: &LoadedSkill,
+        request: &PermissionRequest,
+    ) -> Result<Grant, GrantRefused> {
+        let identity = identity(skill);
+        let place = skill.entry.place.path();
+        let subject = RequestingSkill {
+            identity: &identity,
+            place: &place.to_string_lossy(),
+            held: &skill.held,
+        };
+        let grant = self.approvals.grant(&subject, request)?;
+        Ok(*grant)
+    }
+
+    /// A worker with the granted permissions.
+    ///
+    /// # Errors
+    /// When temporary folders can't be created.
+    pub fn worker_with(&self, skill: &LoadedSkill, grant: Grant) -> Result<GrantedSkill, ActError> {
+        let grant = Arc::new(grant);
+        let named = self.named(&skill.manifest.card, &grant);
+        let redactor = self.redactor(&skill.manifest.card, &named);
+        let (entry, held) = (Arc::clone(&skill.entry), Arc::clone(&skill.held));
+        let in_world = ExecutingSkill {
+            folder: match &entry.place {
+                SkillLocation::Folder(path) => Some(path.clone()),
+                SkillLocation::Builtin(_) => None,
+            },
+            write_files: Arc::new({
+                let (entry, held) = (Arc::clone(&entry), Arc::clone(&held));
+                move |folder| write(&entry, &held, folder)
+            }),
+            named,
+        };
+        let at_work = ActiveSkill {
+            place: entry.place.path().to_string_lossy().into_owned(),
+            held: Arc::clone(&held),
+        };
+        let unchanged = move || {
+            let digest = entry.place.digest();
+            digest.is_ok_and(|digest| digest == held.digest)
+        };
+        Ok(GrantedSkill::new(
+            Arc::clone(&self.approvals),
+            grant,
+            Arc::clone(&self.host),
+            in_world,
+            redactor,
+            at_work,
+            Box::new(unchanged),
+        )?)
+    }
+
+    /// What a skill asks for.
+    #[must_use]
+    pub fn request(&self, skill: &LoadedSkill, purpose: Purpose<'_>) -> PermissionRequest {
+        requested(skill, purpose, &self.config)
+    }
+
+    /// The values of the variables that a grant names: what the configuration sets for the skill, else this process's own.
+    fn named(&self, card: &Card, grant: &Grant) -> Vec<(String, OsString)> {
+        let configured = configured(&self.config, card);
+        let allowed = grant.allowed().iter();
+        let names = allowed.filter_map(|want| match (&want.scope, want.permission) {
+            (Scope::Variable(name), Permission::EnvRead) => Some(name.to_string()),
+            _ => None,
+        });
+        let value = |name: &str| {
+            let own = configured.iter().find(|(other, _)| other == name);
+            own.map(|(_, value)| OsString::from(value))
+                .or_else(|| (self.variable)(name))
+        };
+        names
+            .filter_map(|name| Some((name.clone(), value(&name)?)))
+            .collect()
+    }
+
+    /// What must not be seen in any output: what the configuration sets, and whatever has the name of a secret.
+    fn redactor(&self, card: &Card, named: &[(String, OsString)]) -> Redactor {
+        let secret = named.iter().filter(|(name, _)| variables::is_secret(name));
+        let secret =
+            secret.map(|(name, value)| (name.clone(), value.to_string_lossy().into_owned()));
+        let all: Vec<(String, String)> = configured(&self.config, card)
+            .into_iter()
+            .chain(secret)
+            .collect();
+        Redactor::new(
+            all.iter()
+                .map(|(name, value)| (name.as_str(), value.as_str())),
+        )
+    }
+}
+
+/// Why a skill does not get to work.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The skill is not permitted to run.
+    #[error(transparent)]
+    Refused(#[from] GrantRefused),
+    /// What it would do was not done.
+    #[error(transparent)]
+    Failed(#[from] ActError),
+}
+
+/// Writes the scanned files of a skill into an empty folder.
+fn write(
+    entry: &CatalogEntry,
+    held: &Snapshot,
+    folder: BorrowedFd<'_>,
+) -> Result<(), ExecutionError> {
+    held.copy_into(&entry.place, folder)
+        .map_err(|error| match error {
+            CopyError::Changed { .. } => ExecutionError::Changed,
+            error => ExecutionError::NoCopy(error.to_string()),
+        })
+}
