@@ -256,7 +256,8 @@ impl GrantedSkill {
         pending.with_preview(preview)
     }
 
-    /// The world that the skill can change with permits.
+    /// What executes its acts.
+    #[cfg(feature = "js")]
     pub(crate) fn world(&self) -> &ActExecutor {
         &self.world
     }

@@ -31,7 +31,6 @@ use std::{
 };
 
 use metier_policy::{Act, CommandLine, Grant, LineContext, Permit};
-use metier_wasm::script::ScriptModule;
 
 use crate::{
     child::{ChildError, ChildOutcome, Relay},
@@ -410,14 +409,20 @@ impl ActExecutor {
         let file = folder.join(path);
         let arguments: Vec<OsString> = arguments.iter().map(OsString::from).collect();
         if file.extension().is_some_and(|ending| ending == "wasm") {
-            let script = ScriptModule {
-                file,
-                places: self.script_places()?,
-                arguments,
-            };
-            return Ok((self.host.shim.clone().into(), script.command()));
+            return self.wasm_script(file, arguments);
         }
         files::runner(&file, &looked_at, arguments)
+    }
+
+    #[cfg(not(feature = "wasm"))]
+    fn wasm_script(
+        &self,
+        _: PathBuf,
+        _: Vec<OsString>,
+    ) -> Result<(OsString, Vec<OsString>), ExecutionError> {
+        Err(ExecutionError::Elsewhere(
+            "a WebAssembly script (this build of metier is without the feature `wasm`)",
+        ))
     }
 }
 

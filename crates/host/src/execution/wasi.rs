@@ -8,6 +8,7 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
 };
@@ -16,7 +17,7 @@ use metier_model::{
     Permission, Scope,
     scope::{PathPattern, Reach},
 };
-use metier_wasm::{PreopenedFolder, WasiRoots};
+use metier_wasm::{PreopenedFolder, WasiRoots, script::ScriptModule};
 
 use crate::{
     child::{
@@ -69,9 +70,23 @@ impl ActExecutor {
         Ok(wasi)
     }
 
+    /// Our own binary and its arguments, to run a WebAssembly file of the skill as a script.
+    pub(super) fn wasm_script(
+        &self,
+        file: PathBuf,
+        arguments: Vec<OsString>,
+    ) -> Result<(OsString, Vec<OsString>), ExecutionError> {
+        let script = ScriptModule {
+            file,
+            places: self.script_places()?,
+            arguments,
+        };
+        Ok((self.host.shim.clone().into(), script.command()))
+    }
+
     /// The folders that a WebAssembly script of the skill opens: the one where it starts, its own, its temporary one, and those that the
     /// grant names as a whole. The fence around the child decides what can be read and written there.
-    pub(super) fn script_places(&self) -> Result<Vec<PreopenedFolder>, ExecutionError> {
+    fn script_places(&self) -> Result<Vec<PreopenedFolder>, ExecutionError> {
         let work = &self.host.work;
         let mut places = Vec::new();
         let mut add = |folder: &Path, name: Option<&str>, write| {

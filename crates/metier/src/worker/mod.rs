@@ -37,6 +37,13 @@ pub fn run_if_worker() -> Option<ExitCode> {
 
 /// Does the work that a word stands for; a backend that this build leaves out is not there to be started.
 fn become_worker(word: &str, argument: Option<OsString>) -> Option<ExitCode> {
+    #[cfg_attr(
+        not(any(feature = "starlark", feature = "js", feature = "wasm")),
+        expect(
+            unused_variables,
+            reason = "only workers that sandbox themselves read it"
+        )
+    )]
     let unsandboxed = argument.as_deref() == Some("--unsandboxed".as_ref());
     match word {
         #[cfg(feature = "starlark")]

@@ -4,7 +4,7 @@ use metier_config::HookEngine;
 use metier_model::hooks::OpenClawHandler;
 use metier_sdk::wire;
 
-use super::{BackendOpening, OpenedBackend, deno, js, sources};
+use super::{BackendOpening, OpenedBackend, deno, interpreted::sources, js};
 use crate::{hooks::NoDeno, live::ActivateError};
 
 /// Starts the engine that runs these handlers.

@@ -6,7 +6,7 @@ use metier_host::{
 };
 use metier_sdk::wire::Initialize;
 
-use super::{BackendOpening, OpenedBackend, sources};
+use super::{BackendOpening, OpenedBackend, interpreted::sources};
 use crate::live::ActivateError;
 
 /// What makes our own binary a worker that runs JavaScript.

@@ -8,9 +8,13 @@ mod claude;
 mod deno;
 #[cfg(feature = "js")]
 mod handlers;
+#[cfg(any(feature = "starlark", feature = "js"))]
+mod interpreted;
 #[cfg(feature = "js")]
 mod js;
 mod openclaw;
+#[cfg(any(feature = "starlark", feature = "js", feature = "wasm"))]
+mod own_binary;
 mod process;
 mod report;
 #[cfg(feature = "starlark")]
@@ -20,9 +24,8 @@ mod wasm;
 
 use std::collections::BTreeMap;
 
-use metier_catalog::{Snapshot, SnapshotContent};
 use metier_host::{
-    backend::{CombinedProcess, SkillHost, SkillProcess, WorkerCommand},
+    backend::{CombinedProcess, SkillHost, SkillProcess},
     execution::ActExecutor,
 };
 use metier_model::Backend;
@@ -54,9 +57,6 @@ left_out!(starlark, "starlark", "Starlark");
 left_out!(wasm, "wasm", "WebAssembly");
 left_out!(js, "js", "JavaScript");
 left_out!(handlers, "js", "JavaScript");
-
-/// How much source text an interpreter is given.
-const MAX_SOURCES: usize = 1 << 20;
 
 /// A session that lives as long as its runtime.
 pub(super) type OpenedBackend = Result<Box<dyn SkillProcess>, ActivateError>;
@@ -145,20 +145,6 @@ impl BackendOpening<'_> {
             variables: BTreeMap::new(),
         }
     }
-
-    /// How to start our own binary as a worker of this kind.
-    fn worker(&self, kind: &str) -> WorkerCommand {
-        let environment = &self.runtime.environment;
-        let unsandboxed = environment.host.unsandboxed;
-        let flag = unsandboxed.then(|| "--unsandboxed".to_owned());
-        WorkerCommand {
-            binary: environment.host.shim.clone(),
-            arguments: [kind.to_owned()].into_iter().chain(flag).collect(),
-            // Our allocator would set aside a gigabyte, which no limit on memory could take back.
-            variables: vec![("MIMALLOC_ARENA_RESERVE".into(), "16384".into())],
-            confinement: if unsandboxed { "unsandboxed" } else { "worker" },
-        }
-    }
 }
 
 /// The file to run. It must be one of the scanned files.
@@ -168,29 +154,4 @@ fn entrypoint(active: &Active, backend: Backend) -> Result<String, ActivateError
     let has = |path: &str| files.iter().any(|file| file.path == *path);
     let found = entrypoint_among(written, backend, has);
     found.map_err(|missing| ActivateError::Entrypoint(missing.message))
-}
-
-/// The source files of a skill whose names end so, for an interpreter of ours.
-fn sources(
-    held: &Snapshot,
-    is_source: impl Fn(&str) -> bool,
-) -> Result<BTreeMap<String, String>, ActivateError> {
-    let mut sources = BTreeMap::new();
-    let mut size = 0;
-    for file in &held.files {
-        let path = file.path.as_str().filter(|path| is_source(path));
-        let (Some(path), SnapshotContent::Bytes(bytes)) = (path, &file.content) else {
-            continue;
-        };
-        size += bytes.len();
-        let text = String::from_utf8(bytes.clone());
-        let text = text
-            .map_err(|_| ActivateError::Entrypoint(format!("`{}` is not UTF-8 text", file.path)))?;
-        sources.insert(path.to_owned(), text);
-    }
-    if size > MAX_SOURCES {
-        let message = format!("its source files exceed {MAX_SOURCES} bytes");
-        return Err(ActivateError::Entrypoint(message));
-    }
-    Ok(sources)
 }

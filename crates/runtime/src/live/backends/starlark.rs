@@ -2,7 +2,7 @@
 
 use metier_host::backend::ChildProcess;
 
-use super::{BackendOpening, OpenedBackend, sources};
+use super::{BackendOpening, OpenedBackend, interpreted::sources};
 use crate::live::ActivateError;
 
 /// What makes our own binary a worker that interprets Starlark.
