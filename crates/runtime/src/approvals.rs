@@ -10,18 +10,23 @@ use std::{
 
 use metier_catalog::Snapshot;
 use metier_config::ApprovedPermission;
-use metier_model::{Source, Want, text::shell_word};
+use metier_model::{Source, text::shell_word};
 use metier_policy::{
-    ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, Decision, Grant, GrantTerms,
-    Identity, PendingAct, PermissionAnswer, PermissionRequest, Permit, PermitRefusal, Reply,
-    RequestReason, RequestedPermission, Ruling, SessionAnswers, rule,
+    ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, Grant, GrantTerms, Identity,
+    PendingAct, PermissionAnswer, PermissionRequest, Permit, PermitRefusal, Reply, RequestReason,
+    RequestedPermission, Ruling, SessionAnswers, rule,
 };
 use metier_store::{
-    Approval, ApprovalDecision, ApprovedFile, BegunReceipt, Completion, NewReceipt, Receipt,
-    ReceiptOutcome, SharedStore, SkillState, Store, StoreError,
+    Approval, ApprovalDecision, BegunReceipt, Completion, NewReceipt, Receipt, ReceiptOutcome,
+    SharedStore, SkillState, StoreError,
 };
 
-use crate::{guarded::Guarded, redact::Redactor};
+pub use crate::standing_answers::{files, is_approved_elsewhere, standing};
+use crate::{
+    guarded::Guarded,
+    redact::Redactor,
+    standing_answers::{allow, answers, is_approved},
+};
 
 /// Returns the current time.
 pub type WallClock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
@@ -706,140 +711,4 @@ impl Approvals {
     fn time(&self) -> String {
         humantime::format_rfc3339_millis((self.clock)()).to_string()
     }
-}
-
-/// The permissions that a skill requests and all other answers about it, each with the decision. Nothing is asked and nothing is
-/// written: without a store there are no answers.
-///
-/// # Errors
-/// When the answers can't be read.
-pub fn standing(
-    store: Option<&Store>,
-    identity: &Identity,
-    request: &PermissionRequest,
-    terms: &GrantTerms,
-    approved_now: &[String],
-    approved: &[ApprovedPermission],
-) -> Result<Vec<(Want, Decision)>, StoreError> {
-    let mut answers = match store {
-        Some(store) => answers(store, identity)?,
-        None => Vec::new(),
-    };
-    let request = request.clone().as_asked_of(identity, terms);
-    let known = answers.iter().map(|answer| answer.want.clone());
-    let mut wants: Vec<Want> = request
-        .iter()
-        .map(|asked| asked.want.clone())
-        .chain(known)
-        .collect();
-    wants.sort();
-    wants.dedup();
-    if is_approved(identity, approved_now, approved) {
-        answers.extend(request.iter().map(|asked| allow(&asked.want)));
-    }
-    let is_free = |want: &Want| {
-        let mut asked = request.iter();
-        asked.any(|asked| asked.want == *want && asked.why == RequestReason::InProject)
-    };
-    let decided = wants.into_iter().map(|want| {
-        let decision = match metier_policy::decide(&want, &answers) {
-            Decision::Ask if is_free(&want) => Decision::Allow,
-            decision => decision,
-        };
-        (want, decision)
-    });
-    Ok(decided.collect())
-}
-
-/// What was answered about exactly these bytes.
-fn answers(store: &Store, identity: &Identity) -> Result<Vec<PermissionAnswer>, StoreError> {
-    let digest = identity.digest.to_string();
-    let kept = store.approvals(&identity.skill, identity.source.as_str(), &digest)?;
-    Ok(kept.iter().filter_map(answer).collect())
-}
-
-/// How a list of approved skills names one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum NamedAct {
-    /// By its name alone.
-    Bare,
-    /// By source and name.
-    WithSource,
-}
-
-/// How an item such as `deploy` or `project:deploy` names this skill, if it does. A prefix that is a source is read as one.
-fn named(item: &str, identity: &Identity) -> Option<NamedAct> {
-    let source = |word: &str| Source::ALL.into_iter().find(|known| known.as_str() == word);
-    let full = item.split_once(':');
-    match full.and_then(|(word, name)| Some((source(word)?, name))) {
-        Some((source, name)) => {
-            (source == identity.source && *name == *identity.skill).then_some(NamedAct::WithSource)
-        }
-        None => (*item == *identity.skill).then_some(NamedAct::Bare),
-    }
-}
-
-/// Whether a bare name in the configuration applies to this source: the user's own and the built-in skills. Others could take any name.
-fn is_meant_by_name(source: Source) -> bool {
-    match source {
-        Source::User | Source::Builtin => true,
-        Source::Extra | Source::Project | Source::Inline => false,
-    }
-}
-
-/// Whether flags or the configuration approve everything it requests. A bare name in a flag means the skill that has the name now.
-fn is_approved(
-    identity: &Identity,
-    approved_now: &[String],
-    approved: &[ApprovedPermission],
-) -> bool {
-    let by_flag = |item: &String| named(item, identity).is_some();
-    let by_setting = |item: &ApprovedPermission| match (named(&item.name, identity), &item.digest) {
-        (None, _) => false,
-        (Some(_), Some(digest)) => *digest == identity.digest.to_string(),
-        (Some(NamedAct::WithSource), None) => true,
-        (Some(NamedAct::Bare), None) => is_meant_by_name(identity.source),
-    };
-    approved_now.iter().any(by_flag) || approved.iter().any(by_setting)
-}
-
-/// Whether the configuration has the name of this skill alone, which does not mean a skill of its source.
-#[must_use]
-pub fn is_approved_elsewhere(identity: &Identity, approved: &[ApprovedPermission]) -> bool {
-    let by_name = |item: &ApprovedPermission| {
-        item.digest.is_none() && named(&item.name, identity) == Some(NamedAct::Bare)
-    };
-    !is_meant_by_name(identity.source)
-        && approved.iter().any(by_name)
-        && !is_approved(identity, &[], approved)
-}
-
-fn allow(want: &Want) -> PermissionAnswer {
-    PermissionAnswer {
-        want: want.clone(),
-        decision: Decision::Allow,
-    }
-}
-
-/// A stored answer. One that can no longer be parsed does not count.
-fn answer(kept: &Approval) -> Option<PermissionAnswer> {
-    Some(PermissionAnswer {
-        want: kept.permission.parse().ok()?,
-        decision: match kept.decision {
-            ApprovalDecision::Allowed => Decision::Allow,
-            ApprovalDecision::Denied => Decision::Deny,
-        },
-    })
-}
-
-/// The files of a skill, each with its digest.
-#[must_use]
-pub fn files(held: &Snapshot) -> Vec<ApprovedFile> {
-    let file = |file: &metier_catalog::SnapshotFile| ApprovedFile {
-        // Different bytes are displayed differently, so this is a key.
-        path: file.path.to_string(),
-        digest: metier_model::Digest(file.hash).to_string(),
-        size: file.size,
-    };
-    held.files.iter().map(file).collect()
 }

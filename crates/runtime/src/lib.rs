@@ -57,6 +57,7 @@ pub mod schema;
 pub mod selecting;
 #[cfg(feature = "run")]
 pub mod skill_environment;
+mod standing_answers;
 mod tokens;
 mod workflows;
 

@@ -8,6 +8,7 @@ use metier_model::model_text::chat_token_at;
 
 use crate::{
     flow::may_name_secret,
+    input::{DeclaredFacts, RuleSet, ScanLimits},
     lower::Parsers,
     matching,
     prose::{
@@ -19,7 +20,7 @@ use crate::{
     report_order,
     rule::{RuleCondition, ScanRule},
     rules,
-    scan::{DeclaredFacts, RuleSet, ScanLimits, SkillScanner},
+    scan::SkillScanner,
     text::hidden,
     texts::ScannedText,
     unpack::kind::FileKind,

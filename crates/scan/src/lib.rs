@@ -26,6 +26,7 @@ mod containers;
 mod descriptions;
 mod flow;
 pub mod form;
+mod input;
 mod language;
 mod links;
 mod lower;
@@ -54,12 +55,11 @@ mod yaml_text;
 pub use capability::suggested;
 pub use caught_panics::quietly;
 pub use descriptions::{DescriptionFinding, judge_words};
+pub use input::{DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile};
 pub use pattern::{Pattern, PatternError};
 pub use report::{
     Capabilities, ChainStep, Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport,
     Unread, Verdict,
 };
 pub use rule::{Category, RuleCondition, ScanRule};
-pub use scan::{
-    DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile, builtin_rules, scan,
-};
+pub use scan::{builtin_rules, scan};

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::scan::{ScannedContent, SkillFile};
+use crate::input::{ScannedContent, SkillFile};
 
 /// The length of a chain of links.
 const MOST_STEPS: usize = 8;

@@ -6,11 +6,12 @@ use metier_model::model_text::chat_token_at;
 
 use crate::{
     flow::{ProgramAct, RemoteHost, Taint},
+    input::DeclaredFacts,
     prose::{ClassSet, MarkdownDocument, Sentence, SentenceRole},
     report::{Finding, FindingLocation, FindingSeverity, FoundBy},
     rule::{Category, FileOddity, RuleCondition, ScanRule},
     rules,
-    scan::{DeclaredFacts, SkillScanner},
+    scan::SkillScanner,
     text::hidden::{self, HiddenKind},
     texts::{TextOrigin, Texts},
 };

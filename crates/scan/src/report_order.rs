@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    input::ScanLimits,
     report::{FindingSeverity, ScanReport},
-    scan::ScanLimits,
 };
 
 /// Sorts findings worst first, then by position; removes duplicates; applies the limit.

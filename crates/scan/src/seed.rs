@@ -8,9 +8,9 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
+    input::{ScanLimits, ScannedContent, SkillFile},
     matching::shown,
     report::{Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport, Unread},
-    scan::{ScanLimits, ScannedContent, SkillFile},
 };
 
 struct PatternLine {

@@ -268,7 +268,7 @@ mod tests {
             file: "/skill/tool.wasm".into(),
             places: vec![
                 PreopenedFolder {
-                    folder: "/work".into(),
+                    folder: "/project".into(),
                     name: ".".into(),
                     write: true,
                 },

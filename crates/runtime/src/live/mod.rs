@@ -18,6 +18,7 @@
 //! that the call fails with it.
 
 mod activation;
+mod active_skill;
 mod backends;
 mod called;
 mod contributions;
@@ -32,12 +33,11 @@ mod lifecycle;
 mod parallel_calls;
 mod tools;
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use metier_catalog::{CatalogEntry, Snapshot};
 use metier_host::backend::{ProcessEvent, SkillProcess, SkillProcessError};
-use metier_model::{Backend, SkillType, Types, hooks::SkillHooks, text::shell_word};
-use metier_policy::Identity;
+use metier_model::text::shell_word;
 use metier_sdk::{
     HookPhase,
     wire::{self, Contributions, ScannedFile, ToolOutput, method},
@@ -47,14 +47,14 @@ use serde_json::{Value, json};
 
 use crate::{
     approvals::ActRecord,
-    granted_skill::{ActError, DelegateError, GrantedSkill, undone},
+    granted_skill::{ActError, DelegateError, undone},
     guarded::Guarded,
     inventory::{Inventory, NotFound},
     receipts::RecentReceipts,
-    render::LoadedSkill,
     schema::{BoundedSchema, SchemaMisfit},
     skill_environment::SkillEnvironment,
 };
+pub(crate) use active_skill::Active;
 use called::CompletedCall;
 use host_api::HostApi;
 use ledger::Ledger;
@@ -128,33 +128,6 @@ pub struct Runtime {
     user_message: Guarded<String>,
     /// The skills whose whole text, prompt files included, a model has already.
     instructed: Guarded<BTreeSet<String>>,
-}
-
-/// A skill that is active, and all that it contributes.
-pub(crate) struct Active {
-    identity: Identity,
-    types: Types,
-    loaded: LoadedSkill,
-    /// Its hooks that were written for other programs.
-    hooks: SkillHooks,
-    /// Where its own files are, for itself.
-    folder: PathBuf,
-    worker: Arc<GrantedSkill>,
-    /// Its code, if it has any. Taken while it works.
-    session: Guarded<Option<Box<dyn SkillProcess>>>,
-    /// What its code is confined by, once it was started.
-    confinement: Guarded<Option<&'static str>>,
-    contributions: Contributions,
-    tools: Vec<Tool>,
-    /// Checks inputs, one per tool; built at the first call.
-    schemas: Vec<BoundedSchema>,
-    /// Whether one of its hooks changed or cancelled something when it was asked last.
-    changes: Guarded<bool>,
-    /// The chain of skills that invoked it, outermost first.
-    callers: Vec<String>,
-    said: Guarded<Vec<SkillLine>>,
-    /// What is wrong with its hooks, though it is active.
-    broken_hooks: Guarded<Vec<String>>,
 }
 
 impl Runtime {
@@ -751,37 +724,6 @@ impl Runtime {
         let mut said = self.said.lock();
         let room = MAX_SAID.saturating_sub(said.len());
         said.extend(lines.into_iter().take(room));
-    }
-}
-
-impl Active {
-    fn name(&self) -> &str {
-        &self.identity.skill
-    }
-
-    fn is(&self, kind: SkillType) -> bool {
-        self.types.contains(kind)
-    }
-
-    /// Whether its code can do nothing but answer.
-    fn only_answers(&self) -> bool {
-        self.hooks.is_empty()
-            && self.loaded.manifest.card.backend == Some(Backend::Starlark)
-            && self.worker.grant().is_empty()
-    }
-
-    fn hook(&self, phase: HookPhase) -> Option<wire::HookSpec> {
-        let mut hooks = self.contributions.hooks.iter();
-        hooks.find(|hook| hook.phase() == phase).copied()
-    }
-
-    fn unknown(&self, kind: &'static str, name: &str, there: Vec<String>) -> CallError {
-        CallError::Unknown {
-            skill: self.name().to_owned(),
-            kind,
-            name: name.to_owned(),
-            there,
-        }
     }
 }
 

@@ -6,46 +6,16 @@ use std::{
 };
 
 use super::{
-    ActKind, ObservedKind, PathKind, ProgramAct, RemoteHost, Site, SourceKind, Used, commands,
-    path_kind,
+    ActKind, EvaluatedLanguage, ObservedKind, PathKind, ProgramAct, RemoteHost, Site, SourceKind,
+    Unit, Used, commands, path_kind,
     places::{file_name, is_dot_env, is_temporary},
     value::{FlowValue, UNKNOWN, is_blob},
     vocabulary,
 };
 use crate::{
-    form::{Arg, At, CallExpr, Expr, LoweredProgram, READ, Stmt, WRITE},
+    form::{Arg, At, CallExpr, Expr, READ, Stmt, WRITE},
     lower::{Lowering, ScriptDialect},
 };
-
-/// The languages that are evaluated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum EvaluatedLanguage {
-    /// Python.
-    Python,
-    /// JavaScript and TypeScript.
-    JavaScript,
-    /// POSIX shells.
-    Shell,
-    /// PowerShell.
-    PowerShell,
-    /// cmd.exe.
-    Batch,
-}
-
-/// A program of the skill.
-#[derive(Clone, Debug)]
-pub(crate) struct Unit {
-    /// Its language.
-    pub language: EvaluatedLanguage,
-    /// Its text, lowered.
-    pub program: LoweredProgram,
-    /// Names are shared by units of the same space: the fences of one document, the text of one file.
-    pub space: Rc<str>,
-    /// Its name in imports: the file's name without its extension.
-    pub module: Rc<str>,
-    /// The index that sites refer to.
-    pub index: u32,
-}
 
 /// The maximum nesting of programs in programs (`sh -c "python -c '…'"`) and of function calls.
 const DEEPEST: u32 = 12;

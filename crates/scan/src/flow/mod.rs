@@ -12,15 +12,17 @@ mod commands;
 mod eval;
 mod hosts;
 mod places;
+mod unit;
 mod uses;
 mod value;
 mod vocabulary;
 
-pub(crate) use eval::{EvaluatedLanguage, Evaluator, ObservedUse, Unit};
+pub(crate) use eval::{Evaluator, ObservedUse};
 pub(crate) use hosts::{HostCondition, HostKind, RemoteHost, urls_in};
 #[cfg(test)]
 pub(crate) use places::SECRET_PARTS;
 pub(crate) use places::{PathKind, may_name_path, may_name_secret, path_kind};
+pub(crate) use unit::{EvaluatedLanguage, Unit};
 pub(crate) use uses::{ObservedKind, Used};
 pub(crate) use value::{SourceKind, Taint, UNKNOWN};
 pub(crate) use vocabulary::{HIDDEN_HOST, IN_SHELL};

@@ -5,8 +5,8 @@
 //! improve without a change of findings.
 
 use super::{
-    Site,
-    eval::{EvaluatedLanguage, Evaluator},
+    EvaluatedLanguage, Site,
+    eval::Evaluator,
     value::{FlowValue, UNKNOWN},
     vocabulary,
 };

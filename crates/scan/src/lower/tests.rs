@@ -2,8 +2,9 @@
 
 use super::Parsers;
 use crate::{
+    input::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile},
     report::{ScanReport, Verdict},
-    scan::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile, scan_with},
+    scan::scan_with,
 };
 
 fn report(path: &str, text: &str) -> ScanReport {

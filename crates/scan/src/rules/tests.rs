@@ -3,12 +3,13 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    input::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile},
     made,
     report::{FindingSeverity, ScanReport},
     rule::ScanRule,
     rules,
     samples::{self, RuleSamples, Sample},
-    scan::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile, scan},
+    scan::scan,
 };
 
 /// A sample as a skill: one file, or two for the placeholder `{PAIR}`.

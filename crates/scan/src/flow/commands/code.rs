@@ -1,11 +1,7 @@
 //! Programs that run their arguments or input, and commands that start programs automatically.
 
 use super::{FETCHERS, RunCommand, SHELLS, fetched, invoke};
-use crate::flow::{
-    ActKind, SourceKind,
-    eval::{EvaluatedLanguage, Evaluator},
-    value::FlowValue,
-};
+use crate::flow::{ActKind, EvaluatedLanguage, SourceKind, eval::Evaluator, value::FlowValue};
 
 impl RunCommand<'_> {
     pub(super) fn shell(&self, this: &mut Evaluator<'_>) -> FlowValue {

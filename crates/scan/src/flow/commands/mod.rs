@@ -7,10 +7,8 @@ mod network;
 mod text;
 
 use super::{
-    ActKind, PathKind, RemoteHost, SourceKind, Taint,
-    eval::{EvaluatedLanguage, Evaluator},
-    path_kind,
-    value::FlowValue,
+    ActKind, EvaluatedLanguage, PathKind, RemoteHost, SourceKind, Taint, eval::Evaluator,
+    path_kind, value::FlowValue,
 };
 use crate::form::{Arg, At, CallExpr, Expr, READ, WRITE};
 

@@ -2,8 +2,8 @@
 
 use super::RunCommand;
 use crate::flow::{
-    ActKind, PathKind, SourceKind,
-    eval::{EvaluatedLanguage, Evaluator},
+    ActKind, EvaluatedLanguage, PathKind, SourceKind,
+    eval::Evaluator,
     path_kind,
     value::FlowValue,
     vocabulary::{CodecKind, rot13, undo},

@@ -2,9 +2,7 @@
 
 use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, is_path, undo};
 use crate::flow::{
-    ActKind, RemoteHost, SourceKind, commands,
-    eval::{EvaluatedLanguage, Evaluator},
-    value::FlowValue,
+    ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands, eval::Evaluator, value::FlowValue,
 };
 use crate::form::{At, CallExpr, Expr};
 

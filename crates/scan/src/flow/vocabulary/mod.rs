@@ -9,7 +9,7 @@ mod python;
 pub(crate) use apply::IN_SHELL;
 pub(super) use apply::{KnownCall, apply};
 
-use super::{SourceKind, eval::EvaluatedLanguage};
+use super::{EvaluatedLanguage, SourceKind};
 use crate::text::codec;
 
 /// What a function does.

@@ -1,0 +1,74 @@
+//! One active skill.
+
+use std::{path::PathBuf, sync::Arc};
+
+use metier_host::backend::SkillProcess;
+use metier_model::{Backend, SkillType, Types, hooks::SkillHooks};
+use metier_policy::Identity;
+use metier_sdk::{
+    HookPhase,
+    wire::{self, Contributions},
+};
+
+use super::{CallError, SkillLine, Tool};
+use crate::{
+    granted_skill::GrantedSkill, guarded::Guarded, render::LoadedSkill, schema::BoundedSchema,
+};
+
+/// A skill that is active, and all that it contributes.
+pub(crate) struct Active {
+    pub(super) identity: Identity,
+    pub(super) types: Types,
+    pub(super) loaded: LoadedSkill,
+    /// Its hooks that were written for other programs.
+    pub(super) hooks: SkillHooks,
+    /// Where its own files are, for itself.
+    pub(super) folder: PathBuf,
+    pub(super) worker: Arc<GrantedSkill>,
+    /// Its code, if it has any. Taken while it works.
+    pub(super) session: Guarded<Option<Box<dyn SkillProcess>>>,
+    /// What its code is confined by, once it was started.
+    pub(super) confinement: Guarded<Option<&'static str>>,
+    pub(super) contributions: Contributions,
+    pub(super) tools: Vec<Tool>,
+    /// Checks inputs, one per tool; built at the first call.
+    pub(super) schemas: Vec<BoundedSchema>,
+    /// Whether one of its hooks changed or cancelled something when it was asked last.
+    pub(super) changes: Guarded<bool>,
+    /// The chain of skills that invoked it, outermost first.
+    pub(super) callers: Vec<String>,
+    pub(super) said: Guarded<Vec<SkillLine>>,
+    /// What is wrong with its hooks, though it is active.
+    pub(super) broken_hooks: Guarded<Vec<String>>,
+}
+
+impl Active {
+    pub(super) fn name(&self) -> &str {
+        &self.identity.skill
+    }
+
+    pub(super) fn is(&self, kind: SkillType) -> bool {
+        self.types.contains(kind)
+    }
+
+    /// Whether its code can do nothing but answer.
+    pub(super) fn only_answers(&self) -> bool {
+        self.hooks.is_empty()
+            && self.loaded.manifest.card.backend == Some(Backend::Starlark)
+            && self.worker.grant().is_empty()
+    }
+
+    pub(super) fn hook(&self, phase: HookPhase) -> Option<wire::HookSpec> {
+        let mut hooks = self.contributions.hooks.iter();
+        hooks.find(|hook| hook.phase() == phase).copied()
+    }
+
+    pub(super) fn unknown(&self, kind: &'static str, name: &str, there: Vec<String>) -> CallError {
+        CallError::Unknown {
+            skill: self.name().to_owned(),
+            kind,
+            name: name.to_owned(),
+            there,
+        }
+    }
+}
