@@ -36,7 +36,7 @@ mod tools;
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use metier_catalog::{CatalogEntry, Snapshot};
-use metier_host::backend::{ProcessEvent, SkillProcess, SkillProcessError};
+use metier_host::backend::{ProcessEvent, SkillProcessError};
 use metier_model::text::shell_word;
 use metier_sdk::{
     HookPhase,
