@@ -39,7 +39,7 @@
 //! assert_eq!(conversation.messages(), [Message::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`Conversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `Request → Delta… → Answer`, or a
+//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `Request → Delta… → Answer`, or a
 //! [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
@@ -75,7 +75,7 @@ pub use builtin_tools::tool_names;
 pub use cancel::Cancel;
 pub use context::{AgentContext, ChosenModel};
 pub use conversation::{
-    Conversation, ConversationPlan, ConversationRole, RejectedSet, SharedResources, SkillSet,
+    AgentConversation, ConversationPlan, ConversationRole, RejectedSet, SharedResources, SkillSet,
     TurnResult, is_coding, judge_set, open,
 };
 pub use error::{ModelError, TimeoutKind};

@@ -67,12 +67,12 @@ impl System {
 
     fn add_catalog(&mut self, inventory: &Inventory, config: &Config) {
         let size = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
-        let options = prompt::PromptOptions {
+        let options = prompt::ListingOptions {
             max_skills: size(config.prompt.max_skills).unwrap_or(0),
             budget: Some(size(config.prompt.budget).unwrap_or(CATALOG_BUDGET)),
             bare: true,
             unscanned_locations: false,
-            ..prompt::PromptOptions::default()
+            ..prompt::ListingOptions::default()
         };
         let listing = prompt::listing(inventory, &options);
         let names = listing.lines.iter().map(|line| line.name.to_owned());

@@ -166,10 +166,10 @@ impl Workspace {
             self.notices.notice(NoticeLevel::Warning, &line);
             left_out.insert(name);
         }
-        let catalog = prompt::PromptOptions {
+        let catalog = prompt::ListingOptions {
             max_skills: how.max_skills,
             include_disabled: options.include_not_ready,
-            ..prompt::PromptOptions::default()
+            ..prompt::ListingOptions::default()
         };
         let mut listing = prompt::listing(&inventory, &catalog);
         listing.lines.retain(|line| !left_out.contains(line.name));
@@ -182,11 +182,11 @@ impl Workspace {
         })
     }
 
-    fn catalog_options(&self, options: &PromptOptions) -> prompt::PromptOptions {
+    fn catalog_options(&self, options: &PromptOptions) -> prompt::ListingOptions {
         let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let wanted = &self.config.prompt;
         let max_skills = options.max_skills.or(configured(wanted.max_skills));
-        prompt::PromptOptions {
+        prompt::ListingOptions {
             format: options.format,
             max_skills: max_skills.unwrap_or(0),
             budget: options.budget.or(configured(wanted.budget)),

@@ -36,12 +36,12 @@ impl Workspace {
         }
         let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let wanted = &self.config.prompt;
-        let options = prompt::PromptOptions {
+        let options = prompt::ListingOptions {
             max_skills: configured(wanted.max_skills).unwrap_or(MAX_SKILLS),
             budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
             bare: true,
             unscanned_locations: false,
-            ..prompt::PromptOptions::default()
+            ..prompt::ListingOptions::default()
         };
         let inventory = self.inventory()?;
         let listing = prompt::listing(&inventory, &options);

@@ -3,7 +3,7 @@
 use metier_catalog::{Snapshot, SnapshotContent};
 use metier_model::{Permission, Scope, Want};
 use metier_policy::Purpose;
-use metier_scan::{DeclaredFacts, RuleSet, ScanLimits, SkillFile, quietly, scan, suggested};
+use metier_scan::{DeclaredFacts, FileToScan, RuleSet, ScanLimits, quietly, scan, suggested};
 
 /// The name under which command lines are scanned.
 const LINES: &str = "commands.sh";
@@ -43,9 +43,9 @@ pub(crate) fn of_files(held: &Snapshot, is_meant: impl Fn(&str) -> bool) -> Vec<
 
 /// What files were seen to use, as permissions.
 pub(crate) fn seen(files: &[(&str, &[u8])]) -> Vec<Want> {
-    let files: Vec<SkillFile<'_>> = files
+    let files: Vec<FileToScan<'_>> = files
         .iter()
-        .map(|(path, bytes)| SkillFile {
+        .map(|(path, bytes)| FileToScan {
             path,
             content: metier_scan::ScannedContent::Bytes(bytes),
         })

@@ -31,7 +31,7 @@ pub enum PromptFormat {
 
 /// Content and size of the catalog.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct PromptOptions {
+pub struct ListingOptions {
     /// How it is written.
     pub format: PromptFormat,
     /// Maximum number of skills; 0 means no limit.
@@ -93,7 +93,7 @@ pub fn unscanned(inventory: &Inventory, include_disabled: bool) -> Vec<usize> {
 
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
-pub fn listing<'a>(inventory: &'a Inventory, options: &PromptOptions) -> PromptListing<'a> {
+pub fn listing<'a>(inventory: &'a Inventory, options: &ListingOptions) -> PromptListing<'a> {
     let mut lines: Vec<PromptEntry<'a>> = offered(inventory, options.include_disabled)
         .filter_map(|skill| line(inventory, skill, options))
         .collect();
@@ -132,7 +132,7 @@ fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item 
 fn line<'a>(
     inventory: &'a Inventory,
     skill: &'a InventorySkill,
-    options: &PromptOptions,
+    options: &ListingOptions,
 ) -> Option<PromptEntry<'a>> {
     let entry = inventory.entry(skill);
     let card = entry.card.as_ref()?;
@@ -169,12 +169,12 @@ fn without_controls(value: &str) -> Cow<'_, str> {
     }
 }
 
-fn cost(lines: &[PromptEntry<'_>], options: &PromptOptions) -> usize {
+fn cost(lines: &[PromptEntry<'_>], options: &ListingOptions) -> usize {
     tokens::count(&write(lines, options))
 }
 
 /// Shortens descriptions evenly until the budget holds; only then leaves skills out, from the end.
-fn fit(listing: &mut PromptListing<'_>, options: &PromptOptions, budget: usize) {
+fn fit(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize) {
     if cost(&listing.lines, options) <= budget {
         return;
     }
@@ -224,7 +224,7 @@ fn estimate(
     lines: &[PromptEntry<'_>],
     full: &[Cow<'_, str>],
     length: usize,
-    options: &PromptOptions,
+    options: &ListingOptions,
 ) -> usize {
     let kept: usize = full
         .iter()
@@ -279,7 +279,7 @@ fn shorten(description: &str, length: usize) -> (String, bool) {
 
 /// Writes the catalog in the format of the options.
 #[must_use]
-pub fn write(lines: &[PromptEntry<'_>], options: &PromptOptions) -> String {
+pub fn write(lines: &[PromptEntry<'_>], options: &ListingOptions) -> String {
     if lines.is_empty() && !options.keep_empty {
         return String::new();
     }
@@ -471,9 +471,9 @@ mod tests {
         };
         let text = write(
             &[line],
-            &PromptOptions {
+            &ListingOptions {
                 bare: true,
-                ..PromptOptions::default()
+                ..ListingOptions::default()
             },
         );
         assert_eq!(text.matches("</skill>").count(), 1);
@@ -488,10 +488,10 @@ mod tests {
                 description: "Does x.".into(),
                 location: String::new(),
             };
-            let options = PromptOptions {
+            let options = ListingOptions {
                 format,
                 bare: true,
-                ..PromptOptions::default()
+                ..ListingOptions::default()
             };
             write(&[line], &options)
         };

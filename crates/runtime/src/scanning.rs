@@ -16,8 +16,8 @@ use metier_config::{Config, ScanRules, Suppression};
 use metier_model::{Backend, DiagnosticCode, Digest, SkillManifest, Strictness, text};
 use metier_policy::{ScanEvidence, ScanState, scan_reason};
 use metier_scan::{
-    DeclaredFacts, Finding, FindingLocation, FoundBy, Pattern, Preset, RuleSet, ScanLimits,
-    ScanReport, SkillFile, Unread, Verdict, quietly,
+    DeclaredFacts, FileToScan, Finding, FindingLocation, FoundBy, Pattern, Preset, RuleSet,
+    ScanLimits, ScanReport, Unread, Verdict, quietly,
 };
 use metier_sdk::Permission;
 
@@ -138,11 +138,11 @@ impl Scanner {
 
     fn look(&self, entry: &CatalogEntry, snapshot: &Snapshot) -> ScanReport {
         let paths: Vec<Cow<'_, str>> = snapshot.files.iter().map(|held| held.path.text()).collect();
-        let files: Vec<SkillFile<'_>> = snapshot
+        let files: Vec<FileToScan<'_>> = snapshot
             .files
             .iter()
             .zip(&paths)
-            .map(|(held, path)| SkillFile {
+            .map(|(held, path)| FileToScan {
                 path,
                 content: content(&held.content),
             })
@@ -179,7 +179,7 @@ impl Scanner {
     /// The built-in rules do not cover custom patterns, which are matched separately.
     fn add_patterns(
         &self,
-        files: &[SkillFile<'_>],
+        files: &[FileToScan<'_>],
         about: &DeclaredFacts<'_>,
         report: &mut ScanReport,
     ) {

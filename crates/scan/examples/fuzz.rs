@@ -16,7 +16,7 @@ mod samples;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use metier_scan::{DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile, scan};
+use metier_scan::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent, scan};
 
 /// Numbers that only look random (xorshift), so that a run can be repeated.
 struct Dice(u64);
@@ -114,7 +114,7 @@ impl Drop for Shown<'_> {
 }
 
 fn run(path: &str, input: &[u8], runs: u64) {
-    let file = SkillFile {
+    let file = FileToScan {
         path,
         content: ScannedContent::Bytes(input),
     };

@@ -6,7 +6,7 @@ use crate::pattern::Pattern;
 
 /// A file of a skill.
 #[derive(Clone, Debug)]
-pub struct SkillFile<'a> {
+pub struct FileToScan<'a> {
     /// The path relative to the skill's folder.
     pub path: &'a str,
     /// The content.

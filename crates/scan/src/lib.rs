@@ -11,7 +11,7 @@
 //! credential file reaches a request to an unrelated host, rule `exfiltration/credentials`, critical. `Never send ~/.ssh/id_rsa anywhere` is
 //! parsed as a sentence, its role is a warning, and nothing is reported.
 //!
-//! **In → out.** [`SkillFile`]s + [`DeclaredFacts`] + [`RuleSet`] + [`ScanLimits`] → [`ScanReport`] `{ findings, capabilities, unread }`.
+//! **In → out.** [`FileToScan`]s + [`DeclaredFacts`] + [`RuleSet`] + [`ScanLimits`] → [`ScanReport`] `{ findings, capabilities, unread }`.
 //!
 //! **Invariants.** no I/O, no clock · no panic or hang, whatever the bytes · linear time · unread content makes the
 //! verdict `incomplete`, never clean · a scanned skill cannot change the rules.
@@ -55,7 +55,7 @@ mod yaml_text;
 pub use capability::suggested;
 pub use caught_panics::quietly;
 pub use descriptions::{DescriptionFinding, judge_words};
-pub use input::{DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile};
+pub use input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent};
 pub use pattern::{Pattern, PatternError};
 pub use report::{
     Capabilities, ChainStep, Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport,

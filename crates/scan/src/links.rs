@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::input::{ScannedContent, SkillFile};
+use crate::input::{FileToScan, ScannedContent};
 
 /// The length of a chain of links.
 const MOST_STEPS: usize = 8;
@@ -20,7 +20,7 @@ pub(crate) struct SkillLinks<'f> {
 }
 
 impl<'f> SkillLinks<'f> {
-    pub(crate) fn new(files: &'f [SkillFile<'f>]) -> Self {
+    pub(crate) fn new(files: &'f [FileToScan<'f>]) -> Self {
         let linked = files
             .iter()
             .any(|file| matches!(file.content, ScannedContent::Link(_)));
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn links_are_followed_within_the_skill_only() {
-        let file = |path, content| SkillFile { path, content };
+        let file = |path, content| FileToScan { path, content };
         let files = [
             file("SKILL.md", ScannedContent::Bytes(b"text")),
             file("a/b.py", ScannedContent::Bytes(b"code")),
@@ -140,11 +140,11 @@ mod tests {
     fn many_links_to_a_large_file_are_not_read() {
         let large = vec![b'a'; MOST_BYTES / 2];
         let files = [
-            SkillFile {
+            FileToScan {
                 path: "a",
                 content: ScannedContent::Bytes(&large),
             },
-            SkillFile {
+            FileToScan {
                 path: "b",
                 content: ScannedContent::Link("a"),
             },

@@ -8,7 +8,7 @@ use crate::{
         ActKind, EvaluatedLanguage, Evaluator, HostCondition, HostKind, ProgramAct, RemoteHost,
         Site, Unit,
     },
-    input::{DeclaredFacts, Preset, RuleSet, ScanLimits, ScannedContent, SkillFile},
+    input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent},
     language::{command_in, guess, language_of},
     links::SkillLinks,
     lower::{Lowering, Parsers, ScriptDialect},
@@ -26,7 +26,7 @@ use crate::{
 /// Scans a skill.
 #[must_use]
 pub fn scan(
-    files: &[SkillFile<'_>],
+    files: &[FileToScan<'_>],
     about: &DeclaredFacts<'_>,
     rules: &RuleSet,
     limits: &ScanLimits,
@@ -39,7 +39,7 @@ pub fn scan(
 
 /// Scans a skill by evidence, with these parsers.
 pub(crate) fn scan_with(
-    files: &[SkillFile<'_>],
+    files: &[FileToScan<'_>],
     about: &DeclaredFacts<'_>,
     rules: &RuleSet,
     limits: &ScanLimits,
@@ -66,7 +66,7 @@ pub(crate) fn scan_with(
         };
         match linked {
             Some(bytes) => scanner.file(
-                &SkillFile {
+                &FileToScan {
                     path: file.path,
                     content: ScannedContent::Bytes(bytes),
                 },
@@ -147,7 +147,7 @@ impl<'a> SkillScanner<'a> {
     }
 
     /// The limit for a file. Compiled modules are larger than any text; the module that a skill runs as has its own limit.
-    fn room_for(&self, file: &SkillFile<'_>, limits: &ScanLimits) -> usize {
+    fn room_for(&self, file: &FileToScan<'_>, limits: &ScanLimits) -> usize {
         match file.content {
             ScannedContent::Bytes(bytes)
                 if self.about.module == Some(file.path) && bytes.starts_with(b"\0asm") =>
@@ -158,7 +158,7 @@ impl<'a> SkillScanner<'a> {
         }
     }
 
-    fn file(&mut self, file: &SkillFile<'_>, limits: &ScanLimits) {
+    fn file(&mut self, file: &FileToScan<'_>, limits: &ScanLimits) {
         let room = self.room_for(file, limits);
         match file.content {
             ScannedContent::Unread(why) => self.unread(file.path, why.to_owned()),

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::{
-    input::{ScanLimits, ScannedContent, SkillFile},
+    input::{FileToScan, ScanLimits, ScannedContent},
     matching::shown,
     report::{Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport, Unread},
 };
@@ -141,7 +141,7 @@ const CODE: &[&str] = &[".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".
 /// The folders that it skips.
 const SKIPPED: &[&str] = &[".git", "node_modules", "dist"];
 
-pub(crate) fn scan(files: &[SkillFile<'_>], limits: &ScanLimits) -> ScanReport {
+pub(crate) fn scan(files: &[FileToScan<'_>], limits: &ScanLimits) -> ScanReport {
     let mut report = ScanReport::default();
     let wanted = files
         .iter()

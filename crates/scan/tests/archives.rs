@@ -3,13 +3,13 @@
 mod made;
 
 use metier_scan::{
-    DeclaredFacts, FindingSeverity, RuleSet, ScanLimits, ScannedContent, SkillFile, Verdict, scan,
+    DeclaredFacts, FileToScan, FindingSeverity, RuleSet, ScanLimits, ScannedContent, Verdict, scan,
 };
 
 /// Worse than clean: a finding that is shown, or an admission that something was not read.
 #[track_caller]
 fn check(what: &str, path: &str, bytes: &[u8]) {
-    let file = SkillFile {
+    let file = FileToScan {
         path,
         content: ScannedContent::Bytes(bytes),
     };

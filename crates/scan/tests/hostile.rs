@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use metier_scan::{
-    DeclaredFacts, Pattern, Preset, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile,
+    DeclaredFacts, FileToScan, Pattern, Preset, RuleSet, ScanLimits, ScanReport, ScannedContent,
     Verdict, scan,
 };
 use metier_testkit::patience::within_processor_time;
@@ -52,7 +52,7 @@ const NAMES: &[&str] = &[
 ];
 
 fn scanned(path: &str, bytes: &[u8]) -> ScanReport {
-    let file = SkillFile {
+    let file = FileToScan {
         path,
         content: ScannedContent::Bytes(bytes),
     };
@@ -66,9 +66,9 @@ fn scanned(path: &str, bytes: &[u8]) -> ScanReport {
 
 /// All of them in one skill, under both presets.
 fn survives(bytes: &[u8]) {
-    let files: Vec<SkillFile<'_>> = NAMES
+    let files: Vec<FileToScan<'_>> = NAMES
         .iter()
-        .map(|path| SkillFile {
+        .map(|path| FileToScan {
             path,
             content: ScannedContent::Bytes(bytes),
         })
@@ -397,7 +397,7 @@ fn a_flood_of_findings_is_cut_and_counted() {
         ..RuleSet::default()
     };
     let text = "a\n".repeat(50_000);
-    let file = SkillFile {
+    let file = FileToScan {
         path: "notes.txt",
         content: ScannedContent::Bytes(text.as_bytes()),
     };
@@ -447,7 +447,7 @@ fn a_pattern_can_not_be_made_slow() {
             patterns: vec![Pattern::new("slow", expression, "warning", "slow").unwrap()],
             ..RuleSet::default()
         };
-        let file = SkillFile {
+        let file = FileToScan {
             path: "notes.txt",
             content: ScannedContent::Bytes(text.as_bytes()),
         };

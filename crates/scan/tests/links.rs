@@ -1,11 +1,11 @@
 //! Links inside a skill are second names of its files; others are not read.
 
 use metier_scan::{
-    DeclaredFacts, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile, Verdict, scan,
+    DeclaredFacts, FileToScan, RuleSet, ScanLimits, ScanReport, ScannedContent, Verdict, scan,
 };
 
 fn scanned(link: &str, target: &str) -> ScanReport {
-    let file = |path, content| SkillFile { path, content };
+    let file = |path, content| FileToScan { path, content };
     let files = [
         file(
             "SKILL.md",
@@ -20,8 +20,8 @@ fn scanned(link: &str, target: &str) -> ScanReport {
     ];
     // Only what the link adds is asked for.
     let skipped =
-        |file: &SkillFile<'_>| target.contains("send.sh") || file.path != "scripts/send.sh";
-    let files: Vec<SkillFile<'_>> = files.into_iter().filter(skipped).collect();
+        |file: &FileToScan<'_>| target.contains("send.sh") || file.path != "scripts/send.sh";
+    let files: Vec<FileToScan<'_>> = files.into_iter().filter(skipped).collect();
     scan(
         &files,
         &DeclaredFacts::default(),

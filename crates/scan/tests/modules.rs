@@ -6,7 +6,7 @@
 )]
 
 use metier_scan::{
-    DeclaredFacts, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile, Verdict, scan,
+    DeclaredFacts, FileToScan, RuleSet, ScanLimits, ScanReport, ScannedContent, Verdict, scan,
 };
 
 /// A module with one section of data.
@@ -23,7 +23,7 @@ fn module(text: &str) -> Vec<u8> {
 }
 
 fn report(path: &str, bytes: &[u8], module: Option<&str>) -> ScanReport {
-    let file = SkillFile {
+    let file = FileToScan {
         path,
         content: ScannedContent::Bytes(bytes),
     };

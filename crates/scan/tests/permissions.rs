@@ -12,7 +12,9 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use metier_scan::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile, scan, suggested};
+use metier_scan::{
+    DeclaredFacts, FileToScan, RuleSet, ScanLimits, ScannedContent, scan, suggested,
+};
 
 struct Labelled {
     name: String,
@@ -71,10 +73,10 @@ fn read(path: &Path) -> Labelled {
 }
 
 fn proposed(skill: &Labelled) -> BTreeSet<String> {
-    let files: Vec<SkillFile<'_>> = skill
+    let files: Vec<FileToScan<'_>> = skill
         .files
         .iter()
-        .map(|(path, content)| SkillFile {
+        .map(|(path, content)| FileToScan {
             path,
             content: ScannedContent::Bytes(content.as_bytes()),
         })

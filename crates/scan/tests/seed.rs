@@ -1,14 +1,14 @@
 //! The preset of the first design: its rules, its limits, and what it lets pass that the default rules see.
 
 use metier_scan::{
-    DeclaredFacts, FindingSeverity, Preset, RuleSet, ScanLimits, ScanReport, ScannedContent,
-    SkillFile, Verdict, scan,
+    DeclaredFacts, FileToScan, FindingSeverity, Preset, RuleSet, ScanLimits, ScanReport,
+    ScannedContent, Verdict, scan,
 };
 
 fn report(preset: Preset, files: &[(&str, &str)]) -> ScanReport {
-    let files: Vec<SkillFile<'_>> = files
+    let files: Vec<FileToScan<'_>> = files
         .iter()
-        .map(|(path, text)| SkillFile {
+        .map(|(path, text)| FileToScan {
             path,
             content: ScannedContent::Bytes(text.as_bytes()),
         })
@@ -195,7 +195,7 @@ fn what_is_beyond_the_limits_is_not_read_and_not_clean() {
 
 #[test]
 fn a_link_is_not_read_and_not_clean() {
-    let file = SkillFile {
+    let file = FileToScan {
         path: "run.js",
         content: ScannedContent::Link("../other.js"),
     };

@@ -1,7 +1,7 @@
 //! Sentences in any language and position: found where they are harmful, and accepted where they are a courtesy.
 
 use metier_scan::{
-    DeclaredFacts, FindingSeverity, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile,
+    DeclaredFacts, FileToScan, FindingSeverity, RuleSet, ScanLimits, ScanReport, ScannedContent,
     scan,
 };
 
@@ -11,7 +11,7 @@ fn report(path: &str, text: &str, description: &str) -> ScanReport {
         description,
         ..DeclaredFacts::default()
     };
-    let file = SkillFile {
+    let file = FileToScan {
         path,
         content: ScannedContent::Bytes(text.as_bytes()),
     };

@@ -3,16 +3,16 @@
 mod made;
 
 use metier_scan::{
-    DeclaredFacts, FindingSeverity, RuleSet, ScanLimits, ScanReport, ScannedContent, SkillFile,
+    DeclaredFacts, FileToScan, FindingSeverity, RuleSet, ScanLimits, ScanReport, ScannedContent,
     Verdict, scan,
 };
 
 type Files<'a> = &'a [(&'a str, &'a str)];
 
 fn report(files: &[(&str, &[u8])]) -> ScanReport {
-    let files: Vec<SkillFile<'_>> = files
+    let files: Vec<FileToScan<'_>> = files
         .iter()
-        .map(|(path, bytes)| SkillFile {
+        .map(|(path, bytes)| FileToScan {
             path,
             content: ScannedContent::Bytes(bytes),
         })

@@ -31,43 +31,43 @@ const fn banned(phrase: &'static str, instead: &'static str, count: usize) -> Ba
 const LONGER: &[&str] = &["longer", "more", "less", "better", "worse", "different"];
 
 const BANNED: &[Banned] = &[
-    banned("anew", "again", 17),
-    banned("anybody", "the subject of the sentence, or a passive", 32),
-    banned("everybody", "all users, every program", 17),
-    banned("for good", "permanently", 10),
-    banned("go on with", "continue", 2),
-    banned("goes on with", "continues", 9),
-    banned("in vain", "without effect", 4),
-    banned("inside of", "in, inside", 49),
+    banned("anew", "again", 0),
+    banned("anybody", "the subject of the sentence, or a passive", 0),
+    banned("everybody", "all users, every program", 0),
+    banned("for good", "permanently", 1),
+    banned("go on with", "continue", 0),
+    banned("goes on with", "continues", 0),
+    banned("in vain", "without effect", 0),
+    banned("inside of", "in, inside", 9),
     Banned {
         unless_before: LONGER,
-        ..banned("it is no", "it is not a", 9)
+        ..banned("it is no", "it is not a", 2)
     },
-    banned("mend", "fix", 6),
-    banned("mended", "fixed", 1),
+    banned("mend", "fix", 2),
+    banned("mended", "fixed", 0),
     banned("mends", "fixes", 1),
-    banned("near to", "near, similar to", 2),
-    banned("nobody", "no user, no skill, nothing", 250),
-    banned("outside of", "outside", 32),
-    banned("shut in", "sandboxed", 4),
-    banned("shuts itself in", "sandboxes itself", 6),
-    banned("somebody", "the user, the caller", 181),
-    banned("speaks against", "excludes", 4),
-    banned("speaks for", "matches, supports", 20),
-    banned("switched off", "disabled", 9),
-    banned("switched on", "enabled", 3),
+    banned("near to", "near, similar to", 0),
+    banned("nobody", "no user, no skill, nothing", 33),
+    banned("outside of", "outside", 11),
+    banned("shut in", "sandboxed", 2),
+    banned("shuts itself in", "sandboxes itself", 2),
+    banned("somebody", "the user, the caller", 10),
+    banned("speaks against", "excludes", 0),
+    banned("speaks for", "matches, supports", 0),
+    banned("switched off", "disabled", 0),
+    banned("switched on", "enabled", 1),
     Banned {
         unless_before: LONGER,
-        ..banned("that is no", "that is not a", 25)
+        ..banned("that is no", "that is not a", 2)
     },
-    banned("the like", "similar", 5),
-    banned("went on with", "continued", 3),
+    banned("the like", "similar", 1),
+    banned("went on with", "continued", 0),
     Banned {
         unless_before: LONGER,
-        ..banned("which is no", "which is not a", 6)
+        ..banned("which is no", "which is not a", 1)
     },
-    banned("whoever", "the caller, the user", 141),
-    banned("without end", "without limit", 8),
+    banned("whoever", "the caller, the user", 11),
+    banned("without end", "without limit", 7),
 ];
 
 /// How many places of a new use are named.

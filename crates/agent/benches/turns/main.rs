@@ -20,7 +20,7 @@ use std::{
 };
 
 use metier_agent::{
-    AgentEvent, Budget, BudgetLimits, Cancel, Conversation, ConversationPlan, ErrorReport,
+    AgentConversation, AgentEvent, Budget, BudgetLimits, Cancel, ConversationPlan, ErrorReport,
     EventListener, ReportedEvent, SharedResources, open,
 };
 use metier_store::NewConversation;
@@ -157,7 +157,7 @@ fn conversation(agent_environment: &Arc<Disk>, model: &Ready, turns: usize) -> O
 }
 
 /// How long it takes to put a request together, as at the beginning of a turn.
-fn prompt(session: &mut Conversation) -> Result<f64, Error> {
+fn prompt(session: &mut AgentConversation) -> Result<f64, Error> {
     let mut times = Times::default();
     for _ in 0..500 {
         times.take(|| session.preview())?;
@@ -198,7 +198,7 @@ fn over_http(agent_environment: &Arc<Disk>, turns: usize) -> Outcome {
 fn session(
     agent_environment: &Arc<Disk>,
     heard: &Arc<Heard>,
-    work: impl FnOnce(&mut Conversation) -> Outcome,
+    work: impl FnOnce(&mut AgentConversation) -> Outcome,
 ) -> Outcome {
     let limits = BudgetLimits {
         requests: 100,

@@ -13,7 +13,7 @@ use metier_sdk::HookPhase;
 use metier_select::{Mention, mentions};
 
 use super::{
-    Conversation, ConversationRole, SkillSet, effort, subagent::Subagent, triggers::Triggered,
+    AgentConversation, ConversationRole, SkillSet, effort, subagent::Subagent, triggers::Triggered,
 };
 use crate::context::model_beside;
 use crate::event::{ActivatedBy, AgentEvent};
@@ -43,7 +43,7 @@ pub(super) struct Activated {
     pub(super) text: Option<SkillText>,
 }
 
-impl Conversation {
+impl AgentConversation {
     /// Processes a user message: skills that it names are loaded, and one at its start can do all of the work.
     pub(super) fn hear(&mut self, said: &str) -> Result<String, ErrorReport> {
         // Hooks that may block the message read it before any skill is loaded because of it.

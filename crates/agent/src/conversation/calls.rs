@@ -14,7 +14,7 @@ use metier_runtime::live::{PlannedCall, SkillLine};
 use serde_json::{Map, Value};
 
 use super::{
-    Conversation,
+    AgentConversation,
     accepted_calls::AcceptedCalls,
     activation::{model_runs_workflow, reason},
     shown_input, spent_report,
@@ -91,7 +91,7 @@ enum CallJob {
     Child(Box<Subagent>),
 }
 
-impl Conversation {
+impl AgentConversation {
     /// Answers all calls of one answer. Of those beyond the limit the model only gets the number.
     pub(super) fn run_calls(&mut self, taken: AcceptedCalls) -> Result<(), ErrorReport> {
         let AcceptedCalls {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use metier_runtime::count_tokens;
 
-use super::{Conversation, calls::cut, spent_report};
+use super::{AgentConversation, calls::cut, spent_report};
 use crate::event::AgentEvent;
 use crate::metered_model::max_tokens;
 use crate::stored::{KeptSkill, SkillText};
@@ -26,7 +26,7 @@ const CUT: &str = "[cut here: token limit reached]\n</skill_content>\n";
 /// Fewer tokens of a skill than this are useless: they are only its beginning.
 const FEWEST: usize = 200;
 
-impl Conversation {
+impl AgentConversation {
     /// Makes the conversation shorter when it nearly fills the window of the model.
     pub(super) fn compact(&mut self) -> Result<(), ErrorReport> {
         let window = self.window();

@@ -10,7 +10,7 @@ use metier_policy::{CORE_TOOLS, SESSION_TOOLS, allows};
 use metier_runtime::{render::LoadedSkill, schema::BoundedSchema};
 use serde_json::Value;
 
-use super::{Conversation, SkillSet, activation::not_rendered};
+use super::{AgentConversation, SkillSet, activation::not_rendered};
 use crate::ErrorReport;
 
 /// The largest file whose content is compared with a schema.
@@ -23,7 +23,7 @@ pub(super) struct Conditioned {
     is_ready: bool,
 }
 
-impl Conversation {
+impl AgentConversation {
     /// Keeps the skills whose conditions are checked, and checks those that can be checked before the model is asked.
     pub(super) fn keep_conditions(
         &mut self,

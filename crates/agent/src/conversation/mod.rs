@@ -4,7 +4,7 @@
 //! is recorded before the next thing happens, a call that no rule allows is not made whatever the model outputs, everything that a
 //! skill adds is removed with it, and a turn that fails leaves a conversation that can continue.
 //!
-//! **Decision.** Everything goes through four verbs: [`record`](Conversation::record) (written, then applied), [`tell`](Conversation::tell)
+//! **Decision.** Everything goes through four verbs: [`record`](AgentConversation::record) (written, then applied), [`tell`](AgentConversation::tell)
 //! (to the listener), `ask` (the model) and `run_calls` (tools). A turn is a loop over the last two.
 //!
 //! ```text
@@ -57,7 +57,7 @@ const MAX_REMINDERS: usize = 2;
 const MAX_SENT_BACK: usize = 8;
 
 /// A conversation with a model, with its skills and rules.
-pub struct Conversation {
+pub struct AgentConversation {
     context: Arc<AgentContext>,
     runtime: Runtime,
     shared: SharedResources,
@@ -102,7 +102,7 @@ pub struct TurnResult {
     pub usage: TokenUsage,
 }
 
-impl Conversation {
+impl AgentConversation {
     /// Its name: what `--resume` takes.
     #[must_use]
     pub fn id(&self) -> &str {

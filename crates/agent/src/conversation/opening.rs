@@ -6,7 +6,7 @@ use metier_policy::CORE_TOOLS;
 use metier_runtime::live::Runtime;
 use metier_store::NewConversation;
 
-use super::{Conversation, SkillSet};
+use super::{AgentConversation, SkillSet};
 use crate::builtin_tools::{self, BuiltinTool};
 use crate::context::{AgentContext, ChosenModel};
 use crate::event::{ActivatedBy, AgentEvent, EventListener};
@@ -101,16 +101,16 @@ pub fn open(
     runtime: Runtime,
     shared: SharedResources,
     plan: ConversationPlan,
-) -> Result<Conversation, ErrorReport> {
+) -> Result<AgentConversation, ErrorReport> {
     let chosen = context.model(plan.model.as_deref())?;
     let budget = Arc::clone(&shared.budget);
     let voice = MeteredModel::new(context, Some(chosen.clone()), budget, shared.cancel.clone());
     let voice = Arc::new(voice);
     let runtime = runtime.with_model(Arc::clone(&voice) as _);
-    Conversation::begin(context, runtime, shared, chosen, voice, plan)
+    AgentConversation::begin(context, runtime, shared, chosen, voice, plan)
 }
 
-impl Conversation {
+impl AgentConversation {
     fn begin(
         context: &Arc<AgentContext>,
         runtime: Runtime,

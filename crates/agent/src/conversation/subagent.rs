@@ -10,7 +10,7 @@ use metier_policy::CODING_PIPELINE;
 use metier_runtime::{live::Runtime, render::LoadedSkill};
 
 use super::{
-    Conversation, ConversationPlan, ConversationRole, SharedResources, TurnResult,
+    AgentConversation, ConversationPlan, ConversationRole, SharedResources, TurnResult,
     activation::{place, wanted_model},
     calls::CallOutcome,
     judge_set, open,
@@ -33,7 +33,10 @@ pub(super) struct Subagent {
 
 impl Subagent {
     /// The sub-agent of a `sessions_spawn` call.
-    pub(super) fn spawn(parent: &Conversation, spawn: SpawnInput) -> Result<Self, ErrorReport> {
+    pub(super) fn spawn(
+        parent: &AgentConversation,
+        spawn: SpawnInput,
+    ) -> Result<Self, ErrorReport> {
         if spawn.task.trim().is_empty() {
             return Err(ErrorReport::new("spawn", "a sub-agent needs a task"));
         }
@@ -61,7 +64,7 @@ impl Subagent {
     /// The skills of a sub-agent that a model requests, and whether it is coding; none if it is an ordinary agent. A model can
     /// state that a task is coding, and never that it is not.
     fn named(
-        parent: &Conversation,
+        parent: &AgentConversation,
         spawn: &SpawnInput,
     ) -> Result<Option<(Vec<String>, bool)>, ErrorReport> {
         let is_coding = spawn.coding == Some(true) || is_coding_of_model(&spawn.task);
@@ -90,7 +93,7 @@ impl Subagent {
 
     /// For a skill that requires its own session.
     pub(super) fn fork(
-        parent: &Conversation,
+        parent: &AgentConversation,
         skill: &LoadedSkill,
         arguments: &str,
     ) -> Result<Self, ErrorReport> {
@@ -109,7 +112,7 @@ impl Subagent {
     }
 
     fn new(
-        parent: &Conversation,
+        parent: &AgentConversation,
         role: ConversationRole,
         model: Option<String>,
         task: String,
@@ -174,7 +177,7 @@ fn needs_skills(why: &str) -> ErrorReport {
         .hint("name them in `skills`; search_skills finds those that fit")
 }
 
-impl Conversation {
+impl AgentConversation {
     /// Whether a sub-agent that can write files might be meant to write code although its task does not state it: part of the task
     /// was not read, or the user asked for code and only sub-agents can write it.
     fn suspects_coding(&self, task: &str) -> bool {

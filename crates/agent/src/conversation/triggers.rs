@@ -22,7 +22,7 @@ use metier_runtime::{
 use metier_select::{Signal, Situation, TriggerMatch, languages, rules};
 
 use super::{
-    Conversation, ConversationRole,
+    AgentConversation, ConversationRole,
     activation::{Activated, has_code, place},
 };
 use crate::ErrorReport;
@@ -90,7 +90,7 @@ impl ConversationTriggers {
     }
 }
 
-impl Conversation {
+impl AgentConversation {
     /// Loads the skills whose triggers match a user message, best first, except those that the message names and that are loaded
     /// already.
     pub(super) fn load_triggered(&mut self, said: &str, named: &[String]) -> Vec<Triggered> {

@@ -2,13 +2,13 @@
 
 use super::Parsers;
 use crate::{
-    input::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile},
+    input::{DeclaredFacts, FileToScan, RuleSet, ScanLimits, ScannedContent},
     report::{ScanReport, Verdict},
     scan::scan_with,
 };
 
 fn report(path: &str, text: &str) -> ScanReport {
-    let file = SkillFile {
+    let file = FileToScan {
         path,
         content: ScannedContent::Bytes(text.as_bytes()),
     };

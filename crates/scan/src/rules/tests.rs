@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
-    input::{DeclaredFacts, RuleSet, ScanLimits, ScannedContent, SkillFile},
+    input::{DeclaredFacts, FileToScan, RuleSet, ScanLimits, ScannedContent},
     made,
     report::{FindingSeverity, ScanReport},
     rule::ScanRule,
@@ -84,16 +84,16 @@ fn expanded(text: &str) -> Vec<u8> {
 
 fn report(sample: Sample) -> ScanReport {
     let skill = skill(sample);
-    let mut files: Vec<SkillFile<'_>> = skill
+    let mut files: Vec<FileToScan<'_>> = skill
         .files
         .iter()
-        .map(|(path, bytes)| SkillFile {
+        .map(|(path, bytes)| FileToScan {
             path,
             content: ScannedContent::Bytes(bytes),
         })
         .collect();
     if let Some((path, target)) = &skill.link {
-        files.push(SkillFile {
+        files.push(FileToScan {
             path,
             content: ScannedContent::Link(target),
         });
