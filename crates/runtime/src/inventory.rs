@@ -607,7 +607,8 @@ fn note_pins(catalog: &mut Catalog, config: &Config, shadows: &[Option<usize>]) 
         };
         let there = match versions.as_slice() {
             [] => "it has no version".to_owned(),
-            versions => format!("only {} is installed", versions.join(", ")),
+            [only] => format!("the installed version is {only}"),
+            versions => format!("the installed versions are {}", versions.join(", ")),
         };
         let (name, wanted) = (text::visible(name), text::visible(wanted));
         let key = format!("skills.entries.{name}.version");

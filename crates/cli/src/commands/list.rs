@@ -21,7 +21,7 @@ use crate::{
     output::{Output, Tone, count, one_line},
 };
 
-/// List the skills of every agent, with the reasons of those that can't be used
+/// List the skills of every agent, and why some can't be used
 ///
 /// One line for each skill, the strongest source first: ✓ ready, ? ready and not scanned yet, ✗ not ready or
 /// blocked. With `--json` every skill is in the document, whatever its status.

@@ -67,7 +67,9 @@ fn an_answer_is_for_these_bytes() {
     let changed = show();
     assert!(!ran(&changed));
     assert!(
-        changed.stderr.contains("it is not what was approved on"),
+        changed
+            .stderr
+            .contains("it has changed since it was approved on"),
         "{}",
         changed.snapshot()
     );

@@ -305,7 +305,7 @@ fn a_bare_name_approves_no_skill_of_a_project() {
     );
     let doctor = stage.context.run(&["doctor"]);
     assert!(
-        doctor.stdout.contains("`project:deploy` would mean it"),
+        doctor.stdout.contains("use `project:deploy`"),
         "{}",
         doctor.snapshot()
     );

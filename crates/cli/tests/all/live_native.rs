@@ -376,7 +376,7 @@ fn what_is_no_library_is_not_loaded() {
         (
             "for-another-machine",
             &other,
-            "main.so` is for arm (64 bits), and this is ",
+            "main.so` is for arm (64 bits), but this machine is ",
         ),
         ("half-of-one", &half, "main.so` can't be loaded: "),
         (

@@ -210,7 +210,7 @@ fn a_link_in_the_place_of_an_approved_folder_is_refused() {
         let output = stage.exec("w", &[]);
         assert_ne!(output.code, 0, "{permission}: {}", output.snapshot());
         assert!(
-            output.stderr.contains("is a link"),
+            output.stderr.contains("is a symbolic link"),
             "{permission}: {}",
             output.snapshot()
         );

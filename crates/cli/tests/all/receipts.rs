@@ -98,7 +98,7 @@ fn an_act_that_the_program_did_not_survive_has_its_receipt() {
         assert_eq!(field(&receipts[0], "outcome"), "error");
         let reason = field(&receipts[0], "reason");
         assert!(
-            reason.starts_with("metier ended before the act was over"),
+            reason.starts_with("metier ended before the act was complete"),
             "{reason}"
         );
         let text = stage.context.run(&["log"]).stdout;

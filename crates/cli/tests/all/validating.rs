@@ -8,7 +8,7 @@ fn a_folder_of_skills_is_validated_like_each_of_them_or_says_what_was_not_read()
     let skill =
         |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\n!(git log)\n");
     context.write("skills/a/SKILL.md", skill("a"));
-    let warning = "skills/a/SKILL.md: warning: `!(git log)` is text";
+    let warning = "skills/a/SKILL.md: warning: `!(git log)` is not run";
     for path in ["skills", "skills/a"] {
         let output = context.run(&["validate", path]);
         assert!(output.stdout.contains(warning), "{}", output.snapshot());

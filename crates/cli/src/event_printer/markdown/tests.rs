@@ -303,10 +303,13 @@ proptest! {
         let shown = without_styles(&shown);
         let letters: String = shown.chars().filter(|c| c.is_alphanumeric()).collect();
         let mut rest = letters.as_str();
+        // Two cells of a table that wrap are printed side by side: their words are all there, in another order.
+        let may_wrap = source.contains('|');
         for word in words(&source) {
-            let found = rest.find(word);
+            let text = if may_wrap { letters.as_str() } else { rest };
+            let found = text.find(word);
             prop_assert!(found.is_some(), "{word:?} of {source:?} is not in {shown:?}");
-            rest = &rest[found.map_or(0, |at| at + word.len())..];
+            rest = &text[found.map_or(0, |at| at + word.len())..];
         }
     }
 
