@@ -31,7 +31,7 @@ const BUILDS: &[Build] = &[
     Build {
         package: "metier-wire",
         features: "",
-        most: 90,
+        most: 95,
     },
 ];
 

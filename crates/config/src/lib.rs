@@ -15,7 +15,7 @@
 //! disable scanning. The first tightens and applies; the second loosens, is reported and has no effect.
 //!
 //! ```
-//! use metier_config::{Layer, Validation, load};
+//! use metier_config::{Layer, ValidationSetting, load};
 //!
 //! let loaded = load([
 //!     Layer::user("/home/ada/.config/metier/config.toml", "[skills]\nvalidation = \"lenient\"\n"),
@@ -24,7 +24,7 @@
 //!         "[skills]\nvalidation = \"strict\"\nsecurity.scan_on_load = false\n",
 //!     ),
 //! ]);
-//! assert_eq!(loaded.config.validation, Validation::Strict);
+//! assert_eq!(loaded.config.validation, ValidationSetting::Strict);
 //! assert!(loaded.config.security.scan_on_load);
 //! assert_eq!(loaded.problems.len(), 1);
 //! assert_eq!(

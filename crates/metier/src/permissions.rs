@@ -62,11 +62,11 @@ impl Workspace {
     /// without any, everything that it asks for.
     ///
     /// ```no_run
-    /// use metier::permissions::Answer;
+    /// use metier::permissions::ApprovalDecision;
     ///
     /// # fn main() -> Result<(), metier::Error> {
     /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
-    /// workspace.answer_permissions("review-pr", &["shell:exec(gh *)"], Answer::Allowed)?;
+    /// workspace.answer_permissions("review-pr", &["shell:exec(gh *)"], ApprovalDecision::Allowed)?;
     /// # Ok(())
     /// # }
     /// ```

@@ -66,12 +66,12 @@ impl Workspace {
     ///
     /// ```no_run
     /// use std::os::fd::OwnedFd;
-    /// use metier::scripts::{Relay, Stream};
+    /// use metier::scripts::{OutputStream, Relay};
     ///
     /// struct Nothing;
     /// impl Relay for Nothing {
     ///     fn input(&self) -> Option<OwnedFd> { None }
-    ///     fn output(&self, _: Stream, _: &[u8]) -> std::io::Result<()> { Ok(()) }
+    ///     fn output(&self, _: OutputStream, _: &[u8]) -> std::io::Result<()> { Ok(()) }
     /// }
     ///
     /// # fn main() -> Result<(), metier::Error> {

@@ -3,7 +3,7 @@
 //! The search is PubGrub's, as in uv: if there is no answer, it knows why, and says so in sentences. Versions before a release (`2.0.0-rc.1`) are chosen
 //! only where a requirement names one of the same release, as cargo does it.
 
-use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt};
+use std::{cmp::Reverse, collections::BTreeMap, convert::Infallible, fmt, ops::Bound};
 
 use pubgrub::{Dependencies, DependencyProvider, DerivationTree, External, PubGrubError, Ranges};
 use semver::{BuildMetadata, Comparator, Op, Prerelease, Version, VersionReq};
@@ -52,6 +52,9 @@ pub struct ResolutionError {
     pub facts: Vec<String>,
 }
 
+/// Why a version can't be chosen whatever else is: what it requires of one skill excludes itself.
+const CONTRADICTS_ITSELF: &str = "its requirements exclude each other";
+
 /// How many versions of a skill are named.
 const MAX_NAMED: usize = 5;
 
@@ -85,6 +88,9 @@ impl<'a> Explanation<'a> {
                 let left = self.left.entry(on.clone()).or_insert_with(Ranges::full);
                 *left = left.intersection(range);
             }
+            DerivationTree::External(External::Custom(from, versions, _)) => {
+                self.contradiction(from, versions);
+            }
             DerivationTree::External(_) => {}
         }
     }
@@ -101,6 +107,23 @@ impl<'a> Explanation<'a> {
         facts
     }
 
+    /// The requirements of one version that exclude each other.
+    fn contradiction(&mut self, from: &Node, versions: &Ranges<Version>) {
+        for (version, requirements) in self.provider.requirements(from, versions) {
+            for (name, requirement) in requirements {
+                let others = requirements.iter().filter(|(other, _)| other == name);
+                let range = others.fold(Ranges::full(), |range, (_, other)| {
+                    range.intersection(&range_of(other))
+                });
+                let is_itself = *from == Node::Skill(name.clone()) && !range.contains(&version);
+                if range == Ranges::empty() || is_itself {
+                    let on = Node::Skill(name.clone());
+                    self.requirement(from, versions, &on, &range_of(requirement));
+                }
+            }
+        }
+    }
+
     /// Who requires what, in the words of the requirement.
     fn requirement(
         &mut self,
@@ -112,26 +135,14 @@ impl<'a> Explanation<'a> {
         let is_meant = |(name, requirement): &&(String, VersionReq)| {
             Node::Skill(name.clone()) == *on && !range_of(requirement).is_disjoint(range)
         };
-        match from {
-            Node::Wanted => {
-                for (name, requirement) in self.provider.wanted.iter().filter(is_meant) {
-                    add(
-                        &mut self.wanted,
-                        format!("you require {name} {requirement}"),
-                    );
-                }
-            }
-            Node::Skill(skill) => {
-                let Some(all) = self.provider.available.get(skill) else {
-                    return;
-                };
-                for (version, requirements) in all
-                    .iter()
-                    .rev()
-                    .filter(|(v, _)| versions.contains(v))
-                    .take(MAX_NAMED)
-                {
-                    for (name, requirement) in requirements.iter().filter(is_meant) {
+        for (version, requirements) in self.provider.requirements(from, versions) {
+            for (name, requirement) in requirements.iter().filter(is_meant) {
+                match from {
+                    Node::Wanted => {
+                        let fact = format!("you require {name} {requirement}");
+                        add(&mut self.wanted, fact);
+                    }
+                    Node::Skill(skill) => {
                         let fact = format!("{skill} {version} requires {name} {requirement}");
                         add(&mut self.required, fact);
                     }
@@ -168,7 +179,24 @@ struct Offered<'a> {
     available: &'a Available,
 }
 
-impl Offered<'_> {
+impl<'a> Offered<'a> {
+    /// The requirements of the newest versions in a range.
+    fn requirements(
+        &self,
+        node: &Node,
+        range: &Ranges<Version>,
+    ) -> Vec<(Version, &'a [(String, VersionReq)])> {
+        match node {
+            Node::Wanted => vec![(Version::new(0, 0, 0), self.wanted)],
+            Node::Skill(name) => {
+                let all = self.available.get(name).into_iter().flatten().rev();
+                let meant = all.filter(|(version, _)| range.contains(version));
+                let meant = meant.map(|(version, all)| (version.clone(), all.as_slice()));
+                meant.take(MAX_NAMED).collect()
+            }
+        }
+    }
+
     /// Which versions of a skill there are, in a sentence.
     fn offer(&self, node: &Node) -> Option<String> {
         let Node::Skill(name) = node else { return None };
@@ -205,19 +233,18 @@ impl Offered<'_> {
     }
 }
 
-/// Whether a bound of the range is a version before the same release.
+/// Whether a requirement names a version before the same release. `-0` as an upper bound is ours: no version of that release is below it.
 fn names_release(range: &Ranges<Version>, version: &Version) -> bool {
-    use std::ops::Bound::{Excluded, Included, Unbounded};
-    let is_near = |bound: &std::ops::Bound<Version>| match bound {
-        Included(named) | Excluded(named) => {
-            !named.pre.is_empty()
-                && named.pre.as_str() != "0"
-                && (named.major, named.minor, named.patch)
-                    == (version.major, version.minor, version.patch)
+    let release = |version: &Version| (version.major, version.minor, version.patch);
+    let is_near = |bound: &Bound<Version>| match bound {
+        Bound::Included(named) | Bound::Excluded(named) => {
+            !named.pre.is_empty() && release(named) == release(version)
         }
-        Unbounded => false,
+        Bound::Unbounded => false,
     };
-    range.iter().any(|(from, to)| is_near(from) || is_near(to))
+    let is_ours = |bound: &Bound<Version>| matches!(bound, Bound::Excluded(named) if named.pre.as_str() == "0");
+    let mut parts = range.iter();
+    parts.any(|(from, to)| is_near(from) || (is_near(to) && !is_ours(to)))
 }
 
 impl DependencyProvider for Offered<'_> {
@@ -276,6 +303,16 @@ impl DependencyProvider for Offered<'_> {
                 .or_insert_with(Ranges::full);
             *range = range.intersection(&range_of(requirement));
         }
+        // A skill that requires itself is there already, in this version or not at all.
+        if let Some(range) = constraints.remove(package)
+            && !range.contains(version)
+        {
+            return Ok(Dependencies::Unavailable(CONTRADICTS_ITSELF.to_owned()));
+        }
+        // The search would take a range without versions for no requirement.
+        if constraints.values().any(|range| *range == Ranges::empty()) {
+            return Ok(Dependencies::Unavailable(CONTRADICTS_ITSELF.to_owned()));
+        }
         let constraints = constraints.into_iter().collect();
         Ok(Dependencies::Available(constraints))
     }
@@ -307,7 +344,11 @@ fn comparator_range(comparator: &Comparator) -> Ranges<Version> {
     let until = |end: Version| Ranges::strictly_lower_than(end);
     match comparator.op {
         Op::Exact | Op::Wildcard => from.intersection(&until(named_end)),
-        Op::Greater => Ranges::higher_than(named_end),
+        Op::Greater if comparator.pre.is_empty() => {
+            let (major, minor, patch) = (named_end.major, named_end.minor, named_end.patch);
+            Ranges::higher_than(Version::new(major, minor, patch))
+        }
+        Op::Greater => Ranges::strictly_higher_than(lowest),
         Op::GreaterEq => from,
         Op::Less => until(lowest),
         Op::LessEq => until(named_end),

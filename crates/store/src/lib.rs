@@ -31,7 +31,8 @@
 //!
 //! ```
 //! use metier_store::{
-//!     Answer, Approval, Completion, Decision, NewReceipt, Outcome, ReceiptPart, Store, Verified,
+//!     Approval, ApprovalDecision, Completion, NewReceipt, ReceiptDecision, ReceiptOutcome, ReceiptPart, Store,
+//!     Verified,
 //! };
 //!
 //! # let home = tempfile::tempdir()?;
@@ -42,7 +43,7 @@
 //!     source: source.to_owned(),
 //!     permission: "shell:exec(git *)".to_owned(),
 //!     digest: digest.to_owned(),
-//!     decision: Answer::Allowed,
+//!     decision: ApprovalDecision::Allowed,
 //!     at: "2026-01-31T09:00:00Z".to_owned(),
 //!     by: "terminal".to_owned(),
 //! }])?;
@@ -56,9 +57,9 @@
 //!     digest: digest.to_owned(),
 //!     act: "shell:exec".to_owned(),
 //!     detail: "git tag v1".to_owned(),
-//!     decision: Decision::Allowed,
+//!     decision: ReceiptDecision::Allowed,
 //!     reason: None,
-//!     outcome: Some(Outcome::Ok),
+//!     outcome: Some(ReceiptOutcome::Ok),
 //!     ms: 12,
 //!     sandbox: None,
 //!     session: None,
@@ -72,8 +73,8 @@
 //! // … here it is done …
 //! let receipt = store.complete(begun, &Completion {
 //!     at: "2026-01-31T09:00:02Z".to_owned(),
-//!     decision: Decision::Allowed,
-//!     outcome: Some(Outcome::Ok),
+//!     decision: ReceiptDecision::Allowed,
+//!     outcome: Some(ReceiptOutcome::Ok),
 //!     reason: None,
 //!     ms: 12,
 //!     sandbox: None,

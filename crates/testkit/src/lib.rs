@@ -11,7 +11,7 @@
 //!
 //! **Worked example.**
 //! ```no_run
-//! let context = metier_testkit::Context::new("target/debug/metier");
+//! let context = metier_testkit::TestContext::new("target/debug/metier");
 //! context.write("skills/hello/SKILL.md", "---\nname: hello\ndescription: Says hello.\n---\nHello!\n");
 //! context.bin("gh", "#!/bin/sh\necho fake gh\n");
 //! let output = context.run(&["--root", "skills", "list", "--json"]);

@@ -9,10 +9,11 @@
 //!
 //! ```no_run
 //! # use std::{fs::File, os::fd::AsFd, path::Path};
-//! # use metier_host::{child::{self, Fence, Spec}, sandbox::{Profile, system_read}};
-//! let profile = Profile { read: system_read(&[], None), ..Profile::default() };
+//! # use metier_host::{child::{self, ChildSpec, Confinement}, sandbox::{SandboxProfile, system_read}};
+//! let profile = SandboxProfile { read: system_read(&[], None), ..SandboxProfile::default() };
 //! let folder = File::open("skills/hello")?;
-//! let mut spec = Spec::new(Path::new("metier"), "/bin/sh", folder.as_fd(), Fence::Profile(&profile));
+//! let confinement = Confinement::Profile(&profile);
+//! let mut spec = ChildSpec::new(Path::new("metier"), "/bin/sh", folder.as_fd(), confinement);
 //! let args = ["-c".into(), "echo hello".into()];
 //! spec.args = &args;
 //! let outcome = child::run(&spec)?;

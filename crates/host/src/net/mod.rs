@@ -19,11 +19,11 @@
 //! **Worked example.** With `net:fetch(api.example.com)` approved:
 //!
 //! ```
-//! use metier_host::net::{Hosts, Target};
+//! use metier_host::net::{AllowedHosts, FetchTarget};
 //!
-//! let hosts = Hosts::new(&["api.example.com".to_owned()], false).unwrap();
+//! let hosts = AllowedHosts::new(&["api.example.com".to_owned()], false).unwrap();
 //! let allows = |url: &str| {
-//!     let target = Target::parse(url).unwrap();
+//!     let target = FetchTarget::parse(url).unwrap();
 //!     hosts.admits(&target.host, target.port).is_ok()
 //! };
 //! assert!(allows("https://API.example.com./v1"));

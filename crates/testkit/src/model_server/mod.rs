@@ -8,12 +8,12 @@
 //!
 //! **Worked example.**
 //! ```
-//! use metier_testkit::model_server::{ModelServer, Turn};
+//! use metier_testkit::model_server::{ModelServer, ScriptedTurn};
 //! use serde_json::json;
 //!
 //! let server = ModelServer::start([
-//!     Turn::calls([("read_file", json!({ "path": "a.txt" }))]),
-//!     Turn::text("done"),
+//!     ScriptedTurn::calls([("read_file", json!({ "path": "a.txt" }))]),
+//!     ScriptedTurn::text("done"),
 //! ]);
 //! let base = server.url(); // for ANTHROPIC_BASE_URL or OPENAI_BASE_URL
 //! assert!(base.starts_with("http://127.0.0.1:"));
