@@ -63,6 +63,18 @@ fn on_every_skill_of_the_repository() {
     assert!(checked > 50, "only {checked} skills were found");
 }
 
+#[test]
+fn spaces_at_the_end_of_a_block_are_content() {
+    for spaces in ["", " ", "  ", "   "] {
+        for sign in ["|", "|-", ">", ">-"] {
+            let text = format!(
+                "---\nname: x\ndescription: {sign}\n  d\n{spaces}\n  e\n{spaces}\n---\nbody"
+            );
+            check("x", &text);
+        }
+    }
+}
+
 /// A folder of skills from the environment, to compare the readers on a corpus.
 #[test]
 fn on_a_corpus() {

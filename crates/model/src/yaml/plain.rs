@@ -378,6 +378,10 @@ impl<'a> PlainYamlReader<'a> {
         let mut breaks = 0;
         while let Some(next) = self.line(self.position) {
             if next.start >= next.end {
+                // More spaces than the indentation are content, even on a line without anything else.
+                if self.line_text_end(next).saturating_sub(self.position) > first.indent {
+                    return None;
+                }
                 breaks += 1;
                 self.position = next.next;
                 continue;
