@@ -101,7 +101,10 @@ fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> SpecReport {
     let (document, heading) = wanted.split_once('#').unwrap_or((wanted, ""));
     match documents(dir) {
         Ok(paths) => {
-            let named = |path: &PathBuf| path.to_string_lossy().contains(document);
+            let named = |path: &PathBuf| {
+                let name = path.strip_prefix(dir).unwrap_or(path);
+                name.to_string_lossy().contains(document)
+            };
             for path in paths.into_iter().filter(named) {
                 check_document(bin, dir, &path, (bless, heading), &mut report);
             }

@@ -358,15 +358,15 @@ fn run_dir_passes() {
 fn one_scenario_can_be_run_alone() {
     let scenario = |title: &str| format!("## {title}\n```console\n$ metier echo a\na\n```\n");
     let two = format!("{}{}", scenario("The first case"), scenario("The second"));
-    let folder = folder(&[("a.md", &two), ("b.md", &scenario("The first case"))]);
+    let folder = folder(&[("one.md", &two), ("two.md", &scenario("The first case"))]);
     let (bin, dir) = (folder.path().join("metier"), folder.path().join("spec"));
     let scenarios = |wanted: &str| check(&bin, &dir, false, wanted).scenarios;
     assert_eq!(scenarios(""), 3);
-    assert_eq!(scenarios("a"), 2);
-    assert_eq!(scenarios("a#first"), 1);
+    assert_eq!(scenarios("one"), 2);
+    assert_eq!(scenarios("one#first"), 1);
     assert_eq!(scenarios("#first"), 2);
     // Nothing was tested, which is a failure.
-    assert!(!check(&bin, &dir, false, "a#third").is_success());
+    assert!(!check(&bin, &dir, false, "one#third").is_success());
 }
 
 #[test]
