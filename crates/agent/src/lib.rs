@@ -12,15 +12,15 @@
 //! **Worked example.** A model with a key from the environment, which comes in as a value:
 //!
 //! ```
-//! use metier_agent::{Endpoint, ModelError, ModelName, Provider, Settings};
+//! use metier_agent::{Endpoint, ModelError, ModelName, Provider, ProviderLimits, ProviderSettings};
 //!
-//! let settings = Settings::default();
+//! let settings = ProviderSettings::default();
 //! let name = ModelName::parse("anthropic/claude-opus-4-8", None)?;
 //! let lookup = |variable: &str| (variable == "ANTHROPIC_API_KEY").then(|| "sk-ant-x".to_owned());
 //! let endpoint = Endpoint::resolve(&name, &settings, &lookup)?;
 //! assert_eq!(endpoint.url(), "https://api.anthropic.com/v1/messages");
 //! assert!(!format!("{endpoint:?}").contains("sk-ant"));
-//! let model = Provider::new(endpoint, metier_agent::Limits::default());
+//! let model = Provider::new(endpoint, ProviderLimits::default());
 //!
 //! let without = Endpoint::resolve(&name, &settings, &|_| None);
 //! assert!(matches!(without, Err(ModelError::NoKey { variable, .. }) if variable == "ANTHROPIC_API_KEY"));
@@ -31,15 +31,15 @@
 //! And a conversation, which is what its records come to:
 //!
 //! ```
-//! use metier_agent::{Conversation, Message, Record};
+//! use metier_agent::{HistoryRecord, MessageHistory, ModelMessage};
 //!
-//! let said = |text: &str| Record::User { text: text.into(), skills: vec![] };
-//! let conversation = Conversation::replay([said("hello"), said("are you there?")]);
-//! assert!(conversation.waits_for_model());
-//! assert_eq!(conversation.messages(), [Message::User("hello\n\nare you there?".into())]);
+//! let said = |text: &str| HistoryRecord::User { text: text.into(), skills: vec![] };
+//! let history = MessageHistory::replay([said("hello"), said("are you there?")]);
+//! assert!(history.waits_for_model());
+//! assert_eq!(history.messages(), [ModelMessage::User("hello\n\nare you there?".into())]);
 //! ```
 //!
-//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `Request → Delta… → Answer`, or a
+//! **In → out.** [`ConversationPlan`] + [`AgentContext`] → [`AgentConversation`]; a user message → [`AgentEvent`]s and a [`TurnResult`]; `ModelRequest → ResponseDelta… → ModelResponse`, or a
 //! [`ModelError`].
 //!
 //! **Invariants.** No type of a provider leaves `provider/` · no environment and no wall clock: values come in · a key is in no
