@@ -1,7 +1,7 @@
 //! Conversations between a model and a person or a program, with the skills of a workspace.
 //!
 //! The loop is metier's own: it asks the model, checks each tool call against the rules of the active skills, asks for permission, and writes
-//! everything down before it continues. A [`AgentConversation`] is owned and can be moved to another thread; what happens in it is reported to a
+//! everything down before it continues. A [`Conversation`] is owned and can be moved to another thread; what happens in it is reported to a
 //! [`EventListener`] as typed [`AgentEvent`]s.
 //!
 //! ```no_run
@@ -132,7 +132,7 @@ impl ConversationOptions {
 /// Every message is written to the database before anything follows from it: a conversation survives a crash, and
 /// [`ConversationOptions::resume`] continues it. One that is dropped ends its skills.
 pub struct Conversation {
-    session: metier_agent::AgentConversation,
+    session: metier_agent::Conversation,
     cancel: Cancel,
     is_subagent: bool,
 }
@@ -212,7 +212,7 @@ impl Workspace {
         Ok(chosen.name.to_string())
     }
 
-    /// The model that skills of a [`AgentConversation`](crate::AgentConversation) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
+    /// The model that skills of a [`Conversation`](crate::Conversation) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
     /// configured one. Without a name, a missing model is reported when a skill asks.
     ///
     /// # Errors
@@ -252,7 +252,7 @@ impl Conversation {
         self.session.tools()
     }
 
-    /// Whether the last message was never answered, because the program ended before: [`AgentConversation::resume`] asks the model again.
+    /// Whether the last message was never answered, because the program ended before: [`Conversation::resume`] asks the model again.
     #[must_use]
     pub fn is_unanswered(&self) -> bool {
         self.session.is_unanswered()
@@ -271,10 +271,10 @@ impl Conversation {
         self.finished(turn)
     }
 
-    /// Asks the model for the answer to the last message, if that [was never answered](AgentConversation::is_unanswered).
+    /// Asks the model for the answer to the last message, if that [was never answered](Conversation::is_unanswered).
     ///
     /// # Errors
-    /// As for [`AgentConversation::send`].
+    /// As for [`Conversation::send`].
     pub fn resume(&mut self) -> Result<TurnResult, Error> {
         let turn = self.session.go_on();
         self.finished(turn)
@@ -292,7 +292,7 @@ impl Conversation {
     /// Shortens the conversation now: the model summarizes the oldest messages. Returns whether there was anything to shorten.
     ///
     /// # Errors
-    /// As for [`AgentConversation::send`].
+    /// As for [`Conversation::send`].
     pub fn compact(&mut self) -> Result<bool, Error> {
         let done = self.session.compact_now();
         self.finished(done)
