@@ -212,7 +212,7 @@ impl Workspace {
         Ok(chosen.name.to_string())
     }
 
-    /// The model that skills of a [`Conversation`](crate::Conversation) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
+    /// The model that skills of a [`Session`](crate::Session) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
     /// configured one. Without a name, a missing model is reported when a skill asks.
     ///
     /// # Errors
