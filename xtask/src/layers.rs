@@ -20,6 +20,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-wasm", 1),
     ("metier-native", 1),
     ("metier-js", 1),
+    ("metier-schema", 1),
     ("metier-config", 2),
     ("metier-scan", 2),
     ("metier-package", 2),

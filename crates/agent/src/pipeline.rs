@@ -15,7 +15,7 @@ mod coding;
 
 use metier_model::{ComposabilityRule, Condition, SkillManifest, SkillOrder, ToolPattern};
 use metier_policy::{CODING_PIPELINE, Composition, allows};
-use metier_runtime::schema::{BoundedSchema, SchemaMisfit, SchemaRefused};
+use metier_schema::{BoundedSchema, SchemaMisfit, SchemaRefused};
 use serde_json::Value;
 
 pub(crate) use coding::CodingCall;

@@ -52,8 +52,6 @@ pub mod render;
 pub mod requests;
 mod rulebook;
 pub mod scanning;
-#[cfg(feature = "run")]
-pub mod schema;
 pub mod selecting;
 #[cfg(feature = "run")]
 pub mod skill_environment;

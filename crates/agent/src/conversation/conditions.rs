@@ -7,7 +7,8 @@
 use metier_catalog::{has_file, read_small};
 use metier_model::{Condition, SkillManifest};
 use metier_policy::{CORE_TOOLS, SESSION_TOOLS, allows};
-use metier_runtime::{render::LoadedSkill, schema::BoundedSchema};
+use metier_runtime::render::LoadedSkill;
+use metier_schema::BoundedSchema;
 use serde_json::Value;
 
 use super::{AgentConversation, SkillSet, activation::not_rendered};

@@ -6,6 +6,7 @@ use metier_catalog::{CatalogEntry, SkillLocation};
 use metier_host::backend::SkillProcessError;
 use metier_model::{HookPhase, SkillType, Types, Version, hooks::SkillHooks};
 use metier_policy::{Grant, PermissionRequest, Purpose, ReasonKind};
+use metier_schema::BoundedSchema;
 use metier_sdk::wire::{Contributions, ToolSpec};
 
 use super::{
@@ -22,7 +23,6 @@ use crate::{
     inventory::NotFound,
     render::{LoadedSkill, RenderError},
     requests,
-    schema::BoundedSchema,
     skill_environment::StartError,
 };
 

@@ -5,15 +5,14 @@ use std::{path::PathBuf, sync::Arc};
 use metier_host::backend::SkillProcess;
 use metier_model::{Backend, SkillType, Types, hooks::SkillHooks};
 use metier_policy::Identity;
+use metier_schema::BoundedSchema;
 use metier_sdk::{
     HookPhase,
     wire::{self, Contributions},
 };
 
 use super::{CallError, SkillLine, Tool};
-use crate::{
-    granted_skill::GrantedSkill, guarded::Guarded, render::LoadedSkill, schema::BoundedSchema,
-};
+use crate::{granted_skill::GrantedSkill, guarded::Guarded, render::LoadedSkill};
 
 /// A skill that is active, and all that it contributes.
 pub(crate) struct Active {

@@ -38,6 +38,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 use metier_catalog::{CatalogEntry, Snapshot};
 use metier_host::backend::{ProcessEvent, SkillProcessError};
 use metier_model::text::shell_word;
+use metier_schema::{BoundedSchema, SchemaMisfit};
 use metier_sdk::{
     HookPhase,
     wire::{self, Contributions, ScannedFile, ToolOutput, method},
@@ -51,7 +52,6 @@ use crate::{
     guarded::Guarded,
     inventory::{Inventory, NotFound},
     receipts::RecentReceipts,
-    schema::{BoundedSchema, SchemaMisfit},
     skill_environment::SkillEnvironment,
 };
 pub(crate) use active_skill::Active;

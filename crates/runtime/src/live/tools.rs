@@ -8,9 +8,8 @@
 
 use metier_model::Source;
 use metier_policy::{SESSION_TOOLS, gives_tools};
+use metier_schema::SchemaRefused;
 use metier_sdk::wire::ToolSpec;
-
-use crate::schema::SchemaRefused;
 
 /// Tools of the built-in skills, whose names are reserved.
 pub const CORE: &[&str] = &[

@@ -5,13 +5,10 @@
 
 use std::sync::OnceLock;
 
-use jsonschema::Validator;
+use metier_schema::{BoundedSchema, SchemaMisfit};
 use serde_json::Value;
 
 use super::{ProviderFormat, Recorded};
-
-/// How many mistakes of one request are told.
-const TOLD: usize = 5;
 
 /// The format that a request asks for.
 pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
@@ -29,8 +26,8 @@ pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bo
         problems.push("the body is no JSON".to_owned());
         return problems;
     }
-    let errors = schema(format).iter_errors(&request.json).take(TOLD);
-    problems.extend(errors.map(|error| format!("{}: {error}", error.instance_path())));
+    let checked = schema(format).check(&request.json);
+    problems.extend(checked.err().as_ref().map(SchemaMisfit::to_string));
     if problems.is_empty() {
         let messages = request.json["messages"]
             .as_array()
@@ -44,9 +41,9 @@ pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bo
     problems
 }
 
-fn schema(format: ProviderFormat) -> &'static Validator {
-    static ANTHROPIC: OnceLock<Validator> = OnceLock::new();
-    static OPENAI: OnceLock<Validator> = OnceLock::new();
+fn schema(format: ProviderFormat) -> &'static BoundedSchema {
+    static ANTHROPIC: OnceLock<BoundedSchema> = OnceLock::new();
+    static OPENAI: OnceLock<BoundedSchema> = OnceLock::new();
     let (cell, text) = match format {
         ProviderFormat::Anthropic => (&ANTHROPIC, include_str!("schemas/anthropic.json")),
         ProviderFormat::OpenAi => (&OPENAI, include_str!("schemas/openai.json")),
@@ -54,9 +51,9 @@ fn schema(format: ProviderFormat) -> &'static Validator {
     cell.get_or_init(|| compile(text).unwrap_or_else(|error| panic!("our own schema: {error}")))
 }
 
-fn compile(text: &str) -> Result<Validator, Box<dyn std::error::Error>> {
+fn compile(text: &str) -> Result<BoundedSchema, Box<dyn std::error::Error>> {
     let schema: Value = serde_json::from_str(text)?;
-    Ok(jsonschema::draft202012::new(&schema)?)
+    Ok(BoundedSchema::new(&schema)?)
 }
 
 fn headers(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {

@@ -1,10 +1,10 @@
 //! How large a pattern becomes when its repetitions are written out.
 
 /// The largest pattern that is accepted.
-pub(super) const MAX_WEIGHT: u64 = 50_000;
+pub(crate) const MAX_WEIGHT: u64 = 50_000;
 
 /// Roughly the states of the automaton: letters and classes, each as often as it is repeated. Alternatives add up.
-pub(super) fn weight(pattern: &str) -> u64 {
+pub(crate) fn weight(pattern: &str) -> u64 {
     let mut groups: Vec<u64> = Vec::new();
     let (mut sum, mut last) = (0_u64, 0_u64);
     let mut letters = pattern.chars().peekable();

@@ -18,13 +18,13 @@ const MAX_PAIRS: usize = 1_000_000;
 
 /// What the validator does at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Cost {
+pub(crate) struct Cost {
     /// To find out whether a value fits.
-    pub(super) verdict: u64,
+    pub(crate) verdict: u64,
     /// To find out which members and items were evaluated, for `unevaluatedProperties` and `unevaluatedItems`.
     marks: u64,
     /// To describe errors. Whether a branch matches is evaluated first, again at each level.
-    pub(super) explanation: u64,
+    pub(crate) explanation: u64,
 }
 
 impl Cost {
@@ -62,7 +62,7 @@ impl Cost {
 }
 
 /// What the most expensive subschema asks for, for a value with nothing in it.
-pub(super) fn whatever_the_value(graph: &Graph) -> u64 {
+pub(crate) fn whatever_the_value(graph: &Graph) -> u64 {
     let mut costs = vec![Cost::default(); graph.len()];
     let mut most = 0;
     for number in graph.inside_out().unwrap_or_default() {
@@ -82,7 +82,7 @@ pub(super) fn whatever_the_value(graph: &Graph) -> u64 {
 }
 
 /// The cost of a schema with this input, or `None` if it exceeds the limit.
-pub(super) fn of(graph: &Graph, input: &Value, nested: usize) -> Option<Cost> {
+pub(crate) fn of(graph: &Graph, input: &Value, nested: usize) -> Option<Cost> {
     let mut count = Count {
         graph,
         known: HashMap::new(),

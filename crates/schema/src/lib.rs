@@ -1,4 +1,4 @@
-//! JSON schemas that skills bring, and the only way to check a value against one.
+//! # metier-schema — JSON schemas that skills bring, and the only way to check a value against one
 //!
 //! **Problem.** A schema is a program: a chain of references overflows the stack of the validator, forty references that double
 //! take longer than a session, and a pattern becomes megabytes. Skills write schemas without any permission, and the host
@@ -11,6 +11,12 @@
 //!
 //! **Worked example.** `{"allOf": [{"$ref": "#/$defs/a"}, {"$ref": "#/$defs/a"}]}`, forty times, is 3 KB of text and 2⁴⁰
 //! evaluations: refused when the skill is activated, in microseconds.
+//!
+//! A crate for itself because the validator is generic code: it is compiled once, here, and not in every crate that checks a value.
+//!
+//! **Invariants.** no I/O · nothing is fetched · a value is validated only if the work is bounded.
+//!
+//! **Start reading at** `graph.rs`, then `cost.rs`.
 
 mod cost;
 mod graph;

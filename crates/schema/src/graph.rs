@@ -24,34 +24,34 @@ const REFERENCES: &[&str] = &["$ref", "$dynamicRef", "$recursiveRef"];
 
 /// What a subschema applies, by number.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Subschema {
+pub(crate) struct Subschema {
     /// To the same value.
-    pub(super) same: Vec<u32>,
+    pub(crate) same: Vec<u32>,
     /// To the member of this name.
-    pub(super) named: HashMap<String, u32>,
+    pub(crate) named: HashMap<String, u32>,
     /// Subschemas that apply to every member.
-    pub(super) members: Vec<u32>,
+    pub(crate) members: Vec<u32>,
     /// To the name of every member.
-    pub(super) names: Vec<u32>,
+    pub(crate) names: Vec<u32>,
     /// To the item at this place.
-    pub(super) places: Vec<u32>,
+    pub(crate) places: Vec<u32>,
     /// Subschemas that apply to every item.
-    pub(super) items: Vec<u32>,
+    pub(crate) items: Vec<u32>,
     /// What it does itself, whatever the value.
-    pub(super) itself: u64,
+    pub(crate) itself: u64,
     /// What it does with each letter of a text, in 32nds.
-    pub(super) per_letter: u64,
+    pub(crate) per_letter: u64,
     /// What it does with each letter of each name of a member, in 32nds.
-    pub(super) per_name_letter: u64,
+    pub(crate) per_name_letter: u64,
     /// Whether it compares all items with each other.
-    pub(super) unique: bool,
+    pub(crate) unique: bool,
     /// Whether it depends on which members and items others evaluated.
-    pub(super) unevaluated: bool,
+    pub(crate) unevaluated: bool,
 }
 
 /// A schema with all references followed.
 #[derive(Clone, Debug)]
-pub(super) struct Graph {
+pub(crate) struct Graph {
     subschemas: Vec<Subschema>,
     patterns: usize,
     steps: usize,
@@ -59,7 +59,7 @@ pub(super) struct Graph {
 
 impl Graph {
     /// Follows all references of a schema.
-    pub(super) fn of(written: &Value) -> Result<Self, SchemaRefused> {
+    pub(crate) fn of(written: &Value) -> Result<Self, SchemaRefused> {
         let survey = GraphSurvey::of(written)?;
         let mut builder = GraphBuilder {
             survey,
@@ -88,21 +88,21 @@ impl Graph {
     }
 
     /// The subschema with a number; every number in the graph has one.
-    pub(super) fn get(&self, number: u32) -> Option<&Subschema> {
+    pub(crate) fn get(&self, number: u32) -> Option<&Subschema> {
         self.subschemas.get(number as usize)
     }
 
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.subschemas.len()
     }
 
     /// How many different patterns there are.
-    pub(super) fn patterns(&self) -> usize {
+    pub(crate) fn patterns(&self) -> usize {
         self.patterns
     }
 
     /// The most subschemas that apply to one value, nested.
-    pub(super) fn steps(&self) -> usize {
+    pub(crate) fn steps(&self) -> usize {
         self.steps
     }
 
@@ -110,7 +110,7 @@ impl Graph {
     ///
     /// # Errors
     /// When there is a circle.
-    pub(super) fn inside_out(&self) -> Result<Vec<u32>, SchemaRefused> {
+    pub(crate) fn inside_out(&self) -> Result<Vec<u32>, SchemaRefused> {
         #[derive(Clone, Copy, PartialEq)]
         enum VisitMark {
             New,
