@@ -72,6 +72,8 @@ fn build(crate_folder: &Path, library: &str, folder: &Path, config: &Path) -> Re
         .arg("--config")
         .arg(config)
         .env("RUSTC_BOOTSTRAP", "1")
+        // Lints are for this repository, not for what is built from it.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .current_dir(crate_folder)
         .status()?;
     if !built.success() {

@@ -67,6 +67,8 @@ pub(crate) fn build(package: &Path, arguments: &[&str]) -> PathBuf {
         .arg(&target)
         .args(arguments)
         .current_dir(package)
+        // Lints are for this repository, not for what is built from it.
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
         // With the names of everything in it, it would be ten times as large.
         .env("CARGO_PROFILE_DEV_DEBUG", "false")
         .env("CARGO_PROFILE_DEV_STRIP", "true")
