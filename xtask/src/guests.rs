@@ -2,8 +2,8 @@
 //!
 //! **Problem.** A component needs a standard library for WebAssembly, and where rustup can't add the target there is none.
 //! **Decision.** Where the toolchain has the target, it is used. Elsewhere Debian's compiler for web browsers is unpacked beside
-//! the build output, with the sources of its library, which cargo then builds; nothing is installed, and nobody has to be root. Either way
-//! all of it is in one file for `cargo build --config`, so whoever builds a guest types the same, the tests too. The
+//! the build output, with the sources of its library, which cargo then builds; nothing is installed, and root is not required. Either way
+//! all of it is in one file for `cargo build --config`, so tests and users build a guest with the same command. The
 //! linker of the toolchain makes the component: there is no step after the build.
 
 use std::{

@@ -50,7 +50,7 @@ const DOORS: &[(&str, &[&str])] = &[
 /// For tests and chores: nothing that ships may need them.
 const DEV: &[&str] = &["metier-testkit", "xtask"];
 
-/// No files, no clock, no environment, no processes: `clippy.toml` bans them where this lint is switched on.
+/// No files, no clock, no environment, no processes: `clippy.toml` bans them where this lint is enabled.
 const PURE: &[&str] = &[
     "metier-sdk",
     "metier-model",

@@ -1,6 +1,6 @@
 //! # xtask — the project's chores, as code
 //!
-//! **Problem.** Rules that live in a document are forgotten, and numbers that nobody can reproduce are opinions.
+//! **Problem.** Rules that live in a document are forgotten, and numbers that can't be reproduced are opinions.
 //!
 //! **Goals.**
 //! * one command passes all tests, on a machine that has only cargo;
@@ -36,7 +36,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// Errors are sentences: whoever reads them has the source at hand.
+/// Errors are sentences: their readers have the source at hand.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "\

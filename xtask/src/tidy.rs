@@ -367,7 +367,7 @@ fn line_targets(line: &str) -> impl Iterator<Item = String> {
     inline.into_iter().chain(reference)
 }
 
-/// Locked packages come from crates.io, not from somebody's mirror.
+/// Locked packages come from crates.io, not from a mirror.
 fn sources(lock: &str) -> Vec<String> {
     const OFFICIAL: &str = "\"registry+https://github.com/rust-lang/crates.io-index\"";
     let lines = lock

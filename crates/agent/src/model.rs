@@ -1,7 +1,7 @@
 //! A conversation with a model, independent of the provider.
 //!
 //! Providers disagree on where a system prompt is, how a tool's result is sent and what a stop is called. This module has what they
-//! have in common; `provider/` translates, and nothing outside of it sees their formats. One thing is passed through unread:
+//! have in common; `provider/` translates, and nothing outside it sees their formats. One thing is passed through unread:
 //! [`SignedBlock`], which a model requires back with its own calls.
 
 use std::ops::AddAssign;

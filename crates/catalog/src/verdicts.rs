@@ -291,7 +291,7 @@ mod tests {
             assert!(Verdicts::load(&home).is_empty(), "cut at {broken}");
         }
         Verdicts::add(&home, vec![(key(2, 1), noted("b", "clean"))], at(1)).expect("ok");
-        assert!(!Verdicts::load(&home).is_empty(), "it mends itself");
+        assert!(!Verdicts::load(&home).is_empty(), "it repairs itself");
     }
 
     #[test]

@@ -127,7 +127,7 @@ fn read_answer(line: &str) -> LineAnswer {
 impl Approver for Terminal {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         if !self.present {
-            return Reply::Nobody;
+            return Reply::Unavailable;
         }
         let asked = match &self.within {
             Some(within) => within.screen.hold(|| self.put(question)),

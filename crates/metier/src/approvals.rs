@@ -143,7 +143,7 @@ impl Approver for ApprovalQueue {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 state.open.retain(|one| one.id != id);
-                return Reply::Nobody;
+                return Reply::Unavailable;
             }
             let waited = self.shared.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -173,10 +173,10 @@ mod tests {
     #[test]
     fn a_question_without_an_answer_is_a_no_and_is_gone() {
         let queue = ApprovalQueue::new(Duration::from_millis(1));
-        assert_eq!(queue.ask(&question("a")), Reply::Nobody);
+        assert_eq!(queue.ask(&question("a")), Reply::Unavailable);
         assert!(queue.pending().is_empty());
         assert!(!queue.answer(1, Reply::Always), "it came too late");
-        assert_eq!(queue.ask(&question("a")), Reply::Nobody);
+        assert_eq!(queue.ask(&question("a")), Reply::Unavailable);
     }
 
     #[test]

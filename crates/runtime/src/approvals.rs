@@ -130,7 +130,7 @@ fn list(asked: &[RequestedPermission]) -> String {
 /// A question without a yes.
 enum No {
     Denied,
-    Nobody,
+    Unavailable,
 }
 
 impl No {
@@ -144,7 +144,7 @@ impl No {
                 "denied",
                 format!("the user denied `{shown}`; nothing was done"),
             ),
-            Self::Nobody => (
+            Self::Unavailable => (
                 "not-approved",
                 format!(
                     "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: metier permissions {skill} \
@@ -388,7 +388,7 @@ impl Approvals {
                 self.refuse(subject.identity, open, "denied just now")?;
                 return Err(GrantRefused::DeniedNow(open.to_vec()));
             }
-            Err(No::Nobody) => {
+            Err(No::Unavailable) => {
                 self.refuse(
                     subject.identity,
                     open,
@@ -446,7 +446,7 @@ impl Approvals {
         }
         match question.taken(reply) {
             Some(offer) => Ok(offer),
-            None if reply == Reply::Nobody => Err(No::Nobody),
+            None if reply == Reply::Unavailable => Err(No::Unavailable),
             None => Err(No::Denied),
         }
     }

@@ -212,7 +212,7 @@ mod tests {
         ),
         (
             "weather",
-            "Says what the weather will be. Use when somebody asks for a forecast.",
+            "Forecasts the weather. Use when the user asks for a forecast.",
         ),
     ];
 

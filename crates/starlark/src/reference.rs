@@ -218,7 +218,7 @@ const BUILTINS: &[StarlarkBuiltin] = &[
         signature: "log(message, level=\"info\")",
         permission: None,
         request: Some("host/log"),
-        doc: "Writes a line into the log; the level is `debug`, `info`, `warn` or `error`. Nobody waits for it.",
+        doc: "Writes a line into the log; the level is `debug`, `info`, `warn` or `error`. The call does not wait for it.",
     },
     StarlarkBuiltin {
         name: "print",

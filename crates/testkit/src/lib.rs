@@ -1,4 +1,4 @@
-//! # metier-testkit — the real program, in a place that nobody else touches
+//! # metier-testkit — the real program, in a place of its own
 //!
 //! **Problem.** A test that runs the program in the developer's own home tests that home. A test that calls a library
 //! function freezes the function. We want tests that run the built `metier`, see what a user sees, and give the

@@ -1,6 +1,6 @@
 //! `bench agent`: what a session with a model costs beside the model.
 //!
-//! Inside of one process a driver of the agent holds a conversation with a model that has its answer ready; every request is put
+//! In one process a driver of the agent holds a conversation with a model that has its answer ready; every request is put
 //! together, and every turn written down, as the program does it. From outside the program is started against a server on this
 //! machine, and the clock stops at the first byte that arrives there. It is compared with the same program asked for its version.
 

@@ -203,7 +203,7 @@ pub(super) fn render(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>
         ("permit", "permit_us", 1.0, "µs"),
         ("what was answered, one of 5,000", "lookup_us", 50.0, "µs"),
         (
-            "the same while somebody writes",
+            "the same during a write",
             "lookup_while_writing_us",
             50.0,
             "µs",

@@ -283,7 +283,7 @@ impl AgentConversation {
         arguments.try_for_each(|argument| self.rules.permit(wanted, argument))
     }
 
-    /// An unknown name. In a sub-agent with a set it is refused like any tool outside of the set.
+    /// An unknown name. In a sub-agent with a set it is refused like any tool outside the set.
     fn unknown(&self, name: &str) -> CallJob {
         let wanted = RequestedTool {
             name,

@@ -476,7 +476,7 @@ impl AgentConversation {
         });
     }
 
-    /// Passes on what skills and their hooks reported outside of a call.
+    /// Passes on what skills and their hooks reported outside a call.
     fn tell_new(&self) {
         let (_, said) = self.runtime.collect();
         self.tell_said(said);

@@ -1,7 +1,7 @@
 //! An answer that is not complete.
 //!
 //! Pieces of text, thoughts and calls come mixed, and calls come in fragments that name their place by a number of the
-//! provider's. All that is collected counts towards one limit, so that nothing grows without end; the numbers are only
+//! provider's. All that is collected counts towards one limit, so that nothing grows without limit; the numbers are only
 //! compared, never used as an index.
 
 use std::collections::BTreeMap;

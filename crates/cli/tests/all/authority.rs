@@ -172,7 +172,7 @@ fn replies(room: &Room) -> String {
         ("once", Reply::Once),
         ("always", Reply::Always),
         ("deny", Reply::Deny),
-        ("nobody", Reply::Nobody),
+        ("unavailable", Reply::Unavailable),
     ] {
         let identity = room.identity(Source::User, "a");
         let request = request(WANTS[2].0);

@@ -8,7 +8,7 @@
 //! number of bytes (8 bytes, little-endian), then the bytes.
 #![allow(
     unsafe_code,
-    reason = "what comes over the pipe will run: that it is our own compiler's, nobody can check but whoever started it"
+    reason = "the bytes from the pipe will be executed; only the parent that started the compiler can know that they are its output"
 )]
 
 use std::{

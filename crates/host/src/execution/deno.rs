@@ -279,7 +279,7 @@ mod tests {
     fn what_is_denied_is_denied_inside_of_what_is_allowed() {
         let openings = Openings {
             read: paths(&["/workspace"]),
-            deny_read: paths(&["/workspace/.env", "/home/somebody/.ssh"]),
+            deny_read: paths(&["/workspace/.env", "/home/user/.ssh"]),
             write: paths(&["/workspace"]),
             deny_write: paths(&["/workspace/.git/hooks"]),
             hosts: vec!["*".into()],

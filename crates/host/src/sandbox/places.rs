@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_readable_everywhere_is_a_credential() {
-        let home = Path::new("/home/somebody");
+        let home = Path::new("/home/user");
         for secret in credential_places(home) {
             for system in SYSTEM {
                 assert!(!secret.starts_with(system), "{}", secret.display());

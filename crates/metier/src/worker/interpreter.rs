@@ -1,6 +1,6 @@
 //! `metier __starlark` and `metier __js`: this program as the room of one skill that we interpret.
 //!
-//! Started by a session, never by a person. It shuts itself in before it reads a byte of the skill; then it talks over its pipes
+//! Started by a session, never by a person. It sandboxes itself before it reads a byte of the skill; then it talks over its pipes
 //! until they are closed.
 
 use std::{
@@ -39,7 +39,7 @@ pub(super) fn main(
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Whoever started it reads this; there is nobody else to tell.
+            // Only the parent process reads this.
             writeln!(io::stderr(), "{error}").ok();
             ExitCode::FAILURE
         }

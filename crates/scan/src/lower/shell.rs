@@ -166,7 +166,7 @@ fn lowered(
         return false;
     };
     if tree.root_node().has_error()
-        && let Some(better) = repair::mend(text, &tree)
+        && let Some(better) = repair::repaired(text, &tree)
         && let Some(tree) = parse(&plain(&better), wary, left)
     {
         walk(&better, &tree, base, level, left, program);

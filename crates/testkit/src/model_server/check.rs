@@ -84,7 +84,7 @@ fn headers(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<
     let keys = ["x-api-key", "authorization"];
     let keys = keys.iter().filter(|name| request.header(name).is_some());
     if keys.count() > usize::from(!is_keyless) {
-        problems.push("it carries a key that nobody asked for".to_owned());
+        problems.push("it contains an unknown key".to_owned());
     }
     problems
 }

@@ -1,7 +1,7 @@
 //! A model that says what a test wants it to say.
 //!
 //! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
-//! differently each time; a mock inside of the client checks the mock. **Decision.** A real HTTP server on the loopback
+//! differently each time; a mock inside the client checks the mock. **Decision.** A real HTTP server on the loopback
 //! interface that speaks both wire formats, plays a script of [`ScriptedTurn`]s, one a request, and writes down every request.
 //! It is stricter than the providers are: a request that departs from their documented shape is answered with 400 and
 //! fails the test, as do a request too many and a turn that was never played.

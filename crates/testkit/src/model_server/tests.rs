@@ -134,7 +134,7 @@ fn what_is_no_request_is_a_problem() {
 fn keys_that_nobody_asked_for_are_a_problem() {
     let server = ModelServer::start_keyless([ScriptedTurn::text("never")]);
     assert!(post(&server, ProviderFormat::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
-    assert!(server.problems_at_end()[0].contains("a key that nobody asked for"));
+    assert!(server.problems_at_end()[0].contains("an unknown key"));
 }
 
 #[test]

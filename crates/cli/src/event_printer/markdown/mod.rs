@@ -248,7 +248,7 @@ impl MarkdownStream {
         if bare.starts_with('>') {
             return Beginning::Quote;
         }
-        // Inside of a paragraph `2019. It was` is no item, unless the paragraph is one.
+        // In a paragraph `2019. It was` is not an item, unless the paragraph is one.
         list_item(bare, is_free, is_free || !self.items.is_empty()).unwrap_or(Beginning::Text)
     }
 

@@ -58,7 +58,7 @@ pub(super) fn first_error(root: Node<'_>) -> Option<usize> {
 }
 
 /// The text with the unknown constructs spelt in known ones, if there are any.
-pub(super) fn mend(text: &str, tree: &Tree) -> Option<String> {
+pub(super) fn repaired(text: &str, tree: &Tree) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     let mut changed = false;
     let mut work = 8 * bytes.len() + 4096;
