@@ -86,7 +86,7 @@ fn about_act(
     let what = match pending.act() {
         Act::Line(_) => "run this command, which can change files of the project".to_owned(),
         Act::WriteFile { content, .. } => about_write(content, pending.preview()),
-        Act::FindFiles { .. } | Act::SearchFiles { .. } => "look through this folder".to_owned(),
+        Act::FindFiles { .. } | Act::SearchFiles { .. } => "search this folder".to_owned(),
         _ => "read this file".to_owned(),
     };
     let mut out = format!("\n{who} wants to {what}, with {skill}:\n");
@@ -232,11 +232,11 @@ pub fn difference(changes: &Changes) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),
         (
-            "permission not asked for any more",
+            "permission no longer requested",
             &changes.gone_permissions,
         ),
         ("new file", &changes.added),
-        ("file gone", &changes.removed),
+        ("file removed", &changes.removed),
         ("file changed", &changes.changed),
     ];
     let mut out = String::new();

@@ -90,7 +90,7 @@ impl Workspace {
         let file = self.machine.config_file.as_ref();
         let file = file.map(|file| self.machine.work.join(file));
         let file = file.ok_or_else(|| {
-            let message = "there is no home directory to keep a configuration in";
+            let message = "there is no home directory for the configuration";
             Error::broken("config", message).hint("set METIER_HOME to a folder")
         })?;
         let text = match read_named(&file, MAX_CONFIG) {

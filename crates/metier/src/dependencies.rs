@@ -178,7 +178,7 @@ fn choose<'d>(
             "no-installer",
             format!("skill `{skill}` names no installer for {missing}"),
         )
-        .hint("install it the way you install programs, and put it on PATH")),
+        .hint("install it with your package manager, and put it on PATH")),
         ([], absent) => {
             let mut programs: Vec<String> = absent
                 .iter()
@@ -187,7 +187,7 @@ fn choose<'d>(
             programs.dedup();
             let message = format!("its installers are not on PATH: {}", programs.join(", "));
             Err(unmet("no-installer", message).hint(format!(
-                "install {missing} the way you install programs on this machine"
+                "install {missing} with the package manager of this machine"
             )))
         }
         (several, _) => {

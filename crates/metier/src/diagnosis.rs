@@ -141,7 +141,7 @@ impl Workspace {
             HealthCheck::new("database", status, message, fix.map(str::to_owned))
         };
         let Some(path) = &self.machine.database else {
-            let message = "there is no home directory to keep it in".to_owned();
+            let message = "there is no home directory to store it in".to_owned();
             return check(
                 CheckStatus::Warn,
                 message,
@@ -174,7 +174,7 @@ impl Workspace {
             Some(_) => check(CheckStatus::Ok, "not written yet", None),
             None => check(
                 CheckStatus::Warn,
-                "there is no home directory to keep it in: every start is a cold one",
+                "there is no home directory to store it in: every start is a cold start",
                 Some("set METIER_HOME to a folder".to_owned()),
             ),
         }

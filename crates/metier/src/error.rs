@@ -58,7 +58,7 @@ impl Error {
     /// A folder or file of metier's own can't be written: the disk is full or read-only, or it belongs to another user.
     #[must_use]
     pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
-        let message = format!("a folder of metier's own can't be written: {error}");
+        let message = format!("a folder of metier can't be written: {error}");
         Self::broken("not-written", message)
             .path(path)
             .hint("free space there or check its permissions, or set METIER_HOME to a folder that can be written")

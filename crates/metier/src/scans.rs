@@ -253,7 +253,7 @@ impl Workspace {
 
     fn acceptance_database(&self) -> Result<&Path, Error> {
         self.machine.database.as_deref().ok_or_else(|| {
-            Error::broken("store", "there is no home directory to remember it in")
+            Error::broken("store", "there is no home directory to store it in")
                 .hint("set METIER_HOME to a folder")
         })
     }

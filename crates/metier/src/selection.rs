@@ -25,7 +25,7 @@ use crate::{
 /// A task, and what is known about it.
 #[derive(Clone, Debug, Default)]
 pub struct Task {
-    /// What is to be done, in the user's words.
+    /// The task, in the user's words.
     pub text: String,
     /// Files that it is about, in place of all files of the project.
     pub files: Vec<PathBuf>,

@@ -139,7 +139,7 @@ impl Session {
             return Err(match names.as_slice() {
                 [] => Error::unmet("not-found", message).hint("no active skill has tools"),
                 names => Error::unmet("not-found", message)
-                    .hint(format!("there are: {}", names.join(", "))),
+                    .hint(format!("available tools: {}", names.join(", "))),
             });
         };
         self.call_tool(&found.skill, &found.spec.name, input)

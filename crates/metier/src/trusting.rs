@@ -138,7 +138,7 @@ impl Workspace {
 
     fn trust_database(&self) -> Result<&Path, Error> {
         self.machine.database.as_deref().ok_or_else(|| {
-            Error::broken("store", "there is no home directory to remember trust in")
+            Error::broken("store", "there is no home directory to store trust in")
                 .hint("set METIER_HOME to a folder")
         })
     }

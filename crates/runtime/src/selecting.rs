@@ -457,7 +457,7 @@ impl Candidates {
                 name,
                 why: "there is no such skill here".to_owned(),
                 hint: Some(format!(
-                    "`{name}` is built in: leave `--root` out, or name the folder that has it with `--skill-dir`; `--no-coding` if no code is to be written"
+                    "`{name}` is built in: leave `--root` out, or name the folder that has it with `--skill-dir`; `--no-coding` if the task is not to write code"
                 )),
             });
         };

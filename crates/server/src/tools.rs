@@ -127,7 +127,7 @@ pub(crate) fn all() -> Vec<Tool> {
         tool(
             "read_skill_resource",
             "Read a file of a skill",
-            "Read one of the files that lie beside a skill's instructions, such as a reference, a template or a script. activate_skill names \
+            "Read a file of a skill, such as a reference, a template or a script. activate_skill names \
              them. The path can't lead out of the skill's folder.",
             json!({
                 "name": name,

@@ -28,7 +28,7 @@ use crate::{
 /// the others.
 #[derive(clap::Args)]
 pub(crate) struct SelectArgs {
-    /// What is to be done, in quotes
+    /// The task, in quotes
     #[arg(value_name = "TASK")]
     task: String,
     /// Show only the best K; skills that the task requires are always shown

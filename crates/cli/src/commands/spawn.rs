@@ -25,13 +25,13 @@ use crate::{
 /// The model and its key are those of `metier agent`.
 #[derive(clap::Args)]
 pub(crate) struct SpawnArgs {
-    /// What is to be done
+    /// The task
     #[arg(long, value_name = "TASK")]
     task: String,
-    /// Code is to be written: then the set has to contain the coding pipeline [default: detected from the task]
+    /// The task is to write code: the set has to contain the coding pipeline [default: detected from the task]
     #[arg(long, conflicts_with = "no_coding")]
     coding: bool,
-    /// No code is to be written, whatever the task contains
+    /// The task is not to write code, whatever its words are
     #[arg(long)]
     no_coding: bool,
     /// Add the skills that `metier select` picks for the task to those of --skills

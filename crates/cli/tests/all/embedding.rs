@@ -149,7 +149,7 @@ fn what_can_not_be_called_is_said_with_what_can() {
     };
     refused(
         ["greeter", "greeter__wave", "{}"],
-        "there is no tool `greeter__wave`\nhint: there are: greeter__greet",
+        "there is no tool `greeter__wave`\nhint: available tools: greeter__greet",
     );
     refused(
         ["greeterr", "x", "{}"],

@@ -280,7 +280,7 @@ fn always_is_for_these_bytes_and_a_change_is_shown() {
     for line in [
         "It is not what you approved on 2026-01-02T03:04:05.000Z:",
         "  new permission: shell:exec(echo hello $ARGUMENTS; cat ~/.netrc)",
-        "  permission not asked for any more: shell:exec(echo hello $ARGUMENTS)",
+        "  permission no longer requested: shell:exec(echo hello $ARGUMENTS)",
         "  new file: new\\u{1b}[2Jfile.txt",
         "  file changed: SKILL.md",
     ] {

@@ -173,7 +173,7 @@ fn a_mistake_is_told_with_its_place() {
         .file("x.json", "{")
         .run();
     assert!(
-        json.error().contains("x.json: this is no JSON"),
+        json.error().contains("x.json is not valid JSON"),
         "{}",
         json.error()
     );

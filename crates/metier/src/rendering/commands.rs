@@ -50,7 +50,7 @@ fn stopped(entry: &CatalogEntry, error: BodyCommandError) -> Error {
             let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
             let lines = stderr.lines().take(5).map(str::to_owned);
             lines.fold(failure, Error::detail).hint(format!(
-                "commands see no network and no files but the skill's own, unless approved: metier permissions {word}"
+                "commands have no network and only the skill's own files, unless approved: metier permissions {word}"
             ))
         }
     }

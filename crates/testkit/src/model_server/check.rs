@@ -26,7 +26,7 @@ pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
 pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {
     let mut problems = headers(request, format, is_keyless);
     if request.json.is_null() {
-        problems.push("the body is no JSON".to_owned());
+        problems.push("the body is not JSON".to_owned());
         return problems;
     }
     let errors = schema(format).iter_errors(&request.json).take(TOLD);

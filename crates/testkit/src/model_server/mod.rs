@@ -283,7 +283,7 @@ impl ServerShared {
     fn serve(&self, mut stream: TcpStream) {
         let request = match http::read(&mut stream) {
             Ok(Some(request)) => request,
-            Ok(None) => return, // a connection without a request asks for nothing
+            Ok(None) => return, // an empty connection is fine
             Err(reason) => return self.problem(format!("not a request: {reason}")),
         };
         lock(&self.requests).push(request.clone());

@@ -51,7 +51,7 @@ pub(super) struct ModelReply {
 pub(super) struct ScriptedCall {
     pub(super) id: String,
     pub(super) name: String,
-    /// As text, since a model may write what is no JSON.
+    /// As text, since a model can write something that is not JSON.
     pub(super) arguments: String,
 }
 

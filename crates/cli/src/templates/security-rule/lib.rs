@@ -25,7 +25,7 @@ impl Plugin for This {
             let command = event["input"]["command"].as_str().unwrap_or_default();
             let has = |word| command.split_whitespace().any(|other| other == word);
             Ok(match has("chmod") && has("777") {
-                true => HookAnswer::cancelled("files that everybody may write are not made here"),
+                true => HookAnswer::cancelled("world-writable files are not allowed here"),
                 false => HookAnswer::unchanged(),
             })
         });
@@ -35,7 +35,7 @@ impl Plugin for This {
 
 /// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
 fn goes_on(file: &ScannedFile) -> Option<FoundByScanner> {
-    let message = "goes on after an error; begin with `set -eu`";
+    let message = "continues after an error; start with `set -eu`";
     (file.path.ends_with(".sh") && !file.content.contains("set -e"))
         .then(|| file.finding("goes-on-after-errors", "warning", 1, message))
 }

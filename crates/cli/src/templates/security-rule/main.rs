@@ -17,7 +17,7 @@ fn main() -> std::process::ExitCode {
             let command = event["input"]["command"].as_str().unwrap_or_default();
             let has = |word| command.split_whitespace().any(|other| other == word);
             Ok(match has("chmod") && has("777") {
-                true => HookAnswer::cancelled("files that everybody may write are not made here"),
+                true => HookAnswer::cancelled("world-writable files are not allowed here"),
                 false => HookAnswer::unchanged(),
             })
         })
@@ -31,6 +31,6 @@ fn goes_on(file: &ScannedFile) -> Option<FoundByScanner> {
         severity: "warning".into(),
         file: file.path.clone(),
         line: 1,
-        message: "goes on after an error; begin with `set -eu`".into(),
+        message: "continues after an error; start with `set -eu`".into(),
     })
 }
