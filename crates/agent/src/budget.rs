@@ -156,7 +156,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_spent_is_spent_by_everybody() {
+    fn a_budget_is_shared_by_all() {
         let budget = Budget::new(FEW);
         std::thread::scope(|scope| {
             let took: Vec<bool> = (0..8)

@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_cost_what_was_said() {
+    fn tokens_have_the_configured_price() {
         const SAID: [&str; 3] = ["3", "15.00", "0.3"];
         assert_eq!(cost(SAID, 1_000_000, 0, 0), 3_000_000);
         assert_eq!(cost(SAID, 0, 1_000_000, 0), 15_000_000);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_refused() {
+    fn an_invalid_price_is_refused() {
         for text in [
             "",
             "three",

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_part_nothing_is_said() {
+    fn nothing_is_reported_about_a_part() {
         let root = tempfile::tempdir().unwrap();
         for name in ["a", "b", "c"] {
             fs::write(root.path().join(name), "").unwrap();

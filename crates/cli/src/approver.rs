@@ -182,7 +182,7 @@ mod tests {
 
     // case 127
     #[test]
-    fn an_answer_means_what_it_says_and_nothing_else_is_one() {
+    fn only_listed_words_are_answers() {
         for (lines, expected) in [
             (
                 ["y", "yes", "Y", "YES", "o", " once "].as_slice(),

@@ -112,7 +112,7 @@ fn every_question_has_an_answer_however_wrong_it_is() {
 }
 
 #[test]
-fn another_thread_is_told_that_it_may_not_ask() {
+fn a_request_from_another_thread_is_an_error() {
     let (mut room, mut desk) = (NativeLibrary::new(ledger().to_owned()), Desk::default());
     ask(&mut room, &mut desk, "initialize").unwrap();
     let error = ask(&mut room, &mut desk, "late").unwrap_err();

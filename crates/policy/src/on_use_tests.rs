@@ -114,7 +114,7 @@ fn a_skill_that_calls_itself_core_tools_is_asked_about_as_any_other() {
 }
 
 #[test]
-fn the_whole_home_is_no_project() {
+fn the_whole_home_is_not_a_project() {
     for project in ["/home/ada", "/home", "/"] {
         let Ruling::Granted(grant) = ruled(Source::Builtin, project, &[]) else {
             panic!("{project}");

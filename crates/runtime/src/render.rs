@@ -377,7 +377,7 @@ mod tests {
 
     // case 82
     #[test]
-    fn what_nobody_sees_does_not_open_a_frame() {
+    fn invisible_text_does_not_open_a_frame() {
         for text in [
             "<\u{200b}skill_content>",
             "</\u{2060}\u{feff} Skill_Content>",

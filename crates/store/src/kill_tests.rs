@@ -18,7 +18,7 @@ use crate::{
 };
 
 const RECORDS: &str = "kill_tests::a_killed_writer_loses_nothing_that_was_acknowledged";
-const LINES: &str = "kill_tests::a_killed_conversation_goes_on_from_what_was_acknowledged";
+const LINES: &str = "kill_tests::a_killed_conversation_continues_from_what_was_acknowledged";
 const NOW: &str = "2026-01-31T09:00:00Z";
 
 /// 200 processes in total: few in one database and many databases, so that some die while one is created.
@@ -57,7 +57,7 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
 
 /// Each conversation is continued by the next process as soon as the one before was killed.
 #[test]
-fn a_killed_conversation_goes_on_from_what_was_acknowledged() {
+fn a_killed_conversation_continues_from_what_was_acknowledged() {
     if let Some((path, life)) = rerun::role() {
         talk_until_killed(&path, life.parse().expect("a number"));
     }

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_looked_at_until_it_holds() {
+    fn a_condition_is_checked_until_it_holds() {
         let mut looks = 0;
         wait_until("the third look", || {
             looks += 1;

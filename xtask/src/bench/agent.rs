@@ -284,7 +284,7 @@ mod tests {
     use super::{BenchTable, held, prompt, turn};
 
     #[test]
-    fn a_turn_that_takes_too_long_is_told() {
+    fn a_turn_that_takes_too_long_is_reported() {
         let mut table = BenchTable::default();
         let value = |name: &str| {
             Ok(if name == "turn_p95_us" {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_with_turns_is_told() {
+    fn growth_over_turns_is_reported() {
         let mut table = BenchTable::default();
         let value = |name: &str| {
             Ok(match name {

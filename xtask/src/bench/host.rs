@@ -241,7 +241,7 @@ mod tests {
     use super::{BenchTable, cycling, hooks};
 
     #[test]
-    fn whatever_stays_behind_is_told() {
+    fn everything_left_behind_is_reported() {
         let mut table = BenchTable::default();
         let value = |name: &str| Ok(if name == "children_after" { 1.0 } else { 0.0 });
         cycling(&mut table, 10, value).unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_are_told_in_milliseconds() {
+    fn times_of_hooks_are_in_milliseconds() {
         let mut table = BenchTable::default();
         hooks(&mut table, |_| Ok(1_500.0), |_| Ok(900.0)).unwrap();
         assert_eq!(table.verdicts(), ["MISSED", "ok", "MISSED", "ok"]);

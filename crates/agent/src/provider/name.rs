@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_whose_it_is() {
+    fn a_name_contains_its_owner() {
         let check = |text: &str, default, expected: &str| {
             let name = ModelName::parse(text, default).unwrap();
             assert_eq!(name.to_string(), expected, "{text}");

@@ -245,7 +245,7 @@ fn a_skill_may_want_another_model_for_its_turn() {
 }
 
 #[test]
-fn a_skill_of_the_opening_has_the_model_that_it_wants() {
+fn a_skill_of_the_opening_gets_the_model_that_it_requires() {
     let room = AgentRoom::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("Deeper.")]);
     room.skill(
         "thinker",
@@ -295,7 +295,7 @@ fn without_the_price_of_every_answer_there_is_no_cost() {
 }
 
 #[test]
-fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
+fn an_unavailable_model_does_not_stop_the_conversation() {
     let room = AgentRoom::new([ScriptedTurn::text("Anyway.")]);
     room.skill("thinker", "model: openai/sonnet\n", "Think.\n");
     let output = room.run(&["agent", "/thinker what is it?"]);

@@ -237,7 +237,7 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
 }
 
 #[test]
-fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
+fn the_second_writer_of_a_conversation_is_refused() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     // The first one has taken it up, and waits for its model.
@@ -275,7 +275,7 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
 }
 
 #[test]
-fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
+fn an_overtaken_program_reports_it_and_writes_nothing() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     let path = room.stage.context.path("~/.local/share/metier/metier.db");

@@ -82,7 +82,7 @@ fn call(name: &str, arguments: &str) -> ScriptedTurn {
 }
 
 #[test]
-fn arguments_that_are_no_json_run_nothing() {
+fn arguments_that_are_not_json_run_nothing() {
     for format in FORMATS {
         for bad in ["{\"command\": \"touch done\"", "[]", "\"x\"", "nul", "{}}"] {
             let (output, said) = goes_on(
@@ -285,7 +285,7 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
 }
 
 #[test]
-fn a_skill_that_the_scanner_blocks_is_loaded_by_nobody() {
+fn a_skill_that_the_scanner_blocks_is_never_loaded() {
     let mut room = AgentRoom::new([
         ScriptedTurn::calls([("activate_skill", json!({ "name": "sync" }))]),
         ScriptedTurn::text("I may not."),
@@ -309,7 +309,7 @@ fn a_skill_that_the_scanner_blocks_is_loaded_by_nobody() {
 }
 
 #[test]
-fn a_spawn_that_contradicts_itself_asks_nobody() {
+fn a_contradictory_spawn_sends_no_request() {
     let room = AgentRoom::new([
         ScriptedTurn::calls([
             (
@@ -375,7 +375,7 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
 }
 
 #[test]
-fn a_storm_of_refusals_ends_and_the_session_goes_on() {
+fn a_storm_of_refusals_ends_and_the_session_continues() {
     for format in FORMATS {
         let mut script: Vec<ScriptedTurn> =
             (0..5).map(|_| ScriptedTurn::status(429, None)).collect();
@@ -454,7 +454,7 @@ fn texts_that_close_our_frames_close_nothing() {
 
 // case 72
 #[test]
-fn a_name_inside_of_something_else_means_no_skill() {
+fn a_name_inside_other_text_names_no_skill() {
     let room = AgentRoom::new([ScriptedTurn::text("No skill was meant.")]);
     room.skill("deploy", "", "The rule of DEPLOY.\n");
     let said = "look at src/deploy and https://host/deploy and a$deploy, /deploy/x, $deploy/bin, redeploy, /deploy.sh";
@@ -467,7 +467,7 @@ fn a_name_inside_of_something_else_means_no_skill() {
 
 // case 59, 72
 #[test]
-fn what_a_tool_says_is_cut_and_does_not_reach_the_terminal() {
+fn text_of_a_tool_is_cut_and_does_not_reach_the_terminal() {
     let command = "head -c 10000000 /dev/zero | tr '\\0' x";
     let painted = "printf '\\033[2J\\033]0;owned\\007hello\\n'; exit 3";
     let room = AgentRoom::new([
@@ -533,7 +533,7 @@ fn odd_ends_of_an_answer_are_ends() {
 
 /// The same handle twice, and none at all, as servers of one's own send them.
 #[test]
-fn handles_that_repeat_or_are_missing_are_told_apart() {
+fn repeated_and_missing_handles_are_distinguished() {
     let anthropic = |id: &str, index: usize| {
         let begin = json!({ "type": "content_block_start", "index": index,
             "content_block": { "type": "tool_use", "id": id, "name": "list_skills", "input": {} } });

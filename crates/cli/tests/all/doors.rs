@@ -154,7 +154,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
 
 // case 119, 128
 #[test]
-fn every_permission_is_refused_by_the_program_until_somebody_gives_it() {
+fn every_permission_is_refused_until_it_is_granted() {
     for permission in Permission::ALL {
         let stage = Stage::new();
         let asked = ["shell:exec(scripts/*)", permission.as_str()];

@@ -82,7 +82,7 @@ fn a_grant_is_seen_in_the_command_line() {
 }
 
 #[test]
-fn without_deno_whoever_wants_it_is_told() {
+fn without_deno_a_skill_that_requires_it_is_reported() {
     let mut live = Live::new();
     live.hooked("a", &[], &[(HANDLER, "export default () => {};\n")]);
     for (configured, why) in [

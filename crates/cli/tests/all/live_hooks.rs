@@ -104,7 +104,7 @@ fn sources_are_roots_on_the_command_line() {
 }
 
 #[test]
-fn a_hook_cancels_a_call_and_nobody_after_it_hears_of_it() {
+fn a_hook_cancels_a_call_and_later_hooks_do_not_see_it() {
     for (guise, file, code) in [
         (
             "starlark",

@@ -194,7 +194,7 @@ fn alone() {
 }
 
 #[test]
-fn the_memory_of_whoever_calls_it_does_not_follow() {
+fn the_memory_of_the_caller_does_not_grow() {
     println!("{}", alone_in_a_process("live_hostile::alone", MARK, "1"));
 }
 

@@ -343,7 +343,7 @@ fn alone() {
 }
 
 #[test]
-fn whoever_calls_bad_libraries_keeps_nothing_of_them() {
+fn bad_libraries_leave_nothing_in_the_caller() {
     println!("{}", alone_in_a_process("live_native::alone", MARK, "1"));
 }
 

@@ -243,7 +243,7 @@ fn a_handler_changes_and_blocks_calls() {
 }
 
 #[test]
-fn where_nothing_can_be_changed_messages_are_said() {
+fn where_nothing_can_be_changed_messages_are_printed() {
     let handler =
         "export default (event) => { event.messages.push(event.type + ':' + event.action); };\n";
     for engine in engines() {
@@ -555,7 +555,7 @@ fn the_example_reminds_in_every_engine() {
 /// with `METIER_HOOKED_SKILL=DIR cargo test -p metier --test all -- --ignored --nocapture a_skill_of_somebody_else`.
 #[test]
 #[ignore = "needs a skill with handlers, in METIER_HOOKED_SKILL"]
-fn a_skill_of_somebody_else_says_the_same_in_every_engine() {
+fn a_third_party_skill_behaves_the_same_in_every_engine() {
     let skill = std::env::var_os("METIER_HOOKED_SKILL").expect("METIER_HOOKED_SKILL is a folder");
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for engine in engines() {

@@ -349,14 +349,14 @@ fn one_invokes_another_and_gets_its_answer() {
 }
 
 #[test]
-fn whoever_is_invoked_reads_nothing_that_the_other_may_not() {
+fn an_invoked_skill_reads_nothing_that_its_caller_may_not() {
     let said = invoking(&["skill:invoke(b)"]);
     assert_eq!(said["result"]["output"]["error"]["code"], -32_001, "{said}");
     assert!(!said.to_string().contains("Good day"), "{said}");
 }
 
 #[test]
-fn whoever_may_not_invoke_is_refused() {
+fn invoking_without_the_permission_is_refused() {
     for permissions in [&[][..], &["skill:invoke(c)"]] {
         let said = invoking(permissions);
         assert_eq!(said["error"]["code"], -32_001, "{permissions:?}: {said}");

@@ -39,7 +39,7 @@ const OWN_SETTINGS: &[(&str, &str)] = &[
 
 // case 41
 #[test]
-fn settings_inside_of_a_skill_change_nothing() {
+fn settings_inside_a_skill_change_nothing() {
     let mut stage = Stage::new();
     stage.context.unset("METIER_SKILLS_SECURITY_SCAN_ON_LOAD");
     stage.skill("sync", "", "Run scripts/sync.sh.\n");

@@ -222,7 +222,7 @@ fn a_link_in_the_place_of_an_approved_folder_is_refused() {
 }
 
 #[test]
-fn links_inside_of_an_approved_folder_lead_nowhere() {
+fn links_inside_an_approved_folder_lead_nowhere() {
     let stage = Stage::new();
     stage.context.write("~/outside.txt", "mine\n");
     let outside = stage.context.path("~/outside.txt");
@@ -275,7 +275,7 @@ fn a_script_that_is_a_link_does_not_run() {
 
 /// What was denied inside of what was allowed is denied to children too.
 #[test]
-fn a_no_inside_of_a_yes_holds() {
+fn a_denial_inside_an_approval_holds() {
     let stage = Stage::new();
     stage.context.write("keep/a.txt", "mine\n");
     stage.context.write("read/b.txt", "canary-3302\n");
@@ -307,7 +307,7 @@ fn a_no_inside_of_a_yes_holds() {
 
 // case 87
 #[test]
-fn what_stays_behind_is_ended_and_the_receipt_says_so() {
+fn remaining_processes_are_killed_and_the_receipt_records_it() {
     let stage = Stage::new();
     let script = "setsid sh -c '(while [ -d out ]; do echo tick >>out/late; sleep 0.2; done) </dev/null >/dev/null 2>&1 &' &\n\
                   while [ ! -s out/late ]; do sleep 0.05; done\necho left\n";
@@ -544,7 +544,7 @@ fn where_there_are_no_namespaces_landlock_holds() {
 /// Whoever keeps our state inside of a project has not given it to the project's skills.
 // case 94
 #[test]
-fn our_own_state_inside_of_the_project_stays_ours() {
+fn the_state_of_metier_inside_the_project_is_protected() {
     let mut stage = Stage::new();
     let own = stage.context.dir("state");
     stage.context.env("METIER_HOME", &own);
@@ -581,7 +581,7 @@ fn our_own_state_inside_of_the_project_stays_ours() {
 /// Files that hold answers, receipts and secrets are for their owner.
 // case 106
 #[test]
-fn our_own_state_is_for_nobody_else() {
+fn the_state_of_metier_is_private() {
     let stage = Stage::new();
     stage.scripted("w", EVERYWHERE, "true\n");
     assert_eq!(stage.exec("w", &[]).code, 0);
@@ -628,7 +628,7 @@ fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
 
 // case 94
 #[test]
-fn a_repository_inside_of_the_project_has_hooks_too() {
+fn a_repository_inside_the_project_has_hooks_too() {
     let stage = project();
     stage
         .context

@@ -63,7 +63,7 @@ fn outside(stage: &Stage) -> PathBuf {
 
 // case 94, 161
 #[test]
-fn a_host_function_writes_no_protected_place_outside_of_project_and_home() {
+fn a_host_function_writes_no_protected_place_outside_project_and_home() {
     under_every_condition(|stage| {
         let outside = outside(stage);
         let grant = format!("file:write({}/**)", outside.display());
@@ -414,7 +414,7 @@ fn one_child_does_not_see_the_files_of_another_one_that_starts_later() {
 
 // case 93, 166
 #[test]
-fn nothing_of_other_processes_is_read_by_whoever_may_read_everything() {
+fn a_grant_for_all_files_excludes_other_processes() {
     under_every_condition(|stage| {
         starlark(
             stage,

@@ -33,7 +33,7 @@ fn nowhere(stage: &Stage, shown: &[&str], values: &[&str]) {
 
 // case 93, 100
 #[test]
-fn the_user_s_variables_reach_nobody() {
+fn the_user_s_variables_reach_no_child() {
     let mut stage = Stage::new();
     for (name, value) in PARENT {
         stage.context.env(name, value);

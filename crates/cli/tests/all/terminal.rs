@@ -165,7 +165,7 @@ fn anything_but_a_clear_yes_is_a_no() {
 }
 
 #[test]
-fn a_no_that_was_kept_says_how_to_take_it_back() {
+fn a_stored_denial_shows_how_to_revoke_it() {
     let stage = needed!(stage());
     stage.run(&["permissions", "greet", "--deny"]);
     let talk = talk(&stage, SHOW, "");
@@ -176,7 +176,7 @@ fn a_no_that_was_kept_says_how_to_take_it_back() {
 
 /// Instructions on a web page may have a second line; whoever pastes both has not read the question.
 #[test]
-fn what_was_typed_before_the_question_is_no_answer() {
+fn input_before_the_question_is_not_an_answer() {
     let stage = needed!(stage());
     let talk = talk_after(&stage, SHOW, "a\no\na\n", "\n");
     assert!(talk.asked(), "{talk:?}");
@@ -367,7 +367,7 @@ fn a_skill_does_not_write_the_question() {
 
 // case 128
 #[test]
-fn nobody_is_asked_who_can_not_see_the_question() {
+fn no_question_is_asked_without_a_terminal() {
     let stage = needed!(stage());
     let json = talk(&stage, &["show", "greet", "--json"], "a\n");
     assert!(!json.asked() && json.code == 1, "{json:?}");

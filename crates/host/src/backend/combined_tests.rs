@@ -154,7 +154,7 @@ fn the_first_that_cancels_ends_it() {
 }
 
 #[test]
-fn one_that_fails_is_told_of_and_the_others_go_on() {
+fn a_failed_one_is_reported_and_the_others_continue() {
     let (mut two, _) = several(&[("x", Does::Fail, false), ("b", Does::Append, false)]);
     assert_eq!(
         hook(&mut *two).unwrap(),
@@ -183,7 +183,7 @@ fn a_failure_that_must_count_counts() {
 }
 
 #[test]
-fn whoever_waits_for_ever_is_answered() {
+fn an_endless_wait_is_answered() {
     let (mut two, _) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
     let params = json!({ "phase": PHASE, "event": { "trail": [] } });
     let answer = two.call(method::HOOK, params, &Nobody, Duration::MAX);
@@ -191,7 +191,7 @@ fn whoever_waits_for_ever_is_answered() {
 }
 
 #[test]
-fn whoever_contributed_a_tool_answers_for_it() {
+fn a_tool_is_answered_by_the_skill_that_registered_it() {
     let (mut two, _) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
     let mut call = |name: &str| {
         let params = json!({ "name": name, "input": {} });

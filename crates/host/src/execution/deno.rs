@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_denied_inside_of_what_is_allowed() {
+    fn a_denied_place_inside_an_allowed_one_is_denied() {
         let openings = Openings {
             read: paths(&["/workspace"]),
             deny_read: paths(&["/workspace/.env", "/home/user/.ssh"]),

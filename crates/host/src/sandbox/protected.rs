@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_case_are_one_where_the_folder_says_so() {
+    fn names_that_differ_in_case_are_one_where_the_folder_ignores_case() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         let folds = NameSet::of(&folder) == NameSet::Folded;

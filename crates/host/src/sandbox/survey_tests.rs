@@ -165,7 +165,7 @@ fn a_renamed_repository_is_none_by_its_new_name() {
 
 // case 173
 #[test]
-fn more_files_than_can_be_looked_at_are_an_error_that_names_the_folder() {
+fn more_files_than_the_limit_are_an_error_that_names_the_folder() {
     let (_folder, root, guard) = guard();
     for number in 0..20 {
         write(&root.join(format!("a/{number}")));

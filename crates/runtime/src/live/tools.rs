@@ -144,7 +144,7 @@ mod tests {
 
     // case 137
     #[test]
-    fn nobody_stands_in_the_place_of_a_core_tool() {
+    fn no_skill_replaces_a_core_tool() {
         for name in ["read", "Shell", "GREP", "speckit", "OpenCode"] {
             assert_eq!(
                 named("a", Source::Inline, &[spec(name)]),

@@ -140,7 +140,7 @@ fn what_nobody_registered_is_not_there() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_all_the_same() {
+fn an_invalid_request_is_answered() {
     let first = Session::new("").tool("t", json!({})).run_as_is();
     assert_eq!(
         (first.code(), first.complaint()),
@@ -201,7 +201,7 @@ fn shutdown_is_the_end() {
 }
 
 #[test]
-fn a_line_without_end_is_the_end() {
+fn an_endless_line_ends_the_session() {
     let transcript = Session::new("").line("x".repeat(MAX_FRAME + 1)).run();
     assert!(matches!(
         transcript.end,

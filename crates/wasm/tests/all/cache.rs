@@ -61,7 +61,7 @@ fn it_is_compiled_once() {
 }
 
 #[test]
-fn what_was_touched_is_made_anew() {
+fn touched_pages_are_reset() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("wasm");
     let cache = Cache::new(folder.clone());

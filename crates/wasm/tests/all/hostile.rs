@@ -230,7 +230,7 @@ fn bombs_are_refused_or_compiled() {
 
 // case 139
 #[test]
-fn imports_that_nobody_offers_are_named() {
+fn unknown_imports_are_named() {
     let strange = r#"(module (import "env" "system" (func (param i32) (result i32))) (import "env" "exec" (func)) (func (export "_start")))"#;
     refused(
         strange,

@@ -39,7 +39,7 @@ fn packages_and_git_are_passed_over() {
 
 // case 59
 #[test]
-fn strange_folder_names_are_found_and_panic_nobody() {
+fn strange_folder_names_are_found_without_a_panic() {
     let world = World::new();
     let names = [
         b"\xff\xfe".to_vec(),

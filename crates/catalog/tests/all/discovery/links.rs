@@ -109,7 +109,7 @@ fn links_back_into_the_root_are_not_walked_again() {
 }
 
 #[test]
-fn links_to_files_are_no_skills() {
+fn links_to_files_are_not_skills() {
     let world = World::new();
     world.skill("root/good");
     world.link("/etc/passwd", "root/file");

@@ -82,7 +82,7 @@ fn an_approved_address_answers() {
 }
 
 #[test]
-fn a_body_and_headers_are_sent_and_a_status_is_no_error() {
+fn a_body_and_headers_are_sent_and_a_status_is_not_an_error() {
     let server = Server::start(|mut stream, seen| {
         let mut head = super::read_head(&mut stream);
         let mut body = [0; 4];
@@ -120,7 +120,7 @@ fn a_body_and_headers_are_sent_and_a_status_is_no_error() {
 
 // case 107
 #[test]
-fn no_spelling_of_loopback_reaches_a_server_that_nobody_approved() {
+fn no_spelling_of_loopback_reaches_an_unapproved_server() {
     let server = Server::saying("secret");
     let port = server.address.port();
     for host in [
@@ -348,7 +348,7 @@ fn five_redirects_are_followed_and_not_fifty() {
 
 // case 110
 #[test]
-fn from_https_there_is_no_way_to_http() {
+fn https_never_redirects_to_http() {
     let plain = Server::saying("plain");
     let (secure, root) = Server::secure(
         &["api.example.com"],

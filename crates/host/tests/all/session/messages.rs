@@ -72,7 +72,7 @@ fn nonsense_is_shown_and_passed_over() {
 
 // case 134
 #[test]
-fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
+fn an_answer_that_is_not_json_is_text() {
     for (result, why) in [
         ("NaN", "expected value"),
         ("\"\\ud800\"", "unexpected end of hex escape"),
@@ -144,7 +144,7 @@ fn batches_are_refused() {
 
 // case 135
 #[test]
-fn floods_of_what_nobody_waits_for_come_to_an_end() {
+fn floods_of_notifications_are_limited() {
     for flood in [
         "send(method='progress', params={'at': 1})",
         "send(id=id + 7, result=1)",

@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_code_two_blocks_a_call_and_is_told_elsewhere() {
+    fn exit_code_two_blocks_a_call_and_is_only_reported_elsewhere() {
         let pre = hook("PreToolUse", HookPhase::BeforeToolCall);
         assert_eq!(blocked(&pre, "no\n").cancel.as_deref(), Some("no"));
         assert_eq!(blocked(&pre, "").cancel.as_deref(), Some("exit code 2"));
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_plainly_is_told() {
+    fn plain_output_is_logged() {
         let start = hook("SessionStart", HookPhase::ConversationStart);
         let told = |stdout: &str| printed(&start, stdout).told;
         assert_eq!(told("Be kind.\n").as_deref(), Some("Be kind."));
