@@ -160,7 +160,7 @@ fn a_mistake_hides_nothing_else() {
     assert!(!loaded.config.security.block_critical);
     assert!(
         loaded.config.enabled,
-        "a line below a broken header belongs to nobody"
+        "a line below a broken header belongs to no table"
     );
     let places: Vec<_> = loaded.problems.iter().map(|problem| problem.line).collect();
     assert_eq!(

@@ -67,7 +67,7 @@ fn a_library_that_is_not_there_is_an_answer() {
     assert!(error.message.starts_with(expected), "{}", error.message);
 }
 
-/// As a process of its own, like a skill's: what the library counts, nobody else adds to.
+/// In its own process, like a skill's: nothing else adds to the counters of the library.
 #[test]
 fn every_answer_is_given_back_once_and_the_skill_at_the_end() {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ledger.txt");

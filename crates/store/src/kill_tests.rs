@@ -72,7 +72,7 @@ fn a_killed_conversation_continues_from_what_was_acknowledged() {
                     let acknowledged = live(LINES, path, life);
                     known = check_lines(path, life, known, &acknowledged);
                 }
-                assert!(!known.is_empty(), "nobody got to say anything");
+                assert!(!known.is_empty(), "no line was written");
             });
         }
     });
@@ -176,7 +176,7 @@ fn acknowledge(record: &str) {
     output
         .write_all(format!("\n{record}\n").as_bytes())
         .and_then(|()| output.flush())
-        .expect("somebody listens");
+        .expect("there is a receiver");
 }
 
 /// The database opens, contains everything that was acknowledged, and its chain is whole.

@@ -1,4 +1,4 @@
-//! Nothing grows without end.
+//! Nothing grows without limit.
 
 use metier_agent::{Cancel, ModelError, ProviderKind, ProviderLimits};
 use metier_testkit::model_server::{ModelServer, ScriptedTurn};

@@ -329,7 +329,7 @@ fn a_turn_has_its_own_rates() {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let requests = room.finish();
     assert!(last_message(&requests[1]).contains("hello"));
-    // Loading the skill again does not begin a new turn; what somebody says next does.
+    // Loading the skill again does not begin a new turn; the user's next message does.
     let refused = last_message(&requests[2]);
     let limit = "the limit of 1 in one turn is reached";
     assert!(refused.contains(limit), "{refused}");

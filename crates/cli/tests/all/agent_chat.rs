@@ -316,11 +316,11 @@ fn a_tool_that_runs_ends_with_the_turn() {
     assert_eq!(room.finish().len(), 1);
 }
 
-/// What can't be ended soon, such as a request that nobody answers, is not waited for by whoever presses Ctrl-C again.
+/// A second Ctrl-C does not wait for a request that gets no answer.
 #[test]
 fn the_second_interrupt_ends_the_program() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = nobody.local_addr().unwrap().port();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
     let room = AgentRoom::new([]);
     let front = format!(
         "types: [workflow]\npermissions: [\"net:fetch(127.0.0.1:{port})\"]\nimplementation: {{backend: starlark, entrypoint: skill.star}}\n"
@@ -331,7 +331,7 @@ fn the_second_interrupt_ends_the_program() {
         format!("def wait(input):\n    return fetch(\"http://127.0.0.1:{port}/\").body\n\nregister_workflow(\"patient\", wait)\n"),
     );
     let mut child = start(&room, &["--approve-skills", "patient", "run", "patient"]);
-    let (mut connection, _) = nobody.accept().unwrap();
+    let (mut connection, _) = silent.accept().unwrap();
     assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
     // An answer that begins and never ends.
     let begin = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nwait";
@@ -348,7 +348,7 @@ fn the_second_interrupt_ends_the_program() {
     assert!(room.finish().is_empty());
 }
 
-/// In a pipe nobody is there to say what comes instead.
+/// In a pipe there is no user to continue.
 #[test]
 fn an_interrupt_ends_a_chat_from_a_pipe() {
     let room = AgentRoom::new([ScriptedTurn::hang()]);
@@ -393,7 +393,7 @@ fn a_beginning_that_fits_several_names_them() {
     assert_eq!(room.finish().len(), 1);
 }
 
-/// What happens on the way is said on stderr, what sub-agents do a step further in; thoughts and long answers of tools only to whoever asks.
+/// Events are printed on stderr, those of sub-agents indented; thoughts and long tool results only with `-v`.
 #[test]
 fn events_are_printed_beside_the_answer() {
     let script = || {

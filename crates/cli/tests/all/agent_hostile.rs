@@ -277,7 +277,7 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
         );
         assert!(told(&output, "skill_activated").is_empty());
         let requests = room.finish();
-        assert_eq!(requests.len(), 2, "no sub-agent asked anybody");
+        assert_eq!(requests.len(), 2, "no sub-agent sent a request");
         let asked = format!("{}{}", requests[0].json, requests[1].json);
         assert!(!asked.contains("SECRET"), "{asked}");
         assert!(!requests[0].json.to_string().contains("hidden"));

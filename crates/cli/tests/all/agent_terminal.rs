@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, last_message};
 
-/// Whoever has approved the core tools is asked nothing.
+/// With approved core tools there is no question.
 const CHAT: &[&str] = &["chat", "--approve-skills", "core-tools"];
 
 const PROMPT: &str = "> ";

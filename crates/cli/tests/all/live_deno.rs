@@ -77,7 +77,7 @@ fn a_grant_is_seen_in_the_command_line() {
         !said.contains("--allow-net") && !said.contains("--allow-write"),
         "{said}"
     );
-    // Nobody asked, nobody is told.
+    // No request, no message.
     assert!(!told("").contains("--allow-read"));
 }
 

@@ -1,4 +1,4 @@
-//! Libraries that mean harm, or were only built wrong: each is a typed error for whoever called, the host is unharmed, and the next call works.
+//! Malicious and broken libraries: each is a typed error for the caller, the host is unharmed, and the next call works.
 //!
 //! They are real libraries, built here from C with `cc`; all but what is wrong with them is in `../native/good.c`.
 
@@ -19,7 +19,7 @@ const MARK: &str = "METIER_TEST_NATIVE";
 const TIMED_OUT: &str = "took longer than 2 s and was stopped";
 const GONE: &str = "ended before it answered `tool/execute`: ";
 
-/// Bodies of the tool, and what whoever calls it is told; `|` is between what may be said instead.
+/// Bodies of the tool, and the error that its caller gets; `|` separates alternatives.
 const CALLS: &[(&str, &str, &str)] = &[
     (
         "segfault",
@@ -314,7 +314,7 @@ fn a_library_that_misbehaves_costs_its_call_and_nothing_else() {
     });
 }
 
-/// The child. It does nothing when somebody runs all ignored tests.
+/// The child. It does nothing when all ignored tests are run.
 #[test]
 #[ignore = "run by the test below"]
 fn alone() {

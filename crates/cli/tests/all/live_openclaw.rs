@@ -395,7 +395,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
         &["hook:before_prompt_build failed: error"],
     ),
     (
-        "allocates without end",
+        "allocates without limit",
         "export default () => { const all = []; for (;;) all.push(new Array(1e6).fill('x' + all.length)); };",
         &["of memory", "took longer than", "ended"],
     ),
@@ -551,7 +551,7 @@ fn the_example_reminds_in_every_engine() {
     }
 }
 
-/// What a skill of somebody else adds to a prompt, by its handlers in TypeScript and in JavaScript, in every engine: all the same. Run it
+/// What a third-party skill adds to a prompt, by its handlers in TypeScript and in JavaScript, in every engine: all the same. Run it
 /// with `METIER_HOOKED_SKILL=DIR cargo test -p metier --test all -- --ignored --nocapture a_skill_of_somebody_else`.
 #[test]
 #[ignore = "needs a skill with handlers, in METIER_HOOKED_SKILL"]

@@ -122,7 +122,7 @@ fn the_instruction_reaches_the_model_of_opencode_and_its_files_are_in_the_projec
     );
     assert_eq!(context.read("hello.txt"), "hello\n");
     assert!(!project.join("pwned").exists());
-    // One to do it and one to end; nothing was asked about a title, and nothing of anybody else.
+    // One to do it and one to end; no request for a title, and none to another host.
     let requests = server.finish();
     assert_eq!(requests.len(), 2);
     assert!(
@@ -188,7 +188,7 @@ fn a_key_and_a_host_that_the_user_adds_are_enough_for_a_provider() {
         assert_eq!(request.header("x-api-key"), Some("sk-of-the-user"));
         assert_eq!(request.json["model"], "claude-sonnet-4-5");
     }
-    // It ran behind the fence, with its instruction in the book, and reached nobody but that host.
+    // It ran in the sandbox, with its instruction in the receipt, and reached only that host.
     let receipts = receipts(&context);
     let ran = receipts
         .iter()

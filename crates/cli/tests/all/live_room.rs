@@ -1,4 +1,4 @@
-//! The room in which skills with code are tested: the stage of `stage.rs`, and a session inside of the test itself.
+//! The fixture for skills with code: the stage of `stage.rs`, and a session inside the test itself.
 //!
 //! A session is made of the same parts as in the program. Its workers and children are real ones: the interpreter of Starlark and the
 //! fence around a program are the built `metier`.
@@ -285,7 +285,7 @@ pub(crate) fn left_in(place: &str) -> Vec<String> {
     }
 }
 
-/// Processes that name a place in their arguments or work in it, and workers that nobody talks to any more.
+/// Processes that name a place in their arguments or work in it, and workers without a parent.
 fn running(place: &str) -> Vec<String> {
     processes(|folder, words| {
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
@@ -354,7 +354,7 @@ pub(crate) fn python(body: &str) -> String {
     )
 }
 
-/// A skill for a shell, which answers each request with what is written for its method, and without end to those that are not there.
+/// A skill as a shell script, which answers each method with a fixed text, and never stops answering unknown ones.
 pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
     let cases: String = answers
         .iter()

@@ -329,7 +329,7 @@ fn a_folder_is_written_but_not_what_others_obey() {
 const INVOKES: &str =
     r#"{"method":"host/invoke_skill","params":{"name":"b","tool":"greet","input":{}}}"#;
 
-/// A skill that invokes `b`, which reads `greeting.txt`: both are instances in this process, one inside of the other.
+/// A skill that invokes `b`, which reads `greeting.txt`: both are instances in this process, one inside the other.
 fn invoking(permissions: &[&str]) -> Value {
     let live = Live::new();
     live.stage.context.write("greeting.txt", "Good day");
@@ -381,7 +381,7 @@ fn section(number: u8, content: &[u8]) -> Vec<u8> {
     [&[number][..], &leb(content.len()), content].concat()
 }
 
-/// A valid module that nobody compiles in a second: a thousand functions of ten thousand instructions each.
+/// A valid module that takes more than a second to compile: a thousand functions of ten thousand instructions each.
 fn bomb() -> Vec<u8> {
     const FUNCTIONS: usize = 1_000;
     // A local that is added to itself, and the end.

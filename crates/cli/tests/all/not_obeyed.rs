@@ -1,4 +1,4 @@
-//! What metier does not obey: settings inside of a skill, names in the output of a tool, the clock of the machine.
+//! What metier ignores: settings inside a skill, names in the output of a tool, the clock of the machine.
 
 use std::{
     fs,

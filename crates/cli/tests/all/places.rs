@@ -273,7 +273,7 @@ fn a_script_that_is_a_link_does_not_run() {
     }
 }
 
-/// What was denied inside of what was allowed is denied to children too.
+/// A denied place inside an allowed one is denied to children too.
 #[test]
 fn a_denial_inside_an_approval_holds() {
     let stage = Stage::new();
@@ -325,7 +325,7 @@ fn remaining_processes_are_killed_and_the_receipt_records_it() {
         field(&receipt, "reason").contains("left processes running"),
         "{receipt}"
     );
-    // Whoever still lived would have written several times by now.
+    // A surviving process would have written several times by now.
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(fs::metadata(&late).unwrap().len(), size, "it still writes");
 }
@@ -348,7 +348,7 @@ fn a_fork_bomb_is_bounded() {
     assert_eq!(after.code, 0, "the machine works: {}", after.snapshot());
 }
 
-/// Whoever takes the fence away is told so by the receipt; nobody else can.
+/// A run without the sandbox is recorded in the receipt; only the user can request one.
 // case 95
 #[test]
 fn a_run_without_a_fence_is_on_record() {
@@ -541,7 +541,7 @@ fn where_there_are_no_namespaces_landlock_holds() {
     );
 }
 
-/// Whoever keeps our state inside of a project has not given it to the project's skills.
+/// The state of metier inside a project is not given to the project's skills.
 // case 94
 #[test]
 fn the_state_of_metier_inside_the_project_is_protected() {

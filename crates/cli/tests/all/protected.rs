@@ -49,7 +49,7 @@ pub(crate) fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> Stri
     output.stdout + &output.stderr
 }
 
-/// A repository that is neither in the project nor in the home, for everybody to write.
+/// A world-writable repository that is neither in the project nor in the home.
 fn outside(stage: &Stage) -> PathBuf {
     let home = stage.context.home().canonicalize().unwrap();
     let outside = home.with_file_name("outside");

@@ -281,7 +281,7 @@ fn a_command_that_fails_does_not_tell_either() {
     nowhere(&stage, &[&output.stderr, &output.stdout], &[KEY]);
 }
 
-/// Variables that are code reach no child, whoever set them.
+/// Variables that are code reach no child, wherever they are set.
 // case 102
 #[test]
 fn variables_that_are_code_are_not_passed_on() {

@@ -174,7 +174,7 @@ fn a_stored_denial_shows_how_to_revoke_it() {
     assert!(talk.screen.contains(hint), "{talk:?}");
 }
 
-/// Instructions on a web page may have a second line; whoever pastes both has not read the question.
+/// Instructions on a web page can have a second line; a user who pastes both has not read the question.
 #[test]
 fn input_before_the_question_is_not_an_answer() {
     let stage = needed!(stage());
@@ -184,7 +184,7 @@ fn input_before_the_question_is_not_an_answer() {
     assert!(!talk.screen.contains("\nhello"), "{talk:?}");
 }
 
-/// Whoever trusts a folder has seen what is in it, and what the scanner found there.
+/// A user who trusts a folder has seen its skills, and what the scanner found there.
 #[test]
 fn trust_is_given_after_a_look_and_a_yes() {
     let stage = needed!(stage());
@@ -288,7 +288,7 @@ fn always_is_for_these_bytes_and_a_change_is_shown() {
     }
 }
 
-/// The question is about bytes. Those that took their place while somebody was reading don't run.
+/// The question is about bytes. Bytes that replaced them while the user was reading don't run.
 // case 123
 #[test]
 fn what_changes_while_the_question_stands_does_not_run() {
@@ -372,7 +372,7 @@ fn no_question_is_asked_without_a_terminal() {
     let json = talk(&stage, &["show", "greet", "--json"], "a\n");
     assert!(!json.asked() && json.code == 1, "{json:?}");
     assert!(json.screen.contains("not-approved"), "{json:?}");
-    // An answer on a pipe is nobody's answer.
+    // An answer on a pipe does not count.
     let piped = stage
         .context
         .run_with_stdin(&["--root", "skills", "show", "greet"], "a\na\n");

@@ -66,7 +66,7 @@ fn parsed(xml: &str) -> Vec<[String; 3]> {
                                 .to_owned(),
                         );
                     }
-                    _ => panic!("an element that nobody wrote: {names:?}"),
+                    _ => panic!("an unexpected element: {names:?}"),
                 }
                 path.pop();
                 value.clear();

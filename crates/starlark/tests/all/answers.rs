@@ -236,7 +236,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
         "this skill is busy: it handles one call at a time"
     );
     assert_eq!(*busy.output(), "b");
-    // Somebody else's cancellation and answers are not ours.
+    // Cancellations and answers of other requests are ignored.
     let others = waiting()
         .line(r#"{"method":"cancel","params":{"id":77}}"#)
         .line(r#"{"id":99,"result":{"content":"c"}}"#)

@@ -159,7 +159,7 @@ fn across(table: &Table, skill: *mut c_void, desk: &mut Desk, request: &[u8]) ->
 
 #[expect(unsafe_code, reason = "this is what a host does")]
 fn bytes<'a>(lent: Bytes) -> &'a [u8] {
-    // SAFETY: whoever lent them keeps them until they are read, which is before the call is over.
+    // SAFETY: the lender keeps them until they are read, which is before the call is over.
     unsafe { slice::from_raw_parts(lent.data, lent.length) }
 }
 

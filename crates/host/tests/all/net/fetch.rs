@@ -388,8 +388,8 @@ fn a_certificate_has_to_be_known_and_for_the_host() {
     );
     let other = fetch("https://other.example.com/", &known).unwrap_err();
     assert!(matches!(other, NetError::Tls { .. }), "{other}");
-    let nobody = fetch("https://api.example.com/", &Trust::only(Vec::new())).unwrap_err();
-    assert!(matches!(nobody, NetError::Tls { .. }), "{nobody}");
+    let untrusted = fetch("https://api.example.com/", &Trust::only(Vec::new())).unwrap_err();
+    assert!(matches!(untrusted, NetError::Tls { .. }), "{untrusted}");
     let system = fetch("https://api.example.com/", &Trust::system()).unwrap_err();
     assert!(matches!(system, NetError::Tls { .. }), "{system}");
     assert_eq!(server.seen().len(), 2);
