@@ -34,7 +34,7 @@ LD_LIBRARY_PATH=$(echo \"$here\"/usr/lib/*-linux-gnu) exec \"$here/usr/bin/rustc
 /// The skills that the tests run as components: the folder of the crate, and the name of its library.
 const GUESTS: &[(&str, &str)] = &[("examples/word-count", "word_count")];
 
-/// Prepares everything and says how to build another one.
+/// Prepares everything and prints how to build another one.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(argument) = arguments.first() {
         return Err(format!("`cargo xtask guests` takes no argument such as `{argument}`").into());
@@ -87,7 +87,7 @@ fn output(folder: &Path) -> PathBuf {
     folder.join("build").join(TARGET).join("release")
 }
 
-/// What cargo is told. The library of the target is built once, and shared by all that are built with this.
+/// The arguments for cargo. The library of the target is built once, and shared by all that are built with this.
 fn configuration(root: &Path, folder: &Path, tools: &Path, compiler: Option<&Path>) -> String {
     let build = folder.join("build");
     let (linker, wasm_ld) = (

@@ -1,6 +1,6 @@
 //! Dependencies between our crates point down, and the pure crates stay pure.
 //!
-//! A crate's layer says how much of the world it knows. A dependency on the same or a higher layer is how one crate ends up
+//! A crate's layer states how much of the system it knows. A dependency on the same or a higher layer is how one crate ends up
 //! knowing everyone, so it is an error, as is a crate that has no layer. Dev-dependencies are free: tests may look
 //! anywhere.
 

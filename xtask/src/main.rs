@@ -9,7 +9,7 @@
 //!
 //! **Worked example.** `cargo xtask test`; `cargo xtask attack 94`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
 //!
-//! **Invariants.** A check that looked at nothing fails · each check has a test that breaks its rule · few dependencies,
+//! **Invariants.** A check that read nothing fails · each check has a test that breaks its rule · few dependencies,
 //! because the bench builds this program with optimisation.
 //!
 //! **Start reading at** `layers.rs`, then `tidy.rs`, then `bench.rs`.
@@ -104,7 +104,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     }
 }
 
-/// What a check looked at, and what it found.
+/// What a check read, and what it found.
 struct Findings {
     looked_at: String,
     problems: Vec<String>,

@@ -39,7 +39,7 @@ const TALL_ALLOWED: &[(&str, &str)] = &[];
 const MAX_FUNCTION: usize = 100;
 const MAX_FILE: usize = 800;
 
-/// Less than this was not a look at the project.
+/// With less than this, the project was not read.
 const MIN_RUST: usize = 20;
 const MIN_MARKDOWN: usize = 2;
 
@@ -85,7 +85,7 @@ fn file(path: &str, text: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut problems = machine(path, text);
-    // What a program prints may end in blanks, and a specification shows it as it is.
+    // Output of a program can end in spaces, and a specification shows it unchanged.
     if !path.starts_with("spec/") {
         problems.extend(blanks(path, text));
     }
@@ -109,9 +109,9 @@ fn docs(path: &str, text: &str) -> Option<String> {
 fn blanks(path: &str, text: &str) -> Vec<String> {
     let markdown = path.ends_with(".md");
     let problem = |(index, line): (usize, &str)| {
-        // Two blanks at the end are a line break in Markdown, but an invisible one: write it differently.
+        // Two spaces at the end are a line break in Markdown, but an invisible one: write it differently.
         let what = if line.ends_with(char::is_whitespace) {
-            "blanks at the end of the line"
+            "spaces at the end of the line"
         } else if line.contains('\t') && (markdown || path.ends_with(".rs")) {
             "a tab"
         } else {
@@ -154,7 +154,7 @@ fn names(path: &str, text: &str) -> Vec<String> {
     let parts = path.split('/').map(|part| part.trim_end_matches(".rs"));
     for part in parts.filter(|part| EMPTY_NAMES.contains(part)) {
         problems.push(format!(
-            "{path}: `{part}` says nothing about what is inside"
+            "{path}: `{part}` does not describe its content"
         ));
     }
     for (index, line) in text.lines().enumerate() {
@@ -169,7 +169,7 @@ fn names(path: &str, text: &str) -> Vec<String> {
         let name = name.trim_end_matches([';', '{', ' ']);
         if EMPTY_NAMES.contains(&name) {
             problems.push(format!(
-                "{path}:{}: `{name}` says nothing about what is inside",
+                "{path}:{}: `{name}` does not describe its content",
                 index + 1
             ));
         }

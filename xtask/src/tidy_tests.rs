@@ -46,11 +46,11 @@ fn files_say_what_they_are_for() {
 
 #[test]
 fn blanks_and_tabs() {
-    caught("a.md", "text \n", "a.md:1: blanks at the end");
+    caught("a.md", "text \n", "a.md:1: spaces at the end");
     caught("a.rs", "//! A.\n\tfn\n", "a.rs:2: a tab");
-    caught("a.md", "a\r\n", "blanks at the end");
+    caught("a.md", "a\r\n", "spaces at the end");
     fine("spec/a.md", "a \tb \n");
-    caught("crates/x/src/spec/a.rs", "//! A. \n", "blanks at the end");
+    caught("crates/x/src/spec/a.rs", "//! A. \n", "spaces at the end");
     fine("crates/x/fixtures/a.md", "a \tb \n");
 }
 

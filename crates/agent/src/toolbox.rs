@@ -41,7 +41,7 @@ impl ToolTarget {
     }
 }
 
-/// All tools of a session, those that rules take away included: a call of one of them is refused, not unknown.
+/// All tools of a session, including those that rules remove: a call of one of them is refused, not unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toolbox {
     known: Vec<(String, ToolTarget)>,

@@ -99,7 +99,7 @@ impl Session {
     /// Deactivates a skill, and removes everything that it contributed.
     ///
     /// # Errors
-    /// When it is not active, or when that can't be written down; it has ended nevertheless.
+    /// When it is not active, or when that can't be written down; it has ended anyway.
     pub fn deactivate(&mut self, name: &str) -> Result<(), Error> {
         let done = self.runtime.deactivate(name).map(drop);
         done.map_err(|error| session_setup::failed(&error))
@@ -219,7 +219,7 @@ impl Session {
     /// Ends all skills, the newest first.
     ///
     /// # Errors
-    /// When that can't be written down; they have ended nevertheless.
+    /// When that can't be written down; they have ended anyway.
     pub fn end(self) -> Result<(), Error> {
         self.runtime
             .end()

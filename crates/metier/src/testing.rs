@@ -1,4 +1,4 @@
-//! The tests that skills bring along: `tests/*.yaml` and `tests/*.star`.
+//! The tests of skills: `tests/*.yaml` and `tests/*.star`.
 //!
 //! Each test runs in an empty folder that stands for the project. What stays inside that folder is permitted without a request.
 

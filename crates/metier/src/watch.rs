@@ -66,7 +66,7 @@ pub struct WatchedSkill {
     pub path: PathBuf,
 }
 
-/// The differences between two looks at the skills, each list in the order of the folders.
+/// The differences between two listings of the skills, each list in the order of the folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillChanges {
     /// Skills that are new.

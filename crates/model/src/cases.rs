@@ -2,7 +2,7 @@
 //!
 //! ```yaml
 //! - name: greets by name
-//!   files: {greeting.txt: Hello}       # what lies in the project
+//!   files: {greeting.txt: Hello}       # the files of the project
 //!   tool: greet
 //!   input: {who: Ada}
 //!   expect: Hello, Ada                 # or `contains`, `error`, `cancelled`

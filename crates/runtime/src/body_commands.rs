@@ -26,7 +26,7 @@ pub use crate::render::RanCommand;
 /// A skill, ready for a model.
 #[derive(Debug)]
 pub struct RenderedBody {
-    /// Its body and what lies beside it.
+    /// Its body and the files beside it.
     pub rendered: Rendered,
     /// The commands that ran.
     pub commands: Vec<RanCommand>,

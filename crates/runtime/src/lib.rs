@@ -6,7 +6,7 @@
 //! **Goals.** One [`Inventory`] behind every interface; prompts that keep to a budget and hide nothing; the body of a skill exactly
 //! as its author wrote it, with arguments filled in.
 //!
-//! **Worked example.** `review-pr` lies in the project and in the user's folder. The project is
+//! **Worked example.** `review-pr` is in the project and in the user's folder. The project is
 //! trusted, so its one wins and the other is `shadowed`; `gh` is missing, so it is `not_ready` with
 //! the command that installs it; a prompt leaves it out.
 //!

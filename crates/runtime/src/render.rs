@@ -325,7 +325,7 @@ fn place(piece: &BodyPiece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     false
 }
 
-/// The activation as a model gets it: the body, where it is, and what lies beside it. A body can't
+/// The activation as a model gets it: the body, where it is, and the files beside it. A body can't
 /// close its own frame or open another.
 #[must_use]
 pub fn wrap(name: &str, directory: &str, rendered: &Rendered) -> String {

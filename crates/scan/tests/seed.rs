@@ -171,7 +171,7 @@ fn only_javascript_is_read_as_code() {
 }
 
 #[test]
-fn three_folders_are_passed_over() {
+fn three_folders_are_skipped() {
     for folder in [".git", "node_modules", "dist", "a/node_modules/b"] {
         check(&format!("{folder}/run.js"), "eval('1')\n", &[]);
     }

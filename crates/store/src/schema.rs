@@ -15,7 +15,7 @@ static MIGRATIONS: &[&str] = &[
     ) STRICT;
 ",
     "
-    -- Skills that the user takes as they are, whatever the scanner says; bound to their exact bytes.
+    -- Skills that the user accepts despite the findings; bound to their exact bytes.
     CREATE TABLE accepted (
         digest      TEXT NOT NULL PRIMARY KEY,
         skill       TEXT NOT NULL,

@@ -154,7 +154,7 @@ pub(super) fn verdicts(
     );
 }
 
-/// Whether five times the skills cost five times the CPU; the floor's own growth tells how quiet the machine was.
+/// Whether five times the skills cost five times the CPU; the floor's own growth shows how quiet the machine was.
 pub(super) fn growth(table: &mut BenchTable, costs: &[Costs]) {
     let at = |size| costs.iter().find(|costs| costs.size == size);
     let (Some(small), Some(large)) = (at(JUDGED), at(LARGE)) else {

@@ -53,7 +53,7 @@ use crate::{
 
 /// How often an answer that breaks a contract is sent back.
 const MAX_REMINDERS: usize = 2;
-/// How often in a row hooks send an answer back before the turn ends all the same.
+/// How often in a row hooks send an answer back before the turn ends anyway.
 const MAX_SENT_BACK: usize = 8;
 
 /// A conversation with a model, with its skills and rules.
@@ -151,7 +151,7 @@ impl AgentConversation {
     /// Ends the code of all skills, newest first, and reports their log. Dropping a session ends them too.
     ///
     /// # Errors
-    /// When that can't be written down; everything has ended nevertheless.
+    /// When that can't be written down; everything has ended anyway.
     pub fn end(self) -> Result<(), ErrorReport> {
         let ended = self.runtime.end();
         self.tell_new();

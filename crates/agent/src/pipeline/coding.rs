@@ -7,7 +7,7 @@
 //! - A criterion is *met* only if the last call that named it succeeded, after the specification that is in force.
 //! - Files that the report calls changed are those that changed.
 //! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; what it changes
-//!   nevertheless has to be undone, or done by the implementer.
+//!   anyway has to be undone, or done by the implementer.
 //! - Nothing leads out of the session: no sub-agent, no further skill.
 
 use std::collections::{BTreeMap, BTreeSet};

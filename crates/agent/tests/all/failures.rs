@@ -143,7 +143,7 @@ fn permanent_errors_are_reported_at_once() {
 }
 
 #[test]
-fn a_cut_is_not_mended_once_something_was_shown() {
+fn a_disconnect_is_not_retried_once_something_was_shown() {
     for kind in BOTH {
         let text = "one two three four five six seven eight nine ten";
         let server = ModelServer::start([ScriptedTurn::text(text).cut_after(1100)]);

@@ -84,7 +84,7 @@ fn without_an_approval_an_agent_reads_the_project_and_no_more() {
 }
 
 #[test]
-fn without_skills_a_request_is_the_one_with_skills_switched_off() {
+fn without_skills_a_request_is_the_one_with_skills_disabled() {
     let body = |settings: &[(&str, &str)]| {
         let mut room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
         for (name, value) in settings {

@@ -48,7 +48,7 @@ fn told(output: &ProgramOutput, kind: &str) -> Vec<Value> {
 }
 
 /// One turn with this answer and what follows from it, then another turn: it must be answered.
-fn goes_on(
+fn continues(
     format: ProviderFormat,
     bad: ScriptedTurn,
     after: Option<ScriptedTurn>,
@@ -85,7 +85,7 @@ fn call(name: &str, arguments: &str) -> ScriptedTurn {
 fn arguments_that_are_not_json_run_nothing() {
     for format in FORMATS {
         for bad in ["{\"command\": \"touch done\"", "[]", "\"x\"", "nul", "{}}"] {
-            let (output, said) = goes_on(
+            let (output, said) = continues(
                 format,
                 call("shell", bad),
                 Some(ScriptedTurn::text("Sorry.")),
@@ -114,7 +114,7 @@ fn a_tool_that_there_is_not_is_named_and_the_names_are_cut() {
     for format in FORMATS {
         for name in odd.iter().copied().chain([long.as_str()]) {
             let (output, said) =
-                goes_on(format, call(name, "{}"), Some(ScriptedTurn::text("Sorry.")));
+                continues(format, call(name, "{}"), Some(ScriptedTurn::text("Sorry.")));
             assert!(said.contains("there is no tool `"), "{}", &said[..2000]);
             assert!(said.len() < 10_000, "{} bytes are sent again", said.len());
             assert!(!output.stdout.contains('\u{1b}'));
@@ -348,10 +348,10 @@ fn a_contradictory_spawn_sends_no_request() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
+fn the_received_part_of_an_interrupted_answer_is_kept() {
     for format in FORMATS {
         let long = "some words that were read by somebody ".repeat(20);
-        let (output, said) = goes_on(format, ScriptedTurn::text(&long).cut_after(3000), None);
+        let (output, said) = continues(format, ScriptedTurn::text(&long).cut_after(3000), None);
         assert_eq!(
             types(&events(&output))
                 .iter()
@@ -368,7 +368,7 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
             "shell",
             &json!({ "command": format!("touch done #{}", "x".repeat(3000)) }).to_string(),
         );
-        let (output, said) = goes_on(format, cut.cut_after(2600), None);
+        let (output, said) = continues(format, cut.cut_after(2600), None);
         assert!(told(&output, "tool_call").is_empty());
         assert!(!said.contains("touch done"));
     }
@@ -502,7 +502,7 @@ fn odd_ends_of_an_answer_are_ends() {
             ProviderFormat::Anthropic => anthropic,
             ProviderFormat::OpenAi => openai,
         };
-        let (output, _) = goes_on(format, ScriptedTurn::text(""), None);
+        let (output, _) = continues(format, ScriptedTurn::text(""), None);
         let empty = told(&output, "note");
         assert!(
             empty
@@ -513,7 +513,7 @@ fn odd_ends_of_an_answer_are_ends() {
 
         let refusal =
             call("shell", r#"{"command": "touch done"}"#).stop(stop("refusal", "content_filter"));
-        let (output, said) = goes_on(format, refusal, None);
+        let (output, said) = continues(format, refusal, None);
         assert!(told(&output, "tool_call").is_empty(), "{}", output.stdout);
         assert!(!said.contains("touch done"));
 
@@ -521,7 +521,7 @@ fn odd_ends_of_an_answer_are_ends() {
         let cut = ScriptedTurn::calls([("list_skills", json!({}))])
             .and_call("list_skills", "")
             .stop(stop("max_tokens", "length"));
-        let (output, _) = goes_on(format, cut, Some(ScriptedTurn::text("Again.")));
+        let (output, _) = continues(format, cut, Some(ScriptedTurn::text("Again.")));
         let results = told(&output, "tool_result");
         assert_eq!(results[0]["is_error"], false, "{results:?}");
         assert!(
@@ -550,7 +550,7 @@ fn repeated_and_missing_handles_are_distinguished() {
     let raw = format!(
         "data: {start}\n\n{blocks}data: {delta}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
     );
-    let (output, _) = goes_on(
+    let (output, _) = continues(
         ProviderFormat::Anthropic,
         ScriptedTurn::raw(200, "text/event-stream", raw),
         Some(ScriptedTurn::text("Fine.")),
@@ -567,7 +567,7 @@ fn repeated_and_missing_handles_are_distinguished() {
         .collect();
     let whole = json!({ "choices": [{ "index": 0, "finish_reason": "tool_calls",
         "message": { "role": "assistant", "content": null, "tool_calls": calls } }] });
-    let (output, _) = goes_on(
+    let (output, _) = continues(
         ProviderFormat::OpenAi,
         ScriptedTurn::raw(200, "application/json", whole.to_string()),
         Some(ScriptedTurn::text("Fine.")),

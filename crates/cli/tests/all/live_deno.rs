@@ -120,7 +120,7 @@ fn without_deno_a_skill_that_requires_it_is_reported() {
 }
 
 #[test]
-fn a_deno_that_is_not_where_it_should_be_is_told_of() {
+fn a_missing_deno_is_reported() {
     let mut live = Live::new();
     let handler = "export default (event) => { event.messages.push('here'); };\n";
     live.hooked("a", &[], &[(HANDLER, handler)]);

@@ -355,7 +355,7 @@ fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
 }
 
 #[test]
-fn what_is_no_library_is_not_loaded() {
+fn a_file_that_is_not_a_library_is_not_loaded() {
     let live = impatient();
     let context = &live.stage.context;
     // A library by its first bytes, and nothing after them.
@@ -519,7 +519,7 @@ fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
 }
 
 #[test]
-fn without_a_library_there_is_no_room() {
+fn without_a_library_nothing_is_started() {
     let output = Live::new().stage.context.run(&["__native-host"]);
     assert_eq!(
         (output.code, output.stderr.trim()),

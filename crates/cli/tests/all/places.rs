@@ -389,7 +389,7 @@ fn a_run_without_a_fence_is_on_record() {
 
 /// However much may be read, keys and our own state may not.
 #[test]
-fn keys_are_not_read_by_whoever_may_read_everything() {
+fn keys_are_not_read_with_a_grant_for_all_files() {
     let stage = Stage::new();
     let hidden = [
         "~/.ssh/id_ed25519",

@@ -353,7 +353,7 @@ fn what_a_program_that_stays_has_made_leaves_a_receipt() {
 
 // case 160
 #[test]
-fn a_folder_that_somebody_still_uses_is_not_removed() {
+fn a_folder_in_use_is_not_removed() {
     let stage = Stage::new();
     stage.scripted(
         "w",

@@ -160,7 +160,7 @@ fn base64(text: &str, shift: usize) -> String {
 
 // case 103, 104
 #[test]
-fn a_secret_that_is_said_is_not_heard() {
+fn a_printed_secret_is_removed() {
     let stage = keyed();
     let asked = r#"permissions: ["shell:exec", "env:read(GH_TOKEN)"]"#;
     stage.skill("k", &format!("{asked}\n"), &format!("```!\n{SAYS}\n```\n"));

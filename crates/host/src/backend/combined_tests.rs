@@ -123,7 +123,7 @@ fn failures(session: &mut dyn SkillProcess) -> Vec<String> {
 }
 
 #[test]
-fn nobody_is_nothing_and_one_is_itself() {
+fn no_parts_are_nothing_and_one_part_is_itself() {
     assert!(CombinedProcess::of(Vec::new()).is_none());
     let (mut one, heard) = several(&[("a", Does::Append, false)]);
     hook(&mut *one).unwrap();

@@ -360,7 +360,7 @@ pub enum ChildError {
     NotUndone {
         /// The paths, each with its error.
         failed: Vec<(PathBuf, std::io::Error)>,
-        /// What was put back nevertheless.
+        /// What was restored anyway.
         undone: Vec<UndonePlace>,
     },
     /// The system refused something to this process.

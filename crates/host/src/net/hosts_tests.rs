@@ -440,7 +440,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_denied_inside_of_what_was_approved_is_not_admitted() {
+fn a_denied_host_inside_an_approved_domain_is_not_admitted() {
     let without = |approved: &str, denied: &str| {
         let hosts = AllowedHosts::new(&[approved.to_owned()], false).unwrap();
         hosts.without(&[denied.to_owned()]).unwrap()

@@ -127,7 +127,7 @@ impl Protection {
         }
     }
 
-    /// The protected place that a path is or lies in, or that writing it would make. The path has no links in it.
+    /// The protected place that a path is or is in, or that writing it would make. The path has no links in it.
     #[must_use]
     pub fn covering(&self, path: &Path) -> Option<PathBuf> {
         let covered = path.ancestors().filter(|above| self.is_place(above)).last();

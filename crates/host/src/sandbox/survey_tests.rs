@@ -205,7 +205,7 @@ fn nest(root: &Path, depth: usize) -> OwnedFd {
 
 // case 174
 #[test]
-fn the_bottom_of_a_deep_tree_is_seen_and_so_is_what_lies_beside_it() {
+fn the_bottom_of_a_deep_tree_and_its_neighbours_are_seen() {
     let (folder, root, guard) = guard();
     let before = survey(&guard);
     let bottom = nest(&root, 3_000);

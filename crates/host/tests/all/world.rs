@@ -521,7 +521,7 @@ fn files_are_found_where_they_may_be_read() {
 
 // case 164, 16
 #[test]
-fn ignore_files_that_are_no_files_ignore_nothing_and_are_not_waited_for() {
+fn special_ignore_files_ignore_nothing_and_do_not_block() {
     use std::os::unix::fs::symlink;
 
     let place = Place::new(&["file:read(./**)"], &[]);

@@ -184,7 +184,7 @@ fn a_mistake_is_reported_with_its_place() {
 }
 
 #[test]
-fn what_is_not_a_handler_is_told_with_what_there_is() {
+fn a_missing_handler_is_reported_with_the_exports() {
     assert_eq!(
         refused("h.ts", "export const onEvent = () => {};"),
         "h.ts: it does not export a function `default` (exports: `onEvent`); name one with `export` in HOOK.md"

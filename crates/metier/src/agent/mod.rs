@@ -301,7 +301,7 @@ impl Conversation {
     /// Ends the code of all skills, the newest first. The conversation stays in the database.
     ///
     /// # Errors
-    /// When that can't be written to the database; the skills have ended nevertheless.
+    /// When that can't be written to the database; the skills have ended anyway.
     pub fn end(self) -> Result<(), Error> {
         self.session.end().map_err(failure)
     }

@@ -21,7 +21,7 @@ pub(super) fn main(unsandboxed: bool) -> ExitCode {
         die_with_parent: true,
         unsandboxed,
     };
-    // The compiler looks at the processor when it is used first; in its room it could not.
+    // The compiler detects the processor when it is used first; in its sandbox it could not.
     let compiled = prepare()
         .map_err(|error| error.to_string())
         .and_then(|()| confine(&limits).map_err(|error| error.to_string()))

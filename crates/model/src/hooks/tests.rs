@@ -284,7 +284,7 @@ fn commands_come_from_the_manifest_and_from_a_file() {
 }
 
 #[test]
-fn every_command_that_is_not_run_is_told_of() {
+fn every_command_that_is_not_run_is_reported() {
     for (text, expected) in [
         ("[]", "hook-form"),
         ("{}", "hook-form"),

@@ -332,7 +332,7 @@ impl SimpleCommand {
         self.words.first()?.literal()
     }
 
-    /// Whether the program runs (some of) its arguments, so that its name says little: `env`, `sh -c`, `xargs`. Also
+    /// Whether the program runs (some of) its arguments, so that its name reveals little: `env`, `sh -c`, `xargs`. Also
     /// true if the program is not known.
     #[must_use]
     pub fn runs_arguments(&self) -> bool {

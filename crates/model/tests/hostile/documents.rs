@@ -45,7 +45,7 @@ fn a_document_end_without_another_document_is_fine() {
 
 // case 49
 #[test]
-fn a_directive_is_passed_over_aloud() {
+fn a_directive_is_skipped_with_a_warning() {
     let text = file("%YAML 1.1\nname: x\ndescription: no\n");
     assert_eq!(&*loaded(&text).card.description, "no");
     assert!(parsed(&text, Strictness::Strict).manifest.is_none());

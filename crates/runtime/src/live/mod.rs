@@ -332,7 +332,7 @@ impl Runtime {
     /// Deactivates a skill, and takes back all that it contributed.
     ///
     /// # Errors
-    /// When it is not active, or when that can't be written down; it is gone nevertheless.
+    /// When it is not active, or when that can't be written down; it is removed anyway.
     pub fn deactivate(&self, name: &str) -> Result<Vec<Receipt>, CallError> {
         let active = self.get(name)?;
         let closed = self.close(&active);
@@ -349,7 +349,7 @@ impl Runtime {
     /// Deactivates everything, the newest first.
     ///
     /// # Errors
-    /// When it can't be written down; everything is gone nevertheless.
+    /// When it can't be written down; everything is removed anyway.
     pub fn end(&self) -> Result<(), CallError> {
         let names: Vec<String> = self.names();
         let mut all = Ok(());

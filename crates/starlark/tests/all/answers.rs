@@ -108,7 +108,7 @@ fn a_scanner_finds_something() {
 }
 
 #[test]
-fn what_nobody_registered_is_not_there() {
+fn unregistered_names_do_not_exist() {
     for (method, params, expected) in [
         (
             "tool/execute",

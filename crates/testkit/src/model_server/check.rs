@@ -1,7 +1,7 @@
 //! Whether a request is one that the provider would take.
 //!
 //! The schemas say what a request looks like; what they can't say is here: the headers, and that roles and results
-//! follow from what stands before them.
+//! follow from the messages before them.
 
 use std::sync::OnceLock;
 
@@ -10,8 +10,8 @@ use serde_json::Value;
 
 use super::{ProviderFormat, Recorded};
 
-/// How many mistakes of one request are told.
-const TOLD: usize = 5;
+/// How many mistakes of one request are reported.
+const REPORTED: usize = 5;
 
 /// The format that a request asks for.
 pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
@@ -29,7 +29,7 @@ pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bo
         problems.push("the body is not JSON".to_owned());
         return problems;
     }
-    let errors = schema(format).iter_errors(&request.json).take(TOLD);
+    let errors = schema(format).iter_errors(&request.json).take(REPORTED);
     problems.extend(errors.map(|error| format!("{}: {error}", error.instance_path())));
     if problems.is_empty() {
         let messages = request.json["messages"]

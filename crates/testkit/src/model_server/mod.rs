@@ -1,4 +1,4 @@
-//! A model that says what a test wants it to say.
+//! A model with scripted answers.
 //!
 //! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
 //! differently each time; a mock inside the client checks the mock. **Decision.** A real HTTP server on the loopback
@@ -205,7 +205,7 @@ impl ModelServer {
         self.problems()
     }
 
-    /// Stops without a look at what was played.
+    /// Stops without checking what was played.
     pub fn forget(mut self) {
         self.stop();
     }

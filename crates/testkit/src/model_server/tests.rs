@@ -192,7 +192,7 @@ fn two_tools_of_one_name_are_a_problem() {
 }
 
 #[test]
-fn roles_and_results_follow_from_what_stands_before() {
+fn roles_and_results_follow_from_earlier_messages() {
     let user = json!({ "role": "user", "content": "x" });
     let said = json!({ "role": "assistant", "content": "x" });
     let call = json!({ "role": "assistant", "content": [

@@ -206,7 +206,7 @@ fn only_the_frontmatter_is_read() {
 }
 
 #[test]
-fn a_body_that_is_not_utf8_is_odd_to_whoever_looks_closely() {
+fn a_body_that_is_not_utf8_is_reported_by_a_close_check() {
     let world = World::new();
     world.write(
         "root/s/SKILL.md",

@@ -29,7 +29,7 @@ fn skills_lie_in_categories_and_a_skill_ends_the_descent() {
 }
 
 #[test]
-fn packages_and_git_are_passed_over() {
+fn packages_and_git_are_skipped() {
     let world = World::new();
     world.skill("root/.git/a");
     world.skill("root/node_modules/b");

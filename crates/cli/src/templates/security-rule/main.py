@@ -6,8 +6,8 @@ skill = Skill()
 
 
 @skill.scanner("goes-on")
-def goes_on(host, files):
-    """A shell script that goes on after an error: a pattern finds what is there, this finds what is missing."""
+def continues(host, files):
+    """A shell script that continues after an error: a pattern finds what is there, this finds what is missing."""
     for file in files:
         if file["path"].endswith(".sh") and "set -e" not in file["content"]:
             yield {

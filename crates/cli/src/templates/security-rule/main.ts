@@ -5,7 +5,7 @@ import { Skill, cancel } from "./metier.ts";
 
 const skill = new Skill();
 
-// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
+// A shell script that continues after an error: a pattern finds what is there, this finds what is missing.
 skill.scanner("goes-on", (_host, files) =>
   files
     .filter((file) => file.path.endsWith(".sh") && !file.content.includes("set -e"))

@@ -1,8 +1,8 @@
 //! What a command of Claude answers: an exit code, a text, or JSON.
 //!
 //! ```text
-//! exit 2                        blocks the call or the message; standard error says why
-//! exit 0, plain text            at SessionStart and UserPromptSubmit it is told to the model
+//! exit 2                        blocks the call or the message; standard error is the reason
+//! exit 0, plain text            at SessionStart and UserPromptSubmit it is given to the model
 //! exit 0, {"decision": "block"} and hookSpecificOutput{permissionDecision, updatedInput, additionalContext}
 //! ```
 //!
@@ -222,8 +222,8 @@ mod tests {
             (ends.cancel, ends.said),
             (None, vec!["its hook for Stop: done".to_owned()])
         );
-        let goes_on = printed(&stop, r#"{"decision": "block", "reason": "run the tests"}"#);
-        assert_eq!(goes_on.cancel.as_deref(), Some("run the tests"));
+        let continues = printed(&stop, r#"{"decision": "block", "reason": "run the tests"}"#);
+        assert_eq!(continues.cancel.as_deref(), Some("run the tests"));
     }
 
     // case 184
