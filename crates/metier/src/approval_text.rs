@@ -34,7 +34,7 @@ pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>
     }
 }
 
-/// The answers, each with what it covers.
+/// The answers that a question offers, each with what it covers; they follow [`question`].
 pub fn choices(question: &ApprovalQuestion) -> String {
     let mut out = "\n".to_owned();
     let is_act = matches!(question.subject, ApprovalSubject::Act(_));
@@ -199,7 +199,7 @@ fn want(asked: &RequestedPermission) -> String {
     format!("{}{why}", plain(&asked.want))
 }
 
-/// Everything that is asked for, in full.
+/// All requested permissions in full, where [`question`] shows the first ones.
 pub fn all_wants(asked: &[RequestedPermission]) -> String {
     let lines = by_danger(asked).into_iter().enumerate();
     let lines = lines.map(|(at, asked)| format!("  {}. {}\n", at + 1, want(asked)));
@@ -227,7 +227,7 @@ fn cut(text: String) -> String {
     )
 }
 
-/// What is different, a line each.
+/// The differences between the approved bytes and the current ones, one per line; part of [`question`].
 pub fn difference(changes: &Changes) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),

@@ -42,6 +42,8 @@ struct QueueState {
 }
 
 /// A question that waits for an answer.
+///
+/// `examples/approve_from_elsewhere.rs` shows one to the user and answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
     /// What [`ApprovalQueue::answer`] takes.

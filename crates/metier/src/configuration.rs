@@ -15,6 +15,8 @@ use crate::{Error, Workspace, text::one_line};
 const MAX_CONFIG: u64 = 1 << 20;
 
 /// A change of the user's configuration.
+///
+/// An example is at [`Workspace::set_config`].
 #[derive(Clone, Debug)]
 pub struct ConfigChange {
     /// The file that was written.
@@ -42,6 +44,15 @@ impl Workspace {
 
     /// One key.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let model = workspace.config_value("agent.model")?;
+    /// # let _ = model;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such key, with the nearest one.
     pub fn config_value(&self, key: &str) -> Result<ConfigLine, Error> {
@@ -52,6 +63,8 @@ impl Workspace {
     }
 
     /// Mistakes in the configuration, each with its place and a hint.
+    ///
+    /// An example is at [`Workspace::open_anyway`].
     #[must_use]
     pub fn config_problems(&self) -> &[ConfigProblem] {
         &self.problems
@@ -75,6 +88,8 @@ impl Workspace {
     }
 
     /// Removes a key from the user's file.
+    ///
+    /// An example is at [`Workspace::set_config`].
     ///
     /// # Errors
     /// When there is no such key, or when the file can't be written.

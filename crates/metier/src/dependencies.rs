@@ -8,6 +8,8 @@ use metier_policy::ReasonKind;
 use crate::{Error, Workspace, explain};
 
 /// What a skill requires and this machine does not have.
+///
+/// An example is at [`Workspace::dependencies`].
 #[derive(Clone, Debug)]
 pub struct Dependencies {
     /// Programs that are not on `PATH`.
@@ -17,6 +19,8 @@ pub struct Dependencies {
 }
 
 /// An installer that a skill names.
+///
+/// An example is at [`Workspace::dependencies`].
 #[derive(Clone, Debug)]
 pub struct InstallerState {
     /// Its id, for `--with`.
@@ -72,7 +76,7 @@ impl InstallPlan {
     /// Runs the installer with the rights of the user. Its output goes to the error stream.
     ///
     /// # Errors
-    /// When it can't be started, or when it fails.
+    /// When the installer is not on `PATH` or can't be started, or when it ends with another exit code than 0.
     pub fn run(&self) -> Result<(), Error> {
         let others = format!("metier deps {}", shell_word(&self.skill));
         let unmet = |message: String| Error::unmet("installer", message).skill(&self.skill);

@@ -14,6 +14,8 @@ use metier_store::Store;
 use crate::{Skills, Workspace, explain, scan_gate::ScanGate, terms::meant_by_name, text::count};
 
 /// What was checked, and what was found.
+///
+/// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Debug)]
 pub struct HealthCheck {
     /// What was checked, as in `database` or `skill pdf`.
@@ -27,6 +29,8 @@ pub struct HealthCheck {
 }
 
 /// How a check went.
+///
+/// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckStatus {
     /// Nothing is wrong.

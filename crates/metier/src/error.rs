@@ -26,6 +26,17 @@ struct ErrorInner {
 }
 
 /// What kind of failure an error is.
+///
+/// ```
+/// use metier::{Error, ErrorKind};
+///
+/// let exit_code = |error: &Error| match error.kind() {
+///     ErrorKind::Unmet => 1,
+///     ErrorKind::Broken => 2,
+///     ErrorKind::Interrupted => 130,
+/// };
+/// assert_eq!(exit_code(&Error::unmet("not-found", "there is no such file")), 1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request could not be met.

@@ -20,6 +20,8 @@ use crate::{
 };
 
 /// What one skill asks for, in exactly the bytes that it has now.
+///
+/// An example is at [`Workspace::permissions`].
 #[derive(Clone, Debug)]
 pub struct PermissionReport {
     /// The skill, its source and its digest.
@@ -29,6 +31,8 @@ pub struct PermissionReport {
 }
 
 /// One permission that a skill asks for.
+///
+/// An example is at [`Workspace::permissions`].
 #[derive(Clone, Debug)]
 pub struct PermissionState {
     /// The permission with its scope, as in `shell:exec(git *)`.
@@ -88,6 +92,8 @@ impl Workspace {
 
     /// Forgets the answers about a skill, or those about the permissions that are named; how many there were.
     ///
+    /// An example is at [`Workspace::answer_permissions`].
+    ///
     /// # Errors
     /// When the database can't be written.
     pub fn forget_answers(
@@ -110,6 +116,16 @@ impl Workspace {
     }
 
     /// Every answer that was given, about every skill.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for answer in workspace.answers()? {
+    ///     println!("{answer:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the database can't be read.

@@ -17,6 +17,8 @@ use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, explain, text::o
 const SCAN_TIME: Duration = Duration::from_secs(2);
 
 /// How a prompt is written.
+///
+/// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug, Default)]
 pub struct PromptOptions {
     /// Text before it.
@@ -36,6 +38,8 @@ pub struct PromptOptions {
 }
 
 /// A prompt about skills.
+///
+/// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug, Default)]
 pub struct SkillPrompt {
     /// The whole text.
@@ -57,6 +61,8 @@ pub struct SkillPrompt {
 }
 
 /// A skill in a prompt.
+///
+/// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug)]
 pub struct PromptedSkill {
     /// Its name.

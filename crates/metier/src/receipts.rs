@@ -8,6 +8,8 @@ pub use metier_store::{Breakage, Receipt, ReceiptDecision, ReceiptOutcome, Recei
 use crate::{Error, Workspace, machine::timestamp};
 
 /// Which receipts to read; by default all of them.
+///
+/// An example is at [`Workspace::receipts`].
 #[derive(Clone, Debug, Default)]
 pub struct ReceiptQuery {
     /// Only those of this skill.

@@ -28,6 +28,8 @@ pub struct ScanOptions {
 }
 
 /// A skill and what was found in it.
+///
+/// An example is at [`Workspace::scan`].
 pub struct ScannedSkill {
     /// The skill.
     pub entry: CatalogEntry,
@@ -159,6 +161,15 @@ impl Workspace {
 
     /// Scans one skill of the usual places by its name, never by a path.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let scanned = workspace.scan_named("review-pr")?;
+    /// # let _ = scanned;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such skill, or when a rule of the user's own is wrong.
     pub fn scan_named(&self, name: &str) -> Result<ScannedSkill, Error> {
@@ -227,6 +238,8 @@ impl Workspace {
     }
 
     /// Revokes the acceptance of skills as they are now: each name, and whether it was accepted.
+    ///
+    /// An example is at [`Workspace::accept`].
     ///
     /// # Errors
     /// When more skills are found than were named, when one can't be read, or when the database can't be written.

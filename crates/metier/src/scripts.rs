@@ -17,6 +17,8 @@ use crate::{
 };
 
 /// A script that has ended.
+///
+/// An example is at [`Workspace::exec`].
 #[derive(Clone, Debug)]
 pub struct ScriptRun {
     /// The name of the skill.

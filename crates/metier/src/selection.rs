@@ -23,6 +23,8 @@ use crate::{
 };
 
 /// A task, and what is known about it.
+///
+/// An example is at [`Workspace::select`].
 #[derive(Clone, Debug, Default)]
 pub struct Task {
     /// The task, in the user's words.

@@ -12,6 +12,20 @@ use crate::{
 };
 
 /// Where skills are looked for, and what the caller decided for this run. Everything else is in the user's configuration.
+///
+/// ```no_run
+/// use metier::{NamedRoot, Settings, Source, Workspace};
+///
+/// # fn main() -> Result<(), metier::Error> {
+/// let settings = Settings {
+///     roots: vec![NamedRoot { source: Source::Project, path: "skills".into() }],
+///     ..Settings::from_env()?
+/// };
+/// let workspace = Workspace::open(settings)?;
+/// # let _ = workspace;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Settings {
     /// The machine as the caller sees it.
@@ -39,6 +53,8 @@ pub struct Settings {
 }
 
 /// A folder of skills, and the source that they get.
+///
+/// An example is at [`Settings`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRoot {
     /// The source of its skills: `user`, `project` and so on.
@@ -51,6 +67,8 @@ impl Settings {
     /// The current user and folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. What needs a
     /// permission that was not approved before is refused, and notices go to the log.
     ///
+    /// An example is at [`Settings`].
+    ///
     /// # Errors
     /// When the current folder can't be used.
     pub fn from_env() -> Result<Self, Error> {
@@ -58,6 +76,8 @@ impl Settings {
     }
 
     /// Settings for a machine that the caller describes, without reading the environment.
+    ///
+    /// An example is at [`Machine::look`].
     #[must_use]
     pub fn of(machine: Arc<Machine>) -> Self {
         Self {

@@ -31,6 +31,8 @@ use crate::{
 };
 
 /// The result of one test of a skill.
+///
+/// An example is at [`Workspace::test`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestResult {
     /// The skill that was tested.

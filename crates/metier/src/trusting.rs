@@ -56,6 +56,8 @@ impl Workspace {
 
     /// Scans the skills of a folder, or of the project around the working directory, before they are trusted.
     ///
+    /// An example is at [`Workspace::trust`].
+    ///
     /// # Errors
     /// When it is not a folder; when no folder is named and the project contains the home directory; when a rule of the user's own for
     /// the scanner is wrong.
@@ -120,6 +122,8 @@ impl Workspace {
     }
 
     /// Removes the trust in a folder, also in one that no longer exists; whether it was trusted, and its path.
+    ///
+    /// An example is at [`Workspace::trust`].
     ///
     /// # Errors
     /// When the database can't be written.

@@ -42,6 +42,8 @@ const MAX_NEW_FILES: usize = 1_000;
 const MAX_EXAMINED: usize = 500;
 
 /// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
+///
+/// The [crate](crate) has an overview of its verbs, and [`Workspace::open`] an example.
 #[derive(Clone)]
 pub struct Workspace {
     pub(crate) settings: Arc<Settings>,
@@ -87,6 +89,18 @@ impl Workspace {
     }
 
     /// The same with a configuration that has mistakes, for programs that show or fix it.
+    ///
+    /// ```no_run
+    /// use metier::{Settings, Workspace};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let workspace = Workspace::open_anyway(Settings::from_env()?)?;
+    /// for problem in workspace.config_problems() {
+    ///     eprintln!("{problem:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the user's configuration can't be read at all.
