@@ -23,8 +23,8 @@ const MAX_WANTS: usize = 20;
 const MAX_SHOWN: usize = 400;
 const SHOWN_END: usize = 100;
 
-/// The question. Texts of skills and models are on separate lines, after our words, with everything that a terminal would obey
-/// spelled out.
+/// The question as `metier` prints it at a terminal; [`choices`] follow. Texts of skills and models are on separate lines, with
+/// control characters escaped.
 pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>) -> String {
     match &question.subject {
         ApprovalSubject::Permissions { asked, changes } => {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use metier_model::{Strictness, hooks::may_hook};
 use metier_runtime::{
-    Inventory,
+    AdmittedSnapshot, Inventory,
     prompt::{self, FullOptions, PromptListing},
     render::Arguments,
 };
@@ -160,7 +160,8 @@ impl Workspace {
         let scan_gate = self.screening(&inventory.catalog);
         scan_gate.check_rules()?;
         let (text, failed, omitted) = prompt::full(&inventory, &how, |entry| {
-            scan_gate.admit(&inventory.catalog, entry)
+            let admitted = scan_gate.admit(&inventory.catalog, entry);
+            admitted.map(AdmittedSnapshot::into_snapshot)
         });
         let mut left_out = BTreeSet::new();
         for (name, error) in failed {

@@ -5,6 +5,9 @@ mod commands;
 #[cfg(not(feature = "run"))]
 #[path = "rendering/no_commands.rs"]
 mod commands;
+// Its error is tested in every build.
+#[cfg(all(test, feature = "run"))]
+mod no_commands;
 
 use metier_catalog::{CatalogEntry, ReadError, Resource, Snapshot};
 use metier_model::{template::BodyPiece, text::shell_word};
@@ -143,7 +146,8 @@ impl Workspace {
         let scan_gate = self.screening(&inventory.catalog);
         scan_gate.check_rules()?;
         let admitted = scan_gate.admit(&inventory.catalog, entry);
-        admitted.map_err(|refusal| refused(entry, &refusal))
+        let admitted = admitted.map_err(|refusal| refused(entry, &refusal))?;
+        Ok(admitted.into_snapshot())
     }
 
     /// A skill whose bytes were scanned and may be given out.

@@ -13,7 +13,7 @@ use metier_catalog::{
 use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
 use metier_runtime::{
-    Inventory, RuleProblem, Rulebook, Status,
+    AdmittedSnapshot, Inventory, RuleProblem, Rulebook, Status,
     scanning::{self, KnownVerdict, KnownVerdicts, ScanConsequence, Scanned, Scanner},
 };
 use metier_scan::{ScanReport, Unread, Verdict};
@@ -331,47 +331,51 @@ impl ScanGate {
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,
-    ) -> Result<Snapshot, ScanRefusal> {
+    ) -> Result<AdmittedSnapshot, ScanRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
-        let digest = snapshot.digest;
+        let (digest, state) = (snapshot.digest, snapshot.fingerprint);
         let remember = |known: &KnownVerdict, fresh| {
             let noticed = VerdictNote {
                 entry,
                 digest,
-                state: snapshot.fingerprint,
+                state,
                 known,
                 fresh,
             };
             self.remember(catalog, std::iter::once(noticed));
         };
-        let known = match self.remembered(entry, digest) {
+        let (snapshot, known) = match self.remembered(entry, digest) {
             Some(known) => {
                 remember(&known, false);
-                known
+                (snapshot, known)
             }
-            None if !self.workspace.config.security.scan_on_load => return Ok(snapshot),
             None => {
+                let config = &self.workspace.config;
+                let snapshot = match AdmittedSnapshot::without_scan(snapshot, config) {
+                    Ok(admitted) => return Ok(admitted),
+                    Err(snapshot) => *snapshot,
+                };
                 let (report, _) = self.scan_held(entry, &snapshot);
                 let known = KnownVerdict::of(&report);
                 remember(&known, true);
-                known
+                (snapshot, known)
             }
         };
         let known = self.judged(known, Some(digest));
         let name = entry.name();
         let reason = scan_reason(&name, known.objection());
-        match (known.stance, reason) {
-            (ScanConsequence::Blocked, Some(reason)) => {
-                Err(ScanRefusal::Blocked(reason.message.into()))
-            }
-            (ScanConsequence::Warned, Some(reason)) => {
-                let message = one_line(&reason.message);
-                let line = format!("skill `{}`: {message}", one_line(&name));
-                self.workspace.notices.notice(NoticeLevel::Warning, &line);
-                Ok(snapshot)
-            }
-            _ => Ok(snapshot),
+        if let (ScanConsequence::Warned, Some(reason)) = (known.stance, &reason) {
+            let message = one_line(&reason.message);
+            let line = format!("skill `{}`: {message}", one_line(&name));
+            self.workspace.notices.notice(NoticeLevel::Warning, &line);
         }
+        AdmittedSnapshot::with_verdict(snapshot, &known).ok_or_else(|| {
+            let message = reason.map_or_else(
+                || "the scanner found a threat".to_owned(),
+                |reason| reason.message.into(),
+            );
+            ScanRefusal::Blocked(message)
+        })
     }
 }
 

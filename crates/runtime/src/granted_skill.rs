@@ -7,7 +7,7 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
 use metier_host::{
-    backend::{ChildEnd, LiveChild, StartedChild},
+    backend::{ChildEnd, ChildEndCause, LiveChild, StartedChild},
     child::{ChildOutcome, Exit, Relay},
     execution::{
         ActExecutor, ActResult, ExecutingSkill, ExecutionError, HostEnvironment, RecordedAct,
@@ -507,7 +507,7 @@ impl Drop for WatchedRun {
 fn was_ended() -> ChildEnd {
     ChildEnd {
         by_itself: false,
-        how: "it was stopped".to_owned(),
+        how: ChildEndCause::Unobserved("it was stopped".to_owned()),
         undone: Vec::new(),
         replaced: Vec::new(),
     }
@@ -515,8 +515,8 @@ fn was_ended() -> ChildEnd {
 
 fn ended(end: &ChildEnd) -> ActRecord {
     let mut reasons = Vec::new();
-    if !end.by_itself || end.how != Exit::Code(0).to_string() {
-        reasons.push(end.how.clone());
+    if !end.by_itself || !end.how.is_success() {
+        reasons.push(end.how.to_string());
     }
     if !end.undone.is_empty() {
         reasons.push(undone(&end.undone));

@@ -27,6 +27,7 @@
     )
 )]
 
+mod admitted_snapshot;
 pub mod approvals;
 #[cfg(feature = "run")]
 pub mod body_commands;
@@ -61,6 +62,7 @@ mod standing_answers;
 mod tokens;
 mod workflows;
 
+pub use admitted_snapshot::AdmittedSnapshot;
 pub use inventory::{Inventory, InventorySkill, NotFound, Status, StatusCounts, survey};
 pub use redact::Redactor;
 pub use rulebook::{RuleProblem, Rulebook};

@@ -22,7 +22,7 @@ use metier_config::{Config, HookEngine, HookSettings};
 use metier_host::execution::HostEnvironment;
 use metier_model::{Source, Strictness};
 use metier_runtime::{
-    Inventory,
+    AdmittedSnapshot, Inventory,
     approvals::Approvals,
     granted_skill::DelegateError,
     live::{CallTimeouts, Model, Runtime, SkillLine},
@@ -187,9 +187,14 @@ impl Live {
             file: 1 << 20,
             total: 16 << 20,
         };
+        // These skills are the test's own: it disables scans, as a user can.
+        let mut unscanned = metier_config::load([]).config;
+        unscanned.security.scan_on_load = false;
         let judge = move |entry: &metier_catalog::CatalogEntry| {
             let held = entry.place.snapshot(room);
-            held.map_err(|error| error.to_string())
+            let held = held.map_err(|error| error.to_string())?;
+            let admitted = AdmittedSnapshot::without_scan(held, &unscanned);
+            admitted.map_err(|_| "scans are enabled".to_owned())
         };
         let runtime = Runtime::new(
             environment,

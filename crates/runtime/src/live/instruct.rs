@@ -41,7 +41,8 @@ impl Runtime {
 
     pub(super) fn loaded(&self, entry: &CatalogEntry) -> Result<LoadedSkill, ActivateError> {
         self.usable(entry)?;
-        let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
+        let admitted = (self.judge)(entry).map_err(ActivateError::Unusable)?;
+        let held = admitted.into_snapshot();
         if !self.ledger.lock().pin(&entry.name(), held.digest) {
             return Err(ActivateError::Changed);
         }

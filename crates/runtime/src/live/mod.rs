@@ -35,7 +35,7 @@ mod tools;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use metier_catalog::{CatalogEntry, Snapshot};
+use metier_catalog::CatalogEntry;
 use metier_host::backend::{ProcessEvent, SkillProcessError};
 use metier_model::text::shell_word;
 use metier_sdk::{
@@ -101,7 +101,7 @@ pub struct CallTimeouts {
 }
 
 /// Scans a skill and returns its bytes, or the reason why it is blocked.
-pub type Judge = Arc<dyn Fn(&CatalogEntry) -> Result<Snapshot, String> + Send + Sync>;
+pub type Judge = Arc<dyn Fn(&CatalogEntry) -> Result<AdmittedSnapshot, String> + Send + Sync>;
 
 /// One session with skills.
 pub struct Runtime {
@@ -133,8 +133,7 @@ pub struct Runtime {
 impl Runtime {
     /// A session in which nothing is active yet.
     ///
-    /// Whoever builds one decides with `judge` which bytes are used: the library `metier` builds it with its scanner, and gives out neither the
-    /// constructor nor the value. Other callers are tests and benchmarks.
+    /// `judge` returns bytes only as an [`AdmittedSnapshot`], which a verdict makes: no caller can activate unscanned bytes by mistake.
     #[must_use]
     pub fn new(
         environment: SkillEnvironment,
