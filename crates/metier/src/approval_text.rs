@@ -63,7 +63,7 @@ pub fn choices(question: &ApprovalQuestion) -> String {
     out
 }
 
-/// What an offer covers, as a permission; a very line is not written twice.
+/// The permission that an offer covers; an exact line is not repeated.
 fn covered(want: &Want) -> String {
     match &want.scope {
         Scope::Command(CommandPattern::Line(_)) => "exactly this line".to_owned(),
@@ -99,7 +99,7 @@ fn about_act(
     out
 }
 
-/// What a write does to its file.
+/// The effect of a write on its file.
 fn about_write(content: &[u8], preview: Option<&ChangePreview>) -> String {
     let lines = content.split(|byte| *byte == b'\n').count();
     let lines = lines - usize::from(content.last() == Some(&b'\n'));
@@ -188,7 +188,7 @@ fn by_danger(asked: &[RequestedPermission]) -> Vec<&RequestedPermission> {
     wants
 }
 
-/// What is asked for, in full.
+/// A requested permission in full.
 fn want(asked: &RequestedPermission) -> String {
     let why = match asked.why {
         RequestReason::Declared | RequestReason::InProject | RequestReason::OnUse => "",

@@ -46,7 +46,7 @@ struct QueueState {
 /// `examples/approve_from_elsewhere.rs` shows one to the user and answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
-    /// What [`ApprovalQueue::answer`] takes.
+    /// Its number, for [`ApprovalQueue::answer`].
     pub id: u64,
     /// The question: which skill, in which bytes, how dangerous, which answers are offered.
     pub question: ApprovalQuestion,
@@ -59,7 +59,7 @@ impl PendingApproval {
         &self.question.identity.skill
     }
 
-    /// What it asks for, as permissions or as the act that is about to happen.
+    /// The requested permissions, or the act that is about to happen.
     #[must_use]
     pub fn wants(&self) -> Vec<String> {
         match &self.question.subject {
@@ -70,7 +70,7 @@ impl PendingApproval {
         }
     }
 
-    /// What is different from the bytes that were approved, if any were.
+    /// The differences from the approved bytes, if any were approved.
     #[must_use]
     pub fn changes(&self) -> Option<&Changes> {
         match &self.question.subject {

@@ -7,7 +7,7 @@ use metier_policy::ReasonKind;
 
 use crate::{Error, Workspace, explain};
 
-/// What a skill requires and this machine does not have.
+/// The programs that a skill requires and this machine does not have.
 ///
 /// An example is at [`Workspace::dependencies`].
 #[derive(Clone, Debug)]
@@ -207,7 +207,7 @@ fn choose<'d>(
     }
 }
 
-/// What chooses an installer among several: its id, or a program that it installs if that id is not the only one.
+/// The word that selects one of several installers: its id, or a program that it installs if that id is not the only one.
 fn label<'a>(installer: &'a InstallerState, all: &[&InstallerState]) -> &'a str {
     let is_only = all.iter().filter(|other| other.id == installer.id).count() == 1;
     match installer.installs.first() {

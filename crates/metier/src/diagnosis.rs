@@ -13,18 +13,18 @@ use metier_store::Store;
 
 use crate::{Skills, Workspace, explain, scan_gate::ScanGate, terms::meant_by_name, text::count};
 
-/// What was checked, and what was found.
+/// One check of [`Workspace::diagnose`], and its result.
 ///
 /// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Debug)]
 pub struct HealthCheck {
-    /// What was checked, as in `database` or `skill pdf`.
+    /// The subject of the check, as in `database` or `skill pdf`.
     pub name: String,
     /// How it is.
     pub status: CheckStatus,
     /// The finding, in a sentence.
     pub message: String,
-    /// What to type or do about it.
+    /// The command or the action that fixes it.
     pub fix: Option<String>,
 }
 
@@ -261,7 +261,7 @@ fn unwritable(file: &Path) -> Option<&Path> {
     (refused || !folder.is_dir()).then_some(folder)
 }
 
-/// What sandboxes programs of skills on this machine.
+/// The sandbox for programs of skills on this machine.
 fn sandbox(support: &std::io::Result<Support>) -> HealthCheck {
     let refused = "programs of skills are refused here, unless --unsandboxed is given";
     let check = |status, message: String, fix: Option<&str>| {

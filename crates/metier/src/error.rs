@@ -5,7 +5,7 @@ mod report;
 
 use std::{fmt, path::Path};
 
-/// Why something was not done: a code, a sentence, the skill and file concerned, and what to type next.
+/// The reason why a request failed: a code, a sentence, the skill and file concerned, and what to type next.
 ///
 /// ```
 /// let error = metier::Error::unmet("not-found", "there is no such file").hint("metier info pdf");
@@ -25,7 +25,7 @@ struct ErrorInner {
     line: Option<u32>,
 }
 
-/// What kind of failure an error is.
+/// The kind of a failure.
 ///
 /// ```
 /// use metier::{Error, ErrorKind};
@@ -112,7 +112,7 @@ impl Error {
         &self.0.message
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

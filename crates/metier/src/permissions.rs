@@ -19,14 +19,14 @@ use crate::{
     terms::{meant_by_name, terms},
 };
 
-/// What one skill asks for, in exactly the bytes that it has now.
+/// The permissions that a skill requests, in its current bytes.
 ///
 /// An example is at [`Workspace::permissions`].
 #[derive(Clone, Debug)]
 pub struct PermissionReport {
     /// The skill, its source and its digest.
     pub identity: Identity,
-    /// What it asks for, each with the answer so far.
+    /// The requested permissions, each with the answer so far.
     pub permissions: Vec<PermissionState>,
 }
 
@@ -44,7 +44,7 @@ pub struct PermissionState {
 }
 
 impl Workspace {
-    /// What a skill asks for and what was answered.
+    /// The permissions that a skill requests, and the answers.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -169,7 +169,7 @@ impl Workspace {
         })
     }
 
-    /// What a skill asks for in these bytes, used or not.
+    /// The permissions that a skill requests in these bytes, used or not.
     pub(crate) fn permissions_of(
         &self,
         loaded: &LoadedSkill,

@@ -232,7 +232,7 @@ impl Workspace {
         Ok(texts)
     }
 
-    /// What the hooks of the active skills add besides their texts. Skills without hooks are not started for it.
+    /// The additions of the active skills' hooks, besides their texts. Skills without hooks are not started for it.
     fn injected(&self, inventory: &Arc<Inventory>) -> Result<Option<String>, Error> {
         let limit = self.config.limits.max_skill_bytes;
         let mut adds = false;

@@ -1,4 +1,4 @@
-//! The content of skills, as a model gets it: trusted, scanned, its commands permitted, run and written down.
+//! The content of skills, as a model gets it: trusted, scanned, its commands permitted, run and recorded.
 
 #[cfg(feature = "run")]
 mod commands;

@@ -51,7 +51,7 @@ pub(crate) enum CheckedSkill {
     Cached(Snapshot, KnownVerdict),
 }
 
-/// What was found out about a skill, to be remembered.
+/// A verdict on a skill, to be stored.
 pub(crate) struct VerdictNote<'e> {
     pub(crate) entry: &'e CatalogEntry,
     pub(crate) digest: Digest,
@@ -117,7 +117,7 @@ impl ScanGate {
         &self.problems
     }
 
-    /// What the user accepted about these bytes. The database is opened only if it is needed; one that can't be read has
+    /// The user's acceptance of these bytes. The database is opened only if it is needed; one that can't be read has
     /// accepted nothing.
     pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.accepted.get_or_init(|| {
@@ -132,7 +132,7 @@ impl ScanGate {
         all.get(&digest.to_string())
     }
 
-    /// What follows from a verdict, with the user's acceptance.
+    /// The consequence of a verdict, with the user's acceptance.
     pub(crate) fn judged(&self, known: KnownVerdict, digest: Option<Digest>) -> KnownVerdict {
         known.judged(&self.workspace.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
@@ -189,7 +189,7 @@ impl ScanGate {
         self.scanner.snapshot(entry)
     }
 
-    /// What follows from a report on these bytes.
+    /// The consequence of a report on these bytes.
     pub(crate) fn known(&self, report: &ScanReport, digest: Option<Digest>) -> KnownVerdict {
         self.judged(KnownVerdict::of(report), digest)
     }

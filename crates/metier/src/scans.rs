@@ -18,7 +18,7 @@ use crate::{
     text::{count, one_line},
 };
 
-/// What [`Workspace::scan`] has to report.
+/// Options of [`Workspace::scan`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScanOptions {
     /// Reports of skills with a cached verdict up to this one may be empty: their exact bytes were scanned before.
@@ -33,11 +33,11 @@ pub struct ScanOptions {
 pub struct ScannedSkill {
     /// The skill.
     pub entry: CatalogEntry,
-    /// What to type for it: its name if it was asked for by name, else its folder.
+    /// How to name it in a command: its name if it was requested by name, else its folder.
     pub word: String,
     /// The digest of the bytes that were scanned; none if they can't be read.
     pub digest: Option<Digest>,
-    /// What was found, without what the user has suppressed.
+    /// The findings, without those that the user has suppressed.
     pub report: ScanReport,
     /// The lines around each finding.
     pub frames: Vec<Option<SourceExcerpt>>,
@@ -64,7 +64,7 @@ impl ScannedSkill {
         }
     }
 
-    /// What follows from the verdict: whether the skill is blocked here.
+    /// The consequence of the verdict: whether the skill is blocked here.
     #[must_use]
     pub fn stance(&self) -> ScanConsequence {
         self.known.stance

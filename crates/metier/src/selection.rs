@@ -37,7 +37,7 @@ pub struct Task {
     pub mode: TaskMode,
     /// Whether it is coding; without a value its words decide.
     pub coding: Option<bool>,
-    /// What can go wrong. With a high risk, skills that write or run commands must be named.
+    /// The risk of the task. With a high one, skills that write or run commands must be named.
     pub risk: Risk,
     /// The field that it is in: a word of a skill's category or tags.
     pub domain: Option<String>,

@@ -218,7 +218,7 @@ impl Session {
         Ok(done?)
     }
 
-    /// What active skills add to the system prompt of a model. `message` is the user's message that the turn answers, for their hooks.
+    /// The additions of active skills to the system prompt of a model. `message` is the user's message that the turn answers, for their hooks.
     ///
     /// ```no_run
     /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {

@@ -88,7 +88,7 @@ pub(crate) fn on<T>(
     Ok(done)
 }
 
-/// A session in which nothing is active yet. What it activates is scanned, permitted and written down.
+/// A session in which nothing is active yet. Each activation is scanned, permitted and recorded.
 pub(crate) fn open(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,

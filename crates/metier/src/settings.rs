@@ -11,7 +11,7 @@ use crate::{
     notices::{Logged, Notices},
 };
 
-/// Where skills are looked for, and what the caller decided for this run. Everything else is in the user's configuration.
+/// Where skills are searched, and the caller's decisions for this run. Everything else is in the user's configuration.
 ///
 /// ```no_run
 /// use metier::{NamedRoot, Settings, Source, Workspace};
@@ -30,11 +30,11 @@ use crate::{
 pub struct Settings {
     /// The machine as the caller sees it.
     pub machine: Arc<Machine>,
-    /// Look here and nowhere else; empty for the usual places.
+    /// The only folders to search; empty for the usual places.
     pub roots: Vec<NamedRoot>,
     /// Skills, or folders of skills, that shadow all others.
     pub skill_dirs: Vec<PathBuf>,
-    /// Skills that were asked for by name.
+    /// Skills that are selected by name.
     pub skills: Vec<String>,
     /// Skills whose requests are approved for this run.
     pub approve_skills: Vec<String>,
@@ -46,7 +46,7 @@ pub struct Settings {
     pub is_config_named: bool,
     /// Whether opening the workspace leaves what killed runs left behind: then opening changes nothing on the disk.
     pub keep_leftovers: bool,
-    /// Who is asked for permission.
+    /// Answers requests for permission.
     pub approver: Arc<dyn Approver>,
     /// Receives warnings and progress.
     pub notices: Arc<dyn Notices>,

@@ -75,7 +75,7 @@ impl<'a> Skill<'a> {
         card.map_or("", |card| &card.description)
     }
 
-    /// Whose it is: built in, the user's, a project's, or named on the command line.
+    /// Its source: built in, the user's, a project's, or named on the command line.
     #[must_use]
     pub fn source(&self) -> Source {
         self.inventory.entry(self.skill).source

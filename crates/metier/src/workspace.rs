@@ -606,7 +606,7 @@ const PROJECT_CONFIG: &str = ".metier/config.toml";
 /// The largest file of a project that is read before the project is trusted.
 const MAX_PROJECT_FILE: u64 = 1 << 20;
 
-/// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
+/// The skills that AGENT.md and AGENTS.md of the project, and `--skills`, request.
 #[derive(Default)]
 struct AgentFiles {
     selection: Vec<String>,
@@ -632,7 +632,7 @@ impl AgentFiles {
         files
     }
 
-    /// What those of one project ask for.
+    /// The requests of one project.
     fn of(project: &Path) -> Self {
         let mut files = Self::default();
         for name in ["AGENT.md", "AGENTS.md"] {

@@ -49,7 +49,7 @@ use crate::{Error, ErrorKind, Skills, Workspace, session_setup};
 /// The [module](self) has an example, and so has [`ConversationOptions::about`].
 #[derive(Clone)]
 pub struct ConversationOptions {
-    /// What the agent can do.
+    /// The role of the agent.
     pub role: AgentRole,
     /// `provider/name` of a model, in place of the configured one.
     pub model: Option<String>,
@@ -71,7 +71,7 @@ pub struct ConversationOptions {
     pub cancel: Cancel,
 }
 
-/// What an agent can do itself, and with which skills.
+/// The role of an agent: its own tools, and its skills.
 ///
 /// ```
 /// use metier::agent::{AgentRole, ConversationOptions};

@@ -6,7 +6,7 @@ use metier_runtime::granted_skill::ActError;
 
 use crate::Error;
 
-/// What to say when an act was not done.
+/// The error for an act that was not done.
 pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
     let word = shell_word(skill).into_owned();
     match error {

@@ -1,4 +1,4 @@
-//! Bodies with commands, which run with permission and are written down.
+//! Bodies with commands, which run with permission and are recorded.
 
 use metier_catalog::CatalogEntry;
 use metier_model::text::shell_word;
@@ -27,7 +27,7 @@ pub(super) fn rendered(
     Ok((activation.rendered, activation.commands))
 }
 
-/// What to say when a skill can't be activated.
+/// The error for a skill that can't be activated.
 fn stopped(entry: &CatalogEntry, error: BodyCommandError) -> Error {
     let name = entry.name();
     let word = shell_word(&name).into_owned();

@@ -11,7 +11,7 @@ use std::{
 use metier_host::sandbox::{WorkerLimits, confine};
 use metier_sdk::worker::WorkerServeError;
 
-/// What is read at once.
+/// How many bytes are read at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Serves one skill. `prepare` does what the sandbox would prevent later: an interpreter looks around when it is first used.
