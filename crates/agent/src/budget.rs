@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::TokenUsage;
 
-/// What is left, for this session and every one below it.
+/// The remaining budget of this session and every one below it.
 #[derive(Debug)]
 pub struct Budget {
     requests: AtomicU64,

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::{ModelName, TokenUsage};
 
-/// What a million tokens cost, in millionths of the currency's unit, so that no sum is rounded on the way.
+/// The price of a million tokens, in millionths of the currency's unit, so that no sum is rounded on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     input: u64,
@@ -97,7 +97,7 @@ impl Price {
         })
     }
 
-    /// What this usage costs, in millionths of the unit, rounded up.
+    /// The cost of this usage, in millionths of the unit, rounded up.
     #[must_use]
     pub fn cost(&self, usage: TokenUsage) -> u64 {
         let cached = usage.cached_input.min(usage.input);

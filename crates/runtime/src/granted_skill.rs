@@ -38,7 +38,7 @@ pub struct GrantedSkill {
     grant: Arc<Grant>,
     world: ActExecutor,
     redactor: Redactor,
-    /// Which skill works, for questions about what it does.
+    /// The active skill, for approval questions.
     skill: ActiveSkill,
     /// Whether the skill still has the bytes that were approved.
     unchanged: Box<dyn Fn() -> bool + Send + Sync>,
@@ -91,7 +91,7 @@ pub enum ActError {
 pub struct DelegateError {
     /// A stable code, such as `no-model`, which the skill gets with the message.
     pub code: &'static str,
-    /// What happened, for the skill.
+    /// The error for the skill.
     pub message: String,
 }
 
@@ -256,7 +256,7 @@ impl GrantedSkill {
         pending.with_preview(preview)
     }
 
-    /// What executes its acts.
+    /// The executor of its acts.
     #[cfg(feature = "js")]
     pub(crate) fn world(&self) -> &ActExecutor {
         &self.world
@@ -340,7 +340,7 @@ impl GrantedSkill {
         &self.grant
     }
 
-    /// What was written down since this was asked last.
+    /// The receipts since the last call of this function.
     pub(crate) fn take_receipts(&self) -> RecentReceipts {
         let of_connections = self.connections.take();
         let mut receipts = self.receipts.take();
@@ -360,7 +360,7 @@ impl GrantedSkill {
         self.redactor.clean(&String::from_utf8_lossy(bytes))
     }
 
-    /// What was written down so far: the newest, if it is much.
+    /// The receipts so far; the newest ones, if there are many.
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
         let of_connections = self.connections.take();

@@ -108,7 +108,7 @@ struct Waiting {
     last: NewReceipt,
 }
 
-/// What to do about a refusal.
+/// The handling of a refusal.
 #[derive(Debug)]
 pub(crate) struct Heard {
     /// Receipts to write now.
@@ -227,7 +227,7 @@ impl ConnectionReceipts {
         }
     }
 
-    /// What was written down since this was asked last. Floods of refusals are written first.
+    /// The receipts since the last call of this function. Floods of refusals are written first.
     pub(crate) fn take(&self) -> RecentReceipts {
         let mut inner = self.shared.inner();
         let waiting = inner.refusals.take(Instant::now());

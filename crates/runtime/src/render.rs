@@ -162,7 +162,7 @@ impl CommandRunner for NoCommands {
     }
 }
 
-/// What is put in the places of variables.
+/// The values of variables.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderVariables<'a> {
     /// Path of the project folder.

@@ -50,7 +50,7 @@ pub struct Scanned {
 /// What of a skill is kept in memory at once; more is hashed and reported as not read.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run (`live/rooms/wasm.rs` compares).
+/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run (a test of the WebAssembly backend compares them).
 pub(crate) const MOST_FILE_BYTES: usize = 32 << 20;
 
 impl Scanner {
@@ -266,7 +266,7 @@ pub struct KnownVerdict {
     pub message: Box<str>,
 }
 
-/// What follows from a verdict.
+/// The consequence of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanConsequence {
     /// The skill has no blocking findings.

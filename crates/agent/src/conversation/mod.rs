@@ -93,7 +93,7 @@ pub struct AgentConversation {
     voice: Arc<MeteredModel>,
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnResult {
     /// The answer, after all transforms.
@@ -391,7 +391,7 @@ impl AgentConversation {
         })
     }
 
-    /// What the model would be asked now, put together as at the beginning of a turn. Hooks are asked, the model is not.
+    /// The request that the model would get now, built as at the start of a turn. Hooks run; the model is not asked.
     ///
     /// # Errors
     /// When what hooks do can't be written down.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelError;
 
-/// Who answers, and in which format.
+/// The provider of a model, which decides the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderKind {

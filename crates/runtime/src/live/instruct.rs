@@ -14,11 +14,11 @@ use crate::{
     skill_environment::{SkillEnvironment, identity},
 };
 
-/// Whose a receipt is that belongs to no skill.
+/// The name in receipts that belong to no skill.
 const PROGRAM: &str = "metier";
 
 impl Runtime {
-    /// What is at hand, and who decides.
+    /// The environment of skills, and the approver.
     #[must_use]
     pub fn premises(&self) -> &SkillEnvironment {
         &self.environment

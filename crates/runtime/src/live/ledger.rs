@@ -14,7 +14,7 @@ const PER_SKILL: usize = 5_000;
 /// How much of all of them.
 const IN_ALL: usize = 25_000;
 
-/// What a session knows of the skills in it.
+/// The state of the skills of a session.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pinned: BTreeMap<String, Digest>,

@@ -376,7 +376,7 @@ impl Runtime {
             .collect()
     }
 
-    /// What one active skill contributes.
+    /// The contributions of an active skill.
     ///
     /// # Errors
     /// When it is not active.
@@ -726,7 +726,7 @@ impl Runtime {
     }
 }
 
-/// What the code of a skill gets to know about a call.
+/// The facts about a call that the code of a skill gets.
 fn tool_params(tool: &str, input: &Value, session: &str) -> Value {
     json!({ "name": tool, "input": input, "session": session })
 }

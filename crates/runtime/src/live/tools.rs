@@ -68,7 +68,7 @@ fn is_in(names: &[&str], tool: &str) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(tool))
 }
 
-/// What a tool is called by others.
+/// The name of a tool outside its skill.
 #[must_use]
 pub fn full_name(skill: &str, source: Source, tool: &str) -> String {
     match source {

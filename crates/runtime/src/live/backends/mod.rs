@@ -69,7 +69,7 @@ pub(super) struct BackendOpening<'r> {
     pub(super) active: &'r Active,
     /// The skill's own grant, if it works for a skill with fewer permissions.
     pub(super) own: Option<&'r Grant>,
-    /// Who answers while its code starts.
+    /// The host that answers requests while its code starts.
     pub(super) host: &'r dyn SkillHost,
 }
 

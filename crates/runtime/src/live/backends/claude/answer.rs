@@ -14,7 +14,7 @@
 use metier_model::{HookPhase, hooks::CommandHook};
 use serde_json::Value;
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Judged {
     /// Another input for the tool.
@@ -182,7 +182,7 @@ mod tests {
         printed(&hook("PreToolUse", HookPhase::BeforeToolCall), stdout)
     }
 
-    /// What came of a command that printed this and ended well.
+    /// The result of a command that printed this and exited with code 0.
     fn printed(hook: &CommandHook, stdout: &str) -> Judged {
         let printed = Printed {
             stdout,
@@ -191,7 +191,7 @@ mod tests {
         judged(hook, &printed)
     }
 
-    /// What came of a command that ended with exit code 2.
+    /// The result of a command that exited with code 2.
     fn blocked(hook: &CommandHook, stderr: &str) -> Judged {
         let printed = Printed {
             blocks: true,
