@@ -153,9 +153,7 @@ fn names(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let parts = path.split('/').map(|part| part.trim_end_matches(".rs"));
     for part in parts.filter(|part| EMPTY_NAMES.contains(part)) {
-        problems.push(format!(
-            "{path}: `{part}` does not describe its content"
-        ));
+        problems.push(format!("{path}: `{part}` does not describe its content"));
     }
     for (index, line) in text.lines().enumerate() {
         let line = line.trim_start();

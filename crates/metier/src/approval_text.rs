@@ -231,10 +231,7 @@ fn cut(text: String) -> String {
 pub fn difference(changes: &Changes) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),
-        (
-            "permission no longer requested",
-            &changes.gone_permissions,
-        ),
+        ("permission no longer requested", &changes.gone_permissions),
         ("new file", &changes.added),
         ("file removed", &changes.removed),
         ("file changed", &changes.changed),

@@ -246,7 +246,11 @@ mod tests {
     fn names_of_functions_are_read_as_words() {
         check("crates/a/tests/all/b.rs", "    fn it_is_no_file() {\n", 1);
         check("crates/a/tests/all/b.rs", "fn how_to_mend_it() {}\n", 1);
-        check("crates/a/tests/all/b.rs", "fn it_is_no_longer_a_file() {}\n", 0);
+        check(
+            "crates/a/tests/all/b.rs",
+            "fn it_is_no_longer_a_file() {}\n",
+            0,
+        );
         check("crates/a/tests/all/b.rs", "let mend = fix(mend);\n", 0);
         check("docs/a.md", "`fn mend()`\n", 0);
     }

@@ -91,7 +91,10 @@ impl Workspace {
     }
 
     /// The skills that fit a task, as `source:name`, and the reasons.
-    #[allow(clippy::type_complexity, reason = "two lists that are taken apart at once")]
+    #[allow(
+        clippy::type_complexity,
+        reason = "two lists that are taken apart at once"
+    )]
     fn fitting(
         &self,
         skills: &Skills,

@@ -46,6 +46,7 @@ use metier_store::{Receipt, ReceiptOutcome, StoreError};
 use serde_json::{Value, json};
 
 use crate::{
+    AdmittedSnapshot,
     approvals::ActRecord,
     granted_skill::{ActError, DelegateError, undone},
     guarded::Guarded,

@@ -122,7 +122,10 @@ fn compare(text: &str) -> bool {
     assert!(!lowered.cut, "{text:?}");
     let (expected, seen) = (by_grammar(&line).shared(), by_scanner(&lowered).shared());
     let missing: Vec<_> = expected.programs.difference(&seen.programs).collect();
-    assert!(missing.is_empty(), "{text:?}: only the grammar sees {missing:?}");
+    assert!(
+        missing.is_empty(),
+        "{text:?}: only the grammar sees {missing:?}"
+    );
     if !unfolds(&line) {
         let more: Vec<_> = seen.programs.difference(&expected.programs).collect();
         assert!(more.is_empty(), "{text:?}: only the scanner sees {more:?}");
@@ -184,14 +187,32 @@ fn word() -> impl Strategy<Value = String> {
 
 fn program() -> impl Strategy<Value = String> {
     let names = vec![
-        "git", "ls", "cat", "grep", "curl", "sed", "sort", "./run.sh", "/bin/date", "c'u't", "t\\r",
+        "git",
+        "ls",
+        "cat",
+        "grep",
+        "curl",
+        "sed",
+        "sort",
+        "./run.sh",
+        "/bin/date",
+        "c'u't",
+        "t\\r",
     ];
     proptest::sample::select(names).prop_map(str::to_owned)
 }
 
 fn redirect() -> impl Strategy<Value = String> {
     let forms = vec![
-        "> out", ">> log.txt", "2> err", "2>&1", "< in", ">| out", "&> all", "> 'a b'", "<<< text",
+        "> out",
+        ">> log.txt",
+        "2> err",
+        "2>&1",
+        "< in",
+        ">| out",
+        "&> all",
+        "> 'a b'",
+        "<<< text",
         ">/dev/null",
     ];
     proptest::sample::select(forms).prop_map(str::to_owned)
