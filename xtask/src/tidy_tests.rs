@@ -72,17 +72,21 @@ fn nothing_of_one_machine() {
 }
 
 #[test]
-fn names_that_say_nothing() {
-    caught("crates/x/src/utils.rs", "//! A.\n", "`utils` says nothing");
+fn names_that_describe_nothing_are_refused() {
+    caught(
+        "crates/x/src/utils.rs",
+        "//! A.\n",
+        "`utils` does not describe",
+    );
     caught(
         "a.rs",
         "//! A.\nmod helper;\n",
-        "a.rs:2: `helper` says nothing",
+        "a.rs:2: `helper` does not describe",
     );
     caught(
         "a.rs",
         "//! A.\n    pub(crate) mod common {\n",
-        "`common` says nothing",
+        "`common` does not describe",
     );
     fine("a.rs", "//! A.\nmod helpful;\n// mod utils\n");
 }

@@ -92,7 +92,7 @@ const BANNED: &[Banned] = &[
         unless_before: LONGER,
         ..banned("which is no", "which is not a", 0)
     },
-    banned("whoever", "the caller, the user", 2),
+    banned("whoever", "the caller, the user", 1),
     banned("without end", "without limit", 0),
 ];
 

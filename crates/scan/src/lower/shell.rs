@@ -170,8 +170,7 @@ fn lowered(
     let Some(tree) = parse(&plain(text), wary, left) else {
         return false;
     };
-    if tree.root_node().has_error()
-        && let Some(better) = repair::repaired(text, &tree)
+    if let Some(better) = repair::repaired(text, &tree)
         && let Some(tree) = parse(&plain(&better), wary, left)
     {
         walk(&better, &tree, base, level, left, program);

@@ -28,8 +28,14 @@ const BINDING: &[&str] = &[
 /// Redirects to these keep nothing.
 const STREAMS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty"];
 
+/// The name of a program: without its folder, and one name for builtins that have several.
 fn base(program: &str) -> &str {
-    program.rsplit('/').next().unwrap_or(program)
+    let program = program.trim_end_matches('/');
+    match program.rsplit('/').next().unwrap_or(program) {
+        "[" | "[[" => "test",
+        "." => "source",
+        name => name,
+    }
 }
 
 fn by_grammar(line: &ShellLine) -> Seen {
@@ -88,7 +94,7 @@ impl Seen {
             }
             ("" | READ | WRITE, _) => {}
             (program, _) => {
-                self.programs.insert(program.to_owned());
+                self.programs.insert(base(program).to_owned());
             }
         }
         call.on.iter().for_each(|value| self.value(value));
@@ -96,10 +102,18 @@ impl Seen {
         call.input.iter().for_each(|value| self.value(value));
     }
 
-    /// Leaves out what the two readers mean to treat differently.
+    /// Leaves out what the two readers mean to treat differently: names that no program has (the scanner also looks for operations on values),
+    /// and paths that a shell expands.
     fn shared(mut self) -> Self {
-        self.programs.retain(|name| !BINDING.contains(&&**name));
-        self.written.retain(|path| !STREAMS.contains(&&**path));
+        let is_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '+' | '.');
+        self.programs.retain(|name| {
+            let is_plain = name.starts_with(char::is_alphanumeric) && name.chars().all(is_name);
+            is_plain && !BINDING.contains(&&**name)
+        });
+        self.written.retain(|path| {
+            let expands = path.contains(['~', '*', '?', '[', '{']);
+            !expands && !STREAMS.contains(&&**path)
+        });
         self
     }
 }
@@ -162,6 +176,12 @@ fn both_readers_see_the_same_commands_and_files() {
         "\"my tool\" --flag 'c''d'",
         "until ping -c1 host; do sleep 1; done",
         "[[ -n $X ]] && echo yes",
+        "! { git status; } && ! ( hg status ) > out",
+        "echo \"$( ! { git; } )\"",
+        "! for f in a b; do git add $f; done | tail -1",
+        "if ! while read x; do ls; done; then date; fi",
+        "! ! case $1 in a) id ;; esac",
+        ". ./lib.sh; source other.sh",
         "echo $((1 + 2)) ${HOME:-none} ~/x {a,b}",
     ] {
         assert!(compare(text), "{text:?} is not understood");
