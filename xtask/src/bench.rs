@@ -145,7 +145,7 @@ fn driver(name: &str) -> Result<PathBuf> {
     Ok(built_folder()?.join("drivers").join(name))
 }
 
-/// What a program says: a name and a number a line.
+/// The output of a program: a name and a number per line.
 struct Figures(String);
 
 impl Figures {
@@ -174,7 +174,7 @@ fn scans(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> Resul
         let root = bench.corpus_with_programs(size)?;
         let one = bench.one_skill()?;
         let (all, small) = (root.to_string_lossy(), one.to_string_lossy());
-        // Made-up prose may well be told to be odd, hence the 1.
+        // The scanner can warn about made-up prose, hence the 1.
         let scan = |folder: &str| {
             bench
                 .metier(&["--root", folder, "scan", folder, "--json", "--no-index"])

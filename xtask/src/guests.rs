@@ -2,8 +2,8 @@
 //!
 //! **Problem.** A component needs a standard library for WebAssembly, and where rustup can't add the target there is none.
 //! **Decision.** Where the toolchain has the target, it is used. Elsewhere Debian's compiler for web browsers is unpacked beside
-//! the build output, with the sources of its library, which cargo then builds; nothing is installed, and nobody has to be root. Either way
-//! all of it is in one file for `cargo build --config`, so whoever builds a guest types the same, the tests too. The
+//! the build output, with the sources of its library, which cargo then builds; nothing is installed, and root is not required. Either way
+//! all of it is in one file for `cargo build --config`, so tests and users build a guest with the same command. The
 //! linker of the toolchain makes the component: there is no step after the build.
 
 use std::{
@@ -34,7 +34,7 @@ LD_LIBRARY_PATH=$(echo \"$here\"/usr/lib/*-linux-gnu) exec \"$here/usr/bin/rustc
 /// The skills that the tests run as components: the folder of the crate, and the name of its library.
 const GUESTS: &[(&str, &str)] = &[("examples/word-count", "word_count")];
 
-/// Prepares everything and says how to build another one.
+/// Prepares everything and prints how to build another one.
 pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
     if let Some(argument) = arguments.first() {
         return Err(format!("`cargo xtask guests` takes no argument such as `{argument}`").into());
@@ -89,7 +89,7 @@ fn output(folder: &Path) -> PathBuf {
     folder.join("build").join(TARGET).join("release")
 }
 
-/// What cargo is told. The library of the target is built once, and shared by all that are built with this.
+/// The arguments for cargo. The library of the target is built once, and shared by all that are built with this.
 fn configuration(root: &Path, folder: &Path, tools: &Path, compiler: Option<&Path>) -> String {
     let build = folder.join("build");
     let (linker, wasm_ld) = (

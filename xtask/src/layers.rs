@@ -1,6 +1,6 @@
 //! Dependencies between our crates point down, and the pure crates stay pure.
 //!
-//! A crate's layer says how much of the world it knows. A dependency on the same or a higher layer is how one crate ends up
+//! A crate's layer states how much of the system it knows. A dependency on the same or a higher layer is how one crate ends up
 //! knowing everyone, so it is an error, as is a crate that has no layer. Dev-dependencies are free: tests may look
 //! anywhere.
 
@@ -51,7 +51,7 @@ const DOORS: &[(&str, &[&str])] = &[
 /// For tests and chores: nothing that ships may need them.
 const DEV: &[&str] = &["metier-testkit", "xtask"];
 
-/// No files, no clock, no environment, no processes: `clippy.toml` bans them where this lint is switched on.
+/// No files, no clock, no environment, no processes: `clippy.toml` bans them where this lint is enabled.
 const PURE: &[&str] = &[
     "metier-sdk",
     "metier-model",

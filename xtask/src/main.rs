@@ -1,6 +1,6 @@
 //! # xtask — the project's chores, as code
 //!
-//! **Problem.** Rules that live in a document are forgotten, and numbers that nobody can reproduce are opinions.
+//! **Problem.** Rules that live in a document are forgotten, and numbers that can't be reproduced are opinions.
 //!
 //! **Goals.**
 //! * one command passes all tests, on a machine that has only cargo;
@@ -9,7 +9,7 @@
 //!
 //! **Worked example.** `cargo xtask test`; `cargo xtask attack 94`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
 //!
-//! **Invariants.** A check that looked at nothing fails · each check has a test that breaks its rule · few dependencies,
+//! **Invariants.** A check that read nothing fails · each check has a test that breaks its rule · few dependencies,
 //! because the bench builds this program with optimisation.
 //!
 //! **Start reading at** `layers.rs`, then `tidy.rs`, then `bench.rs`.
@@ -36,7 +36,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// Errors are sentences: whoever reads them has the source at hand.
+/// Errors are sentences: their readers have the source at hand.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "\
@@ -104,7 +104,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
     }
 }
 
-/// What a check looked at, and what it found.
+/// What a check read, and what it found.
 struct Findings {
     looked_at: String,
     problems: Vec<String>,

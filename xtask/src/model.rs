@@ -53,7 +53,7 @@ fn prepare(root: &Path, target: &Path) -> Result<()> {
     );
     let start = Instant::now();
     test::make_venv(&folder)?;
-    // `timeout` ends compilers, too, that pip would leave behind. Pictures and sound are 51 of 178 files to compile, and nobody shows any.
+    // `timeout` also stops compilers that pip would leave behind. Images and audio are 51 of 178 files to compile, and unused.
     let installed = Command::new("timeout")
         .args(["--kill-after=10", &format!("{MINUTES}m")])
         .arg(folder.join("bin/python"))

@@ -19,7 +19,7 @@ pub(crate) const NOT_RUN: &str = "METIER_TEST_NOT_RUN";
 /// What the clients in Python need, with versions; and Deno, which comes from the same place.
 const REQUIREMENTS: &str = "crates/cli/tests/python/requirements.txt";
 
-/// Programs that come from npm: the packages, and the lock that says which bytes.
+/// Programs that come from npm: the packages, and the lock with their digests.
 struct Packages {
     what: &'static str,
     /// Where `package.json` and `package-lock.json` are.
@@ -179,7 +179,7 @@ fn prepare_python(root: &Path, target: &Path) -> Result<()> {
     Ok(fs::write(complete, wanted)?)
 }
 
-/// What Python is told to install a list of packages with; the list follows.
+/// The arguments of Python to install a list of packages; the list follows.
 pub(crate) const PIP_INSTALL: [&str; 6] = [
     "-m",
     "pip",

@@ -39,7 +39,7 @@ const TALL_ALLOWED: &[(&str, &str)] = &[];
 const MAX_FUNCTION: usize = 100;
 const MAX_FILE: usize = 800;
 
-/// Less than this was not a look at the project.
+/// With less than this, the project was not read.
 const MIN_RUST: usize = 20;
 const MIN_MARKDOWN: usize = 2;
 
@@ -85,7 +85,7 @@ fn file(path: &str, text: &str) -> Vec<String> {
         return Vec::new();
     }
     let mut problems = machine(path, text);
-    // What a program prints may end in blanks, and a specification shows it as it is.
+    // Output of a program can end in spaces, and a specification shows it unchanged.
     if !path.starts_with("spec/") {
         problems.extend(blanks(path, text));
     }
@@ -109,9 +109,9 @@ fn docs(path: &str, text: &str) -> Option<String> {
 fn blanks(path: &str, text: &str) -> Vec<String> {
     let markdown = path.ends_with(".md");
     let problem = |(index, line): (usize, &str)| {
-        // Two blanks at the end are a line break in Markdown, but an invisible one: write it differently.
+        // Two spaces at the end are a line break in Markdown, but an invisible one: write it differently.
         let what = if line.ends_with(char::is_whitespace) {
-            "blanks at the end of the line"
+            "spaces at the end of the line"
         } else if line.contains('\t') && (markdown || path.ends_with(".rs")) {
             "a tab"
         } else {
@@ -153,9 +153,7 @@ fn names(path: &str, text: &str) -> Vec<String> {
     let mut problems = Vec::new();
     let parts = path.split('/').map(|part| part.trim_end_matches(".rs"));
     for part in parts.filter(|part| EMPTY_NAMES.contains(part)) {
-        problems.push(format!(
-            "{path}: `{part}` says nothing about what is inside"
-        ));
+        problems.push(format!("{path}: `{part}` does not describe its content"));
     }
     for (index, line) in text.lines().enumerate() {
         let line = line.trim_start();
@@ -169,7 +167,7 @@ fn names(path: &str, text: &str) -> Vec<String> {
         let name = name.trim_end_matches([';', '{', ' ']);
         if EMPTY_NAMES.contains(&name) {
             problems.push(format!(
-                "{path}:{}: `{name}` says nothing about what is inside",
+                "{path}:{}: `{name}` does not describe its content",
                 index + 1
             ));
         }
@@ -367,7 +365,7 @@ fn line_targets(line: &str) -> impl Iterator<Item = String> {
     inline.into_iter().chain(reference)
 }
 
-/// Locked packages come from crates.io, not from somebody's mirror.
+/// Locked packages come from crates.io, not from a mirror.
 fn sources(lock: &str) -> Vec<String> {
     const OFFICIAL: &str = "\"registry+https://github.com/rust-lang/crates.io-index\"";
     let lines = lock

@@ -46,11 +46,11 @@ fn files_say_what_they_are_for() {
 
 #[test]
 fn blanks_and_tabs() {
-    caught("a.md", "text \n", "a.md:1: blanks at the end");
+    caught("a.md", "text \n", "a.md:1: spaces at the end");
     caught("a.rs", "//! A.\n\tfn\n", "a.rs:2: a tab");
-    caught("a.md", "a\r\n", "blanks at the end");
+    caught("a.md", "a\r\n", "spaces at the end");
     fine("spec/a.md", "a \tb \n");
-    caught("crates/x/src/spec/a.rs", "//! A. \n", "blanks at the end");
+    caught("crates/x/src/spec/a.rs", "//! A. \n", "spaces at the end");
     fine("crates/x/fixtures/a.md", "a \tb \n");
 }
 
@@ -72,17 +72,21 @@ fn nothing_of_one_machine() {
 }
 
 #[test]
-fn names_that_say_nothing() {
-    caught("crates/x/src/utils.rs", "//! A.\n", "`utils` says nothing");
+fn names_that_describe_nothing_are_refused() {
+    caught(
+        "crates/x/src/utils.rs",
+        "//! A.\n",
+        "`utils` does not describe",
+    );
     caught(
         "a.rs",
         "//! A.\nmod helper;\n",
-        "a.rs:2: `helper` says nothing",
+        "a.rs:2: `helper` does not describe",
     );
     caught(
         "a.rs",
         "//! A.\n    pub(crate) mod common {\n",
-        "`common` says nothing",
+        "`common` does not describe",
     );
     fine("a.rs", "//! A.\nmod helpful;\n// mod utils\n");
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::TokenUsage;
 
-/// What is left, for this session and every one below it.
+/// The remaining budget of this session and every one below it.
 #[derive(Debug)]
 pub struct Budget {
     requests: AtomicU64,
@@ -156,7 +156,7 @@ mod tests {
     };
 
     #[test]
-    fn what_is_spent_is_spent_by_everybody() {
+    fn a_budget_is_shared_by_all() {
         let budget = Budget::new(FEW);
         std::thread::scope(|scope| {
             let took: Vec<bool> = (0..8)

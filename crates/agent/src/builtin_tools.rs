@@ -44,7 +44,7 @@ impl BuiltinTool {
         Self::ReadSkillResource,
     ];
 
-    /// What a model calls it.
+    /// Its name for a model.
     pub(crate) const fn name(self) -> &'static str {
         match self {
             Self::ListSkills => "list_skills",
@@ -166,7 +166,7 @@ pub(crate) struct SearchInput {
 /// Reads the arguments of a call.
 ///
 /// # Errors
-/// What is wrong with them.
+/// The problem with the arguments.
 pub(crate) fn read<T: for<'de> Deserialize<'de>>(input: Map<String, Value>) -> Result<T, String> {
     serde_json::from_value(Value::Object(input)).map_err(|error| error.to_string())
 }

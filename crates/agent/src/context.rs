@@ -103,7 +103,7 @@ pub struct ChosenModel {
     pub name: ModelName,
     /// How hard it thinks, if a skill asked for that.
     pub effort: Option<ReasoningEffort>,
-    /// What its tokens cost, if that is configured.
+    /// The prices of its tokens, if configured.
     pub price: Option<Price>,
 }
 

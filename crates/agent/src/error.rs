@@ -19,7 +19,7 @@ pub enum ModelError {
     /// Nothing was asked, because there is nothing to show who asks.
     #[error("no API key for {provider}")]
     NoKey {
-        /// Whose model it is.
+        /// The provider of the model.
         provider: ProviderKind,
         /// The variable that was read.
         variable: String,
@@ -115,7 +115,7 @@ pub enum ModelError {
     TimedOut {
         /// The provider of the model.
         provider: ProviderKind,
-        /// What did not come.
+        /// The missing part of the response.
         wait: TimeoutKind,
         /// The timeout that was reached.
         limit: Duration,
@@ -141,7 +141,7 @@ pub enum ModelError {
     },
 }
 
-/// What was waited for.
+/// The awaited part of the response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeoutKind {
     /// A connection, name and TLS included.
@@ -171,7 +171,7 @@ impl ModelError {
         matches!(self, Self::Status { code: 404, .. })
     }
 
-    /// What to type next, if there is something.
+    /// The hint: what to type next.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         Some(match self {

@@ -48,7 +48,7 @@ pub enum AgentEvent {
     SkillActivated {
         /// Name of the skill.
         skill: String,
-        /// Who asked for the skill.
+        /// Who activated the skill.
         by: ActivatedBy,
         /// The reason, for people.
         why: String,
@@ -121,7 +121,7 @@ pub enum AgentEvent {
     },
     /// A sub-agent starts.
     SubagentStarted {
-        /// What started it.
+        /// The reason for its start.
         kind: SubagentKind,
         /// Its task.
         task: String,
@@ -171,7 +171,7 @@ pub enum AgentEvent {
     },
 }
 
-/// Who asked for a skill.
+/// Who activated a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ActivatedBy {
     /// The user, by its name.
@@ -184,7 +184,7 @@ pub enum ActivatedBy {
     Trigger,
 }
 
-/// What started a sub-agent.
+/// The reason for starting a sub-agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubagentKind {
     /// A task with a set of skills.

@@ -80,7 +80,7 @@ impl OpenCall {
 }
 
 impl MessageHistory {
-    /// What these records come to.
+    /// The conversation that these records describe.
     #[must_use]
     pub fn replay(records: impl IntoIterator<Item = HistoryRecord>) -> Self {
         let mut all = Self::default();
@@ -321,7 +321,7 @@ impl MessageHistory {
         items + usize::from(matches!(next, Some(HistoryStep::Results(_))))
     }
 
-    /// What the user wrote last; empty if nothing is left of it.
+    /// The user's last message; empty if nothing is left of it.
     #[must_use]
     pub fn last_user_text(&self) -> &str {
         let mut newest = self.items.iter().rev();

@@ -85,7 +85,7 @@ fn results_stand_in_the_order_of_the_calls() {
 }
 
 #[test]
-fn a_call_without_a_result_says_whether_it_began() {
+fn a_call_without_a_result_records_whether_it_began() {
     let killed = MessageHistory::replay([
         user("go"),
         says("", &["a", "b", "c"]),
@@ -107,7 +107,7 @@ fn a_call_without_a_result_says_whether_it_began() {
 }
 
 #[test]
-fn a_result_that_nobody_waits_for_is_none() {
+fn a_result_without_a_request_is_ignored() {
     let mut conversation = MessageHistory::replay([
         user("go"),
         says("", &["a"]),
@@ -360,7 +360,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_given_up_is_whole_and_what_was_said_last_stays(
+    fn whole_turns_are_removed_and_the_last_ones_stay(
         records in prop::collection::vec(record(), 0..40),
         tokens in 0..60usize,
     ) {

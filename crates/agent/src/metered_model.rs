@@ -39,7 +39,7 @@ impl MeteredModel {
         self.took.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What the questions took since this was asked last.
+    /// The usage since the last call of this function.
     pub(crate) fn take_tally(&self) -> TurnUsage {
         std::mem::take(&mut *self.took())
     }

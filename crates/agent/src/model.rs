@@ -1,7 +1,7 @@
 //! A conversation with a model, independent of the provider.
 //!
 //! Providers disagree on where a system prompt is, how a tool's result is sent and what a stop is called. This module has what they
-//! have in common; `provider/` translates, and nothing outside of it sees their formats. One thing is passed through unread:
+//! have in common; `provider/` translates, and nothing outside it sees their formats. One thing is passed through unread:
 //! [`SignedBlock`], which a model requires back with its own calls.
 
 use std::ops::AddAssign;
@@ -30,7 +30,7 @@ pub trait LanguageModel: Send + Sync {
     ) -> Result<ModelResponse, ModelError>;
 }
 
-/// What a model is asked. With a thousand skills the prompt and the tools are most of it, and the same from request to request: they
+/// A request to a model. With a thousand skills the prompt and the tools are most of it, and the same from request to request: they
 /// are shared, not copied.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelRequest {
@@ -64,7 +64,7 @@ pub enum ModelMessage {
         /// Signed blocks that the provider requires back unchanged.
         kept: Vec<SignedBlock>,
     },
-    /// What the called tools answered: one for each call of the message before.
+    /// The results of the called tools: one for each call of the message before.
     Results(Vec<ToolResult>),
 }
 
@@ -106,7 +106,7 @@ pub struct ToolCall {
 pub enum CallArguments {
     /// A JSON object, as it should be. It has not been checked against the tool's schema.
     Object(Map<String, Value>),
-    /// What the model wrote instead.
+    /// The text that the model wrote instead.
     Malformed(String),
 }
 
@@ -134,7 +134,7 @@ impl CallArguments {
     }
 }
 
-/// What a called tool answered.
+/// The result of a tool.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolResult {
     /// The `id` of the call.
@@ -198,7 +198,7 @@ pub enum ResponseDelta<'a> {
     Again {
         /// How long the pause is.
         pause: Duration,
-        /// Which attempt follows it, counted from 1.
+        /// The number of the next attempt, from 1.
         attempt: u32,
         /// How many there are at most.
         of: u32,
@@ -244,7 +244,7 @@ pub struct TokenUsage {
     pub input: u64,
     /// All that came out, thoughts included.
     pub output: u64,
-    /// What of the input was read from the provider's cache.
+    /// The part of the input that was read from the provider's cache.
     pub cached_input: u64,
 }
 

@@ -27,7 +27,7 @@ use crate::rules::RequestedTool;
 #[derive(Default)]
 pub(crate) struct Pipeline {
     stages: Vec<PipelineStage>,
-    /// What a coding set has to keep besides.
+    /// The additional rules of a coding set.
     coding: Option<CodingTask>,
     /// Skills that were loaded in a conversation, and the one that each can't be without.
     apart: Vec<(String, String)>,
@@ -37,9 +37,9 @@ struct PipelineStage {
     skill: String,
     /// The skills that must be done.
     after: Vec<String>,
-    /// What its result has to fit: its contract, and schemas among its postconditions.
+    /// The schemas of its result: its contract, and those among its postconditions.
     promises: Vec<StageContract>,
-    /// What it has to be given: schemas among its preconditions.
+    /// The schemas of its input, from its preconditions.
     expects: Vec<StageContract>,
     /// Whether it has code, whose tools are its own.
     has_code: bool,
@@ -271,7 +271,7 @@ impl Pipeline {
         }
     }
 
-    /// What came of a call that was watched, also of one that failed.
+    /// Records the result of a watched call, including a failed one.
     pub(crate) fn watched(&mut self, tool: RequestedTool<'_>, called: CodingCall) {
         if let Some(coding) = &mut self.coding {
             coding.called(tool, called);
@@ -422,7 +422,7 @@ impl PipelineStage {
         }
     }
 
-    /// What it expects and was not given.
+    /// The expected input that is missing.
     fn unmet(&self, given: &[&Value]) -> Vec<NotYet> {
         let unmet = self.expects.iter().filter(|expected| {
             let mut given = given.iter();

@@ -11,7 +11,7 @@ use thiserror::Error;
 
 use crate::{ModelName, TokenUsage};
 
-/// What a million tokens cost, in millionths of the currency's unit, so that no sum is rounded on the way.
+/// The price of a million tokens, in millionths of the currency's unit, so that no sum is rounded on the way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Price {
     input: u64,
@@ -97,7 +97,7 @@ impl Price {
         })
     }
 
-    /// What this usage costs, in millionths of the unit, rounded up.
+    /// The cost of this usage, in millionths of the unit, rounded up.
     #[must_use]
     pub fn cost(&self, usage: TokenUsage) -> u64 {
         let cached = usage.cached_input.min(usage.input);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_cost_what_was_said() {
+    fn tokens_have_the_configured_price() {
         const SAID: [&str; 3] = ["3", "15.00", "0.3"];
         assert_eq!(cost(SAID, 1_000_000, 0, 0), 3_000_000);
         assert_eq!(cost(SAID, 0, 1_000_000, 0), 15_000_000);
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_price_is_refused() {
+    fn an_invalid_price_is_refused() {
         for text in [
             "",
             "three",

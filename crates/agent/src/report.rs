@@ -8,16 +8,16 @@ use metier_model::text::shell_word;
 use metier_runtime::live::PromptError;
 use metier_store::StoreError;
 
-/// What happened, to which skill, and what to type next.
+/// An error: what happened to which skill, and what to type next.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorReport {
     /// A stable code for programs.
     pub code: &'static str,
-    /// What happened, for people.
+    /// The error as a sentence.
     pub message: String,
     /// The skill that the report is about.
     pub skill: Option<String>,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<String>,
     /// Whether the cause is the machine, and not the request.
     pub is_broken: bool,

@@ -14,15 +14,15 @@ use metier_policy::ToolPolicy;
 /// A tool as rules see it.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestedTool<'a> {
-    /// What the model calls it.
+    /// Its name for the model.
     pub name: &'a str,
-    /// What its skill calls it.
+    /// Its name in the skill.
     pub short: &'a str,
     /// Its skill; the program's own tools have none.
     pub skill: Option<&'a str>,
 }
 
-/// Which rule refused a call, and why.
+/// The refusal of a call, with the rule and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{tool}` is not allowed: {reason}")]
 pub struct ForbiddenTool {

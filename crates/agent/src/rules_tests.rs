@@ -92,7 +92,7 @@ fn a_star_names_nothing() {
 }
 
 #[test]
-fn a_short_name_means_the_skills_own_tool_and_nobody_elses() {
+fn a_short_name_means_only_the_skills_own_tool() {
     let (a, b) = (
         skill("a", "allowed_tools: [apply]\n"),
         skill("b", "allowed_tools: [read]\n"),
@@ -154,7 +154,7 @@ fn what_can_not_be_read_forbids_more_and_allows_less() {
 }
 
 #[test]
-fn nobody_gains_by_starting_a_sub_agent() {
+fn a_sub_agent_gains_no_permission() {
     let mut parent = ToolUseRules::default();
     parent.narrow(&skill("careful", "allowed_tools: [read]\n"));
     let mut child = parent.for_child();

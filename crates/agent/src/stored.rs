@@ -145,7 +145,7 @@ mod tests {
         }
     }
 
-    /// What earlier versions wrote is read, and what is written now is the same.
+    /// Records of earlier versions are read, and the format has not changed since.
     #[test]
     fn the_stored_format_does_not_change() {
         let skill = || "s".to_owned();

@@ -26,7 +26,7 @@ report of what you did, what you found and what is left: it is all that is seen 
 const CATALOG: &str = "Skills are instructions for particular tasks, and tools that come with them. When a task matches the description of a skill, \
 call activate_skill with its name before you start, and follow what it says.";
 
-/// Who the model is.
+/// The role of the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PromptAudience {
     Primary,
@@ -43,7 +43,7 @@ pub(crate) struct System {
 }
 
 impl System {
-    /// Who it is, and the catalog, if it may choose skills.
+    /// The role of the model, and the catalog, if it may choose skills.
     pub(crate) fn new(
         who: PromptAudience,
         inventory: &Inventory,

@@ -10,7 +10,7 @@ use crate::builtin_tools::BuiltinTool;
 use crate::rules::{RequestedTool, ToolUseRules};
 use crate::tool_schema::schema_for_model;
 
-/// Who answers a call.
+/// The owner of a tool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ToolTarget {
     /// A tool of the program itself.
@@ -18,7 +18,7 @@ pub(crate) enum ToolTarget {
     /// A tool of an active skill.
     Skill {
         skill: String,
-        /// What the skill calls it.
+        /// Its name in the skill.
         short: String,
     },
 }
@@ -41,7 +41,7 @@ impl ToolTarget {
     }
 }
 
-/// All tools of a session, those that rules take away included: a call of one of them is refused, not unknown.
+/// All tools of a session, including those that rules remove: a call of one of them is refused, not unknown.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Toolbox {
     known: Vec<(String, ToolTarget)>,
@@ -108,7 +108,7 @@ impl Toolbox {
         self.specs.iter().map(|spec| spec.name.clone()).collect()
     }
 
-    /// Who answers a call of this name.
+    /// The owner of the tool with this name.
     pub(crate) fn target(&self, name: &str) -> Option<&ToolTarget> {
         let mut known = self.known.iter();
         known

@@ -5,7 +5,7 @@
 
 use crate::{Price, TokenUsage};
 
-/// What was asked and answered so far.
+/// The requests and responses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TurnUsage {
     pub(crate) requests: u64,
@@ -38,7 +38,7 @@ impl TurnUsage {
         self.unpriced += other.unpriced;
     }
 
-    /// What all of it cost, in millionths; none if a price is missing, or if there was nothing to pay for.
+    /// The total cost, in millionths; none if a price is missing, or if there was nothing to pay for.
     pub(crate) fn cost(&self) -> Option<u64> {
         (self.priced > 0 && self.unpriced == 0).then_some(self.cost)
     }

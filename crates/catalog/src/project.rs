@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cap_is_said_and_leaves_out_what_lies_deepest() {
+    fn a_cap_is_reported_and_omits_the_deepest_entries() {
         let root = project(&[("a/deep/1", ""), ("a/2", ""), ("z", ""), ("y", "")]);
         let limited = |files, entries| {
             let found = project_files(root.path(), ProjectLimits { files, entries });

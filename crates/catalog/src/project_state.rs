@@ -1,4 +1,4 @@
-//! The files of a project that changed between two moments, according to the file system, whoever changed them.
+//! The files of a project that changed between two moments, according to the file system, whichever program changed them.
 //!
 //! A file counts as changed if it exists at only one of the moments, or if its inode, size or time of change differs.
 //! The time of change (`ctime`) is set by the kernel: no program can set it back, unlike the time of modification.
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_part_nothing_is_said() {
+    fn nothing_is_reported_about_a_part() {
         let root = tempfile::tempdir().unwrap();
         for name in ["a", "b", "c"] {
             fs::write(root.path().join(name), "").unwrap();

@@ -29,7 +29,7 @@ const MOST: usize = 200_000;
 /// The maximum size of the file, in bytes: all verdicts with texts of maximum length.
 const MAX_BYTES: u64 = 128 << 20;
 
-/// The scan result of a skill, as far as a list shows it.
+/// The part of a scan result that a list shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotedVerdict {
     /// The skill's name at the scan: the scanner uses it.
@@ -291,7 +291,7 @@ mod tests {
             assert!(Verdicts::load(&home).is_empty(), "cut at {broken}");
         }
         Verdicts::add(&home, vec![(key(2, 1), noted("b", "clean"))], at(1)).expect("ok");
-        assert!(!Verdicts::load(&home).is_empty(), "it mends itself");
+        assert!(!Verdicts::load(&home).is_empty(), "it repairs itself");
     }
 
     #[test]

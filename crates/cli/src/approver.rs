@@ -127,7 +127,7 @@ fn read_answer(line: &str) -> LineAnswer {
 impl Approver for Terminal {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         if !self.present {
-            return Reply::Nobody;
+            return Reply::Unavailable;
         }
         let asked = match &self.within {
             Some(within) => within.screen.hold(|| self.put(question)),
@@ -182,7 +182,7 @@ mod tests {
 
     // case 127
     #[test]
-    fn an_answer_means_what_it_says_and_nothing_else_is_one() {
+    fn only_listed_words_are_answers() {
         for (lines, expected) in [
             (
                 ["y", "yes", "Y", "YES", "o", " once "].as_slice(),

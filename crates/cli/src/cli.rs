@@ -50,7 +50,7 @@ pub(crate) struct Global {
     /// Add a skill, or a folder of skills, for this run; it shadows all others
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) skill_dir: Vec<PathBuf>,
-    /// Approve what these skills ask for, for this run
+    /// Approve the permissions that these skills request, for this run
     #[arg(long, value_name = "A,B", global = true, value_delimiter = ',')]
     pub(crate) approve_skills: Vec<String>,
     /// Run programs of skills without a sandbox; the receipts record it

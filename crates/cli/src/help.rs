@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_planned_is_no_command() {
+    fn a_planned_command_is_not_a_command() {
         let known = commands();
         for (words, _, _) in PLANNED {
             assert!(words.iter().all(|word| !known.contains(*word)), "{words:?}");

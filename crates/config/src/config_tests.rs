@@ -201,7 +201,7 @@ fn models_are_found_and_priced_as_written() {
 }
 
 #[test]
-fn a_provider_that_we_do_not_speak_is_refused() {
+fn an_unsupported_provider_is_refused() {
     let loaded = load([Layer::user("/u.toml", "[agent]\nprovider = \"oracle\"\n")]);
     assert_eq!(loaded.config.agent.provider, None);
     let problem = loaded.problems[0].to_string();

@@ -160,7 +160,7 @@ fn a_mistake_hides_nothing_else() {
     assert!(!loaded.config.security.block_critical);
     assert!(
         loaded.config.enabled,
-        "a line below a broken header belongs to nobody"
+        "a line below a broken header belongs to no table"
     );
     let places: Vec<_> = loaded.problems.iter().map(|problem| problem.line).collect();
     assert_eq!(
@@ -173,7 +173,7 @@ fn a_mistake_hides_nothing_else() {
 }
 
 #[test]
-fn bad_toml_says_where() {
+fn bad_toml_is_reported_with_its_place() {
     for (text, start) in [
         (
             "[skills]\nvalidation = strict\n",
@@ -258,7 +258,7 @@ fn variables_and_flags() {
 }
 
 #[test]
-fn a_hostile_file_is_read_in_reasonable_time_and_says_little() {
+fn a_hostile_file_is_read_in_reasonable_time_with_few_messages() {
     let many: String = (0..20_000)
         .map(|number| format!("k{number} = 1\n"))
         .collect();

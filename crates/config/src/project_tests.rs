@@ -178,7 +178,7 @@ fn two_projects_one_below_the_other_tighten_in_turn() {
 
 // case 132
 #[test]
-fn other_spellings_and_shapes_are_no_way_around() {
+fn other_spellings_and_shapes_are_no_bypass() {
     let attempts = [
         "skills.security.scanOnLoad = false",
         "skills = { security = { scan_on_load = false } }",

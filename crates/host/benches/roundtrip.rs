@@ -18,9 +18,9 @@ const CALLS: usize = 20_000;
 const STARTS: usize = 200;
 const PATIENCE: Duration = Duration::from_secs(5);
 
-struct Nobody;
+struct NoHost;
 
-impl SkillHost for Nobody {
+impl SkillHost for NoHost {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }
@@ -63,26 +63,26 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         ("confined", 10),
         ("confined", 3_000_000),
     ] {
-        let mut session = ChildProcess::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
+        let mut session = ChildProcess::open(worker(word)?, &hello, &NoHost, PATIENCE)?;
         let params = json!({"name": "greet", "input": {"who": "x".repeat(size)}, "session": "s"});
         let calls = if size > 1_000 { CALLS / 20 } else { CALLS };
         let mut times = Vec::with_capacity(calls);
         for _ in 0..calls {
             let params = params.clone();
             let began = Instant::now();
-            session.call(method::TOOL, params, &Nobody, PATIENCE)?;
+            session.call(method::TOOL, params, &NoHost, PATIENCE)?;
             times.push(began.elapsed());
         }
         report(&format!("{word}, {size} bytes"), times);
-        Box::new(session).close(&Nobody, PATIENCE);
+        Box::new(session).close(&NoHost, PATIENCE);
     }
     for word in ["child", "confined"] {
         let mut times = Vec::with_capacity(STARTS);
         for _ in 0..STARTS {
             let began = Instant::now();
-            let session = ChildProcess::open(worker(word)?, &hello, &Nobody, PATIENCE)?;
+            let session = ChildProcess::open(worker(word)?, &hello, &NoHost, PATIENCE)?;
             times.push(began.elapsed());
-            Box::new(session).close(&Nobody, PATIENCE);
+            Box::new(session).close(&NoHost, PATIENCE);
         }
         report(&format!("{word}, start and initialize"), times);
     }

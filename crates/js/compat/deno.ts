@@ -231,7 +231,7 @@ async function respond(line: string): Promise<boolean> {
 // An unhandled rejection must not end the program.
 globalThis.addEventListener("unhandledrejection", (event) => {
   event.preventDefault();
-  log(`a promise failed that nobody waited for: ${told(event.reason)}`);
+  log(`unhandled rejection of a promise: ${told(event.reason)}`);
 });
 
 const input = Deno.stdin.readable.pipeThrough(new TextDecoderStream());

@@ -44,7 +44,7 @@ const handler: HookHandler = async (event) => {
 export default handler;
 "###;
 
-/// How often the events come, and how often it begins anew.
+/// How many events there are, and how many times it starts again.
 const EVENTS: usize = 1_000;
 const STARTS: usize = 200;
 

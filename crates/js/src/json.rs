@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn depth_counts_brackets_outside_of_strings() {
+    fn depth_counts_brackets_outside_strings() {
         assert_eq!(depth(r#"{"a":["[[[[", {"\"[":1}], "b":[]}"#), 3);
         assert_eq!(depth("1"), 0);
     }

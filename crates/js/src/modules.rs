@@ -133,7 +133,7 @@ fn prepare<'js>(state: &EngineState, ctx: &Ctx<'js>, name: &str) -> rquickjs::Re
         let parsed = ctx.json_parse(text);
         let parsed = parsed.map_err(|_| {
             ctx.catch();
-            Exception::throw_syntax(ctx, &format!("{name}: this is no JSON"))
+            Exception::throw_syntax(ctx, &format!("{name} is not valid JSON"))
         })?;
         answer.set("exports", parsed)?;
         return Ok(answer);

@@ -23,8 +23,8 @@ const MAX_WANTS: usize = 20;
 const MAX_SHOWN: usize = 400;
 const SHOWN_END: usize = 100;
 
-/// The question. Texts of skills and models are on separate lines, after our words, with everything that a terminal would obey
-/// spelled out.
+/// The question as `metier` prints it at a terminal; [`choices`] follow. Texts of skills and models are on separate lines, with
+/// control characters escaped.
 pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>) -> String {
     match &question.subject {
         ApprovalSubject::Permissions { asked, changes } => {
@@ -34,7 +34,7 @@ pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>
     }
 }
 
-/// The answers, each with what it covers.
+/// The answers that a question offers, each with what it covers; they follow [`question`].
 pub fn choices(question: &ApprovalQuestion) -> String {
     let mut out = "\n".to_owned();
     let is_act = matches!(question.subject, ApprovalSubject::Act(_));
@@ -63,7 +63,7 @@ pub fn choices(question: &ApprovalQuestion) -> String {
     out
 }
 
-/// What an offer covers, as a permission; a very line is not written twice.
+/// The permission that an offer covers; an exact line is not repeated.
 fn covered(want: &Want) -> String {
     match &want.scope {
         Scope::Command(CommandPattern::Line(_)) => "exactly this line".to_owned(),
@@ -86,7 +86,7 @@ fn about_act(
     let what = match pending.act() {
         Act::Line(_) => "run this command, which can change files of the project".to_owned(),
         Act::WriteFile { content, .. } => about_write(content, pending.preview()),
-        Act::FindFiles { .. } | Act::SearchFiles { .. } => "look through this folder".to_owned(),
+        Act::FindFiles { .. } | Act::SearchFiles { .. } => "search this folder".to_owned(),
         _ => "read this file".to_owned(),
     };
     let mut out = format!("\n{who} wants to {what}, with {skill}:\n");
@@ -99,7 +99,7 @@ fn about_act(
     out
 }
 
-/// What a write does to its file.
+/// The effect of a write on its file.
 fn about_write(content: &[u8], preview: Option<&ChangePreview>) -> String {
     let lines = content.split(|byte| *byte == b'\n').count();
     let lines = lines - usize::from(content.last() == Some(&b'\n'));
@@ -188,7 +188,7 @@ fn by_danger(asked: &[RequestedPermission]) -> Vec<&RequestedPermission> {
     wants
 }
 
-/// What is asked for, in full.
+/// A requested permission in full.
 fn want(asked: &RequestedPermission) -> String {
     let why = match asked.why {
         RequestReason::Declared | RequestReason::InProject | RequestReason::OnUse => "",
@@ -199,7 +199,7 @@ fn want(asked: &RequestedPermission) -> String {
     format!("{}{why}", plain(&asked.want))
 }
 
-/// Everything that is asked for, in full.
+/// All requested permissions in full, where [`question`] shows the first ones.
 pub fn all_wants(asked: &[RequestedPermission]) -> String {
     let lines = by_danger(asked).into_iter().enumerate();
     let lines = lines.map(|(at, asked)| format!("  {}. {}\n", at + 1, want(asked)));
@@ -227,16 +227,13 @@ fn cut(text: String) -> String {
     )
 }
 
-/// What is different, a line each.
+/// The differences between the approved bytes and the current ones, one per line; part of [`question`].
 pub fn difference(changes: &Changes) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),
-        (
-            "permission not asked for any more",
-            &changes.gone_permissions,
-        ),
+        ("permission no longer requested", &changes.gone_permissions),
         ("new file", &changes.added),
-        ("file gone", &changes.removed),
+        ("file removed", &changes.removed),
         ("file changed", &changes.changed),
     ];
     let mut out = String::new();

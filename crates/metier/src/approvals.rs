@@ -42,9 +42,11 @@ struct QueueState {
 }
 
 /// A question that waits for an answer.
+///
+/// `examples/approve_from_elsewhere.rs` shows one to the user and answers it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PendingApproval {
-    /// What [`ApprovalQueue::answer`] takes.
+    /// Its number, for [`ApprovalQueue::answer`].
     pub id: u64,
     /// The question: which skill, in which bytes, how dangerous, which answers are offered.
     pub question: ApprovalQuestion,
@@ -57,7 +59,7 @@ impl PendingApproval {
         &self.question.identity.skill
     }
 
-    /// What it asks for, as permissions or as the act that is about to happen.
+    /// The requested permissions, or the act that is about to happen.
     #[must_use]
     pub fn wants(&self) -> Vec<String> {
         match &self.question.subject {
@@ -68,7 +70,7 @@ impl PendingApproval {
         }
     }
 
-    /// What is different from the bytes that were approved, if any were.
+    /// The differences from the approved bytes, if any were approved.
     #[must_use]
     pub fn changes(&self) -> Option<&Changes> {
         match &self.question.subject {
@@ -143,7 +145,7 @@ impl Approver for ApprovalQueue {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 state.open.retain(|one| one.id != id);
-                return Reply::Nobody;
+                return Reply::Unavailable;
             }
             let waited = self.shared.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -173,10 +175,10 @@ mod tests {
     #[test]
     fn a_question_without_an_answer_is_a_no_and_is_gone() {
         let queue = ApprovalQueue::new(Duration::from_millis(1));
-        assert_eq!(queue.ask(&question("a")), Reply::Nobody);
+        assert_eq!(queue.ask(&question("a")), Reply::Unavailable);
         assert!(queue.pending().is_empty());
         assert!(!queue.answer(1, Reply::Always), "it came too late");
-        assert_eq!(queue.ask(&question("a")), Reply::Nobody);
+        assert_eq!(queue.ask(&question("a")), Reply::Unavailable);
     }
 
     #[test]

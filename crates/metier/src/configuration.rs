@@ -15,6 +15,8 @@ use crate::{Error, Workspace, text::one_line};
 const MAX_CONFIG: u64 = 1 << 20;
 
 /// A change of the user's configuration.
+///
+/// An example is at [`Workspace::set_config`].
 #[derive(Clone, Debug)]
 pub struct ConfigChange {
     /// The file that was written.
@@ -42,6 +44,15 @@ impl Workspace {
 
     /// One key.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let model = workspace.config_value("agent.model")?;
+    /// # let _ = model;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such key, with the nearest one.
     pub fn config_value(&self, key: &str) -> Result<ConfigLine, Error> {
@@ -52,6 +63,8 @@ impl Workspace {
     }
 
     /// Mistakes in the configuration, each with its place and a hint.
+    ///
+    /// An example is at [`Workspace::open_anyway`].
     #[must_use]
     pub fn config_problems(&self) -> &[ConfigProblem] {
         &self.problems
@@ -76,6 +89,8 @@ impl Workspace {
 
     /// Removes a key from the user's file.
     ///
+    /// An example is at [`Workspace::set_config`].
+    ///
     /// # Errors
     /// When there is no such key, or when the file can't be written.
     pub fn unset_config(&self, key: &str) -> Result<ConfigChange, Error> {
@@ -90,7 +105,7 @@ impl Workspace {
         let file = self.machine.config_file.as_ref();
         let file = file.map(|file| self.machine.work.join(file));
         let file = file.ok_or_else(|| {
-            let message = "there is no home directory to keep a configuration in";
+            let message = "there is no home directory for the configuration";
             Error::broken("config", message).hint("set METIER_HOME to a folder")
         })?;
         let text = match read_named(&file, MAX_CONFIG) {

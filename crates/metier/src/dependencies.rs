@@ -7,7 +7,9 @@ use metier_policy::ReasonKind;
 
 use crate::{Error, Workspace, explain};
 
-/// What a skill requires and this machine does not have.
+/// The programs that a skill requires and this machine does not have.
+///
+/// An example is at [`Workspace::dependencies`].
 #[derive(Clone, Debug)]
 pub struct Dependencies {
     /// Programs that are not on `PATH`.
@@ -17,6 +19,8 @@ pub struct Dependencies {
 }
 
 /// An installer that a skill names.
+///
+/// An example is at [`Workspace::dependencies`].
 #[derive(Clone, Debug)]
 pub struct InstallerState {
     /// Its id, for `--with`.
@@ -72,7 +76,7 @@ impl InstallPlan {
     /// Runs the installer with the rights of the user. Its output goes to the error stream.
     ///
     /// # Errors
-    /// When it can't be started, or when it fails.
+    /// When the installer is not on `PATH` or can't be started, or when it ends with another exit code than 0.
     pub fn run(&self) -> Result<(), Error> {
         let others = format!("metier deps {}", shell_word(&self.skill));
         let unmet = |message: String| Error::unmet("installer", message).skill(&self.skill);
@@ -178,7 +182,7 @@ fn choose<'d>(
             "no-installer",
             format!("skill `{skill}` names no installer for {missing}"),
         )
-        .hint("install it the way you install programs, and put it on PATH")),
+        .hint("install it with your package manager, and put it on PATH")),
         ([], absent) => {
             let mut programs: Vec<String> = absent
                 .iter()
@@ -187,7 +191,7 @@ fn choose<'d>(
             programs.dedup();
             let message = format!("its installers are not on PATH: {}", programs.join(", "));
             Err(unmet("no-installer", message).hint(format!(
-                "install {missing} the way you install programs on this machine"
+                "install {missing} with the package manager of this machine"
             )))
         }
         (several, _) => {
@@ -203,7 +207,7 @@ fn choose<'d>(
     }
 }
 
-/// What chooses an installer among several: its id, or a program that it installs if that id is not the only one.
+/// The word that selects one of several installers: its id, or a program that it installs if that id is not the only one.
 fn label<'a>(installer: &'a InstallerState, all: &[&InstallerState]) -> &'a str {
     let is_only = all.iter().filter(|other| other.id == installer.id).count() == 1;
     match installer.installs.first() {

@@ -13,20 +13,24 @@ use metier_store::Store;
 
 use crate::{Skills, Workspace, explain, scan_gate::ScanGate, terms::meant_by_name, text::count};
 
-/// What was checked, and what was found.
+/// One check of [`Workspace::diagnose`], and its result.
+///
+/// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Debug)]
 pub struct HealthCheck {
-    /// What was checked, as in `database` or `skill pdf`.
+    /// The subject of the check, as in `database` or `skill pdf`.
     pub name: String,
     /// How it is.
     pub status: CheckStatus,
     /// The finding, in a sentence.
     pub message: String,
-    /// What to type or do about it.
+    /// The command or the action that fixes it.
     pub fix: Option<String>,
 }
 
 /// How a check went.
+///
+/// An example is at [`Workspace::diagnose`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckStatus {
     /// Nothing is wrong.
@@ -141,7 +145,7 @@ impl Workspace {
             HealthCheck::new("database", status, message, fix.map(str::to_owned))
         };
         let Some(path) = &self.machine.database else {
-            let message = "there is no home directory to keep it in".to_owned();
+            let message = "there is no home directory to store it in".to_owned();
             return check(
                 CheckStatus::Warn,
                 message,
@@ -174,7 +178,7 @@ impl Workspace {
             Some(_) => check(CheckStatus::Ok, "not written yet", None),
             None => check(
                 CheckStatus::Warn,
-                "there is no home directory to keep it in: every start is a cold one",
+                "there is no home directory to store it in: every start is a cold start",
                 Some("set METIER_HOME to a folder".to_owned()),
             ),
         }
@@ -257,7 +261,7 @@ fn unwritable(file: &Path) -> Option<&Path> {
     (refused || !folder.is_dir()).then_some(folder)
 }
 
-/// What sandboxes programs of skills on this machine.
+/// The sandbox for programs of skills on this machine.
 fn sandbox(support: &std::io::Result<Support>) -> HealthCheck {
     let refused = "programs of skills are refused here, unless --unsandboxed is given";
     let check = |status, message: String, fix: Option<&str>| {

@@ -5,7 +5,7 @@ mod report;
 
 use std::{fmt, path::Path};
 
-/// Why something was not done: a code, a sentence, the skill and file concerned, and what to type next.
+/// The reason why a request failed: a code, a sentence, the skill and file concerned, and what to type next.
 ///
 /// ```
 /// let error = metier::Error::unmet("not-found", "there is no such file").hint("metier info pdf");
@@ -25,7 +25,18 @@ struct ErrorInner {
     line: Option<u32>,
 }
 
-/// What kind of failure an error is.
+/// The kind of a failure.
+///
+/// ```
+/// use metier::{Error, ErrorKind};
+///
+/// let exit_code = |error: &Error| match error.kind() {
+///     ErrorKind::Unmet => 1,
+///     ErrorKind::Broken => 2,
+///     ErrorKind::Interrupted => 130,
+/// };
+/// assert_eq!(exit_code(&Error::unmet("not-found", "there is no such file")), 1);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// The request could not be met.
@@ -58,7 +69,7 @@ impl Error {
     /// A folder or file of metier's own can't be written: the disk is full or read-only, or it belongs to another user.
     #[must_use]
     pub fn unwritable(path: &Path, error: &std::io::Error) -> Self {
-        let message = format!("a folder of metier's own can't be written: {error}");
+        let message = format!("a folder of metier can't be written: {error}");
         Self::broken("not-written", message)
             .path(path)
             .hint("free space there or check its permissions, or set METIER_HOME to a folder that can be written")
@@ -101,7 +112,7 @@ impl Error {
         &self.0.message
     }
 
-    /// What kind of failure it is.
+    /// The kind of the failure.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -27,9 +27,9 @@ pub struct Inspection {
     pub manifest: Option<SkillManifest>,
     /// Its files.
     pub files: Vec<FileEntry>,
-    /// What the scanner found, now.
+    /// The findings of a scan of its current bytes.
     pub report: ScanReport,
-    /// What it asks for, and what was answered.
+    /// The permissions that it requests, and the answers.
     pub permissions: Vec<PermissionState>,
     /// The hooks that it brings.
     pub hooks: SkillHooks,
@@ -50,14 +50,14 @@ impl Inspection {
         &self.inventory.skills[self.position]
     }
 
-    /// What did not work at its last activation, in a sentence.
+    /// The failure of its last activation, in a sentence.
     #[must_use]
     pub fn last_failure(&self) -> Option<String> {
         self.last_state.as_ref().map(failure)
     }
 }
 
-/// What did not work at the last activation of a skill, in a sentence.
+/// The failure of a skill's last activation, in a sentence.
 fn failure(state: &SkillState) -> String {
     let happened = match state.state == LifecycleState::Active.as_str() {
         true => "not all of its hooks worked when it was activated",
@@ -165,7 +165,7 @@ impl Workspace {
         store.state(&entry.name(), entry.source.as_str()).ok()?
     }
 
-    /// What did not work at the last activation of a skill, in a sentence.
+    /// The failure of a skill's last activation, in a sentence.
     #[must_use]
     pub fn last_failure(&self, entry: &CatalogEntry) -> Option<String> {
         self.last_state(entry).as_ref().map(failure)

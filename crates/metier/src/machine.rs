@@ -15,6 +15,8 @@ use metier_catalog::{Root, RootBases};
 use crate::Error;
 
 /// The machine as a workspace sees it: folders, variables, time.
+///
+/// An example is at [`Machine::look`].
 #[derive(Clone)]
 pub struct Machine {
     /// The home directory.

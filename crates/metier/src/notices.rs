@@ -3,6 +3,8 @@
 use std::sync::{Arc, atomic::AtomicUsize};
 
 /// How important a notice is.
+///
+/// An example is at [`Notices`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoticeLevel {
     /// Shown always.
@@ -43,6 +45,8 @@ pub trait Notices: Send + Sync {
 }
 
 /// Notices go to the log of the program (`tracing`), and nowhere else.
+///
+/// [`Settings::from_env`](crate::Settings::from_env) uses it; [`Notices`] has an example of another receiver.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Logged;
 

@@ -19,16 +19,20 @@ use crate::{
     terms::{meant_by_name, terms},
 };
 
-/// What one skill asks for, in exactly the bytes that it has now.
+/// The permissions that a skill requests, in its current bytes.
+///
+/// An example is at [`Workspace::permissions`].
 #[derive(Clone, Debug)]
 pub struct PermissionReport {
     /// The skill, its source and its digest.
     pub identity: Identity,
-    /// What it asks for, each with the answer so far.
+    /// The requested permissions, each with the answer so far.
     pub permissions: Vec<PermissionState>,
 }
 
 /// One permission that a skill asks for.
+///
+/// An example is at [`Workspace::permissions`].
 #[derive(Clone, Debug)]
 pub struct PermissionState {
     /// The permission with its scope, as in `shell:exec(git *)`.
@@ -40,7 +44,7 @@ pub struct PermissionState {
 }
 
 impl Workspace {
-    /// What a skill asks for and what was answered.
+    /// The permissions that a skill requests, and the answers.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
@@ -88,6 +92,8 @@ impl Workspace {
 
     /// Forgets the answers about a skill, or those about the permissions that are named; how many there were.
     ///
+    /// An example is at [`Workspace::answer_permissions`].
+    ///
     /// # Errors
     /// When the database can't be written.
     pub fn forget_answers(
@@ -110,6 +116,16 @@ impl Workspace {
     }
 
     /// Every answer that was given, about every skill.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for answer in workspace.answers()? {
+    ///     println!("{answer:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the database can't be read.
@@ -153,7 +169,7 @@ impl Workspace {
         })
     }
 
-    /// What a skill asks for in these bytes, used or not.
+    /// The permissions that a skill requests in these bytes, used or not.
     pub(crate) fn permissions_of(
         &self,
         loaded: &LoadedSkill,

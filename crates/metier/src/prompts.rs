@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
 use metier_model::{Strictness, hooks::may_hook};
 use metier_runtime::{
-    Inventory,
+    AdmittedSnapshot, Inventory,
     prompt::{self, FullOptions, PromptListing},
     render::Arguments,
 };
@@ -17,6 +17,8 @@ use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, explain, text::o
 const SCAN_TIME: Duration = Duration::from_secs(2);
 
 /// How a prompt is written.
+///
+/// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug, Default)]
 pub struct PromptOptions {
     /// Text before it.
@@ -36,6 +38,8 @@ pub struct PromptOptions {
 }
 
 /// A prompt about skills.
+///
+/// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug, Default)]
 pub struct SkillPrompt {
     /// The whole text.
@@ -57,6 +61,8 @@ pub struct SkillPrompt {
 }
 
 /// A skill in a prompt.
+///
+/// An example is at [`Workspace::prompt`].
 #[derive(Clone, Debug)]
 pub struct PromptedSkill {
     /// Its name.
@@ -154,7 +160,8 @@ impl Workspace {
         let scan_gate = self.screening(&inventory.catalog);
         scan_gate.check_rules()?;
         let (text, failed, omitted) = prompt::full(&inventory, &how, |entry| {
-            scan_gate.admit(&inventory.catalog, entry)
+            let admitted = scan_gate.admit(&inventory.catalog, entry);
+            admitted.map(AdmittedSnapshot::into_snapshot)
         });
         let mut left_out = BTreeSet::new();
         for (name, error) in failed {
@@ -225,7 +232,7 @@ impl Workspace {
         Ok(texts)
     }
 
-    /// What the hooks of the active skills add besides their texts. Skills without hooks are not started for it.
+    /// The additions of the active skills' hooks, besides their texts. Skills without hooks are not started for it.
     fn injected(&self, inventory: &Arc<Inventory>) -> Result<Option<String>, Error> {
         let limit = self.config.limits.max_skill_bytes;
         let mut adds = false;

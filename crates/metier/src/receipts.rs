@@ -7,7 +7,9 @@ pub use metier_store::{Breakage, Receipt, ReceiptDecision, ReceiptOutcome, Recei
 
 use crate::{Error, Workspace, machine::timestamp};
 
-/// Which receipts to read; by default all of them.
+/// A filter for receipts; by default all of them.
+///
+/// An example is at [`Workspace::receipts`].
 #[derive(Clone, Debug, Default)]
 pub struct ReceiptQuery {
     /// Only those of this skill.

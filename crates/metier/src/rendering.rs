@@ -1,10 +1,13 @@
-//! The content of skills, as a model gets it: trusted, scanned, its commands permitted, run and written down.
+//! The content of skills, as a model gets it: trusted, scanned, its commands permitted, run and recorded.
 
 #[cfg(feature = "run")]
 mod commands;
 #[cfg(not(feature = "run"))]
 #[path = "rendering/no_commands.rs"]
 mod commands;
+// Its error is tested in every build.
+#[cfg(all(test, feature = "run"))]
+mod no_commands;
 
 use metier_catalog::{CatalogEntry, ReadError, Resource, Snapshot};
 use metier_model::{template::BodyPiece, text::shell_word};
@@ -22,6 +25,8 @@ use crate::{Error, Workspace, explain, scan_gate::refused};
 const MAX_RESOURCE: u64 = 10 * 1024 * 1024;
 
 /// A skill, ready for a model.
+///
+/// An example is at [`Workspace::render`].
 #[derive(Clone, Debug)]
 pub struct Shown {
     /// Its name.
@@ -39,6 +44,8 @@ pub struct Shown {
 }
 
 /// A file of a skill.
+///
+/// An example is at [`Workspace::render`].
 #[derive(Clone, Debug)]
 pub struct SkillFile {
     /// The name of the skill.
@@ -48,6 +55,8 @@ pub struct SkillFile {
 }
 
 /// How a skill is shown.
+///
+/// An example is at [`Workspace::render_with`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ShowOptions {
     /// Only the body, without the frame with its name and folder.
@@ -58,6 +67,15 @@ pub struct ShowOptions {
 
 impl Workspace {
     /// The text of a skill with these arguments in their places, framed for a model. Its commands run if they are permitted.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skill = workspace.render("review-pr", ["123"])?;
+    /// println!("{}", skill.content);
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is no such skill, when it can't be used, when the scanner blocks it, or when it needs a permission that it does not have.
@@ -70,6 +88,18 @@ impl Workspace {
     }
 
     /// [`Workspace::render`] with options.
+    ///
+    /// ```no_run
+    /// use metier::ShowOptions;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let options = ShowOptions { no_exec: true, ..ShowOptions::default() };
+    /// let skill = workspace.render_with("git", [""; 0], options)?;
+    /// # let _ = skill;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As for [`Workspace::render`].
@@ -86,6 +116,15 @@ impl Workspace {
     }
 
     /// A file that came with a skill, by its path below the skill's folder.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let checklist = workspace.read("skill-author", "references/checklist.md")?;
+    /// # let _ = checklist;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
@@ -107,7 +146,8 @@ impl Workspace {
         let scan_gate = self.screening(&inventory.catalog);
         scan_gate.check_rules()?;
         let admitted = scan_gate.admit(&inventory.catalog, entry);
-        admitted.map_err(|refusal| refused(entry, &refusal))
+        let admitted = admitted.map_err(|refusal| refused(entry, &refusal))?;
+        Ok(admitted.into_snapshot())
     }
 
     /// A skill whose bytes were scanned and may be given out.

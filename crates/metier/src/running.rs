@@ -5,6 +5,8 @@ use metier_model::{Card, text::shell_word};
 use crate::{Error, Skill, Skills, Workspace, explain};
 
 /// A skill that is run by name.
+///
+/// An example is at [`Workspace::find_runnable`].
 pub struct Runnable<'s> {
     /// The skill.
     pub skill: Skill<'s>,

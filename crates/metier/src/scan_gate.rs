@@ -13,7 +13,7 @@ use metier_catalog::{
 use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
 use metier_runtime::{
-    Inventory, RuleProblem, Rulebook, Status,
+    AdmittedSnapshot, Inventory, RuleProblem, Rulebook, Status,
     scanning::{self, KnownVerdict, KnownVerdicts, ScanConsequence, Scanned, Scanner},
 };
 use metier_scan::{ScanReport, Unread, Verdict};
@@ -51,7 +51,7 @@ pub(crate) enum CheckedSkill {
     Cached(Snapshot, KnownVerdict),
 }
 
-/// What was found out about a skill, to be remembered.
+/// A verdict on a skill, to be stored.
 pub(crate) struct VerdictNote<'e> {
     pub(crate) entry: &'e CatalogEntry,
     pub(crate) digest: Digest,
@@ -117,7 +117,7 @@ impl ScanGate {
         &self.problems
     }
 
-    /// What the user accepted about these bytes. The database is opened only if it is needed; one that can't be read has
+    /// The user's acceptance of these bytes. The database is opened only if it is needed; one that can't be read has
     /// accepted nothing.
     pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
         let all = self.accepted.get_or_init(|| {
@@ -132,7 +132,7 @@ impl ScanGate {
         all.get(&digest.to_string())
     }
 
-    /// What follows from a verdict, with the user's acceptance.
+    /// The consequence of a verdict, with the user's acceptance.
     pub(crate) fn judged(&self, known: KnownVerdict, digest: Option<Digest>) -> KnownVerdict {
         known.judged(&self.workspace.config, || {
             digest.is_some_and(|digest| self.accepted(digest).is_some())
@@ -189,7 +189,7 @@ impl ScanGate {
         self.scanner.snapshot(entry)
     }
 
-    /// What follows from a report on these bytes.
+    /// The consequence of a report on these bytes.
     pub(crate) fn known(&self, report: &ScanReport, digest: Option<Digest>) -> KnownVerdict {
         self.judged(KnownVerdict::of(report), digest)
     }
@@ -331,47 +331,51 @@ impl ScanGate {
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,
-    ) -> Result<Snapshot, ScanRefusal> {
+    ) -> Result<AdmittedSnapshot, ScanRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
-        let digest = snapshot.digest;
+        let (digest, state) = (snapshot.digest, snapshot.fingerprint);
         let remember = |known: &KnownVerdict, fresh| {
             let noticed = VerdictNote {
                 entry,
                 digest,
-                state: snapshot.fingerprint,
+                state,
                 known,
                 fresh,
             };
             self.remember(catalog, std::iter::once(noticed));
         };
-        let known = match self.remembered(entry, digest) {
+        let (snapshot, known) = match self.remembered(entry, digest) {
             Some(known) => {
                 remember(&known, false);
-                known
+                (snapshot, known)
             }
-            None if !self.workspace.config.security.scan_on_load => return Ok(snapshot),
             None => {
+                let config = &self.workspace.config;
+                let snapshot = match AdmittedSnapshot::without_scan(snapshot, config) {
+                    Ok(admitted) => return Ok(admitted),
+                    Err(snapshot) => *snapshot,
+                };
                 let (report, _) = self.scan_held(entry, &snapshot);
                 let known = KnownVerdict::of(&report);
                 remember(&known, true);
-                known
+                (snapshot, known)
             }
         };
         let known = self.judged(known, Some(digest));
         let name = entry.name();
         let reason = scan_reason(&name, known.objection());
-        match (known.stance, reason) {
-            (ScanConsequence::Blocked, Some(reason)) => {
-                Err(ScanRefusal::Blocked(reason.message.into()))
-            }
-            (ScanConsequence::Warned, Some(reason)) => {
-                let message = one_line(&reason.message);
-                let line = format!("skill `{}`: {message}", one_line(&name));
-                self.workspace.notices.notice(NoticeLevel::Warning, &line);
-                Ok(snapshot)
-            }
-            _ => Ok(snapshot),
+        if let (ScanConsequence::Warned, Some(reason)) = (known.stance, &reason) {
+            let message = one_line(&reason.message);
+            let line = format!("skill `{}`: {message}", one_line(&name));
+            self.workspace.notices.notice(NoticeLevel::Warning, &line);
         }
+        AdmittedSnapshot::with_verdict(snapshot, &known).ok_or_else(|| {
+            let message = reason.map_or_else(
+                || "the scanner found a threat".to_owned(),
+                |reason| reason.message.into(),
+            );
+            ScanRefusal::Blocked(message)
+        })
     }
 }
 

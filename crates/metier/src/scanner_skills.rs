@@ -40,7 +40,7 @@ fn scans_others(entry: &CatalogEntry) -> bool {
     card.is_some_and(|card| card.types.contains(SkillType::SecurityRule) && card.backend.is_some())
 }
 
-/// What others found, for each of the scanned skills in turn. A skill that can't be activated is reported and left out.
+/// The findings of scanner skills, for each of the scanned skills in turn. A skill that can't be activated is reported and left out.
 pub(crate) fn of(
     workspace: &Workspace,
     scanned: &[HeldScan<'_>],

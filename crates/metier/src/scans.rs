@@ -18,7 +18,7 @@ use crate::{
     text::{count, one_line},
 };
 
-/// What [`Workspace::scan`] has to report.
+/// Options of [`Workspace::scan`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ScanOptions {
     /// Reports of skills with a cached verdict up to this one may be empty: their exact bytes were scanned before.
@@ -28,14 +28,16 @@ pub struct ScanOptions {
 }
 
 /// A skill and what was found in it.
+///
+/// An example is at [`Workspace::scan`].
 pub struct ScannedSkill {
     /// The skill.
     pub entry: CatalogEntry,
-    /// What to type for it: its name if it was asked for by name, else its folder.
+    /// How to name it in a command: its name if it was requested by name, else its folder.
     pub word: String,
     /// The digest of the bytes that were scanned; none if they can't be read.
     pub digest: Option<Digest>,
-    /// What was found, without what the user has suppressed.
+    /// The findings, without those that the user has suppressed.
     pub report: ScanReport,
     /// The lines around each finding.
     pub frames: Vec<Option<SourceExcerpt>>,
@@ -62,7 +64,7 @@ impl ScannedSkill {
         }
     }
 
-    /// What follows from the verdict: whether the skill is blocked here.
+    /// The consequence of the verdict: whether the skill is blocked here.
     #[must_use]
     pub fn stance(&self) -> ScanConsequence {
         self.known.stance
@@ -159,6 +161,15 @@ impl Workspace {
 
     /// Scans one skill of the usual places by its name, never by a path.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let scanned = workspace.scan_named("review-pr")?;
+    /// # let _ = scanned;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// When there is no such skill, or when a rule of the user's own is wrong.
     pub fn scan_named(&self, name: &str) -> Result<ScannedSkill, Error> {
@@ -228,6 +239,8 @@ impl Workspace {
 
     /// Revokes the acceptance of skills as they are now: each name, and whether it was accepted.
     ///
+    /// An example is at [`Workspace::accept`].
+    ///
     /// # Errors
     /// When more skills are found than were named, when one can't be read, or when the database can't be written.
     pub fn revoke_acceptance(
@@ -253,7 +266,7 @@ impl Workspace {
 
     fn acceptance_database(&self) -> Result<&Path, Error> {
         self.machine.database.as_deref().ok_or_else(|| {
-            Error::broken("store", "there is no home directory to remember it in")
+            Error::broken("store", "there is no home directory to store it in")
                 .hint("set METIER_HOME to a folder")
         })
     }

@@ -17,6 +17,8 @@ use crate::{
 };
 
 /// A script that has ended.
+///
+/// An example is at [`Workspace::exec`].
 #[derive(Clone, Debug)]
 pub struct ScriptRun {
     /// The name of the skill.
@@ -25,9 +27,9 @@ pub struct ScriptRun {
     pub script: String,
     /// How it ended.
     pub exit: Exit,
-    /// What it printed, without secrets; the beginning of a long output.
+    /// Its standard output, without secrets; the beginning of a long one.
     pub stdout: String,
-    /// What it printed to its error stream, without secrets.
+    /// Its standard error, without secrets.
     pub stderr: String,
     /// Whether the output was longer than is kept.
     pub is_truncated: bool,
@@ -35,7 +37,7 @@ pub struct ScriptRun {
     pub was_relayed: bool,
     /// How long it took, in milliseconds.
     pub ms: u64,
-    /// What was written down.
+    /// The receipts of the run.
     pub receipts: Vec<Receipt>,
     /// How many further receipts there are.
     pub receipts_left_out: u64,

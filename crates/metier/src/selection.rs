@@ -23,9 +23,11 @@ use crate::{
 };
 
 /// A task, and what is known about it.
+///
+/// An example is at [`Workspace::select`].
 #[derive(Clone, Debug, Default)]
 pub struct Task {
-    /// What is to be done, in the user's words.
+    /// The task, in the user's words.
     pub text: String,
     /// Files that it is about, in place of all files of the project.
     pub files: Vec<PathBuf>,
@@ -35,7 +37,7 @@ pub struct Task {
     pub mode: TaskMode,
     /// Whether it is coding; without a value its words decide.
     pub coding: Option<bool>,
-    /// What can go wrong. With a high risk, skills that write or run commands must be named.
+    /// The risk of the task. With a high one, skills that write or run commands must be named.
     pub risk: Risk,
     /// The field that it is in: a word of a skill's category or tags.
     pub domain: Option<String>,

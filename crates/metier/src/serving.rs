@@ -56,6 +56,8 @@ impl Workspace {
     /// The skills that a model can use, with `all` also the others; and how many there are of each status. Descriptions of skills that the scanner
     /// blocks are withheld.
     ///
+    /// An example is at [`Workspace::catalog_for_model`].
+    ///
     /// # Errors
     /// When the skills can't be listed.
     pub fn skills_for_model(

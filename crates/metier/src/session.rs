@@ -43,8 +43,8 @@ pub struct SessionOptions {
 
 /// A session: active skills, their tools, and what they are permitted to do. It can be sent to another thread, and is used by one at a time.
 ///
-/// Each activation is scanned, permitted and written down. What skills log goes to the [`Notices`](crate::Notices) of the workspace. A session
-/// that is dropped ends its skills; [`Session::end`] also reports whether that could be written down.
+/// Each activation is scanned, permitted and recorded. What skills log goes to the [`Notices`](crate::Notices) of the workspace. A session
+/// that is dropped ends its skills; [`Session::end`] also reports whether that could be recorded.
 ///
 /// ```no_run
 /// # fn main() -> Result<(), metier::Error> {
@@ -68,8 +68,10 @@ pub struct Session {
 impl Workspace {
     /// A session in which no skill is active yet.
     ///
+    /// An example is at [`Session`].
+    ///
     /// # Errors
-    /// When the database can't be opened: what can't be written down is not done.
+    /// When the database can't be opened: nothing runs that can't be recorded.
     pub fn session(&self, skills: &Skills, options: SessionOptions) -> Result<Session, Error> {
         let stage = session_setup::SessionSetup {
             approver: options.approver,
@@ -90,6 +92,8 @@ impl Workspace {
 impl Session {
     /// Activates a skill, by name, `source:name` or path. One that is already active stays as it is.
     ///
+    /// An example is at [`Session`].
+    ///
     /// # Errors
     /// When the skill can't be used, is not permitted, does not start, or contributes what it must not.
     pub fn activate(&mut self, name: &str) -> Result<(), Error> {
@@ -98,8 +102,19 @@ impl Session {
 
     /// Deactivates a skill, and removes everything that it contributed.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// # let mut session = workspace.session(&workspace.skills()?, metier::SessionOptions::default())?;
+    /// session.activate("kubernetes")?;
+    /// session.deactivate("kubernetes")?;
+    /// assert!(session.tools().is_empty());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// When it is not active, or when that can't be written down; it has ended nevertheless.
+    /// When the skill is not active, or when its end can't be written to the database; its code has ended anyway.
     pub fn deactivate(&mut self, name: &str) -> Result<(), Error> {
         let done = self.runtime.deactivate(name).map(drop);
         done.map_err(|error| session_setup::failed(&error))
@@ -112,12 +127,26 @@ impl Session {
     }
 
     /// The tools of all active skills, for a model: name, description and schema.
+    ///
+    /// An example is at [`Session`].
     #[must_use]
     pub fn tools(&self) -> Vec<Tool> {
         self.runtime.tools()
     }
 
     /// Everything that an active skill contributes: tools, hooks, workflows, scanners.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// # let mut session = workspace.session(&workspace.skills()?, metier::SessionOptions::default())?;
+    /// session.activate("kubernetes")?;
+    /// for workflow in &session.contributions("kubernetes")?.workflows {
+    ///     println!("{}", workflow.name);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When it is not active.
@@ -139,7 +168,7 @@ impl Session {
             return Err(match names.as_slice() {
                 [] => Error::unmet("not-found", message).hint("no active skill has tools"),
                 names => Error::unmet("not-found", message)
-                    .hint(format!("there are: {}", names.join(", "))),
+                    .hint(format!("available tools: {}", names.join(", "))),
             });
         };
         self.call_tool(&found.skill, &found.spec.name, input)
@@ -182,14 +211,14 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// When that can't be written down. A hook that fails is reported and skipped.
+    /// When a receipt can't be written to the database. A hook that fails is reported and skipped.
     pub fn dispatch(&mut self, phase: HookPhase, event: Value) -> Result<Dispatched, Error> {
         let done = self.runtime.dispatch(phase, event);
         self.tell();
         Ok(done?)
     }
 
-    /// What active skills add to the system prompt of a model. `message` is the user's message that the turn answers, for their hooks.
+    /// The additions of active skills to the system prompt of a model. `message` is the user's message that the turn answers, for their hooks.
     ///
     /// ```no_run
     /// # fn f(session: &mut metier::Session) -> Result<(), metier::Error> {
@@ -202,7 +231,7 @@ impl Session {
     /// ```
     ///
     /// # Errors
-    /// When a hook blocks the message, or when that can't be written down.
+    /// When a hook blocks the message, or when a receipt can't be written to the database.
     pub fn prompt_fragments(&mut self, message: &str) -> Result<Vec<PromptFragment>, Error> {
         self.runtime.set_user_message(message);
         let fragments = self.runtime.fragments();
@@ -218,8 +247,10 @@ impl Session {
 
     /// Ends all skills, the newest first.
     ///
+    /// An example is at [`Session`].
+    ///
     /// # Errors
-    /// When that can't be written down; they have ended nevertheless.
+    /// When the end of a skill can't be written to the database; all code has ended anyway.
     pub fn end(self) -> Result<(), Error> {
         self.runtime
             .end()

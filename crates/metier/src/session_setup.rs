@@ -88,7 +88,7 @@ pub(crate) fn on<T>(
     Ok(done)
 }
 
-/// A session in which nothing is active yet. What it activates is scanned, permitted and written down.
+/// A session in which nothing is active yet. Each activation is scanned, permitted and recorded.
 pub(crate) fn open(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
@@ -174,6 +174,7 @@ pub(crate) fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> 
             ActivateError::Entrypoint(_) => {
                 unmet("entrypoint", &error).hint(format!("metier info {word} lists its files"))
             }
+            ActivateError::LeftOut { .. } => left_out(&name, &error),
             // The message names what to change in the code or in the manifest.
             ActivateError::Contribution(_) => unmet("contribution", &error),
             ActivateError::Session(ref inner) => {
@@ -184,6 +185,13 @@ pub(crate) fn activate(workspace: &Workspace, runtime: &Runtime, name: &str) -> 
             _ => unmet("not-active", &error).hint(format!("metier log {word} shows what happened")),
         }
     })
+}
+
+/// The error for a skill whose backend is not part of this build.
+fn left_out(name: &str, error: &ActivateError) -> Error {
+    Error::unmet("left-out", format!("skill `{name}`: {error}"))
+        .skill(name)
+        .hint("use a build of metier with its default features")
 }
 
 /// How many of the last lines of a program are shown.
@@ -297,5 +305,26 @@ const fn code(error: &SkillProcessError) -> &'static str {
         SkillProcessError::Protocol(_) => "protocol",
         SkillProcessError::GaveUp { .. } => "given-up",
         SkillProcessError::Unfit(_) | SkillProcessError::NotStarted(_) => "not-started",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{ActivateError, left_out};
+
+    #[test]
+    fn a_backend_that_is_not_part_of_the_build_is_named() {
+        let error = ActivateError::LeftOut {
+            language: "Starlark",
+            feature: "starlark",
+        };
+        let error = left_out("greeter", &error);
+        assert_eq!(error.code(), "left-out");
+        assert_eq!(error.about_skill(), Some("greeter"));
+        assert_eq!(
+            error.message(),
+            "skill `greeter`: this build of metier cannot run Starlark skills: the feature `starlark` is off"
+        );
+        assert!(error.advice().is_some());
     }
 }

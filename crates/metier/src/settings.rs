@@ -11,16 +11,30 @@ use crate::{
     notices::{Logged, Notices},
 };
 
-/// Where skills are looked for, and what the caller decided for this run. Everything else is in the user's configuration.
+/// Where skills are searched, and the caller's decisions for this run. Everything else is in the user's configuration.
+///
+/// ```no_run
+/// use metier::{NamedRoot, Settings, Source, Workspace};
+///
+/// # fn main() -> Result<(), metier::Error> {
+/// let settings = Settings {
+///     roots: vec![NamedRoot { source: Source::Project, path: "skills".into() }],
+///     ..Settings::from_env()?
+/// };
+/// let workspace = Workspace::open(settings)?;
+/// # let _ = workspace;
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Settings {
     /// The machine as the caller sees it.
     pub machine: Arc<Machine>,
-    /// Look here and nowhere else; empty for the usual places.
+    /// The only folders to search; empty for the usual places.
     pub roots: Vec<NamedRoot>,
     /// Skills, or folders of skills, that shadow all others.
     pub skill_dirs: Vec<PathBuf>,
-    /// Skills that were asked for by name.
+    /// Skills that are selected by name.
     pub skills: Vec<String>,
     /// Skills whose requests are approved for this run.
     pub approve_skills: Vec<String>,
@@ -32,13 +46,15 @@ pub struct Settings {
     pub is_config_named: bool,
     /// Whether opening the workspace leaves what killed runs left behind: then opening changes nothing on the disk.
     pub keep_leftovers: bool,
-    /// Who is asked for permission.
+    /// Answers requests for permission.
     pub approver: Arc<dyn Approver>,
     /// Receives warnings and progress.
     pub notices: Arc<dyn Notices>,
 }
 
 /// A folder of skills, and the source that they get.
+///
+/// An example is at [`Settings`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedRoot {
     /// The source of its skills: `user`, `project` and so on.
@@ -51,6 +67,8 @@ impl Settings {
     /// The current user and folder, as the command line sees them: `HOME`, `METIER_HOME`, XDG folders, `PATH`. What needs a
     /// permission that was not approved before is refused, and notices go to the log.
     ///
+    /// An example is at [`Settings`].
+    ///
     /// # Errors
     /// When the current folder can't be used.
     pub fn from_env() -> Result<Self, Error> {
@@ -58,6 +76,8 @@ impl Settings {
     }
 
     /// Settings for a machine that the caller describes, without reading the environment.
+    ///
+    /// An example is at [`Machine::look`].
     #[must_use]
     pub fn of(machine: Arc<Machine>) -> Self {
         Self {

@@ -9,12 +9,23 @@ use metier_runtime::{Inventory, Status};
 use crate::{Error, Workspace, explain};
 
 /// Every skill that was found, usable or not.
+///
+/// ```no_run
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+/// let skills = workspace.skills()?;
+/// for skill in skills.all() {
+///     println!("{} {:?} {}", skill.name(), skill.status(), skill.reasons().join("; "));
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone)]
 pub struct Skills {
     pub(crate) inventory: Arc<Inventory>,
 }
 
-/// One of the [`Skills`].
+/// One of the [`Skills`], which have an example.
 #[derive(Clone, Copy)]
 pub struct Skill<'a> {
     pub(crate) inventory: &'a Inventory,
@@ -64,7 +75,7 @@ impl<'a> Skill<'a> {
         card.map_or("", |card| &card.description)
     }
 
-    /// Whose it is: built in, the user's, a project's, or named on the command line.
+    /// Its source: built in, the user's, a project's, or named on the command line.
     #[must_use]
     pub fn source(&self) -> Source {
         self.inventory.entry(self.skill).source
@@ -119,6 +130,8 @@ impl From<Arc<Inventory>> for Skills {
 impl Workspace {
     /// The skills of this workspace, judged: trusted or not, ready or not. Nothing is scanned; the verdicts of earlier scans count.
     ///
+    /// An example is at [`Skills`].
+    ///
     /// # Errors
     /// When the trusted folders can't be read from the database.
     pub fn skills(&self) -> Result<Skills, Error> {
@@ -127,6 +140,8 @@ impl Workspace {
     }
 
     /// The same, with every skill scanned first that could be used, unless the verdict on its exact bytes is known.
+    ///
+    /// An example is at [`Skills`].
     ///
     /// # Errors
     /// When the trusted folders can't be read from the database, or when a rule of the user's own for the scanner is wrong.
@@ -140,7 +155,7 @@ impl Workspace {
         })
     }
 
-    /// The skill of a name, `source:name` or path, whatever its status.
+    /// The skill of a name, `source:name` or path, whatever its status. [`Workspace::find`] has an example.
     ///
     /// # Errors
     /// When there is none, with the nearest names.
@@ -151,6 +166,18 @@ impl Workspace {
     }
 
     /// The skill of a name, `source:name` or path, if its content may be shown once it was scanned.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// match workspace.find(&skills, "review-pr") {
+    ///     Ok(skill) => println!("{}", skill.description()),
+    ///     Err(error) => eprintln!("{}", error.in_full()),
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is none, with the nearest names; when it is invalid, disabled or not trusted, with the reasons.

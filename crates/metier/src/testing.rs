@@ -1,4 +1,4 @@
-//! The tests that skills bring along: `tests/*.yaml` and `tests/*.star`.
+//! The tests of skills: `tests/*.yaml` and `tests/*.star`.
 //!
 //! Each test runs in an empty folder that stands for the project. What stays inside that folder is permitted without a request.
 
@@ -31,6 +31,8 @@ use crate::{
 };
 
 /// The result of one test of a skill.
+///
+/// An example is at [`Workspace::test`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TestResult {
     /// The skill that was tested.

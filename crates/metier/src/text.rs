@@ -3,7 +3,7 @@
 pub use crate::machine::{ago, timestamp};
 pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 
-/// The meaning of a colour; the words beside it always say the same.
+/// The meaning of a colour; the words beside it always have the same meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
     /// Something is in order.

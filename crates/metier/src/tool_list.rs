@@ -20,6 +20,8 @@ use crate::{
 const MOST_STARTED: usize = 20;
 
 /// The tools of several skills.
+///
+/// An example is at [`Workspace::tools`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ToolList {
     /// The tools, by skill.
@@ -64,6 +66,8 @@ impl Workspace {
 
     /// The tools of every skill that is ready. Manifests are read first; interpreted code is started if its manifest declares no tools, programs
     /// and libraries are not.
+    ///
+    /// An example is at [`Workspace::tools`].
     #[must_use]
     pub fn all_tools(&self, skills: &Skills) -> ToolList {
         let inventory = &skills.inventory;

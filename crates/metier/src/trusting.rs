@@ -11,7 +11,7 @@ use crate::{Error, NoticeLevel, Workspace, machine::timestamp, workspace::roots_
 
 pub use metier_store::Trusted as TrustedFolder;
 
-/// What would be trusted: the skills of a folder, scanned. Only [`Workspace::preview_trust`] makes one.
+/// The scanned skills of a folder, before it is trusted. Only [`Workspace::preview_trust`] makes one.
 pub struct TrustPreview {
     folder: PathBuf,
     roots: Vec<TrustedRoot>,
@@ -55,6 +55,8 @@ impl Workspace {
     }
 
     /// Scans the skills of a folder, or of the project around the working directory, before they are trusted.
+    ///
+    /// An example is at [`Workspace::trust`].
     ///
     /// # Errors
     /// When it is not a folder; when no folder is named and the project contains the home directory; when a rule of the user's own for
@@ -121,6 +123,8 @@ impl Workspace {
 
     /// Removes the trust in a folder, also in one that no longer exists; whether it was trusted, and its path.
     ///
+    /// An example is at [`Workspace::trust`].
+    ///
     /// # Errors
     /// When the database can't be written.
     pub fn distrust(&self, folder: Option<&Path>) -> Result<(PathBuf, bool), Error> {
@@ -138,7 +142,7 @@ impl Workspace {
 
     fn trust_database(&self) -> Result<&Path, Error> {
         self.machine.database.as_deref().ok_or_else(|| {
-            Error::broken("store", "there is no home directory to remember trust in")
+            Error::broken("store", "there is no home directory to store trust in")
                 .hint("set METIER_HOME to a folder")
         })
     }

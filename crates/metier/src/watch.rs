@@ -58,6 +58,8 @@ pub struct Watch {
 }
 
 /// A skill that was added, changed or removed.
+///
+/// An example is at [`Watch`].
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WatchedSkill {
     /// Its name.
@@ -66,7 +68,9 @@ pub struct WatchedSkill {
     pub path: PathBuf,
 }
 
-/// The differences between two looks at the skills, each list in the order of the folders.
+/// The differences between two listings of the skills, each list in the order of the folders.
+///
+/// An example is at [`Watch`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SkillChanges {
     /// Skills that are new.
@@ -98,6 +102,8 @@ struct SkillState {
 impl Workspace {
     /// Watches the skills of this workspace, the places where skills can appear, and the configuration. Changes count from now on.
     ///
+    /// An example is at [`Watch`].
+    ///
     /// # Errors
     /// When the skills can't be listed.
     pub fn watch(&self) -> Result<Watch, Error> {
@@ -127,6 +133,8 @@ impl Workspace {
 impl Watch {
     /// The next changes; `None` if there are none for `timeout`. Changes that are still going on are awaited for up to two seconds more. While the
     /// configuration can't be read, there are no changes.
+    ///
+    /// An example is at [`Watch`].
     pub fn next(&mut self, timeout: Duration) -> Option<SkillChanges> {
         let end = Instant::now() + timeout;
         loop {

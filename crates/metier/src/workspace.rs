@@ -42,6 +42,8 @@ const MAX_NEW_FILES: usize = 1_000;
 const MAX_EXAMINED: usize = 500;
 
 /// The skills of a machine, and everything that can be done with them. Cheap to clone; clones are the same workspace.
+///
+/// The [crate](crate) has an overview of its verbs, and [`Workspace::open`] an example.
 #[derive(Clone)]
 pub struct Workspace {
     pub(crate) settings: Arc<Settings>,
@@ -87,6 +89,18 @@ impl Workspace {
     }
 
     /// The same with a configuration that has mistakes, for programs that show or fix it.
+    ///
+    /// ```no_run
+    /// use metier::{Settings, Workspace};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// let workspace = Workspace::open_anyway(Settings::from_env()?)?;
+    /// for problem in workspace.config_problems() {
+    ///     eprintln!("{problem:?}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the user's configuration can't be read at all.
@@ -592,7 +606,7 @@ const PROJECT_CONFIG: &str = ".metier/config.toml";
 /// The largest file of a project that is read before the project is trusted.
 const MAX_PROJECT_FILE: u64 = 1 << 20;
 
-/// What AGENT.md and AGENTS.md of the project, and `--skills`, ask for.
+/// The skills that AGENT.md and AGENTS.md of the project, and `--skills`, request.
 #[derive(Default)]
 struct AgentFiles {
     selection: Vec<String>,
@@ -618,7 +632,7 @@ impl AgentFiles {
         files
     }
 
-    /// What those of one project ask for.
+    /// The requests of one project.
     fn of(project: &Path) -> Self {
         let mut files = Self::default();
         for name in ["AGENT.md", "AGENTS.md"] {

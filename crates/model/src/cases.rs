@@ -2,7 +2,7 @@
 //!
 //! ```yaml
 //! - name: greets by name
-//!   files: {greeting.txt: Hello}       # what lies in the project
+//!   files: {greeting.txt: Hello}       # the files of the project
 //!   tool: greet
 //!   input: {who: Ada}
 //!   expect: Hello, Ada                 # or `contains`, `error`, `cancelled`
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mistake_says_where_and_what() {
+    fn a_mistake_is_reported_with_place_and_cause() {
         let check = |text: &str, line: u32, part: &str| {
             let mistake = cases_in_file(text).unwrap_err();
             assert_eq!(mistake.line, line, "{mistake:?}");

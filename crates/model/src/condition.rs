@@ -5,7 +5,7 @@ use crate::manifest::Json;
 /// One entry of `preconditions` or `postconditions`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Condition<'a> {
-    /// A sentence that the model is told to observe.
+    /// A sentence that the model is asked to observe.
     Prose(&'a str),
     /// `{file: PATH}`: the file exists in the project; with `schema`, it contains JSON that matches it.
     File {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hint_never_holds_a_command_of_somebody_else() {
+    fn a_hint_never_contains_a_command_of_another_author() {
         assert_eq!(shell_word("review-pr"), "review-pr");
         assert_eq!(shell_word("/a b/c"), "'/a b/c'");
         assert_eq!(shell_word("x; rm -rf ~"), "'x; rm -rf ~'");

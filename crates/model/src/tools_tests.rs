@@ -214,7 +214,7 @@ fn a_prohibition_that_can_not_be_read_forbids_more() {
 }
 
 #[test]
-fn lists_are_split_outside_of_brackets() {
+fn lists_are_split_outside_brackets() {
     let check = |text: &str, expected: &[&str]| assert_eq!(split(text), expected, "{text:?}");
     check("Read Write", &["Read", "Write"]);
     check(" Read,Write , Grep\n", &["Read", "Write", "Grep"]);

@@ -5,7 +5,7 @@
 //! state is never freed, so that a late `ask`, or one from another thread, gets an error instead of freed memory.
 #![expect(
     unsafe_code,
-    reason = "a library is called here, and nowhere else; each block says what it relies on"
+    reason = "a library is called here, and nowhere else; each block states what it relies on"
 )]
 
 use std::{
@@ -84,7 +84,7 @@ impl LoadedLibrary {
             release: table.release.ok_or_else(|| hole("release"))?,
             destroy: table.destroy.ok_or_else(|| hole("destroy"))?,
         };
-        // SAFETY: a function of the library, called as metier.h says; it takes nothing.
+        // SAFETY: a function of the library, called as in metier.h; it takes nothing.
         let skill = unsafe { create() };
         if skill.is_null() {
             return Err(LoadError::NotCreated(path.to_owned()));
@@ -185,7 +185,7 @@ fn table(path: &Path, entry: Entry) -> Result<Table, LoadError> {
             needed: size_of::<Table>(),
         });
     }
-    // SAFETY: it says that it is of this version, and at least as long.
+    // SAFETY: it declares this version, and is at least as long.
     Ok(unsafe { table.read() })
 }
 

@@ -67,7 +67,7 @@ fn a_library_that_is_not_there_is_an_answer() {
     assert!(error.message.starts_with(expected), "{}", error.message);
 }
 
-/// As a process of its own, like a skill's: what the library counts, nobody else adds to.
+/// In its own process, like a skill's: nothing else adds to the counters of the library.
 #[test]
 fn every_answer_is_given_back_once_and_the_skill_at_the_end() {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join("ledger.txt");
@@ -112,7 +112,7 @@ fn every_question_has_an_answer_however_wrong_it_is() {
 }
 
 #[test]
-fn another_thread_is_told_that_it_may_not_ask() {
+fn a_request_from_another_thread_is_an_error() {
     let (mut room, mut desk) = (NativeLibrary::new(ledger().to_owned()), Desk::default());
     ask(&mut room, &mut desk, "initialize").unwrap();
     let error = ask(&mut room, &mut desk, "late").unwrap_err();

@@ -133,7 +133,7 @@ pub enum Reply {
     /// The user denies it.
     Deny,
     /// No user can be asked.
-    Nobody,
+    Unavailable,
 }
 
 /// A source of answers that may decide: never a skill, a model or a project.
@@ -148,6 +148,6 @@ pub struct Headless;
 
 impl Approver for Headless {
     fn ask(&self, _question: &ApprovalQuestion) -> Reply {
-        Reply::Nobody
+        Reply::Unavailable
     }
 }

@@ -232,7 +232,7 @@ fn a_star_allows_nothing_by_itself() {
 
 // case 55
 #[test]
-fn what_is_no_tool_allows_nothing_and_forbids_more() {
+fn an_invalid_tool_allows_nothing_and_forbids_more() {
     let garbage = [skill("a", "allowed_tools: ['Read(', 'Wr*te', Grep]")];
     let warnings = ["unreadable-tool", "unreadable-tool"];
     let found = check(&garbage, ComposeOptions::default(), &[], &warnings);
@@ -362,7 +362,7 @@ fn what_could_write_beside_the_coding_pipeline_is_named() {
 }
 
 #[test]
-fn whoever_waits_is_said_and_so_is_an_order_that_nothing_shows() {
+fn waiting_skills_and_unobservable_orders_are_reported() {
     let [first, second] = pair();
     let found = composed(&[first, second], ComposeOptions::default());
     let waits: Vec<_> = found.waits.iter().map(|(a, b)| (&**a, &**b)).collect();
@@ -407,7 +407,7 @@ fn promises_in_prose_are_counted_and_unknown_conditions_refused() {
 }
 
 #[test]
-fn whoever_declares_nothing_of_its_own_is_redundant() {
+fn a_skill_that_declares_nothing_new_is_redundant() {
     let wide = skill(
         "wide",
         "allowed_tools: [Read, Bash]\nexecution_protocol: [Look, Act]",
@@ -573,7 +573,7 @@ fn the_order_is_that_of_the_rules_and_then_of_the_names() {
 }
 
 #[test]
-fn everything_that_is_wrong_is_said_at_once() {
+fn all_errors_are_reported_at_once() {
     let skills = [
         skill(
             "a",

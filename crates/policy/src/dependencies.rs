@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_and_outdated_ones_are_told_apart() {
+    fn missing_and_outdated_ones_are_distinguished() {
         let cards = [
             card(
                 "a",
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_is_no_problem() {
+    fn a_long_chain_is_read() {
         let cards: Vec<Card> = (0..3000)
             .map(|index| {
                 card(

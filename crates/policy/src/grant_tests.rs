@@ -275,7 +275,7 @@ fn prefixes_are_words_and_not_letters() {
 }
 
 #[test]
-fn a_no_inside_of_a_yes_stays_a_no() {
+fn a_denial_inside_an_approval_stays_a_denial() {
     let grant = granted(
         &["shell:exec", "net:fetch", "file:read(./**)"],
         &["shell:exec(rm *)", "net:fetch(b.io)", "file:read(./k/**)"],
@@ -295,7 +295,7 @@ fn a_no_inside_of_a_yes_stays_a_no() {
 
 // case 101, 102
 #[test]
-fn nobody_may_do_these() {
+fn these_are_never_allowed() {
     let grant = granted(
         &["env:write", "env:read", "file:read", "file:write(./**)"],
         &[],

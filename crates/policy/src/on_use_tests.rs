@@ -114,7 +114,7 @@ fn a_skill_that_calls_itself_core_tools_is_asked_about_as_any_other() {
 }
 
 #[test]
-fn the_whole_home_is_no_project() {
+fn the_whole_home_is_not_a_project() {
     for project in ["/home/ada", "/home", "/"] {
         let Ruling::Granted(grant) = ruled(Source::Builtin, project, &[]) else {
             panic!("{project}");
@@ -258,7 +258,7 @@ fn an_answer_for_a_very_line_covers_that_line_alone() {
         ApprovalQuestion::about_act(identity(Source::Builtin), "/x".into(), "s".into(), pending);
     assert_eq!(question.taken(Reply::Always), None, "it was not offered");
     assert_eq!(question.taken(Reply::Deny), None);
-    assert_eq!(question.taken(Reply::Nobody), None);
+    assert_eq!(question.taken(Reply::Unavailable), None);
     answers.keep(&question.identity, question.taken(Reply::Session).unwrap());
     assert!(asked(&grant, &answers, line(text)).is_none());
     for other in [

@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_not_shown() {
+    fn binary_content_is_not_shown() {
         for (before, after) in [
             (ContentBefore::Known(b"\xff"), b"text".as_slice()),
             (ContentBefore::Known(b"text"), b"\xff"),

@@ -147,10 +147,10 @@ fn cold_worker(metier: &Path, skill: &Path) -> Result<f64, Error> {
         confinement: "worker",
     };
     let start = Instant::now();
-    let mut session = ChildProcess::open(worker, &hello(skill), &Nobody, PATIENCE)?;
-    session.call(method::OPENCLAW, event()?, &Nobody, PATIENCE)?;
+    let mut session = ChildProcess::open(worker, &hello(skill), &NoUser, PATIENCE)?;
+    session.call(method::OPENCLAW, event()?, &NoUser, PATIENCE)?;
     let time = start.elapsed().as_secs_f64() * 1e3;
-    Box::new(session).close(&Nobody, PATIENCE);
+    Box::new(session).close(&NoUser, PATIENCE);
     Ok(time)
 }
 
@@ -187,9 +187,9 @@ fn event() -> Result<Value, Error> {
     Ok(serde_json::to_value(event)?)
 }
 
-struct Nobody;
+struct NoUser;
 
-impl SkillHost for Nobody {
+impl SkillHost for NoUser {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }

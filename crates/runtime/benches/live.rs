@@ -183,20 +183,20 @@ fn parts(metier: &Path, child: &Path) -> Outcome {
     tell("start_ms", middle(started) / 1e3);
     tell("confine_ms", (middle(confined) - middle(free)) / 1e3);
     tell("child_start_ms", middle(plain) / 1e3);
-    let mut session = ChildProcess::open(starlark(metier), &hello, &Nobody, PATIENCE)?;
+    let mut session = ChildProcess::open(starlark(metier), &hello, &NoUser, PATIENCE)?;
     let again = serde_json::to_value(&hello)?;
     let load = || {
-        session.call(method::INITIALIZE, again.clone(), &Nobody, PATIENCE)?;
+        session.call(method::INITIALIZE, again.clone(), &NoUser, PATIENCE)?;
         Ok(())
     };
     tell("initialize_us", median(200, load, nothing)?);
     let params = json!({"name": "greet", "input": {"who": "Ada"}, "session": "s"});
     let call = || {
-        session.call(method::TOOL, params.clone(), &Nobody, PATIENCE)?;
+        session.call(method::TOOL, params.clone(), &NoUser, PATIENCE)?;
         Ok(())
     };
     tell("line_us", median(5_000, call, nothing)?);
-    Box::new(session).close(&Nobody, PATIENCE);
+    Box::new(session).close(&NoUser, PATIENCE);
     Ok(())
 }
 
@@ -208,9 +208,9 @@ fn middle(mut times: Vec<f64>) -> f64 {
 /// One start to the first answer.
 fn opening(worker: &backend::WorkerCommand, hello: &Initialize) -> Result<f64, Error> {
     let start = Instant::now();
-    let session = ChildProcess::open(worker.clone(), hello, &Nobody, PATIENCE)?;
+    let session = ChildProcess::open(worker.clone(), hello, &NoUser, PATIENCE)?;
     let time = start.elapsed().as_secs_f64() * 1e6;
-    Box::new(session).close(&Nobody, PATIENCE);
+    Box::new(session).close(&NoUser, PATIENCE);
     Ok(time)
 }
 
@@ -267,9 +267,9 @@ fn answer() -> Outcome {
     Ok(())
 }
 
-struct Nobody;
+struct NoUser;
 
-impl SkillHost for Nobody {
+impl SkillHost for NoUser {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(json!({}))
     }

@@ -41,28 +41,28 @@ pub struct Approvals {
     pub approved_now: Vec<String>,
     /// Skills whose requests the user's configuration approves.
     pub approved: Vec<ApprovedPermission>,
-    /// What holds for every grant.
+    /// The terms of every grant.
     pub terms: GrantTerms,
-    /// What time it is.
+    /// The current time.
     pub clock: WallClock,
     /// Shows the user a line that can't wait for the end of the command.
     pub warn: Arc<dyn Fn(&str) + Send + Sync>,
-    /// What was done in this turn.
+    /// Counts the acts of this turn.
     pub meter: ActMeter,
     /// The session that receipts belong to.
     pub session: String,
-    /// What was asked in this run.
+    /// The questions of this run.
     pub asking: AskedQuestions,
 }
 
-/// What was asked in a run, and what is kept of the answers until it ends.
+/// The questions of a run, and the answers that are kept until it ends.
 #[derive(Debug, Default)]
 pub struct AskedQuestions {
     /// Numbers the single-use approvals.
     once: Guarded<u64>,
     /// How long questions about acts were open. A tool that waits for an answer is not late.
     waited: Guarded<Duration>,
-    /// What was answered about acts; sub-agents share it.
+    /// The answers about acts, shared with sub-agents.
     answers: Arc<SessionAnswers>,
 }
 
@@ -108,7 +108,7 @@ pub enum GrantRefused {
     NotApproved {
         /// The requested permissions.
         asked: Vec<RequestedPermission>,
-        /// What is different from the bytes that were approved, if any were.
+        /// The differences from the approved bytes, if any were approved.
         changes: Option<Box<Changes>>,
         /// Whether `skills.approved` has its name, which does not mean a skill of this source.
         other_source: bool,
@@ -130,11 +130,11 @@ fn list(asked: &[RequestedPermission]) -> String {
 /// A question without a yes.
 enum No {
     Denied,
-    Nobody,
+    Unavailable,
 }
 
 impl No {
-    /// What the skill, and the model behind it, get to read about a pending act.
+    /// The refusal of a pending act, for the skill and its model.
     fn to(&self, identity: &Identity, pending: &PendingAct) -> PermitRefusal {
         let shown = metier_model::text::visible(pending.shown());
         let skill = shell_word(&identity.skill);
@@ -144,7 +144,7 @@ impl No {
                 "denied",
                 format!("the user denied `{shown}`; nothing was done"),
             ),
-            Self::Nobody => (
+            Self::Unavailable => (
                 "not-approved",
                 format!(
                     "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: metier permissions {skill} \
@@ -223,7 +223,7 @@ impl ActRecord {
     }
 }
 
-/// What stands in every receipt of an activation.
+/// The fields that all receipts of an activation share.
 #[derive(Clone, Debug)]
 pub(crate) struct Whose {
     pub(crate) skill: String,
@@ -232,7 +232,7 @@ pub(crate) struct Whose {
     pub(crate) session: String,
 }
 
-/// What will be written down about something that is one entry.
+/// The receipt of an event that has one entry.
 pub(crate) fn draft(
     whose: &Whose,
     at: String,
@@ -258,7 +258,7 @@ pub(crate) fn draft(
     }
 }
 
-/// What will be written down about the end of an act.
+/// The receipt of the end of an act.
 pub(crate) fn completion(at: String, went: ActRecord) -> Completion {
     Completion {
         at,
@@ -388,7 +388,7 @@ impl Approvals {
                 self.refuse(subject.identity, open, "denied just now")?;
                 return Err(GrantRefused::DeniedNow(open.to_vec()));
             }
-            Err(No::Nobody) => {
+            Err(No::Unavailable) => {
                 self.refuse(
                     subject.identity,
                     open,
@@ -446,7 +446,7 @@ impl Approvals {
         }
         match question.taken(reply) {
             Some(offer) => Ok(offer),
-            None if reply == Reply::Nobody => Err(No::Nobody),
+            None if reply == Reply::Unavailable => Err(No::Unavailable),
             None => Err(No::Denied),
         }
     }
@@ -456,7 +456,7 @@ impl Approvals {
         self.asking.waited.get()
     }
 
-    /// What was answered in this session about acts.
+    /// The answers about acts in this session.
     pub(crate) fn session_answers(&self) -> &SessionAnswers {
         &self.asking.answers
     }
@@ -526,7 +526,7 @@ impl Approvals {
         Ok(())
     }
 
-    /// What is different from the bytes that were approved last.
+    /// The differences from the bytes that were approved last.
     fn changes(
         &self,
         subject: &RequestingSkill<'_>,
@@ -658,7 +658,7 @@ impl Approvals {
         Ok(self.write(&[draft])?.pop())
     }
 
-    /// What will be written down, without the secrets in it.
+    /// The receipt, without secrets.
     pub(crate) fn draft(
         &self,
         identity: &Identity,

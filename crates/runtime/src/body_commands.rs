@@ -26,11 +26,11 @@ pub use crate::render::RanCommand;
 /// A skill, ready for a model.
 #[derive(Debug)]
 pub struct RenderedBody {
-    /// Its body and what lies beside it.
+    /// Its body and the files beside it.
     pub rendered: Rendered,
     /// The commands that ran.
     pub commands: Vec<RanCommand>,
-    /// What was written down.
+    /// The receipts.
     pub receipts: Vec<Receipt>,
 }
 
@@ -62,7 +62,7 @@ pub enum BodyCommandError {
     Pipeline {
         /// As its author wrote it.
         command: String,
-        /// What its programs complained about.
+        /// The standard error of its programs.
         stderr: String,
     },
     /// A command ran and failed.
@@ -72,7 +72,7 @@ pub enum BodyCommandError {
         command: String,
         /// How the command ended.
         ended: Exit,
-        /// What it complained about.
+        /// Its standard error.
         stderr: String,
     },
 }
@@ -156,7 +156,7 @@ struct PermittedRunner<'a> {
 }
 
 impl BodyCommandError {
-    /// What the command that failed wrote to stderr.
+    /// The standard error of the failed command.
     #[must_use]
     pub fn stderr(&self) -> Option<&str> {
         match self {

@@ -13,7 +13,7 @@ use crate::{
     scanning::ScanConsequence,
 };
 
-/// What became of a name.
+/// The result of looking up a name.
 enum NamedMember {
     Usable(Box<SkillManifest>, String),
     Missing(NotFound),
@@ -103,7 +103,7 @@ impl Inventory {
     }
 }
 
-/// What holds for every set on this machine.
+/// The rules for every set on this machine.
 pub(crate) fn rules(config: &Config, coding: bool) -> ComposeOptions {
     let on_conflict = match config.security.on_conflict {
         ConflictSetting::Restrict => metier_policy::OnConflict::Restrict,

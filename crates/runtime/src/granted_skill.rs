@@ -7,7 +7,7 @@ use std::{path::PathBuf, sync::Arc, time::Instant};
 
 use metier_catalog::Snapshot;
 use metier_host::{
-    backend::{ChildEnd, LiveChild, StartedChild},
+    backend::{ChildEnd, ChildEndCause, LiveChild, StartedChild},
     child::{ChildOutcome, Exit, Relay},
     execution::{
         ActExecutor, ActResult, ExecutingSkill, ExecutionError, HostEnvironment, RecordedAct,
@@ -38,7 +38,7 @@ pub struct GrantedSkill {
     grant: Arc<Grant>,
     world: ActExecutor,
     redactor: Redactor,
-    /// Which skill works, for questions about what it does.
+    /// The active skill, for approval questions.
     skill: ActiveSkill,
     /// Whether the skill still has the bytes that were approved.
     unchanged: Box<dyn Fn() -> bool + Send + Sync>,
@@ -91,7 +91,7 @@ pub enum ActError {
 pub struct DelegateError {
     /// A stable code, such as `no-model`, which the skill gets with the message.
     pub code: &'static str,
-    /// What happened, for the skill.
+    /// The error for the skill.
     pub message: String,
 }
 
@@ -256,7 +256,7 @@ impl GrantedSkill {
         pending.with_preview(preview)
     }
 
-    /// What executes its acts.
+    /// The executor of its acts.
     #[cfg(feature = "js")]
     pub(crate) fn world(&self) -> &ActExecutor {
         &self.world
@@ -340,7 +340,7 @@ impl GrantedSkill {
         &self.grant
     }
 
-    /// What was written down since this was asked last.
+    /// The receipts since the last call of this function.
     pub(crate) fn take_receipts(&self) -> RecentReceipts {
         let of_connections = self.connections.take();
         let mut receipts = self.receipts.take();
@@ -360,7 +360,7 @@ impl GrantedSkill {
         self.redactor.clean(&String::from_utf8_lossy(bytes))
     }
 
-    /// What was written down so far: the newest, if it is much.
+    /// The receipts so far; the newest ones, if there are many.
     #[must_use]
     pub fn receipts(&self) -> Vec<Receipt> {
         let of_connections = self.connections.take();
@@ -507,7 +507,7 @@ impl Drop for WatchedRun {
 fn was_ended() -> ChildEnd {
     ChildEnd {
         by_itself: false,
-        how: "it was stopped".to_owned(),
+        how: ChildEndCause::Unobserved("it was stopped".to_owned()),
         undone: Vec::new(),
         replaced: Vec::new(),
     }
@@ -515,8 +515,8 @@ fn was_ended() -> ChildEnd {
 
 fn ended(end: &ChildEnd) -> ActRecord {
     let mut reasons = Vec::new();
-    if !end.by_itself || end.how != Exit::Code(0).to_string() {
-        reasons.push(end.how.clone());
+    if !end.by_itself || !end.how.is_success() {
+        reasons.push(end.how.to_string());
     }
     if !end.undone.is_empty() {
         reasons.push(undone(&end.undone));

@@ -264,7 +264,7 @@ mod tests {
 
     /// Most skills are not opened for their hooks. What is not found without opening them would never be reported.
     #[test]
-    fn hooks_are_found_as_if_all_files_were_looked_at() {
+    fn hooks_are_found_as_if_all_files_were_read() {
         let home = tempfile::tempdir().unwrap();
         for (number, files) in skills().iter().enumerate() {
             for (path, text) in files {

@@ -148,7 +148,7 @@ pub struct Inventory {
     pub catalog: Catalog,
     /// The skills: the strongest source first, then by name.
     pub skills: Vec<InventorySkill>,
-    /// What is wrong between skills, and with roots.
+    /// Problems between skills, and with roots.
     pub diagnostics: Vec<Diagnostic>,
 }
 

@@ -6,7 +6,7 @@
 //! **Goals.** One [`Inventory`] behind every interface; prompts that keep to a budget and hide nothing; the body of a skill exactly
 //! as its author wrote it, with arguments filled in.
 //!
-//! **Worked example.** `review-pr` lies in the project and in the user's folder. The project is
+//! **Worked example.** `review-pr` is in the project and in the user's folder. The project is
 //! trusted, so its one wins and the other is `shadowed`; `gh` is missing, so it is `not_ready` with
 //! the command that installs it; a prompt leaves it out.
 //!
@@ -27,6 +27,7 @@
     )
 )]
 
+mod admitted_snapshot;
 pub mod approvals;
 #[cfg(feature = "run")]
 pub mod body_commands;
@@ -59,6 +60,7 @@ mod standing_answers;
 mod tokens;
 mod workflows;
 
+pub use admitted_snapshot::AdmittedSnapshot;
 pub use inventory::{Inventory, InventorySkill, NotFound, Status, StatusCounts, survey};
 pub use redact::Redactor;
 pub use rulebook::{RuleProblem, Rulebook};

@@ -42,7 +42,7 @@ pub struct ListingOptions {
     pub include_disabled: bool,
     /// Write the frame even when it is empty.
     pub keep_empty: bool,
-    /// Leave the instruction out.
+    /// Omit the instruction.
     pub bare: bool,
     /// Include the location of unscanned skills: the user disabled scanning.
     pub unscanned_locations: bool,

@@ -108,7 +108,7 @@ struct Waiting {
     last: NewReceipt,
 }
 
-/// What to do about a refusal.
+/// The handling of a refusal.
 #[derive(Debug)]
 pub(crate) struct Heard {
     /// Receipts to write now.
@@ -118,7 +118,7 @@ pub(crate) struct Heard {
 }
 
 impl Refusals {
-    /// Hears of a refusal.
+    /// Counts a refusal.
     pub(crate) fn hear(&mut self, mut refused: NewReceipt, now: Instant) -> Heard {
         let flood = self.kinds.entry(refused.act.clone()).or_insert(Flood {
             written: 0,
@@ -158,7 +158,7 @@ impl Refusals {
         Heard { write, delay }
     }
 
-    /// Hears of an act that was begun and then refused; how long the skill waits for its answer.
+    /// Counts an act that was begun and then refused; how long the skill waits for its answer.
     pub(crate) fn hear_tried(&mut self) -> Duration {
         self.tried = self.tried.saturating_add(1);
         match self.tried > WRITTEN_SINGLY {
@@ -227,7 +227,7 @@ impl ConnectionReceipts {
         }
     }
 
-    /// What was written down since this was asked last. Floods of refusals are written first.
+    /// The receipts since the last call of this function. Floods of refusals are written first.
     pub(crate) fn take(&self) -> RecentReceipts {
         let mut inner = self.shared.inner();
         let waiting = inner.refusals.take(Instant::now());

@@ -162,7 +162,7 @@ impl CommandRunner for NoCommands {
     }
 }
 
-/// What is put in the places of variables.
+/// The values of variables.
 #[derive(Clone, Copy, Debug)]
 pub struct RenderVariables<'a> {
     /// Path of the project folder.
@@ -325,7 +325,7 @@ fn place(piece: &BodyPiece<'_>, values: &Values<'_>, out: &mut String) -> bool {
     false
 }
 
-/// The activation as a model gets it: the body, where it is, and what lies beside it. A body can't
+/// The activation as a model gets it: the body, where it is, and the files beside it. A body can't
 /// close its own frame or open another.
 #[must_use]
 pub fn wrap(name: &str, directory: &str, rendered: &Rendered) -> String {
@@ -377,7 +377,7 @@ mod tests {
 
     // case 82
     #[test]
-    fn what_nobody_sees_does_not_open_a_frame() {
+    fn invisible_text_does_not_open_a_frame() {
         for text in [
             "<\u{200b}skill_content>",
             "</\u{2060}\u{feff} Skill_Content>",

@@ -6,7 +6,7 @@ use metier_policy::{Identity, PermissionRequest, Purpose, variables};
 
 use crate::{hosts, render::LoadedSkill};
 
-/// Which skill this is, in which bytes.
+/// The identity of the skill: name, source and digest.
 #[must_use]
 pub fn identity(skill: &LoadedSkill) -> Identity {
     Identity {

@@ -18,7 +18,7 @@ use crate::inventory::switch;
 pub struct Rulebook {
     /// In a fixed order: the user's by file, then those of skills by name.
     pub patterns: Vec<Pattern>,
-    /// What can't be used.
+    /// Rules that can't be used.
     pub problems: Vec<RuleProblem>,
 }
 
@@ -29,7 +29,7 @@ pub struct RuleProblem {
     pub file: PathBuf,
     /// Line in the file.
     pub line: Option<u32>,
-    /// What is wrong with the rule.
+    /// The problem with the rule.
     pub message: String,
     /// Whether it is the user's own, and not one that a skill brought.
     pub own: bool,
@@ -60,7 +60,7 @@ impl Rulebook {
         book
     }
 
-    /// What is wrong with the rules that one skill brings.
+    /// The problems with the rules of one skill.
     pub(crate) fn problems_of(entry: &CatalogEntry, limit: u64) -> Vec<RuleProblem> {
         let mut book = Self::default();
         book.read_skill(entry, limit);

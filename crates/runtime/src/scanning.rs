@@ -17,7 +17,7 @@ use metier_model::{Backend, DiagnosticCode, Digest, SkillManifest, Strictness, t
 use metier_policy::{ScanEvidence, ScanState, scan_reason};
 use metier_scan::{
     DeclaredFacts, FileToScan, Finding, FindingLocation, FoundBy, Pattern, Preset, RuleSet,
-    ScanLimits, ScanReport, Unread, Verdict, quietly,
+    ScanLimits, ScanReport, Unread, Verdict, judge_words, quietly,
 };
 use metier_sdk::Permission;
 
@@ -50,7 +50,7 @@ pub struct Scanned {
 /// What of a skill is kept in memory at once; more is hashed and reported as not read.
 const MOST_BYTES: usize = 48 * 1024 * 1024;
 
-/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run (`live/rooms/wasm.rs` compares).
+/// What of a file is kept in memory: as much as the largest module of WebAssembly that is run (a test of the WebAssembly backend compares them).
 pub(crate) const MOST_FILE_BYTES: usize = 32 << 20;
 
 impl Scanner {
@@ -266,7 +266,7 @@ pub struct KnownVerdict {
     pub message: Box<str>,
 }
 
-/// What follows from a verdict.
+/// The consequence of a verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ScanConsequence {
     /// The skill has no blocking findings.
@@ -359,19 +359,26 @@ impl KnownVerdict {
         }
     }
 
-    /// The verdict on the name and description of an unscanned skill, made when they were read.
+    /// The verdict on the name and description of an unscanned skill. A diagnostic, made when they were read, states that there is one; the
+    /// words are judged again for its rule.
     #[must_use]
     pub fn of_words(entry: &CatalogEntry) -> Option<Self> {
-        let mut said = entry.diagnostics.iter();
-        let said = said.find(|said| said.code == DiagnosticCode::WordsInstruct)?;
-        let whole = (&*said.message, "");
-        let (message, rule) = said.message.rsplit_once(" [").unwrap_or(whole);
+        let mut diagnostics = entry.diagnostics.iter();
+        let noted = diagnostics.find(|noted| noted.code == DiagnosticCode::WordsInstruct)?;
+        let found = entry.card.as_ref().and_then(|card| {
+            let when = card.when_to_use.as_deref().unwrap_or_default();
+            judge_words(&card.name, &card.description, when)
+        });
+        let (rule, message) = match found {
+            Some(found) => (found.rule.into(), found.message.into()),
+            None => ("".into(), noted.message.clone()),
+        };
         Some(Self::new(
             Verdict::Critical,
-            rule.trim_end_matches(']').into(),
-            said.file.clone(),
+            rule,
+            noted.file.clone(),
             0,
-            message.into(),
+            message,
         ))
     }
 

@@ -67,7 +67,7 @@ fn the_user_has_the_last_word() {
 }
 
 #[test]
-fn what_nobody_looked_at_is_not_left_out() {
+fn unscanned_skills_are_not_omitted() {
     let mut full = ScanReport {
         more: 3,
         ..report(vec![finding(FindingSeverity::Critical, 1)])

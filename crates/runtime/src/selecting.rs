@@ -65,18 +65,18 @@ pub struct Pick<'a> {
     pub why: Vec<TriggerMatch>,
     /// Whether a rule requires it.
     pub required: bool,
-    /// What it can do that requires consent at the risk of the task.
+    /// The powers that require consent at the risk of the task.
     pub consent: Option<String>,
 }
 
-/// What a task comes to.
+/// The result of a selection.
 #[derive(Clone, Debug, Default)]
 pub struct Selection<'a> {
     /// The skills that fit: those that are required in their order, then best first.
     pub picks: Vec<Pick<'a>>,
     /// Skills that match and need to be named because of the risk, best first.
     pub held: Vec<Pick<'a>>,
-    /// What the task requires and can't have. Then the request can't be met.
+    /// The missing part of what the task requires; then the request can't be met.
     pub incomplete: Option<Incomplete>,
     /// Skills that were named and can't be picked, by name. A shadowed one is not among them: the name means the other.
     pub refused: Vec<UnusableSkill<'a>>,
@@ -104,7 +104,7 @@ pub struct Account<'a> {
     pub considered: Considered,
     /// Why it can't be picked; also for a skill that does not match.
     pub gates: Vec<Gate>,
-    /// What it can do that requires consent at the risk of the task.
+    /// The powers that require consent at the risk of the task.
     pub consent: Option<String>,
 }
 
@@ -159,7 +159,7 @@ struct ExplainedPick {
     traits: Traits,
 }
 
-/// What rules ask about a skill.
+/// The facts about a skill that rules use.
 #[derive(Default)]
 struct Traits {
     /// The manifest changed since the skill was found.
@@ -446,7 +446,7 @@ impl Candidates {
         }
     }
 
-    /// What is wrong with a skill that the task requires.
+    /// The problem with a skill that the task requires.
     fn lack(&self, name: &'static str, all: &[(&InventorySkill, Weighed)]) -> Option<Lack> {
         let mut visible = all
             .iter()
@@ -457,7 +457,7 @@ impl Candidates {
                 name,
                 why: "there is no such skill here".to_owned(),
                 hint: Some(format!(
-                    "`{name}` is built in: leave `--root` out, or name the folder that has it with `--skill-dir`; `--no-coding` if no code is to be written"
+                    "`{name}` is built in: leave `--root` out, or name the folder that has it with `--skill-dir`; `--no-coding` if the task is not to write code"
                 )),
             });
         };

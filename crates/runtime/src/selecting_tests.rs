@@ -154,7 +154,7 @@ fn half_of_a_pipeline_is_never_picked() {
 }
 
 #[test]
-fn whatever_speaks_for_half_of_the_pipeline_speaks_for_all_of_it() {
+fn a_match_for_half_of_the_pipeline_selects_all_of_it() {
     let [first, second] = CODING_PIPELINE;
     let root = tempfile::tempdir().unwrap();
     skill(
@@ -192,7 +192,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
     /// What is picked is what `why` calls picked, in the same order, and only what is ready.
     #[test]
-    fn why_tells_the_same_as_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
+    fn why_agrees_with_select(task in "(one|two|three|/s[0-9]| ){0,5}", coding: bool, high: bool) {
         let root = tempfile::tempdir().unwrap();
         for (number, word) in ["one", "two", "three"].iter().cycle().take(9).enumerate() {
             let hidden = ["", "disable-model-invocation: true\n"][usize::from(number > 6)];

@@ -23,15 +23,15 @@ pub use crate::requests::{configured, identity};
 /// The value of a variable of this process.
 pub type ProcessVariable = Arc<dyn Fn(&str) -> Option<OsString> + Send + Sync>;
 
-/// Who decides, and what surrounds a skill here. Values come in from the door.
+/// The approver and the surroundings of a skill, as values from the caller.
 pub struct SkillEnvironment {
-    /// Who decides, and where it is written down.
+    /// The approver, and the store of its decisions.
     pub approvals: Arc<Approvals>,
-    /// What the user decided.
+    /// The user's settings.
     pub config: Arc<Config>,
     /// The value of a variable of this process.
     pub variable: ProcessVariable,
-    /// What surrounds every skill.
+    /// The host environment of every skill.
     pub host: Arc<HostEnvironment>,
     /// Where compiled code is kept: one of our own places, which no skill reads or writes.
     pub compiled: PathBuf,
@@ -128,7 +128,7 @@ impl SkillEnvironment {
         )?)
     }
 
-    /// What a skill asks for.
+    /// The permissions that a skill requests.
     #[must_use]
     pub fn request(&self, skill: &LoadedSkill, purpose: Purpose<'_>) -> PermissionRequest {
         requested(skill, purpose, &self.config)
@@ -152,7 +152,7 @@ impl SkillEnvironment {
             .collect()
     }
 
-    /// What must not be seen in any output: what the configuration sets, and whatever has the name of a secret.
+    /// The values that are removed from output: those of the configuration, and variables with the name of a secret.
     fn redactor(&self, card: &Card, named: &[(String, OsString)]) -> Redactor {
         let secret = named.iter().filter(|(name, _)| variables::is_secret(name));
         let secret =
@@ -174,7 +174,7 @@ pub enum StartError {
     /// The skill is not permitted to run.
     #[error(transparent)]
     Refused(#[from] GrantRefused),
-    /// What it would do was not done.
+    /// Its act was not done.
     #[error(transparent)]
     Failed(#[from] ActError),
 }

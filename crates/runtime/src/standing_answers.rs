@@ -51,7 +51,7 @@ pub fn standing(
     Ok(decided.collect())
 }
 
-/// What was answered about exactly these bytes.
+/// The answers about exactly these bytes.
 pub(crate) fn answers(
     store: &Store,
     identity: &Identity,

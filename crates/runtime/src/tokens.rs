@@ -46,7 +46,7 @@ enum CharacterClass {
     Mark,
     /// A letter of a script that is written without spaces.
     Dense,
-    /// Any other character outside of ASCII.
+    /// Any other character outside ASCII.
     Other,
 }
 

@@ -96,7 +96,7 @@ fn watched() -> Now {
             if let Some((since, path, input)) = held.as_ref()
                 && since.elapsed() > Duration::from_secs(30)
             {
-                println!("without end: {path} \"{}\"", input.escape_ascii());
+                println!("endless: {path} \"{}\"", input.escape_ascii());
                 std::process::exit(1);
             }
         }

@@ -53,7 +53,7 @@ mod tests {
         assert_eq!(quietly(|| 7), Some(7));
         assert!(!QUIET.get());
         assert_eq!(quietly(|| -> u8 { panic!("not to be seen") }), None);
-        assert!(!QUIET.get(), "what panics later is told");
+        assert!(!QUIET.get(), "later panics are reported");
         let within = quietly(|| {
             let inner = quietly(|| -> u8 { panic!("not to be seen") });
             (inner, QUIET.get())

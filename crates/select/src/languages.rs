@@ -628,7 +628,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_says_how_it_is_known() {
+    fn a_language_states_how_it_was_detected() {
         let seen = |files: &[&str]| detect(files.iter().copied()).seen()[0].because.clone();
         assert_eq!(seen(&["go.mod"]), "go.mod");
         assert_eq!(seen(&["go.mod", "a.go"]), "go.mod and a.go");

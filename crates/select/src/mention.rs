@@ -36,14 +36,14 @@ fn mention(task: &str, start: usize) -> Option<Mention<'_>> {
     let length = rest.find(|c| !is_name(c)).unwrap_or(rest.len());
     let (name, behind) = rest.split_at_checked(length)?;
     let mut behind = behind.chars();
-    let goes_on = match behind.next() {
+    let continues = match behind.next() {
         Some('/' | '\\' | '$' | '*' | '=') => true,
         Some('.') => behind.next().is_some_and(char::is_alphanumeric),
         _ => false,
     };
     let name = name.trim_end_matches(['-', '_', ':']);
     let text = task.get(start..=start + name.len())?;
-    (!goes_on && !name.is_empty()).then_some(Mention { text, name })
+    (!continues && !name.is_empty()).then_some(Mention { text, name })
 }
 
 #[cfg(test)]

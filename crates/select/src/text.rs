@@ -212,7 +212,7 @@ mod tests {
         ),
         (
             "weather",
-            "Says what the weather will be. Use when somebody asks for a forecast.",
+            "Forecasts the weather. Use when the user asks for a forecast.",
         ),
     ];
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn it_says_which_words() {
+    fn the_matching_words_are_named() {
         let found = TextMatches::new("tables of a.pdf", [Some(("pdf", "Reads tables."))]);
         let found = found.of(0).unwrap();
         assert_eq!(
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_of_many_skills_says_nothing() {
+    fn a_word_of_many_skills_counts_for_nothing() {
         let names: Vec<String> = (0..20).map(|number| format!("skill-{number:02}")).collect();
         let skills = names
             .iter()

@@ -115,7 +115,7 @@ fn a_skill_that_is_named_needs_no_trigger() {
 }
 
 #[test]
-fn what_can_not_match_is_said() {
+fn a_trigger_that_never_matches_is_reported() {
     let triggers = triggers(&["[a", "*.rs"], &["", " "], &[""], &["batch"]);
     let paths = ["../x".into(), "*.rs".into()];
     let offer = TriggerCandidate {

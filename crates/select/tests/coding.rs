@@ -66,17 +66,17 @@ fn rows(half: &'static str) -> impl Iterator<Item = (bool, &'static str)> {
 }
 
 #[test]
-fn the_half_that_was_seen_is_told_apart() {
+fn the_development_half_is_classified() {
     Figures::of(SEEN).hold(0.95, 0.90);
 }
 
 #[test]
-fn the_half_that_was_held_out_is_told_apart() {
+fn the_held_out_half_is_classified() {
     Figures::of(HELD_OUT).hold(0.95, 0.90);
 }
 
 #[test]
-fn nobody_chose_which_half_a_task_is_in() {
+fn the_split_of_tasks_is_random() {
     let hash = |task: &str| {
         let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         let hash = task.bytes().fold(0xcbf2_9ce4_8422_2325, step);
@@ -118,7 +118,7 @@ fn words() -> impl Strategy<Value = Vec<&'static str>> {
 
 proptest! {
     #[test]
-    fn nothing_that_somebody_writes_makes_it_fall_over(task in any::<String>(), files in vec(any::<String>(), 0..3)) {
+    fn no_input_makes_it_panic(task in any::<String>(), files in vec(any::<String>(), 0..3)) {
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
         let found = coding(&task, NamedBesideTask { files: &files, languages: &files });
         prop_assert!((0.0..=1.0).contains(&found.score));

@@ -163,7 +163,7 @@ fn list_text(document: &Value) -> String {
         all if all > MAX_ROWS => line(
             &mut text,
             format_args!(
-                "… and {} more: the structured content has them all, `source` asks for fewer",
+                "… and {} more: the structured content has all of them; pass `source` for fewer",
                 all - MAX_ROWS
             ),
         ),

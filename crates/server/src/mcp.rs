@@ -34,10 +34,10 @@ use crate::{
     tools::{self, ToolRequest},
 };
 
-/// What every client is told, whether or not it shows the tools' descriptions.
+/// The instructions for every client, whether or not it shows the tools' descriptions.
 const INSTRUCTIONS: &str = "Skills are folders of instructions for particular tasks, found on this machine and vetted by metier. When a task \
 matches the description of a skill, call activate_skill with its name before you start, and follow the instructions that you get. Files \
-that they mention are read with read_skill_resource. list_skills names all skills and says why some can't be used.";
+that they mention are read with read_skill_resource. list_skills names all skills and reports why some can't be used.";
 
 /// How long the first answer waits for the catalog. A disk that is slower than this must not keep a client from starting.
 const PATIENCE: Duration = Duration::from_secs(2);

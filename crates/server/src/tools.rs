@@ -108,7 +108,7 @@ pub(crate) fn all() -> Vec<Tool> {
             "Load a skill's instructions into the conversation. Do this before you start on a task that matches the description of a skill, \
              then follow what it says. Paths in the instructions are relative to the skill's folder; read its files with read_skill_resource. \
              Commands that the instructions contain run in a sandbox, and only if the user has approved them for exactly this version of the \
-             skill: if not, the error says what the user has to type.",
+             skill: if not, the error contains what the user has to type.",
             json!({
                 "name": name,
                 "arguments": {
@@ -117,7 +117,7 @@ pub(crate) fn all() -> Vec<Tool> {
                 }
             }),
             &["name"],
-            // Its commands may write and may reach the network, as far as the user has approved that. The consent that a client
+            // Its commands may write and may reach the network, if the user has approved that. The consent that a client
             // would ask for because of a destructive tool has thus been given, for these very bytes.
             ToolAnnotations::new()
                 .read_only(false)
@@ -127,7 +127,7 @@ pub(crate) fn all() -> Vec<Tool> {
         tool(
             "read_skill_resource",
             "Read a file of a skill",
-            "Read one of the files that lie beside a skill's instructions, such as a reference, a template or a script. activate_skill names \
+            "Read a file of a skill, such as a reference, a template or a script. activate_skill names \
              them. The path can't lead out of the skill's folder.",
             json!({
                 "name": name,

@@ -1,6 +1,6 @@
 //! The limit of nesting in source files.
 //!
-//! The parser needs no stack for `((((…`, but later passes over the tree do, and a tree that is deep enough crashes the
+//! The parser needs no stack for `((((…`, but later traversals of the tree do, and a tree that is deep enough crashes the
 //! process. The interpreter has no limit for this. So the source is checked first, as a sequence of
 //! tokens: brackets, and tokens between two commas (`1+1+1+…`, `not not not …`, `x[0][0][0]…`), can each add a
 //! level, as can indentation and `elif`. The sum is never smaller than the depth of the tree. Lists and dicts
@@ -63,7 +63,7 @@ impl NestingWalk<'_> {
                     self.line += 1;
                     blanks = 0;
                     if self.counts.len() == 1 {
-                        self.begin_anew();
+                        self.start_again();
                         self.fresh = true;
                     }
                     self.skip(1);
@@ -97,7 +97,7 @@ impl NestingWalk<'_> {
     }
 
     /// The next token is beside the previous ones, not inside them.
-    fn begin_anew(&mut self) {
+    fn start_again(&mut self) {
         if let Some(count) = self.counts.last_mut() {
             self.open -= std::mem::take(count);
         }
@@ -127,11 +127,11 @@ impl NestingWalk<'_> {
             match first {
                 '(' | '[' | '{' => self.counts.push(0),
                 ')' | ']' | '}' if self.counts.len() > 1 => {
-                    self.begin_anew();
+                    self.start_again();
                     self.counts.pop();
                 }
                 ',' | ';' => {
-                    self.begin_anew();
+                    self.start_again();
                     return Ok(());
                 }
                 _ => {}

@@ -55,86 +55,89 @@ const BUILTINS: &[StarlarkBuiltin] = &[
     inside(
         "register_tool",
         "register_tool(name, description, handler, input_schema=None)",
-        "Offers a tool to the model. `handler(input)` gets a dict and returns anything that JSON has; `input_schema` is a JSON Schema as a dict. \
-         Only while the entrypoint is loaded.",
+        "Registers a tool for the model. `handler(input)` gets a dict and returns any value that can be JSON; `input_schema` is a JSON \
+         Schema as a dict. Call it while the entrypoint is loaded.",
     ),
     inside(
         "register_hook",
         "register_hook(phase, handler, fail_closed=False)",
-        "Steps in at a phase such as `\"before_tool_call\"`. `handler(event)` returns `None` (nothing changes), a dict (the new event), or calls \
-         `cancel(reason)`. With `fail_closed` an error of the handler cancels too, in a skill of the type `security-rule`. Only while the entrypoint is loaded, and once for each phase.",
+        "Registers a hook for a phase such as `\"before_tool_call\"`. `handler(event)` returns `None` (no change) or a dict (the new \
+         event), or calls `cancel(reason)`. With `fail_closed`, an error of the handler cancels too, in a skill of the type \
+         `security-rule`. Call it while the entrypoint is loaded, once for each phase.",
     ),
     inside(
         "register_workflow",
         "register_workflow(name, handler, description=\"\")",
-        "Offers a workflow that can be run by its name. `handler(input)` gets a dict, from the command line \
-         `{\"arguments\": [...], \"text\": \"...\"}`; if the text is a JSON object, its fields too. \
-         Only while the entrypoint is loaded.",
+        "Registers a workflow that can be run by its name. `handler(input)` gets a dict: from the command line `{\"arguments\": [...], \
+         \"text\": \"...\"}`, and the fields of the text if it is a JSON object. Call it while the entrypoint is loaded.",
     ),
     inside(
         "register_scanner",
         "register_scanner(name, handler)",
-        "Looks at the files of other skills. `handler(files)` gets a list of `struct(path, content)` and returns a list of dicts with `rule`, `severity` \
-         (`info`, `warning`, `critical`), `file`, `line` and `message`. Only while the entrypoint is loaded.",
+        "Registers a scanner for the files of other skills. `handler(files)` gets a list of `struct(path, content)` and returns a list of \
+         dicts with `rule`, `severity` (`info`, `warning`, `critical`), `file`, `line` and `message`. Call it while the entrypoint is \
+         loaded.",
     ),
     inside(
         "cancel",
         "cancel(reason)",
-        "Ends the handler of a hook, and what it was asked about does not happen. Nothing after it runs, with or without `return`.",
+        "Cancels the event of a hook and ends the handler: no code after it runs, with or without `return`.",
     ),
     inside(
         "skill",
         "skill.name, skill.directory, skill.config, skill.permissions",
-        "The skill itself: its name, its folder, what the user configured for it, and the list of what was granted, such as `\"file:read\"`.",
+        "The skill itself: its name, its folder, the user's settings for it, and the list of granted permissions, such as \
+         `\"file:read\"`.",
     ),
     host(
         "read_file",
         "read_file(path, or_none=False) -> string",
         Permission::FileRead,
         "host/read_file",
-        "The text of a file, absolute or from the project. Files of the skill itself need no permission.",
+        "Returns the text of a file; the path is absolute or relative to the project. Files of the skill itself need no permission.",
     ),
     host(
         "write_file",
         "write_file(path, content)",
         Permission::FileWrite,
         "host/write_file",
-        "Replaces all of a file.",
+        "Replaces the content of a file.",
     ),
     host(
         "glob",
         "glob(pattern, or_none=False) -> list of strings",
         Permission::FileRead,
         "host/glob",
-        "The files that match a pattern such as `src/**/*.rs`, in order.",
+        "Returns the files that match a pattern such as `src/**/*.rs`, sorted.",
     ),
     host(
         "grep",
         "grep(pattern, path=None, glob=None, or_none=False) -> list of struct(path, line, text)",
         Permission::FileRead,
         "host/grep",
-        "The lines that match a regular expression, in a file or folder, or in the whole project; `glob` says in which files.",
+        "Returns the lines that match a regular expression, in a file or folder or in the whole project; `glob` limits the files.",
     ),
     host(
         "exec",
         "exec(command, *arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
         Permission::ShellExec,
         "host/exec",
-        "Runs a line for a shell; with more than one argument a program and its arguments, each taken as it is, and the answer is a dict with the same names. That a program fails is no error: look at `exit`, which is `None` if the program was ended.",
+        "Runs a shell command line; with more than one argument, a program with its arguments, each passed unchanged, and the result is a \
+         dict with the same names. A program that fails is not an error: check `exit`, which is `None` if the program was killed.",
     ),
     host(
         "fetch",
         "fetch(url, method=\"GET\", headers={}, body=None, or_none=False) -> struct(status, headers, body)",
         Permission::NetFetch,
         "host/fetch",
-        "Sends a request. A status such as 404 is no error. Names of headers are in lower case in the answer.",
+        "Sends a request. A status such as 404 is not an error. Header names in the result are lower-case.",
     ),
     host(
         "env",
         "env(name, default=None) -> string",
         Permission::EnvRead,
         "host/env",
-        "The value of an environment variable, or the default if it isn't set.",
+        "Returns the value of an environment variable, or the default if it is not set.",
     ),
     host(
         "set_env",
@@ -148,7 +151,7 @@ const BUILTINS: &[StarlarkBuiltin] = &[
         "git(*arguments, or_none=False) -> struct(exit, stdout, stderr, truncated)",
         Permission::GitRead,
         "host/git",
-        "Runs git with these arguments. What changes something needs `git:write`.",
+        "Runs git with these arguments. Commands that change the repository need `git:write`.",
     ),
     host(
         "git_status",
@@ -197,14 +200,14 @@ const BUILTINS: &[StarlarkBuiltin] = &[
         "llm(prompt, system=None, model=None, or_none=False) -> string",
         Permission::LlmCall,
         "host/llm",
-        "What a model says to a prompt; the session's own model if none is named.",
+        "Returns the response of a model to a prompt; without a name, the model of the session is used.",
     ),
     host(
         "llm_complete",
         "llm_complete(prompt, or_none=False) -> string",
         Permission::LlmCall,
         "host/llm",
-        "The same as `llm(prompt)`, by the name that skills of Rubichan use.",
+        "The same as `llm(prompt)`, under the name that Rubichan skills use.",
     ),
     host(
         "invoke_skill",
@@ -218,23 +221,24 @@ const BUILTINS: &[StarlarkBuiltin] = &[
         signature: "log(message, level=\"info\")",
         permission: None,
         request: Some("host/log"),
-        doc: "Writes a line into the log; the level is `debug`, `info`, `warn` or `error`. Nobody waits for it.",
+        doc: "Writes a line to the log; the level is `debug`, `info`, `warn` or `error`. The call does not wait for it.",
     },
     StarlarkBuiltin {
         name: "print",
         signature: "print(*values)",
         permission: None,
         request: Some("host/log"),
-        doc: "Writes its values into the log, with blanks between them.",
+        doc: "Writes its values to the log, separated by spaces.",
     },
     inside(
         "json",
         "json.encode(value) -> string, json.decode(text, or_none=False) -> any value",
-        "JSON, exactly: integers of any size stay integers.",
+        "Encodes and decodes JSON exactly: integers of any size stay integers.",
     ),
     inside(
         "regex",
         "regex.matches(pattern, text) -> bool, regex.find(pattern, text) -> list of strings, regex.replace(pattern, text, replacement) -> string",
-        "Regular expressions that take linear time. `find` gives the first group where there is one; `$1` in a replacement is a group.",
+        "Regular expressions that run in linear time. `find` returns the first group of each match if there is one; `$1` in a replacement \
+         is a group.",
     ),
 ];

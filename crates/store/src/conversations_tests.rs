@@ -199,7 +199,7 @@ fn of_many_who_go_on_from_the_same_line_one_does() {
         let lost = writers.into_iter().map(|writer| writer.join().unwrap());
         lost.sum()
     });
-    assert!(lost > 0, "nobody got in another's way");
+    assert!(lost > 0, "no two writers collided");
     let said = bodies(&store, "talk");
     assert_eq!(said.len(), 4 * BATCHES * 3);
     let mut next = [0; 4];
@@ -230,7 +230,7 @@ fn insist(path: &Path, writer: usize, batches: usize) -> usize {
                     break;
                 }
                 Err(StoreError::WentOn { found, .. }) => {
-                    assert!(found > after, "nobody went on");
+                    assert!(found > after, "no other writer continued");
                     after = found;
                     lost += 1;
                 }

@@ -18,7 +18,7 @@ use crate::{
 };
 
 const RECORDS: &str = "kill_tests::a_killed_writer_loses_nothing_that_was_acknowledged";
-const LINES: &str = "kill_tests::a_killed_conversation_goes_on_from_what_was_acknowledged";
+const LINES: &str = "kill_tests::a_killed_conversation_continues_from_what_was_acknowledged";
 const NOW: &str = "2026-01-31T09:00:00Z";
 
 /// 200 processes in total: few in one database and many databases, so that some die while one is created.
@@ -57,7 +57,7 @@ fn a_killed_writer_loses_nothing_that_was_acknowledged() {
 
 /// Each conversation is continued by the next process as soon as the one before was killed.
 #[test]
-fn a_killed_conversation_goes_on_from_what_was_acknowledged() {
+fn a_killed_conversation_continues_from_what_was_acknowledged() {
     if let Some((path, life)) = rerun::role() {
         talk_until_killed(&path, life.parse().expect("a number"));
     }
@@ -72,7 +72,7 @@ fn a_killed_conversation_goes_on_from_what_was_acknowledged() {
                     let acknowledged = live(LINES, path, life);
                     known = check_lines(path, life, known, &acknowledged);
                 }
-                assert!(!known.is_empty(), "nobody got to say anything");
+                assert!(!known.is_empty(), "no line was written");
             });
         }
     });
@@ -176,7 +176,7 @@ fn acknowledge(record: &str) {
     output
         .write_all(format!("\n{record}\n").as_bytes())
         .and_then(|()| output.flush())
-        .expect("somebody listens");
+        .expect("there is a receiver");
 }
 
 /// The database opens, contains everything that was acknowledged, and its chain is whole.

@@ -40,7 +40,7 @@ fn opening_it_again_takes_no_locks_away() {
     drop(second);
     assert!(is_locked(&path));
     drop(fourth);
-    assert!(!is_locked(&path), "nobody holds it");
+    assert!(!is_locked(&path), "it is not locked");
 }
 
 #[test]

@@ -348,7 +348,7 @@ fn a_receipt_with_a_new_hash_does_not_fit_its_neighbours() {
 }
 
 #[test]
-fn a_broken_chain_goes_on_and_stays_broken() {
+fn a_broken_chain_continues_and_stays_broken() {
     let (_folder, store) = ten();
     store
         .connection

@@ -15,7 +15,7 @@ static MIGRATIONS: &[&str] = &[
     ) STRICT;
 ",
     "
-    -- Skills that the user takes as they are, whatever the scanner says; bound to their exact bytes.
+    -- Skills that the user accepts despite the findings; bound to their exact bytes.
     CREATE TABLE accepted (
         digest      TEXT NOT NULL PRIMARY KEY,
         skill       TEXT NOT NULL,
@@ -25,7 +25,7 @@ static MIGRATIONS: &[&str] = &[
     ) STRICT;
 ",
     "
-    -- What a skill may do, as somebody answered it for exact bytes. `number` grows with each answer: the last one is
+    -- What a skill may do: the user's answers, for exact bytes. `number` grows with each answer: the last one is
     -- the greatest, whatever the clocks say.
     CREATE TABLE permission_approvals (
         number     INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -126,7 +126,7 @@ static MIGRATIONS: &[&str] = &[
     ) STRICT;
 ",
     "
-    -- What was said with models. `lines` is the number of the last line: whoever appends must know it.
+    -- Conversations with models. `lines` is the number of the last line, which an append has to name.
     CREATE TABLE conversations (
         number     INTEGER PRIMARY KEY,
         id         TEXT NOT NULL UNIQUE,

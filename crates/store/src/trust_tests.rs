@@ -215,5 +215,5 @@ fn trust_from_before_counts_for_the_usual_roots_directly_in_the_folder() {
     assert!(!trusts(&store, "/src/app/tools/release"));
     let none = store.trust_roots(Path::new("/src/app"), &[], NOW);
     none.unwrap();
-    assert!(!trusts(&store, "/src/app/skills"), "trusted anew");
+    assert!(!trusts(&store, "/src/app/skills"), "trusted again");
 }

@@ -128,7 +128,7 @@ impl TestContext {
         sure(name, self.place.symlink(target, name))
     }
 
-    /// Makes a FIFO: the file that blocks whoever opens it carelessly.
+    /// Makes a FIFO: a file that blocks a careless reader.
     pub fn fifo(&self, name: &str) -> PathBuf {
         sure(name, self.place.fifo(name))
     }

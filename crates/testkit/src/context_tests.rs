@@ -12,7 +12,7 @@ fn shell(script: &str) -> (TestContext, [&str; 2]) {
 }
 
 #[test]
-fn environment_is_only_what_the_context_says() {
+fn the_environment_contains_only_what_the_context_sets() {
     let (mut context, arguments) = shell("/usr/bin/env | /usr/bin/sort");
     context.env("EXTRA", "1").unset("TERM");
     let output = context.run(&arguments).filtered();

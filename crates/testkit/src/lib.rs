@@ -1,4 +1,4 @@
-//! # metier-testkit — the real program, in a place that nobody else touches
+//! # metier-testkit — the real program, in a place of its own
 //!
 //! **Problem.** A test that runs the program in the developer's own home tests that home. A test that calls a library
 //! function freezes the function. We want tests that run the built `metier`, see what a user sees, and give the
@@ -19,7 +19,7 @@
 //! assert!(output.filtered().stdout.contains("[WORK]/skills/hello"));
 //! ```
 //! A whole folder of specifications is one test: `metier_testkit::spec::run_dir(program, folder)`; the format is
-//! described in [`spec`]. A model that says what a test wants it to say is a [`model_server::ModelServer`].
+//! described in [`spec`]. A model with scripted answers is a [`model_server::ModelServer`].
 //!
 //! **In → out.** `program + files + env + arguments → Output { stdout, stderr, code }`; `folder of *.md → Report`.
 //!

@@ -67,7 +67,7 @@ fn found(program: &Program, path: &std::ffi::OsStr, required: bool) -> Result<Pa
     Err(missing)
 }
 
-/// A condition that this machine meets or not, whatever is installed; `else_not_run` says which one. `case 22: …` is about one attack case only.
+/// A condition that this machine meets or not, whatever is installed; `else_not_run` names it. `case 22: …` is about one attack case only.
 ///
 /// # Errors
 /// If the condition does not hold. The test was then reported as not run.

@@ -16,7 +16,7 @@ pub const PATIENCE: Duration = Duration::from_secs(120);
 /// Longer than [`PATIENCE`]: for whatever has to be stopped in a test.
 pub const FOREVER: Duration = Duration::from_secs(600);
 
-/// Waits until there is a value. Panics after [`PATIENCE`]; `what` says what was waited for.
+/// Waits until there is a value. Panics after [`PATIENCE`]; `what` is the condition.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let start = Instant::now();
@@ -32,7 +32,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// Waits until a condition holds. Panics after [`PATIENCE`]; `what` says what was waited for.
+/// Waits until a condition holds. Panics after [`PATIENCE`]; `what` is the condition.
 #[track_caller]
 pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     wait_for(what, || holds().then_some(()));
@@ -109,7 +109,7 @@ mod tests {
     use super::{grows_linearly, in_time, processor_time, wait_until};
     use std::time::Duration;
 
-    /// Adds up as many numbers as the input says.
+    /// Adds up as many numbers as the input requests.
     fn count(steps: &usize) {
         (0..*steps).for_each(|step| {
             std::hint::black_box(step);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_looked_at_until_it_holds() {
+    fn a_condition_is_checked_until_it_holds() {
         let mut looks = 0;
         wait_until("the third look", || {
             looks += 1;

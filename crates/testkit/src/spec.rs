@@ -35,9 +35,9 @@
 //!
 //! The first `json model` of a scenario starts a [model server](crate::model_server) and sets the variables that lead `metier` to it. Its
 //! list holds a turn for each request: a text, or `{"text": …, "calls": [["tool", {…}], …]}`, or `{"status": 429}`. In `json asked`
-//! every request is `{"tools": "read write", "system": …, "last": …}`: the names of the tools with blanks between them, the system
-//! prompt and the last message as texts. Each must be contained, their number must be exact, and an empty list says that
-//! nobody asked anything.
+//! every request is `{"tools": "read write", "system": …, "last": …}`: the names of the tools with spaces between them, the system
+//! prompt and the last message as texts. Each must be contained, their number must be exact, and an empty list states that
+//! there was no request.
 //!
 //! # What makes it fail
 //!

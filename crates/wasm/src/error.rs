@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_skill_says_is_short_and_on_one_line() {
+    fn messages_of_a_skill_are_short_and_on_one_line() {
         assert_eq!(shown("a\nb\u{1b}[2J"), "a b[2J");
         assert_eq!(shown(&"x".repeat(1_000)).chars().count(), SHOWN + 1);
     }

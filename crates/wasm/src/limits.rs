@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_gets_more_than_there_is() {
+    fn a_share_never_exceeds_the_rest() {
         let greedy = WasmLimits {
             memory: usize::MAX,
             fuel: u64::MAX,

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn it_holds_what_was_looked_at_and_nothing_else() {
+    fn it_contains_exactly_what_was_read() {
         let (one, other) = (finding("a.sh", "x"), finding("a.sh", "y"));
         let mut baseline = Baseline::default();
         baseline.replace([("s", &one)].into_iter(), Some("ours"));

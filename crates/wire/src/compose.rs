@@ -15,13 +15,13 @@ pub struct ComposeDocument<'a> {
     pub order: &'a [String],
     /// Which of them wait until which is done, as `[first, second]`.
     pub waits: Vec<[&'a str; 2]>,
-    /// What its agent may use.
+    /// The tools that its agent may use.
     pub tools: ComposeTools<'a>,
     /// What skills promise or expect in prose: the model is asked to keep it, and nothing checks it.
     pub unchecked: Vec<UncheckedRow<'a>>,
     /// Why it can't be used.
     pub errors: Vec<FaultRow<'a>>,
-    /// What is odd about it.
+    /// Warnings about the set.
     pub warnings: Vec<FaultRow<'a>>,
 }
 
@@ -49,16 +49,16 @@ pub struct UncheckedRow<'a> {
     pub text: &'a str,
 }
 
-/// What is wrong with a set.
+/// An error of a set.
 #[derive(Serialize)]
 pub struct FaultRow<'a> {
     /// A stable code.
     pub code: &'static str,
-    /// What is wrong, for people.
+    /// The error as a sentence.
     pub message: &'a str,
     /// Names of the skills that it concerns.
     pub skills: &'a [String],
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<&'a str>,
 }
 

@@ -46,7 +46,7 @@ impl From<&ConversationRecord> for ConversationRow {
 /// `agent --json`, `spawn --json`, and `run --json` of a skill that an agent follows.
 #[derive(Serialize)]
 pub struct AnswerDocument<'a> {
-    /// What `chat --resume` takes.
+    /// Its id, for `chat --resume`.
     pub session: &'a str,
     /// The answer of the model.
     pub text: &'a str,

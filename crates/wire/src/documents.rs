@@ -12,7 +12,7 @@ use crate::{list::DiagnosticRow, permission::CommandRow};
 pub struct ValidateDocument<'a> {
     /// One row for each skill.
     pub skills: Vec<Validated<'a>>,
-    /// What is wrong with folders.
+    /// Problems with folders.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<DiagnosticRow<'a>>,
 }
@@ -99,11 +99,11 @@ pub struct Doctor {
 /// The result of one check.
 #[derive(Serialize)]
 pub struct Check {
-    /// What was checked.
+    /// The subject of the check.
     pub name: String,
     /// `ok`, `warn` or `fail`.
     pub status: &'static str,
-    /// What the check found.
+    /// The result of the check.
     pub message: String,
     /// The command that fixes it.
     pub fix: Option<String>,
@@ -112,7 +112,7 @@ pub struct Check {
 /// `metier --json`: the roots of skills.
 #[derive(Serialize)]
 pub struct RootRow {
-    /// What its skills count for.
+    /// The source of its skills.
     pub source: &'static str,
     /// Path of the folder.
     pub path: String,
@@ -127,7 +127,7 @@ pub struct RootRow {
 /// `trust --json`.
 #[derive(Serialize)]
 pub struct TrustDocument {
-    /// What happened: `trusted`, `revoked`, `unchanged`, `listed`.
+    /// The result: `trusted`, `revoked`, `unchanged`, `listed`.
     pub action: &'static str,
     /// The folder it happened to.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,7 +150,7 @@ pub struct TrustRow {
 pub struct ConfigDocument {
     /// The values of the configuration.
     pub values: Vec<ConfigValue>,
-    /// What is wrong with the files.
+    /// Problems with the files.
     pub problems: Vec<Value>,
 }
 
@@ -180,12 +180,12 @@ pub struct ErrorDocument<'a> {
     pub error: ErrorBody<'a>,
 }
 
-/// What happened, and what to type next.
+/// The error, and what to type next.
 #[derive(Serialize)]
 pub struct ErrorBody<'a> {
     /// A stable code.
     pub code: &'a str,
-    /// What happened, for people.
+    /// The error as a sentence.
     pub message: Cow<'a, str>,
     /// How to fix it.
     pub hint: Option<&'a str>,

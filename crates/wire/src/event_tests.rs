@@ -17,7 +17,7 @@ fn text(text: &str) -> String {
 }
 
 #[test]
-fn a_session_and_what_the_model_says() {
+fn a_session_and_the_text_of_the_model() {
     check(
         AgentEvent::SessionStarted {
             model: text("anthropic/m"),

@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_serde_says() {
+    fn it_writes_the_same_json_as_serde() {
         for text in [
             "",
             "plain",

@@ -202,7 +202,7 @@ impl<'a> ReasonRow<'a> {
     }
 }
 
-/// What is wrong with a file.
+/// A problem with a file.
 #[derive(Serialize)]
 pub struct DiagnosticRow<'a> {
     severity: &'static str,

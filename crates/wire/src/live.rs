@@ -20,7 +20,7 @@ pub struct ToolRow {
     pub name: String,
     /// Name of the skill.
     pub skill: String,
-    /// What its skill calls it: the TOOL of `metier call SKILL TOOL`.
+    /// Its name in the skill: the TOOL of `metier call SKILL TOOL`.
     pub tool: String,
     /// Description of the tool.
     pub description: String,
@@ -47,7 +47,7 @@ pub struct CallDocument {
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
-    /// What was done and refused for it: the newest, if it was much.
+    /// The receipts of its acts and refusals; the newest ones, if there are many.
     pub receipts: Vec<ReceiptRow>,
     /// How many receipts there are besides; `metier log` has them.
     #[serde(skip_serializing_if = "is_none_left_out")]

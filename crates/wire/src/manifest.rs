@@ -25,7 +25,7 @@ pub fn to_json(manifest: &SkillManifest) -> Value {
     Value::Object(out)
 }
 
-/// What code may use up: only WebAssembly is held to it; a process has the limits of the sandbox.
+/// Limits of the code. They apply to WebAssembly; a process has the limits of the sandbox.
 const LIMITS: &str = "implementation.limits";
 
 /// Fields that are kept and shown, and that nothing in this version acts on.
@@ -62,7 +62,7 @@ pub fn without_effect(manifest: &Value) -> Vec<&'static str> {
     WITHOUT_EFFECT.iter().filter(asked).copied().collect()
 }
 
-/// What code may use up, as it can be written again.
+/// Limits of the code, as they are written in a manifest.
 fn limits(limits: &CodeLimits) -> Map<String, Value> {
     let mut out = Map::new();
     put(&mut out, "memory_mb", limits.memory_mb);

@@ -102,7 +102,7 @@ pub struct ReceiptRow {
     pub ms: u64,
     /// The sandbox that it ran in.
     pub sandbox: Option<String>,
-    /// What was known only at its end, such as how many bytes went over a connection.
+    /// Details that are known only at the end of the act, such as the bytes sent over a connection.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// How many refusals it represents, if there were too many for one receipt each.
@@ -156,13 +156,13 @@ pub struct ExecDocument<'a> {
     pub ended: String,
     /// Standard output of the script.
     pub stdout: String,
-    /// What it complained about.
+    /// Its standard error.
     pub stderr: String,
     /// Whether it printed more than was kept.
     pub truncated: bool,
     /// How long it took.
     pub ms: u64,
-    /// What was written down: the newest, if it was much.
+    /// Its receipts; the newest ones, if there are many.
     pub receipts: Vec<ReceiptRow>,
     /// How many receipts there are besides.
     #[serde(skip_serializing_if = "is_none_left_out")]
@@ -194,7 +194,7 @@ pub struct DepsDocument<'a> {
 pub struct InstallerRow {
     /// Its id within the manifest.
     pub id: String,
-    /// What would be run.
+    /// The command that would run.
     pub command: String,
     /// The programs it brings.
     pub brings: Vec<String>,

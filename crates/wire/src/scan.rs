@@ -33,7 +33,7 @@ pub struct ScannedRow {
     pub findings: Vec<FindingRow>,
     /// How many more findings there are.
     pub more: usize,
-    /// What was not read.
+    /// Content that was not read.
     pub unread: Vec<UnreadRow>,
     /// How many findings `skills.scan.suppress` leaves out.
     pub suppressed: usize,
@@ -46,7 +46,7 @@ pub struct ScannedRow {
     pub suggested_permissions: Option<Vec<String>>,
 }
 
-/// What a skill was seen to use.
+/// The capabilities that a skill uses.
 #[derive(Serialize)]
 pub struct Observed {
     hosts: Vec<String>,

@@ -30,7 +30,7 @@ pub struct SelectDocument<'a> {
     pub risk: &'static str,
     /// Why the request can't be met; empty when it can.
     pub errors: Vec<LackRow<'a>>,
-    /// What was seen of the project; `null` when no skill asks about it.
+    /// Facts about the project; `null` if no trigger depends on it.
     pub project: Option<ProjectRow<'a>>,
 }
 
@@ -63,11 +63,11 @@ pub struct CodingRow<'a> {
 /// Evidence about whether a task is coding.
 #[derive(Serialize)]
 pub struct EvidenceRow<'a> {
-    /// What kind of thing.
+    /// The kind of match.
     pub sign: &'static str,
     /// A description, for people.
     pub detail: &'a str,
-    /// What it counts, between 0 and 1.
+    /// Its weight, between 0 and 1.
     pub weight: f64,
 }
 
@@ -76,11 +76,11 @@ pub struct EvidenceRow<'a> {
 pub struct LackRow<'a> {
     /// A stable code.
     pub code: &'static str,
-    /// What is missing, for people.
+    /// What is missing, as a sentence.
     pub message: String,
     /// The skills that are missing.
     pub skills: Vec<&'a str>,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<&'a str>,
 }
 
@@ -96,15 +96,15 @@ pub struct RefusedRow<'a> {
 /// A signal that matched a skill.
 #[derive(Serialize)]
 pub struct SignalRow<'a> {
-    /// What kind of thing.
+    /// The kind of match.
     pub signal: &'static str,
     /// A description, for people.
     pub detail: &'a str,
-    /// What it counts, between 0 and 1.
+    /// Its weight, between 0 and 1.
     pub weight: f64,
 }
 
-/// What was seen of a project.
+/// Facts about a project.
 #[derive(Serialize)]
 pub struct ProjectRow<'a> {
     /// Number of files that were seen.
@@ -132,7 +132,7 @@ pub struct WhyDocument<'a> {
     pub risk: &'static str,
     /// Why the request can't be met; empty when it can.
     pub errors: Vec<LackRow<'a>>,
-    /// What was seen of the project; `null` when no skill asks about it.
+    /// Facts about the project; `null` if no trigger depends on it.
     pub project: Option<ProjectRow<'a>>,
 }
 
@@ -153,7 +153,7 @@ pub struct AccountRow<'a> {
     pub misses: Vec<MissRow<'a>>,
     /// Why it can't be picked.
     pub gates: Vec<GateRow<'a>>,
-    /// What it can do that requires consent at the risk of the task.
+    /// The powers that require consent at the risk of the task.
     pub consent: Option<&'a str>,
     /// Triggers that never match.
     pub problems: Vec<MissRow<'a>>,
@@ -162,7 +162,7 @@ pub struct AccountRow<'a> {
 /// A trigger that did not match.
 #[derive(Serialize)]
 pub struct MissRow<'a> {
-    /// What kind of trigger.
+    /// The kind of trigger.
     pub signal: &'static str,
     /// A description, for people.
     pub detail: &'a str,
@@ -175,7 +175,7 @@ pub struct GateRow<'a> {
     pub kind: &'static str,
     /// A description, for people.
     pub message: &'a str,
-    /// What to do about it.
+    /// How to fix it.
     pub hint: Option<&'a str>,
 }
 
@@ -206,7 +206,7 @@ impl<'a> RefusedRow<'a> {
 }
 
 impl<'a> ProjectRow<'a> {
-    /// What was seen of a project.
+    /// Facts about a project.
     #[must_use]
     pub fn new(files: usize, truncated: bool, detected: &'a DetectedProject) -> Self {
         let languages = detected.languages.iter();

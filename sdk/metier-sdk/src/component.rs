@@ -18,7 +18,7 @@ use bindings::{Problem, metier::skill::host};
 #[allow(
     missing_docs,
     unused_qualifications,
-    reason = "generated; the world says what each of them is"
+    reason = "generated; the world documents them"
 )]
 pub mod bindings {
     wit_bindgen::generate!({

@@ -2,7 +2,7 @@
 
 /// Makes a library of a [`Plugin`](crate::guest::Plugin) that is [`Default`], or a component where the target is WebAssembly.
 ///
-/// In Cargo.toml the crate says `[lib] crate-type = ["cdylib"]`. The same type is a program with
+/// In Cargo.toml the crate has `[lib] crate-type = ["cdylib"]`. The same type is a program with
 /// [`Skill::of`](crate::guest::Skill::of) and [`serve`](crate::guest::Skill::serve).
 #[macro_export]
 macro_rules! export_skill {

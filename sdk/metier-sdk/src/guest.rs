@@ -236,7 +236,7 @@ impl Skill {
             answer.cancel = next.cancel;
         }
         if handlers == 0 {
-            return Err(nobody("hook", phase.as_str()));
+            return Err(unknown_part("hook", phase.as_str()));
         }
         if answer.cancel.is_some() {
             answer.event = None;
@@ -300,6 +300,6 @@ fn failed(message: String) -> RpcError {
     RpcError::new(code::INTERNAL, message)
 }
 
-fn nobody(what: &str, name: &str) -> RpcError {
+fn unknown_part(what: &str, name: &str) -> RpcError {
     RpcError::new(code::PARAMS, format!("there is no {what} `{name}`"))
 }

@@ -197,6 +197,6 @@ unsafe fn read<'a>(bytes: Bytes) -> &'a [u8] {
     if bytes.data.is_null() || bytes.length == 0 {
         return &[];
     }
-    // SAFETY: not null, and the caller says the rest.
+    // SAFETY: not null, and the caller guarantees the rest.
     unsafe { slice::from_raw_parts(bytes.data, bytes.length) }
 }

@@ -780,7 +780,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hook_is_a_word_or_says_more() {
+    fn a_hook_is_a_name_or_a_map() {
         let hooks = json!(["activate", {"phase": "before_tool_call", "fail_closed": true}]);
         let hooks: Vec<HookSpec> = serde_json::from_value(hooks).unwrap();
         assert_eq!(hooks[0].phase(), HookPhase::Activate);

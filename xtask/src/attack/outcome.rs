@@ -35,7 +35,7 @@ impl TestOutcome {
         lines.filter_map(|line| line.trim_start().strip_prefix("not run: "))
     }
 
-    /// The reason, if the test says that it could not try this case.
+    /// The reason, if the test reports that it could not try this case.
     pub(crate) fn skipped(&self, case: u16) -> Option<&str> {
         let prefix = format!("case {case}: ");
         self.not_run()

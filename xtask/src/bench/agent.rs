@@ -1,6 +1,6 @@
 //! `bench agent`: what a session with a model costs beside the model.
 //!
-//! Inside of one process a driver of the agent holds a conversation with a model that has its answer ready; every request is put
+//! In one process a driver of the agent holds a conversation with a model that has its answer ready; every request is put
 //! together, and every turn written down, as the program does it. From outside the program is started against a server on this
 //! machine, and the clock stops at the first byte that arrives there. It is compared with the same program asked for its version.
 
@@ -284,7 +284,7 @@ mod tests {
     use super::{BenchTable, held, prompt, turn};
 
     #[test]
-    fn a_turn_that_takes_too_long_is_told() {
+    fn a_turn_that_takes_too_long_is_reported() {
         let mut table = BenchTable::default();
         let value = |name: &str| {
             Ok(if name == "turn_p95_us" {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn what_grows_with_turns_is_told() {
+    fn growth_over_turns_is_reported() {
         let mut table = BenchTable::default();
         let value = |name: &str| {
             Ok(match name {

@@ -251,7 +251,7 @@ fn sentence(random: &mut Random, length: usize) -> String {
     text
 }
 
-/// Comma string 44 %, list 29 %, single 17 %, separated by blanks 10 %.
+/// Comma string 44 %, list 29 %, single 17 %, separated by spaces 10 %.
 fn allowed_tools(random: &mut Random, out: &mut String) {
     let count = 2 + random.below(3);
     let tools: Vec<&str> = (0..count).map(|_| random.pick(TOOLS)).collect();

@@ -1,6 +1,6 @@
 //! How long a client waits: from starting `metier mcp` to the answer that names its tools.
 //!
-//! The process does not end when it has answered, so its whole run says nothing; the clock stops at the line that has the answer.
+//! The process does not end when it has answered, so its whole run is meaningless; the clock stops at the line that has the answer.
 
 use std::ffi::OsStr;
 use std::io::{BufRead, BufReader, Write};
@@ -22,7 +22,7 @@ pub(super) enum Era {
 }
 
 impl Era {
-    /// What a client says; the last line is the question for the tools, with the id 2.
+    /// What a client sends; the last line requests the tools, with the id 2.
     fn lines(self) -> Vec<Value> {
         let client = json!({"name": "bench", "version": "1"});
         let tools = |params: Value| json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": params});

@@ -1,7 +1,7 @@
 //! `bench host`: what a skill costs that runs, from its activation to its end.
 //!
 //! A driver of the runtime does all of it in one process, as the program does, and prints medians; each run is a process of its
-//! own, and a row is the least of the runs: disks and cores that others use only ever add. Whoever waits for a worker waits for the kernel to wake it, and that takes
+//! own, and a row is the least of the runs: disks and cores that others use only ever add. A caller that waits for a worker waits for the kernel to wake it, and that takes
 //! several times as long on a core that sleeps as on the one where the caller just ran. So some rows are measured
 //! a second time with everything on one core: the difference is the machine's.
 
@@ -47,7 +47,7 @@ pub(super) fn measure(bench: &Bench, options: &BenchOptions, table: &mut BenchTa
     let (mut free, mut bound) = (Vec::new(), Vec::new());
     for run in 0..runs {
         eprintln!("run {} of {runs}", run + 1);
-        // Both cores in turn; one of them may be somebody else's.
+        // Both cores in turn; one of them may be busy.
         let core = (run % 2).to_string();
         let mut taskset = Command::new("taskset");
         taskset.args(["-c", &core]).arg(driver("live")?);
@@ -96,7 +96,7 @@ fn activation(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>) -> Re
             "- interpreter built (what is left)",
             open - start - confine - load,
         ),
-        ("- shut in", confine),
+        ("- confined", confine),
         ("- initialize: the skill is loaded", load),
         (
             "- judged: read, hashed, verdict known",
@@ -241,7 +241,7 @@ mod tests {
     use super::{BenchTable, cycling, hooks};
 
     #[test]
-    fn whatever_stays_behind_is_told() {
+    fn everything_left_behind_is_reported() {
         let mut table = BenchTable::default();
         let value = |name: &str| Ok(if name == "children_after" { 1.0 } else { 0.0 });
         cycling(&mut table, 10, value).unwrap();
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn hooks_are_told_in_milliseconds() {
+    fn times_of_hooks_are_in_milliseconds() {
         let mut table = BenchTable::default();
         hooks(&mut table, |_| Ok(1_500.0), |_| Ok(900.0)).unwrap();
         assert_eq!(table.verdicts(), ["MISSED", "ok", "MISSED", "ok"]);

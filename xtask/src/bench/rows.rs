@@ -154,7 +154,7 @@ pub(super) fn verdicts(
     );
 }
 
-/// Whether five times the skills cost five times the CPU; the floor's own growth tells how quiet the machine was.
+/// Whether five times the skills cost five times the CPU; the floor's own growth shows how quiet the machine was.
 pub(super) fn growth(table: &mut BenchTable, costs: &[Costs]) {
     let at = |size| costs.iter().find(|costs| costs.size == size);
     let (Some(small), Some(large)) = (at(JUDGED), at(LARGE)) else {
@@ -203,7 +203,7 @@ pub(super) fn render(table: &mut BenchTable, value: impl Fn(&str) -> Result<f64>
         ("permit", "permit_us", 1.0, "µs"),
         ("what was answered, one of 5,000", "lookup_us", 50.0, "µs"),
         (
-            "the same while somebody writes",
+            "the same during a write",
             "lookup_while_writing_us",
             50.0,
             "µs",

@@ -69,7 +69,7 @@ fn early_ends(path: &str, lines: &[&str]) -> Vec<String> {
     problems
 }
 
-/// What is wrong with one line of a test, which may go on from the line before.
+/// What is wrong with one line of a test, which may continue the line before.
 fn line_problem(before: &str, line: &str) -> Option<&'static str> {
     const PRINTS: [&str; 3] = ["println!(", "eprintln!(", "print!("];
     let prints = PRINTS

@@ -38,7 +38,7 @@ const AT_ONCE: usize = 4;
 /// Tools that are named when one is unknown.
 const MAX_NAMED: usize = 40;
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct CallOutcome {
     pub(super) output: String,
@@ -71,7 +71,7 @@ impl From<ErrorReport> for CallOutcome {
     }
 }
 
-/// What to do about a call.
+/// The decision about a call.
 enum CallJob {
     /// Nothing: this is the answer.
     Answer(CallOutcome),
@@ -283,7 +283,7 @@ impl AgentConversation {
         arguments.try_for_each(|argument| self.rules.permit(wanted, argument))
     }
 
-    /// An unknown name. In a sub-agent with a set it is refused like any tool outside of the set.
+    /// An unknown name. In a sub-agent with a set it is refused like any tool outside the set.
     fn unknown(&self, name: &str) -> CallJob {
         let wanted = RequestedTool {
             name,
@@ -578,7 +578,7 @@ impl AgentConversation {
         })
     }
 
-    /// What skills wrote to their logs.
+    /// Lines that skills logged.
     pub(super) fn tell_said(&self, said: Vec<SkillLine>) {
         for line in said {
             self.note(line.to_string());

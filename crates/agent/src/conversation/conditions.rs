@@ -20,7 +20,7 @@ const MAX_FILE: u64 = 1 << 20;
 /// A skill of a set with conditions.
 pub(super) struct Conditioned {
     skill: LoadedSkill,
-    /// What must hold before did.
+    /// The preconditions held.
     is_ready: bool,
 }
 
@@ -80,7 +80,7 @@ impl AgentConversation {
             .hint("meet its preconditions, then start the task again"))
     }
 
-    /// What must hold when the skills of the set are done, and does not.
+    /// The postconditions of the set's skills that do not hold.
     pub(super) fn unkept_postconditions(&self) -> Result<Vec<String>, ErrorReport> {
         let mut all = Vec::new();
         for one in &self.conditioned {

@@ -53,7 +53,7 @@ use crate::{
 
 /// How often an answer that breaks a contract is sent back.
 const MAX_REMINDERS: usize = 2;
-/// How often in a row hooks send an answer back before the turn ends all the same.
+/// How often in a row hooks send an answer back before the turn ends anyway.
 const MAX_SENT_BACK: usize = 8;
 
 /// A conversation with a model, with its skills and rules.
@@ -93,7 +93,7 @@ pub struct AgentConversation {
     voice: Arc<MeteredModel>,
 }
 
-/// What came of a turn.
+/// The result of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TurnResult {
     /// The answer, after all transforms.
@@ -151,7 +151,7 @@ impl AgentConversation {
     /// Ends the code of all skills, newest first, and reports their log. Dropping a session ends them too.
     ///
     /// # Errors
-    /// When that can't be written down; everything has ended nevertheless.
+    /// When that can't be written down; everything has ended anyway.
     pub fn end(self) -> Result<(), ErrorReport> {
         let ended = self.runtime.end();
         self.tell_new();
@@ -391,7 +391,7 @@ impl AgentConversation {
         })
     }
 
-    /// What the model would be asked now, put together as at the beginning of a turn. Hooks are asked, the model is not.
+    /// The request that the model would get now, built as at the start of a turn. Hooks run; the model is not asked.
     ///
     /// # Errors
     /// When what hooks do can't be written down.
@@ -476,7 +476,7 @@ impl AgentConversation {
         });
     }
 
-    /// Passes on what skills and their hooks reported outside of a call.
+    /// Passes on what skills and their hooks reported outside a call.
     fn tell_new(&self) {
         let (_, said) = self.runtime.collect();
         self.tell_said(said);

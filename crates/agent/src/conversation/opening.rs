@@ -25,7 +25,7 @@ const CORE_SKILL: &str = "core-tools";
 /// Maximum length of a title in a list.
 const MAX_TITLE: usize = 80;
 
-/// What a session has in common with those that it starts.
+/// The resources that a session shares with those that it starts.
 #[derive(Clone)]
 pub struct SharedResources {
     /// The purse of all of them.

@@ -47,7 +47,7 @@ pub(super) struct ConversationTriggers {
     context: Arc<AgentContext>,
 }
 
-/// What the triggers make of one message.
+/// The matches of triggers with one message.
 struct Matched<'g> {
     picks: Vec<Pick<'g>>,
     refused: Vec<UnusableSkill<'g>>,

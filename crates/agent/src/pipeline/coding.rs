@@ -7,7 +7,7 @@
 //! - A criterion is *met* only if the last call that named it succeeded, after the specification that is in force.
 //! - Files that the report calls changed are those that changed.
 //! - Only the implementer changes files. A tool of another skill that could do so waits until the implementer has run; what it changes
-//!   nevertheless has to be undone, or done by the implementer.
+//!   anyway has to be undone, or done by the implementer.
 //! - Nothing leads out of the session: no sub-agent, no further skill.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,11 +47,11 @@ struct ImplementerCall {
     changed: Option<BTreeSet<String>>,
 }
 
-/// What came of a call that was watched.
+/// The result of a watched call.
 pub(crate) struct CodingCall {
-    /// What the model gave.
+    /// The input from the model.
     pub(crate) criterion: Option<String>,
-    /// What the tool itself answered; none if that was an error.
+    /// The result of the tool itself; none if that was an error.
     pub(crate) output: Option<Value>,
     /// The project before and after.
     pub(crate) before: ProjectState,
@@ -160,7 +160,7 @@ impl CodingTask {
         });
     }
 
-    /// What of a report does not agree with the record.
+    /// The differences between a report and the record.
     pub(super) fn disputes(&self, skill: &str, reports: &[&Value]) -> Vec<String> {
         if skill != CODING_PIPELINE[1] {
             return Vec::new();
@@ -270,7 +270,7 @@ impl CodingTask {
             .collect()
     }
 
-    /// What the program saw, in one sentence for each call.
+    /// The recorded facts, one sentence for each call.
     pub(super) fn facts(&self) -> String {
         let [_, implementer] = CODING_PIPELINE;
         let all = match self.changed() {
@@ -300,7 +300,7 @@ impl CodingTask {
     }
 }
 
-/// What one of the two skills owes when it declares no contract.
+/// The contract of one of the two skills if it declares none.
 pub(super) fn owed(skill: &str) -> Option<Value> {
     let [specification, implementer] = CODING_PIPELINE;
     let list = |name: &str, least: usize, fields: &[&str]| {

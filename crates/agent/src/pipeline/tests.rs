@@ -127,7 +127,7 @@ fn in_a_conversation_a_skill_has_no_tools_without_the_one_that_it_requires() {
 }
 
 #[test]
-fn the_order_may_be_said_by_either() {
+fn either_skill_can_declare_the_order() {
     let [first, second] = in_order(CONTRACT, "");
     let pipeline = pipeline([&second, &first]);
     assert!(pipeline.admit(own("second"), &[""]).is_err());
@@ -256,7 +256,7 @@ fn a_schema_among_postconditions_is_a_promise() {
 }
 
 #[test]
-fn a_contract_that_is_no_schema_can_not_be_kept() {
+fn a_contract_that_is_not_a_schema_can_not_be_kept() {
     let mut pipeline = pipeline(&in_order("output_contract: {type: nonsense}\n", ""));
     pipeline.deliver(own("first"), &[""], &json!({}));
     assert!(pipeline.admit(own("second"), &[""]).is_err());

@@ -98,7 +98,7 @@ mod tests {
 
     /// The system's verifier can't be made to believe a test, so that TLS works at all is shown here.
     #[test]
-    fn a_server_that_somebody_vouches_for_is_talked_to() {
+    fn a_server_with_a_trusted_certificate_is_contacted() {
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
         let key = PrivatePkcs8KeyDer::from(own.signing_key.serialize_der());
         let provider = aws_lc_rs::default_provider();

@@ -1,7 +1,7 @@
 //! An answer that is not complete.
 //!
 //! Pieces of text, thoughts and calls come mixed, and calls come in fragments that name their place by a number of the
-//! provider's. All that is collected counts towards one limit, so that nothing grows without end; the numbers are only
+//! provider's. All that is collected counts towards one limit, so that nothing grows without limit; the numbers are only
 //! compared, never used as an index.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::{
     CallArguments, ModelResponse, ResponseDelta, SignedBlock, StopReason, TokenUsage, ToolCall,
 };
 
-/// What can be wrong with an answer.
+/// An error in an answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// Larger than the limit.
@@ -37,7 +37,7 @@ impl From<serde_json::Error> for Fault {
     }
 }
 
-/// What had come when it ended too early.
+/// The part that had arrived when it ended too early.
 #[derive(Debug)]
 pub(super) struct CutShort {
     pub(super) text: String,
@@ -65,7 +65,7 @@ struct OpenPart {
     arguments: String,
 }
 
-/// What a call costs besides its text, so that many empty ones have an end too.
+/// The size of a call besides its text, so that empty ones are limited too.
 const CALL: usize = 128;
 
 impl<'a> ResponseDraft<'a> {

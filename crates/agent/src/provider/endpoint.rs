@@ -10,10 +10,10 @@ use url::Url;
 use super::name::{ModelName, ProviderKind};
 use crate::ModelError;
 
-/// What the user decided, from `agent.*`.
+/// The user's settings, from `agent.*`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProviderSettings {
-    /// Whose model a bare name is, and for whom the next two are meant; for any when it isn't set.
+    /// The provider of a bare name, to which the next two settings apply; they apply to all if it isn't set.
     pub provider: Option<ProviderKind>,
     /// Another place than the provider's own.
     pub base_url: Option<String>,

@@ -186,7 +186,7 @@ fn a_key_with_a_line_break_is_refused_without_being_shown() {
 }
 
 #[test]
-fn what_is_no_base_url_is_refused() {
+fn an_invalid_base_url_is_refused() {
     for base in [
         "",
         "host/v1",

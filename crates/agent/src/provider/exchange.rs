@@ -20,7 +20,7 @@ use super::limits::ProviderLimits;
 use super::name::ProviderKind;
 use crate::{Cancel, TimeoutKind};
 
-/// What comes, in this order.
+/// The parts of a response, in the order of their arrival.
 #[derive(Debug)]
 pub(super) enum ResponsePart {
     Head(ResponseHead),
@@ -184,7 +184,7 @@ fn hand_over(mut body: impl Read, pieces: &SyncSender<Result<ResponsePart, Stopp
     }
 }
 
-/// What shows who asks, marked so that no log of the client shows it.
+/// The header with the key, marked so that no log of the client contains it.
 fn credentials(
     endpoint: &Endpoint,
 ) -> Result<Vec<(&'static str, HeaderValue)>, header::InvalidHeaderValue> {

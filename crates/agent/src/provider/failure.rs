@@ -12,7 +12,7 @@ use super::exchange::Stopped;
 use super::limits::ProviderLimits;
 use crate::{ModelError, TimeoutKind};
 
-/// Who was asked, and how patiently.
+/// The provider, and the limits of the request.
 pub(super) struct ProviderFailure<'a> {
     pub(super) endpoint: &'a Endpoint,
     pub(super) limits: &'a ProviderLimits,

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_waits_for_ever_overflows_no_clock() {
+    fn an_endless_wait_overflows_no_clock() {
         let limits = ProviderLimits::within(Duration::MAX);
         assert!(Instant::now().checked_add(limits.whole).is_some());
         let short = Duration::from_secs(7);

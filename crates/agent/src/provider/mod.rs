@@ -66,7 +66,7 @@ trait StreamReading {
 }
 
 impl Provider {
-    /// What asks at `endpoint`, within `limits`.
+    /// A client for `endpoint`, within `limits`.
     #[must_use]
     pub fn new(endpoint: Endpoint, limits: ProviderLimits) -> Self {
         Self {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ModelError;
 
-/// Who answers, and in which format.
+/// The provider of a model, which decides the format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ProviderKind {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_says_whose_it_is() {
+    fn a_name_contains_its_owner() {
         let check = |text: &str, default, expected: &str| {
             let name = ModelName::parse(text, default).unwrap();
             assert_eq!(name.to_string(), expected, "{text}");

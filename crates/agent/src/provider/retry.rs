@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_believed_when_it_says_how_long() {
+    fn the_wait_that_a_provider_requests_is_respected() {
         let limits = limits();
         let mut retries = Retries::new(&limits);
         assert_eq!(
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_too_often_and_for_good_are_the_end() {
+    fn long_frequent_and_permanent_failures_end_the_retries() {
         let limits = limits();
         assert_eq!(Retries::new(&limits).pause(&limited(Some(11))), None);
         assert_eq!(Retries::new(&limits).pause(&limited(Some(u64::MAX))), None);

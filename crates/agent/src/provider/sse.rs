@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_did_not_end_is_no_event() {
+    fn an_unfinished_message_is_not_an_event() {
         check("data: a\n\ndata: b\n", &["a"]);
         check("data: a", &[]);
     }

@@ -16,7 +16,7 @@ fn object(value: Value) -> CallArguments {
 }
 
 #[test]
-fn words_are_told_as_they_come() {
+fn text_is_reported_as_it_arrives() {
     for kind in BOTH {
         let server = ModelServer::start([ScriptedTurn::text("it says hello").usage(120, 7, 100)]);
         let (answer, told) = ask(
@@ -119,7 +119,7 @@ fn several_calls_at_once_keep_their_order_and_their_arguments() {
 }
 
 #[test]
-fn arguments_that_are_no_object_are_kept_as_text() {
+fn arguments_that_are_not_an_object_are_kept_as_text() {
     for kind in BOTH {
         for text in [
             "{\"path\": ",
@@ -187,7 +187,7 @@ fn a_stop_is_named_in_our_words() {
 }
 
 #[test]
-fn a_server_that_says_stop_and_means_a_call_is_understood() {
+fn a_stop_reason_with_tool_calls_is_a_call() {
     let turn = ScriptedTurn::calls([("read_file", json!({}))]).stop("stop");
     let server = ModelServer::start([turn]);
     let answer = answer(ProviderKind::OpenAi, &server, limits()).unwrap();
@@ -245,7 +245,7 @@ fn a_server_that_does_not_stream_is_understood() {
 }
 
 #[test]
-fn thoughts_are_told_and_what_is_signed_goes_back() {
+fn thoughts_are_reported_and_signatures_are_sent_back() {
     let turn = || ScriptedTurn::calls([("read_file", json!({}))]).thinking("what to do");
     for kind in BOTH {
         let server = ModelServer::start([turn(), ScriptedTurn::text("done")]);

@@ -1,4 +1,4 @@
-//! Nothing grows without end.
+//! Nothing grows without limit.
 
 use metier_agent::{Cancel, ModelError, ProviderKind, ProviderLimits};
 use metier_testkit::model_server::{ModelServer, ScriptedTurn};
@@ -71,7 +71,7 @@ fn a_line_that_does_not_end_is_stopped() {
 }
 
 #[test]
-fn a_stream_that_says_nothing_is_stopped() {
+fn a_silent_stream_is_stopped() {
     for kind in BOTH {
         let comments = ": nothing\n\n".repeat(50_000);
         let narrow = ProviderLimits {
@@ -84,7 +84,7 @@ fn a_stream_that_says_nothing_is_stopped() {
 }
 
 #[test]
-fn an_error_page_without_an_end_says_its_status() {
+fn an_endless_error_page_is_reported_by_its_status() {
     for kind in BOTH {
         let server =
             ModelServer::start([ScriptedTurn::raw(400, "text/html", "<p>".repeat(100_000))]);

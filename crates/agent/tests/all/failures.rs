@@ -75,7 +75,7 @@ fn a_storm_ends_after_so_many_attempts() {
 }
 
 #[test]
-fn a_provider_that_says_how_long_is_waited_for() {
+fn a_retry_waits_as_long_as_the_provider_requests() {
     let server = ModelServer::start([
         ScriptedTurn::status(429, Some("1")),
         ScriptedTurn::text("ok"),
@@ -91,7 +91,7 @@ fn a_provider_that_says_how_long_is_waited_for() {
 }
 
 #[test]
-fn a_wait_that_is_too_long_is_told_instead() {
+fn a_wait_that_is_too_long_is_reported_instead() {
     let server = ModelServer::start([ScriptedTurn::status(429, Some("3600"))]);
     let error = in_time("the refusal", || {
         answer(ProviderKind::OpenAi, &server, limits())
@@ -102,7 +102,7 @@ fn a_wait_that_is_too_long_is_told_instead() {
 }
 
 #[test]
-fn a_header_that_is_no_number_is_passed_over() {
+fn a_header_that_is_not_a_number_is_ignored() {
     for after in [
         "soon",
         "-5",
@@ -123,7 +123,7 @@ fn a_header_that_is_no_number_is_passed_over() {
 }
 
 #[test]
-fn errors_that_stay_are_told_at_once() {
+fn permanent_errors_are_reported_at_once() {
     for kind in BOTH {
         for code in [400, 404, 413, 422, 302] {
             let server = ModelServer::start([ScriptedTurn::status(code, None)]);
@@ -143,7 +143,7 @@ fn errors_that_stay_are_told_at_once() {
 }
 
 #[test]
-fn a_cut_is_not_mended_once_something_was_shown() {
+fn a_disconnect_is_not_retried_once_something_was_shown() {
     for kind in BOTH {
         let text = "one two three four five six seven eight nine ten";
         let server = ModelServer::start([ScriptedTurn::text(text).cut_after(1100)]);
@@ -172,7 +172,7 @@ fn a_cut_is_not_mended_once_something_was_shown() {
 }
 
 #[test]
-fn a_cut_before_anything_was_shown_is_mended() {
+fn a_disconnect_before_anything_was_shown_is_retried() {
     for kind in BOTH {
         let server = ModelServer::start([
             ScriptedTurn::text("x").cut_after(20),
@@ -188,7 +188,7 @@ fn a_cut_before_anything_was_shown_is_mended() {
 }
 
 #[test]
-fn an_error_in_the_middle_of_a_stream_is_told_as_what_it_is() {
+fn an_error_in_the_middle_of_a_stream_keeps_its_kind() {
     let check = |kind: ProviderKind, event: &str, code: u16| {
         let stream = format!("event: error\ndata: {event}\n\n");
         let turns = (0..3).map(|_| ScriptedTurn::raw(200, "text/event-stream", stream.clone()));
@@ -313,7 +313,7 @@ fn a_cancel_from_another_thread_ends_the_call() {
         from_outside.cancel();
         let answer = in_time("the cancelled call", || asking.join().unwrap());
         assert_eq!(answer, Err(ModelError::Cancelled));
-        server.wait_until_left(); // or a model would go on writing for nobody
+        server.wait_until_left(); // or the model would keep writing without a reader
         let _ = server.finish();
     }
 }
@@ -348,7 +348,7 @@ fn what_was_cancelled_before_is_not_sent() {
 }
 
 #[test]
-fn nobody_there_is_said_with_the_url() {
+fn an_unreachable_server_is_reported_with_its_url() {
     let port = TcpListener::bind("127.0.0.1:0")
         .unwrap()
         .local_addr()

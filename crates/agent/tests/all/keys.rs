@@ -120,7 +120,7 @@ fn a_redirect_is_not_followed() {
 }
 
 #[test]
-fn a_certificate_that_nobody_vouches_for_gets_no_key() {
+fn an_untrusted_certificate_gets_no_key() {
     let certified = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
     let key = rustls::pki_types::PrivatePkcs8KeyDer::from(certified.signing_key.serialize_der());
     let provider = rustls::crypto::aws_lc_rs::default_provider();

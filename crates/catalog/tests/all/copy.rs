@@ -145,7 +145,7 @@ fn a_large_file_that_became_a_link_is_not_followed() {
 }
 
 #[test]
-fn what_can_not_be_copied_is_no_copy() {
+fn a_failed_copy_is_not_a_copy() {
     let world = World::new();
     let skill = world.skill("root/s");
     world.fifo("root/s/fifo");

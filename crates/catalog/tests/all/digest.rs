@@ -202,7 +202,7 @@ fn nothing_behind_a_link_is_listed_or_hashed() {
 
 // case 16
 #[test]
-fn fifos_and_sockets_hold_nobody() {
+fn fifos_and_sockets_do_not_block() {
     let (world, skill) = made(&FILES);
     world.fifo("root/s/fifo");
     let _listener = UnixListener::bind(world.at("root/s/socket")).unwrap();
@@ -222,7 +222,7 @@ fn fifos_and_sockets_hold_nobody() {
 
 // case 17
 #[test]
-fn a_file_without_end_is_an_error_in_time() {
+fn an_endless_file_is_an_error_in_time() {
     let (world, skill) = made(&FILES);
     fs::File::create(world.at("root/s/sparse"))
         .unwrap()
@@ -235,7 +235,7 @@ fn a_file_without_end_is_an_error_in_time() {
 
 // case 22, 170
 #[test]
-fn a_skill_that_is_too_deep_is_an_error_that_says_so() {
+fn a_skill_that_is_too_deep_is_an_error() {
     let (world, skill) = made(&FILES);
     world.write(&format!("root/s/{}/x", ["d"; 64].join("/")), "x");
     assert_eq!(skill.files().unwrap().len(), FILES.len() + 1);
@@ -252,7 +252,7 @@ fn a_skill_that_is_too_deep_is_an_error_that_says_so() {
 
 // case 148
 #[test]
-fn a_path_that_is_too_long_is_an_error_that_says_so() {
+fn a_path_that_is_too_long_is_an_error() {
     let (world, skill) = made(&FILES);
     let name = "x".repeat(250);
     world.write(&format!("root/s/{}", [&*name; 8].join("/")), "x");

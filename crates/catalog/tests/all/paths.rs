@@ -177,7 +177,7 @@ fn nothing_is_decoded_or_normalised() {
 
 // case 9
 #[test]
-fn a_path_that_names_no_file_says_so() {
+fn a_path_without_a_file_is_reported() {
     let world = World::new();
     world.write("root/s/references/x.md", "x");
     let skill = place(world.at("root/s"));
@@ -301,7 +301,7 @@ fn a_hard_link_is_refused() {
 
 // case 16
 #[test]
-fn only_regular_files_are_read_and_nobody_waits() {
+fn only_regular_files_are_read_without_blocking() {
     let world = World::new();
     world.skill("root/s");
     world.fifo("root/s/fifo");
@@ -343,7 +343,7 @@ fn a_file_is_read_up_to_the_limit_and_not_a_byte_further() {
 
 // case 17
 #[test]
-fn a_file_that_is_larger_than_it_says_is_cut_off() {
+fn a_file_that_is_larger_than_declared_is_cut_off() {
     let error = place("/proc/self").read("mountinfo", 10).unwrap_err();
     assert_eq!(refusal(&error), Refusal::TooLarge);
 }

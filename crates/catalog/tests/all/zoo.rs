@@ -102,17 +102,17 @@ fn check(name: &str) {
 }
 
 #[test]
-fn every_animal_of_the_zoo_is_what_its_table_says() {
+fn every_skill_of_the_zoo_matches_its_table() {
     check("zoo");
 }
 
 #[test]
-fn every_good_skill_is_what_its_table_says() {
+fn every_good_skill_matches_its_table() {
     check("good");
 }
 
 #[test]
-fn what_does_not_load_says_why_and_what_loads_has_no_error() {
+fn a_failed_load_has_an_error_and_a_loaded_skill_has_none() {
     for name in ["zoo", "good"] {
         for mode in [Strictness::Lenient, Strictness::Strict] {
             let catalog = look(&fixtures(name), &options(mode));

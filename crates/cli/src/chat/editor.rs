@@ -158,7 +158,7 @@ fn begun(line: &str, position: usize) -> Option<Begun<'_>> {
 }
 
 impl Typist {
-    /// What the word may become. Commands stand at the begin of a line, and hide skills of their name there.
+    /// What the word may become. Commands are at the start of a line, and hide skills of their name there.
     fn candidates<'w>(&'w self, begun: &Begun<'_>) -> impl Iterator<Item = &'w CompletionWord> {
         let with_commands = begun.sign == '/' && begun.is_first;
         let is_offered = move |word: &CompletionWord| {

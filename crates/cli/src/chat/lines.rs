@@ -19,7 +19,7 @@ impl PipedLines {
         loop {
             let read = input.read_until(b'\n', &mut bytes).map_err(|error| {
                 Failure::broken("input", format!("the input can't be read: {error}"))
-                    .hint("give lines on stdin, or start it at a terminal")
+                    .hint("pass lines on stdin, or run it in a terminal")
             })?;
             if bytes.len() as u64 > MAX_BYTES {
                 let message = format!("a turn has at most {MAX_BYTES} bytes");

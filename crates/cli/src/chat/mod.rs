@@ -241,7 +241,7 @@ impl Chat<'_> {
             self.turn(|| conversation.compact().map(|done| shortened = done))
         });
         if !shortened && !stopped && self.went_well {
-            self.talk.screen().say("there is nothing to leave out yet");
+            self.talk.screen().say("there is nothing to compact yet");
         }
     }
 

@@ -26,15 +26,15 @@ use crate::{
 /// (`--approve-skills core-tools`).
 ///
 /// The model is named with --model or permanently with `metier config agent.model`: anthropic/NAME (its key is in ANTHROPIC_API_KEY),
-/// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that speaks one of their formats (`metier config agent.base_url`).
+/// openai/NAME (OPENAI_API_KEY), ollama/NAME (no key), or any server that supports one of their formats (`metier config agent.base_url`).
 /// The answer goes to stdout, what happens on the way to stderr. Ctrl-C stops the agent; the conversation is kept, and
 /// `metier chat --resume` continues it.
 #[derive(clap::Args)]
 pub(crate) struct AgentArgs {
-    /// What is to be done
+    /// The task
     #[arg(required = true)]
     task: Vec<String>,
-    /// The agent only orchestrates: it reads, writes and runs nothing itself and gives every part of the task to a sub-agent with skills
+    /// Only orchestrate: the agent reads, writes and runs nothing itself, and gives every part of the task to a sub-agent with skills
     #[arg(long)]
     orchestrate: bool,
     #[command(flatten)]
@@ -46,7 +46,7 @@ pub(crate) struct AgentArgs {
 /// What triggers ask about besides the message and the project.
 #[derive(clap::Args)]
 pub(crate) struct InMode {
-    /// How the agent is used, for skills whose triggers ask [default: interactive at a terminal, else headless]
+    /// How the agent is used, for triggers that depend on it [default: interactive at a terminal, else headless]
     #[arg(long, value_enum, value_name = "MODE")]
     mode: Option<ModeArg>,
 }
@@ -67,7 +67,7 @@ pub(crate) struct How {
     /// The model that answers, as PROVIDER/NAME, instead of the one of `agent.model`
     #[arg(long, value_name = "MODEL")]
     pub(crate) model: Option<String>,
-    /// How what happens is written
+    /// The output format
     #[arg(long, value_enum, default_value_t = EventFormat::Text)]
     pub(crate) format: EventFormat,
 }
@@ -133,9 +133,9 @@ pub(super) fn work(
     if session.output.is_json() && !talk.is_for_people() {
         return Err(Failure::broken(
             "usage",
-            "--json is one document, and --format jsonl a line for each event",
+            "--json prints one document, --format jsonl one line for each event",
         )
-        .hint("leave one of them out"));
+        .hint("use only one of them"));
     }
     let is_confined = matches!(options.role, AgentRole::SkillSet { .. });
     let mut conversation = session.conversation(skills, options)?;

@@ -61,7 +61,9 @@ fn input(text: &str) -> Result<Value, Failure> {
     if value.is_object() {
         Ok(value)
     } else {
-        Err(wrong("the input of a tool is a JSON object".to_owned()))
+        Err(wrong(
+            "the input of a tool must be a JSON object".to_owned(),
+        ))
     }
 }
 

@@ -14,12 +14,12 @@ use crate::{
     output::{count, one_line},
 };
 
-/// Talk with a model that has skills
+/// Chat with a model that has skills
 ///
 /// Each line that you type goes to the model; a line that ends with `\` continues on the next, and pasted text may have several lines. `/name`
 /// and `$name` load a skill at once, the Tab key completes their names, and /help lists what else you can type. Ctrl-C stops the answer, Ctrl-D
 /// leaves. The conversation is kept: --resume continues it. The model and its key are those of `metier agent`. On a terminal the model's
-/// Markdown is rendered. Without a terminal each line of the input is one turn, and the exit code says whether the last one was answered.
+/// Markdown is rendered. Without a terminal each line of the input is one turn, and the exit code shows whether the last one was answered.
 #[derive(clap::Args)]
 pub(crate) struct ChatArgs {
     /// Continue an earlier conversation: the newest of this project, or the one whose id begins with ID
@@ -28,7 +28,7 @@ pub(crate) struct ChatArgs {
     /// List the conversations of this project
     #[arg(long)]
     list: bool,
-    /// The agent only orchestrates: it gives every part of a task to a sub-agent with skills
+    /// Only orchestrate: the agent gives every part of a task to a sub-agent with skills
     #[arg(long)]
     orchestrate: bool,
     #[command(flatten)]

@@ -67,7 +67,7 @@ fn wanted(args: &ConfigArgs) -> Result<(Option<&str>, Option<&str>, bool), Failu
         [key, value, None] => Ok((key, value, args.unset)),
         [Some(key), Some(value), Some(more)] => {
             let all = format!("{value} {more}");
-            Err(Failure::broken("usage", "a value is one word")
+            Err(Failure::broken("usage", "a value must be one argument")
                 .hint(format!("metier config {key} {}", shell_word(&all))))
         }
         [..] => Ok((None, None, false)),

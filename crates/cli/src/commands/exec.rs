@@ -65,7 +65,7 @@ pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
         output.content(&run.stdout)?;
         output.content_of_error(&run.stderr);
         if run.is_truncated {
-            output.note("the output was longer than 64 KB and is cut");
+            output.note("the output exceeded 64 KB and was cut");
         }
     }
     // The script was stopped because its reader closed the pipe, and that is the reader's choice.

@@ -396,7 +396,7 @@ fn permitted(page: &mut InfoPage<'_>, permissions: &[PermissionRow]) {
     if permissions.is_empty() {
         return;
     }
-    page.heading("what it asks to be permitted");
+    page.heading("permissions it requests");
     for row in permissions {
         let sign = match row.state {
             "allowed" => page.output.paint("✓", Tone::Good),

@@ -218,7 +218,7 @@ fn row(inventory: &Inventory, skill: &InventorySkill, output: &Output, out: &mut
         mark(inventory, skill, output),
         output.paint(&name, Tone::Strong)
     ));
-    // The heading above its skills says that a folder is not trusted.
+    // The heading above its skills shows that a folder is not trusted.
     let is_said = untrusted_root(inventory, skill).is_some();
     let counts = |reason: &Reason| !(is_said && reason.kind == ReasonKind::Untrusted);
     for line in remarks_with(inventory, skill, counts) {

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ManArgs, output: &Output) -> Result<Exit, Failure> {
             let unwritable = |error: std::io::Error| {
                 Failure::broken("output", format!("the pages can't be written: {error}"))
                     .path(folder)
-                    .hint("name a folder that you may write to")
+                    .hint("name a folder that you can write to")
             };
             fs::create_dir_all(folder).map_err(unwritable)?;
             clap_mangen::generate_to(command, folder).map_err(unwritable)?;

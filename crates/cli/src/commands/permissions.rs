@@ -107,7 +107,10 @@ fn show(session: &CliRun, asked: &PermissionReport) -> Result<Exit, Failure> {
     output.report(&text)?;
     let word = shell_word(&identity.skill);
     if rows.is_empty() {
-        output.note(&format!("{} asks for nothing", one_line(&identity.skill)));
+        output.note(&format!(
+            "{} requests no permissions",
+            one_line(&identity.skill)
+        ));
     } else if rows.iter().any(|row| row.state == "ask") {
         output.note(&format!(
             "allow all of it with `metier permissions {word} --approve`"

@@ -57,7 +57,7 @@ pub(crate) struct PromptArgs {
     /// Print the frame even when there are no skills
     #[arg(long)]
     keep_empty: bool,
-    /// Leave the instruction out
+    /// Omit the instruction
     #[arg(long)]
     bare: bool,
 }

@@ -4,7 +4,6 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::ValueEnum;
 use metier::{
-    Skills,
     selection::{
         self, Coding, Incomplete, Pick, Selection, Task, TaskMatches, TaskMode, TriggerMatch,
         UnusableSkill,
@@ -28,7 +27,7 @@ use crate::{
 /// the others.
 #[derive(clap::Args)]
 pub(crate) struct SelectArgs {
-    /// What is to be done, in quotes
+    /// The task, in quotes
     #[arg(value_name = "TASK")]
     task: String,
     /// Show only the best K; skills that the task requires are always shown
@@ -246,50 +245,6 @@ fn note_refused(inventory: &Inventory, refused: &UnusableSkill<'_>, output: &Out
         let word = output.paint_talk("hint:", Tone::Note);
         output.note(&format!("{word} {}", one_line(hint)));
     }
-}
-
-/// The skills that fit a task, for a sub-agent: what was picked is printed, and what is missing is an error.
-pub(super) fn names(
-    session: &CliRun,
-    skills: &Skills,
-    task: &str,
-    is_coding: bool,
-) -> Result<Vec<String>, Failure> {
-    let inventory = skills.inventory();
-    let matches = session.select(
-        skills,
-        Task {
-            coding: Some(is_coding),
-            by_text: false,
-            ..Task::new(task)
-        },
-    );
-    let selection = matches.selection();
-    if let Some(incomplete) = &selection.incomplete {
-        let failure = Failure::unmet(Incomplete::CODE, incomplete.to_string());
-        return Err(match incomplete.hint() {
-            Some(hint) => failure.hint(hint),
-            None => failure,
-        });
-    }
-    if selection.picks.is_empty() {
-        let message = "no skill fits the task, so there is no set to start a sub-agent with";
-        let task = shell_word(task);
-        return Err(Failure::unmet("no-skill", message).hint(format!(
-            "name some with --skills; `metier why {task} NAME` explains why one does not fit"
-        )));
-    }
-    for pick in &selection.picks {
-        let why = pick.why.first().map_or("", |found| found.detail.as_str());
-        let name = inventory.entry(pick.skill).name();
-        let line = format!("selected {name}: {why}");
-        session.output.note(&one_line(&line));
-    }
-    let place = |pick: &Pick<'_>| {
-        let entry = inventory.entry(pick.skill);
-        format!("{}:{}", entry.source, entry.name())
-    };
-    Ok(selection.picks.iter().map(place).collect())
 }
 
 fn page(inventory: &Inventory, pick: &Pick<'_>, output: &Output) -> String {

@@ -1,14 +1,11 @@
 //! `metier spawn`
 
 use metier::{
-    Skills,
-    agent::{AgentRole, CODING_PIPELINE, ConversationOptions, is_coding},
+    agent::{CODING_PIPELINE, ConversationOptions, SubAgentRequest, SubAgentSkills},
+    text::one_line,
 };
 
-use super::{
-    agent::{AgentTerminal, How, work},
-    select,
-};
+use super::agent::{AgentTerminal, How, work};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
@@ -25,13 +22,13 @@ use crate::{
 /// The model and its key are those of `metier agent`.
 #[derive(clap::Args)]
 pub(crate) struct SpawnArgs {
-    /// What is to be done
+    /// The task
     #[arg(long, value_name = "TASK")]
     task: String,
-    /// Code is to be written: then the set has to contain the coding pipeline [default: detected from the task]
+    /// The task is to write code: the set has to contain the coding pipeline [default: detected from the task]
     #[arg(long, conflicts_with = "no_coding")]
     coding: bool,
-    /// No code is to be written, whatever the task contains
+    /// The task is not to write code, whatever its words are
     #[arg(long)]
     no_coding: bool,
     /// Add the skills that `metier select` picks for the task to those of --skills
@@ -44,41 +41,36 @@ pub(crate) struct SpawnArgs {
 pub(crate) fn run(session: &CliRun, args: &SpawnArgs) -> Result<Exit, Failure> {
     let available = session.agent_skills()?;
     let terminal = AgentTerminal::open(session, args.how.format)?;
-    let is_coding = match (args.coding, args.no_coding) {
-        (true, _) => true,
-        (_, true) => false,
-        _ => is_coding(&args.task),
+    let request = SubAgentRequest {
+        named: session.global.skills.clone(),
+        select: args.select,
+        coding: (args.coding || args.no_coding).then_some(args.coding),
     };
-    let skills = skills(session, &available, args, is_coding)?;
-    let role = match skills.is_empty() {
-        true => AgentRole::SubAgent,
-        false => AgentRole::SkillSet { skills, is_coding },
-    };
+    let sub_agent = session.sub_agent(&available, &args.task, &request)?;
+    note(session, &sub_agent.skills);
     let options = ConversationOptions {
-        role,
+        role: sub_agent.role,
         model: args.how.model.clone(),
         ..terminal.options(session, &args.task)
     };
     work(session, &terminal, &available, options, &args.task)
 }
 
-/// The skills of the sub-agent: those that were named, those that fit, or those of the coding pipeline.
-fn skills(
-    session: &CliRun,
-    available: &Skills,
-    args: &SpawnArgs,
-    is_coding: bool,
-) -> Result<Vec<String>, Failure> {
-    let named = &session.global.skills;
-    if args.select {
-        return select::names(session, available, &args.task, is_coding);
+/// Prints skills that were not named.
+fn note(session: &CliRun, skills: &SubAgentSkills) {
+    match skills {
+        SubAgentSkills::Named => {}
+        SubAgentSkills::CodingPipeline => {
+            let pair = CODING_PIPELINE.join(" and ");
+            session.output.note(&format!(
+                "a coding task without --skills: {pair} take it; --no-coding starts an agent without them"
+            ));
+        }
+        SubAgentSkills::Selected(skills) => {
+            for (name, why) in skills {
+                let line = format!("selected {name}: {why}");
+                session.output.note(&one_line(&line));
+            }
+        }
     }
-    if named.is_empty() && is_coding {
-        let pair = CODING_PIPELINE.join(" and ");
-        session.output.note(&format!(
-            "a coding task without --skills: {pair} take it; --no-coding starts an agent without them"
-        ));
-        return Ok(CODING_PIPELINE.map(str::to_owned).to_vec());
-    }
-    Ok(named.clone())
 }

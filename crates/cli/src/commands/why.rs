@@ -20,7 +20,7 @@ use crate::{
 /// for and against coding; with one, also the triggers of that skill that don't match.
 #[derive(clap::Args)]
 pub(crate) struct WhyArgs {
-    /// What is to be done, in quotes
+    /// The task, in quotes
     #[arg(value_name = "TASK")]
     task: String,
     /// A skill: its name, `source:name` for a shadowed one, or its folder

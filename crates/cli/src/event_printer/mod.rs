@@ -145,7 +145,7 @@ impl EventPrinter {
         }
     }
 
-    /// What is said of an event, a line each: a word that says what it is, and the rest.
+    /// The lines about an event: a label each, and the rest.
     fn lines(&self, event: &AgentEvent) -> Vec<String> {
         let note = |word: &str, rest: &str| {
             vec![format!(

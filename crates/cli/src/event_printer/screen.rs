@@ -52,7 +52,7 @@ struct CursorState {
 }
 
 impl TerminalScreen {
-    /// `is_text` says that people read it.
+    /// `is_text`: people read it.
     pub(crate) fn new(output: &Output, is_text: bool) -> Self {
         let now = Instant::now();
         let style = output.markdown().filter(|_| is_text);

@@ -86,27 +86,27 @@ macro_rules! set {
 
 static TOOL: Set = set!(
     "tool",
-    "Counts the lines and words of text files. Use when somebody asks how long a text is.",
+    "Counts the lines and words of text files. Use when the user asks how long a text is.",
     "metier --root . --approve-skills {{name}} call {{name}} count '{\"path\": \"{{name}}/README.md\"}'"
 );
 static PROMPT: Set = set!(
     "prompt",
-    "Writes release notes that users understand. Use when a changelog or release notes are to be written or reviewed.",
+    "Writes release notes that users understand. Use to write or review a changelog or release notes.",
     "metier --root . show {{name}}"
 );
 static WORKFLOW: Set = set!(
     "workflow",
-    "Writes a checklist into the project. Use when a task has several steps that are to be ticked off.",
+    "Writes a checklist into the project. Use when a task has several steps to check off.",
     "metier --root . --approve-skills {{name}} run {{name}} \"First step\" \"Second step\""
 );
 static SECURITY_RULE: Set = set!(
     "security-rule",
-    "Watches over shell scripts and the rights of files. Use when skills or tool calls are checked before they run.",
+    "Checks shell scripts and file permissions. Use to check skills and tool calls before they run.",
     "metier --root . scan .    # its pattern is applied to every skill in this folder"
 );
 static TRANSFORM: Set = set!(
     "transform",
-    "Says it in plain words. Use when answers are to be short and free of padding.",
+    "Removes padding from answers. Use when answers should be short.",
     "metier test {{name}}"
 );
 
@@ -210,7 +210,7 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
         made("SKILL.md", "the text: what a model reads", set.text),
     ];
     if wish.kind == SkillType::Prompt {
-        let about = "what a model is told while it is active";
+        let about = "what a model gets while it is active";
         files.push(made("prompt.md", about, include_str!("prompt/prompt.md")));
     }
     let guest = |path, library: &str| Made {

@@ -29,7 +29,7 @@ use metier_testkit::TestContext;
 
 use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
 
-/// Lets somebody work who was granted these permissions, in the project of a context.
+/// Acts with these granted permissions, in the project of a context.
 fn work_with(context: &TestContext, wants: &[&str], work: impl FnOnce(&GrantedSkill, &Path)) {
     let project = context.work().canonicalize().unwrap();
     let home = context.home().canonicalize().unwrap();
@@ -104,7 +104,7 @@ fn files_are_read_and_written_where_that_was_allowed() {
             fs::read_to_string(project.join("src/b.txt")).unwrap(),
             "new\n"
         );
-        // A link is not followed, whoever made it.
+        // No link is followed, not even the user's own.
         std::os::unix::fs::symlink("/etc/passwd", project.join("src/link")).unwrap();
         assert!(matches!(
             read(project.join("src/link")),

@@ -84,7 +84,7 @@ fn without_an_approval_an_agent_reads_the_project_and_no_more() {
 }
 
 #[test]
-fn without_skills_a_request_is_the_one_with_skills_switched_off() {
+fn without_skills_a_request_is_the_one_with_skills_disabled() {
     let body = |settings: &[(&str, &str)]| {
         let mut room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
         for (name, value) in settings {
@@ -245,7 +245,7 @@ fn a_skill_may_want_another_model_for_its_turn() {
 }
 
 #[test]
-fn a_skill_of_the_opening_has_the_model_that_it_wants() {
+fn a_skill_of_the_opening_gets_the_model_that_it_requires() {
     let room = AgentRoom::new([ScriptedTurn::text("Deep."), ScriptedTurn::text("Deeper.")]);
     room.skill(
         "thinker",
@@ -295,7 +295,7 @@ fn without_the_price_of_every_answer_there_is_no_cost() {
 }
 
 #[test]
-fn a_model_that_can_not_be_had_is_no_reason_to_stop() {
+fn an_unavailable_model_does_not_stop_the_conversation() {
     let room = AgentRoom::new([ScriptedTurn::text("Anyway.")]);
     room.skill("thinker", "model: openai/sonnet\n", "Think.\n");
     let output = room.run(&["agent", "/thinker what is it?"]);
@@ -329,7 +329,7 @@ fn a_turn_has_its_own_rates() {
     assert_eq!(output.code, 0, "{}", output.snapshot());
     let requests = room.finish();
     assert!(last_message(&requests[1]).contains("hello"));
-    // Loading the skill again does not begin a new turn; what somebody says next does.
+    // Loading the skill again does not begin a new turn; the user's next message does.
     let refused = last_message(&requests[2]);
     let limit = "the limit of 1 in one turn is reached";
     assert!(refused.contains(limit), "{refused}");

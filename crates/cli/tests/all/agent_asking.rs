@@ -215,7 +215,7 @@ fn a_sub_agent_asks_with_the_same_question() {
     room.finish();
 }
 
-/// The time limit of a tool is the tool's: whoever reads a question carefully does not run into it.
+/// The time limit of a tool excludes the time that the user takes to answer a question.
 #[test]
 fn the_time_to_answer_is_not_the_tools_time() {
     let mut room = needed!(room([shell("ls src"), ScriptedTurn::text("Listed.")]));

@@ -87,7 +87,7 @@ fn a_hook_makes_no_other_call_of_one_that_is_allowed() {
 }
 
 #[test]
-fn nobody_goes_on_with_a_sub_agent_as_something_else() {
+fn a_sub_agent_can_not_be_resumed_as_an_agent() {
     let room = AgentRoom::new([
         ScriptedTurn::calls([(
             "sessions_spawn",
@@ -114,7 +114,7 @@ fn nobody_goes_on_with_a_sub_agent_as_something_else() {
 }
 
 #[test]
-fn nobody_goes_on_with_a_set_of_skills_without_its_limits() {
+fn a_set_of_skills_can_not_be_resumed_without_its_limits() {
     let room = AgentRoom::new([
         ScriptedTurn::text("Hello."),
         ScriptedTurn::text("I looked."),
@@ -376,7 +376,7 @@ fn a_key_stays_with_the_program() {
 
 // case 106
 #[test]
-fn what_was_said_is_for_its_owner_only() {
+fn a_conversation_is_readable_by_its_owner_only() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     let output = room.run(&["agent", "hello"]);
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -430,7 +430,7 @@ fn a_model_runs_no_workflow_that_the_active_skills_leave_out() {
 }
 
 #[test]
-fn what_a_workflow_forbids_is_forbidden_when_the_conversation_goes_on() {
+fn what_a_workflow_forbids_is_forbidden_when_the_conversation_continues() {
     let call = || ScriptedTurn::calls([("shell", json!({"command": "touch stolen"}))]);
     let room = AgentRoom::new([call(), ScriptedTurn::text("No.")]);
     with_workflow(&room, "tidy", "forbidden_tools: [shell]\n");

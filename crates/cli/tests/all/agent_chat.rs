@@ -50,7 +50,7 @@ fn every_line_is_a_turn() {
 }
 
 #[test]
-fn a_line_that_ends_with_a_backslash_goes_on() {
+fn a_line_that_ends_with_a_backslash_continues() {
     let room = AgentRoom::new([ScriptedTurn::text("Two.")]);
     let output = chat(&room, &[], "one\\\ntwo\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -58,7 +58,7 @@ fn a_line_that_ends_with_a_backslash_goes_on() {
 }
 
 #[test]
-fn the_exit_code_tells_how_the_last_turn_went() {
+fn the_exit_code_shows_how_the_last_turn_ended() {
     let room = AgentRoom::new([ScriptedTurn::text("Fine."), ScriptedTurn::status(400, None)]);
     let output = chat(&room, &[], "one\ntwo\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());
@@ -72,7 +72,7 @@ fn the_exit_code_tells_how_the_last_turn_went() {
 }
 
 #[test]
-fn a_chat_tells_events_as_lines() {
+fn a_chat_prints_events_as_lines() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     let output = chat(&room, &["--format", "jsonl"], "hi\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
@@ -83,7 +83,7 @@ fn a_chat_tells_events_as_lines() {
 }
 
 #[test]
-fn a_name_that_nobody_has_reaches_no_model() {
+fn an_unknown_name_reaches_no_model() {
     let room = AgentRoom::new([ScriptedTurn::text("It is a folder.")]);
     room.skill("review-pr", "", "Review it.\n");
     let output = chat(&room, &[], "/review-rp 123\n");
@@ -168,7 +168,7 @@ fn commands_of_the_chat_say_what_they_lack() {
 }
 
 #[test]
-fn a_conversation_goes_on() {
+fn a_conversation_continues() {
     let room = AgentRoom::new([
         ScriptedTurn::text("I will."),
         ScriptedTurn::text("It was 7."),
@@ -255,7 +255,7 @@ fn an_agent_that_is_interrupted_can_be_asked_again() {
 }
 
 #[test]
-fn a_conversation_that_was_killed_goes_on_where_it_was() {
+fn a_killed_conversation_continues_where_it_was() {
     let room = AgentRoom::new([ScriptedTurn::hang(), ScriptedTurn::text("Here I am.")]);
     let mut child = start(&room, &["agent", "are you there?"]);
     room.server.wait_for(1);
@@ -316,11 +316,11 @@ fn a_tool_that_runs_ends_with_the_turn() {
     assert_eq!(room.finish().len(), 1);
 }
 
-/// What can't be ended soon, such as a request that nobody answers, is not waited for by whoever presses Ctrl-C again.
+/// A second Ctrl-C does not wait for a request that gets no answer.
 #[test]
 fn the_second_interrupt_ends_the_program() {
-    let nobody = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = nobody.local_addr().unwrap().port();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
     let room = AgentRoom::new([]);
     let front = format!(
         "types: [workflow]\npermissions: [\"net:fetch(127.0.0.1:{port})\"]\nimplementation: {{backend: starlark, entrypoint: skill.star}}\n"
@@ -331,7 +331,7 @@ fn the_second_interrupt_ends_the_program() {
         format!("def wait(input):\n    return fetch(\"http://127.0.0.1:{port}/\").body\n\nregister_workflow(\"patient\", wait)\n"),
     );
     let mut child = start(&room, &["--approve-skills", "patient", "run", "patient"]);
-    let (mut connection, _) = nobody.accept().unwrap();
+    let (mut connection, _) = silent.accept().unwrap();
     assert!(connection.read(&mut [0; 1024]).unwrap() > 0);
     // An answer that begins and never ends.
     let begin = b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nwait";
@@ -348,7 +348,7 @@ fn the_second_interrupt_ends_the_program() {
     assert!(room.finish().is_empty());
 }
 
-/// In a pipe nobody is there to say what comes instead.
+/// In a pipe there is no user to continue.
 #[test]
 fn an_interrupt_ends_a_chat_from_a_pipe() {
     let room = AgentRoom::new([ScriptedTurn::hang()]);
@@ -393,9 +393,9 @@ fn a_beginning_that_fits_several_names_them() {
     assert_eq!(room.finish().len(), 1);
 }
 
-/// What happens on the way is said on stderr, what sub-agents do a step further in; thoughts and long answers of tools only to whoever asks.
+/// Events are printed on stderr, those of sub-agents indented; thoughts and long tool results only with `-v`.
 #[test]
-fn what_happens_is_told_beside_the_answer() {
+fn events_are_printed_beside_the_answer() {
     let script = || {
         [
             ScriptedTurn::calls([("sessions_spawn", json!({"task": "read the notes"}))])
@@ -496,7 +496,7 @@ fn a_conversation_is_made_shorter_on_request() {
 
 /// What people typed lies beside the database, and like that is shown to no skill, whatever it was allowed.
 #[test]
-fn what_was_typed_is_no_skills_business() {
+fn no_skill_reads_what_was_typed() {
     let mut room = AgentRoom::new([
         ScriptedTurn::calls([("read", json!({"path": "own/chat-history"}))]),
         ScriptedTurn::text("I can't."),

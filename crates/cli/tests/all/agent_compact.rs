@@ -233,7 +233,7 @@ fn one_task_with_many_calls_is_made_shorter_too() {
 }
 
 #[test]
-fn a_message_that_is_larger_than_the_window_is_an_error_and_asks_nobody() {
+fn a_message_that_is_larger_than_the_window_is_an_error_without_a_request() {
     let mut room = AgentRoom::new([
         ScriptedTurn::text("In short."),
         ScriptedTurn::text("Short again."),

@@ -85,7 +85,7 @@ fn what_was_acknowledged_outlives_a_kill_in_the_middle_of_an_answer() {
             format,
             [
                 ScriptedTurn::text("The first answer."),
-                ScriptedTurn::text("An answer that nobody hears to its end").hang_after(700),
+                ScriptedTurn::text("An answer that is cut before its end").hang_after(700),
             ],
         );
         let child = start(&room, &["chat", "--format", "jsonl"], "one\ntwo\n");
@@ -122,7 +122,7 @@ fn what_was_acknowledged_outlives_a_kill_in_the_middle_of_an_answer() {
         let requests = room.finish();
         assert_eq!(requests.len(), 4);
         assert!(last_message(&requests[2]).contains("two"));
-        assert!(!requests[2].json.to_string().contains("nobody hears"));
+        assert!(!requests[2].json.to_string().contains("is cut before"));
     }
 }
 
@@ -237,7 +237,7 @@ fn a_sub_agent_goes_with_its_parent_and_does_not_come_back() {
 }
 
 #[test]
-fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
+fn the_second_writer_of_a_conversation_is_refused() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     // The first one has taken it up, and waits for its model.
@@ -275,11 +275,11 @@ fn of_two_that_go_on_with_one_conversation_the_second_is_told() {
 }
 
 #[test]
-fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
+fn an_overtaken_program_reports_it_and_writes_nothing() {
     let room = AgentRoom::new([ScriptedTurn::text("Hello.")]);
     chat(&room, &[], "hi\n");
     let path = room.stage.context.path("~/.local/share/metier/metier.db");
-    // While the model of the program answers, somebody else goes on.
+    // While the model of the program answers, another process continues.
     room.server.play([ScriptedTurn::computed(move |_| {
         let store = SharedStore::from(Store::open(&path).unwrap());
         let id = store.lock().conversations(None, 1).unwrap()[0].id.clone();
@@ -289,7 +289,7 @@ fn a_program_that_is_overtaken_says_so_and_writes_nothing() {
             skills: vec![],
         };
         other.write("2026-01-02T03:04:05Z", &[&said]).unwrap();
-        ScriptedTurn::text("An answer to nobody.")
+        ScriptedTurn::text("An unread answer.")
     })]);
     let output = chat(&room, &["--resume"], "one\n");
     assert_eq!(output.code, 1, "{}", output.snapshot());

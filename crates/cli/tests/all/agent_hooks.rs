@@ -64,7 +64,7 @@ fn a_command_of_claude_reads_the_message_of_each_turn() {
 }
 
 #[test]
-fn a_blocked_message_reaches_no_model_and_the_session_goes_on() {
+fn a_blocked_message_reaches_no_model_and_the_session_continues() {
     let room = guarded([ScriptedTurn::text("Fine.")]);
     let chat = [WITH_GUARD, &["chat"]].concat();
     let lines = "a secret of mine\nplain words\n";

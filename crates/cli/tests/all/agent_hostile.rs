@@ -48,7 +48,7 @@ fn told(output: &ProgramOutput, kind: &str) -> Vec<Value> {
 }
 
 /// One turn with this answer and what follows from it, then another turn: it must be answered.
-fn goes_on(
+fn continues(
     format: ProviderFormat,
     bad: ScriptedTurn,
     after: Option<ScriptedTurn>,
@@ -82,10 +82,10 @@ fn call(name: &str, arguments: &str) -> ScriptedTurn {
 }
 
 #[test]
-fn arguments_that_are_no_json_run_nothing() {
+fn arguments_that_are_not_json_run_nothing() {
     for format in FORMATS {
         for bad in ["{\"command\": \"touch done\"", "[]", "\"x\"", "nul", "{}}"] {
-            let (output, said) = goes_on(
+            let (output, said) = continues(
                 format,
                 call("shell", bad),
                 Some(ScriptedTurn::text("Sorry.")),
@@ -114,7 +114,7 @@ fn a_tool_that_there_is_not_is_named_and_the_names_are_cut() {
     for format in FORMATS {
         for name in odd.iter().copied().chain([long.as_str()]) {
             let (output, said) =
-                goes_on(format, call(name, "{}"), Some(ScriptedTurn::text("Sorry.")));
+                continues(format, call(name, "{}"), Some(ScriptedTurn::text("Sorry.")));
             assert!(said.contains("there is no tool `"), "{}", &said[..2000]);
             assert!(said.len() < 10_000, "{} bytes are sent again", said.len());
             assert!(!output.stdout.contains('\u{1b}'));
@@ -277,7 +277,7 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
         );
         assert!(told(&output, "skill_activated").is_empty());
         let requests = room.finish();
-        assert_eq!(requests.len(), 2, "no sub-agent asked anybody");
+        assert_eq!(requests.len(), 2, "no sub-agent sent a request");
         let asked = format!("{}{}", requests[0].json, requests[1].json);
         assert!(!asked.contains("SECRET"), "{asked}");
         assert!(!requests[0].json.to_string().contains("hidden"));
@@ -285,7 +285,7 @@ fn a_model_loads_no_skill_that_is_not_for_it() {
 }
 
 #[test]
-fn a_skill_that_the_scanner_blocks_is_loaded_by_nobody() {
+fn a_skill_that_the_scanner_blocks_is_never_loaded() {
     let mut room = AgentRoom::new([
         ScriptedTurn::calls([("activate_skill", json!({ "name": "sync" }))]),
         ScriptedTurn::text("I may not."),
@@ -309,7 +309,7 @@ fn a_skill_that_the_scanner_blocks_is_loaded_by_nobody() {
 }
 
 #[test]
-fn a_spawn_that_contradicts_itself_asks_nobody() {
+fn a_contradictory_spawn_sends_no_request() {
     let room = AgentRoom::new([
         ScriptedTurn::calls([
             (
@@ -348,10 +348,10 @@ fn a_spawn_that_contradicts_itself_asks_nobody() {
 }
 
 #[test]
-fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
+fn the_received_part_of_an_interrupted_answer_is_kept() {
     for format in FORMATS {
         let long = "some words that were read by somebody ".repeat(20);
-        let (output, said) = goes_on(format, ScriptedTurn::text(&long).cut_after(3000), None);
+        let (output, said) = continues(format, ScriptedTurn::text(&long).cut_after(3000), None);
         assert_eq!(
             types(&events(&output))
                 .iter()
@@ -368,14 +368,14 @@ fn an_answer_that_breaks_off_is_kept_as_far_as_it_came() {
             "shell",
             &json!({ "command": format!("touch done #{}", "x".repeat(3000)) }).to_string(),
         );
-        let (output, said) = goes_on(format, cut.cut_after(2600), None);
+        let (output, said) = continues(format, cut.cut_after(2600), None);
         assert!(told(&output, "tool_call").is_empty());
         assert!(!said.contains("touch done"));
     }
 }
 
 #[test]
-fn a_storm_of_refusals_ends_and_the_session_goes_on() {
+fn a_storm_of_refusals_ends_and_the_session_continues() {
     for format in FORMATS {
         let mut script: Vec<ScriptedTurn> =
             (0..5).map(|_| ScriptedTurn::status(429, None)).collect();
@@ -454,7 +454,7 @@ fn texts_that_close_our_frames_close_nothing() {
 
 // case 72
 #[test]
-fn a_name_inside_of_something_else_means_no_skill() {
+fn a_name_inside_other_text_names_no_skill() {
     let room = AgentRoom::new([ScriptedTurn::text("No skill was meant.")]);
     room.skill("deploy", "", "The rule of DEPLOY.\n");
     let said = "look at src/deploy and https://host/deploy and a$deploy, /deploy/x, $deploy/bin, redeploy, /deploy.sh";
@@ -467,7 +467,7 @@ fn a_name_inside_of_something_else_means_no_skill() {
 
 // case 59, 72
 #[test]
-fn what_a_tool_says_is_cut_and_does_not_reach_the_terminal() {
+fn text_of_a_tool_is_cut_and_does_not_reach_the_terminal() {
     let command = "head -c 10000000 /dev/zero | tr '\\0' x";
     let painted = "printf '\\033[2J\\033]0;owned\\007hello\\n'; exit 3";
     let room = AgentRoom::new([
@@ -502,7 +502,7 @@ fn odd_ends_of_an_answer_are_ends() {
             ProviderFormat::Anthropic => anthropic,
             ProviderFormat::OpenAi => openai,
         };
-        let (output, _) = goes_on(format, ScriptedTurn::text(""), None);
+        let (output, _) = continues(format, ScriptedTurn::text(""), None);
         let empty = told(&output, "note");
         assert!(
             empty
@@ -513,7 +513,7 @@ fn odd_ends_of_an_answer_are_ends() {
 
         let refusal =
             call("shell", r#"{"command": "touch done"}"#).stop(stop("refusal", "content_filter"));
-        let (output, said) = goes_on(format, refusal, None);
+        let (output, said) = continues(format, refusal, None);
         assert!(told(&output, "tool_call").is_empty(), "{}", output.stdout);
         assert!(!said.contains("touch done"));
 
@@ -521,7 +521,7 @@ fn odd_ends_of_an_answer_are_ends() {
         let cut = ScriptedTurn::calls([("list_skills", json!({}))])
             .and_call("list_skills", "")
             .stop(stop("max_tokens", "length"));
-        let (output, _) = goes_on(format, cut, Some(ScriptedTurn::text("Again.")));
+        let (output, _) = continues(format, cut, Some(ScriptedTurn::text("Again.")));
         let results = told(&output, "tool_result");
         assert_eq!(results[0]["is_error"], false, "{results:?}");
         assert!(
@@ -533,7 +533,7 @@ fn odd_ends_of_an_answer_are_ends() {
 
 /// The same handle twice, and none at all, as servers of one's own send them.
 #[test]
-fn handles_that_repeat_or_are_missing_are_told_apart() {
+fn repeated_and_missing_handles_are_distinguished() {
     let anthropic = |id: &str, index: usize| {
         let begin = json!({ "type": "content_block_start", "index": index,
             "content_block": { "type": "tool_use", "id": id, "name": "list_skills", "input": {} } });
@@ -550,7 +550,7 @@ fn handles_that_repeat_or_are_missing_are_told_apart() {
     let raw = format!(
         "data: {start}\n\n{blocks}data: {delta}\n\ndata: {{\"type\":\"message_stop\"}}\n\n"
     );
-    let (output, _) = goes_on(
+    let (output, _) = continues(
         ProviderFormat::Anthropic,
         ScriptedTurn::raw(200, "text/event-stream", raw),
         Some(ScriptedTurn::text("Fine.")),
@@ -567,7 +567,7 @@ fn handles_that_repeat_or_are_missing_are_told_apart() {
         .collect();
     let whole = json!({ "choices": [{ "index": 0, "finish_reason": "tool_calls",
         "message": { "role": "assistant", "content": null, "tool_calls": calls } }] });
-    let (output, _) = goes_on(
+    let (output, _) = continues(
         ProviderFormat::OpenAi,
         ScriptedTurn::raw(200, "application/json", whole.to_string()),
         Some(ScriptedTurn::text("Fine.")),

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use crate::agent_room::{AgentRoom, last_message};
 
-/// Whoever has approved the core tools is asked nothing.
+/// With approved core tools there is no question.
 const CHAT: &[&str] = &["chat", "--approve-skills", "core-tools"];
 
 const PROMPT: &str = "> ";
@@ -149,7 +149,7 @@ pub(crate) fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> Result<Age
 }
 
 #[test]
-fn somebody_talks_and_leaves() {
+fn a_user_talks_and_leaves() {
     let room = needed!(room([ScriptedTurn::text("Hello, Ada.").usage(1234, 56, 0)]));
     let mut person = Person::at(&room, CHAT);
     person.sees("anthropic/test-model; /help lists what you can type");
@@ -255,7 +255,7 @@ fn a_model_that_thinks_is_seen_to_think() {
 }
 
 #[test]
-fn a_retry_says_which_attempt_it_is() {
+fn a_retry_reports_its_attempt() {
     let room = needed!(room([
         ScriptedTurn::status(529, Some("1")),
         ScriptedTurn::text("Hello.")
@@ -424,7 +424,7 @@ fn ctrl_c_at_a_question_is_a_no() {
 }
 
 #[test]
-fn what_a_model_says_does_not_act_on_the_terminal() {
+fn text_of_a_model_does_not_act_on_the_terminal() {
     let evil = "See \u{1b}[2J\u{1b}]0; title\u{7} and \u{9b}31m that.";
     let answer = ScriptedTurn::text(evil).in_pieces_of(3);
     let room = needed!(room([answer.thinking("\u{1b}[8m hidden")]));

@@ -22,7 +22,7 @@ fn room(script: impl IntoIterator<Item = ScriptedTurn>) -> AgentRoom {
 const LOADED: &str = "Look before you change a cluster.";
 
 #[test]
-fn what_a_model_or_a_tool_says_loads_nothing() {
+fn text_of_a_model_or_a_tool_loads_nothing() {
     let room = room([
         ScriptedTurn::text("I would use kubectl.").and_call("read", r#"{"path": "notes.txt"}"#),
         ScriptedTurn::calls([(

@@ -1,4 +1,4 @@
-//! Answers: given to these bytes, from this source, and by nobody but the user.
+//! Answers: given to these bytes, from this source, and only by the user.
 
 use std::{fs, thread};
 
@@ -8,7 +8,7 @@ use crate::stage::{Stage, field};
 
 const GREETS: &str = "!echo hello $ARGUMENTS\n";
 
-/// Whether it ran; if not, it must be because nobody had approved it.
+/// Whether it ran; if not, the reason must be a missing approval.
 #[track_caller]
 fn ran(output: &ProgramOutput) -> bool {
     if output.code == 0 {
@@ -341,7 +341,7 @@ fn a_skill_does_not_raise_its_own_rate() {
     assert_eq!(field(&stage.receipts()[0], "decision"), "refused");
 }
 
-/// Nobody edits the past: a changed or removed receipt is seen.
+/// A changed or removed receipt is detected.
 #[test]
 fn a_changed_receipt_is_seen() {
     let stage = Stage::new();

@@ -1,6 +1,6 @@
 //! The whole matrix of authority, as text: who may do what, after which answer, with and without a terminal.
 //!
-//! Every cell is computed by the real functions, with a real store and somebody at the terminal who always says no. Rows
+//! Every cell is computed by the real functions, with a real store and a user who always denies. Rows
 //! with the same outcome are drawn together. A change of one rule shows as a change of `authority.txt`; with
 //! `METIER_BLESS=1` it is rewritten, and the diff is what to review.
 
@@ -120,7 +120,7 @@ fn the_matrix_is_as_it_was_reviewed() {
     assert_eq!(rows.len(), 2 * 5 * BEFORE.len() * 2 * 10);
     let text = format!(
         "{}\n{}\n{}",
-        "# Who may do what. Made by tests/all/authority.rs; METIER_BLESS=1 writes it anew.\n",
+        "# Who may do what. Made by tests/all/authority.rs; METIER_BLESS=1 rewrites it.\n",
         draw(&collapse(rows)),
         replies(&Room::new(Store::open(&stores[0]).unwrap()))
     );
@@ -172,7 +172,7 @@ fn replies(room: &Room) -> String {
         ("once", Reply::Once),
         ("always", Reply::Always),
         ("deny", Reply::Deny),
-        ("nobody", Reply::Nobody),
+        ("unavailable", Reply::Unavailable),
     ] {
         let identity = room.identity(Source::User, "a");
         let request = request(WANTS[2].0);
@@ -238,7 +238,7 @@ impl Room {
         }
     }
 
-    /// Bytes that nobody was asked about yet.
+    /// Bytes that the user was not asked about yet.
     fn identity(&self, source: Source, skill: &str) -> Identity {
         let (used, overflow) = self.used.get().overflowing_add(1);
         self.used.set(used);
@@ -410,7 +410,7 @@ fn only(grant: &Grant, permission: Permission) -> String {
     }
 }
 
-/// One act inside of each of [`WANTS`].
+/// One act inside each of [`WANTS`].
 fn acts() -> Vec<Act> {
     let git = || GitAct {
         repository: "/project".into(),
@@ -477,7 +477,7 @@ fn clock() -> SystemTime {
     SystemTime::UNIX_EPOCH + Duration::from_secs(1_767_323_045)
 }
 
-/// Somebody who always gives the same reply, and remembers what was asked.
+/// An approver that always gives the same reply, and records the questions.
 struct Scripted {
     reply: Reply,
     questions: Mutex<Vec<String>>,

@@ -154,7 +154,7 @@ fn every_act_is_refused_without_its_permission_and_written_down() {
 
 // case 119, 128
 #[test]
-fn every_permission_is_refused_by_the_program_until_somebody_gives_it() {
+fn every_permission_is_refused_until_it_is_granted() {
     for permission in Permission::ALL {
         let stage = Stage::new();
         let asked = ["shell:exec(scripts/*)", permission.as_str()];
@@ -338,7 +338,7 @@ fn what_only_looks_runs_nothing() {
         "who only looks leaves no receipt"
     );
     let able = stage.show("trap", &[]);
-    assert_eq!(able.code, 1, "outside of its folder: {}", able.snapshot());
+    assert_eq!(able.code, 1, "outside its folder: {}", able.snapshot());
     assert_eq!(stage.receipts().len(), 1, "the trap would have gone off");
 }
 
@@ -354,7 +354,7 @@ fn every_command_that_acts_is_refused() {
     }
 }
 
-/// In a folder that nobody trusts nobody is asked either: there, no flag and no configuration helps.
+/// In an untrusted folder there is no question either: no flag and no configuration helps.
 // case 83
 #[test]
 fn an_untrusted_project_acts_through_no_command() {

@@ -141,7 +141,7 @@ fn permission_is_given_from_another_thread() {
 }
 
 #[test]
-fn what_can_not_be_called_is_said_with_what_can() {
+fn an_unknown_tool_is_reported_with_the_available_ones() {
     let context = machine();
     let refused = |call: [&str; 3], expected: &str| {
         let (well, shown) = ends(&context, "approve_from_elsewhere", &call, &[]);
@@ -149,7 +149,7 @@ fn what_can_not_be_called_is_said_with_what_can() {
     };
     refused(
         ["greeter", "greeter__wave", "{}"],
-        "there is no tool `greeter__wave`\nhint: there are: greeter__greet",
+        "there is no tool `greeter__wave`\nhint: available tools: greeter__greet",
     );
     refused(
         ["greeterr", "x", "{}"],

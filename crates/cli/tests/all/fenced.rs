@@ -272,7 +272,7 @@ fn serve() -> (u16, Arc<AtomicUsize>) {
     let answered = Arc::new(AtomicUsize::new(0));
     let first = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = first.local_addr().unwrap().port();
-    // Where the second address can't be had there is nobody to be refused from, and it is refused all the same.
+    // Without a second address there is no server to refuse, and the request is refused too.
     let second = TcpListener::bind(("127.0.0.2", port)).ok();
     for listener in [Some(first), second].into_iter().flatten() {
         let answered = Arc::clone(&answered);

@@ -25,7 +25,7 @@ fn odd_answer(live: &Live, phase: &str, files: &[(&str, &str)]) {
 }
 
 #[test]
-fn an_answer_that_is_no_event_does_not_reach_the_next_hook() {
+fn an_answer_that_is_not_an_event_does_not_reach_the_next_hook() {
     let handler = "export default (event) => { event.messages.push('told'); };";
     for engine in engines() {
         let live = room(&engine);
@@ -45,7 +45,7 @@ fn an_answer_that_is_no_event_does_not_reach_the_next_hook() {
 }
 
 #[test]
-fn a_command_behind_an_answer_that_is_no_event_changes_the_real_one() {
+fn a_command_after_an_answer_that_is_not_an_event_changes_the_real_one() {
     let live = Live::new();
     let answer = json!({ "hookSpecificOutput": { "updatedInput": { "x": 2 } } });
     let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [
@@ -123,7 +123,7 @@ fn what_a_hook_adds_to_a_prompt_closes_no_frame_of_ours() {
 }
 
 #[test]
-fn a_command_that_says_no_too_loudly_is_heard() {
+fn a_refusal_with_too_much_output_still_counts() {
     // As a check does that repeats what it was asked about, which is for others to choose.
     let command = "printf '{\"decision\": \"block\", \"reason\": \"'; head -c 100000 /dev/zero | tr '\\0' x; echo '\"}'";
     let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [
@@ -152,7 +152,7 @@ fn a_command_that_says_no_too_loudly_is_heard() {
 }
 
 #[test]
-fn hooks_that_are_too_large_to_be_read_are_told_of() {
+fn hooks_that_are_too_large_to_be_read_are_reported() {
     let live = Live::new();
     let hook = json!({ "type": "command", "command": "exit 2" });
     let hooks = json!({ "hooks": { "PreToolUse": [{ "hooks": [hook] }] } });

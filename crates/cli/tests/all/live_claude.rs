@@ -45,7 +45,7 @@ fn cancelled(runtime: &Runtime, input: &Value) -> String {
 }
 
 #[test]
-fn exit_code_two_blocks_a_call_and_says_why() {
+fn exit_code_two_blocks_a_call_with_the_reason() {
     let live = room(
         &on("PreToolUse", "echo__t", "echo 'not this' >&2; exit 2"),
         &[],
@@ -71,7 +71,7 @@ fn exit_code_two_blocks_a_call_and_says_why() {
 }
 
 #[test]
-fn a_command_reads_what_happens_and_nobody_else_does() {
+fn only_the_command_of_a_hook_reads_the_event() {
     let script = "#!/bin/sh\ncat >&2\necho \" $CLAUDE_PROJECT_DIR $CLAUDE_PLUGIN_ROOT $CLAUDE_SKILL_DIR\" >&2\nexit 2\n";
     let hooks = on("PreToolUse", "*", "./scripts/check.sh");
     let live = room(&hooks, &[("scripts/check.sh", script)]);
@@ -176,7 +176,7 @@ fn it_needs_exactly_its_command_approved() {
 }
 
 #[test]
-fn what_is_said_at_the_start_stays_in_the_prompt() {
+fn text_from_the_start_stays_in_the_prompt() {
     let hooks = json!({
         "SessionStart": [{ "hooks": [{ "command": "echo 'Be kind.'", "once": true }] }],
         "UserPromptSubmit": [{ "hooks": [{ "type": "command", "command": "echo now" }] }],

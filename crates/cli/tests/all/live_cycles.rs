@@ -50,7 +50,7 @@ fn cycle(runtime: &Runtime, name: &str, times: usize) -> String {
     )
 }
 
-/// The child. It does nothing when somebody runs all ignored tests.
+/// The child. It does nothing when all ignored tests are run.
 #[test]
 #[ignore = "run by the test of this file"]
 fn alone() {
@@ -162,7 +162,7 @@ fn what_a_skill_contributed_is_gone_when_it_is() {
     assert_eq!(left_running(&live), [""; 0]);
 }
 
-/// Whoever is activated anew, or through another skill, has done what it did before.
+/// A skill that is activated again, or through another skill, does what it did before.
 // case 131
 #[test]
 fn how_often_something_was_done_in_a_turn_is_not_forgotten_by_a_new_activation() {

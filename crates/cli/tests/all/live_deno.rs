@@ -77,12 +77,12 @@ fn a_grant_is_seen_in_the_command_line() {
         !said.contains("--allow-net") && !said.contains("--allow-write"),
         "{said}"
     );
-    // Nobody asked, nobody is told.
+    // No request, no message.
     assert!(!told("").contains("--allow-read"));
 }
 
 #[test]
-fn without_deno_whoever_wants_it_is_told() {
+fn without_deno_a_skill_that_requires_it_is_reported() {
     let mut live = Live::new();
     live.hooked("a", &[], &[(HANDLER, "export default () => {};\n")]);
     for (configured, why) in [
@@ -120,7 +120,7 @@ fn without_deno_whoever_wants_it_is_told() {
 }
 
 #[test]
-fn a_deno_that_is_not_where_it_should_be_is_told_of() {
+fn a_missing_deno_is_reported() {
     let mut live = Live::new();
     let handler = "export default (event) => { event.messages.push('here'); };\n";
     live.hooked("a", &[], &[(HANDLER, handler)]);

@@ -59,7 +59,7 @@ fn a_new_component_of_every_type_is_built_and_passes_its_tests() {
         let built = build(&context.path(name), name);
         fs::create_dir(context.path(&format!("{name}/lib"))).unwrap();
         fs::copy(built, context.path(&format!("{name}/lib/skill.wasm"))).unwrap();
-        // What is built is read by the scanner like everything else: nobody has to accept it unread.
+        // What is built is read by the scanner like everything else, so it need not be accepted unread.
         for arguments in [
             &["validate", "--strict", name][..],
             &["scan", "--fail-on", "warning", name],

@@ -208,7 +208,7 @@ fn what_is_written_down_is_the_same_whatever_a_skill_is_written_in() {
         let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/all/live_guises.txt");
         fs::write(file, format!("{table}\n")).unwrap();
     } else {
-        assert_eq!(table, expected.trim_end(), "METIER_BLESS=1 writes it anew");
+        assert_eq!(table, expected.trim_end(), "METIER_BLESS=1 rewrites it");
     }
     for (guise, life) in Guise::ALL.iter().zip(&lives).skip(1) {
         assert_eq!(*life, lives[0], "{guise:?} is not as Starlark");

@@ -104,7 +104,7 @@ fn sources_are_roots_on_the_command_line() {
 }
 
 #[test]
-fn a_hook_cancels_a_call_and_nobody_after_it_hears_of_it() {
+fn a_hook_cancels_a_call_and_later_hooks_do_not_see_it() {
     for (guise, file, code) in [
         (
             "starlark",
@@ -323,7 +323,7 @@ fn a_check_that_fails_stops_the_call_if_it_is_a_security_rule_that_asked_for_it(
 
 // case 130
 #[test]
-fn findings_are_added_by_hooks_and_never_taken_away() {
+fn findings_are_added_by_hooks_and_never_removed() {
     let live = Live::new();
     let hook = |name: &str, body: &str| {
         let code = format!(
@@ -356,7 +356,7 @@ fn findings_are_added_by_hooks_and_never_taken_away() {
 
 /// A skill whose tool calls another one is at work when its own hook is to be asked about that.
 #[test]
-fn the_hook_of_a_skill_that_waits_itself_is_passed_over_unless_it_must_be_asked() {
+fn the_hook_of_a_waiting_skill_is_skipped_unless_it_is_required() {
     for (types, fail_closed) in [("types: [tool, security-rule]\n", true), (TOOL, false)] {
         let live = three();
         let closed = if fail_closed {

@@ -17,7 +17,7 @@ const BIG: &str = "this takes too much memory: more than 67108864 bytes|ended be
 const DEEP: &str = "too many nested calls; is there a recursion without an end?";
 const BELOW: &str = "must be a path below the skill's folder";
 
-/// Bodies of a tool, and what whoever calls it is told; `|` is between what may be said instead.
+/// Bodies of a tool, and the error that its caller gets; `|` separates alternatives.
 const CALLS: &[(&str, &str, &str)] = &[
     (
         "endless-loop",
@@ -165,7 +165,7 @@ fn starlark_that_means_harm_ends_with_a_reason() {
     });
 }
 
-/// The child. It does nothing when somebody runs all ignored tests.
+/// The child. It does nothing when all ignored tests are run.
 #[test]
 #[ignore = "run by the test below"]
 fn alone() {
@@ -194,7 +194,7 @@ fn alone() {
 }
 
 #[test]
-fn the_memory_of_whoever_calls_it_does_not_follow() {
+fn the_memory_of_the_caller_does_not_grow() {
     println!("{}", alone_in_a_process("live_hostile::alone", MARK, "1"));
 }
 

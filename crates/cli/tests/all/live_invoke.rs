@@ -88,7 +88,7 @@ fn a_skill_does_for_another_only_what_both_may_do() {
 
 // case 121
 #[test]
-fn whoever_is_invoked_needs_an_approval_of_its_own() {
+fn an_invoked_skill_needs_its_own_approval() {
     let live = pair(&["skill:invoke(b)", "file:write"], WRITERS[0]);
     live.session(&["a"], |runtime| {
         let called = call(runtime, "a");
@@ -117,7 +117,7 @@ fn whoever_is_invoked_needs_an_approval_of_its_own() {
 }
 
 #[test]
-fn whoever_may_not_invoke_does_not() {
+fn a_skill_without_the_permission_invokes_nothing() {
     for asks in [&[][..], &["skill:invoke(c)"]] {
         let live = pair(asks, WRITERS[0]);
         live.session(&["a", "b"], |runtime| {
@@ -190,7 +190,7 @@ fn a_chain_of_skills_has_an_end() {
 
 /// A program that leaves the input out means an empty one.
 #[test]
-fn whoever_has_nothing_to_say_leaves_the_input_out() {
+fn an_empty_input_can_be_omitted() {
     let live = Live::new();
     let asks =
         "@skill.tool('Asks')\ndef t(host):\n    return host.invoke_skill('b', 't')['output']";

@@ -71,7 +71,7 @@ fn the_source_of_a_program_for_node_runs_in_the_engine() {
 }
 
 #[test]
-fn files_are_told_apart_by_what_the_host_says() {
+fn the_host_decides_which_files_are_the_same() {
     let live = Live::new();
     let context = &live.stage.context;
     context.write("data/a.txt", "ä");
@@ -318,7 +318,7 @@ fn a_handler_of_a_hook_needs_no_more_than_its_room_has() {
 
 /// Of every backend that can't know the name of its file; the others have one.
 #[test]
-fn a_skill_that_names_no_file_is_told_what_to_add() {
+fn the_error_about_a_missing_entrypoint_shows_what_to_add() {
     let live = Live::new();
     for (backend, file) in [
         ("js", "main.ts"),

@@ -416,7 +416,7 @@ fn every_function_of_the_sdk_is_refused_unless_exactly_it_was_granted() {
     matrix.deny();
     let approved = matrix.approved();
     let approved: Vec<&str> = approved.iter().map(String::as_str).collect();
-    let head = "# Which function of the SDK is refused when. Made by tests/all/live_matrix.rs; METIER_BLESS=1 writes it anew.\n";
+    let head = "# Which function of the SDK is refused when. Made by tests/all/live_matrix.rs; METIER_BLESS=1 rewrites it.\n";
     let mut text = head.to_owned();
     matrix.live.session(&approved, |runtime| {
         for row in &matrix.rows {

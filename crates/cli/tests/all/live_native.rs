@@ -1,4 +1,4 @@
-//! Libraries that mean harm, or were only built wrong: each is a typed error for whoever called, the host is unharmed, and the next call works.
+//! Malicious and broken libraries: each is a typed error for the caller, the host is unharmed, and the next call works.
 //!
 //! They are real libraries, built here from C with `cc`; all but what is wrong with them is in `../native/good.c`.
 
@@ -19,7 +19,7 @@ const MARK: &str = "METIER_TEST_NATIVE";
 const TIMED_OUT: &str = "took longer than 2 s and was stopped";
 const GONE: &str = "ended before it answered `tool/execute`: ";
 
-/// Bodies of the tool, and what whoever calls it is told; `|` is between what may be said instead.
+/// Bodies of the tool, and the error that its caller gets; `|` separates alternatives.
 const CALLS: &[(&str, &str, &str)] = &[
     (
         "segfault",
@@ -314,7 +314,7 @@ fn a_library_that_misbehaves_costs_its_call_and_nothing_else() {
     });
 }
 
-/// The child. It does nothing when somebody runs all ignored tests.
+/// The child. It does nothing when all ignored tests are run.
 #[test]
 #[ignore = "run by the test below"]
 fn alone() {
@@ -343,7 +343,7 @@ fn alone() {
 }
 
 #[test]
-fn whoever_calls_bad_libraries_keeps_nothing_of_them() {
+fn bad_libraries_leave_nothing_in_the_caller() {
     println!("{}", alone_in_a_process("live_native::alone", MARK, "1"));
 }
 
@@ -355,7 +355,7 @@ fn a_library_that_cannot_be_used_is_not_activated_and_says_why() {
 }
 
 #[test]
-fn what_is_no_library_is_not_loaded() {
+fn a_file_that_is_not_a_library_is_not_loaded() {
     let live = impatient();
     let context = &live.stage.context;
     // A library by its first bytes, and nothing after them.
@@ -519,7 +519,7 @@ fn a_library_is_behind_the_fence_that_its_grant_amounts_to() {
 }
 
 #[test]
-fn without_a_library_there_is_no_room() {
+fn without_a_library_nothing_is_started() {
     let output = Live::new().stage.context.run(&["__native-host"]);
     assert_eq!(
         (output.code, output.stderr.trim()),

@@ -243,7 +243,7 @@ fn a_handler_changes_and_blocks_calls() {
 }
 
 #[test]
-fn where_nothing_can_be_changed_messages_are_said() {
+fn where_nothing_can_be_changed_messages_are_printed() {
     let handler =
         "export default (event) => { event.messages.push(event.type + ':' + event.action); };\n";
     for engine in engines() {
@@ -395,7 +395,7 @@ const BAD: &[(&str, &str, &[&str])] = &[
         &["hook:before_prompt_build failed: error"],
     ),
     (
-        "allocates without end",
+        "allocates without limit",
         "export default () => { const all = []; for (;;) all.push(new Array(1e6).fill('x' + all.length)); };",
         &["of memory", "took longer than", "ended"],
     ),
@@ -551,11 +551,11 @@ fn the_example_reminds_in_every_engine() {
     }
 }
 
-/// What a skill of somebody else adds to a prompt, by its handlers in TypeScript and in JavaScript, in every engine: all the same. Run it
+/// What a third-party skill adds to a prompt, by its handlers in TypeScript and in JavaScript, in every engine: all the same. Run it
 /// with `METIER_HOOKED_SKILL=DIR cargo test -p metier --test all -- --ignored --nocapture a_skill_of_somebody_else`.
 #[test]
 #[ignore = "needs a skill with handlers, in METIER_HOOKED_SKILL"]
-fn a_skill_of_somebody_else_says_the_same_in_every_engine() {
+fn a_third_party_skill_behaves_the_same_in_every_engine() {
     let skill = std::env::var_os("METIER_HOOKED_SKILL").expect("METIER_HOOKED_SKILL is a folder");
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for engine in engines() {

@@ -94,7 +94,7 @@ fn writes(file: &Path, content: &str) -> [ScriptedTurn; 2] {
 }
 
 #[test]
-fn what_opencode_is_told_reaches_its_model_and_what_that_writes_is_in_the_project() {
+fn the_instruction_reaches_the_model_of_opencode_and_its_files_are_in_the_project() {
     let server = ModelServer::start_keyless([]);
     let at = server.url();
     let configuration = setup(1).replace("http://127.0.0.1:11434", &at);
@@ -122,7 +122,7 @@ fn what_opencode_is_told_reaches_its_model_and_what_that_writes_is_in_the_projec
     );
     assert_eq!(context.read("hello.txt"), "hello\n");
     assert!(!project.join("pwned").exists());
-    // One to do it and one to end; nothing was asked about a title, and nothing of anybody else.
+    // One to do it and one to end; no request for a title, and none to another host.
     let requests = server.finish();
     assert_eq!(requests.len(), 2);
     assert!(
@@ -188,7 +188,7 @@ fn a_key_and_a_host_that_the_user_adds_are_enough_for_a_provider() {
         assert_eq!(request.header("x-api-key"), Some("sk-of-the-user"));
         assert_eq!(request.json["model"], "claude-sonnet-4-5");
     }
-    // It ran behind the fence, with its instruction in the book, and reached nobody but that host.
+    // It ran in the sandbox, with its instruction in the receipt, and reached only that host.
     let receipts = receipts(&context);
     let ran = receipts
         .iter()
@@ -220,7 +220,7 @@ fn git(context: &TestContext, arguments: &[&str]) {
 }
 
 #[test]
-fn where_there_is_no_opencode_the_answer_says_how_to_install_it() {
+fn without_opencode_the_answer_shows_how_to_install_it() {
     let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     on_path(&mut context, Path::new("/nowhere"));
     let output = call(&context, &json!({ "instruction": "Write hello.txt." }));
@@ -242,7 +242,7 @@ fn without_a_host_opencode_is_not_started_and_the_answer_says_which_to_approve()
 }
 
 #[test]
-fn an_opencode_that_takes_too_long_is_ended_and_the_answer_says_how_to_give_it_more_time() {
+fn an_opencode_that_takes_too_long_is_stopped_and_the_answer_shows_how_to_raise_the_limit() {
     let mut context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let program = context.bin("opencode", "#!/bin/sh\necho begun\nsleep 60\n");
     on_path(&mut context, program.parent().unwrap());
@@ -261,7 +261,7 @@ fn an_opencode_that_takes_too_long_is_ended_and_the_answer_says_how_to_give_it_m
 
 /// What `specKit` takes is what its skill promises to give, word for word; only descriptions come on top.
 #[test]
-fn the_tool_of_a_specification_takes_what_its_contract_says() {
+fn the_tool_of_a_specification_takes_its_contract() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let document = |arguments: &[&str]| -> Value {
         let output = context.run(arguments);

@@ -158,7 +158,7 @@ fn models_are_not_told_of_a_plugin() {
 
 // case 159
 #[test]
-fn a_guard_that_can_not_read_its_rules_says_so() {
+fn a_guard_that_can_not_read_its_rules_reports_it() {
     let live = Live::new();
     live.stage.context.write("rules.txt", "no\n");
     let guard = "grep -q no rules.txt && { echo 'the rules say no' >&2; exit 2; }; exit 0";

@@ -1,4 +1,4 @@
-//! The room in which skills with code are tested: the stage of `stage.rs`, and a session inside of the test itself.
+//! The fixture for skills with code: the stage of `stage.rs`, and a session inside the test itself.
 //!
 //! A session is made of the same parts as in the program. Its workers and children are real ones: the interpreter of Starlark and the
 //! fence around a program are the built `metier`.
@@ -22,7 +22,7 @@ use metier_config::{Config, HookEngine, HookSettings};
 use metier_host::execution::HostEnvironment;
 use metier_model::{Source, Strictness};
 use metier_runtime::{
-    Inventory,
+    AdmittedSnapshot, Inventory,
     approvals::Approvals,
     granted_skill::DelegateError,
     live::{CallTimeouts, Model, Runtime, SkillLine},
@@ -187,9 +187,14 @@ impl Live {
             file: 1 << 20,
             total: 16 << 20,
         };
+        // These skills are the test's own: it disables scans, as a user can.
+        let mut unscanned = metier_config::load([]).config;
+        unscanned.security.scan_on_load = false;
         let judge = move |entry: &metier_catalog::CatalogEntry| {
             let held = entry.place.snapshot(room);
-            held.map_err(|error| error.to_string())
+            let held = held.map_err(|error| error.to_string())?;
+            let admitted = AdmittedSnapshot::without_scan(held, &unscanned);
+            admitted.map_err(|_| "scans are enabled".to_owned())
         };
         let runtime = Runtime::new(
             environment,
@@ -285,7 +290,7 @@ pub(crate) fn left_in(place: &str) -> Vec<String> {
     }
 }
 
-/// Processes that name a place in their arguments or work in it, and workers that nobody talks to any more.
+/// Processes that name a place in their arguments or work in it, and workers without a parent.
 fn running(place: &str) -> Vec<String> {
     processes(|folder, words| {
         let cwd = fs::read_link(folder.join("cwd")).unwrap_or_default();
@@ -354,7 +359,7 @@ pub(crate) fn python(body: &str) -> String {
     )
 }
 
-/// A skill for a shell, which answers each request with what is written for its method, and without end to those that are not there.
+/// A skill as a shell script, which answers each method with a fixed text, and never stops answering unknown ones.
 pub(crate) fn shell(answers: &[(&str, &str)]) -> String {
     let cases: String = answers
         .iter()

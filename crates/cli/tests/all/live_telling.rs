@@ -62,7 +62,7 @@ fn a_prompt_has_what_skills_declare_within_their_limits_and_what_hooks_inject() 
 }
 
 #[test]
-fn an_answer_is_changed_by_transforms_and_by_nobody_else() {
+fn only_transforms_change_an_answer() {
     for (file, code) in tellers() {
         let live = Live::new();
         live.skill("teller", FRONT, &[], (file, &code));
@@ -113,7 +113,7 @@ fn talker(file: &str) -> String {
 }
 
 #[test]
-fn what_a_skill_says_is_heard_whatever_becomes_of_its_call() {
+fn messages_of_a_skill_are_reported_even_if_its_call_fails() {
     for (file, broken) in [("main.star", "fail"), ("main.py", "end")] {
         let live = Live::new();
         live.skill("talker", "types: [tool]\n", &[], (file, &talker(file)));

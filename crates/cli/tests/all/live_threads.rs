@@ -123,7 +123,7 @@ fn moved() {
 }
 
 #[test]
-fn a_session_goes_on_in_another_thread_and_ends_when_it_is_dropped_there() {
+fn a_session_continues_in_another_thread_and_ends_when_it_is_dropped_there() {
     alone_in_a_process("live_threads::moved", MARK, "1");
 }
 

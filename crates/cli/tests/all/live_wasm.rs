@@ -329,7 +329,7 @@ fn a_folder_is_written_but_not_what_others_obey() {
 const INVOKES: &str =
     r#"{"method":"host/invoke_skill","params":{"name":"b","tool":"greet","input":{}}}"#;
 
-/// A skill that invokes `b`, which reads `greeting.txt`: both are instances in this process, one inside of the other.
+/// A skill that invokes `b`, which reads `greeting.txt`: both are instances in this process, one inside the other.
 fn invoking(permissions: &[&str]) -> Value {
     let live = Live::new();
     live.stage.context.write("greeting.txt", "Good day");
@@ -349,14 +349,14 @@ fn one_invokes_another_and_gets_its_answer() {
 }
 
 #[test]
-fn whoever_is_invoked_reads_nothing_that_the_other_may_not() {
+fn an_invoked_skill_reads_nothing_that_its_caller_may_not() {
     let said = invoking(&["skill:invoke(b)"]);
     assert_eq!(said["result"]["output"]["error"]["code"], -32_001, "{said}");
     assert!(!said.to_string().contains("Good day"), "{said}");
 }
 
 #[test]
-fn whoever_may_not_invoke_is_refused() {
+fn invoking_without_the_permission_is_refused() {
     for permissions in [&[][..], &["skill:invoke(c)"]] {
         let said = invoking(permissions);
         assert_eq!(said["error"]["code"], -32_001, "{permissions:?}: {said}");
@@ -381,7 +381,7 @@ fn section(number: u8, content: &[u8]) -> Vec<u8> {
     [&[number][..], &leb(content.len()), content].concat()
 }
 
-/// A valid module that nobody compiles in a second: a thousand functions of ten thousand instructions each.
+/// A valid module that takes more than a second to compile: a thousand functions of ten thousand instructions each.
 fn bomb() -> Vec<u8> {
     const FUNCTIONS: usize = 1_000;
     // A local that is added to itself, and the end.

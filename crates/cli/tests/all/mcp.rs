@@ -550,7 +550,7 @@ fn a_dangerous_skill_is_explained_and_not_given_out() {
 }
 
 #[test]
-fn a_configuration_that_is_broken_is_told_to_the_model() {
+fn a_broken_configuration_is_reported_to_the_model() {
     let context = context();
     context.write("broken.toml", "skills = [\n");
     let mut client = Client::new(&context, &["--config", "broken.toml"]);
@@ -573,7 +573,7 @@ fn python() -> std::path::PathBuf {
 }
 
 #[test]
-fn a_client_of_somebody_else_lists_activates_and_reads() {
+fn a_third_party_client_lists_activates_and_reads() {
     let context = context();
     context.write("skills/secret.txt", "secret\n");
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/python/mcp_client.py");

@@ -1,4 +1,4 @@
-//! What metier does not obey: settings inside of a skill, names in the output of a tool, the clock of the machine.
+//! What metier ignores: settings inside a skill, names in the output of a tool, the clock of the machine.
 
 use std::{
     fs,
@@ -39,7 +39,7 @@ const OWN_SETTINGS: &[(&str, &str)] = &[
 
 // case 41
 #[test]
-fn settings_inside_of_a_skill_change_nothing() {
+fn settings_inside_a_skill_change_nothing() {
     let mut stage = Stage::new();
     stage.context.unset("METIER_SKILLS_SECURITY_SCAN_ON_LOAD");
     stage.skill("sync", "", "Run scripts/sync.sh.\n");

@@ -47,7 +47,7 @@ fn examples_validate_scan_clean_and_pass_their_tests() {
 }
 
 #[test]
-fn every_example_is_tested_and_says_what_it_is() {
+fn every_example_is_tested_and_described() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let mut names: Vec<String> = fs::read_dir(&folder)
         .unwrap()
@@ -76,7 +76,7 @@ fn built_in_skills_pass_their_tests() {
 
 /// What needs a program says so where it is missing, and how to get it.
 #[test]
-fn kubernetes_refuses_where_there_is_no_kubectl() {
+fn kubernetes_refuses_without_kubectl() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let folder = folder.canonicalize().unwrap();

@@ -222,7 +222,7 @@ fn a_link_in_the_place_of_an_approved_folder_is_refused() {
 }
 
 #[test]
-fn links_inside_of_an_approved_folder_lead_nowhere() {
+fn links_inside_an_approved_folder_lead_nowhere() {
     let stage = Stage::new();
     stage.context.write("~/outside.txt", "mine\n");
     let outside = stage.context.path("~/outside.txt");
@@ -273,9 +273,9 @@ fn a_script_that_is_a_link_does_not_run() {
     }
 }
 
-/// What was denied inside of what was allowed is denied to children too.
+/// A denied place inside an allowed one is denied to children too.
 #[test]
-fn a_no_inside_of_a_yes_holds() {
+fn a_denial_inside_an_approval_holds() {
     let stage = Stage::new();
     stage.context.write("keep/a.txt", "mine\n");
     stage.context.write("read/b.txt", "canary-3302\n");
@@ -307,7 +307,7 @@ fn a_no_inside_of_a_yes_holds() {
 
 // case 87
 #[test]
-fn what_stays_behind_is_ended_and_the_receipt_says_so() {
+fn remaining_processes_are_killed_and_the_receipt_records_it() {
     let stage = Stage::new();
     let script = "setsid sh -c '(while [ -d out ]; do echo tick >>out/late; sleep 0.2; done) </dev/null >/dev/null 2>&1 &' &\n\
                   while [ ! -s out/late ]; do sleep 0.05; done\necho left\n";
@@ -325,7 +325,7 @@ fn what_stays_behind_is_ended_and_the_receipt_says_so() {
         field(&receipt, "reason").contains("left processes running"),
         "{receipt}"
     );
-    // Whoever still lived would have written several times by now.
+    // A surviving process would have written several times by now.
     std::thread::sleep(Duration::from_secs(1));
     assert_eq!(fs::metadata(&late).unwrap().len(), size, "it still writes");
 }
@@ -348,7 +348,7 @@ fn a_fork_bomb_is_bounded() {
     assert_eq!(after.code, 0, "the machine works: {}", after.snapshot());
 }
 
-/// Whoever takes the fence away is told so by the receipt; nobody else can.
+/// A run without the sandbox is recorded in the receipt; only the user can request one.
 // case 95
 #[test]
 fn a_run_without_a_fence_is_on_record() {
@@ -389,7 +389,7 @@ fn a_run_without_a_fence_is_on_record() {
 
 /// However much may be read, keys and our own state may not.
 #[test]
-fn keys_are_not_read_by_whoever_may_read_everything() {
+fn keys_are_not_read_with_a_grant_for_all_files() {
     let stage = Stage::new();
     let hidden = [
         "~/.ssh/id_ed25519",
@@ -541,10 +541,10 @@ fn where_there_are_no_namespaces_landlock_holds() {
     );
 }
 
-/// Whoever keeps our state inside of a project has not given it to the project's skills.
+/// The state of metier inside a project is not given to the project's skills.
 // case 94
 #[test]
-fn our_own_state_inside_of_the_project_stays_ours() {
+fn the_state_of_metier_inside_the_project_is_protected() {
     let mut stage = Stage::new();
     let own = stage.context.dir("state");
     stage.context.env("METIER_HOME", &own);
@@ -581,7 +581,7 @@ fn our_own_state_inside_of_the_project_stays_ours() {
 /// Files that hold answers, receipts and secrets are for their owner.
 // case 106
 #[test]
-fn our_own_state_is_for_nobody_else() {
+fn the_state_of_metier_is_private() {
     let stage = Stage::new();
     stage.scripted("w", EVERYWHERE, "true\n");
     assert_eq!(stage.exec("w", &[]).code, 0);
@@ -628,7 +628,7 @@ fn what_runs_is_what_was_judged_whatever_happens_to_the_folder_meanwhile() {
 
 // case 94
 #[test]
-fn a_repository_inside_of_the_project_has_hooks_too() {
+fn a_repository_inside_the_project_has_hooks_too() {
     let stage = project();
     stage
         .context

@@ -49,7 +49,7 @@ pub(crate) fn call(stage: &Stage, name: &str, input: &serde_json::Value) -> Stri
     output.stdout + &output.stderr
 }
 
-/// A repository that is neither in the project nor in the home, for everybody to write.
+/// A world-writable repository that is neither in the project nor in the home.
 fn outside(stage: &Stage) -> PathBuf {
     let home = stage.context.home().canonicalize().unwrap();
     let outside = home.with_file_name("outside");
@@ -63,7 +63,7 @@ fn outside(stage: &Stage) -> PathBuf {
 
 // case 94, 161
 #[test]
-fn a_host_function_writes_no_protected_place_outside_of_project_and_home() {
+fn a_host_function_writes_no_protected_place_outside_project_and_home() {
     under_every_condition(|stage| {
         let outside = outside(stage);
         let grant = format!("file:write({}/**)", outside.display());
@@ -353,7 +353,7 @@ fn what_a_program_that_stays_has_made_leaves_a_receipt() {
 
 // case 160
 #[test]
-fn a_folder_that_somebody_still_uses_is_not_removed() {
+fn a_folder_in_use_is_not_removed() {
     let stage = Stage::new();
     stage.scripted(
         "w",
@@ -414,7 +414,7 @@ fn one_child_does_not_see_the_files_of_another_one_that_starts_later() {
 
 // case 93, 166
 #[test]
-fn nothing_of_other_processes_is_read_by_whoever_may_read_everything() {
+fn a_grant_for_all_files_excludes_other_processes() {
     under_every_condition(|stage| {
         starlark(
             stage,

@@ -390,7 +390,7 @@ fn the_home_under_another_name_is_the_home() {
 
 // case 179
 #[test]
-fn a_link_in_a_scope_outside_of_project_and_home_is_not_followed() {
+fn a_link_in_a_scope_outside_project_and_home_is_not_followed() {
     under_every_condition(|stage| {
         let home = stage.context.home().canonicalize().unwrap();
         let outside = home.with_file_name("outside");

@@ -202,7 +202,7 @@ fn keys_are_not_read_where_variables_keep_them() {
 
 // case 181
 #[test]
-fn the_projects_of_tests_are_no_skill_s_to_write() {
+fn no_skill_writes_the_projects_of_tests() {
     under_every_condition(|stage| {
         stage.context.dir("~/.cache/metier/tests");
         stage.context.dir("~/elsewhere");

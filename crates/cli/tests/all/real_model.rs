@@ -25,7 +25,7 @@ const START: Duration = Duration::from_secs(120);
 /// How long one answer may take.
 const ANSWER: Duration = Duration::from_secs(300);
 
-/// A model server of somebody else; it ends with this value.
+/// A third-party model server; it ends with this value.
 struct RealModel {
     server: Child,
     port: u16,

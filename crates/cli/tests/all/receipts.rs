@@ -240,7 +240,7 @@ fn a_flood_of_refusals_is_counted() {
 /// Refusals that come only once an act is tried are bounded too: each was written down as begun.
 // case 157
 #[test]
-fn what_is_refused_when_it_is_tried_can_not_be_tried_without_end() {
+fn refused_attempts_are_limited() {
     let live = Live::new();
     let body = "from metier import HostError\n@skill.tool('Floods')\ndef flood(host):\n    tried, end = 0, time.time() + 3\n    \
                 while time.time() < end:\n        tried += 1\n        try:\n            host.write_file('.git/config', 'x')\n        \

@@ -68,7 +68,7 @@ fn a_damaged_cache_costs_a_scan_and_nothing_else() {
     assert!(!shows(&context));
     let cache = context.home().join(".cache/metier/catalog/verdicts");
     let mut bytes = fs::read(&cache).unwrap();
-    // The verdict in plain sight: whoever changes it must not be believed.
+    // The verdict is stored as text: a changed one must not be used.
     let at = bytes
         .windows(8)
         .position(|word| word == b"critical")

@@ -33,7 +33,7 @@ fn nowhere(stage: &Stage, shown: &[&str], values: &[&str]) {
 
 // case 93, 100
 #[test]
-fn the_user_s_variables_reach_nobody() {
+fn the_user_s_variables_reach_no_child() {
     let mut stage = Stage::new();
     for (name, value) in PARENT {
         stage.context.env(name, value);
@@ -160,7 +160,7 @@ fn base64(text: &str, shift: usize) -> String {
 
 // case 103, 104
 #[test]
-fn a_secret_that_is_said_is_not_heard() {
+fn a_printed_secret_is_removed() {
     let stage = keyed();
     let asked = r#"permissions: ["shell:exec", "env:read(GH_TOKEN)"]"#;
     stage.skill("k", &format!("{asked}\n"), &format!("```!\n{SAYS}\n```\n"));
@@ -281,7 +281,7 @@ fn a_command_that_fails_does_not_tell_either() {
     nowhere(&stage, &[&output.stderr, &output.stdout], &[KEY]);
 }
 
-/// Variables that are code reach no child, whoever set them.
+/// Variables that are code reach no child, wherever they are set.
 // case 102
 #[test]
 fn variables_that_are_code_are_not_passed_on() {

@@ -1,4 +1,4 @@
-//! The parts of a session that is made inside of a test: a desk, the machine around skills, and a skill without files.
+//! The parts of a session that is made inside a test: approvals, the machine around skills, and a skill without files.
 
 use std::{
     ffi::OsString,
@@ -17,7 +17,7 @@ use metier_runtime::{
 };
 use metier_store::SharedStore;
 
-/// Nobody is asked, these skills are approved for this run, and the clock stands still.
+/// There is no user to ask, these skills are approved for this run, and the clock is fixed.
 pub(crate) fn desk(
     store: impl Into<SharedStore>,
     approved: &[&str],

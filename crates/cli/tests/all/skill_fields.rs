@@ -385,7 +385,7 @@ fn a_command_may_set_variables_and_a_group_is_reported_as_text() {
 }
 
 #[test]
-fn what_is_left_out_is_counted_and_where_a_skill_comes_from_is_said() {
+fn omitted_skills_are_counted_and_sources_are_named() {
     let room = AgentRoom::new([
         ScriptedTurn::calls([("list_skills", json!({}))]),
         ScriptedTurn::text("Done."),

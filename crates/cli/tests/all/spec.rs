@@ -22,6 +22,6 @@ fn the_page_about_settings_is_the_reference() {
     }
     assert!(
         std::fs::read(page).unwrap() == said.stdout,
-        "docs/config.md is not what `metier config --reference` prints; METIER_BLESS=1 writes it anew"
+        "docs/config.md is not what `metier config --reference` prints; METIER_BLESS=1 rewrites it"
     );
 }

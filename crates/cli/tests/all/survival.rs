@@ -249,7 +249,7 @@ fn no_folder_takes_all_of_the_memory_of_a_list_or_a_scan() {
     let output = weigh(&stage, &["list"]);
     assert!(output.stdout.contains("fine"), "{}", output.snapshot());
     weigh(&stage, &["scan", "skills"]);
-    // What metier reads of a project before anybody trusts it.
+    // What metier reads of a project before it is trusted.
     symlink("/dev/zero", work.join("AGENT.md")).unwrap();
     fs::create_dir_all(work.join(".metier")).unwrap();
     fifo(&work.join(".metier/config.toml"));

@@ -165,7 +165,7 @@ fn anything_but_a_clear_yes_is_a_no() {
 }
 
 #[test]
-fn a_no_that_was_kept_says_how_to_take_it_back() {
+fn a_stored_denial_shows_how_to_revoke_it() {
     let stage = needed!(stage());
     stage.run(&["permissions", "greet", "--deny"]);
     let talk = talk(&stage, SHOW, "");
@@ -174,9 +174,9 @@ fn a_no_that_was_kept_says_how_to_take_it_back() {
     assert!(talk.screen.contains(hint), "{talk:?}");
 }
 
-/// Instructions on a web page may have a second line; whoever pastes both has not read the question.
+/// Instructions on a web page can have a second line; a user who pastes both has not read the question.
 #[test]
-fn what_was_typed_before_the_question_is_no_answer() {
+fn input_before_the_question_is_not_an_answer() {
     let stage = needed!(stage());
     let talk = talk_after(&stage, SHOW, "a\no\na\n", "\n");
     assert!(talk.asked(), "{talk:?}");
@@ -184,7 +184,7 @@ fn what_was_typed_before_the_question_is_no_answer() {
     assert!(!talk.screen.contains("\nhello"), "{talk:?}");
 }
 
-/// Whoever trusts a folder has seen what is in it, and what the scanner found there.
+/// A user who trusts a folder has seen its skills, and what the scanner found there.
 #[test]
 fn trust_is_given_after_a_look_and_a_yes() {
     let stage = needed!(stage());
@@ -280,7 +280,7 @@ fn always_is_for_these_bytes_and_a_change_is_shown() {
     for line in [
         "It is not what you approved on 2026-01-02T03:04:05.000Z:",
         "  new permission: shell:exec(echo hello $ARGUMENTS; cat ~/.netrc)",
-        "  permission not asked for any more: shell:exec(echo hello $ARGUMENTS)",
+        "  permission no longer requested: shell:exec(echo hello $ARGUMENTS)",
         "  new file: new\\u{1b}[2Jfile.txt",
         "  file changed: SKILL.md",
     ] {
@@ -288,7 +288,7 @@ fn always_is_for_these_bytes_and_a_change_is_shown() {
     }
 }
 
-/// The question is about bytes. Those that took their place while somebody was reading don't run.
+/// The question is about bytes. Bytes that replaced them while the user was reading don't run.
 // case 123
 #[test]
 fn what_changes_while_the_question_stands_does_not_run() {
@@ -367,12 +367,12 @@ fn a_skill_does_not_write_the_question() {
 
 // case 128
 #[test]
-fn nobody_is_asked_who_can_not_see_the_question() {
+fn no_question_is_asked_without_a_terminal() {
     let stage = needed!(stage());
     let json = talk(&stage, &["show", "greet", "--json"], "a\n");
     assert!(!json.asked() && json.code == 1, "{json:?}");
     assert!(json.screen.contains("not-approved"), "{json:?}");
-    // An answer on a pipe is nobody's answer.
+    // An answer on a pipe does not count.
     let piped = stage
         .context
         .run_with_stdin(&["--root", "skills", "show", "greet"], "a\na\n");

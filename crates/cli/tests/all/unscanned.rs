@@ -142,7 +142,7 @@ fn a_path_is_named_after_a_scan() {
 }
 
 #[test]
-fn trust_needs_a_yes_where_nobody_can_be_asked() {
+fn trust_needs_a_flag_without_a_terminal() {
     let mut stage = Stage::new();
     scanning(&mut stage);
     stage.skill_in(".claude/skills", "clean", "", "Count words.\n");

@@ -3,7 +3,7 @@
 use metier_testkit::TestContext;
 
 #[test]
-fn a_folder_of_skills_is_validated_like_each_of_them_or_says_what_was_not_read() {
+fn a_folder_of_skills_is_validated_like_each_of_them_or_reports_what_was_not_read() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
     let skill =
         |name: &str| format!("---\nname: {name}\ndescription: Does {name}.\n---\n!(git log)\n");

@@ -131,7 +131,7 @@ impl SkillProcess for CombinedProcess<'_> {
 fn an_event(answer: HookAnswer) -> Result<HookAnswer, SkillProcessError> {
     match &answer.event {
         Some(event) if !event.is_object() => Err(SkillProcessError::Protocol(
-            "returned something that is not an event from a hook".to_owned(),
+            "returned a hook result that is not an event".to_owned(),
         )),
         _ => Ok(answer),
     }

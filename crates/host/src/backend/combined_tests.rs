@@ -7,9 +7,9 @@ use serde_json::json;
 
 use super::*;
 
-struct Nobody;
+struct NoHost;
 
-impl SkillHost for Nobody {
+impl SkillHost for NoHost {
     fn ask(&self, _: HostRequest) -> Result<Value, RpcError> {
         Ok(Value::Null)
     }
@@ -110,7 +110,7 @@ fn several(
 
 fn hook(session: &mut dyn SkillProcess) -> Result<Value, SkillProcessError> {
     let params = json!({ "phase": PHASE, "event": { "trail": [] } });
-    session.call(method::HOOK, params, &Nobody, Duration::from_secs(1))
+    session.call(method::HOOK, params, &NoHost, Duration::from_secs(1))
 }
 
 fn failures(session: &mut dyn SkillProcess) -> Vec<String> {
@@ -123,7 +123,7 @@ fn failures(session: &mut dyn SkillProcess) -> Vec<String> {
 }
 
 #[test]
-fn nobody_is_nothing_and_one_is_itself() {
+fn no_parts_are_nothing_and_one_part_is_itself() {
     assert!(CombinedProcess::of(Vec::new()).is_none());
     let (mut one, heard) = several(&[("a", Does::Append, false)]);
     hook(&mut *one).unwrap();
@@ -154,7 +154,7 @@ fn the_first_that_cancels_ends_it() {
 }
 
 #[test]
-fn one_that_fails_is_told_of_and_the_others_go_on() {
+fn a_failed_one_is_reported_and_the_others_continue() {
     let (mut two, _) = several(&[("x", Does::Fail, false), ("b", Does::Append, false)]);
     assert_eq!(
         hook(&mut *two).unwrap(),
@@ -183,19 +183,19 @@ fn a_failure_that_must_count_counts() {
 }
 
 #[test]
-fn whoever_waits_for_ever_is_answered() {
+fn an_endless_wait_is_answered() {
     let (mut two, _) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
     let params = json!({ "phase": PHASE, "event": { "trail": [] } });
-    let answer = two.call(method::HOOK, params, &Nobody, Duration::MAX);
+    let answer = two.call(method::HOOK, params, &NoHost, Duration::MAX);
     assert_eq!(answer.unwrap(), json!({ "event": { "trail": ["a", "b"] } }));
 }
 
 #[test]
-fn whoever_contributed_a_tool_answers_for_it() {
+fn a_tool_is_answered_by_the_skill_that_registered_it() {
     let (mut two, _) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
     let mut call = |name: &str| {
         let params = json!({ "name": name, "input": {} });
-        two.call(method::TOOL, params, &Nobody, Duration::from_secs(1))
+        two.call(method::TOOL, params, &NoHost, Duration::from_secs(1))
     };
     assert_eq!(call("b").unwrap(), json!({ "output": "b" }));
     assert_eq!(call("a").unwrap(), json!({ "output": "a" }));
@@ -206,7 +206,7 @@ fn whoever_contributed_a_tool_answers_for_it() {
 fn all_come_to_an_end() {
     let (two, heard) = several(&[("a", Does::Append, false), ("b", Does::Append, false)]);
     assert_eq!(
-        two.close(&Nobody, Duration::ZERO),
+        two.close(&NoHost, Duration::ZERO),
         [ProcessEvent::Ended, ProcessEvent::Ended]
     );
     assert_eq!(*heard.lock().unwrap(), ["a closed", "b closed"]);

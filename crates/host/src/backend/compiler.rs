@@ -8,7 +8,7 @@
 //! number of bytes (8 bytes, little-endian), then the bytes.
 #![allow(
     unsafe_code,
-    reason = "what comes over the pipe will run: that it is our own compiler's, nobody can check but whoever started it"
+    reason = "the bytes from the pipe will be executed; only the parent that started the compiler can know that they are its output"
 )]
 
 use std::{
@@ -128,7 +128,7 @@ impl CompilerPipes {
         if length == u64::try_from(code.len().saturating_sub(HEAD)).ok() {
             code.drain(..HEAD);
             // SAFETY: it came over the pipe of a worker that `compile` started from our own binary, and that got the module and
-            // nothing else; its length says that nothing is missing.
+            // nothing else; its length shows that nothing is missing.
             return Ok(unsafe { CompiledCode::from_own_compiler(code) });
         }
         let complaint = String::from_utf8_lossy(&self.complaint);

@@ -1,6 +1,6 @@
 //! The connection to a child: JSON-RPC over its pipes, without a thread.
 //!
-//! **Problem.** A child can write without end, read nothing, send unexpected answers, or never answer. A caller must wait no
+//! **Problem.** A child can write without limit, read nothing, send unexpected answers, or never answer. A caller must wait no
 //! longer than its deadline, with bounded memory, and the child's requests in the meantime belong to that call.
 //!
 //! **Decision.** One loop over all three pipes, none of which ever blocks. While one pipe is full, the others continue;

@@ -35,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nobody_who_forgets_to_ask_is_drowned() {
+    fn unread_output_does_not_grow() {
         let mut events = EventQueue::default();
         for _ in 0..3 {
             events.note(std::iter::repeat_n(ProcessEvent::Ended, MOST - 1));

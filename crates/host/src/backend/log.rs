@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_without_end_is_cut() {
+    fn an_endless_line_is_cut() {
         let mut log = Log::default();
         for _ in 0..100 {
             log.hear(&[b'x'; 10_000]);

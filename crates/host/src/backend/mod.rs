@@ -36,7 +36,7 @@ pub use hook_chain::HookChain;
 pub use hooks::{HookHandler, OnlyHooks};
 pub use params::{read, write};
 pub use process::{
-    ChildEnd, ChildProcess, ChildStarter, LiveChild, MonotonicClock, StartedChild,
+    ChildEnd, ChildEndCause, ChildProcess, ChildStarter, LiveChild, MonotonicClock, StartedChild,
     SystemMonotonicClock, far,
 };
 #[cfg(feature = "wasm")]

@@ -17,6 +17,7 @@ use serde_json::{Map, Value};
 use super::connection::{Failed, PipeConnection};
 use super::events::EventQueue;
 use super::{ProcessEvent, SkillHost, SkillProcess, SkillProcessError, write};
+use crate::child::Exit;
 use crate::execution::ExecutionError;
 use crate::sandbox::UndonePlace;
 
@@ -72,12 +73,31 @@ pub trait LiveChild: Send {
 pub struct ChildEnd {
     /// Whether it exited by itself.
     pub by_itself: bool,
-    /// The exit code or signal, as text.
-    pub how: String,
+    /// The exit code, the signal, or why neither is known.
+    pub how: ChildEndCause,
     /// Protected places that it had made or changed, and that were restored.
     pub undone: Vec<UndonePlace>,
     /// Protected files that another program replaced meanwhile. The child could have changed them; they stay in place.
     pub replaced: Vec<PathBuf>,
+}
+
+/// Why a child ended.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChildEndCause {
+    /// It exited, or a signal or a limit ended it.
+    #[error(transparent)]
+    Exit(Exit),
+    /// Its exit was not observed.
+    #[error("{0}")]
+    Unobserved(String),
+}
+
+impl ChildEndCause {
+    /// Whether it exited with code 0.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        *self == Self::Exit(Exit::Code(0))
+    }
 }
 
 /// A monotonic clock, for the pauses between restarts.
@@ -251,7 +271,7 @@ impl<'a> ChildProcess<'a> {
         if contributions == self.contributions {
             return Ok(());
         }
-        let why = "contributes something else than at its first start";
+        let why = "registered other contributions than at its first start";
         self.closed = Some(why.to_owned());
         if let Some(live) = self.live.take() {
             let failed = Failed::Protocol(why.to_owned());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
-use super::process::{ChildEnd, ChildStarter, LiveChild, StartedChild};
+use super::process::{ChildEnd, ChildEndCause, ChildStarter, LiveChild, StartedChild};
 use super::starting;
 use crate::child::{ChildError, Exit};
 use crate::execution::ExecutionError;
@@ -111,7 +111,10 @@ impl LiveChild for Direct {
         });
         ChildEnd {
             by_itself,
-            how: how.map_or_else(|| "it is gone".to_owned(), |how| how.to_string()),
+            how: how.map_or_else(
+                || ChildEndCause::Unobserved("it is gone".to_owned()),
+                ChildEndCause::Exit,
+            ),
             // It can't create files.
             undone: Vec::new(),
             replaced: Vec::new(),

@@ -240,13 +240,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_is_what_is_heard() {
+    fn events_arrive_as_they_are_sent() {
         let told = job();
         assert_eq!(ChildJob::decode(&told.encode()), Some(told));
     }
 
     #[test]
-    fn half_a_message_is_no_job() {
+    fn half_a_message_is_not_a_job() {
         let bytes = job().encode();
         for length in 0..bytes.len() {
             assert_eq!(ChildJob::decode(&bytes[..length]), None, "{length} bytes");

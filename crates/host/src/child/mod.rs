@@ -1,6 +1,6 @@
 //! Children: programs of skills, started in a sandbox and supervised until they end.
 //!
-//! **Problem.** A command of a skill can print without end, never return, leave daemons behind, or search for something to steal.
+//! **Problem.** A command of a skill can print without limit, never return, leave daemons behind, or search for something to steal.
 //! The caller must get an answer in time, of a bounded size, with nothing left running.
 //!
 //! **Decision.** A child is never a direct child of this program. It is started by the [`shim`], our own binary run again, which
@@ -360,7 +360,7 @@ pub enum ChildError {
     NotUndone {
         /// The paths, each with its error.
         failed: Vec<(PathBuf, std::io::Error)>,
-        /// What was put back nevertheless.
+        /// What was restored anyway.
         undone: Vec<UndonePlace>,
     },
     /// The system refused something to this process.

@@ -236,7 +236,7 @@ impl Child {
     /// Ends it and all that it started, now.
     ///
     /// # Errors
-    /// If the system fails us; everything was killed nevertheless.
+    /// If the system fails us; everything was killed anyway.
     pub fn kill_all(mut self) -> Result<ChildOutcome, ChildError> {
         // Stays open until then: the end of its input would make it end by itself, sometimes.
         let _stdin = self.stdin.take();
@@ -250,7 +250,7 @@ impl Child {
     /// Reads what it prints until it ends, or makes it end: asked after `timeout`, forced after `grace` more.
     ///
     /// # Errors
-    /// If the system fails us; everything was killed nevertheless.
+    /// If the system fails us; everything was killed anyway.
     pub fn finish(self, timeout: Duration, grace: Duration) -> Result<ChildOutcome, ChildError> {
         self.finish_unless(None, None, timeout, grace)
     }

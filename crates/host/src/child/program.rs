@@ -80,7 +80,7 @@ impl ChildProgram {
             Realm::Namespace => 0,
             Realm::Descendants => tasks_of_the_machine(),
         };
-        // From here on, each step takes away what the next one must not need.
+        // From here on, each step removes what the next one must not need.
         restrict_files(profile, realm).map_err(|error| fence("Landlock", &error))?;
         drop_capabilities().map_err(|error| fence("capabilities", &error))?;
         limit(&profile.limits, others).map_err(|error| fence("limits", &error))?;

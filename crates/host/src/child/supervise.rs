@@ -121,7 +121,7 @@ pub(crate) fn supervise(
                 None => {}
                 Some(LauncherOrder::Terminate) => realm.signal(Signal::TERM),
                 Some(LauncherOrder::Kill) => {
-                    // The socket can be closed, and would wake us without end.
+                    // The socket can be closed, and would wake us forever.
                     cut = true;
                     realm.signal(Signal::KILL);
                 }

@@ -34,7 +34,7 @@ pub(super) enum ProgramKind<'a> {
     Program,
 }
 
-/// How many files a pattern is matched against before it is given up.
+/// How many files a pattern is matched against before the match is abandoned.
 const MAX_MATCHED: usize = 20_000;
 /// Where, below the temporary files, folders are that children only read.
 const KEPT: &str = "kept";

@@ -276,10 +276,10 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_denied_inside_of_what_is_allowed() {
+    fn a_denied_place_inside_an_allowed_one_is_denied() {
         let openings = Openings {
             read: paths(&["/workspace"]),
-            deny_read: paths(&["/workspace/.env", "/home/somebody/.ssh"]),
+            deny_read: paths(&["/workspace/.env", "/home/user/.ssh"]),
             write: paths(&["/workspace"]),
             deny_write: paths(&["/workspace/.git/hooks"]),
             hosts: vec!["*".into()],

@@ -34,7 +34,7 @@ const ROOTS: &[(&str, &str, &str)] = &[
 ];
 
 impl ActExecutor {
-    /// The folders of `PATH` in which programs are searched: absolute ones outside of the skill's folder, so that a skill can't put
+    /// The folders of `PATH` in which programs are searched: absolute ones outside the skill's folder, so that a skill can't put
     /// its own `git` in front.
     pub(super) fn path_folders(&self) -> Vec<PathBuf> {
         let path = self.host.path.as_deref();

@@ -12,7 +12,7 @@ use std::{
 use metier_policy::{Act, Permit};
 
 use crate::{
-    backend::{ChildEnd, LiveChild, StartedChild},
+    backend::{ChildEnd, ChildEndCause, LiveChild, StartedChild},
     child::{
         self, Child, ChildError, ChildPipes, ChildSpec, Confinement, Exit, JournalPlace, Relay,
         Stdin,
@@ -69,13 +69,13 @@ impl LiveChild for LaunchPaths {
         match self.child.finish(patience, Duration::ZERO) {
             Ok(outcome) => ChildEnd {
                 by_itself: outcome.exit != Exit::TimedOut,
-                how: outcome.exit.to_string(),
+                how: ChildEndCause::Exit(outcome.exit),
                 undone: outcome.undone,
                 replaced: outcome.replaced,
             },
             Err(error) => ChildEnd {
                 by_itself: false,
-                how: error.to_string(),
+                how: ChildEndCause::Unobserved(error.to_string()),
                 undone: Vec::new(),
                 replaced: Vec::new(),
             },

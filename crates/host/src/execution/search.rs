@@ -36,7 +36,7 @@ const MAX_MATCHES: usize = 500;
 /// How much of a line is searched, in bytes, and how much of it is shown, in characters.
 const MAX_SEARCHED: usize = 64 << 10;
 const MAX_LINE: usize = 400;
-/// Larger files are passed over, in bytes; and how much is read in all.
+/// Larger files are skipped, in bytes; and how much is read in total.
 const MAX_FILE: u64 = 2 << 20;
 const MAX_READ: u64 = 512 << 20;
 /// Maximum length of a path in the kernel, in bytes.

@@ -108,7 +108,7 @@ fn v4() -> impl Strategy<Value = Ipv4Addr> {
 }
 
 /// The standard library's opinion, where it has a stable one.
-fn std_says_not_public(v4: Ipv4Addr) -> bool {
+fn not_public_according_to_std(v4: Ipv4Addr) -> bool {
     v4.is_loopback()
         || v4.is_private()
         || v4.is_link_local()
@@ -120,8 +120,8 @@ fn std_says_not_public(v4: Ipv4Addr) -> bool {
 
 proptest! {
     #[test]
-    fn never_more_public_than_the_standard_library_says(v4 in v4()) {
-        if std_says_not_public(v4) {
+    fn never_more_public_than_in_the_standard_library(v4 in v4()) {
+        if not_public_according_to_std(v4) {
             prop_assert_ne!(kind(IpAddr::V4(v4)), AddressKind::Public);
         }
         prop_assert_eq!(kind(v4.into()) == AddressKind::Loopback, v4.is_loopback());

@@ -430,7 +430,7 @@ proptest! {
     }
 
     #[test]
-    fn a_host_made_by_hand_is_no_way_around_the_parser(text in "[0-9a-fx.%@/]{1,12}") {
+    fn a_hand_made_host_does_not_bypass_the_parser(text in "[0-9a-fx.%@/]{1,12}") {
         let hosts = AllowedHosts::new(&[], true).unwrap();
         if hosts.admits(&Host::Domain(text.clone()), 80).is_ok() {
             let parsed = Host::parse(&text).unwrap();
@@ -440,7 +440,7 @@ proptest! {
 }
 
 #[test]
-fn what_was_denied_inside_of_what_was_approved_is_not_admitted() {
+fn a_denied_host_inside_an_approved_domain_is_not_admitted() {
     let without = |approved: &str, denied: &str| {
         let hosts = AllowedHosts::new(&[approved.to_owned()], false).unwrap();
         hosts.without(&[denied.to_owned()]).unwrap()

@@ -106,7 +106,7 @@ mod linux {
         let restricted = landlock::restrict_to_nothing();
         let files = restricted.map_err(|trouble| failed("Landlock")(trouble.error));
         let files = shut(files)?;
-        // From here on nothing can be opened, and no memory be had beyond the limit.
+        // From here on nothing can be opened, and no memory allocated beyond the limit.
         limit(limits, mapped).map_err(failed("limits"))?;
         let calls = filters.and_then(|filters| {
             filters.iter().try_for_each(|filter| {

@@ -10,7 +10,7 @@
 //! |---|---|---|
 //! | Landlock | reading, writing and running what is not on the list | always; without it nothing runs |
 //! | seccomp | sockets, other namespaces, mounts, tracing, keys, `io_uring` … | always |
-//! | resource limits | memory, files, processes, processor time | always, as far as the profile has them |
+//! | resource limits | memory, files, processes, processor time | always, if the profile has them |
 //! | mounts | all writes but those on the list, protected and denied places in the middle of allowed ones | [`Mechanism::Namespaces`] |
 //! | PID namespace | survivors; seeing or signalling other processes | [`Mechanism::Namespaces`] |
 //! | network namespace | every packet; only loopback, which ends at our proxy | [`Mechanism::Namespaces`] |

@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_look_tells_links_from_things() {
+    fn a_lookup_distinguishes_links_from_files() {
         let folder = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink("nowhere", folder.path().join("link")).unwrap();
         let mut look = PlaceStates::default();

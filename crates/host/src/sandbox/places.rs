@@ -360,7 +360,7 @@ pub fn system_read(path_dirs: &[PathBuf], home: Option<&Path>) -> Vec<PathBuf> {
     found.sort_unstable();
     found.dedup();
     found.retain(|path| !is_home(path) && path.exists());
-    // What lies below an entry that stays is in it already.
+    // Everything below an entry that stays is covered by it.
     let mut kept: Vec<PathBuf> = Vec::with_capacity(found.len());
     for path in found {
         if !kept.last().is_some_and(|above| path.starts_with(above)) {
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn nothing_that_is_readable_everywhere_is_a_credential() {
-        let home = Path::new("/home/somebody");
+        let home = Path::new("/home/user");
         for secret in credential_places(home) {
             for system in SYSTEM {
                 assert!(!secret.starts_with(system), "{}", secret.display());

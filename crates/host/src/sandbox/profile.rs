@@ -87,7 +87,7 @@ pub struct Support {
     pub mechanism: Mechanism,
     /// The version of Landlock, if the kernel has it enabled.
     pub landlock: Option<u32>,
-    /// Why something stronger is not to be had, one sentence each.
+    /// Why something stronger is not available, one sentence each.
     pub missing: Vec<String>,
 }
 

@@ -127,7 +127,7 @@ impl Protection {
         }
     }
 
-    /// The protected place that a path is or lies in, or that writing it would make. The path has no links in it.
+    /// The protected place that a path is or is in, or that writing it would make. The path has no links in it.
     #[must_use]
     pub fn covering(&self, path: &Path) -> Option<PathBuf> {
         let covered = path.ancestors().filter(|above| self.is_place(above)).last();
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_differ_in_case_are_one_where_the_folder_says_so() {
+    fn names_that_differ_in_case_are_one_where_the_folder_ignores_case() {
         let folder = tempfile::tempdir().unwrap();
         let folder = folder.path().canonicalize().unwrap();
         let folds = NameSet::of(&folder) == NameSet::Folded;

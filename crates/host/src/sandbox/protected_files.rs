@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn no_row_lies_in_another_one() {
+    fn no_row_is_inside_another_one() {
         for table in [IN_ANY_FOLDER, AT_HOME] {
             for row in table {
                 for other in table {

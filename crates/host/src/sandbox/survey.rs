@@ -64,7 +64,7 @@ pub(crate) struct Survey {
 pub enum SurveyError {
     /// There are too many files.
     #[error(
-        "`{}` has more than {most} files and folders, and is not opened for writing: a child's writable folders are looked through for \
+        "`{}` has more than {most} files and folders, and is not opened for writing: a child's writable folders are searched for \
          protected files first",
         shown(folder)
     )]

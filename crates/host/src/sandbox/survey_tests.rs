@@ -165,7 +165,7 @@ fn a_renamed_repository_is_none_by_its_new_name() {
 
 // case 173
 #[test]
-fn more_files_than_can_be_looked_at_are_an_error_that_names_the_folder() {
+fn more_files_than_the_limit_are_an_error_that_names_the_folder() {
     let (_folder, root, guard) = guard();
     for number in 0..20 {
         write(&root.join(format!("a/{number}")));
@@ -205,7 +205,7 @@ fn nest(root: &Path, depth: usize) -> OwnedFd {
 
 // case 174
 #[test]
-fn the_bottom_of_a_deep_tree_is_seen_and_so_is_what_lies_beside_it() {
+fn the_bottom_of_a_deep_tree_and_its_neighbours_are_seen() {
     let (folder, root, guard) = guard();
     let before = survey(&guard);
     let bottom = nest(&root, 3_000);

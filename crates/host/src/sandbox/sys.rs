@@ -82,7 +82,7 @@ pub(crate) fn child_signals() -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the kernel just made it for us, so nobody else owns it.
+    // SAFETY: the kernel just made it for us, so this is its only owner.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 

@@ -34,7 +34,7 @@ pub(super) trait Visitor {
     /// Whether an entry matters. Others are only entered, if they are folders.
     fn wants(&self, name: &OsStr, inode: u64) -> bool;
 
-    /// Whether a folder is passed over.
+    /// Whether a folder is skipped.
     fn passes(&self, folder: &NamedObject) -> bool;
 
     /// Visits the relevant entries, and the folders that would be entered next; changes both.

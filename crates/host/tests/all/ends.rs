@@ -51,7 +51,7 @@ fn endless_output_is_cut_and_ended() {
 }
 
 #[test]
-fn one_that_nobody_waits_for_any_more_is_ended_altogether() {
+fn one_without_a_waiting_caller_is_killed() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         let stop = Arc::new(AtomicBool::new(false));
@@ -163,7 +163,7 @@ fn nothing_outlives_a_child_that_took_too_long() {
 
 // case 90
 #[test]
-fn a_grandchild_that_holds_the_pipe_keeps_nobody_waiting() {
+fn a_grandchild_that_holds_the_pipe_does_not_block_the_caller() {
     for mechanism in BOTH {
         let room = Room::new(mechanism);
         let marker = marker(3, mechanism);

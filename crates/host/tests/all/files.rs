@@ -65,7 +65,7 @@ fn credentials_stay_hidden_in_a_home_that_may_be_written() {
 }
 
 #[test]
-fn a_link_is_no_way_to_credentials() {
+fn a_link_does_not_lead_to_credentials() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         let home = room.home();
@@ -120,7 +120,7 @@ fn what_others_obey_can_not_be_written() {
 }
 
 #[test]
-fn the_folder_to_start_in_is_no_way_around_the_mounts() {
+fn the_working_directory_does_not_bypass_the_mounts() {
     // The handle of the folder was opened outside; what is below it must be the view of the inside nevertheless.
     let mut room = Room::new(Mechanism::Namespaces);
     room.file("work/.bashrc", "as it was");

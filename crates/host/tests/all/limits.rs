@@ -100,7 +100,7 @@ fn processor_time_and_open_files_are_bounded() {
 
 // case 89
 #[test]
-fn memory_that_no_limit_counts_can_not_be_had() {
+fn uncounted_memory_can_not_be_allocated() {
     for mechanism in BOTH {
         let mut room = Room::new(mechanism);
         assert_eq!(out(&room.probe(&["memfd"])), "allowed");

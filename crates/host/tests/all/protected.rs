@@ -123,7 +123,7 @@ fn every_row_is_denied_to_deno_and_closes_a_folder_for_webassembly() {
 
 // case 160
 #[test]
-fn what_nobody_asks_about_is_put_back_and_told_by_the_next_run() {
+fn unchecked_changes_are_undone_and_reported_by_the_next_run() {
     let place = Place::new(EVERYWHERE, &[]);
     place.file(
         "skill/scripts/do.sh",

@@ -131,7 +131,7 @@ fn bytes_can_be_given_to_read() {
 
 // case 93
 #[test]
-fn processes_of_others_can_not_be_looked_at() {
+fn other_processes_can_not_be_inspected() {
     let own = std::process::id();
     for mechanism in BOTH {
         let room = Room::new(mechanism);
@@ -165,7 +165,7 @@ fn script(room: &Room, text: &str) -> String {
 
 // case 96
 #[test]
-fn what_can_not_be_started_says_why() {
+fn a_failed_start_is_reported_with_the_reason() {
     for mechanism in BOTH {
         let room = Room::new(mechanism);
         let exit = |program: &str| match room.run(program, &[]).unwrap().exit {
@@ -200,7 +200,7 @@ fn what_can_not_be_started_says_why() {
 
 // case 96
 #[test]
-fn scripts_run_as_their_first_line_says() {
+fn scripts_run_with_the_interpreter_of_their_first_line() {
     for mechanism in BOTH {
         let room = Room::new(mechanism);
         for first in ["#!/bin/sh", "#!/usr/bin/env sh", "#!/usr/bin/env -S sh -e"] {

@@ -86,7 +86,7 @@ fn nothing_is_open_but_the_pipes() {
 }
 
 #[test]
-fn a_worker_ends_with_whoever_started_it() {
+fn a_worker_ends_with_its_parent() {
     let mut parent = Command::new(probe());
     let mut parent = parent.arg("nest").stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
@@ -168,7 +168,7 @@ fn a_confined_worker_does_its_work() {
 }
 
 #[test]
-fn a_worker_that_oversteps_says_what_became_of_it() {
+fn a_worker_that_exceeds_a_limit_reports_how_it_ended() {
     let desk = Desk::default();
     let ended =
         |words: &[&str]| match ChildProcess::open(worker(words), &hello(), &desk, PATIENCE).err() {

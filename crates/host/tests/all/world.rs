@@ -316,7 +316,7 @@ time.sleep(1000)
 }
 
 #[test]
-fn one_that_can_not_be_started_says_why() {
+fn one_that_can_not_be_started_reports_why() {
     let place = Place::new(&["shell:exec(scripts/*)"], &[]);
     place.file("skill/scripts/tool", "#!/no/such/python\n");
     let start = |path: &str| {
@@ -521,7 +521,7 @@ fn files_are_found_where_they_may_be_read() {
 
 // case 164, 16
 #[test]
-fn ignore_files_that_are_no_files_ignore_nothing_and_are_not_waited_for() {
+fn special_ignore_files_ignore_nothing_and_do_not_block() {
     use std::os::unix::fs::symlink;
 
     let place = Place::new(&["file:read(./**)"], &[]);
@@ -595,7 +595,7 @@ fn ignore_files_count_as_they_do_for_others() {
 
 // case 22, 164
 #[test]
-fn a_million_names_and_folders_without_end_are_left_out_in_time() {
+fn a_million_names_and_endless_folders_are_omitted_in_time() {
     let place = Place::new(&["file:read(./**)"], &[]);
     fs::create_dir_all(place.path("project/wide")).unwrap();
     // More than the limit. Links cost the least.

@@ -75,7 +75,7 @@ fn a_text_cut_in_the_middle_of_a_character_still_arrives() {
 }
 
 #[test]
-fn what_can_not_be_json_is_an_error_that_says_which_part() {
+fn a_value_that_is_not_json_is_an_error_that_names_the_part() {
     for (body, part, expected) in [
         ("e.context.self = e.context", "event.context", "circular"),
         ("e.messages.push(10n)", "event.messages", "BigInt"),

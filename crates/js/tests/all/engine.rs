@@ -174,7 +174,7 @@ fn a_variable_that_may_not_be_read_is_not_set() {
 }
 
 #[test]
-fn process_says_where_it_is_and_can_not_exit() {
+fn process_has_a_working_directory_and_can_not_exit() {
     let body = "export default () => process.exit(3)";
     let said = Talk::handler("h.mjs", body).event(&json!({})).run();
     assert_eq!(

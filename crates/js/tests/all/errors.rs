@@ -44,7 +44,7 @@ fn an_error_has_the_author_s_line() {
 }
 
 #[test]
-fn whatever_is_thrown_is_told() {
+fn every_thrown_value_is_reported() {
     for (thrown, expected) in [
         ("'a text'", "it threw `a text`"),
         ("42", "it threw 42"),
@@ -82,7 +82,7 @@ fn whatever_is_thrown_is_told() {
 }
 
 #[test]
-fn a_promise_that_nothing_can_settle_is_told_at_once() {
+fn a_promise_that_nothing_can_settle_is_reported_at_once() {
     let never = "its promise can never resolve: no timer and no request to the host is pending";
     check("h.mjs", "export default () => new Promise(() => {})", never);
     check(
@@ -94,7 +94,7 @@ fn a_promise_that_nothing_can_settle_is_told_at_once() {
 }
 
 #[test]
-fn a_rejection_that_nobody_waits_for_is_logged() {
+fn an_unhandled_rejection_is_logged() {
     let body = "export default async (e) => {
   Promise.reject(new Error('lost'));
   await Promise.reject(new Error('caught')).catch(() => {});

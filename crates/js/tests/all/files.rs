@@ -140,7 +140,7 @@ fn errors_are_those_of_node() {
 }
 
 #[test]
-fn files_and_folders_are_told_apart() {
+fn files_and_folders_are_distinguished() {
     check(
         "const f = await p.stat('a.txt'), d = fs.statSync('/project/d'); c.s = [f.isFile(), f.isDirectory(), f.size, d.isFile(), d.isDirectory()]",
         &json!({"s": [true, false, 2, false, true]}),

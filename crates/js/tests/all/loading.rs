@@ -150,7 +150,7 @@ export default (e) => { e.context = { url: import.meta.url, dir: path.dirname(fi
 }
 
 #[test]
-fn a_mistake_is_told_with_its_place() {
+fn a_mistake_is_reported_with_its_place() {
     assert_eq!(
         refused("hooks/h.ts", "const a: = 1;"),
         "hooks/h.ts:1:10: Unexpected token"
@@ -173,7 +173,7 @@ fn a_mistake_is_told_with_its_place() {
         .file("x.json", "{")
         .run();
     assert!(
-        json.error().contains("x.json: this is no JSON"),
+        json.error().contains("x.json is not valid JSON"),
         "{}",
         json.error()
     );
@@ -184,7 +184,7 @@ fn a_mistake_is_told_with_its_place() {
 }
 
 #[test]
-fn what_is_not_a_handler_is_told_with_what_there_is() {
+fn a_missing_handler_is_reported_with_the_exports() {
     assert_eq!(
         refused("h.ts", "export const onEvent = () => {};"),
         "h.ts: it does not export a function `default` (exports: `onEvent`); name one with `export` in HOOK.md"
@@ -281,7 +281,7 @@ fn what_nothing_stands_for_is_there_and_throws_when_it_is_called() {
 }
 
 #[test]
-fn a_request_that_makes_no_sense_is_told_so() {
+fn a_malformed_request_is_reported() {
     let both = Talk::handler("h.js", "module.exports = () => {}")
         .entrypoint("h.js")
         .run();

@@ -25,7 +25,7 @@ skill.serve();
 "#;
 
 #[test]
-fn a_skill_says_what_it_contributes_and_answers() {
+fn a_skill_declares_what_it_contributes_and_answers() {
     let said = Talk::files(&[("main.ts", GREETER)])
         .entrypoint("main.ts")
         .host(|method, _| match method {
@@ -118,7 +118,7 @@ fn the_file_of_the_sdk_beside_a_skill_is_not_needed_and_does_no_harm() {
 }
 
 #[test]
-fn a_skill_that_registers_nothing_is_told_how() {
+fn the_error_about_missing_registrations_shows_how() {
     let said = Talk::files(&[("main.ts", "import { Skill } from 'metier'; new Skill();")])
         .entrypoint("main.ts")
         .run();

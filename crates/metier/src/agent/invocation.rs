@@ -49,7 +49,7 @@ fn invocation(
         }
         _ => Err(Error::unmet(
             "not-callable",
-            format!("skill `{name}` has a name that can't be called with `/`"),
+            format!("skill `{name}` has a name that can't be used with `/`"),
         )
         .skill(name.as_ref())
         .hint(format!(

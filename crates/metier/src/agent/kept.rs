@@ -15,6 +15,8 @@ const MAX_LISTED: u32 = 50;
 const MAX_NAMED: usize = 10;
 
 /// The conversations of a project.
+///
+/// An example is at [`Workspace::conversations`].
 pub struct KeptConversations {
     /// None if nothing was ever written.
     store: Option<SharedStore>,
@@ -22,6 +24,8 @@ pub struct KeptConversations {
 }
 
 /// The last message of a conversation, and its answer.
+///
+/// [`KeptConversations::last_exchange`] returns it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LastExchange {
     /// The message.
@@ -62,6 +66,8 @@ impl Workspace {
 impl KeptConversations {
     /// Those that are not empty, the newest first; at most 50.
     ///
+    /// An example is at [`Workspace::conversations`].
+    ///
     /// # Errors
     /// When the database can't be read.
     pub fn list(&self) -> Result<Vec<KeptConversation>, Error> {
@@ -74,6 +80,20 @@ impl KeptConversations {
     }
 
     /// The newest one that can be continued.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let conversations = workspace.conversations()?;
+    /// let newest = conversations.newest()?;
+    /// let options = metier::agent::ConversationOptions {
+    ///     resume: Some(newest.id),
+    ///     ..metier::agent::ConversationOptions::about("")
+    /// };
+    /// # let _ = options;
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When there is none, or when the database can't be read.
@@ -93,6 +113,8 @@ impl KeptConversations {
     }
 
     /// The conversation whose id begins with `prefix`, in any project.
+    ///
+    /// An example is at [`KeptConversations::newest`].
     ///
     /// # Errors
     /// When there is none or more than one; the error names those that there are.
@@ -122,6 +144,17 @@ impl KeptConversations {
     }
 
     /// The last message of a conversation, and its answer.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let conversations = workspace.conversations()?;
+    /// let newest = conversations.newest()?;
+    /// let last = conversations.last_exchange(&newest.id)?;
+    /// println!("{}", last.answer.unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// When the conversation can't be read.

@@ -23,6 +23,7 @@
 mod invocation;
 mod kept;
 mod models;
+mod sub_agent;
 
 use std::sync::Arc;
 
@@ -39,13 +40,16 @@ pub use metier_agent::{
 };
 pub use metier_policy::CODING_PIPELINE;
 pub use metier_select::{UsageMode, mentions};
+pub use sub_agent::{SubAgent, SubAgentRequest, SubAgentSkills};
 
 use crate::{Error, ErrorKind, Skills, Workspace, session_setup};
 
 /// How a conversation is opened. By default a primary agent with the configured model, reporting to no listener.
+///
+/// The [module](self) has an example, and so has [`ConversationOptions::about`].
 #[derive(Clone)]
 pub struct ConversationOptions {
-    /// What the agent can do.
+    /// The role of the agent.
     pub role: AgentRole,
     /// `provider/name` of a model, in place of the configured one.
     pub model: Option<String>,
@@ -67,7 +71,17 @@ pub struct ConversationOptions {
     pub cancel: Cancel,
 }
 
-/// What an agent can do itself, and with which skills.
+/// The role of an agent: its own tools, and its skills.
+///
+/// ```
+/// use metier::agent::{AgentRole, ConversationOptions};
+///
+/// let options = ConversationOptions {
+///     role: AgentRole::Orchestrator,
+///     ..ConversationOptions::about("summarise the open issues")
+/// };
+/// # let _ = options;
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum AgentRole {
     /// Core tools, every skill that is ready, and sub-agents; an orchestrator if `agent.orchestrator` is set.
@@ -140,6 +154,8 @@ pub struct Conversation {
 impl Workspace {
     /// The skills of this workspace for [`Workspace::conversation`]: one that requires a tool which metier's agent doesn't have is not ready.
     ///
+    /// The [module](crate::agent) has an example.
+    ///
     /// # Errors
     /// When the trusted folders can't be read from the database.
     pub fn agent_skills(&self) -> Result<Skills, Error> {
@@ -148,6 +164,8 @@ impl Workspace {
     }
 
     /// Opens a conversation on these skills, or continues an earlier one.
+    ///
+    /// The [module](crate::agent) has an example.
     ///
     /// # Errors
     /// When no model is configured, when a set of skills is rejected, when a skill of the options can't be used, or when nothing can be written to
@@ -205,18 +223,26 @@ impl Workspace {
 
     /// The name of the model that would answer, as `provider/name`: `name`, or the configured one.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// println!("{}", workspace.model_name(None)?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
-    /// When there is none, or no key for it.
+    /// When no model is configured, when its provider is not known, or when there is no key for it.
     pub fn model_name(&self, name: Option<&str>) -> Result<String, Error> {
         let chosen = models::choose(&self.config, name).map_err(failure)?;
         Ok(chosen.name.to_string())
     }
 
-    /// The model that skills of a [`Session`](crate::Session) can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the
-    /// configured one. Without a name, a missing model is reported when a skill asks.
+    /// The model that skills of a session can ask, for [`SessionOptions::model`](crate::SessionOptions::model): `name`, or the configured one.
+    /// Without a name, a missing model is reported when a skill asks. [`Workspace::model_name`] has an example of the name.
     ///
     /// # Errors
-    /// When there is no model of that name, or no key for it.
+    /// When `name` has no known provider, or when there is no key for it.
     pub fn skill_model(
         &self,
         skills: &Skills,
@@ -260,6 +286,8 @@ impl Conversation {
 
     /// Sends a message, and returns the answer after all tool calls that led to it.
     ///
+    /// The [module](self) has an example.
+    ///
     /// # Errors
     /// When there is no answer. If the turn was cancelled, the kind is [`ErrorKind::Interrupted`]. What was done until then is kept, and the
     /// conversation can be continued.
@@ -283,7 +311,7 @@ impl Conversation {
     /// Deactivates a skill, and removes its text, tools and rules from the conversation.
     ///
     /// # Errors
-    /// When it is not active, or when that can't be written to the database.
+    /// When the skill is not active, or when its end can't be written to the database.
     pub fn unload(&mut self, skill: &str) -> Result<(), Error> {
         let done = self.session.unload(skill);
         self.finished(done)
@@ -300,8 +328,10 @@ impl Conversation {
 
     /// Ends the code of all skills, the newest first. The conversation stays in the database.
     ///
+    /// The [module](self) has an example.
+    ///
     /// # Errors
-    /// When that can't be written to the database; the skills have ended nevertheless.
+    /// When the end of a skill can't be written to the database; all code has ended anyway.
     pub fn end(self) -> Result<(), Error> {
         self.session.end().map_err(failure)
     }

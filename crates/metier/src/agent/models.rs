@@ -16,7 +16,7 @@ use crate::{
     text::count,
 };
 
-/// What a conversation and its sub-agents have in common.
+/// The context that a conversation shares with its sub-agents.
 pub(super) fn context(
     workspace: &Workspace,
     skills: &Skills,

@@ -34,7 +34,7 @@ const BACKENDS: &[(Backend, &str)] = &[
     ),
 ];
 
-/// What to do where programs can't be sandboxed.
+/// The hint for machines that can't sandbox programs.
 const NO_SANDBOX: &str = "use Linux 5.13 or newer with Landlock, or add --unsandboxed";
 /// How long Deno may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(5);

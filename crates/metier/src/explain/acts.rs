@@ -6,7 +6,7 @@ use metier_runtime::granted_skill::ActError;
 
 use crate::Error;
 
-/// What to say when an act was not done.
+/// The error for an act that was not done.
 pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
     let word = shell_word(skill).into_owned();
     match error {
@@ -42,10 +42,10 @@ pub(crate) fn act_failed(skill: &str, error: ActError) -> Error {
                 Error::unmet("not-done", format!("skill `{skill}`: {error}")).skill(skill);
             match error {
                 ExecutionError::Child(ChildError::NoSandbox { .. }) => {
-                    failure.hint("metier doctor says what is missing; --unsandboxed runs it without, and the receipt says so")
+                    failure.hint("metier doctor shows what is missing; --unsandboxed runs it without a sandbox, and the receipt records that")
                 }
                 ExecutionError::Child(ChildError::Survey(SurveyError::TooMany { .. })) => failure.hint(format!(
-                    "metier permissions {word} --revoke takes `file:write` for this folder back; then approve a smaller one, \
+                    "metier permissions {word} --revoke revokes `file:write` for this folder; then approve a smaller one, \
                      as in: metier permissions {word} --approve 'file:write(./src/**)'"
                 )),
                 ExecutionError::NoCopy(_) => failure.hint(format!(

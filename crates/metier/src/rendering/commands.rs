@@ -1,4 +1,4 @@
-//! Bodies with commands, which run with permission and are written down.
+//! Bodies with commands, which run with permission and are recorded.
 
 use metier_catalog::CatalogEntry;
 use metier_model::text::shell_word;
@@ -27,7 +27,7 @@ pub(super) fn rendered(
     Ok((activation.rendered, activation.commands))
 }
 
-/// What to say when a skill can't be activated.
+/// The error for a skill that can't be activated.
 fn stopped(entry: &CatalogEntry, error: BodyCommandError) -> Error {
     let name = entry.name();
     let word = shell_word(&name).into_owned();
@@ -50,7 +50,7 @@ fn stopped(entry: &CatalogEntry, error: BodyCommandError) -> Error {
             let failure = unmet("command-failed", format!("skill `{name}`: {error}"));
             let lines = stderr.lines().take(5).map(str::to_owned);
             lines.fold(failure, Error::detail).hint(format!(
-                "commands see no network and no files but the skill's own, unless approved: metier permissions {word}"
+                "commands have no network and only the skill's own files, unless approved: metier permissions {word}"
             ))
         }
     }

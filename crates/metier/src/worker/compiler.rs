@@ -1,6 +1,6 @@
 //! `metier __wasm-compile`: this program as the compiler of one WebAssembly skill.
 //!
-//! Started by a session, never by a person. It shuts itself in before it reads a byte of the skill; then it reads the module to
+//! Started by a session, never by a person. It sandboxes itself before it reads a byte of the skill; then it reads the module to
 //! its end, and answers with the length of the code, and the code.
 
 use std::{
@@ -21,7 +21,7 @@ pub(super) fn main(unsandboxed: bool) -> ExitCode {
         die_with_parent: true,
         unsandboxed,
     };
-    // The compiler looks at the processor when it is used first; in its room it could not.
+    // The compiler detects the processor when it is used first; in its sandbox it could not.
     let compiled = prepare()
         .map_err(|error| error.to_string())
         .and_then(|()| confine(&limits).map_err(|error| error.to_string()))
@@ -29,7 +29,7 @@ pub(super) fn main(unsandboxed: bool) -> ExitCode {
     match compiled {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Whoever started it reads this; there is nobody else to tell.
+            // Only the parent process reads this.
             write!(io::stderr(), "{error}").ok();
             ExitCode::FAILURE
         }

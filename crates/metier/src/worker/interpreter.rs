@@ -1,6 +1,6 @@
 //! `metier __starlark` and `metier __js`: this program as the room of one skill that we interpret.
 //!
-//! Started by a session, never by a person. It shuts itself in before it reads a byte of the skill; then it talks over its pipes
+//! Started by a session, never by a person. It sandboxes itself before it reads a byte of the skill; then it talks over its pipes
 //! until they are closed.
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 use metier_host::sandbox::{WorkerLimits, confine};
 use metier_sdk::worker::WorkerServeError;
 
-/// What is read at once.
+/// How many bytes are read at once.
 const CHUNK: usize = 64 * 1024;
 
 /// Serves one skill. `prepare` does what the sandbox would prevent later: an interpreter looks around when it is first used.
@@ -39,7 +39,7 @@ pub(super) fn main(
     match served {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            // Whoever started it reads this; there is nobody else to tell.
+            // Only the parent process reads this.
             writeln!(io::stderr(), "{error}").ok();
             ExitCode::FAILURE
         }

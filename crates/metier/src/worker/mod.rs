@@ -1,6 +1,6 @@
 //! This program as the worker of one skill.
 //!
-//! Code of skills never runs in the process that activates them. A session starts its own program again, with a word that says what to be: the
+//! Code of skills never runs in the process that activates them. A session starts its own program again, with a word for the role: the
 //! launcher that puts up the sandbox, an interpreter, the compiler of WebAssembly, the process of a native library. A program that embeds metier
 //! does the same with itself, so its `main` begins with [`run_if_worker`].
 

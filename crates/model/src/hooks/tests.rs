@@ -134,7 +134,7 @@ fn what_is_wrong_with_a_hook_has_a_place_and_is_never_an_error() {
 }
 
 #[test]
-fn a_description_that_says_nothing_does_not_disable_a_handler_of_openclaw() {
+fn an_empty_description_does_not_disable_a_handler_of_openclaw() {
     for text in ["# A hook\n", "---\nname: h\ndescription: d\n---\n", ""] {
         let files = [
             ("hooks/openclaw/HOOK.md", text),
@@ -284,7 +284,7 @@ fn commands_come_from_the_manifest_and_from_a_file() {
 }
 
 #[test]
-fn every_command_that_is_not_run_is_told_of() {
+fn every_command_that_is_not_run_is_reported() {
     for (text, expected) in [
         ("[]", "hook-form"),
         ("{}", "hook-form"),
@@ -386,7 +386,7 @@ fn nothing_makes_it_panic() {
 }
 
 #[test]
-fn a_limit_that_is_reached_is_told_of() {
+fn a_limit_that_is_reached_is_reported() {
     let one = r#"{"command": "true"}"#;
     let many = vec![one; 150].join(", ");
     let text = format!(r#"{{"hooks": {{"Stop": [{{"hooks": [{many}]}}]}}}}"#);

@@ -14,6 +14,8 @@
 //! f() { rm x; }                       →  NotUnderstood { what: Parenthesis, at: 1 }
 //! ```
 //!
+//! The scanner reads shell with another grammar, which never gives up; its tests compare the two on every text that is accepted here.
+//!
 //! Commands are in the order in which they start to run: those of a substitution before the command that uses it.
 //!
 //! **Start reading at** `parser.rs` for commands, then `word.rs` for quoting, then `programs.rs`.
@@ -332,7 +334,7 @@ impl SimpleCommand {
         self.words.first()?.literal()
     }
 
-    /// Whether the program runs (some of) its arguments, so that its name says little: `env`, `sh -c`, `xargs`. Also
+    /// Whether the program runs (some of) its arguments, so that its name reveals little: `env`, `sh -c`, `xargs`. Also
     /// true if the program is not known.
     #[must_use]
     pub fn runs_arguments(&self) -> bool {

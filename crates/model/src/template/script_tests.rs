@@ -133,7 +133,7 @@ fn references_fit_their_quoting() {
 }
 
 #[test]
-fn no_words_are_no_word() {
+fn an_empty_text_has_no_words() {
     assert_eq!(body("gh pr view $ARGUMENTS --x", &[]), "gh pr view  --x");
     assert_eq!(body("gh x$ARGUMENTS", &[]), "gh x\"\"");
     assert_eq!(body("gh $ARGUMENTS#x", &[]), "gh \"\"#x");
@@ -270,7 +270,7 @@ fn places_without_a_safe_reference_are_refused() {
 }
 
 #[test]
-fn a_refusal_says_what_to_write() {
+fn a_refusal_shows_what_to_write() {
     assert_eq!(
         refused("echo '$ARGUMENTS'").to_string(),
         "`$ARGUMENTS` is in single quotes, where a shell expands nothing: use double quotes, or write \

@@ -171,7 +171,7 @@ fn lines_that_look_like_commands_are_known() {
 
 // case 79
 #[test]
-fn what_is_no_command() {
+fn text_that_is_not_a_command() {
     for body in [
         "![image](x.png)",
         "!important, read this",

@@ -94,7 +94,7 @@ fn chunks(text: &str) -> Vec<FieldChunk<'_>> {
             Some(last) if last.key.is_some() && key.is_none() && continues(line, last.text) => {
                 last.extend(text, end, last.formed == last.text.len());
             }
-            Some(last) if key.is_none() && !commented && last.goes_on_with(line) => {
+            Some(last) if key.is_none() && !commented && last.continues_with(line) => {
                 last.extend(text, end, false);
             }
             _ if blank => {}
@@ -135,7 +135,7 @@ impl<'a> FieldChunk<'a> {
     }
 
     /// Whether a line in the first column continues this entry's sentence.
-    fn goes_on_with(&self, line: &str) -> bool {
+    fn continues_with(&self, line: &str) -> bool {
         self.key.is_some_and(|key| PROSE.contains(&key)) && !is_mark(line)
     }
 }

@@ -104,7 +104,7 @@ fn only_sentences_continue_and_only_up_to_a_heading() {
 }
 
 #[test]
-fn a_comment_is_no_part_of_a_repaired_value() {
+fn a_comment_is_not_part_of_a_repaired_value() {
     repaired("description: Reads: all\n# a comment\n", "Reads: all");
 }
 

@@ -45,7 +45,7 @@ fn a_document_end_without_another_document_is_fine() {
 
 // case 49
 #[test]
-fn a_directive_is_passed_over_aloud() {
+fn a_directive_is_skipped_with_a_warning() {
     let text = file("%YAML 1.1\nname: x\ndescription: no\n");
     assert_eq!(&*loaded(&text).card.description, "no");
     assert!(parsed(&text, Strictness::Strict).manifest.is_none());
@@ -147,7 +147,7 @@ fn a_second_block_in_the_body_names_nothing() {
 
 // case 51
 #[test]
-fn what_has_no_frontmatter_says_so() {
+fn missing_frontmatter_is_reported() {
     for text in [
         "",
         "\u{feff}",
@@ -168,7 +168,7 @@ fn what_has_no_frontmatter_says_so() {
 
 // case 50, 51
 #[test]
-fn what_is_never_closed_says_so() {
+fn unclosed_frontmatter_is_reported() {
     for text in [
         "---",
         "---\n",
@@ -182,7 +182,7 @@ fn what_is_never_closed_says_so() {
 
 // case 50, 51
 #[test]
-fn what_is_closed_by_more_than_three_hyphens_says_so() {
+fn frontmatter_closed_by_more_than_three_hyphens_is_reported() {
     for close in ["---# Heading", "---text", " --- ", "----", "--- # end"] {
         let text = format!("---\nname: x\ndescription: d\n{close}\n");
         check(&text, Warns("delimiter-text"), Refused("delimiter-text"));

@@ -276,7 +276,7 @@ fn a_model_is_shown_no_hidden_characters() {
 
 // case 60
 #[test]
-fn a_byte_order_mark_inside_of_a_text_hides_nothing() {
+fn a_byte_order_mark_inside_a_text_hides_nothing() {
     assert_eq!(text::without_hidden("a\u{feff}b"), "ab");
 }
 

@@ -65,7 +65,7 @@ fn names_disagree_also_behind_blank_lines() {
 
 // case 45, 52
 #[test]
-fn a_second_name_in_the_body_file_is_not_passed_over() {
+fn a_second_name_in_the_body_file_is_reported() {
     let md = "---\nname: x\nname: y\ndescription: e\n---\nbody\n";
     assert!(both(MANIFEST, md, Strictness::Lenient).manifest.is_none());
 }

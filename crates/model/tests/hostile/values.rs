@@ -270,7 +270,7 @@ fn a_list_of_tools_has_an_end() {
 
 // case 55
 #[test]
-fn what_is_no_tool_is_reported_and_kept() {
+fn an_invalid_tool_is_reported_and_kept() {
     for value in ["Bash(", "Rea*", "\"Read Wr;te\"", "[Read, \"!x\"]"] {
         let text = with(&format!("allowed_tools: {value}\n"));
         is(Warns("tool-form"), &text, Strictness::Lenient);

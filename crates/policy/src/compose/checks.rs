@@ -52,7 +52,7 @@ pub(super) fn can_write(set: &MemberSet<'_>, tools: &ToolPolicy) -> bool {
     writing.any(|tool| tools.offers(tool)) || set.skills.iter().any(by_code)
 }
 
-/// A condition of a skill in prose: the model is told to keep it, and no program checks it.
+/// A condition of a skill in prose: the model is asked to keep it, and no program checks it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unchecked {
     /// The name of the skill with the condition.

@@ -2,22 +2,22 @@
 #![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::{
-    collections::BTreeSet,
+    collections::BTreeMap,
     fs,
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
     time::{Duration, Instant, SystemTime},
 };
 
-use metier_catalog::{CatalogEntry, DiscoveryLimits, DiscoveryOptions, Root, Snapshot, discover};
+use metier_catalog::{CatalogEntry, DiscoveryLimits, DiscoveryOptions, Root, discover};
 use metier_config::Config;
 use metier_model::{Os, Source, Strictness};
 use metier_policy::{ActMeter, Facts, GrantTerms, Headless, Rates};
 use metier_runtime::{
-    Inventory,
+    AdmittedSnapshot, Inventory,
     approvals::{Approvals, AskedQuestions},
     live::{CallTimeouts, Runtime},
-    scanning::{KnownVerdict, NoKnownVerdicts, ScanConsequence, Scanner},
+    scanning::{KnownVerdict, NoKnownVerdicts, Scanner},
     skill_environment::{HostEnvironment, SkillEnvironment},
     survey,
 };
@@ -98,8 +98,8 @@ pub(crate) struct Stage {
 pub(crate) struct Judging {
     config: Arc<Config>,
     scanner: Scanner,
-    /// Digests of the skills that were scanned.
-    scanned: Mutex<BTreeSet<String>>,
+    /// The verdicts on the skills that were scanned, by digest.
+    scanned: Mutex<BTreeMap<String, KnownVerdict>>,
     /// How long the last judgement took.
     took: Mutex<Duration>,
 }
@@ -115,24 +115,20 @@ impl Judging {
     }
 
     /// As the program does: every byte is read and hashed, and the same bytes are scanned once.
-    fn judge(&self, entry: &CatalogEntry) -> Result<Snapshot, String> {
+    fn judge(&self, entry: &CatalogEntry) -> Result<AdmittedSnapshot, String> {
         let start = Instant::now();
         let held = self.scanner.snapshot(entry);
         let held = held.map_err(|error| error.to_string())?;
-        let digest = held.digest.to_string();
         let mut scanned = self.scanned.lock().unwrap_or_else(PoisonError::into_inner);
-        if !scanned.contains(&digest) {
+        let known = scanned.entry(held.digest.to_string()).or_insert_with(|| {
             let (report, _) = self.scanner.scan_snapshot(entry, &held);
             // A compiled program can't be scanned; users have to accept it.
             let is_program = entry.name() == "compiled";
-            let known = KnownVerdict::of(&report).judged(&self.config, || is_program);
-            if known.stance == ScanConsequence::Blocked {
-                return Err(format!("it is blocked: {}", known.message));
-            }
-            scanned.insert(digest);
-        }
+            KnownVerdict::of(&report).judged(&self.config, || is_program)
+        });
+        let admitted = AdmittedSnapshot::with_verdict(held, known);
         *self.took.lock().unwrap_or_else(PoisonError::into_inner) = start.elapsed();
-        Ok(held)
+        admitted.ok_or_else(|| format!("it is blocked: {}", known.message))
     }
 }
 

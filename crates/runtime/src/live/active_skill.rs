@@ -26,7 +26,7 @@ pub(crate) struct Active {
     pub(super) worker: Arc<GrantedSkill>,
     /// Its code, if it has any. Taken while it works.
     pub(super) session: Guarded<Option<Box<dyn SkillProcess>>>,
-    /// What its code is confined by, once it was started.
+    /// The sandbox of its code, once it was started.
     pub(super) confinement: Guarded<Option<&'static str>>,
     pub(super) contributions: Contributions,
     pub(super) tools: Vec<Tool>,
@@ -37,7 +37,7 @@ pub(crate) struct Active {
     /// The chain of skills that invoked it, outermost first.
     pub(super) callers: Vec<String>,
     pub(super) said: Guarded<Vec<SkillLine>>,
-    /// What is wrong with its hooks, though it is active.
+    /// Problems with its hooks; the skill is active anyway.
     pub(super) broken_hooks: Guarded<Vec<String>>,
 }
 

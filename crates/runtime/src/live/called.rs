@@ -9,20 +9,20 @@ use metier_sdk::wire::ToolOutput;
 use metier_store::Receipt;
 use serde_json::{Map, Value};
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub struct Called {
     /// The output of the tool or workflow.
     pub output: Value,
     /// Whether it went wrong.
     pub is_error: bool,
-    /// What was done and refused for it: the newest, if it was much.
+    /// The receipts of its acts and refusals; the newest ones, if there are many.
     pub receipts: Vec<Receipt>,
     /// How many receipts there are besides.
     pub receipts_left_out: u64,
-    /// What skills wrote to their logs meanwhile.
+    /// Lines that skills logged during the call.
     pub said: Vec<SkillLine>,
-    /// What it answered before a hook changed that.
+    /// Its result before a hook changed it.
     pub(super) before_hooks: Option<ToolOutput>,
 }
 

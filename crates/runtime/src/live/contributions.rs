@@ -67,7 +67,7 @@ pub struct ScannerResult {
     pub skill: String,
     /// Name of the scanner.
     pub scanner: String,
-    /// What it found, or why it did not look.
+    /// Its findings, or the reason why it did not run.
     pub found: Result<Vec<FoundByScanner>, String>,
 }
 
@@ -90,7 +90,7 @@ impl Runtime {
         self.dispatch(HookPhase::ConversationStart, event).map(drop)
     }
 
-    /// What active skills add to the system prompt: the prompt files of skills whose text was not given out otherwise, each within its own
+    /// The additions of active skills to the system prompt: the prompt files of skills whose text was not given out otherwise, each within its own
     /// limit, then what hooks inject. The hooks read the message that the turn answers, and the prompt files of all active skills.
     ///
     /// # Errors
@@ -180,7 +180,7 @@ impl Runtime {
     }
 }
 
-/// What came of a tool, in one line.
+/// The result of a tool, in one line.
 pub(super) fn shown(output: &Value) -> String {
     output
         .as_str()

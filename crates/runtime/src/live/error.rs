@@ -73,7 +73,7 @@ pub enum CallError {
     Answer {
         /// Name of the skill.
         skill: String,
-        /// What is wrong with the response.
+        /// The problem with the response.
         reason: String,
     },
     /// It can't be written down.

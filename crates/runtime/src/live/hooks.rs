@@ -7,7 +7,7 @@ use metier_model::Source;
 use metier_sdk::HookPhase;
 use serde_json::Value;
 
-/// What a phase lets a hook do.
+/// The effects that a phase allows a hook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum May {
     /// The hook changes nothing.
@@ -112,7 +112,7 @@ fn others(phase: HookPhase, before: &Value, answer: &Value, allowed: &[&str]) ->
     })
 }
 
-/// Whose hooks come first: what came with the program, what others brought, the user, the project, this run.
+/// The order of hooks: built-in skills, other folders, the user, the project, this run.
 pub(super) const fn rank(source: Source) -> u8 {
     match source {
         Source::Builtin => 0,

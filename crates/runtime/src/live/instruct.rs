@@ -14,11 +14,11 @@ use crate::{
     skill_environment::{SkillEnvironment, identity},
 };
 
-/// Whose a receipt is that belongs to no skill.
+/// The name in receipts that belong to no skill.
 const PROGRAM: &str = "metier";
 
 impl Runtime {
-    /// What is at hand, and who decides.
+    /// The environment of skills, and the approver.
     #[must_use]
     pub fn premises(&self) -> &SkillEnvironment {
         &self.environment
@@ -41,7 +41,8 @@ impl Runtime {
 
     pub(super) fn loaded(&self, entry: &CatalogEntry) -> Result<LoadedSkill, ActivateError> {
         self.usable(entry)?;
-        let held = (self.judge)(entry).map_err(ActivateError::Unusable)?;
+        let admitted = (self.judge)(entry).map_err(ActivateError::Unusable)?;
+        let held = admitted.into_snapshot();
         if !self.ledger.lock().pin(&entry.name(), held.digest) {
             return Err(ActivateError::Changed);
         }

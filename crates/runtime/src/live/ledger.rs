@@ -14,7 +14,7 @@ const PER_SKILL: usize = 5_000;
 /// How much of all of them.
 const IN_ALL: usize = 25_000;
 
-/// What a session knows of the skills in it.
+/// The state of the skills of a session.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     pinned: BTreeMap<String, Digest>,
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_attached_keeps_to_its_limits_and_says_what_was_cut() {
+    fn attached_texts_keep_to_their_limits_and_report_cuts() {
         let mut ledger = Ledger::default();
         let long = "one two three four five six seven eight nine ten\n".repeat(2_000);
         for number in 0..7 {

@@ -35,7 +35,7 @@ mod tools;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
 
-use metier_catalog::{CatalogEntry, Snapshot};
+use metier_catalog::CatalogEntry;
 use metier_host::backend::{ProcessEvent, SkillProcessError};
 use metier_model::text::shell_word;
 use metier_schema::{BoundedSchema, SchemaMisfit};
@@ -47,6 +47,7 @@ use metier_store::{Receipt, ReceiptOutcome, StoreError};
 use serde_json::{Value, json};
 
 use crate::{
+    AdmittedSnapshot,
     approvals::ActRecord,
     granted_skill::{ActError, DelegateError, undone},
     guarded::Guarded,
@@ -101,7 +102,7 @@ pub struct CallTimeouts {
 }
 
 /// Scans a skill and returns its bytes, or the reason why it is blocked.
-pub type Judge = Arc<dyn Fn(&CatalogEntry) -> Result<Snapshot, String> + Send + Sync>;
+pub type Judge = Arc<dyn Fn(&CatalogEntry) -> Result<AdmittedSnapshot, String> + Send + Sync>;
 
 /// One session with skills.
 pub struct Runtime {
@@ -133,8 +134,7 @@ pub struct Runtime {
 impl Runtime {
     /// A session in which nothing is active yet.
     ///
-    /// Whoever builds one decides with `judge` which bytes are used: the library `metier` builds it with its scanner, and gives out neither the
-    /// constructor nor the value. Other callers are tests and benchmarks.
+    /// `judge` returns bytes only as an [`AdmittedSnapshot`], which a verdict makes: no caller can activate unscanned bytes by mistake.
     #[must_use]
     pub fn new(
         environment: SkillEnvironment,
@@ -332,7 +332,7 @@ impl Runtime {
     /// Deactivates a skill, and takes back all that it contributed.
     ///
     /// # Errors
-    /// When it is not active, or when that can't be written down; it is gone nevertheless.
+    /// When it is not active, or when that can't be written down; it is removed anyway.
     pub fn deactivate(&self, name: &str) -> Result<Vec<Receipt>, CallError> {
         let active = self.get(name)?;
         let closed = self.close(&active);
@@ -349,7 +349,7 @@ impl Runtime {
     /// Deactivates everything, the newest first.
     ///
     /// # Errors
-    /// When it can't be written down; everything is gone nevertheless.
+    /// When it can't be written down; everything is removed anyway.
     pub fn end(&self) -> Result<(), CallError> {
         let names: Vec<String> = self.names();
         let mut all = Ok(());
@@ -377,7 +377,7 @@ impl Runtime {
             .collect()
     }
 
-    /// What one active skill contributes.
+    /// The contributions of an active skill.
     ///
     /// # Errors
     /// When it is not active.
@@ -727,7 +727,7 @@ impl Runtime {
     }
 }
 
-/// What the code of a skill gets to know about a call.
+/// The facts about a call that the code of a skill gets.
 fn tool_params(tool: &str, input: &Value, session: &str) -> Value {
     json!({ "name": tool, "input": input, "session": session })
 }

@@ -67,7 +67,7 @@ fn is_in(names: &[&str], tool: &str) -> bool {
     names.iter().any(|name| name.eq_ignore_ascii_case(tool))
 }
 
-/// What a tool is called by others.
+/// The name of a tool outside its skill.
 #[must_use]
 pub fn full_name(skill: &str, source: Source, tool: &str) -> String {
     match source {
@@ -143,7 +143,7 @@ mod tests {
 
     // case 137
     #[test]
-    fn nobody_stands_in_the_place_of_a_core_tool() {
+    fn no_skill_replaces_a_core_tool() {
         for name in ["read", "Shell", "GREP", "speckit", "OpenCode"] {
             assert_eq!(
                 named("a", Source::Inline, &[spec(name)]),

@@ -202,7 +202,7 @@ fn an_untrusted_skill_is_blocked_and_shadows_nothing() {
 }
 
 #[test]
-fn an_untrusted_skill_says_why_it_is_blocked() {
+fn an_untrusted_skill_shows_why_it_is_blocked() {
     let inventory = stock(vec![skill(UNTRUSTED, "s", "")]);
     let skill = inventory.find("s").unwrap();
     assert_eq!(
@@ -217,7 +217,7 @@ fn an_untrusted_skill_says_why_it_is_blocked() {
 }
 
 #[test]
-fn a_pinned_version_trusts_nobody() {
+fn a_pinned_version_grants_no_trust() {
     let pinned = config("[skills.entries.s]\nversion = \"9.0.0\"\n");
     let inventory = stock_with(
         vec![
@@ -238,7 +238,7 @@ fn always_does_not_skip_trust() {
 }
 
 #[test]
-fn a_selection_trusts_nobody() {
+fn a_selection_grants_no_trust() {
     let inventory = stock_with(vec![skill(UNTRUSTED, "s", "")], &Config::default(), &["s"]);
     let skill = inventory.find("s").unwrap();
     assert_eq!((skill.status, skill.selected), (Status::Blocked, true));
@@ -387,7 +387,7 @@ fn a_missing_optional_dependency_is_a_warning() {
 }
 
 #[test]
-fn what_can_not_be_used_satisfies_nobody() {
+fn an_unusable_skill_satisfies_no_dependency() {
     let off = config("[skills.entries.b]\nenabled = false\n");
     for (there, config) in [
         (skill(UNTRUSTED, "b", ""), Config::default()),
@@ -406,7 +406,7 @@ fn a_blocked_or_disabled_skill_stays_what_it_is_when_a_dependency_is_missing() {
 }
 
 #[test]
-fn circles_are_reported_once_and_block_nobody() {
+fn circles_are_reported_once_and_block_no_skill() {
     let inventory = stock(vec![
         needs(USER, "a", "{name: b}"),
         needs(USER, "b", "{name: c}"),
@@ -436,7 +436,7 @@ fn a_circle_is_described_alike_in_any_order() {
 }
 
 #[test]
-fn a_thousand_skills_in_a_circle_are_no_problem() {
+fn a_thousand_skills_in_a_circle_are_listed() {
     let entries = (0..1000)
         .map(|number| {
             needs(

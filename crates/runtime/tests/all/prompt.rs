@@ -66,7 +66,7 @@ fn parsed(xml: &str) -> Vec<[String; 3]> {
                                 .to_owned(),
                         );
                     }
-                    _ => panic!("an element that nobody wrote: {names:?}"),
+                    _ => panic!("an unexpected element: {names:?}"),
                 }
                 path.pop();
                 value.clear();
@@ -218,7 +218,7 @@ fn a_folder_name_smuggles_nothing_into_a_prompt() {
 // ---- Which skills are listed ----
 
 #[test]
-fn only_usable_skills_are_told_about() {
+fn only_usable_skills_are_listed() {
     let off = config("[skills.entries.off]\nenabled = false\n");
     let entries = vec![
         skill(USER, "ready", ""),

@@ -15,7 +15,7 @@ const LOGS: &[&str] = &["/var/log", "/var/audit", "/library/logs"];
 pub(super) fn covers_tracks(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], spoken: &str) {
     let deleted = acts.iter().find(|act| {
         act.kind == ActKind::Delete
-            && is_told(scanner, act)
+            && is_instructed(scanner, act)
             && LOGS.iter().any(|folder| {
                 let path = act.subject.to_ascii_lowercase();
                 path.starts_with(folder)
@@ -34,7 +34,7 @@ pub(super) fn covers_tracks(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct],
 pub(super) fn open_to_planting(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct]) {
     let permits = || {
         acts.iter()
-            .filter(|act| act.kind == ActKind::Permit && is_told(scanner, act))
+            .filter(|act| act.kind == ActKind::Permit && is_instructed(scanner, act))
     };
     let opened = permits().find(|act| {
         let words = || act.subject.split_whitespace();
@@ -53,7 +53,7 @@ pub(super) fn open_to_planting(scanner: &mut SkillScanner<'_>, acts: &[ProgramAc
     }
 }
 
-fn is_told(scanner: &SkillScanner<'_>, act: &ProgramAct) -> bool {
+fn is_instructed(scanner: &SkillScanner<'_>, act: &ProgramAct) -> bool {
     scanner
         .origins
         .get(act.site.unit as usize)

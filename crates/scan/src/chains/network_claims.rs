@@ -228,7 +228,7 @@ const ATTACKS: &[&str] = &[
     "PAYLOAD",
 ];
 
-/// Data goes to `exfil.somebody.net`, in a skill that is not about attacks: manuals for testers often use such names.
+/// Data goes to `exfil.example.net`, in a skill that is not about attacks: manuals for testers often use such names.
 pub(super) fn named_for_harm(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], spoken: &str) {
     let sent = acts.iter().find(|act| {
         matches!(act.kind, ActKind::Send | ActKind::Fetch)

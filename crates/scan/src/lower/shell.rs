@@ -9,6 +9,9 @@
 //!   Call sudo [Call bash []]  input: Call curl ["-s", Name URL]
 //! ```
 //!
+//! `metier_model::shell` reads command lines too, for permissions. It refuses what it is not sure of, and a scanner can't: a script that is refused is
+//! a script that was not scanned. On what both accept, `differential_tests` compares them.
+//!
 //! Scripts are hostile. Three limits apply, and none of them hides anything: what is nested deeper than [`DEPTH`] is
 //! lowered as separate statements; a text that makes the parser read the same bytes again and again is cut into
 //! lines; and what is left when the parser has done [`STEPS`] for the whole text, or is above [`LIMIT`], is not read, which
@@ -17,6 +20,8 @@
 mod calls;
 mod commands;
 mod control;
+#[cfg(test)]
+mod differential_tests;
 mod expansions;
 mod flow;
 mod repair;
@@ -165,8 +170,7 @@ fn lowered(
     let Some(tree) = parse(&plain(text), wary, left) else {
         return false;
     };
-    if tree.root_node().has_error()
-        && let Some(better) = repair::mend(text, &tree)
+    if let Some(better) = repair::repaired(text, &tree)
         && let Some(tree) = parse(&plain(&better), wary, left)
     {
         walk(&better, &tree, base, level, left, program);

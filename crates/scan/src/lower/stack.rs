@@ -18,7 +18,7 @@ const BASE: usize = 2 * 1024 * 1024;
 
 /// Runs `work` on `input` with `needed` bytes of stack; `None` if there is no such stack.
 ///
-/// `input` is leaked when no thread can be had: dropping it here could overflow the stack.
+/// `input` is leaked when no thread can be started: dropping it here could overflow the stack.
 pub(super) fn with_stack<I: Send, T: Send>(
     needed: usize,
     input: I,

@@ -451,7 +451,7 @@ fn language_and_code_are_plausible() {
 }
 
 #[test]
-fn repetition_without_end_is_fast() {
+fn endless_repetition_is_fast() {
     // The bound is wide because machines are busy; what is quadratic takes hours, not seconds.
     let large = ["A", "%", "\\x", "\u{200b}"];
     for unit in [

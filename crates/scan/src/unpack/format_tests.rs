@@ -164,7 +164,7 @@ fn a_notebook_gives_up_its_cells() {
 }
 
 #[test]
-fn a_pdf_tells_what_it_does() {
+fn the_actions_of_a_pdf_are_found() {
     let found = pdf(&sample_pdf());
     assert_eq!(
         found.scripts,
@@ -189,7 +189,7 @@ fn a_pdf_tells_what_it_does() {
 }
 
 #[test]
-fn a_pickle_tells_what_it_calls() {
+fn the_calls_of_a_pickle_are_found() {
     let found = pickle(&sample_pickle());
     assert!(found.complete);
     let imports: Vec<(&str, &str, bool)> = found
@@ -213,7 +213,7 @@ fn a_pickle_tells_what_it_calls() {
 }
 
 #[test]
-fn repetition_without_end_is_fast() {
+fn endless_repetition_is_fast() {
     for unit in [
         "<a \">\" ",
         "<a '",

@@ -214,7 +214,7 @@ fn a_hostile_archive_is_refused() {
 }
 
 #[test]
-fn bytecode_tells_what_it_mentions() {
+fn the_names_in_bytecode_are_found() {
     let inner = code(&[short("id"), vec![b'N']], &["system"]);
     let bytes = pyc_312(
         1,

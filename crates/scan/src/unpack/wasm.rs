@@ -123,7 +123,7 @@ mod tests {
     fn what_does_not_add_up_is_not_complete() {
         assert!(!complete(b"\0asm"));
         assert!(!complete(b"\0asm\x02\0\0\0"));
-        // Longer than the file, and followed by something that is no section.
+        // Longer than the file, and followed by something that is not a section.
         assert!(!complete(&module(11, 9, b"12345678")));
         assert!(!complete(&module(11, 7, b"12345678")));
         assert!(!complete(&module(14, 0, b"")));

@@ -228,7 +228,7 @@ pub(super) fn shown(text: &str) -> String {
     crate::skill_triggers::shown(text.split('\n').next().unwrap_or_default())
 }
 
-/// Whether a clause begins like a user story and goes on like one.
+/// Whether a clause begins and continues like a user story.
 pub(super) fn is_story(clause: &Clause<'_>) -> bool {
     let plain: Vec<&str> = clause
         .words

@@ -115,7 +115,7 @@ fn the_best_request_decides_and_a_denial_ends_it() {
 }
 
 #[test]
-fn what_stands_before_says_what_it_is() {
+fn the_text_before_a_block_decides_its_kind() {
     check(
         "The button flickers. Can you fix it?",
         true,
@@ -154,7 +154,7 @@ fn what_stands_before_says_what_it_is() {
 }
 
 #[test]
-fn what_was_named_beside_the_task_says_what_it_is() {
+fn values_beside_the_task_are_named_in_the_reasons() {
     let files = |files| NamedBesideTask {
         files,
         languages: &[],
@@ -171,7 +171,7 @@ fn what_was_named_beside_the_task_says_what_it_is() {
 }
 
 #[test]
-fn a_task_that_is_too_long_says_so() {
+fn a_task_that_is_too_long_is_reported() {
     let long = format!("fix the bug {}", "x ".repeat(20_000));
     check(&long, true, "only the first 20000 characters were read");
     check("fix the ` bug", true, "`bug` is code");
@@ -201,7 +201,7 @@ fn named(name: &str) -> RuleSubject<'_> {
 }
 
 #[test]
-fn coding_requires_the_pipeline_and_says_so() {
+fn coding_requires_the_pipeline_and_reports_it() {
     for name in CODING_PIPELINE {
         let found = rules(true).matches(&named(name));
         assert_eq!(found[0].signal, Signal::Rule);
@@ -215,7 +215,7 @@ fn coding_requires_the_pipeline_and_says_so() {
 }
 
 #[test]
-fn a_pipeline_that_lacks_something_says_what_and_what_to_do() {
+fn an_incomplete_pipeline_reports_what_is_missing_and_what_to_do() {
     assert_eq!(Incomplete::check(|_| None), None);
     let lack = |name: &'static str| Lack {
         name,

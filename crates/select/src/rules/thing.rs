@@ -156,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_are_no_words_have_a_shape() {
+    fn tokens_that_are_not_words_have_a_shape() {
         let table: &[(&str, Option<ThingShape>)] = &[
             ("src/main.rs", Some(ThingShape::Source)),
             ("nginx.conf", Some(ThingShape::Source)),

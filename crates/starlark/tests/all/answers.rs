@@ -108,7 +108,7 @@ fn a_scanner_finds_something() {
 }
 
 #[test]
-fn what_nobody_registered_is_not_there() {
+fn unregistered_names_do_not_exist() {
     for (method, params, expected) in [
         (
             "tool/execute",
@@ -140,7 +140,7 @@ fn what_nobody_registered_is_not_there() {
 }
 
 #[test]
-fn what_is_no_request_is_answered_all_the_same() {
+fn an_invalid_request_is_answered() {
     let first = Session::new("").tool("t", json!({})).run_as_is();
     assert_eq!(
         (first.code(), first.complaint()),
@@ -201,7 +201,7 @@ fn shutdown_is_the_end() {
 }
 
 #[test]
-fn a_line_without_end_is_the_end() {
+fn an_endless_line_ends_the_session() {
     let transcript = Session::new("").line("x".repeat(MAX_FRAME + 1)).run();
     assert!(matches!(
         transcript.end,
@@ -236,7 +236,7 @@ fn while_a_call_waits_the_host_may_say_something_else() {
         "this skill is busy: it handles one call at a time"
     );
     assert_eq!(*busy.output(), "b");
-    // Somebody else's cancellation and answers are not ours.
+    // Cancellations and answers of other requests are ignored.
     let others = waiting()
         .line(r#"{"method":"cancel","params":{"id":77}}"#)
         .line(r#"{"id":99,"result":{"content":"c"}}"#)

@@ -371,7 +371,7 @@ fn an_unset_variable_is_its_default() {
 }
 
 #[test]
-fn logging_waits_for_nobody() {
+fn logging_never_waits() {
     let transcript =
         body("log(\"a\")\nlog(\"b\", level = \"warn\")\nprint(\"c\", 1, [None])\nreturn 1").run();
     let lines: Vec<(&str, &str)> = transcript

@@ -85,7 +85,7 @@ fn what_grows_step_by_step_ends() {
 
 // case 142
 #[test]
-fn a_source_that_is_too_deep_is_not_looked_at() {
+fn a_source_that_is_too_deep_is_not_parsed() {
     for source in [
         format!("x = {}1{}", "(".repeat(100_000), ")".repeat(100_000)),
         format!("x = {}1{}", "[".repeat(100_000), "]".repeat(100_000)),

@@ -10,7 +10,7 @@ fn complaint(session: Session) -> String {
 }
 
 #[test]
-fn a_skill_says_what_it_contributes() {
+fn a_skill_declares_what_it_contributes() {
     let transcript = Session::new(
         r#"
 def handler(input):
@@ -185,7 +185,7 @@ fn load_finds_nothing_else() {
 }
 
 #[test]
-fn files_that_load_each_other_in_a_circle_are_told_so() {
+fn files_that_load_each_other_in_a_circle_are_reported() {
     let session = Session::new("load(\"a.star\", \"x\")")
         .file("a.star", "load(\"b.star\", \"x\")")
         .file("b.star", "\nload(\"//a.star\", \"x\")");
@@ -256,7 +256,7 @@ register_tool("t", "", t)
 }
 
 #[test]
-fn a_second_initialize_begins_anew() {
+fn a_second_initialize_starts_again() {
     let first = json!({"protocol": 1, "skill": "a", "directory": "", "entrypoint": "a.star",
         "sources": {"a.star": "x = 1\nregister_tool(\"t\", \"\", lambda input: x)"}});
     let second = json!({"protocol": 1, "skill": "b", "directory": "", "entrypoint": "b.star",
@@ -276,7 +276,7 @@ fn a_second_initialize_begins_anew() {
 }
 
 #[test]
-fn what_initialize_lacks_is_said() {
+fn missing_parts_of_initialize_are_reported() {
     let with = |params: serde_json::Value| Session::new("").call("initialize", params).run_as_is();
     let none = with(json!({"protocol": 1, "skill": "a", "directory": ""}));
     assert_eq!(

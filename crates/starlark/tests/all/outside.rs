@@ -11,7 +11,7 @@ use serde_json::json;
 
 const MARK: &str = "METIER_STARLARK_TEST_GUEST";
 
-/// The child. It does nothing when somebody runs all ignored tests.
+/// The child. It does nothing when all ignored tests are run.
 #[test]
 #[ignore = "run by the tests of this file"]
 fn guest() {

@@ -23,7 +23,7 @@ fn patterns_match_find_and_replace() {
 }
 
 #[test]
-fn a_pattern_that_is_none_says_why() {
+fn an_invalid_pattern_is_reported_with_the_reason() {
     assert!(complaint(r#"regex.matches("(", "x")"#).contains("regex.matches: regex parse error"));
     assert!(
         complaint(r#"regex.find(1, "x")"#)

@@ -43,7 +43,7 @@ impl Session {
             entrypoint: "skill.star",
             limits: StarlarkLimits::default(),
             lines: VecDeque::new(),
-            host: Box::new(|_, _| Err((code::FAILED, "nobody is here"))),
+            host: Box::new(|_, _| Err((code::FAILED, "there is no host"))),
             silent: false,
         }
     }

@@ -16,7 +16,7 @@ const TESTS: &str = r#"
 load("//skill.star", "double")
 
 def helper():
-    fail("nobody calls this")
+    fail("never called")
 
 def test_doubles():
     assert_eq(double(2), 4)

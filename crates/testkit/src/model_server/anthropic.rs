@@ -60,7 +60,7 @@ fn blocks(reply: &ModelReply) -> Vec<(Value, Vec<Value>)> {
     blocks
 }
 
-/// What is signed here nobody checks, only that it comes back.
+/// The signature is not verified; it only has to be sent back.
 const SIGNATURE: &str = "c2lnbmVk";
 
 /// The same in one document. Arguments that are no JSON can't be in one.

@@ -1,7 +1,7 @@
 //! Whether a request is one that the provider would take.
 //!
 //! The schemas say what a request looks like; what they can't say is here: the headers, and that roles and results
-//! follow from what stands before them.
+//! follow from the messages before them.
 
 use std::sync::OnceLock;
 
@@ -23,7 +23,7 @@ pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
 pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {
     let mut problems = headers(request, format, is_keyless);
     if request.json.is_null() {
-        problems.push("the body is no JSON".to_owned());
+        problems.push("the body is not JSON".to_owned());
         return problems;
     }
     let checked = schema(format).check(&request.json);
@@ -81,7 +81,7 @@ fn headers(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<
     let keys = ["x-api-key", "authorization"];
     let keys = keys.iter().filter(|name| request.header(name).is_some());
     if keys.count() > usize::from(!is_keyless) {
-        problems.push("it carries a key that nobody asked for".to_owned());
+        problems.push("it contains an unknown key".to_owned());
     }
     problems
 }

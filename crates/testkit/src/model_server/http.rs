@@ -24,7 +24,7 @@ pub struct Recorded {
     pub headers: Vec<(String, String)>,
     /// The bytes of the body.
     pub body: Vec<u8>,
-    /// The same, read; `null` when it is no JSON.
+    /// The body as JSON; `null` if it is not JSON.
     pub json: Value,
 }
 

@@ -1,7 +1,7 @@
-//! A model that says what a test wants it to say.
+//! A model with scripted answers.
 //!
 //! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
-//! differently each time; a mock inside of the client checks the mock. **Decision.** A real HTTP server on the loopback
+//! differently each time; a mock inside the client checks the mock. **Decision.** A real HTTP server on the loopback
 //! interface that speaks both wire formats, plays a script of [`ScriptedTurn`]s, one a request, and writes down every request.
 //! It is stricter than the providers are: a request that departs from their documented shape is answered with 400 and
 //! fails the test, as do a request too many and a turn that was never played.
@@ -205,7 +205,7 @@ impl ModelServer {
         self.problems()
     }
 
-    /// Stops without a look at what was played.
+    /// Stops without checking what was played.
     pub fn forget(mut self) {
         self.stop();
     }
@@ -283,7 +283,7 @@ impl ServerShared {
     fn serve(&self, mut stream: TcpStream) {
         let request = match http::read(&mut stream) {
             Ok(Some(request)) => request,
-            Ok(None) => return, // a connection without a request asks for nothing
+            Ok(None) => return, // an empty connection is fine
             Err(reason) => return self.problem(format!("not a request: {reason}")),
         };
         lock(&self.requests).push(request.clone());

@@ -109,7 +109,7 @@ fn a_server_that_is_dropped_fails_the_test() {
 }
 
 #[test]
-fn what_is_no_request_is_a_problem() {
+fn an_invalid_request_is_a_problem() {
     let problem = |bytes: &[u8]| {
         let server = ModelServer::start([]);
         exchange(&server, bytes);
@@ -131,10 +131,10 @@ fn what_is_no_request_is_a_problem() {
 }
 
 #[test]
-fn keys_that_nobody_asked_for_are_a_problem() {
+fn unknown_keys_are_a_problem() {
     let server = ModelServer::start_keyless([ScriptedTurn::text("never")]);
     assert!(post(&server, ProviderFormat::OpenAi, &hello()).starts_with("HTTP/1.1 400"));
-    assert!(server.problems_at_end()[0].contains("a key that nobody asked for"));
+    assert!(server.problems_at_end()[0].contains("an unknown key"));
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn two_tools_of_one_name_are_a_problem() {
 }
 
 #[test]
-fn roles_and_results_follow_from_what_stands_before() {
+fn roles_and_results_follow_from_earlier_messages() {
     let user = json!({ "role": "user", "content": "x" });
     let said = json!({ "role": "assistant", "content": "x" });
     let call = json!({ "role": "assistant", "content": [

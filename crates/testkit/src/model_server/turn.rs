@@ -34,7 +34,7 @@ impl std::fmt::Debug for Play {
     }
 }
 
-/// What a model says, before it is in a format.
+/// The answer of a model, before it is in a format.
 #[derive(Debug, Default)]
 pub(super) struct ModelReply {
     pub(super) thinking: String,
@@ -51,7 +51,7 @@ pub(super) struct ModelReply {
 pub(super) struct ScriptedCall {
     pub(super) id: String,
     pub(super) name: String,
-    /// As text, since a model may write what is no JSON.
+    /// As text, since a model can write something that is not JSON.
     pub(super) arguments: String,
 }
 
@@ -112,14 +112,14 @@ impl ScriptedTurn {
         self
     }
 
-    /// The tokens that it says it took: all that went in, all that came out, what of the input was cached.
+    /// The tokens that it reports: input, output, and cached input.
     pub fn usage(mut self, input: u64, output: u64, cached: u64) -> Self {
         let reply = self.reply();
         (reply.input, reply.output, reply.cached) = (input, output, cached);
         self
     }
 
-    /// An error, with what `Retry-After` says, if anything.
+    /// An error, with the value of `Retry-After`, if any.
     pub fn status(code: u16, retry_after: Option<&str>) -> Self {
         let after = retry_after.map(str::to_owned);
         Self::new(Play::Status { code, after })
@@ -144,7 +144,7 @@ impl ScriptedTurn {
         Self::new(Play::Computed(Box::new(compute)))
     }
 
-    /// Ends the connection after so many bytes of the body, without the mark that says it is complete.
+    /// Ends the connection after so many bytes of the body, without the mark of its end.
     pub fn cut_after(mut self, bytes: usize) -> Self {
         self.cut_after = Some(bytes);
         self

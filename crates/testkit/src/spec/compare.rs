@@ -163,7 +163,7 @@ fn protect(line: &str) -> String {
     format!("{mark}{line}")
 }
 
-/// Blanks at the end of a line decide a comparison and can't be seen.
+/// Spaces at the end of a line decide a comparison and can't be seen.
 fn show_blank_end(line: &str) -> String {
     let body = line.trim_end_matches(' ');
     format!("{body}{}", "·".repeat(line.len() - body.len()))

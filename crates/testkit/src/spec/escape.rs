@@ -1,4 +1,4 @@
-//! Characters that nobody can see: written as escapes in documents, in both directions.
+//! Invisible characters: written as escapes in documents, in both directions.
 
 /// `\x1b`, `\u{e0041}`, `\r` … → bytes. `\xNN` is a byte, so that invalid UTF-8 can be written too.
 pub(super) fn unescape(text: &str) -> Result<Vec<u8>, String> {

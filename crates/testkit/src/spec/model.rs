@@ -7,7 +7,7 @@ use crate::model_server::{ModelServer, Recorded, ScriptedTurn};
 
 pub(super) struct SpecModel {
     server: ModelServer,
-    /// How many requests were looked at.
+    /// How many requests were checked.
     seen: usize,
 }
 
@@ -84,7 +84,7 @@ fn turn(value: &Value) -> Result<ScriptedTurn, String> {
     })
 }
 
-/// A request as a document speaks of it.
+/// A request as a document describes it.
 fn shown(request: &Recorded) -> Value {
     let messages = request.json["messages"].as_array();
     let last = messages.and_then(|messages| messages.last());

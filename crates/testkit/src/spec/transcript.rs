@@ -85,7 +85,7 @@ fn command(
     let stdin = match words.iter().position(|word| bare(word, "<")) {
         None => None,
         Some(at) if at + 2 == words.len() => words.drain(at..).nth(1).map(|word| word.text),
-        Some(_) => return Err("`< FILE` stands at the end".to_owned()),
+        Some(_) => return Err("`< FILE` must be at the end".to_owned()),
     };
     if words.is_empty() {
         return Err("a `$` line without a program".to_owned());

@@ -1,4 +1,4 @@
-//! A line → words, as a shell would for the simple cases: blanks separate, quotes and backslashes protect.
+//! A line → words, as a shell would for the simple cases: spaces separate, quotes and backslashes protect.
 
 /// One word, and whether any part of it was protected (then it has no special meaning).
 #[derive(Debug, PartialEq, Eq)]

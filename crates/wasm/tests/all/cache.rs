@@ -61,7 +61,7 @@ fn it_is_compiled_once() {
 }
 
 #[test]
-fn what_was_touched_is_made_anew() {
+fn touched_pages_are_reset() {
     let temporary = tempfile::tempdir().unwrap();
     let folder = temporary.path().join("wasm");
     let cache = Cache::new(folder.clone());
@@ -138,7 +138,7 @@ fn what_was_loaded_does_not_change_with_its_file() {
     load();
     let kept = load();
     for file in files(&folder) {
-        // In place: whoever has mapped it would see it.
+        // In place: a process that has mapped it would see it.
         let length = fs::metadata(&file).unwrap().len();
         let zeros = vec![0; usize::try_from(length).unwrap()];
         fs::write(&file, zeros).unwrap();

@@ -109,7 +109,7 @@ fn memory_is_not_for_the_taking() {
 
 // case 140
 #[test]
-fn traps_are_told() {
+fn traps_are_reported() {
     let cases = [
         ("(unreachable)", "`unreachable` instruction executed"),
         ("(i64.load (i32.const -8))", "out of bounds memory access"),
@@ -185,7 +185,7 @@ fn an_allocator_that_lies_or_asks_is_found_out() {
 
 // case 141
 #[test]
-fn what_is_no_webassembly_is_not_run() {
+fn other_files_than_webassembly_are_not_run() {
     let load = |bytes: &[u8]| {
         let loaded = WasmProgram::load(
             bytes,
@@ -230,7 +230,7 @@ fn bombs_are_refused_or_compiled() {
 
 // case 139
 #[test]
-fn imports_that_nobody_offers_are_named() {
+fn unknown_imports_are_named() {
     let strange = r#"(module (import "env" "system" (func (param i32) (result i32))) (import "env" "exec" (func)) (func (export "_start")))"#;
     refused(
         strange,

@@ -44,7 +44,7 @@ fn a_thousand_instances_leave_nothing() {
     );
 }
 
-/// Places of the pool are used again, by whoever comes next, and pages stay where they are: what was written to them must not.
+/// Slots of the pool are used again by the next instance, and pages stay mapped: their content must not.
 #[test]
 fn an_instance_finds_memory_as_its_module_has_it() {
     let text = r#"{"result":1}"#;

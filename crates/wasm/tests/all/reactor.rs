@@ -93,7 +93,7 @@ fn initialize_is_called_first() {
 }
 
 #[test]
-fn what_exports_too_little_is_told_what_is_missing() {
+fn the_error_about_missing_exports_names_them() {
     refused("(module)", "exports neither `metier_answer` nor `_start`");
     let only =
         r#"(module (func (export "metier_answer") (param i32 i32) (result i64) (i64.const 0)))"#;

@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, generate::SchemaSettings, transform::Recursiv
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{Host, Outcome, nobody};
+use super::{Host, Outcome, unknown_part};
 use crate::wire::{
     Contributions, FoundByScanner, HookAnswer, HookSpec, RpcError, ScannedFile, ScannerSpec,
     ToolSpec, WorkflowSpec,
@@ -135,7 +135,7 @@ pub(super) fn find<'a, S, I, O>(
     let mut parts = parts.iter_mut();
     parts
         .find(|part| name(&part.spec) == wanted)
-        .ok_or_else(|| nobody(what, wanted))
+        .ok_or_else(|| unknown_part(what, wanted))
 }
 
 fn specs<S: Clone, I, O>(parts: &[Part<S, I, O>]) -> Vec<S> {

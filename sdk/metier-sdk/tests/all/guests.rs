@@ -44,7 +44,7 @@ fn keeps_to_the_transcript(name: &str, command: Command) {
 }
 
 #[test]
-fn too_much_is_refused_both_ways_and_harms_nobody() {
+fn too_much_is_refused_both_ways_and_harms_nothing() {
     for (name, command) in all() {
         let mut talk = Talk::new(name, command);
         let call = |text: &str, times: u8| {

@@ -77,7 +77,7 @@ fn desk() -> Desk {
 }
 
 #[test]
-fn a_plugin_registers_when_it_is_activated_and_says_who_it_is() {
+fn a_plugin_registers_when_it_is_activated_and_declares_its_identity() {
     let (mut skill, mut desk) = (Skill::of(Greeter::default()), desk());
     let answer = skill.answer("initialize", hello(), &mut desk).unwrap();
     assert_eq!(
@@ -91,7 +91,7 @@ fn a_plugin_registers_when_it_is_activated_and_says_who_it_is() {
 }
 
 #[test]
-fn a_skill_without_a_plugin_says_nothing_about_itself() {
+fn a_skill_without_a_plugin_has_no_identity() {
     let answer = Skill::new().answer("initialize", hello(), &mut desk());
     assert!(answer.unwrap().get("manifest").is_none());
 }
@@ -115,7 +115,7 @@ fn what_a_failed_activation_registered_does_not_stay() {
 }
 
 #[test]
-fn a_plugin_says_good_bye_once_and_its_failure_is_told() {
+fn a_plugin_is_deactivated_once_and_its_failure_is_reported() {
     let (mut skill, mut desk) = (Skill::of(Greeter::default()), desk());
     let mut end = |skill: &mut Skill| skill.answer("shutdown", json!({}), &mut desk);
     // It was never activated.
@@ -159,7 +159,7 @@ fn across(table: &Table, skill: *mut c_void, desk: &mut Desk, request: &[u8]) ->
 
 #[expect(unsafe_code, reason = "this is what a host does")]
 fn bytes<'a>(lent: Bytes) -> &'a [u8] {
-    // SAFETY: whoever lent them keeps them until they are read, which is before the call is over.
+    // SAFETY: the lender keeps them until they are read, which is before the call is over.
     unsafe { slice::from_raw_parts(lent.data, lent.length) }
 }
 

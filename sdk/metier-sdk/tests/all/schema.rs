@@ -1,4 +1,4 @@
-//! `sdk/schema/wire.json` says of each method what goes in and what comes out, as the types do. `METIER_BLESS=1` writes it anew.
+//! `sdk/schema/wire.json` says of each method what goes in and what comes out, as the types do. `METIER_BLESS=1` rewrites it.
 
 use std::fs;
 

@@ -99,7 +99,7 @@ impl Talk {
         stdin.flush().unwrap();
     }
 
-    /// What is still said when nobody speaks any more.
+    /// What is still sent after the last request.
     pub(crate) fn hear_after_the_end(&mut self) -> Value {
         drop(self.stdin.take());
         self.hear()

@@ -14,7 +14,7 @@ use crate::{LIMITS, World, codes, errors, named, only, skill_md};
 
 // case 16
 #[test]
-fn a_fifo_instead_of_a_manifest_is_listed_and_holds_nobody() {
+fn a_fifo_instead_of_a_manifest_is_listed_and_blocks_nothing() {
     ends("reading it", || {
         let world = World::new();
         world.fifo("root/bad/SKILL.md");
@@ -173,7 +173,7 @@ fn text_that_is_not_utf8_is_read_with_a_warning() {
 }
 
 #[test]
-fn utf16_is_no_frontmatter() {
+fn utf16_is_not_frontmatter() {
     let world = World::new();
     let utf16: Vec<u8> = skill_md("bad")
         .encode_utf16()
@@ -198,7 +198,7 @@ fn a_nul_in_the_frontmatter_is_a_repair() {
 }
 
 #[test]
-fn only_the_frontmatter_is_looked_at() {
+fn only_the_frontmatter_is_read() {
     let world = World::new();
     let text = [skill_md("s").as_bytes(), b"\xff\xfe\0 not text"].concat();
     world.write("root/s/SKILL.md", text);
@@ -206,7 +206,7 @@ fn only_the_frontmatter_is_looked_at() {
 }
 
 #[test]
-fn a_body_that_is_not_utf8_is_odd_to_whoever_looks_closely() {
+fn a_body_that_is_not_utf8_is_reported_by_a_close_check() {
     let world = World::new();
     world.write(
         "root/s/SKILL.md",

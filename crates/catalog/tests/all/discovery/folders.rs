@@ -29,7 +29,7 @@ fn skills_lie_in_categories_and_a_skill_ends_the_descent() {
 }
 
 #[test]
-fn packages_and_git_are_passed_over() {
+fn packages_and_git_are_skipped() {
     let world = World::new();
     world.skill("root/.git/a");
     world.skill("root/node_modules/b");
@@ -39,7 +39,7 @@ fn packages_and_git_are_passed_over() {
 
 // case 59
 #[test]
-fn strange_folder_names_are_found_and_panic_nobody() {
+fn strange_folder_names_are_found_without_a_panic() {
     let world = World::new();
     let names = [
         b"\xff\xfe".to_vec(),

@@ -64,7 +64,7 @@ fn more_entries_than_the_limit_are_a_diagnostic() {
 }
 
 #[test]
-fn what_was_listed_before_the_limit_is_looked_at() {
+fn entries_before_the_limit_are_read() {
     assert_eq!(
         ten(DiscoveryLimits {
             max_entries: 5,

@@ -78,7 +78,7 @@ fn a_link_to_a_folder_of_skills_is_followed() {
 
 // case 12
 #[test]
-fn links_that_lead_nowhere_or_in_circles_are_reported_and_passed_over() {
+fn broken_and_circular_links_are_reported_and_skipped() {
     let world = World::new();
     world.skill("root/good");
     world.link("nothing", "root/broken");
@@ -109,7 +109,7 @@ fn links_back_into_the_root_are_not_walked_again() {
 }
 
 #[test]
-fn links_to_files_are_no_skills() {
+fn links_to_files_are_not_skills() {
     let world = World::new();
     world.skill("root/good");
     world.link("/etc/passwd", "root/file");
@@ -179,7 +179,7 @@ fn limits_hold_for_what_is_linked_too() {
 }
 
 #[test]
-fn a_link_to_a_skill_that_the_walk_itself_passes_over_is_followed() {
+fn a_link_to_a_skill_that_the_walk_itself_skips_is_followed() {
     let world = World::new();
     world.skill("root/node_modules/@scope/s");
     world.link("node_modules/@scope/s", "root/s");

@@ -203,7 +203,7 @@ fn ambiguous(names: [&str; 2]) {
 
 // case 19
 #[test]
-fn several_spellings_in_one_folder_are_ambiguous_to_whoever_looks_closely() {
+fn several_spellings_in_one_folder_are_ambiguous() {
     ambiguous(["SKILL.md", "skill.md"]);
     ambiguous(["SKILL.md", "Skill.md"]);
     ambiguous(["SKILL.md", "SKILL.MD"]);

@@ -97,7 +97,7 @@ fn a_folder_that_is_two_roots_counts_for_the_greater_source() {
 }
 
 #[test]
-fn a_root_inside_of_a_root_finds_nothing_twice() {
+fn a_root_inside_a_root_finds_nothing_twice() {
     let world = World::new();
     world.skill("root/inner/s");
     let roots = vec![

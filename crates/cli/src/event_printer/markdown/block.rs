@@ -17,7 +17,7 @@ use crate::output::inert;
 /// How wide a rule is at most.
 const RULE: usize = 40;
 
-/// The lines of a block. What the parser passes over stands there as it was written.
+/// The lines of a block. Text that the parser skips stays as it was written.
 pub(super) fn lines(source: &str, style: MarkdownStyle) -> Vec<String> {
     let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH;
     let mut page = BlockPage {
@@ -208,7 +208,7 @@ impl BlockPage<'_> {
                     (LinkType::Autolink | LinkType::Email, _) => String::new(),
                     (LinkType::Inline, true) => format!(" ({dest_url})"),
                     (LinkType::Inline, false) => format!(" ({dest_url} \"{title}\")"),
-                    // The label says which definition counts, and would be lost.
+                    // The label selects the definition, and would be lost.
                     _ => return None,
                 };
                 let is_same = written.starts_with(&format!("[{dest_url}]")) && title.is_empty();
@@ -219,7 +219,7 @@ impl BlockPage<'_> {
         }
     }
 
-    /// Passes over what has begun.
+    /// Skips what has begun.
     fn skip(&mut self) {
         let mut depth = 1;
         while depth > 0 {

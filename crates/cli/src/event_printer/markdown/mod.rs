@@ -34,7 +34,7 @@ pub(crate) struct MarkdownStream {
     line: String,
     /// The list items around the next line, the outermost first.
     items: Vec<ListItem>,
-    /// What stands before the first line of the next block: bullets and numbers.
+    /// The prefix of the first line of the next block: bullets and numbers.
     marker: String,
     /// The block that has not ended yet.
     block: String,
@@ -69,7 +69,7 @@ enum Beginning<'l> {
     Item {
         /// As it is shown.
         marker: String,
-        /// How many columns it takes in the source, with the blanks behind it.
+        /// How many columns it takes in the source, with the spaces after it.
         width: usize,
         text: &'l str,
     },
@@ -248,7 +248,7 @@ impl MarkdownStream {
         if bare.starts_with('>') {
             return Beginning::Quote;
         }
-        // Inside of a paragraph `2019. It was` is no item, unless the paragraph is one.
+        // In a paragraph `2019. It was` is not an item, unless the paragraph is one.
         list_item(bare, is_free, is_free || !self.items.is_empty()).unwrap_or(Beginning::Text)
     }
 
@@ -328,7 +328,7 @@ impl MarkdownStream {
         self.items.last().map_or(0, |item| item.shown)
     }
 
-    /// What stands before the first line of a block.
+    /// The prefix of the first line of a block.
     fn take_marker(&mut self) -> String {
         if self.marker.is_empty() {
             return " ".repeat(self.column_shown());
@@ -410,13 +410,13 @@ fn unquoted(text: &str) -> Option<&str> {
     Some(inner.strip_prefix(' ').unwrap_or(inner))
 }
 
-/// The text without so many blanks at its begin, as far as there are any.
+/// The text without up to `most` leading spaces.
 fn without_blanks(text: &str, most: usize) -> &str {
     let blanks = text.len() - text.trim_start_matches(' ').len();
     &text[blanks.min(most)..]
 }
 
-/// Tabs at the begin of a line, as columns.
+/// Leading tabs of a line, as columns.
 fn with_blanks_for_tabs(line: &str) -> String {
     let bare = line.trim_start_matches([' ', '\t']);
     let mut column = 0;

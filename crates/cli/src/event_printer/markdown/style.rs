@@ -53,7 +53,7 @@ pub(super) struct Folded {
     pub(super) columns: usize,
 }
 
-/// A word: the blanks before it, and its pieces.
+/// A word: the spaces before it, and its pieces.
 #[derive(Default)]
 struct StyledWord {
     blanks: usize,

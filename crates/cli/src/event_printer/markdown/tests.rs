@@ -67,7 +67,7 @@ fn without_colours_the_marks_stay() {
 }
 
 #[test]
-fn with_colours_the_style_says_it() {
+fn with_colours_the_style_shows_it() {
     check_painted("# Plan", "^[1m^[4mPlan^[0m\n");
     check_painted("## Plan", "^[1mPlan^[0m\n");
     check_painted("a **b** *c* `d`", "a ^[1mb^[0m ^[3mc^[0m ^[36md^[0m\n");

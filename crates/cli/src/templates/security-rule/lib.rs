@@ -19,13 +19,13 @@ impl Plugin for This {
     }
 
     fn activate(&mut self, context: &mut Context<'_>) -> Outcome<()> {
-        context.scanner("goes-on", |_, files| Ok(files.iter().filter_map(goes_on).collect()));
+        context.scanner("goes-on", |_, files| Ok(files.iter().filter_map(continues).collect()));
         context.hook(AT, |_, event| {
             // The event is {tool, skill, input, session}; what is cancelled here never happens.
             let command = event["input"]["command"].as_str().unwrap_or_default();
             let has = |word| command.split_whitespace().any(|other| other == word);
             Ok(match has("chmod") && has("777") {
-                true => HookAnswer::cancelled("files that everybody may write are not made here"),
+                true => HookAnswer::cancelled("world-writable files are not allowed here"),
                 false => HookAnswer::unchanged(),
             })
         });
@@ -33,9 +33,9 @@ impl Plugin for This {
     }
 }
 
-/// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
-fn goes_on(file: &ScannedFile) -> Option<FoundByScanner> {
-    let message = "goes on after an error; begin with `set -eu`";
+/// A shell script that continues after an error: a pattern finds what is there, this finds what is missing.
+fn continues(file: &ScannedFile) -> Option<FoundByScanner> {
+    let message = "continues after an error; start with `set -eu`";
     (file.path.ends_with(".sh") && !file.content.contains("set -e"))
         .then(|| file.finding("goes-on-after-errors", "warning", 1, message))
 }

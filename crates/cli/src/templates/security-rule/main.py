@@ -6,8 +6,8 @@ skill = Skill()
 
 
 @skill.scanner("goes-on")
-def goes_on(host, files):
-    """A shell script that goes on after an error: a pattern finds what is there, this finds what is missing."""
+def continues(host, files):
+    """A shell script that continues after an error: a pattern finds what is there, this finds what is missing."""
     for file in files:
         if file["path"].endswith(".sh") and "set -e" not in file["content"]:
             yield {
@@ -15,7 +15,7 @@ def goes_on(host, files):
                 "severity": "warning",
                 "file": file["path"],
                 "line": 1,
-                "message": "goes on after an error; begin with `set -eu`",
+                "message": "continues after an error; start with `set -eu`",
             }
 
 
@@ -25,7 +25,7 @@ def stop(host, event):
     # The event is {tool, skill, input, session}; what is cancelled here never happens.
     words = str(event["input"].get("command", "")).split()
     if "chmod" in words and "777" in words:
-        return cancel("files that everybody may write are not made here")
+        return cancel("world-writable files are not allowed here")
 
 
 skill.serve()

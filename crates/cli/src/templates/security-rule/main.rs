@@ -11,26 +11,26 @@ const AT: HookSpec = HookSpec::Full { phase: HookPhase::BeforeToolCall, fail_clo
 
 fn main() -> std::process::ExitCode {
     Skill::new()
-        .scanner("goes-on", |_, files| Ok(files.iter().filter_map(goes_on).collect()))
+        .scanner("goes-on", |_, files| Ok(files.iter().filter_map(continues).collect()))
         .hook(AT, |_, event| {
             // The event is {tool, skill, input, session}; what is cancelled here never happens.
             let command = event["input"]["command"].as_str().unwrap_or_default();
             let has = |word| command.split_whitespace().any(|other| other == word);
             Ok(match has("chmod") && has("777") {
-                true => HookAnswer::cancelled("files that everybody may write are not made here"),
+                true => HookAnswer::cancelled("world-writable files are not allowed here"),
                 false => HookAnswer::unchanged(),
             })
         })
         .serve()
 }
 
-/// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
-fn goes_on(file: &ScannedFile) -> Option<FoundByScanner> {
+/// A shell script that continues after an error: a pattern finds what is there, this finds what is missing.
+fn continues(file: &ScannedFile) -> Option<FoundByScanner> {
     (file.path.ends_with(".sh") && !file.content.contains("set -e")).then(|| FoundByScanner {
         rule: Some("goes-on-after-errors".into()),
         severity: "warning".into(),
         file: file.path.clone(),
         line: 1,
-        message: "goes on after an error; begin with `set -eu`".into(),
+        message: "continues after an error; start with `set -eu`".into(),
     })
 }

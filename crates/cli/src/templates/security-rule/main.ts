@@ -5,7 +5,7 @@ import { Skill, cancel } from "./metier.ts";
 
 const skill = new Skill();
 
-// A shell script that goes on after an error: a pattern finds what is there, this finds what is missing.
+// A shell script that continues after an error: a pattern finds what is there, this finds what is missing.
 skill.scanner("goes-on", (_host, files) =>
   files
     .filter((file) => file.path.endsWith(".sh") && !file.content.includes("set -e"))
@@ -14,14 +14,14 @@ skill.scanner("goes-on", (_host, files) =>
       severity: "warning" as const,
       file: file.path,
       line: 1,
-      message: "goes on after an error; begin with `set -eu`",
+      message: "continues after an error; start with `set -eu`",
     })));
 
 // The event is {tool, skill, input, session}; what is cancelled here never happens.
 function stop(_host: unknown, event: { input: { command?: unknown } }) {
   const words = String(event.input.command ?? "").split(/\s+/);
   if (words.includes("chmod") && words.includes("777")) {
-    return cancel("files that everybody may write are not made here");
+    return cancel("world-writable files are not allowed here");
   }
 }
 

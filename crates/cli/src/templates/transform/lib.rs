@@ -1,4 +1,4 @@
-//! The code of this skill, as a library: it gets every answer before anybody reads it.
+//! The code of this skill, as a library: it gets every answer before the user sees it.
 
 use metier_sdk::HookPhase;
 use metier_sdk::guest::{Context, Outcome, Plugin};

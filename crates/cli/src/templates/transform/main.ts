@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The code of this skill: it gets every answer before anybody reads it.
+// The code of this skill: it gets every answer before the user sees it.
 
 import { Skill } from "./metier.ts";
 

@@ -33,7 +33,7 @@ fn in_records(bytes: &[u8], size: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_greeting_says_whom_it_greets() {
+fn a_greeting_contains_the_name() {
     let to = |name: &str| Hello::To(Some(name.to_owned()));
     assert_eq!(
         hello(&greeting("api.example.com", true)),

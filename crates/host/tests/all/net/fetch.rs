@@ -82,7 +82,7 @@ fn an_approved_address_answers() {
 }
 
 #[test]
-fn a_body_and_headers_are_sent_and_a_status_is_no_error() {
+fn a_body_and_headers_are_sent_and_a_status_is_not_an_error() {
     let server = Server::start(|mut stream, seen| {
         let mut head = super::read_head(&mut stream);
         let mut body = [0; 4];
@@ -120,7 +120,7 @@ fn a_body_and_headers_are_sent_and_a_status_is_no_error() {
 
 // case 107
 #[test]
-fn no_spelling_of_loopback_reaches_a_server_that_nobody_approved() {
+fn no_spelling_of_loopback_reaches_an_unapproved_server() {
     let server = Server::saying("secret");
     let port = server.address.port();
     for host in [
@@ -348,7 +348,7 @@ fn five_redirects_are_followed_and_not_fifty() {
 
 // case 110
 #[test]
-fn from_https_there_is_no_way_to_http() {
+fn https_never_redirects_to_http() {
     let plain = Server::saying("plain");
     let (secure, root) = Server::secure(
         &["api.example.com"],
@@ -388,8 +388,8 @@ fn a_certificate_has_to_be_known_and_for_the_host() {
     );
     let other = fetch("https://other.example.com/", &known).unwrap_err();
     assert!(matches!(other, NetError::Tls { .. }), "{other}");
-    let nobody = fetch("https://api.example.com/", &Trust::only(Vec::new())).unwrap_err();
-    assert!(matches!(nobody, NetError::Tls { .. }), "{nobody}");
+    let untrusted = fetch("https://api.example.com/", &Trust::only(Vec::new())).unwrap_err();
+    assert!(matches!(untrusted, NetError::Tls { .. }), "{untrusted}");
     let system = fetch("https://api.example.com/", &Trust::system()).unwrap_err();
     assert!(matches!(system, NetError::Tls { .. }), "{system}");
     assert_eq!(server.seen().len(), 2);

@@ -192,7 +192,7 @@ fn a_body_is_passed_on_to_its_end_and_no_second_request_behind_it() {
 
 // case 117
 #[test]
-fn nobody_gets_through_without_the_credential() {
+fn no_request_passes_without_the_credential() {
     let server = Server::saying("secret");
     let door = Door::open(hosts(&["api.example.com"]), one_host(&[80, 443], &server));
     let basic = |text: &str| format!("Proxy-Authorization: Basic {}\r\n", STANDARD.encode(text));

@@ -22,7 +22,7 @@ fn a_child_asks_and_is_answered() {
 }
 
 #[test]
-fn a_refusal_is_an_error_and_the_work_goes_on() {
+fn a_refusal_is_an_error_and_the_work_continues() {
     let (answer, _, _) = check(
         "first = ask('host/exec', command='id')['error']
 second = ask('host/format_disk')['error']
@@ -78,7 +78,7 @@ asking.start()
 }
 
 #[test]
-fn a_child_that_does_not_read_while_it_is_written_to_blocks_nobody() {
+fn a_child_that_does_not_read_its_input_blocks_no_caller() {
     let script = Script::new(
         "begin()
 raw('x\\n' * 500 + 'y' * 100000 + '\\n')

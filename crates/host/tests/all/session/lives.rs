@@ -75,7 +75,7 @@ impl SkillHost for Impatient {
 }
 
 #[test]
-fn one_that_nobody_waits_for_any_more_is_ended_and_can_be_called_again() {
+fn one_without_a_waiting_caller_is_killed_and_can_be_called_again() {
     let script = Script::new(
         "begin()\nasked = hear()\nif asked['params'].get('slow'): time.sleep(1000)\nsend(id=asked['id'], result='quick')\nhear()",
     );
@@ -119,7 +119,7 @@ fn a_late_answer_is_nobodys() {
 }
 
 #[test]
-fn one_that_ends_says_how_and_what_it_said_last() {
+fn the_exit_status_and_the_last_output_are_reported() {
     for (script, expected) in [
         (
             "sys.stderr.write('no tea\\n'); sys.exit(3)",
@@ -258,7 +258,7 @@ fn one_that_crashes_again_and_again_is_left_alone_for_a_while() {
 }
 
 #[test]
-fn one_that_died_while_nobody_looked_is_started_again() {
+fn one_that_died_between_calls_is_restarted() {
     let script = Script::new("begin()\nm = hear()\nsend(id=m['id'], result=os.getpid())\nhear()");
     let desk = Desk::default();
     let mut session = script.open(&desk).unwrap();
@@ -295,7 +295,7 @@ fn one_that_comes_back_as_another_stays_closed() {
         let text = text(call(&mut session, PATIENCE));
         assert_eq!(
             text,
-            "broke the protocol: contributes something else than at its first start"
+            "broke the protocol: registered other contributions than at its first start"
         );
         assert!(!script.lives());
     }

@@ -11,7 +11,7 @@ use super::{Desk, PATIENCE, Script, check, said, text};
 const GOOD: &str = "send(id=id, result={'output': 'fine'})\n";
 
 /// Whatever came before, the answer counts.
-fn goes_on(trouble: &str) -> Vec<ProcessEvent> {
+fn continues(trouble: &str) -> Vec<ProcessEvent> {
     let (answer, events, _) = check(&format!("{trouble}\n{GOOD}hear()"), PATIENCE);
     assert_eq!(answer.unwrap(), json!({"output": "fine"}), "{trouble}");
     events
@@ -52,8 +52,8 @@ fn a_line_may_be_as_long_as_a_frame_and_no_longer() {
 
 // case 133, 134
 #[test]
-fn nonsense_is_shown_and_passed_over() {
-    let events = goes_on(
+fn nonsense_is_shown_and_skipped() {
+    let events = continues(
         "raw('loading the model...\\n\\n{\"half\":\\n')\nassert hear()['error']['code'] == -32700",
     );
     let shown = said(&events);
@@ -62,17 +62,17 @@ fn nonsense_is_shown_and_passed_over() {
         "not a message, on standard output: loading the model..."
     );
     assert_eq!(shown.len(), 2, "{shown:?}");
-    goes_on("raw(b'\\xff\\xfe\\x00\\n')");
-    goes_on("raw('7\\n\"text\"\\nnull\\n')\nassert hear()['error']['code'] == -32600");
-    goes_on("raw('[' * 100000 + ']' * 100000 + '\\n')");
-    goes_on(
+    continues("raw(b'\\xff\\xfe\\x00\\n')");
+    continues("raw('7\\n\"text\"\\nnull\\n')\nassert hear()['error']['code'] == -32600");
+    continues("raw('[' * 100000 + ']' * 100000 + '\\n')");
+    continues(
         "raw('{\"params\":' * 100000 + '1' + '}' * 100000 + '\\n')\nassert hear()['error']['code'] == -32700",
     );
 }
 
 // case 134
 #[test]
-fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
+fn an_answer_that_is_not_json_is_text() {
     for (result, why) in [
         ("NaN", "expected value"),
         ("\"\\ud800\"", "unexpected end of hex escape"),
@@ -97,13 +97,13 @@ fn an_answer_that_is_no_json_is_an_answer_nevertheless() {
 
 // case 134, 135
 #[test]
-fn answers_to_nothing_are_passed_over() {
-    goes_on(
+fn answers_without_a_request_are_skipped() {
+    continues(
         "for other in [id + 1, id - 1, str(id), None, -id, id + 0.5, [id], {'id': id}, True, 10 ** 30]:\n    send(id=other, result='wrong')",
     );
-    goes_on("send(result='wrong'); send(id=id + 1, result='early'); send(id=1, result='again')");
+    continues("send(result='wrong'); send(id=id + 1, result='early'); send(id=1, result='again')");
     // The second answer to the same request waits for the next call, which is not deceived by it.
-    let events = goes_on("send(id=id, result={'output': 'fine'}); time.sleep(0.1)");
+    let events = continues("send(id=id, result={'output': 'fine'}); time.sleep(0.1)");
     assert_eq!(events.last(), Some(&ProcessEvent::Ended), "{events:?}");
 }
 
@@ -131,10 +131,10 @@ hear()",
 // case 135
 #[test]
 fn batches_are_refused() {
-    goes_on(
+    continues(
         "raw(json.dumps([{'jsonrpc': '2.0', 'id': id, 'result': 1}] * 1000) + '\\n')\nassert hear()['error']['code'] == -32600",
     );
-    goes_on("raw('[' + '1,' * 1000000 + '1]\\n')\nassert hear()['error']['code'] == -32600");
+    continues("raw('[' + '1,' * 1000000 + '1]\\n')\nassert hear()['error']['code'] == -32600");
     let (answer, _, _) = check(
         "raw(json.dumps([{'jsonrpc': '2.0', 'id': id, 'result': 1}] * 1000000) + '\\n')",
         PATIENCE,
@@ -144,7 +144,7 @@ fn batches_are_refused() {
 
 // case 135
 #[test]
-fn floods_of_what_nobody_waits_for_come_to_an_end() {
+fn floods_of_notifications_are_limited() {
     for flood in [
         "send(method='progress', params={'at': 1})",
         "send(id=id + 7, result=1)",
@@ -157,12 +157,12 @@ fn floods_of_what_nobody_waits_for_come_to_an_end() {
         let expected = "broke the protocol: sent more than 1000 unexpected messages in one call; the last one: ";
         assert!(text.starts_with(expected), "{flood}: {text}");
     }
-    goes_on("for _ in range(1000): send(method='progress')");
+    continues("for _ in range(1000): send(method='progress')");
 }
 
 #[test]
 fn what_is_written_down_is_bounded() {
-    let events = goes_on(
+    let events = continues(
         "for n in range(100000): send(method='host/log', params={'level': 'info', 'message': 'line %d' % n})",
     );
     let lines = said(&events);
@@ -171,15 +171,15 @@ fn what_is_written_down_is_bounded() {
         events.contains(&ProcessEvent::SaidMore(99_900)),
         "{events:?}"
     );
-    let events = goes_on("assert ask('host/log', message='one\\ntwo')['result'] == {}");
+    let events = continues("assert ask('host/log', message='one\\ntwo')['result'] == {}");
     assert_eq!(said(&events), ["one", "two"]);
 }
 
 #[test]
 fn complaints_are_kept_and_never_in_the_way() {
-    let events = goes_on("sys.stderr.write('a warning\\n'); sys.stderr.flush()");
+    let events = continues("sys.stderr.write('a warning\\n'); sys.stderr.flush()");
     assert_eq!(said(&events), ["a warning"]);
-    let events = goes_on("for _ in range(1000): os.write(2, b'y\\n' * 10000)");
+    let events = continues("for _ in range(1000): os.write(2, b'y\\n' * 10000)");
     assert!(
         said(&events).len() <= 200,
         "a hundred of the call, and of its end"

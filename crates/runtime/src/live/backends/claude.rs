@@ -72,7 +72,7 @@ pub(super) fn open(opening: &BackendOpening<'_>) -> Option<Box<dyn SkillProcess>
 struct Commands {
     worker: Arc<GrantedSkill>,
     hooks: Vec<CommandHook>,
-    /// Which of them were run.
+    /// The commands that ran.
     done: Vec<bool>,
     /// The files of the skill.
     files: Vec<String>,
@@ -85,7 +85,7 @@ struct Commands {
 }
 
 impl Commands {
-    /// Which commands are run now.
+    /// The commands to run now.
     fn asked(&self, phase: HookPhase, event: &Value) -> Vec<usize> {
         let tool = event["tool"].as_str();
         let asked = |(position, hook): &(usize, &CommandHook)| {
@@ -164,7 +164,7 @@ impl Commands {
         named.is_some_and(|path| self.files.iter().any(|file| file == path))
     }
 
-    /// What a command reads.
+    /// The input of a command.
     fn input(&self, hook: &CommandHook, event: &Value) -> Value {
         let mut input = json!({
             "session_id": self.session,

@@ -9,9 +9,9 @@ use metier_sdk::wire::Initialize;
 use super::{BackendOpening, OpenedBackend, interpreted::sources};
 use crate::live::ActivateError;
 
-/// What makes our own binary a worker that runs JavaScript.
+/// The argument that makes metier's binary a JavaScript worker.
 const JS: &str = "__js";
-/// What an engine can load.
+/// The files that an engine can load.
 const ENDINGS: &[&str] = &[".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 
 pub(super) fn open(opening: &BackendOpening<'_>, entrypoint: String) -> OpenedBackend {

@@ -36,18 +36,20 @@ use serde_json::Value;
 use super::{ActivateError, Active, Runtime};
 use crate::entrypoint::entrypoint_among;
 
+/// The error of a backend that is not part of this build.
+const fn left_out(language: &'static str, feature: &'static str) -> ActivateError {
+    ActivateError::LeftOut { language, feature }
+}
+
 /// Replaces a backend that is not part of this build.
 macro_rules! left_out {
     ($room:ident, $feature:literal, $language:literal) => {
         #[cfg(not(feature = $feature))]
         mod $room {
-            use super::{ActivateError, BackendOpening, OpenedBackend};
+            use super::{BackendOpening, OpenedBackend, left_out};
 
             pub(super) fn open<T>(_: &BackendOpening<'_>, _: T) -> OpenedBackend {
-                Err(ActivateError::LeftOut {
-                    language: $language,
-                    feature: $feature,
-                })
+                Err(left_out($language, $feature))
             }
         }
     };
@@ -67,7 +69,7 @@ pub(super) struct BackendOpening<'r> {
     pub(super) active: &'r Active,
     /// The skill's own grant, if it works for a skill with fewer permissions.
     pub(super) own: Option<&'r Grant>,
-    /// Who answers while its code starts.
+    /// The host that answers requests while its code starts.
     pub(super) host: &'r dyn SkillHost,
 }
 
@@ -115,10 +117,7 @@ impl Runtime {
                 opening.child(&entrypoint, ActExecutor::start_library)?
             }
             Backend::Native => {
-                return Err(ActivateError::LeftOut {
-                    language: "native",
-                    feature: "native",
-                });
+                return Err(left_out("native", "native"));
             }
             Backend::Wasm => wasm::open(opening, &entrypoint)?,
             Backend::Js => js::open(opening, entrypoint)?,

@@ -5,7 +5,7 @@ use metier_host::backend::ChildProcess;
 use super::{BackendOpening, OpenedBackend, interpreted::sources};
 use crate::live::ActivateError;
 
-/// What makes our own binary a worker that interprets Starlark.
+/// The argument that makes metier's binary a Starlark worker.
 const STARLARK: &str = "__starlark";
 
 pub(super) fn open(opening: &BackendOpening<'_>, entrypoint: String) -> OpenedBackend {

@@ -10,7 +10,7 @@ use crate::{granted_skill::ActError, live::ActivateError, scanning::MOST_FILE_BY
 /// A module that may be run is read as a whole when it is scanned.
 const _: () = assert!(WasmLimits::CEILING.module_bytes <= MOST_FILE_BYTES);
 
-/// What makes our own binary a compiler.
+/// The argument that makes metier's binary a compiler.
 const COMPILE: &str = "__wasm-compile";
 
 pub(super) fn open(opening: &BackendOpening<'_>, entrypoint: &str) -> OpenedBackend {

@@ -57,8 +57,12 @@ pub(super) fn first_error(root: Node<'_>) -> Option<usize> {
     }
 }
 
-/// The text with the unknown constructs spelt in known ones, if there are any.
-pub(super) fn mend(text: &str, tree: &Tree) -> Option<String> {
+/// The text with the unknown constructs spelt in known ones, if there are any. Without a syntax error only a `!` can be one.
+pub(super) fn repaired(text: &str, tree: &Tree) -> Option<String> {
+    let is_broken = tree.root_node().has_error();
+    if !is_broken && !text.contains('!') {
+        return None;
+    }
     let mut bytes = text.as_bytes().to_vec();
     let mut changed = false;
     let mut work = 8 * bytes.len() + 4096;
@@ -66,8 +70,9 @@ pub(super) fn mend(text: &str, tree: &Tree) -> Option<String> {
     'nodes: loop {
         let node = cursor.node();
         changed |= match node.kind() {
-            "{" => braces(&mut bytes, node.start_byte(), &mut work),
-            "$((" => parens(&mut bytes, node.start_byte(), &mut work),
+            "!" => negation(&mut bytes, node.start_byte()),
+            "{" if is_broken => braces(&mut bytes, node.start_byte(), &mut work),
+            "$((" if is_broken => parens(&mut bytes, node.start_byte(), &mut work),
             _ => false,
         };
         if cursor.goto_first_child() {
@@ -84,6 +89,22 @@ pub(super) fn mend(text: &str, tree: &Tree) -> Option<String> {
     } else {
         None
     }
+}
+
+/// `! { a; }` becomes `  { a; }`, and `! ! a` becomes `    a`: after `!` the grammar reads words such as `{`, `do` and `!` as programs.
+fn negation(bytes: &mut [u8], at: usize) -> bool {
+    const COMPOUND: [&[u8]; 6] = [b"{", b"for", b"if", b"while", b"until", b"case"];
+    let rest = bytes.get(at..).unwrap_or_default();
+    let signs = rest.iter().take_while(|byte| b" \t!".contains(byte));
+    let length = signs.clone().count();
+    let is_many = signs.filter(|byte| **byte == b'!').count() > 1;
+    let word = &rest[length..];
+    let end = word.iter().position(|byte| b" \t\n".contains(byte));
+    let is_compound = end.is_some_and(|end| COMPOUND.contains(&&word[..end]));
+    if is_many || is_compound {
+        bytes[at..at + length].fill(b' ');
+    }
+    is_many || is_compound
 }
 
 /// `{a,b}` becomes ` a b `, if it is a separate word on one line.

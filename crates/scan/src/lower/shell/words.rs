@@ -182,7 +182,7 @@ fn inner<'s>(source: &'s str, open: &str, close: char) -> &'s str {
     rest.strip_suffix(close).unwrap_or(rest)
 }
 
-/// Text outside of quotes.
+/// Text outside quotes.
 fn bare(source: &str, at: At, marks: bool, out: &mut Vec<WordPiece>) {
     let mut text = String::with_capacity(source.len());
     let mut chars = source.chars();

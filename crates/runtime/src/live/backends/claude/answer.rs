@@ -1,8 +1,8 @@
 //! What a command of Claude answers: an exit code, a text, or JSON.
 //!
 //! ```text
-//! exit 2                        blocks the call or the message; standard error says why
-//! exit 0, plain text            at SessionStart and UserPromptSubmit it is told to the model
+//! exit 2                        blocks the call or the message; standard error is the reason
+//! exit 0, plain text            at SessionStart and UserPromptSubmit it is given to the model
 //! exit 0, {"decision": "block"} and hookSpecificOutput{permissionDecision, updatedInput, additionalContext}
 //! ```
 //!
@@ -14,7 +14,7 @@
 use metier_model::{HookPhase, hooks::CommandHook};
 use serde_json::Value;
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Judged {
     /// Another input for the tool.
@@ -182,7 +182,7 @@ mod tests {
         printed(&hook("PreToolUse", HookPhase::BeforeToolCall), stdout)
     }
 
-    /// What came of a command that printed this and ended well.
+    /// The result of a command that printed this and exited with code 0.
     fn printed(hook: &CommandHook, stdout: &str) -> Judged {
         let printed = Printed {
             stdout,
@@ -191,7 +191,7 @@ mod tests {
         judged(hook, &printed)
     }
 
-    /// What came of a command that ended with exit code 2.
+    /// The result of a command that exited with code 2.
     fn blocked(hook: &CommandHook, stderr: &str) -> Judged {
         let printed = Printed {
             blocks: true,
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_code_two_blocks_a_call_and_is_told_elsewhere() {
+    fn exit_code_two_blocks_a_call_and_is_only_reported_elsewhere() {
         let pre = hook("PreToolUse", HookPhase::BeforeToolCall);
         assert_eq!(blocked(&pre, "no\n").cancel.as_deref(), Some("no"));
         assert_eq!(blocked(&pre, "").cancel.as_deref(), Some("exit code 2"));
@@ -222,8 +222,8 @@ mod tests {
             (ends.cancel, ends.said),
             (None, vec!["its hook for Stop: done".to_owned()])
         );
-        let goes_on = printed(&stop, r#"{"decision": "block", "reason": "run the tests"}"#);
-        assert_eq!(goes_on.cancel.as_deref(), Some("run the tests"));
+        let continues = printed(&stop, r#"{"decision": "block", "reason": "run the tests"}"#);
+        assert_eq!(continues.cancel.as_deref(), Some("run the tests"));
     }
 
     // case 184
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_printed_plainly_is_told() {
+    fn plain_output_is_logged() {
         let start = hook("SessionStart", HookPhase::ConversationStart);
         let told = |stdout: &str| printed(&start, stdout).told;
         assert_eq!(told("Be kind.\n").as_deref(), Some("Be kind."));

@@ -9,10 +9,10 @@ use serde_json::{Map, Value, json};
 
 /// The channel that messages come through, as events name it.
 const CHANNEL: &str = "metier";
-/// Who writes messages, as events name it.
+/// The author of messages in events.
 const USER: &str = "user";
 
-/// What surrounds every event.
+/// The fields that all events share.
 #[derive(Clone, Debug)]
 pub(super) struct EventSurroundings {
     /// The project, which OpenClaw calls the workspace.
@@ -21,7 +21,7 @@ pub(super) struct EventSurroundings {
     pub(super) session: String,
 }
 
-/// What is taken of an answer.
+/// The part of an answer that takes effect.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct TakenChanges {
     /// The event for the next hook, if it changed.

@@ -160,7 +160,7 @@ fn a_result_is_changed() {
 }
 
 #[test]
-fn an_answer_that_was_sent_is_only_looked_at() {
+fn an_answer_that_was_sent_can_not_be_changed() {
     let event = json!({ "text": "hello" });
     let taken = after(("message", "sent"), &event, |messages, context| {
         assert_eq!(context["content"], "hello");

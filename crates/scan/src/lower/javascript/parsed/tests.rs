@@ -339,7 +339,7 @@ fn positions_are_byte_offsets() {
 }
 
 #[test]
-fn a_broken_file_is_lowered_as_far_as_it_goes() {
+fn the_readable_part_of_a_broken_file_is_lowered() {
     check(
         "const a = ;\nconst e = eval; e(x)",
         "broken! e = eval; do eval(x);",
