@@ -42,6 +42,8 @@ pub struct LockedSkill {
     pub permissions: Vec<String>,
     /// The skills that it requires, sorted.
     pub requires: Vec<String>,
+    /// The other agents in whose folders it is, sorted: `claude-code` for a link, `claude-code=copy` for a copy.
+    pub agents: Vec<String>,
     /// What the scanner found.
     pub verdict: VerdictWord,
     /// The rules that it used.
@@ -130,6 +132,7 @@ fn read_skill(name: &str, table: &Table) -> Result<LockedSkill, LockError> {
         "signer",
         "permissions",
         "requires",
+        "agents",
         "verdict",
         "rules",
     ];
@@ -165,6 +168,7 @@ fn read_skill(name: &str, table: &Table) -> Result<LockedSkill, LockError> {
         signer: text("signer")?,
         permissions: list(table, "permissions", &path)?,
         requires: list(table, "requires", &path)?,
+        agents: list(table, "agents", &path)?,
         verdict: verdict
             .map(|(verdict, _)| *verdict)
             .ok_or_else(|| LockError::field(&path("verdict"), "is not a verdict"))?,
@@ -233,6 +237,7 @@ fn write_skill(out: &mut String, name: &str, skill: &LockedSkill) -> std::fmt::R
     for (key, words) in [
         ("permissions", &skill.permissions),
         ("requires", &skill.requires),
+        ("agents", &skill.agents),
     ] {
         if words.is_empty() {
             continue;
