@@ -132,7 +132,7 @@ impl ConversationOptions {
 /// Every message is written to the database before anything follows from it: a conversation survives a crash, and
 /// [`ConversationOptions::resume`] continues it. One that is dropped ends its skills.
 pub struct Conversation {
-    session: metier_agent::Conversation,
+    session: metier_agent::AgentConversation,
     cancel: Cancel,
     is_subagent: bool,
 }
