@@ -165,7 +165,8 @@ impl KnownAgent {
             .find(|agent| agent.name == word)
             .or_else(|| Self::all().find(|agent| agent.aliases.contains(&word)))
             .or_else(|| {
-                Self::all().find(|agent| agent.project == Some(folder) || agent.user == Some(folder))
+                Self::all()
+                    .find(|agent| agent.project == Some(folder) || agent.user == Some(folder))
             })
     }
 }
@@ -190,13 +191,21 @@ mod tests {
     fn an_agent_is_found_by_every_name_it_has() {
         let found = |word: &str| KnownAgent::find(word).map(|agent| (agent.user, agent.project));
         for (word, user, project) in [
-            ("claude-code", Some(".claude/skills"), Some(".claude/skills")),
+            (
+                "claude-code",
+                Some(".claude/skills"),
+                Some(".claude/skills"),
+            ),
             ("codex", Some(".codex/skills"), Some(".agents/skills")),
             ("gemini-cli", Some(".gemini/skills"), Some(".agents/skills")),
             ("zed", Some(".agents/skills"), Some(".agents/skills")),
             ("amp", Some(".config/agents/skills"), Some(".agents/skills")),
             (".agent/skills", None, Some(".agent/skills")),
-            (".cursor/skills/", Some(".cursor/skills"), Some(".agents/skills")),
+            (
+                ".cursor/skills/",
+                Some(".cursor/skills"),
+                Some(".agents/skills"),
+            ),
         ] {
             assert_eq!(found(word), Some((user, project)), "{word}");
         }

@@ -20,6 +20,12 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Work with an agent", &["agent", "chat", "run", "spawn"]),
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
     (
+        "Keep installed skills in order",
+        &[
+            "update", "outdated", "rollback", "sync", "enable", "disable", "profile",
+        ],
+    ),
+    (
         "Decide what skills may do",
         &["trust", "permissions", "log"],
     ),
@@ -118,7 +124,45 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "deps",
-        &["metier deps my-skill", "metier deps my-skill --install"],
+        &[
+            "metier deps my-skill",
+            "metier deps my-skill --install",
+            "metier deps --tree",
+        ],
+    ),
+    (
+        "update",
+        &[
+            "metier update --dry-run",
+            "metier update pdf",
+            "metier update pdf --yes --approve 'net:fetch(api.github.com)'",
+        ],
+    ),
+    ("outdated", &["metier outdated"]),
+    (
+        "rollback",
+        &["metier rollback pdf", "metier rollback pdf 1.2.0"],
+    ),
+    (
+        "sync",
+        &[
+            "metier sync --to claude-code,codex",
+            "metier sync pdf --to cursor --copy",
+            "metier sync --remove",
+        ],
+    ),
+    ("enable", &["metier enable git"]),
+    (
+        "disable",
+        &["metier disable git", "metier disable deploy --project"],
+    ),
+    (
+        "profile",
+        &[
+            "metier profile save writing pdf docx",
+            "metier profile use writing",
+            "metier profile clear",
+        ],
     ),
     ("trust", &["metier trust", "metier trust --revoke"]),
     (
@@ -174,22 +218,17 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
     (
         &["remove", "uninstall", "delete", "rm"],
         "metier can't remove skills yet",
-        "metier info NAME shows its folder, which you can delete; metier config skills.entries.NAME.enabled false disables it",
+        "metier info NAME shows its folder, which you can delete; metier disable NAME disables it",
     ),
     (
-        &["update", "upgrade", "outdated"],
-        "metier can't update skills yet",
-        "replace the skill's folder (metier info NAME shows it); metier scans the new files before it uses them",
+        &["upgrade"],
+        "skills are updated with `update`",
+        "metier update --dry-run shows what would change",
     ),
     (
-        &["sync", "link", "export"],
-        "metier can't copy skills to other agents yet",
-        "metier mcp serves all of them to any agent that supports MCP: metier help mcp",
-    ),
-    (
-        &["enable", "disable"],
-        "skills are enabled and disabled in the configuration",
-        "metier config skills.entries.NAME.enabled false",
+        &["link", "export"],
+        "skills are put into the folders of other agents with `sync`",
+        "metier sync --to claude-code",
     ),
     (
         &["ui", "tui", "web", "serve"],

@@ -84,9 +84,19 @@ mod tests {
     #[test]
     fn each_file_is_taken_from_the_side_that_changed_it() {
         let base = tree(&[("SKILL.md", "1"), ("a.md", "a"), ("gone.md", "x")]);
-        let local = tree(&[("SKILL.md", "1"), ("a.md", "mine"), ("gone.md", "x"), ("own.md", "o")]);
+        let local = tree(&[
+            ("SKILL.md", "1"),
+            ("a.md", "mine"),
+            ("gone.md", "x"),
+            ("own.md", "o"),
+        ]);
         let new = tree(&[("SKILL.md", "2"), ("a.md", "a"), ("added.md", "n")]);
-        let expected = tree(&[("SKILL.md", "2"), ("a.md", "mine"), ("added.md", "n"), ("own.md", "o")]);
+        let expected = tree(&[
+            ("SKILL.md", "2"),
+            ("a.md", "mine"),
+            ("added.md", "n"),
+            ("own.md", "o"),
+        ]);
         assert_eq!(merge(&base, &local, &new), Ok(expected));
     }
 
@@ -104,12 +114,17 @@ mod tests {
         let base = tree(&[("SKILL.md", "1")]);
         let local = tree(&[("SKILL.md", "1"), ("Notes.md", "mine")]);
         let new = tree(&[("SKILL.md", "1"), ("notes.md", "new")]);
-        assert!(matches!(merge(&base, &local, &new), Err(MergeError::Tree(_))));
+        assert!(matches!(
+            merge(&base, &local, &new),
+            Err(MergeError::Tree(_))
+        ));
     }
 
     fn any_tree() -> impl Strategy<Value = PackageTree> {
         proptest::collection::btree_map("[a-c]", "[12]", 0..4).prop_map(|files| {
-            let files = files.iter().map(|(path, text)| (path.as_str(), text.as_str()));
+            let files = files
+                .iter()
+                .map(|(path, text)| (path.as_str(), text.as_str()));
             tree(&files.collect::<Vec<_>>())
         })
     }

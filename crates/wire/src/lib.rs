@@ -29,6 +29,8 @@ mod manifest;
 mod permission;
 mod scan;
 mod select;
+#[cfg(feature = "hub")]
+mod upkeep;
 
 pub use baseline::Baseline;
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
@@ -53,4 +55,10 @@ pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, Un
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
     SelectDocument, SignalRow, WhyDocument,
+};
+#[cfg(feature = "hub")]
+pub use upkeep::{
+    DepsTreeDocument, DifferenceRow, FileDiffRow, OutdatedDocument, OutdatedRow, ProblemRow,
+    ProfileRow, ProfilesDocument, RequiredRow, RevisionRow, SwitchDocument, SwitchRow,
+    SyncDocument, SyncRow, UpdateDocument, UpdateRow,
 };

@@ -78,5 +78,6 @@ mod survival;
 mod terminal;
 mod tokens;
 mod unscanned;
+mod upkeep;
 mod validating;
 mod verbs;

@@ -12,7 +12,7 @@ use metier_hub::{Change, ChangeError, NewContent, Transaction, TransactionChange
 use metier_package::{Lock, PackageTree};
 
 use super::places::{InstallScope, LOCK_FILE, ScopePlaces};
-use crate::{Error, NoticeLevel, Workspace, machine::timestamp};
+use crate::{Error, NoticeLevel, Workspace, machine::timestamp, text::one_line};
 
 /// The largest lock file that is read.
 const MAX_LOCK: u64 = 16 << 20;
@@ -75,6 +75,16 @@ impl Workspace {
                     .hint("restore the file from version control, or run `metier undo`")
             })?,
         };
+        // The lock of a project arrives with a clone: a name in it must not lead out of the folder of skills.
+        if let Some(name) = lock.skills.keys().find(|name| !is_folder_name(name)) {
+            let message = format!(
+                "the lock can't be used: `{}` can't be the name of a skill's folder",
+                one_line(name)
+            );
+            return Err(Error::unmet("lock", message)
+                .path(&places.lock)
+                .hint("remove that entry, or restore the file from version control"));
+        }
         Ok(DraftLock { places, text, lock })
     }
 
@@ -123,6 +133,10 @@ impl Workspace {
 }
 
 impl ChangeDraft<'_> {
+    pub(crate) fn workspace(&self) -> &Workspace {
+        self.workspace
+    }
+
     /// The lock of a scope, to read or to change. A changed one is part of the change.
     pub(crate) fn lock(&mut self, scope: InstallScope) -> Result<&mut Lock, Error> {
         let position = match self.locks.iter().position(|one| one.places.scope == scope) {
@@ -182,35 +196,45 @@ impl ChangeDraft<'_> {
 impl Workspace {
     /// Makes the folder of a scope. In a project none of its parts is a link: a repository must not choose where skills are written.
     fn make_skills_folder(&self, places: &ScopePlaces) -> Result<(), Error> {
-        let unwritable = |folder: &Path, error: &io::Error| {
-            Error::broken(
-                "not-written",
-                format!("the folder of skills can't be made: {error}"),
-            )
-            .path(folder)
-            .hint("check its permissions, and those of the folder above it")
-        };
         if places.scope == InstallScope::User {
             return fs::create_dir_all(&places.skills)
-                .map_err(|error| unwritable(&places.skills, &error));
+                .map_err(|error| unmade(&places.skills, &error));
         }
         let below = places.skills.strip_prefix(&self.machine.project);
-        let mut folder: PathBuf = self.machine.project.clone();
-        for part in below.unwrap_or(&places.skills) {
-            folder.push(part);
-            match fs::create_dir(&folder) {
-                Ok(()) => {}
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                    let found = fs::symlink_metadata(&folder);
-                    if !found.is_ok_and(|found| found.is_dir()) {
-                        return Err(linked(&folder));
-                    }
-                }
-                Err(error) => return Err(unwritable(&folder, &error)),
-            }
-        }
-        Ok(())
+        make_folders(&self.machine.project, below.unwrap_or(&places.skills))
     }
+}
+
+/// Whether a name is one plain component of a path.
+fn is_folder_name(name: &str) -> bool {
+    let is_plain = !name.contains(['/', '\\', '\0']) && !name.starts_with('.');
+    is_plain && !name.is_empty()
+}
+
+/// Makes folders in a project. None of them is a link.
+pub(crate) fn make_folders(project: &Path, below: &Path) -> Result<(), Error> {
+    let mut folder: PathBuf = project.to_owned();
+    for part in below {
+        folder.push(part);
+        match fs::create_dir(&folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                let found = fs::symlink_metadata(&folder);
+                if !found.is_ok_and(|found| found.is_dir()) {
+                    return Err(linked(&folder));
+                }
+            }
+            Err(error) => return Err(unmade(&folder, &error)),
+        }
+    }
+    Ok(())
+}
+
+fn unmade(folder: &Path, error: &io::Error) -> Error {
+    let message = format!("the folder of skills can't be made: {error}");
+    Error::broken("not-written", message)
+        .path(folder)
+        .hint("check its permissions, and those of the folder above it")
 }
 
 fn linked(folder: &Path) -> Error {

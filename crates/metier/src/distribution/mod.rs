@@ -15,18 +15,37 @@
 //! **Start reading at** `plan.rs`, then `draft.rs`.
 
 mod card;
+mod difference;
 mod draft;
 mod objects;
-mod plan;
+mod outdated;
 mod places;
+mod plan;
+mod profile;
+mod requirements;
+mod rollback;
+mod switches;
+mod sync;
+mod update;
 
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
     InstallObstacle,
 };
+pub use difference::{FileChange, FileDiff, SetDifference};
 pub(crate) use draft::ChangeDraft;
 pub(crate) use objects::ObjectStore;
+pub use outdated::SkillAge;
 pub use places::{InstallScope, ScopePlaces};
 pub use plan::{
     InstallDecision, InstallOptions, InstallPlan, InstallReport, InstalledSkill, PlannedSkill,
+};
+pub use profile::SkillProfile;
+pub use requirements::{RequiredSkill, RequirementState, RequirementTree};
+pub use rollback::KeptRevision;
+pub use switches::{SettingsChange, SwitchReport, SwitchedSkill};
+pub use sync::{AgentTarget, SyncAction, SyncOptions, SyncReport, SyncedPlace};
+pub use update::{
+    LocalEdits, SkillRevision, SkillUpdate, UpdateDecision, UpdateOptions, UpdatePlan,
+    UpdateReport, UpdateState,
 };

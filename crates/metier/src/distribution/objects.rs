@@ -6,6 +6,7 @@ use std::{
     fs,
     io::{self, Write},
     path::PathBuf,
+    time::SystemTime,
 };
 
 use metier_model::Digest;
@@ -51,6 +52,18 @@ impl ObjectStore {
             return Err(failed(error));
         }
         Ok(())
+    }
+
+    /// The digests of the skills that are kept, each with the time since when.
+    pub(crate) fn list(&self) -> Vec<(Digest, SystemTime)> {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let read = entries.filter_map(|entry| {
+            let name = entry.file_name();
+            let hex = name.to_str()?.strip_suffix(".skill")?;
+            let since = entry.metadata().ok()?.modified().ok()?;
+            Some((format!("sha256:{hex}").parse().ok()?, since))
+        });
+        read.collect()
     }
 
     /// The skill with this digest, if it is kept and undamaged.

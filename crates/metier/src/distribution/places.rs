@@ -26,6 +26,15 @@ impl InstallScope {
     /// Both of them.
     pub const ALL: [Self; 2] = [Self::User, Self::Project];
 
+    /// The project, or the user.
+    #[must_use]
+    pub const fn of_project(is_project: bool) -> Self {
+        match is_project {
+            true => Self::Project,
+            false => Self::User,
+        }
+    }
+
     /// The word in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
