@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, enable, exec, info, list, log,
-    man, mcp, new, outdated, permissions, profile, prompt, read, rollback, run, scan, select, show,
-    spawn, sync, test, tools, trust, update, validate, why,
+    agent, call, chat, completions, compose, config, deps, doctor, enable, exec, info, install,
+    list, log, man, mcp, new, outdated, permissions, profile, prompt, read, remove, rollback, run,
+    scan, select, show, spawn, sync, test, tools, trust, undo, update, validate, verify, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -126,6 +126,12 @@ pub(crate) enum CliCommand {
     Call(call::CallArgs),
     Test(test::Args),
     Exec(exec::ExecArgs),
+    Install(install::InstallArgs),
+    Add(install::AddArgs),
+    #[command(alias = "uninstall", alias = "rm")]
+    Remove(remove::RemoveArgs),
+    Undo(undo::UndoArgs),
+    Verify(verify::VerifyArgs),
     Trust(trust::TrustArgs),
     Permissions(permissions::PermissionsArgs),
     Log(log::LogArgs),

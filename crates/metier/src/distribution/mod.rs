@@ -14,38 +14,56 @@
 //!
 //! **Start reading at** `plan.rs`, then `draft.rs`.
 
+mod apply;
 mod card;
+mod card_text;
+mod checking;
 mod difference;
 mod draft;
+mod history;
+mod locked;
 mod objects;
 mod outdated;
+mod pins;
 mod places;
 mod plan;
+mod present;
 mod profile;
+mod quarantine;
+mod removing;
 mod requirements;
 mod rollback;
+mod sources;
 mod switches;
 mod sync;
 mod update;
+mod verifying;
 
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
     InstallObstacle,
 };
+pub use card_text::card_text;
 pub use difference::{FileChange, FileDiff, SetDifference};
-pub(crate) use draft::ChangeDraft;
-pub(crate) use objects::ObjectStore;
+pub(crate) use draft::complete_changes;
+pub use history::{ChangeSummary, UndoneChange};
+pub use metier_package::{Lock, LockedSkill};
 pub use outdated::SkillAge;
+pub(crate) use pins::SkillPins;
 pub use places::{InstallScope, ScopePlaces};
 pub use plan::{
     InstallDecision, InstallOptions, InstallPlan, InstallReport, InstalledSkill, PlannedSkill,
 };
+pub use present::FileDifferences;
 pub use profile::SkillProfile;
+pub use removing::RemovedSkill;
 pub use requirements::{RequiredSkill, RequirementState, RequirementTree};
 pub use rollback::KeptRevision;
+pub use sources::{OfferChooser, OfferKind, SkillOffer, SourceRequest};
 pub use switches::{SettingsChange, SwitchReport, SwitchedSkill};
 pub use sync::{AgentTarget, SyncAction, SyncOptions, SyncReport, SyncedPlace};
 pub use update::{
     LocalEdits, SkillRevision, SkillUpdate, UpdateDecision, UpdateOptions, UpdatePlan,
     UpdateReport, UpdateState,
 };
+pub use verifying::{InstalledState, VerifiedSkill};

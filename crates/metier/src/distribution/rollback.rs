@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use metier_hub::{FetchedSkill, SkillOrigin};
+use metier_hub::fetch::{FetchedSkill, SkillOrigin};
 use metier_model::{Card, FileText, Files, Strictness, parse_card, text::shell_word};
 use metier_package::PackageTree;
 

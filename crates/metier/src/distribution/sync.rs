@@ -20,8 +20,9 @@ use rustix::io::Errno;
 use super::{
     draft::{ChangeDraft, make_folders},
     places::{InstallScope, ScopePlaces},
+    plan::InstallPlan,
 };
-use crate::{Error, Workspace, text::one_line};
+use crate::{Error, NoticeLevel, Workspace, text::one_line};
 
 /// An agent that gets a skill, and how. Its text is what the lock contains: `claude-code`, or `claude-code=copy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -463,6 +464,47 @@ impl ChangeDraft<'_> {
         Ok(plan.places)
     }
 
+    /// Puts a skill of this change into the folders of the agents that its entry in the lock names. `before` is that entry before the change.
+    pub(crate) fn follow_agents(
+        &mut self,
+        scope: InstallScope,
+        name: &str,
+        before: Option<&LockedSkill>,
+        tree: &PackageTree,
+    ) -> Result<(), Error> {
+        let locked = self.lock(scope)?.skills.get(name);
+        let words = locked.map_or(&[][..], |locked| &locked.agents);
+        let targets: Vec<AgentTarget> = words.iter().filter_map(|word| word.parse().ok()).collect();
+        if targets.is_empty() {
+            return Ok(());
+        }
+        let plan = self.workspace().plan_agents(scope, name, before, tree.digest(), &targets)?;
+        let places = self.place_for_agents(scope, name, plan, Some(tree))?;
+        self.warn_of_left(&places);
+        Ok(())
+    }
+
+    /// Takes a skill out of the folders of the agents that its entry in the lock names.
+    pub(crate) fn leave_agents(&mut self, scope: InstallScope, name: &str) -> Result<(), Error> {
+        let Some(locked) = self.lock(scope)?.skills.get(name).cloned() else {
+            return Ok(());
+        };
+        let plan = self.workspace().plan_agent_removal(scope, name, &locked, &[]);
+        let places = self.place_for_agents(scope, name, plan, None)?;
+        self.warn_of_left(&places);
+        Ok(())
+    }
+
+    fn warn_of_left(&self, places: &[SyncedPlace]) {
+        for place in places {
+            if let Some(found) = place.action.found() {
+                let shown = one_line(&place.place.to_string_lossy());
+                let line = format!("{shown} is {found}, and stays as it is");
+                self.workspace().notices.notice(NoticeLevel::Warning, &line);
+            }
+        }
+    }
+
     fn make_agent_folder(&self, scope: InstallScope, folder: &Path) -> Result<(), Error> {
         let project = &self.workspace().machine.project;
         match (scope, folder.strip_prefix(project)) {
@@ -476,6 +518,26 @@ impl ChangeDraft<'_> {
                 .hint("check its permissions, and those of the folder above it")
             }),
         }
+    }
+}
+
+impl InstallPlan {
+    /// Puts the skills of the plan into the folders of these agents too, as [`Workspace::sync`] does.
+    ///
+    /// # Errors
+    /// When there is no such agent, or when it has no folder in the scope.
+    pub fn for_agents(&mut self, to: &[String]) -> Result<(), Error> {
+        let targets: Result<Vec<AgentTarget>, Error> = to.iter().map(|word| word.parse()).collect();
+        let targets = targets?;
+        for skill in &mut self.skills {
+            let all = joined(&skill.locked.agents, &targets, false);
+            skill.locked.agents = all.iter().map(ToString::to_string).collect();
+            skill.locked.agents.sort();
+            let scope = skill.card.scope;
+            let digest = skill.tree.digest();
+            self.workspace.plan_agents(scope, &skill.key, None, digest, &targets)?;
+        }
+        Ok(())
     }
 }
 

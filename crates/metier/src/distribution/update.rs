@@ -6,7 +6,7 @@
 use std::{fs, path::Path};
 
 use metier_catalog::{MemoryBudget, SkillLocation, SnapshotContent};
-use metier_hub::{Change, FetchedSkill};
+use metier_hub::{Change, fetch::FetchedSkill};
 use metier_model::{Digest, Want, text::shell_word};
 use metier_package::{
     LockedSkill, MergeError, PackageFile, PackagePath, PackageTree, TreeError, merge,
