@@ -36,9 +36,9 @@ pub use card::{
     InstallObstacle,
 };
 pub use card_text::card_text;
+pub(crate) use draft::complete_changes;
 pub use history::{ChangeSummary, UndoneChange};
 pub use metier_package::{Lock, LockedSkill};
-pub(crate) use draft::complete_changes;
 pub(crate) use pins::SkillPins;
 pub use places::{InstallScope, ScopePlaces};
 pub use plan::{
