@@ -86,10 +86,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["metier remove pdf", "metier remove --restore pdf"],
     ),
     ("undo", &["metier undo", "metier undo --list"]),
-    (
-        "verify",
-        &["metier verify", "metier verify pdf --accept"],
-    ),
+    ("verify", &["metier verify", "metier verify pdf --accept"]),
     (
         "validate",
         &[

@@ -158,7 +158,10 @@ impl TransactionChanges {
     pub fn kept_at(&self, change: &Change, place: &Path) -> Option<PathBuf> {
         let mut steps = change.steps.iter();
         let step = steps.find(|step| step.target == place && step.old.is_some())?;
-        step.kept.symlink_metadata().is_ok().then(|| step.kept.clone())
+        step.kept
+            .symlink_metadata()
+            .is_ok()
+            .then(|| step.kept.clone())
     }
 
     /// What was put back, and the object that each is a copy of. A copy is always newer than its original.

@@ -386,7 +386,10 @@ impl Workspace {
             Some(scan_gate) => scan_gate,
             None => &NoKnownVerdicts,
         };
-        #[cfg_attr(not(feature = "hub"), expect(unused_mut, reason = "locks are checked with `hub`"))]
+        #[cfg_attr(
+            not(feature = "hub"),
+            expect(unused_mut, reason = "locks are checked with `hub`")
+        )]
         let mut inventory = survey(catalog, &self.config, &host, mode, selection, screen);
         #[cfg(feature = "hub")]
         self.check_pins(&mut inventory);

@@ -29,7 +29,8 @@ impl Store {
         let folder = placed.folder.to_str().ok_or_else(|| StoreError::NotUtf8 {
             folder: placed.folder.clone(),
         })?;
-        let sql = "INSERT OR REPLACE INTO placed_skills (folder, digest, placed_at) VALUES (?1, ?2, ?3)";
+        let sql =
+            "INSERT OR REPLACE INTO placed_skills (folder, digest, placed_at) VALUES (?1, ?2, ?3)";
         self.wait_for_disk(true)?;
         self.connection
             .execute(sql, params![folder, placed.digest, placed.at])
@@ -73,10 +74,18 @@ mod tests {
             digest: digest.into(),
             at: "2026-01-31T09:00:00Z".into(),
         };
-        store.place_skill(&placed("/p/skills/a", "sha256:1")).unwrap();
-        store.place_skill(&placed("/p/skills/a", "sha256:2")).unwrap();
-        store.place_skill(&placed("/p/skills/a/b", "sha256:3")).unwrap();
-        store.place_skill(&placed("/p/skills2/c", "sha256:4")).unwrap();
+        store
+            .place_skill(&placed("/p/skills/a", "sha256:1"))
+            .unwrap();
+        store
+            .place_skill(&placed("/p/skills/a", "sha256:2"))
+            .unwrap();
+        store
+            .place_skill(&placed("/p/skills/a/b", "sha256:3"))
+            .unwrap();
+        store
+            .place_skill(&placed("/p/skills2/c", "sha256:4"))
+            .unwrap();
         let found = store.placed_in(Path::new("/p/skills")).unwrap();
         assert_eq!(found, [placed("/p/skills/a", "sha256:2")]);
         assert_eq!(store.placed_in(Path::new("/p")).unwrap(), []);

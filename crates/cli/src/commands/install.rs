@@ -87,13 +87,16 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
     let mut plan = match flags.words.is_empty() {
         true => session.prepare_locked(options, flags.frozen)?,
         false => {
-            let choose = |source: &str, offers: &[SkillOffer]| choose(session, &cancel, source, offers);
+            let choose =
+                |source: &str, offers: &[SkillOffer]| choose(session, &cancel, source, offers);
             session.prepare_install(&requests(flags), options, &choose)?
         }
     };
     plan.for_agents(&flags.to)?;
     let output = &session.output;
-    plan.left_out().iter().for_each(|line| output.warn(&one_line(line)));
+    plan.left_out()
+        .iter()
+        .for_each(|line| output.warn(&one_line(line)));
     if flags.dry_run {
         return dry_run(output, scope, &plan);
     }
@@ -184,7 +187,11 @@ fn decide(
         replace: flags.replace,
     };
     if card.is_refused() && flags.all {
-        output.warn(&format!("`{}` is not installed: {}", one_line(&card.name), why(card)));
+        output.warn(&format!(
+            "`{}` is not installed: {}",
+            one_line(&card.name),
+            why(card)
+        ));
         return Ok(None);
     }
     if card.is_refused() || flags.frozen {
@@ -235,7 +242,9 @@ fn why(card: &InstallCard) -> String {
 
 /// The permissions without an answer that the flags don't approve.
 fn still_open(card: &InstallCard, approve: &[String]) -> Vec<String> {
-    card.open_with(approve).map(|one| one.permission.clone()).collect()
+    card.open_with(approve)
+        .map(|one| one.permission.clone())
+        .collect()
 }
 
 enum PermissionsAnswer {
@@ -257,15 +266,17 @@ fn asked_permissions(question: &str, cancel: &Cancel) -> Result<PermissionsAnswe
 }
 
 /// The refusal where no one can be asked, with the command that decides.
-fn unanswered(
-    flags: &InstallFlags,
-    card: &InstallCard,
-    open: &[String],
-) -> Failure {
+fn unanswered(flags: &InstallFlags, card: &InstallCard, open: &[String]) -> Failure {
     let name = one_line(&card.name);
-    let words: Vec<String> = flags.words.iter().map(|word| shell_word(word).into_owned()).collect();
+    let words: Vec<String> = flags
+        .words
+        .iter()
+        .map(|word| shell_word(word).into_owned())
+        .collect();
     let mut command = format!("metier {}", card.scope.verb());
-    words.iter().for_each(|word| command.push_str(&format!(" {word}")));
+    words
+        .iter()
+        .for_each(|word| command.push_str(&format!(" {word}")));
     command.push_str(" --yes");
     if flags.all {
         command.push_str(" --all");
@@ -281,7 +292,9 @@ fn unanswered(
         _ => format!("skill `{name}` would be installed, and there is no terminal to ask on"),
     };
     let error = Failure::unmet("not-agreed", message).skill(&card.name);
-    let error = open.iter().fold(error, |error, one| error.detail(one_line(one)));
+    let error = open
+        .iter()
+        .fold(error, |error, one| error.detail(one_line(one)));
     error.hint(format!("review it with --dry-run, then: {command}"))
 }
 
@@ -291,7 +304,10 @@ fn done(
     report: &InstallReport,
     left_out: Vec<String>,
 ) -> Result<Exit, Failure> {
-    let refused = report.skills.iter().any(|skill| !skill.is_installed && skill.card.is_refused());
+    let refused = report
+        .skills
+        .iter()
+        .any(|skill| !skill.is_installed && skill.card.is_refused());
     if output.is_json() {
         output.document(&InstallDocument::done(scope.as_str(), report, left_out))?;
         return Ok(Exit::unmet_if(refused));
@@ -299,7 +315,10 @@ fn done(
     let mut text = String::new();
     for skill in report.skills.iter().filter(|skill| skill.is_installed) {
         let card = &skill.card;
-        let version = card.version.as_deref().map(|version| format!(" {}", one_line(version)));
+        let version = card
+            .version
+            .as_deref()
+            .map(|version| format!(" {}", one_line(version)));
         let what = match card.action {
             InstallAction::Install => "is installed",
             InstallAction::Replace => "is replaced",
@@ -333,11 +352,19 @@ fn choose(
     if !Terminal::new(output).present || !output.is_attended() {
         return None;
     }
-    output.say(&format!("{} has {}:", one_line(source), count(offers.len(), "skill")));
+    output.say(&format!(
+        "{} has {}:",
+        one_line(source),
+        count(offers.len(), "skill")
+    ));
     for (number, offer) in offers.iter().enumerate() {
         let about = one_line(&offer.description);
         let short: String = about.chars().take(80).collect();
-        output.say(&format!("  {:>3}  {}  {short}", number + 1, one_line(&offer.name)));
+        output.say(&format!(
+            "  {:>3}  {}  {short}",
+            number + 1,
+            one_line(&offer.name)
+        ));
     }
     let question = "Which of them? (1 3 5-7, names, or `all`; nothing installs none) ";
     let line = asked_line(question, cancel).ok()?;
@@ -350,12 +377,16 @@ fn picked(line: &str, offers: &[SkillOffer]) -> Vec<usize> {
     for word in line.split([' ', ',']).filter(|word| !word.is_empty()) {
         let number = |word: &str| word.parse::<usize>().ok();
         let by_name = offers.iter().position(|offer| offer.name == word);
-        let range = word.split_once('-').and_then(|(a, b)| number(a).zip(number(b)));
+        let range = word
+            .split_once('-')
+            .and_then(|(a, b)| number(a).zip(number(b)));
         match (word, by_name, number(word), range) {
             ("all", None, ..) => picked.extend(0..offers.len()),
             (_, Some(at), ..) => picked.push(at),
             (_, _, Some(one), _) => picked.extend(one.checked_sub(1)),
-            (.., Some((first, last))) => picked.extend(first.saturating_sub(1)..last.min(offers.len())),
+            (.., Some((first, last))) => {
+                picked.extend(first.saturating_sub(1)..last.min(offers.len()))
+            }
             _ => {}
         }
     }
@@ -389,15 +420,23 @@ mod tests {
                 .iter()
                 .map(|one| (&*one.source, one.names.iter().map(String::as_str).collect()))
                 .collect();
-            let expected: Vec<(&str, Vec<&str>)> =
-                expected.iter().map(|(source, names)| (*source, names.to_vec())).collect();
+            let expected: Vec<(&str, Vec<&str>)> = expected
+                .iter()
+                .map(|(source, names)| (*source, names.to_vec()))
+                .collect();
             assert_eq!(found, expected, "{words:?}");
         };
         check(&["./a"], &[("./a", &[])]);
         check(&["./a", "./b"], &[("./a", &[]), ("./b", &[])]);
-        check(&["owner/repo", "pdf", "docx"], &[("owner/repo", &["pdf", "docx"])]);
+        check(
+            &["owner/repo", "pdf", "docx"],
+            &[("owner/repo", &["pdf", "docx"])],
+        );
         check(&["kubernetes", "git"], &[("kubernetes", &[]), ("git", &[])]);
-        check(&["owner/repo", "pdf", "./c"], &[("owner/repo", &["pdf"]), ("./c", &[])]);
+        check(
+            &["owner/repo", "pdf", "./c"],
+            &[("owner/repo", &["pdf"]), ("./c", &[])],
+        );
     }
 
     #[test]

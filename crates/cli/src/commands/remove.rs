@@ -68,7 +68,11 @@ fn agree(session: &CliRun, args: &RemoveArgs, skills: &[RemovedSkill]) -> Result
         return Ok(());
     }
     for skill in skills {
-        output.note(&format!("  {}  {}", one_line(&skill.name), one_line(&skill.place)));
+        output.note(&format!(
+            "  {}  {}",
+            one_line(&skill.name),
+            one_line(&skill.place)
+        ));
     }
     match confirmed(&format!("Remove {}?", count(skills.len(), "skill")))? {
         true => Ok(()),

@@ -42,7 +42,12 @@ pub(crate) fn run(session: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
     let mut text = String::new();
     for change in &changes {
         let when = ago(session.machine().now, &change.at);
-        text.push_str(&format!("{:>4}  {}  {}\n", change.id, one_line(&change.title), output.paint(&when, Tone::Faint)));
+        text.push_str(&format!(
+            "{:>4}  {}  {}\n",
+            change.id,
+            one_line(&change.title),
+            output.paint(&when, Tone::Faint)
+        ));
     }
     output.report(&text)?;
     if changes.is_empty() {

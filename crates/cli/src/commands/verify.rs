@@ -31,12 +31,16 @@ pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> 
         for name in &args.names {
             let plan = session.prepare_acceptance(name, None)?;
             let cards = plan.skills().iter();
-            let decisions: Vec<_> = cards.map(|skill| InstallDecision::agree(&skill.card)).collect();
+            let decisions: Vec<_> = cards
+                .map(|skill| InstallDecision::agree(&skill.card))
+                .collect();
             plan.apply(&decisions)?;
         }
     }
     let found = session.verify_skills(&args.names, None)?;
-    let unchanged = found.iter().all(|skill| skill.state == InstalledState::Unchanged);
+    let unchanged = found
+        .iter()
+        .all(|skill| skill.state == InstalledState::Unchanged);
     if output.is_json() {
         output.document(&VerifyDocument {
             unchanged,
@@ -54,20 +58,38 @@ pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> 
 
 fn lines(output: &Output, skill: &VerifiedSkill) -> String {
     let name = one_line(&skill.name);
-    let source = output.paint(&format!("from {}", one_line(&skill.locked.source)), Tone::Faint);
+    let source = output.paint(
+        &format!("from {}", one_line(&skill.locked.source)),
+        Tone::Faint,
+    );
     let bad = output.paint("✗", Tone::Bad);
     match &skill.state {
-        InstalledState::Unchanged => format!("{} {name}  {source}\n", output.paint("✓", Tone::Good)),
-        InstalledState::Missing => format!("{bad} {name} is missing in {}\n", one_line(&skill.place)),
-        InstalledState::Unreadable(why) => format!("{bad} {name} can't be read: {}\n", one_line(why)),
+        InstalledState::Unchanged => {
+            format!("{} {name}  {source}\n", output.paint("✓", Tone::Good))
+        }
+        InstalledState::Missing => {
+            format!("{bad} {name} is missing in {}\n", one_line(&skill.place))
+        }
+        InstalledState::Unreadable(why) => {
+            format!("{bad} {name} can't be read: {}\n", one_line(why))
+        }
         InstalledState::Changed(None) => {
             format!("{bad} {name} was changed; its original files are not kept\n")
         }
         InstalledState::Changed(Some(files)) => {
-            let kinds = [("changed", &files.changed), ("added", &files.added), ("removed", &files.removed)];
+            let kinds = [
+                ("changed", &files.changed),
+                ("added", &files.added),
+                ("removed", &files.removed),
+            ];
             let number = kinds.iter().map(|(_, files)| files.len()).sum();
-            let mut text = format!("{bad} {name}: {} differ from the lock\n", count(number, "file"));
-            let all = kinds.iter().flat_map(|(kind, files)| files.iter().map(move |file| (kind, file)));
+            let mut text = format!(
+                "{bad} {name}: {} differ from the lock\n",
+                count(number, "file")
+            );
+            let all = kinds
+                .iter()
+                .flat_map(|(kind, files)| files.iter().map(move |file| (kind, file)));
             for (kind, file) in all.take(MAX_FILES) {
                 text.push_str(&format!("    {kind} {}\n", one_line(file)));
             }

@@ -83,7 +83,10 @@ fn killed_everywhere(prepare: &dyn Fn(&TestContext), arguments: &[&str]) {
         let (skills, lock) = installed(&context);
         let staged = skills.keys().find(|name| name.contains(".metier-"));
         assert_eq!(staged, None, "at checkpoint {number}");
-        let found = (filtered(&context, skills), lock.map(|lock| text(&context, &lock)));
+        let found = (
+            filtered(&context, skills),
+            lock.map(|lock| text(&context, &lock)),
+        );
         let as_in = |state: &(BTreeMap<String, Vec<u8>>, Option<Vec<u8>>)| {
             let lock = state.1.as_ref().map(|lock| text(&reference, lock));
             (filtered(&reference, state.0.clone()), lock)
@@ -122,7 +125,9 @@ fn text(context: &TestContext, bytes: &[u8]) -> String {
 
 fn filtered(context: &TestContext, skills: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
     let skills = skills.into_iter();
-    skills.map(|(name, bytes)| (name, text(context, &bytes))).collect()
+    skills
+        .map(|(name, bytes)| (name, text(context, &bytes)))
+        .collect()
 }
 
 fn two_versions(context: &TestContext) {
@@ -167,7 +172,10 @@ fn skills_that_are_installed_at_once_are_all_installed() {
     let start = |name: &String| {
         let mut command = context.command();
         command.args(["install", &format!("./src/{name}"), "--yes"]);
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         command.spawn().unwrap()
     };
     let started: Vec<_> = names.iter().map(start).collect();
@@ -176,9 +184,13 @@ fn skills_that_are_installed_at_once_are_all_installed() {
         let told = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.success(), "{told}");
     }
-    let verified: Value = serde_json::from_str(&succeed(&context, &["verify", "--json"]).stdout).unwrap();
+    let verified: Value =
+        serde_json::from_str(&succeed(&context, &["verify", "--json"]).stdout).unwrap();
     let skills = verified["skills"].as_array().unwrap();
-    let found: Vec<&str> = skills.iter().map(|skill| skill["name"].as_str().unwrap()).collect();
+    let found: Vec<&str> = skills
+        .iter()
+        .map(|skill| skill["name"].as_str().unwrap())
+        .collect();
     assert_eq!(found, names);
     assert_eq!(verified["unchanged"], true);
 }
@@ -225,7 +237,11 @@ fn a_full_disk_leaves_the_old_skill() {
     let output = Command::new(&unshare)
         .args(["-m", "/bin/sh", "-c", SMALL_DISK])
         .env_clear()
-        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .envs(
+            program
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        )
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
         .env("METIER", program.get_program())
         .env("DISK", &folder)
@@ -237,7 +253,10 @@ fn a_full_disk_leaves_the_old_skill() {
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    let results: Vec<&str> = told.lines().filter(|line| line.starts_with("with ")).collect();
+    let results: Vec<&str> = told
+        .lines()
+        .filter(|line| line.starts_with("with "))
+        .collect();
     assert_eq!(results.len(), 7, "{told}");
     let mut refused = 0;
     for result in results {
@@ -258,8 +277,18 @@ fn a_folder_that_can_t_be_written_is_named() {
     context.write("~/.agents", "a file");
     let output = context.run(&["install", "./pdf", "--yes"]);
     assert_eq!(output.code, 2, "{}", output.snapshot());
-    assert!(output.stderr.contains("error: the folder of skills can't be made"), "{}", output.snapshot());
-    assert!(output.stderr.contains("[HOME]/.agents") || output.stderr.contains("~/.agents"), "{}", output.snapshot());
+    assert!(
+        output
+            .stderr
+            .contains("error: the folder of skills can't be made"),
+        "{}",
+        output.snapshot()
+    );
+    assert!(
+        output.stderr.contains("[HOME]/.agents") || output.stderr.contains("~/.agents"),
+        "{}",
+        output.snapshot()
+    );
     let (skills, lock) = installed(&context);
     assert_eq!((skills.len(), lock), (0, None));
     assert_eq!(quarantined(&context), BTreeMap::new());
@@ -277,13 +306,18 @@ fn ctrl_c_leaves_nothing_behind() {
     lock.lock().unwrap();
     let mut command = context.command();
     command.args(["install", "./pdf", "--yes"]);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     let quarantine = context.home().join(".cache/metier/quarantine");
     patience::wait_until("the skill is in quarantine", || {
         fs::read_dir(&quarantine).is_ok_and(|entries| entries.count() > 0)
     });
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let killed = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
     assert!(killed.unwrap().success());
     let code = child.wait().unwrap().code();
     assert_eq!(code, Some(130));
@@ -324,22 +358,44 @@ fn a_skill_that_changes_after_it_was_installed_is_not_run() {
         "---\nname: tool\ndescription: Runs.\n---\nRun scripts/do.sh.\n",
     );
     context.write("tool/scripts/do.sh", "#!/bin/sh\necho first\n");
-    let install = ["install", "./tool", "--yes", "--approve", "shell:exec(scripts/*)"];
+    let install = [
+        "install",
+        "./tool",
+        "--yes",
+        "--approve",
+        "shell:exec(scripts/*)",
+    ];
     succeed(&context, &install);
     let exec = ["exec", "tool", "scripts/do.sh"];
     let mut context = context;
     context.env("PATH", "/usr/bin:/bin");
     let output = succeed(&context, &exec);
-    assert_eq!(output.stdout, "first\n", "approved when it was installed: {}", output.snapshot());
-    context.write("~/.agents/skills/tool/scripts/do.sh", "#!/bin/sh\necho second\n");
+    assert_eq!(
+        output.stdout,
+        "first\n",
+        "approved when it was installed: {}",
+        output.snapshot()
+    );
+    context.write(
+        "~/.agents/skills/tool/scripts/do.sh",
+        "#!/bin/sh\necho second\n",
+    );
     let output = context.run(&exec);
     assert_eq!(output.code, 1, "{}", output.snapshot());
-    assert!(output.stderr.contains("its files differ from metier.lock"), "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("its files differ from metier.lock"),
+        "{}",
+        output.snapshot()
+    );
     // Accepting the edit keeps the file, and no approval of the bytes before.
     succeed(&context, &["verify", "tool", "--accept"]);
     let output = context.run(&exec);
     assert_eq!(output.code, 1, "{}", output.snapshot());
-    assert!(output.stderr.contains("not approved"), "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("not approved"),
+        "{}",
+        output.snapshot()
+    );
 }
 
 // case 41
@@ -355,11 +411,20 @@ fn what_a_pull_changes_in_a_project_is_not_trusted() {
     fs::create_dir_all(hostile.join(".git")).unwrap();
     write_skill(&context, "other/pdf", "pdf", "other");
     succeed(&context, &["-C", "hostile", "add", "../other/pdf", "--yes"]);
-    for file in ["metier.lock", ".agents/skills/pdf/SKILL.md", ".agents/skills/pdf/references/a.md", ".agents/skills/pdf/references/b.md"] {
+    for file in [
+        "metier.lock",
+        ".agents/skills/pdf/SKILL.md",
+        ".agents/skills/pdf/references/a.md",
+        ".agents/skills/pdf/references/b.md",
+    ] {
         fs::copy(hostile.join(file), context.path("repo").join(file)).unwrap();
     }
     succeed(&context, &["-C", "repo", "verify"]);
     let output = context.run(&["-C", "repo", "show", "pdf"]);
     assert_eq!(output.code, 1, "{}", output.snapshot());
-    assert!(output.stderr.contains("its folder is not trusted"), "{}", output.snapshot());
+    assert!(
+        output.stderr.contains("its folder is not trusted"),
+        "{}",
+        output.snapshot()
+    );
 }

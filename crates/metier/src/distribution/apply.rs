@@ -3,9 +3,7 @@
 use metier_catalog::SkillLocation;
 use metier_hub::Change;
 use metier_model::Want;
-use metier_policy::{
-    Decision, PermissionAnswer, RequestedPermission, decide,
-};
+use metier_policy::{Decision, PermissionAnswer, RequestedPermission, decide};
 use metier_runtime::approvals::RequestingSkill;
 use metier_store::{
     ApprovalDecision, BegunReceipt, Completion, NewReceipt, PlacedSkill, ReceiptDecision,
@@ -104,10 +102,12 @@ fn agree<'p>(
 }
 
 fn allowed(permission: &str) -> Result<PermissionAnswer, Error> {
-    let want: Want = permission.parse().map_err(|error: metier_model::WantError| {
-        Error::broken("usage", error.to_string())
-            .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
-    })?;
+    let want: Want = permission
+        .parse()
+        .map_err(|error: metier_model::WantError| {
+            Error::broken("usage", error.to_string())
+                .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
+        })?;
     let decision = Decision::Allow;
     Ok(PermissionAnswer { want, decision })
 }
@@ -119,7 +119,10 @@ pub(crate) fn refusal(card: &InstallCard) -> Error {
     let of_skill = |code, message: String| Error::unmet(code, message).skill(&card.name);
     match card.obstacles.iter().find(|one| one.is_final()) {
         Some(InstallObstacle::Blocked(why)) => {
-            let error = of_skill("blocked", format!("skill `{name}` is blocked, so it is not installed"));
+            let error = of_skill(
+                "blocked",
+                format!("skill `{name}` is blocked, so it is not installed"),
+            );
             error
                 .detail(one_line(why))
                 .detail(format!("from {}", one_line(&card.source)))
@@ -149,9 +152,10 @@ fn needs_replace(card: &InstallCard, obstacle: &InstallObstacle) -> Error {
     };
     let error = Error::unmet("needs-decision", message).skill(&card.name);
     let error = match obstacle {
-        InstallObstacle::Edited(files) => {
-            files.iter().take(5).fold(error, |error, file| error.detail(one_line(file)))
-        }
+        InstallObstacle::Edited(files) => files
+            .iter()
+            .take(5)
+            .fold(error, |error, file| error.detail(one_line(file))),
         InstallObstacle::OtherSource(source) => error.detail(format!("from {}", one_line(source))),
         InstallObstacle::Shadows(place) => error.detail(format!("in {}", one_line(place))),
         _ => error.detail(format!("in {}", card.place.display())),
@@ -227,10 +231,15 @@ impl Workspace {
         let card = &skill.card;
         let now = PresentSkill::look(self, card.scope, &skill.key)?;
         let before = card.before.as_ref();
-        if now.exists() == before.is_some() && now.digest() == before.and_then(|before| before.digest) {
+        if now.exists() == before.is_some()
+            && now.digest() == before.and_then(|before| before.digest)
+        {
             return Ok(());
         }
-        let message = format!("skill `{}` was changed while it was decided about", one_line(&card.name));
+        let message = format!(
+            "skill `{}` was changed while it was decided about",
+            one_line(&card.name)
+        );
         Err(Error::unmet("changed-since", message)
             .skill(&card.name)
             .path(&card.place)
@@ -243,7 +252,10 @@ impl Workspace {
         let card = &skill.card;
         let placed = SkillLocation::Folder(card.place.clone()).digest();
         if placed.ok() != Some(card.digest) {
-            let message = format!("skill `{}` has other bytes than were scanned", one_line(&card.name));
+            let message = format!(
+                "skill `{}` has other bytes than were scanned",
+                one_line(&card.name)
+            );
             return Err(Error::broken("changed", message)
                 .skill(&card.name)
                 .path(&card.place)
@@ -257,7 +269,12 @@ impl Workspace {
                 held: &skill.held,
             };
             let approvals = ExecutionContext::open(self)?.desk();
-            approvals.remember(&subject, approved, ApprovalDecision::Allowed, card.scope.verb())?;
+            approvals.remember(
+                &subject,
+                approved,
+                ApprovalDecision::Allowed,
+                card.scope.verb(),
+            )?;
         }
         if card.scope == InstallScope::Project && !skill.keeps_lock {
             let folder = card.place.canonicalize();

@@ -64,7 +64,10 @@ impl InstallCard {
     pub fn open_with(&self, approved: &[String]) -> impl Iterator<Item = &CardPermission> {
         let answers = approved.iter().filter_map(|text| {
             let decision = PermissionDecision::Allow;
-            Some(PermissionAnswer { want: text.parse().ok()?, decision })
+            Some(PermissionAnswer {
+                want: text.parse().ok()?,
+                decision,
+            })
         });
         let answers: Vec<PermissionAnswer> = answers.collect();
         self.permissions.iter().filter(move |one| {

@@ -21,12 +21,19 @@ const MAX_DESCRIPTION: usize = 300;
 #[must_use]
 pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> String {
     let mut out = String::new();
-    let version = card.version.as_deref().map(|version| format!(" {}", one_line(version)));
+    let version = card
+        .version
+        .as_deref()
+        .map(|version| format!(" {}", one_line(version)));
     let head = format!("{}{}", one_line(&card.name), version.unwrap_or_default());
     let _ = writeln!(out, "{}", paint(&head, Tone::Strong));
     let _ = writeln!(out, "  {}", shortened(&one_line(&card.description)));
     let mut row = |title: &str, text: &str| {
-        let _ = writeln!(out, "  {} {text}", paint(&format!("{title:<9}"), Tone::Faint));
+        let _ = writeln!(
+            out,
+            "  {} {text}",
+            paint(&format!("{title:<9}"), Tone::Faint)
+        );
     };
     row("from", &one_line(&card.source));
     if let Some(commit) = &card.commit {
@@ -36,7 +43,10 @@ pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> St
         Some(signer) => row("signed by", &one_line(signer)),
         None => row("signed by", "not signed"),
     }
-    row("files", &format!("{}, {}", count(card.files, "file"), size(card.bytes)));
+    row(
+        "files",
+        &format!("{}, {}", count(card.files, "file"), size(card.bytes)),
+    );
     row("digest", &card.digest.to_string());
     row("to", &place(card));
     if let Some(before) = &card.before {
@@ -51,7 +61,11 @@ pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> St
         let _ = writeln!(out, "  {} {}", paint("!", Tone::Warn), one_line(warning));
     }
     for obstacle in &card.obstacles {
-        let tone = if obstacle.is_final() { Tone::Bad } else { Tone::Warn };
+        let tone = if obstacle.is_final() {
+            Tone::Bad
+        } else {
+            Tone::Warn
+        };
         let mark = if obstacle.is_final() { "✗" } else { "!" };
         let _ = writeln!(out, "  {} {}", paint(mark, tone), decision(obstacle));
     }
@@ -70,7 +84,10 @@ fn replaces(card: &InstallCard, before: &CardBefore) -> String {
     if card.action == InstallAction::Keep {
         return "nothing: exactly these files are there".to_owned();
     }
-    let version = before.version.as_deref().map(|version| format!("version {}, ", one_line(version)));
+    let version = before
+        .version
+        .as_deref()
+        .map(|version| format!("version {}, ", one_line(version)));
     let mut parts = Vec::new();
     for (word, files) in [
         ("changed", &before.files.changed),
@@ -85,7 +102,10 @@ fn replaces(card: &InstallCard, before: &CardBefore) -> String {
             parts.push(format!("{word} {}{more}", one_line(first)));
         }
     }
-    let gone = before.gone_permissions.iter().map(|one| format!("no longer asks for {}", one_line(one)));
+    let gone = before
+        .gone_permissions
+        .iter()
+        .map(|one| format!("no longer asks for {}", one_line(one)));
     parts.extend(gone);
     format!("{}{}", version.unwrap_or_default(), parts.join(", "))
 }
@@ -122,12 +142,22 @@ fn scan(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> String {
         Verdict::Incomplete => ("✗", Tone::Bad, "the scanner could not read everything"),
         Verdict::Critical => ("✗", Tone::Bad, "the scanner found something critical"),
     };
-    let accepted = if found.is_accepted { "; you accepted these bytes" } else { "" };
+    let accepted = if found.is_accepted {
+        "; you accepted these bytes"
+    } else {
+        ""
+    };
     let mut out = format!("  {} {words}{accepted}\n", paint(mark, tone));
-    let shown = found.findings.iter().filter(|one| one.severity > FindingSeverity::Info);
+    let shown = found
+        .findings
+        .iter()
+        .filter(|one| one.severity > FindingSeverity::Info);
     let shown: Vec<_> = shown.collect();
     for finding in shown.iter().take(MAX_SHOWN) {
-        let line = finding.line.map(|line| format!(":{line}")).unwrap_or_default();
+        let line = finding
+            .line
+            .map(|line| format!(":{line}"))
+            .unwrap_or_default();
         let _ = writeln!(
             out,
             "    {}{line}: {} {}",
@@ -156,13 +186,19 @@ fn decision(obstacle: &InstallObstacle) -> String {
             None => "the installed skill was edited".to_owned(),
         },
         InstallObstacle::OtherSource(source) => {
-            format!("the installed skill is from another source: {}", one_line(source))
+            format!(
+                "the installed skill is from another source: {}",
+                one_line(source)
+            )
         }
         InstallObstacle::Shadows(place) => {
             format!("there is another skill of this name: {}", one_line(place))
         }
         InstallObstacle::OtherSigner(signer) => {
-            format!("the installed skill was signed with another key: {}", one_line(signer))
+            format!(
+                "the installed skill was signed with another key: {}",
+                one_line(signer)
+            )
         }
     }
 }

@@ -10,7 +10,7 @@ use metier_policy::{Identity, PermissionRequest, Reason, ReasonKind, RequestedPe
 use metier_runtime::{Inventory, permissions as asked, render::LoadedSkill, requests};
 
 use super::{
-    card::{CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard, InstallObstacle},
+    card::{CardFinding, CardPermission, CardVerdict, InstallCard, InstallObstacle},
     draft::checkpoint,
     places::InstallScope,
     plan::{InstallPlan, PlannedSkill},
@@ -180,14 +180,22 @@ impl Workspace {
         obstacles.extend(shadowed(installed, &entry, &place));
         let card = InstallCard {
             name: entry.name().into_owned(),
-            description: entry.card.as_ref().map_or_else(String::new, |card| card.description.to_string()),
+            description: entry
+                .card
+                .as_ref()
+                .map_or_else(String::new, |card| card.description.to_string()),
             version: version.clone(),
             source: origin.source.clone(),
             commit: origin.commit.clone(),
             signer: signer.clone(),
             digest: held.digest,
             files: fetched.tree.files().len(),
-            bytes: fetched.tree.files().iter().map(|file| file.bytes.len() as u64).sum(),
+            bytes: fetched
+                .tree
+                .files()
+                .iter()
+                .map(|file| file.bytes.len() as u64)
+                .sum(),
             scope,
             action: present.action(held.digest),
             before: present.card(&fetched.tree, &permissions),
@@ -208,7 +216,9 @@ impl Workspace {
             signer,
             permissions: Vec::new(),
             requires: required(&entry),
-            agents: present.locked().map_or_else(Vec::new, |locked| locked.agents.clone()),
+            agents: present
+                .locked()
+                .map_or_else(Vec::new, |locked| locked.agents.clone()),
             verdict: verdict_word(scan.verdict()),
             rules: rules(self),
         };
@@ -236,9 +246,12 @@ impl Workspace {
         let request = request.as_asked_of(identity, &terms(self));
         let is_open = |want: &str| {
             let mut states = states.iter();
-            states.any(|state| state.permission == want && state.decision == PermissionDecision::Ask)
+            states
+                .any(|state| state.permission == want && state.decision == PermissionDecision::Ask)
         };
-        let open = request.iter().filter(|asked| is_open(&asked.want.to_string()));
+        let open = request
+            .iter()
+            .filter(|asked| is_open(&asked.want.to_string()));
         let open: Vec<RequestedPermission> = open.cloned().collect();
         let before = present.locked().map(|locked| &locked.permissions);
         let cards = states.iter().map(|state| CardPermission {
@@ -316,16 +329,25 @@ fn invalid(entry: &CatalogEntry, key: &str) -> Vec<InstallObstacle> {
 fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
     let is_critical = scan.verdict() == Verdict::Critical;
     match scan.stance() {
-        ScanConsequence::Accepted => None,
+        ScanConsequence::Accepted => return None,
         ScanConsequence::Blocked => {}
         _ if is_critical => {}
         _ => return None,
     }
-    let worst = scan.report.findings.iter().max_by_key(|finding| finding.severity);
+    let worst = scan
+        .report
+        .findings
+        .iter()
+        .max_by_key(|finding| finding.severity);
     let unread = scan.report.unread.first();
     let why = match (is_critical, worst, unread) {
         (true, Some(finding), _) => {
-            format!("{}{}: {}", finding.place.file, finding.place.position(), finding.message)
+            format!(
+                "{}{}: {}",
+                finding.place.file,
+                finding.place.position(),
+                finding.message
+            )
         }
         (_, _, Some(unread)) => format!("{} could not be scanned: {}", unread.file, unread.why),
         _ => "it could not be scanned completely".to_owned(),
@@ -351,7 +373,9 @@ fn verdict(scan: &ScannedSkill) -> CardVerdict {
     CardVerdict {
         verdict: scan.verdict(),
         findings,
-        unread: unread.map(|one| format!("{}: {}", one.file, one.why)).collect(),
+        unread: unread
+            .map(|one| format!("{}: {}", one.file, one.why))
+            .collect(),
         is_accepted: scan.acceptance.is_some(),
     }
 }
@@ -400,7 +424,10 @@ fn nearly(name: &str, installed: &Inventory) -> Option<String> {
     if installed.find(name).is_ok() || name.chars().count() < 4 {
         return None;
     }
-    let mut names = installed.skills.iter().map(|skill| installed.entry(skill).name());
+    let mut names = installed
+        .skills
+        .iter()
+        .map(|skill| installed.entry(skill).name());
     let near = names.find(|other| is_nearly(name, other))?;
     Some(near.into_owned())
 }
@@ -422,7 +449,10 @@ fn is_nearly(one: &str, other: &str) -> bool {
 fn signer(fetched: &FetchedSkill, locked: Option<&LockedSkill>) -> Option<String> {
     let known = locked?.signer.clone()?;
     let key = PublicKey::parse(&known).ok()?;
-    let (signature, archive) = (fetched.origin.signature.as_ref()?, fetched.archive.as_ref()?);
+    let (signature, archive) = (
+        fetched.origin.signature.as_ref()?,
+        fetched.archive.as_ref()?,
+    );
     let version = fetched.origin.version.as_ref();
     let package = SignedPackage {
         name: fetched.name.clone(),
@@ -464,6 +494,9 @@ fn shadowed(
         path == place || real.is_some() && path.canonicalize().ok() == real
     };
     let mut skills = installed.skills.iter().map(|skill| installed.entry(skill));
-    let other = skills.find(|other| other.name() == entry.name() && !is_place(&other.place.path()))?;
-    Some(InstallObstacle::Shadows(other.place.path().to_string_lossy().into_owned()))
+    let other =
+        skills.find(|other| other.name() == entry.name() && !is_place(&other.place.path()))?;
+    Some(InstallObstacle::Shadows(
+        other.place.path().to_string_lossy().into_owned(),
+    ))
 }

@@ -12,9 +12,7 @@ use metier_hub::{Change, ChangeError, NewContent, Transaction, TransactionChange
 use metier_package::{Lock, PackageTree};
 
 use super::places::{CHANGES, InstallScope, LOCK_FILE, ScopePlaces};
-use crate::{
-    Error, Machine, NoticeLevel, Notices, Workspace, machine::timestamp, text::one_line,
-};
+use crate::{Error, Machine, NoticeLevel, Notices, Workspace, machine::timestamp, text::one_line};
 
 /// The largest lock file that is read.
 const MAX_LOCK: u64 = 16 << 20;
@@ -161,7 +159,8 @@ pub(crate) fn complete_changes(machine: &Machine, notices: &dyn Notices) {
     match TransactionChanges::open(&folder) {
         Ok(_) | Err(ChangeError::Busy) => {}
         Err(error) => {
-            let line = format!("a change of skills was interrupted and can't be completed: {error}");
+            let line =
+                format!("a change of skills was interrupted and can't be completed: {error}");
             notices.notice(NoticeLevel::Alert, &one_line(&line));
         }
     }

@@ -30,7 +30,9 @@ impl From<&Change> for ChangeSummary {
             id: change.id.to_string(),
             title: change.title.clone(),
             at: change.at.clone(),
-            places: places.map(|place| place.to_string_lossy().into_owned()).collect(),
+            places: places
+                .map(|place| place.to_string_lossy().into_owned())
+                .collect(),
         }
     }
 }

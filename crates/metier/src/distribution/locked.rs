@@ -90,23 +90,35 @@ impl Workspace {
                 many => many.iter().find(|offer| offer.name == name),
             };
             let offer = offer.ok_or_else(|| {
-                let message = format!("`{}` has no skill `{}` any more", one_line(&source), one_line(name));
+                let message = format!(
+                    "`{}` has no skill `{}` any more",
+                    one_line(&source),
+                    one_line(name)
+                );
                 Error::unmet("unknown-skill", message).skill(name)
             })?;
-            Ok(opened.read(offer).map_err(|error| not_fetched(&error))?.tree)
+            Ok(opened
+                .read(offer)
+                .map_err(|error| not_fetched(&error))?
+                .tree)
         })?;
         match tree.digest() == locked.tree {
             true => Ok(tree),
             false => {
-                let message = format!("skill `{}` has other bytes than the lock states", one_line(name));
+                let message = format!(
+                    "skill `{}` has other bytes than the lock states",
+                    one_line(name)
+                );
                 let error = Error::unmet("other-bytes", message).skill(name);
                 let error = error.detail(format!("from {}", one_line(&source)));
                 let error = error.detail(format!("the lock states {}", locked.tree));
-                Err(error.detail(format!("the source has {}", tree.digest())).hint(format!(
-                    "metier {} {} shows what is different, and asks",
-                    scope.verb(),
-                    shell_word(&locked.source)
-                )))
+                Err(error
+                    .detail(format!("the source has {}", tree.digest()))
+                    .hint(format!(
+                        "metier {} {} shows what is different, and asks",
+                        scope.verb(),
+                        shell_word(&locked.source)
+                    )))
             }
         }
     }
@@ -129,9 +141,15 @@ impl Workspace {
 fn drifted(skill: &VerifiedSkill, files: Option<&FileDifferences>) -> Error {
     let name = one_line(&skill.name);
     let message = format!("skill `{name}` differs from the lock");
-    let error = Error::unmet("changed", message).skill(&skill.name).path(&skill.place);
+    let error = Error::unmet("changed", message)
+        .skill(&skill.name)
+        .path(&skill.place);
     let error = match files {
-        Some(files) => files.all().iter().take(20).fold(error, |error, file| error.detail(one_line(file))),
+        Some(files) => files
+            .all()
+            .iter()
+            .take(20)
+            .fold(error, |error, file| error.detail(one_line(file))),
         None => error.detail("its original files are not kept, so the changed ones are not known"),
     };
     error.hint(format!(

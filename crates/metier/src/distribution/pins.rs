@@ -53,10 +53,12 @@ impl SkillPins {
                 continue;
             };
             match workspace.lock(scope) {
-                Ok(lock) => all.pins.extend(lock.skills.into_iter().map(|(name, locked)| {
-                    let digest = locked.tree;
-                    (skills.join(&name), SkillPin { digest, name })
-                })),
+                Ok(lock) => all
+                    .pins
+                    .extend(lock.skills.into_iter().map(|(name, locked)| {
+                        let digest = locked.tree;
+                        (skills.join(&name), SkillPin { digest, name })
+                    })),
                 Err(error) => {
                     let place = places.lock.to_string_lossy().into_owned();
                     let message = format!("{}: {}", one_line(&place), error.message());
@@ -97,7 +99,9 @@ impl SkillPins {
         let word = shell_word(&pin.name);
         Some(PinProblem {
             message: format!("its files differ from {LOCK_FILE}"),
-            hint: format!("metier verify {word} shows the files; metier verify {word} --accept keeps them"),
+            hint: format!(
+                "metier verify {word} shows the files; metier verify {word} --accept keeps them"
+            ),
         })
     }
 }

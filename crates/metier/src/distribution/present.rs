@@ -68,7 +68,12 @@ pub(crate) type FileHashes = BTreeMap<String, (bool, [u8; 32])>;
 pub(crate) fn hashes_of_tree(tree: &PackageTree) -> FileHashes {
     let files = tree.files().iter();
     files
-        .map(|file| (file.path.to_string(), (true, Sha256::digest(&file.bytes).into())))
+        .map(|file| {
+            (
+                file.path.to_string(),
+                (true, Sha256::digest(&file.bytes).into()),
+            )
+        })
         .collect()
 }
 
@@ -155,7 +160,11 @@ impl PresentSkill {
     }
 
     /// The decisions that replacing it needs.
-    pub(crate) fn obstacles(&self, new: &PackageTree, origin: &SkillOrigin) -> Vec<InstallObstacle> {
+    pub(crate) fn obstacles(
+        &self,
+        new: &PackageTree,
+        origin: &SkillOrigin,
+    ) -> Vec<InstallObstacle> {
         let mut found = Vec::new();
         if !self.exists || self.digest() == Some(new.digest()) {
             return found;

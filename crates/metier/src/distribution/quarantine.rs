@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use metier_hub::QuarantineRoom;
+use metier_hub::fetch::QuarantineRoom;
 use metier_package::PackageTree;
 
 use super::sources::not_fetched;

@@ -34,7 +34,9 @@ impl Workspace {
         scope: Option<InstallScope>,
     ) -> Result<Vec<RemovedSkill>, Error> {
         let names = names.iter().map(AsRef::as_ref);
-        names.map(|name| self.installed_skill(name, scope)).collect()
+        names
+            .map(|name| self.installed_skill(name, scope))
+            .collect()
     }
 
     fn installed_skill(
@@ -51,7 +53,11 @@ impl Workspace {
                 return Ok(RemovedSkill {
                     name: name.to_owned(),
                     scope: looked,
-                    place: self.scope_places(looked)?.skill(name).to_string_lossy().into_owned(),
+                    place: self
+                        .scope_places(looked)?
+                        .skill(name)
+                        .to_string_lossy()
+                        .into_owned(),
                     source: Some(locked.source.clone()),
                 });
             }
@@ -67,7 +73,14 @@ impl Workspace {
         let inventory = self.inventory().ok();
         let entry = inventory.as_ref().and_then(|inventory| {
             let found = inventory.find(name).ok()?;
-            Some(inventory.entry(found).place.path().to_string_lossy().into_owned())
+            Some(
+                inventory
+                    .entry(found)
+                    .place
+                    .path()
+                    .to_string_lossy()
+                    .into_owned(),
+            )
         });
         match entry {
             Some(place) if place.starts_with("builtin:") => error
@@ -143,7 +156,8 @@ impl Workspace {
             }
             for looked in [InstallScope::Project, InstallScope::User] {
                 let places = self.scope_places(looked)?;
-                let (folder, is_wanted) = (places.skill(name), scope.is_none_or(|one| one == looked));
+                let (folder, is_wanted) =
+                    (places.skill(name), scope.is_none_or(|one| one == looked));
                 let (Some(kept), true) = (changes.kept_at(change, &folder), is_wanted) else {
                     continue;
                 };
@@ -152,7 +166,10 @@ impl Workspace {
                 return self.put_back(name, looked, &kept, lock.as_deref());
             }
         }
-        let message = format!("no skill `{}` was removed, as long as that is kept", one_line(name));
+        let message = format!(
+            "no skill `{}` was removed, as long as that is kept",
+            one_line(name)
+        );
         Err(Error::unmet("not-kept", message)
             .skill(name)
             .hint("metier undo --list shows the changes that are kept"))
@@ -167,13 +184,21 @@ impl Workspace {
     ) -> Result<RemovedSkill, Error> {
         let places = self.scope_places(scope)?;
         let unusable = |why: String| {
-            Error::broken("not-kept", format!("the removed skill can't be restored: {why}")).skill(name)
+            Error::broken(
+                "not-kept",
+                format!("the removed skill can't be restored: {why}"),
+            )
+            .skill(name)
         };
         let text = lock.map(std::fs::read_to_string).transpose();
-        let text = text.map_err(|error| unusable(error.to_string()))?.unwrap_or_default();
+        let text = text
+            .map_err(|error| unusable(error.to_string()))?
+            .unwrap_or_default();
         let before: metier_package::Lock = match text.is_empty() {
             true => metier_package::Lock::default(),
-            false => text.parse().map_err(|error: metier_package::LockError| unusable(error.to_string()))?,
+            false => text
+                .parse()
+                .map_err(|error: metier_package::LockError| unusable(error.to_string()))?,
         };
         let locked = before.skills.get(name).cloned();
         let content = metier_hub::NewContent::CopyOf(kept.to_owned());

@@ -154,13 +154,20 @@ impl Workspace {
             planned.locked.original = (before != planned.locked.tree).then_some(before);
             planned.locked.signer.clone_from(&skill.locked.signer);
             // The user asked for exactly this.
-            planned.card.obstacles.retain(super::card::InstallObstacle::is_final);
+            planned
+                .card
+                .obstacles
+                .retain(super::card::InstallObstacle::is_final);
         }
         Ok(plan)
     }
 
     /// The files of a placed skill, read as a package.
-    pub(crate) fn tree_of(&self, name: &str, place: &std::path::Path) -> Result<PackageTree, Error> {
+    pub(crate) fn tree_of(
+        &self,
+        name: &str,
+        place: &std::path::Path,
+    ) -> Result<PackageTree, Error> {
         let held = metier_catalog::SkillLocation::Folder(place.to_owned());
         let everything = metier_catalog::MemoryBudget {
             file: usize::MAX - 1,
@@ -168,14 +175,21 @@ impl Workspace {
         };
         let refuse = |why: String| {
             let message = format!("skill `{}` can't be a package: {why}", one_line(name));
-            Error::unmet("not-a-package", message).skill(name).path(place)
+            Error::unmet("not-a-package", message)
+                .skill(name)
+                .path(place)
         };
-        let held = held.snapshot(everything).map_err(|error| refuse(error.to_string()))?;
+        let held = held
+            .snapshot(everything)
+            .map_err(|error| refuse(error.to_string()))?;
         let mut files = Vec::new();
         for file in held.files {
-            let path = PackagePath::new(file.path.as_bytes()).map_err(|error| refuse(error.to_string()))?;
+            let path = PackagePath::new(file.path.as_bytes())
+                .map_err(|error| refuse(error.to_string()))?;
             match file.content {
-                metier_catalog::SnapshotContent::Bytes(bytes) => files.push(PackageFile { path, bytes }),
+                metier_catalog::SnapshotContent::Bytes(bytes) => {
+                    files.push(PackageFile { path, bytes })
+                }
                 _ => return Err(refuse(format!("`{path}` is not a regular file"))),
             }
         }
