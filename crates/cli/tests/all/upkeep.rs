@@ -34,9 +34,15 @@ fn state(folder: &Path) -> BTreeMap<PathBuf, String> {
     while let Some(folder) = waiting.pop() {
         for entry in fs::read_dir(&folder).unwrap() {
             let path = entry.unwrap().path();
-            let own = [".local/share/metier/changes", ".local/share/metier/objects", ".cache"];
+            let own = [
+                ".local/share/metier/changes",
+                ".local/share/metier/objects",
+                ".cache",
+            ];
             let is_record = own.iter().any(|own| path.ends_with(own))
-                || path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("metier.db"));
+                || path
+                    .file_name()
+                    .is_some_and(|name| name.to_string_lossy().starts_with("metier.db"));
             let kind = fs::symlink_metadata(&path).unwrap();
             if is_record {
             } else if kind.is_symlink() {
@@ -61,7 +67,11 @@ fn every_change_is_undone_byte_for_byte() {
     context.write("source/pdf/SKILL.md", skill("1.0.0", "Read."));
     context.write("source/pdf/tips.md", "Zoom in.\n");
     fs::create_dir_all(context.home().join(".config/metier")).unwrap();
-    fs::write(context.home().join(".config/metier/config.toml"), "# mine\n[skills]\nvalidation = \"lenient\" # x\n").unwrap();
+    fs::write(
+        context.home().join(".config/metier/config.toml"),
+        "# mine\n[skills]\nvalidation = \"lenient\" # x\n",
+    )
+    .unwrap();
     run(&context, &["install", "source/pdf", "--yes"]);
     run(&context, &["-C", "repo", "add", "../source/pdf", "--yes"]);
     run(&context, &["profile", "save", "writing", "pdf"]);
@@ -79,7 +89,14 @@ fn every_change_is_undone_byte_for_byte() {
         &["sync", "--to", "cursor,goose", "--copy"],
         &["sync", "--to", "claude-code", "--copy"],
         &["sync", "--remove"],
-        &["-C", "repo", "sync", "--project", "--to", "claude-code,windsurf"],
+        &[
+            "-C",
+            "repo",
+            "sync",
+            "--project",
+            "--to",
+            "claude-code,windsurf",
+        ],
         &["update", "--yes"],
         &["-C", "repo", "update", "--project", "--yes"],
         &["rollback", "pdf"],
@@ -131,7 +148,14 @@ struct Repository<'c> {
 impl Repository<'_> {
     fn run(&self, arguments: &[&str]) {
         let done = Command::new(&self.git)
-            .args(["-C", "origin", "-c", "user.name=a", "-c", "user.email=a@example.org"])
+            .args([
+                "-C",
+                "origin",
+                "-c",
+                "user.name=a",
+                "-c",
+                "user.email=a@example.org",
+            ])
             .args(arguments)
             .current_dir(self.context.work())
             .env_clear()
@@ -139,7 +163,11 @@ impl Repository<'_> {
             .env("HOME", self.context.home())
             .output()
             .unwrap();
-        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+        assert!(
+            done.status.success(),
+            "{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
     }
 
     fn commit(&self, text: &str) {
@@ -155,19 +183,28 @@ fn a_repository_is_followed() {
     let mut context = context();
     context.env("PATH", git.parent().unwrap());
     context.dir("origin");
-    let repository = Repository { context: &context, git };
+    let repository = Repository {
+        context: &context,
+        git,
+    };
     repository.run(&["init", "--quiet", "--initial-branch=main"]);
     repository.commit(&skill("1.0.0", "Read."));
     let source = format!("file://{}", context.path("origin").display());
     run(&context, &["install", &source, "--yes"]);
     let current = run(&context, &["outdated", "--json"]);
-    assert!(current.contains("\"outdated\": false") || current.contains("\"outdated\":false"), "{current}");
+    assert!(
+        current.contains("\"outdated\": false") || current.contains("\"outdated\":false"),
+        "{current}"
+    );
     repository.commit(&skill("1.1.0", "Read slowly."));
     let changed = run(&context, &["update", "--yes"]);
     assert!(changed.contains("pdf 1.0.0 → 1.1.0"), "{changed}");
     assert!(changed.contains("+Read slowly."), "{changed}");
     let lock = fs::read_to_string(context.home().join(".local/share/metier/metier.lock")).unwrap();
-    assert!(lock.contains("version = \"1.1.0\"") && lock.contains("commit = "), "{lock}");
+    assert!(
+        lock.contains("version = \"1.1.0\"") && lock.contains("commit = "),
+        "{lock}"
+    );
     run(&context, &["rollback", "pdf"]);
     assert!(run(&context, &["show", "pdf", "--raw"]).contains("Read."));
 }

@@ -88,7 +88,9 @@ impl Workspace {
                 .hint(format!("metier disable {shown}")),
             Some(place) => error
                 .detail(format!("the skill of that name is in {}", one_line(&place)))
-                .hint(format!("delete that folder yourself, or disable the skill: metier disable {shown}")),
+                .hint(format!(
+                    "delete that folder yourself, or disable the skill: metier disable {shown}"
+                )),
             None => error.hint("metier verify shows what metier installed"),
         }
     }

@@ -478,7 +478,9 @@ impl ChangeDraft<'_> {
         if targets.is_empty() {
             return Ok(());
         }
-        let plan = self.workspace().plan_agents(scope, name, before, tree.digest(), &targets)?;
+        let plan = self
+            .workspace()
+            .plan_agents(scope, name, before, tree.digest(), &targets)?;
         let places = self.place_for_agents(scope, name, plan, Some(tree))?;
         self.warn_of_left(&places);
         Ok(())
@@ -489,7 +491,9 @@ impl ChangeDraft<'_> {
         let Some(locked) = self.lock(scope)?.skills.get(name).cloned() else {
             return Ok(());
         };
-        let plan = self.workspace().plan_agent_removal(scope, name, &locked, &[]);
+        let plan = self
+            .workspace()
+            .plan_agent_removal(scope, name, &locked, &[]);
         let places = self.place_for_agents(scope, name, plan, None)?;
         self.warn_of_left(&places);
         Ok(())
@@ -535,7 +539,8 @@ impl InstallPlan {
             skill.locked.agents.sort();
             let scope = skill.card.scope;
             let digest = skill.tree.digest();
-            self.workspace.plan_agents(scope, &skill.key, None, digest, &targets)?;
+            self.workspace
+                .plan_agents(scope, &skill.key, None, digest, &targets)?;
         }
         Ok(())
     }
