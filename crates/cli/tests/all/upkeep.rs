@@ -72,7 +72,7 @@ fn every_change_is_undone_byte_for_byte() {
         "# mine\n[skills]\nvalidation = \"lenient\" # x\n",
     )
     .unwrap();
-    run(&context, &["install", "source/pdf", "--yes"]);
+    run(&context, &["install", "./source/pdf", "--yes"]);
     run(&context, &["-C", "repo", "add", "../source/pdf", "--yes"]);
     run(&context, &["profile", "save", "writing", "pdf"]);
     run(&context, &["sync", "--to", "claude-code"]);
@@ -118,7 +118,7 @@ fn every_change_is_undone_byte_for_byte() {
 fn a_dry_run_changes_nothing() {
     let context = context();
     context.write("source/pdf/SKILL.md", skill("1.0.0", "Read."));
-    run(&context, &["install", "source/pdf", "--yes"]);
+    run(&context, &["install", "./source/pdf", "--yes"]);
     context.write("source/pdf/SKILL.md", skill("1.1.0", "Read slowly."));
     run(&context, &["update", "--yes"]);
     context.write("source/pdf/SKILL.md", skill("1.2.0", "Read again."));
