@@ -3,7 +3,7 @@
 use metier::distribution::{InstallScope, KeptRevision};
 use serde_json::json;
 
-use super::update::{UpdateHow, carry_out};
+use super::update::{Carrying, UpdateHow, carry_out};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
@@ -37,7 +37,13 @@ pub(crate) fn run(session: &CliRun, args: &RollbackArgs) -> Result<Exit, Failure
         return list(session, &session.kept_revisions(&args.name, scope)?);
     }
     let plan = session.prepare_rollback(&args.name, args.to.as_deref(), scope, args.how.edits())?;
-    carry_out(session, plan, &args.how, true, false)
+    let carrying = Carrying {
+        how: &args.how,
+        accept_signer: true,
+        asks: false,
+        done: "rolled back",
+    };
+    carry_out(session, plan, &carrying)
 }
 
 fn list(session: &CliRun, kept: &[KeptRevision]) -> Result<Exit, Failure> {

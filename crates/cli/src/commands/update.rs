@@ -81,18 +81,32 @@ pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> 
         edits: args.how.edits(),
     };
     let plan = session.prepare_update(&options)?;
-    carry_out(session, plan, &args.how, args.accept_signer, !args.how.yes)
+    let carrying = Carrying {
+        how: &args.how,
+        accept_signer: args.accept_signer,
+        asks: !args.how.yes,
+        done: "updated",
+    };
+    carry_out(session, plan, &carrying)
+}
+
+/// How a plan is carried out.
+pub(crate) struct Carrying<'a> {
+    pub(crate) how: &'a UpdateHow,
+    pub(crate) accept_signer: bool,
+    /// Whether the user is asked about each skill.
+    pub(crate) asks: bool,
+    /// What a skill is afterwards.
+    pub(crate) done: &'static str,
 }
 
 /// Shows a plan, asks, and changes what was agreed to.
 pub(crate) fn carry_out(
     session: &CliRun,
     plan: UpdatePlan,
-    how: &UpdateHow,
-    accept_signer: bool,
-    asks: bool,
+    carrying: &Carrying<'_>,
 ) -> Result<Exit, Failure> {
-    let output = &session.output;
+    let (output, how) = (&session.output, carrying.how);
     let is_stopped = |update: &SkillUpdate| {
         matches!(
             update.state,
@@ -112,10 +126,10 @@ pub(crate) fn carry_out(
     };
     let mut report = UpdateReport::default();
     if !how.dry_run {
-        let decisions = decisions(session, &plan, how, accept_signer, asks)?;
+        let decisions = decisions(session, &plan, carrying)?;
         report = plan.apply(&decisions)?;
     }
-    answer(session, rows, report, how.dry_run)?;
+    answer(session, rows, report, carrying)?;
     Ok(exit)
 }
 
@@ -123,10 +137,9 @@ pub(crate) fn carry_out(
 fn decisions(
     session: &CliRun,
     plan: &UpdatePlan,
-    how: &UpdateHow,
-    accept_signer: bool,
-    asks: bool,
+    carrying: &Carrying<'_>,
 ) -> Result<Vec<UpdateDecision>, Failure> {
+    let how = carrying.how;
     let mut decisions = Vec::new();
     for update in plan.updates() {
         let (UpdateState::Ready, Some(skill)) = (&update.state, plan.planned(&update.name)) else {
@@ -134,7 +147,7 @@ fn decisions(
         };
         let open = update.unapproved(skill, &how.approve)?;
         let mut approve = how.approve.clone();
-        if asks && !skill.card.is_refused() {
+        if carrying.asks && !skill.card.is_refused() {
             match agreed(session, update, &open)? {
                 true => approve.extend(open),
                 false => continue,
@@ -144,7 +157,7 @@ fn decisions(
         decisions.push(UpdateDecision {
             name,
             approve,
-            accept_signer,
+            accept_signer: carrying.accept_signer,
         });
     }
     Ok(decisions)
@@ -180,9 +193,9 @@ fn answer(
     session: &CliRun,
     rows: Vec<UpdateRow>,
     report: UpdateReport,
-    dry_run: bool,
+    carrying: &Carrying<'_>,
 ) -> Result<(), Failure> {
-    let output = &session.output;
+    let (output, dry_run) = (&session.output, carrying.how.dry_run);
     let change = report.change.as_ref().map(|change| change.id.to_string());
     if output.is_json() {
         return output.document(&UpdateDocument {
@@ -196,7 +209,7 @@ fn answer(
     let lines = report
         .updated
         .iter()
-        .map(|name| format!("{sign} {} is updated\n", one_line(name)));
+        .map(|name| format!("{sign} {} is {}\n", one_line(name), carrying.done));
     output.report(&lines.collect::<String>())?;
     if dry_run {
         output.note("nothing was changed");

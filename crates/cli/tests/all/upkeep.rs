@@ -172,6 +172,8 @@ impl Repository<'_> {
 
     fn commit(&self, text: &str) {
         self.context.write("origin/skills/pdf/SKILL.md", text);
+        let notes = "---\nname: notes\ndescription: Writes notes.\n---\nWrite.\n";
+        self.context.write("origin/skills/notes/SKILL.md", notes);
         self.run(&["add", "."]);
         self.run(&["commit", "--quiet", "--message", "a change"]);
     }
@@ -189,13 +191,10 @@ fn a_repository_is_followed() {
     };
     repository.run(&["init", "--quiet", "--initial-branch=main"]);
     repository.commit(&skill("1.0.0", "Read."));
-    let source = format!("file://{}", context.path("origin").display());
-    run(&context, &["install", &source, "--yes"]);
+    let source = format!("git+file://{}", context.path("origin").display());
+    run(&context, &["install", &source, "--all", "--yes"]);
     let current = run(&context, &["outdated", "--json"]);
-    assert!(
-        current.contains("\"outdated\": false") || current.contains("\"outdated\":false"),
-        "{current}"
-    );
+    assert!(current.contains("notes") && !current.contains("\"outdated\":true"), "{current}");
     repository.commit(&skill("1.1.0", "Read slowly."));
     let changed = run(&context, &["update", "--yes"]);
     assert!(changed.contains("pdf 1.0.0 → 1.1.0"), "{changed}");

@@ -18,7 +18,6 @@ use super::{
     difference::{FileDiff, SetDifference, file_diffs, hosts},
     places::{InstallScope, ScopePlaces},
     plan::{InstallDecision, InstallPlan, PlannedSkill},
-    sources::SourceRequest,
 };
 use crate::{Error, Workspace, permissions::PermissionDecision, text::one_line};
 
@@ -206,19 +205,13 @@ impl Workspace {
     /// # Errors
     /// When a skill is not installed, or when a lock can't be read. A source that can't be fetched is part of the plan.
     pub fn prepare_update(&self, options: &UpdateOptions) -> Result<UpdatePlan, Error> {
-        let lock = self.lock(options.scope)?;
-        let names: Vec<String> = match options.names.as_slice() {
-            [] => lock.skills.keys().cloned().collect(),
-            named => named.to_vec(),
-        };
+        let wanted = self.locked_skills(&options.names, options.scope)?;
         let mut found = Vec::new();
         let mut failed = Vec::new();
-        for name in names {
-            let locked = lock.skills.get(&name);
-            let locked = locked.ok_or_else(|| self.not_in_scope(&name, options.scope))?;
-            match self.newest(&name, locked, options.scope) {
-                Ok(fetched) => found.push((name, locked.clone(), fetched)),
-                Err(error) => failed.push(bare(&name, locked, None, UpdateState::Failed(error))),
+        for (name, locked, newest) in self.newest(wanted, options.scope) {
+            match newest {
+                Ok(fetched) => found.push((name, locked, fetched)),
+                Err(error) => failed.push(bare(&name, &locked, None, UpdateState::Failed(error))),
             }
         }
         let mut plan = self.plan_for("update", found, options)?;
@@ -243,28 +236,6 @@ impl Workspace {
             }
         }
         self.plan_updates(title, chosen, updates, options.scope)
-    }
-
-    /// What the source of a skill contains now.
-    pub(crate) fn newest(
-        &self,
-        name: &str,
-        locked: &LockedSkill,
-        scope: InstallScope,
-    ) -> Result<FetchedSkill, Error> {
-        let request = SourceRequest {
-            source: locked.source.clone(),
-            ..SourceRequest::default()
-        };
-        let mut fetched = self.fetch_skills(&request, scope, &|_, _| None)?.skills;
-        match (fetched.pop(), fetched.is_empty()) {
-            (Some(only), true) => Ok(only),
-            _ => {
-                let source = one_line(&locked.source);
-                let message = format!("`{source}` no longer contains the one skill `{name}`");
-                Err(Error::unmet("not-found", message).skill(name))
-            }
-        }
     }
 
     /// The files that a skill gets, or why it gets none.
@@ -530,7 +501,7 @@ fn agree(
         let message = format!("the update of `{}` asks for new permissions", update.name);
         let error = Error::unmet("needs-approval", message).skill(&update.name);
         let hint = format!(
-            "metier update {} --approve {}",
+            "metier update {} --yes --approve {}",
             shell_word(&update.name),
             open.iter()
                 .map(|one| shell_word(one))
