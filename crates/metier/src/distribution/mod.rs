@@ -22,6 +22,7 @@ mod draft;
 mod history;
 mod locked;
 mod objects;
+mod obstacles;
 mod pins;
 mod places;
 mod plan;
