@@ -47,8 +47,8 @@ pub(crate) struct AddArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct InstallFlags {
-    /// The source, and names of skills in it; without one, what the lock states
-    #[arg(value_name = "SRC [NAME…]")]
+    /// The source, then names of skills in it; without one, what the lock states
+    #[arg(value_name = "SRC")]
     words: Vec<String>,
     /// Every skill of the source
     #[arg(long)]
@@ -157,7 +157,8 @@ fn nothing(session: &CliRun, scope: InstallScope, plan: &InstallPlan) -> Result<
     let locked = session.lock(scope)?.skills.len();
     let line = match locked {
         0 => format!("no skill is installed in {}", scope_words(scope)),
-        some => format!("{} as the lock states", count(some, "skill")),
+        1 => "1 skill is as the lock states".to_owned(),
+        some => format!("{} are as the lock states", count(some, "skill")),
     };
     output.note(&line);
     if locked == 0 {

@@ -23,6 +23,7 @@ mod draft;
 mod history;
 mod locked;
 mod objects;
+mod obstacles;
 mod outdated;
 mod pins;
 mod places;

@@ -223,7 +223,7 @@ fn named(request: &SourceRequest, offers: &[SkillOffer], name: &str) -> Result<u
         [] => {
             let message = format!("`{source}` has no skill `{}`", one_line(name));
             let error = Error::unmet("unknown-skill", message).skill(name);
-            Err(with_offers(error, offers))
+            Err(with_offers(error, offers).hint("name one of these"))
         }
         many => {
             let message = format!("`{source}` has several skills `{}`", one_line(name));
