@@ -194,7 +194,10 @@ fn a_repository_is_followed() {
     let source = format!("git+file://{}", context.path("origin").display());
     run(&context, &["install", &source, "--all", "--yes"]);
     let current = run(&context, &["outdated", "--json"]);
-    assert!(current.contains("notes") && !current.contains("\"outdated\":true"), "{current}");
+    assert!(
+        current.contains("notes") && !current.contains("\"outdated\":true"),
+        "{current}"
+    );
     repository.commit(&skill("1.1.0", "Read slowly."));
     let changed = run(&context, &["update", "--yes"]);
     assert!(changed.contains("pdf 1.0.0 → 1.1.0"), "{changed}");

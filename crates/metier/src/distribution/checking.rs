@@ -178,7 +178,9 @@ impl Workspace {
         let signer = signer(&fetched, present.locked());
         obstacles.extend(present.obstacles(&fetched.tree, origin));
         obstacles.extend(other_signer(present.locked(), signer.as_deref()));
-        obstacles.extend(shadowed(installed, &entry, &place, held.digest));
+        let before = present.locked().map_or(held.digest, |locked| locked.tree);
+        let known = [held.digest, before];
+        obstacles.extend(shadowed(installed, &entry, &place, &known));
         let card = InstallCard {
             name: entry.name().into_owned(),
             description: entry

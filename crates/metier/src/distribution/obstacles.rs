@@ -136,19 +136,24 @@ pub(super) fn other_signer(
     (signer != Some(known)).then(|| InstallObstacle::OtherSigner(known.clone()))
 }
 
-/// A skill of this name with other bytes elsewhere, which is not a link to the place itself.
+/// A skill of this name elsewhere, which is not a link to the place itself and has none of these digests: a copy for another agent has one.
 pub(super) fn shadowed(
     installed: &Inventory,
     entry: &CatalogEntry,
     place: &Path,
-    digest: Digest,
+    known: &[Digest],
 ) -> Option<InstallObstacle> {
     let real = place.canonicalize().ok();
     let is_place =
         |path: &Path| path == place || real.is_some() && path.canonicalize().ok() == real;
     let mut skills = installed.skills.iter().map(|skill| installed.entry(skill));
     let other = skills.find(|other| {
-        let is_same = || other.place.digest().is_ok_and(|found| found == digest);
+        let is_same = || {
+            other
+                .place
+                .digest()
+                .is_ok_and(|found| known.contains(&found))
+        };
         other.name() == entry.name() && !is_place(&other.place.path()) && !is_same()
     })?;
     let place = other.place.path().to_string_lossy().into_owned();

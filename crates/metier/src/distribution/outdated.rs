@@ -129,7 +129,8 @@ impl Workspace {
             found.insert(position, self.newest_alone(name, locked, scope));
         }
         let all = wanted.into_iter().zip(found.into_values());
-        all.map(|((name, locked), newest)| (name, locked, newest)).collect()
+        all.map(|((name, locked), newest)| (name, locked, newest))
+            .collect()
     }
 
     fn newest_alone(

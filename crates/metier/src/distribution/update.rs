@@ -16,6 +16,7 @@ use metier_policy::{Decision, PermissionAnswer, decide};
 use super::{
     card::InstallObstacle,
     difference::{FileDiff, SetDifference, file_diffs, hosts},
+    obstacles::signer,
     places::{InstallScope, ScopePlaces},
     plan::{InstallDecision, InstallPlan, PlannedSkill},
 };
@@ -181,7 +182,10 @@ struct ChosenUpdate {
     local: PackageTree,
     fetched: FetchedSkill,
     newest: SkillRevision,
+    /// The files without local edits, if some were joined with them.
     original: Option<PackageTree>,
+    /// The known key that signed those.
+    signer: Option<String>,
 }
 
 impl Workspace {
@@ -263,6 +267,7 @@ impl Workspace {
             name: name.to_owned(),
             locked: locked.clone(),
             local,
+            signer: signer(&fetched, Some(locked)),
             fetched,
             newest: newest.clone(),
             original: None,
@@ -312,6 +317,11 @@ impl Workspace {
             for (skill, update) in planned.skills.iter_mut().zip(chosen) {
                 updates.push(self.compared(skill, &update, scope)?);
                 if let Some(original) = update.original {
+                    if update.signer.is_some() {
+                        let all = &mut skill.card.obstacles;
+                        all.retain(|one| !matches!(one, InstallObstacle::OtherSigner(_)));
+                        skill.locked.signer = update.signer;
+                    }
                     let digest = original.digest();
                     skill.locked.original = Some(digest).filter(|one| *one != skill.locked.tree);
                     originals.push(original);
