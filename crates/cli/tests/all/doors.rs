@@ -198,6 +198,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("doctor", &["doctor"]),
     ("log", &["log"]),
     ("verify", &["verify"]),
+    ("outdated", &["outdated"]),
     ("trust", &["trust", "--list"]),
     ("config", &["config"]),
     ("completions", &["completions", "bash"]),
@@ -248,6 +249,16 @@ const ACTS: &[(&str, Refused)] = &[
     }),
     ("remove", |stage| failed(stage.run(&["remove", "trap"]))),
     ("undo", |stage| failed(stage.run(&["undo"]))),
+    ("update", |stage| failed(stage.run(&["update", "trap"]))),
+    ("rollback", |stage| failed(stage.run(&["rollback", "trap"]))),
+    ("sync", |stage| {
+        failed(stage.run(&["sync", "trap", "--to", "claude-code"]))
+    }),
+    ("enable", |stage| failed(stage.run(&["enable", "absent"]))),
+    ("disable", |stage| failed(stage.run(&["disable", "absent"]))),
+    ("profile", |stage| {
+        failed(stage.run(&["profile", "use", "absent"]))
+    }),
     ("mcp", |stage| {
         // The trap is ready: only permission is missing.
         stage.context.bin("absent-program", "exit 0");
