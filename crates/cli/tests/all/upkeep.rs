@@ -9,6 +9,11 @@ use std::{
 
 use metier_testkit::{TestContext, needed, needs};
 
+use crate::agent_terminal::{ENTER, Person};
+
+/// More checkpoints than any change passes.
+const MAX_CHECKPOINTS: usize = 200;
+
 fn context() -> TestContext {
     TestContext::new(env!("CARGO_BIN_EXE_metier"))
 }
@@ -209,4 +214,130 @@ fn a_repository_is_followed() {
     );
     run(&context, &["rollback", "pdf"]);
     assert!(run(&context, &["show", "pdf", "--raw"]).contains("Read."));
+}
+
+/// The state of a home directory without the paths of this run.
+fn portable(context: &TestContext) -> BTreeMap<String, String> {
+    let found = state(&context.home());
+    let text = |path: &Path| context.filter(&path.to_string_lossy());
+    found
+        .iter()
+        .map(|(path, content)| (text(path), context.filter(content)))
+        .collect()
+}
+
+/// A skill with a link and a copy, and a newer version in its source.
+fn with_agents(context: &TestContext) {
+    context.write("source/pdf/SKILL.md", skill("1.0.0", "Read."));
+    context.write("source/pdf/tips.md", "Zoom in.\n");
+    run(
+        context,
+        &["install", "./source/pdf", "--yes", "--to", "cursor"],
+    );
+    run(context, &["sync", "--to", "claude-code", "--copy"]);
+    context.write("source/pdf/SKILL.md", skill("1.1.0", "Read slowly."));
+}
+
+/// Kills a command at each of its checkpoints. The next command finds every place old or every place new.
+fn killed_everywhere(arguments: &[&str]) {
+    let reference = context();
+    with_agents(&reference);
+    let before = portable(&reference);
+    run(&reference, arguments);
+    let after = portable(&reference);
+    assert_ne!(before, after, "{arguments:?}");
+    let (mut was_old, mut was_new) = (0, 0);
+    for number in 1..MAX_CHECKPOINTS {
+        let mut context = context();
+        with_agents(&context);
+        context.env("ABORT_METIER_AT", number.to_string());
+        let output = context.run(arguments);
+        context.unset("ABORT_METIER_AT");
+        // Any command completes the change, or removes what is left of it.
+        run(&context, &["list"]);
+        match portable(&context) == after {
+            true => was_new += 1,
+            false => {
+                assert_eq!(portable(&context), before, "{arguments:?} at {number}");
+                was_old += 1;
+            }
+        }
+        if output.code == 0 {
+            assert!(was_old > 3 && was_new > 3, "{was_old} old, {was_new} new");
+            return;
+        }
+    }
+    panic!("{arguments:?} never ended by itself");
+}
+
+// case 39
+#[test]
+fn an_update_that_is_killed_changes_all_places_or_none() {
+    killed_everywhere(&["update", "--yes"]);
+}
+
+// case 39
+#[test]
+fn a_synchronization_that_is_killed_changes_all_places_or_none() {
+    killed_everywhere(&["sync", "--to", "goose,cursor,claude-code"]);
+}
+
+// case 39
+#[test]
+fn a_removal_that_is_killed_removes_all_links_or_none() {
+    killed_everywhere(&["remove", "pdf"]);
+}
+
+/// Types an answer to the one question of a command.
+fn answered(context: &TestContext, arguments: &str, answer: &str) -> (i32, String) {
+    let command = context.command();
+    let program = command.get_program().to_str().unwrap();
+    let mut person = Person::typing(context, &format!("'{program}' {arguments}"));
+    person.sees("[y/N] ");
+    person.types(&format!("{answer}{ENTER}"));
+    person.leaves()
+}
+
+// case 240
+#[test]
+fn a_person_decides_about_new_permissions() {
+    needed!(needs::program("script"));
+    let context = context();
+    let manifest = |version: &str, permissions: &str| {
+        format!(
+            "name: count\nversion: {version}\ndescription: Counts words.\ntypes: [prompt]\npermissions: [{permissions}]\n"
+        )
+    };
+    context.write("source/count/SKILL.yaml", manifest("1.0.0", ""));
+    run(&context, &["install", "./source/count", "--yes"]);
+    context.write(
+        "source/count/SKILL.yaml",
+        manifest("2.0.0", "'net:fetch(api.example.com)'"),
+    );
+    let (code, screen) = answered(&context, "update", "n");
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("+ net:fetch(api.example.com)"), "{screen}");
+    assert!(screen.contains("approve 1 new permission?"), "{screen}");
+    let outdated = run(&context, &["outdated", "--json"]);
+    assert!(outdated.contains("\"outdated\":true"), "{outdated}");
+    let (code, screen) = answered(&context, "update", "y");
+    assert_eq!(code, 0, "{screen}");
+    let permissions = run(&context, &["permissions", "count", "--json"]);
+    assert!(
+        permissions.contains("\"state\":\"allowed\""),
+        "{permissions}"
+    );
+}
+
+#[test]
+fn a_person_is_offered_the_agents_of_this_machine() {
+    needed!(needs::program("script"));
+    let context = context();
+    context.write("source/pdf/SKILL.md", skill("1.0.0", "Read."));
+    run(&context, &["install", "./source/pdf", "--yes"]);
+    fs::create_dir_all(context.home().join(".codex")).unwrap();
+    let (code, screen) = answered(&context, "sync", "y");
+    assert_eq!(code, 0, "{screen}");
+    assert!(screen.contains("into the folders of codex?"), "{screen}");
+    assert!(context.home().join(".codex/skills/pdf/SKILL.md").exists());
 }
