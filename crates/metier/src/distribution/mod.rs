@@ -32,6 +32,7 @@ mod removing;
 mod sources;
 mod verifying;
 
+pub use apply::check_permissions;
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
     InstallObstacle,
