@@ -4,7 +4,7 @@ use metier::{
     agent::Cancel,
     distribution::{
         InstallAction, InstallCard, InstallDecision, InstallObstacle, InstallOptions, InstallPlan,
-        InstallReport, InstallScope, SkillOffer, SourceRequest, card_text,
+        InstallReport, InstallScope, SkillOffer, SourceRequest, card_text, check_permissions,
     },
     text::shell_word,
 };
@@ -82,6 +82,7 @@ pub(crate) fn run_add(session: &CliRun, args: &AddArgs) -> Result<Exit, Failure>
 }
 
 fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Result<Exit, Failure> {
+    check_permissions(&flags.approve)?;
     let options = InstallOptions { scope };
     let cancel = interrupt::listen_with(session.stop())?;
     let mut plan = match flags.words.is_empty() {
@@ -257,7 +258,7 @@ enum PermissionsAnswer {
 fn asked_permissions(question: &str, cancel: &Cancel) -> Result<PermissionsAnswer, Failure> {
     let choices = format!(
         "{question}\n  [a]pprove  install it, and approve what it asks for (exactly these files)\n  \
-         [y]es      install it; it asks again when it is used\n  [n]o       leave it out\n> "
+         [y]es      install it; it asks again when it is used\n  [n]o       leave it out\nYour answer? (no) "
     );
     Ok(match asked_line(&choices, cancel)?.as_str() {
         "a" | "approve" => PermissionsAnswer::Approve,
@@ -289,7 +290,10 @@ fn unanswered(flags: &InstallFlags, card: &InstallCard, open: &[String]) -> Fail
         command.push_str(" --replace");
     }
     let message = match (flags.yes, open) {
-        (true, [_, ..]) => format!("skill `{name}` asks for permissions, and --yes approves none"),
+        (true, [_, ..]) if flags.approve.is_empty() => {
+            format!("skill `{name}` asks for permissions, and --yes approves none")
+        }
+        (true, [_, ..]) => format!("skill `{name}` asks for more than --approve approves"),
         _ => format!("skill `{name}` would be installed, and there is no terminal to ask on"),
     };
     let error = Failure::unmet("not-agreed", message).skill(&card.name);
@@ -367,7 +371,7 @@ fn choose(
             one_line(&offer.name)
         ));
     }
-    let question = "Which of them? (1 3 5-7, names, or `all`; nothing installs none) ";
+    let question = "Which of them: 1 3 5-7, names, or all?\nYour answer? (no) ";
     let line = asked_line(question, cancel).ok()?;
     Some(picked(&line, offers))
 }

@@ -40,6 +40,7 @@ mod sync;
 mod update;
 mod verifying;
 
+pub use apply::check_permissions;
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
     InstallObstacle,

@@ -159,3 +159,41 @@ pub(super) fn shadowed(
     let place = other.place.path().to_string_lossy().into_owned();
     Some(InstallObstacle::Shadows(place))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_a_person_overlooks_is_near() {
+        for (one, other, expected) in [
+            ("clawhub", "clawhubb", true),
+            ("clawhub", "cllawhub", true),
+            ("clawhub", "clawhbu", true),
+            ("clawhub", "clawhab", true),
+            ("clawhub", "clawhub", false),
+            ("clawhub", "crowhub", false),
+            ("pdf-tools", "pdf", false),
+        ] {
+            assert_eq!(is_nearly(one, other), expected, "{one} {other}");
+            assert_eq!(is_nearly(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn a_folder_has_a_name_of_the_specification() {
+        for (name, expected) in [
+            ("pdf", Some("pdf")),
+            ("PDF Tools", Some("pdf-tools")),
+            ("--a__b--", Some("a-b")),
+            ("Größe", Some("gr-e")),
+            ("..", None),
+            ("日本語", None),
+            ("", None),
+        ] {
+            assert_eq!(folder_name(name).as_deref(), expected, "{name}");
+        }
+        let long = folder_name(&"ab ".repeat(60)).unwrap();
+        assert!(long.len() <= 64 && !long.ends_with('-'), "{long}");
+    }
+}

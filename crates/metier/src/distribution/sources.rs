@@ -75,6 +75,7 @@ impl Workspace {
         options: InstallOptions,
         choose: OfferChooser<'_>,
     ) -> Result<InstallPlan, Error> {
+        self.check_scope(options.scope)?;
         let mut all = FetchedSkills {
             skills: Vec::new(),
             left_out: Vec::new(),
@@ -87,6 +88,18 @@ impl Workspace {
         let mut plan = self.plan_skills(options.scope.verb(), all.skills, options.scope)?;
         plan.left_out = all.left_out;
         Ok(plan)
+    }
+
+    /// The home directory is not a project: its folder of skills is the user's.
+    pub(crate) fn check_scope(&self, scope: InstallScope) -> Result<(), Error> {
+        let is_home = self.machine.home.as_deref() == Some(&*self.machine.project);
+        match scope == InstallScope::Project && is_home {
+            true => Err(
+                Error::unmet("not-a-project", "your home directory is not a project")
+                    .hint("cd into a project, or install the skill for yourself: metier install"),
+            ),
+            false => Ok(()),
+        }
     }
 
     /// Lists what a source offers.
