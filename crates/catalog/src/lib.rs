@@ -18,6 +18,7 @@
 //!
 //! **Start reading at** `discover.rs`, then `walk/mod.rs`, then `folder.rs`.
 
+mod agents;
 mod blocks;
 mod builtin;
 mod codec;
@@ -39,6 +40,7 @@ mod snapshot;
 mod verdicts;
 mod walk;
 
+pub use agents::{KnownAgent, known_agents};
 pub use builtin::{BUILTINS, BuiltinSkill};
 pub use copy::CopyError;
 pub use discover::{DiscoveryLimits, DiscoveryOptions, discover};
@@ -50,7 +52,7 @@ pub use manifest_file::{has_file, read_named, read_small};
 pub use path_bytes::PathBytes;
 pub use project::{ProjectFiles, ProjectLimits, project_files};
 pub use project_state::ProjectState;
-pub use root::{Root, RootBases, RootPresence, known_agents, roots_below, usual, usual_in_project};
+pub use root::{Root, RootBases, RootPresence, roots_below, usual, usual_in_project};
 pub use skill_files::Fingerprint;
 pub use snapshot::{MemoryBudget, Snapshot, SnapshotContent, SnapshotFile};
 pub use verdicts::{NotedVerdict, VerdictKey, Verdicts};

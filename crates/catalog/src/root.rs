@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use metier_model::Source;
 
+use crate::agents::{KnownAgent, OTHERS, PREFERRED};
+
 /// A directory that is searched for skills.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Root {
@@ -65,16 +67,6 @@ impl Root {
     }
 }
 
-/// The folders of the user's skills below the home directory, with rising precedence; each with its agent.
-const USER: &[(&str, &str)] = &[
-    (".agents/skills", "agents"),
-    (".claude/skills", "claude-code"),
-    (".openclaw/skills", "openclaw"),
-    (".wundr/skills", "wundr"),
-    (".omniagent/skills", "omniagent"),
-    (".config/rubichan/skills", "rubichan"),
-];
-
 /// The folders of a project's skills, with rising precedence.
 const PROJECT: &[&str] = &[
     "skills",
@@ -83,76 +75,6 @@ const PROJECT: &[&str] = &[
     ".agent/skills",
     ".agents/skills",
     ".metier/skills",
-];
-
-/// Folders of other agents below the home directory, with lower precedence than those above; each with its agent.
-const AGENTS: &[(&str, &str)] = &[
-    (".config/agents/skills", "agents"),
-    (".codex/skills", "codex"),
-    (".cursor/skills", "cursor"),
-    (".gemini/skills", "gemini"),
-    (".gemini/antigravity/skills", "antigravity"),
-    (".gemini/antigravity-cli/skills", "antigravity-cli"),
-    (".copilot/skills", "copilot"),
-    (".config/opencode/skills", "opencode"),
-    (".factory/skills", "factory"),
-    (".kilo/skills", "kilo"),
-    (".deepagents/agent/skills", "deepagents"),
-    (".firebender/skills", "firebender"),
-    (".config/goose/skills", "goose"),
-    (".config/crush/skills", "crush"),
-    (".config/devin/skills", "devin"),
-    (".snowflake/cortex/skills", "cortex"),
-    (".codeium/windsurf/skills", "windsurf"),
-    (".pi/agent/skills", "pi"),
-    (".vibe/skills", "vibe"),
-    (".config/kimchi/harness/skills", "kimchi"),
-    (".posit/assistant/skills", "posit"),
-    (".tabnine/agent/skills", "tabnine"),
-    (".astrbot/data/skills", "astrbot"),
-    (".trae/skills", "trae"),
-    (".trae-cn/skills", "trae-cn"),
-    (".qoder/skills", "qoder"),
-    (".qoder-cn/skills", "qoder-cn"),
-    (".zencoder/skills", "zencoder"),
-    (".inferencesh/skills", "inferencesh"),
-    (".codeartsdoer/skills", "codeartsdoer"),
-    (".commandcode/skills", "commandcode"),
-    (".minimax/skills", "minimax"),
-    (".forge/skills", "forge"),
-    (".iflow/skills", "iflow"),
-    (".kiro/skills", "kiro"),
-    (".autohand/skills", "autohand"),
-    (".aider-desk/skills", "aider-desk"),
-    (".augment/skills", "augment"),
-    (".bob/skills", "bob"),
-    (".codebuddy/skills", "codebuddy"),
-    (".codemaker/skills", "codemaker"),
-    (".codestudio/skills", "codestudio"),
-    (".codewhale/skills", "codewhale"),
-    (".continue/skills", "continue"),
-    (".fx/skills", "fx"),
-    (".grok/skills", "grok"),
-    (".hermes/skills", "hermes"),
-    (".jazz/skills", "jazz"),
-    (".junie/skills", "junie"),
-    (".kode/skills", "kode"),
-    (".lingma/skills", "lingma"),
-    (".mcpjam/skills", "mcpjam"),
-    (".moxby/skills", "moxby"),
-    (".mux/skills", "mux"),
-    (".openhands/skills", "openhands"),
-    (".ona/skills", "ona"),
-    (".qwen/skills", "qwen"),
-    (".reasonix/skills", "reasonix"),
-    (".rovodev/skills", "rovodev"),
-    (".roo/skills", "roo"),
-    (".terramind/skills", "terramind"),
-    (".tinycloud/skills", "tinycloud"),
-    (".zcode/skills", "zcode"),
-    (".neovate/skills", "neovate"),
-    (".pochi/skills", "pochi"),
-    (".adal/skills", "adal"),
 ];
 
 /// The paths that roots are relative to.
@@ -180,20 +102,22 @@ pub fn usual(
         .iter()
         .map(|path| Root::configured(Source::Extra, path.clone()))
         .collect();
-    let below_home = |list: &[(&str, &'static str)]| -> Vec<Root> {
+    let below_home = |list: &[KnownAgent]| -> Vec<Root> {
         let home = places.home.into_iter();
         home.flat_map(|home| {
-            list.iter().map(|(path, agent)| Root {
-                agent: Some(*agent),
-                ..Root::usual(Source::User, home.join(path))
+            list.iter().filter_map(|agent| {
+                Some(Root {
+                    agent: Some(agent.name),
+                    ..Root::usual(Source::User, home.join(agent.user?))
+                })
             })
         })
         .collect()
     };
     if agents {
-        roots.extend(below_home(AGENTS));
+        roots.extend(below_home(OTHERS));
     }
-    roots.extend(below_home(USER));
+    roots.extend(below_home(PREFERRED));
     roots.extend(places.own.map(|own| Root {
         agent: Some("metier"),
         ..Root::usual(Source::User, own.to_owned())
@@ -272,16 +196,6 @@ fn in_project(name: &str) -> Option<&'static str> {
     }
 }
 
-/// Every agent whose folders are known, sorted.
-#[must_use]
-pub fn known_agents() -> Vec<&'static str> {
-    let tables = USER.iter().chain(AGENTS).map(|(_, agent)| *agent);
-    let mut agents: Vec<&str> = tables.chain(["metier"]).collect();
-    agents.sort_unstable();
-    agents.dedup();
-    agents
-}
-
 /// In the home directory, `~/.claude/skills` has two roles: the first one is kept.
 fn drop_repeated(roots: Vec<Root>) -> Vec<Root> {
     let mut kept: Vec<Root> = Vec::with_capacity(roots.len());
@@ -340,7 +254,7 @@ mod tests {
         assert_eq!(codex.path, Path::new("/h/.codex/skills"));
         assert_eq!(codex.source, Source::User);
         for agent in ["claude-code", "codex", "openclaw", "cursor"] {
-            assert!(known_agents().contains(&agent), "{agent}");
+            assert!(crate::known_agents().contains(&agent), "{agent}");
         }
     }
 

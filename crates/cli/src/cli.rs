@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp,
-    new, permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate,
-    why,
+    agent, call, chat, completions, compose, config, deps, doctor, enable, exec, info, install,
+    list, log, man, mcp, new, outdated, permissions, profile, prompt, read, remove, rollback, run,
+    scan, select, show, spawn, sync, test, tools, trust, undo, update, validate, verify, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -126,10 +126,23 @@ pub(crate) enum CliCommand {
     Call(call::CallArgs),
     Test(test::Args),
     Exec(exec::ExecArgs),
+    Install(install::InstallArgs),
+    Add(install::AddArgs),
+    #[command(alias = "uninstall", alias = "rm")]
+    Remove(remove::RemoveArgs),
+    Undo(undo::UndoArgs),
+    Verify(verify::VerifyArgs),
     Trust(trust::TrustArgs),
     Permissions(permissions::PermissionsArgs),
     Log(log::LogArgs),
     Deps(deps::DepsArgs),
+    Enable(enable::EnableArgs),
+    Disable(enable::DisableArgs),
+    Profile(profile::ProfileArgs),
+    Sync(sync::SyncArgs),
+    Update(update::UpdateArgs),
+    Outdated(outdated::OutdatedArgs),
+    Rollback(rollback::RollbackArgs),
     #[command(alias = "create")]
     New(new::NewArgs),
     Mcp(mcp::McpArgs),

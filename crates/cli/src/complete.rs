@@ -182,6 +182,12 @@ fn values(arg: &Arg, line: &TypedLine<'_>, partial: &str) -> Offered {
                 .map(|agent| (agent.to_owned(), String::new()))
                 .collect()
         }
+        ("profile", "name") | ("rollback", "to") => Vec::new(),
+        (_, "to") => {
+            let agents = known_agents().into_iter();
+            let agents = agents.map(|agent| (agent.to_owned(), String::new()));
+            in_list(partial, agents.collect())
+        }
         ("new", _) if arg.is_positional() => Vec::new(),
         ("read", "path") => files_of_skill(line),
         (_, "skills" | "approve_skills") => in_list(partial, skills(line)),

@@ -12,6 +12,10 @@ use crate::{cli::Cli, wrap::wrapped};
 /// The commands in the order of the help, by what they are for.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Find skills", &["list", "info", "select", "why", "doctor"]),
+    (
+        "Get skills",
+        &["install", "add", "remove", "undo", "verify"],
+    ),
     ("Check skills", &["validate", "scan", "test"]),
     (
         "Give skills to a model",
@@ -19,6 +23,12 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Work with an agent", &["agent", "chat", "run", "spawn"]),
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
+    (
+        "Keep installed skills in order",
+        &[
+            "update", "outdated", "rollback", "sync", "enable", "disable", "profile",
+        ],
+    ),
     (
         "Decide what skills may do",
         &["trust", "permissions", "log"],
@@ -55,6 +65,28 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("doctor", &["metier doctor"]),
+    (
+        "install",
+        &[
+            "metier install ./my-skill",
+            "metier install owner/repo pdf docx",
+            "metier install owner/repo --all --dry-run",
+            "metier install --frozen",
+        ],
+    ),
+    (
+        "add",
+        &[
+            "metier add ./my-skill",
+            "metier add owner/repo/skills/pdf@main",
+        ],
+    ),
+    (
+        "remove",
+        &["metier remove pdf", "metier remove --restore pdf"],
+    ),
+    ("undo", &["metier undo", "metier undo --list"]),
+    ("verify", &["metier verify", "metier verify pdf --accept"]),
     (
         "validate",
         &[
@@ -118,7 +150,45 @@ const EXAMPLES: &[(&str, &[&str])] = &[
     ),
     (
         "deps",
-        &["metier deps my-skill", "metier deps my-skill --install"],
+        &[
+            "metier deps my-skill",
+            "metier deps my-skill --install",
+            "metier deps --tree",
+        ],
+    ),
+    (
+        "update",
+        &[
+            "metier update --dry-run",
+            "metier update pdf",
+            "metier update pdf --yes --approve 'net:fetch(api.github.com)'",
+        ],
+    ),
+    ("outdated", &["metier outdated"]),
+    (
+        "rollback",
+        &["metier rollback pdf", "metier rollback pdf 1.2.0"],
+    ),
+    (
+        "sync",
+        &[
+            "metier sync --to claude-code,codex",
+            "metier sync pdf --to cursor --copy",
+            "metier sync --remove",
+        ],
+    ),
+    ("enable", &["metier enable git"]),
+    (
+        "disable",
+        &["metier disable git", "metier disable deploy --project"],
+    ),
+    (
+        "profile",
+        &[
+            "metier profile save writing pdf docx",
+            "metier profile use writing",
+            "metier profile clear",
+        ],
     ),
     ("trust", &["metier trust", "metier trust --revoke"]),
     (
@@ -162,9 +232,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 /// Commands of other tools that this version doesn't have, with what to do instead.
 const PLANNED: &[(&[&str], &str, &str)] = &[
     (
-        &["install", "add", "get"],
-        "metier can't install skills yet",
-        "copy the skill's folder to ~/.agents/skills, then: metier scan ~/.agents/skills/NAME && metier list",
+        &["get", "i"],
+        "skills are installed with `install` and `add`",
+        "metier install ./my-skill installs for you, metier add ./my-skill for a project",
     ),
     (
         &["search", "--available", "find"],
@@ -172,24 +242,19 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "metier list WORD searches the skills on this machine; metier select 'TASK' finds those that fit a task",
     ),
     (
-        &["remove", "uninstall", "delete", "rm"],
-        "metier can't remove skills yet",
-        "metier info NAME shows its folder, which you can delete; metier config skills.entries.NAME.enabled false disables it",
+        &["delete"],
+        "skills are removed with `remove`",
+        "metier remove NAME; metier disable NAME disables a skill",
     ),
     (
-        &["update", "upgrade", "outdated"],
-        "metier can't update skills yet",
-        "replace the skill's folder (metier info NAME shows it); metier scans the new files before it uses them",
+        &["upgrade"],
+        "skills are updated with `update`",
+        "metier update --dry-run shows what would change",
     ),
     (
-        &["sync", "link", "export"],
-        "metier can't copy skills to other agents yet",
-        "metier mcp serves all of them to any agent that supports MCP: metier help mcp",
-    ),
-    (
-        &["enable", "disable"],
-        "skills are enabled and disabled in the configuration",
-        "metier config skills.entries.NAME.enabled false",
+        &["link", "export"],
+        "skills are put into the folders of other agents with `sync`",
+        "metier sync --to claude-code",
     ),
     (
         &["ui", "tui", "web", "serve"],

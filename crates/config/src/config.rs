@@ -27,6 +27,12 @@ pub struct Config {
     pub scan: ScanSettings,
     /// `skills.registry_url`
     pub registry_url: Option<String>,
+    /// `skills.profile`
+    pub profile: Option<String>,
+    /// `profiles.<profile>.skills`
+    pub profiles: BTreeMap<String, Vec<String>>,
+    /// `skills.sync.to`
+    pub sync_to: Vec<String>,
     /// `skills.limits.*`
     pub limits: LimitSettings,
     /// `skills.hooks.*`
@@ -326,6 +332,9 @@ impl Config {
             security: view.security(),
             scan: view.scan(),
             registry_url: view.text(&table::SKILLS_REGISTRY_URL),
+            profile: view.text(&table::SKILLS_PROFILE),
+            profiles: profiles(&state),
+            sync_to: view.list(&table::SKILLS_SYNC_TO).unwrap_or_default(),
             limits: view.limits(),
             hooks: view.hooks(),
             agent: view.agent(),
@@ -341,6 +350,14 @@ impl Config {
     /// The settings of one skill; the defaults if there are none.
     pub fn entry(&self, name: &str) -> &SkillSettings {
         self.entries.get(name).unwrap_or(&NO_ENTRY)
+    }
+
+    /// The profile in use, if it does not contain this skill. A profile that is not defined contains none.
+    pub fn profile_without(&self, name: &str) -> Option<&str> {
+        let profile = self.profile.as_deref()?;
+        let skills = self.profiles.get(profile);
+        let contains = skills.is_some_and(|skills| skills.iter().any(|skill| skill == name));
+        (!contains).then_some(profile)
     }
 
     /// All skills that have settings.
@@ -464,6 +481,17 @@ fn entry_of<'e>(
 ) -> &'e mut SkillSettings {
     let entry = entries.entry(name.to_owned());
     entry.or_insert_with(|| NO_ENTRY.clone())
+}
+
+fn profiles(state: &LoadState) -> BTreeMap<String, Vec<String>> {
+    let of_profiles = state
+        .iter()
+        .filter(|(_, held)| held.key.path == table::PROFILES_SKILLS.path);
+    let read = of_profiles.filter_map(|(path, held)| match (path.segments(), &held.datum) {
+        ([_, name, _], Datum::List(skills)) => Some((name.clone(), skills.clone())),
+        _ => None,
+    });
+    read.collect()
 }
 
 fn prices(state: &LoadState) -> BTreeMap<String, Prices> {

@@ -62,6 +62,8 @@ pub enum ListItemKind {
     Prefix,
     /// The name of a tool.
     Tool,
+    /// The name of an agent.
+    Agent,
     /// A finding of the scanner that the user accepts, with a reason.
     Suppression,
 }
@@ -219,6 +221,7 @@ impl ListItemKind {
             ListItemKind::Approval => "skill names or `name@sha256:…`",
             ListItemKind::Prefix => "command prefixes",
             ListItemKind::Tool => "tool names",
+            ListItemKind::Agent => "agent names",
             ListItemKind::Suppression => "`fingerprint@sha256:… reason`",
         }
     }
@@ -230,6 +233,7 @@ impl ListItemKind {
             ListItemKind::Approval => "a skill name or `name@sha256:` and 64 hexadecimal digits",
             ListItemKind::Prefix => "a command prefix",
             ListItemKind::Tool => "a tool name",
+            ListItemKind::Agent => "an agent name",
             ListItemKind::Suppression => {
                 "a fingerprint, `@sha256:` with 64 hexadecimal digits, a space and a reason"
             }
@@ -243,7 +247,7 @@ impl ListItemKind {
             ListItemKind::Approval => is_approval(text),
             ListItemKind::Suppression => suppression(text).is_some(),
             ListItemKind::Path => !text.is_empty() && !text.contains('\0'),
-            ListItemKind::Prefix | ListItemKind::Tool => {
+            ListItemKind::Prefix | ListItemKind::Tool | ListItemKind::Agent => {
                 !text.trim().is_empty() && !text.contains(char::is_control)
             }
         }

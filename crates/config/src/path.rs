@@ -17,6 +17,11 @@ impl KeyPath {
         }
     }
 
+    /// The path of these segments, whatever they contain.
+    pub fn of<'s>(segments: impl IntoIterator<Item = &'s str>) -> Self {
+        Self(segments.into_iter().map(str::to_owned).collect())
+    }
+
     /// The segments without quotes.
     pub fn segments(&self) -> &[String] {
         &self.0

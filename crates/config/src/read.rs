@@ -260,6 +260,10 @@ pub(crate) fn wrong_segment(key: &ConfigKey, path: &KeyPath) -> Option<String> {
                 "`{}` can't be a skill's name",
                 segment.escape_debug()
             )),
+            "<profile>" if !is_name(segment) => Some(format!(
+                "`{}` can't be a profile's name",
+                segment.escape_debug()
+            )),
             "<variable>" if segment.is_empty() || segment.contains(['=', '\0']) => Some(format!(
                 "`{}` can't be a variable's name",
                 segment.escape_debug()

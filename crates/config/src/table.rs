@@ -107,6 +107,24 @@ keys! {
         project: ProjectAuthority::Never,
         doc: "Skills whose permissions are approved in advance: your own and built-in ones as `name`, others as `source:name`, or bound to their content as `name@sha256:…`.",
     };
+    SKILLS_PROFILE = ConfigKey {
+        path: "skills.profile",
+        kind: ValueKind::Text,
+        default: DefaultValue::Absent,
+        env: Some("METIER_SKILLS_PROFILE"),
+        alias: None,
+        project: ProjectAuthority::Never,
+        doc: "The profile in use: of the skills that are not built in, only those of the profile may be used; all of them if not set.",
+    };
+    SKILLS_SYNC_TO = ConfigKey {
+        path: "skills.sync.to",
+        kind: ValueKind::List(ListItemKind::Agent),
+        default: DefaultValue::Empty,
+        env: Some("METIER_SKILLS_SYNC_TO"),
+        alias: None,
+        project: ProjectAuthority::Never,
+        doc: "The agents into whose folders `metier sync` puts the installed skills if `--to` is not given.",
+    };
     SKILLS_ENTRIES_ENABLED = ConfigKey {
         path: "skills.entries.<name>.enabled",
         kind: ValueKind::Bool,
@@ -538,6 +556,15 @@ keys! {
         alias: None,
         project: ProjectAuthority::Never,
         doc: "The price of a million cached input tokens of this model; the price of input tokens if not set.",
+    };
+    PROFILES_SKILLS = ConfigKey {
+        path: "profiles.<profile>.skills",
+        kind: ValueKind::List(ListItemKind::Name),
+        default: DefaultValue::Absent,
+        env: None,
+        alias: None,
+        project: ProjectAuthority::Never,
+        doc: "The skills of this profile; `metier profile use NAME` applies it.",
     };
     PROMPT_BUDGET = ConfigKey {
         path: "prompt.budget",

@@ -134,6 +134,9 @@ fn typed(config: &Config) -> String {
         security,
         scan,
         registry_url,
+        profile,
+        profiles,
+        sync_to,
         limits,
         hooks,
         agent,
@@ -141,7 +144,8 @@ fn typed(config: &Config) -> String {
         ..
     } = config;
     format!(
-        "{:?}{:?}{entries:?}",
+        "{:?}{:?}{:?}{entries:?}",
+        (profile, profiles, sync_to),
         (enabled, validation, load, allow_bundled, approved, security),
         (scan, registry_url, limits, hooks, agent, prompt)
     )

@@ -19,6 +19,8 @@ pub enum NewContent {
     Tree(PackageTree),
     /// A file with this content.
     File(Vec<u8>),
+    /// A file with this content that only its owner can read.
+    PrivateFile(Vec<u8>),
     /// A symbolic link to this target.
     Link(PathBuf),
     /// A copy of what is here: a folder, a file or a link.
@@ -59,7 +61,8 @@ impl Identity {
 pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
     match content {
         NewContent::Tree(tree) => create_tree(path, tree)?,
-        NewContent::File(bytes) => create_file(path, bytes)?,
+        NewContent::File(bytes) => create_file(path, bytes, 0o644)?,
+        NewContent::PrivateFile(bytes) => create_file(path, bytes, 0o600)?,
         NewContent::Link(target) => symlink(target, path)?,
         NewContent::CopyOf(original) => copy(original, path)?,
         NewContent::Absent => return Ok(()),
@@ -80,7 +83,7 @@ fn create_tree(path: &Path, tree: &PackageTree) -> io::Result<()> {
                 .create(parent)?;
             parent.clone_into(&mut last);
         }
-        create_file(&place, &file.bytes)?;
+        create_file(&place, &file.bytes, 0o644)?;
     }
     sync_folders(path)
 }
@@ -89,11 +92,11 @@ fn folder(path: &Path) -> io::Result<()> {
     fs::DirBuilder::new().mode(0o755).create(path)
 }
 
-fn create_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn create_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = File::options()
         .write(true)
         .create_new(true)
-        .mode(0o644)
+        .mode(mode)
         .open(path)?;
     file.write_all(bytes)?;
     file.sync_all()

@@ -12,7 +12,7 @@ pub use metier_config::{
 use crate::{Error, Workspace, text::one_line};
 
 /// The largest configuration that is changed, in bytes.
-const MAX_CONFIG: u64 = 1 << 20;
+pub(crate) const MAX_CONFIG: u64 = 1 << 20;
 
 /// A change of the user's configuration.
 ///
@@ -97,17 +97,22 @@ impl Workspace {
         self.change_config(|text| edit::unset(text, key))
     }
 
+    /// The user's file, whether it exists or not.
+    pub(crate) fn user_settings_file(&self) -> Result<PathBuf, Error> {
+        let file = self.machine.config_file.as_ref();
+        let file = file.map(|file| self.machine.work.join(file));
+        file.ok_or_else(|| {
+            let message = "there is no home directory to keep a configuration in";
+            Error::broken("config", message).hint("set METIER_HOME to a folder")
+        })
+    }
+
     /// Reads the user's file, changes it, writes it beside and puts it in its place.
     fn change_config(
         &self,
         edit: impl Fn(&str) -> Result<edit::Edited, edit::EditError>,
     ) -> Result<ConfigChange, Error> {
-        let file = self.machine.config_file.as_ref();
-        let file = file.map(|file| self.machine.work.join(file));
-        let file = file.ok_or_else(|| {
-            let message = "there is no home directory for the configuration";
-            Error::broken("config", message).hint("set METIER_HOME to a folder")
-        })?;
+        let file = self.user_settings_file()?;
         let text = match read_named(&file, MAX_CONFIG) {
             Ok(text) => text,
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
@@ -126,7 +131,7 @@ impl Workspace {
     }
 }
 
-fn unwritable(file: &Path, error: &io::Error) -> Error {
+pub(crate) fn unwritable(file: &Path, error: &io::Error) -> Error {
     let message = format!("the configuration can't be written: {error}");
     Error::broken("config", message)
         .path(file)

@@ -12,8 +12,10 @@ use std::{fmt, path::Path};
 /// assert_eq!(error.code(), "not-found");
 /// assert_eq!(error.advice(), Some("metier info pdf"));
 /// ```
+#[derive(Clone)]
 pub struct Error(Box<ErrorInner>);
 
+#[derive(Clone)]
 struct ErrorInner {
     kind: ErrorKind,
     code: &'static str,

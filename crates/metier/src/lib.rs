@@ -29,6 +29,7 @@
 //! |---|---|---|
 //! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`] | [`validating`], [`scans`] |
+//! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
 //! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |
@@ -49,6 +50,7 @@
 //! | `run` | sessions; commands in bodies and programs of skills, in the sandbox |
 //! | `starlark`, `js`, `wasm`, `native` | skills written for these backends, and `run` |
 //! | `agent` | conversations with a model, and `run` |
+//! | `hub` | skills from elsewhere: installing, updating and removing them, and `run` |
 //!
 //! **Start reading at** `workspace.rs`, then `rendering.rs`, then `session_setup.rs`.
 
@@ -61,6 +63,8 @@ pub mod configuration;
 pub mod dependencies;
 #[cfg(feature = "run")]
 pub mod diagnosis;
+#[cfg(feature = "hub")]
+pub mod distribution;
 mod error;
 #[cfg(feature = "run")]
 mod execution_context;

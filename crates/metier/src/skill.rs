@@ -15,7 +15,7 @@
 //! ```
 
 pub use metier_catalog::{
-    CatalogEntry, FileEntry, Root, RootPresence, SkillLocation, known_agents,
+    CatalogEntry, FileEntry, KnownAgent, Root, RootPresence, SkillLocation, known_agents,
 };
 pub use metier_model::{
     Backend, Card, Diagnostic, DiagnosticCode, DiagnosticSeverity, Digest, Installer, Need,

@@ -17,6 +17,7 @@
 
 mod archive;
 mod lock;
+mod merge;
 mod pack;
 mod path;
 mod resolve;
@@ -25,6 +26,7 @@ mod tree;
 
 pub use archive::{ArchiveError, ArchiveLimits, read_archive};
 pub use lock::{Lock, LockError, LockedSkill, VerdictWord};
+pub use merge::{MergeError, merge};
 pub use pack::{PACKAGE_EXTENSION, PackError, pack};
 pub use path::{PackagePath, PathError};
 pub use resolve::{Available, ResolutionError, ResolvedVersions, resolve};

@@ -5,7 +5,10 @@
 //! are checked as well. All reasons are collected, not only the first, so that one look shows everything that is
 //! missing.
 
-use metier_model::{Card, Installer, Need, Os, Requirement, Source, ToolPattern, text::shell_word};
+use metier_model::{
+    Card, Installer, Need, Os, Requirement, Source, ToolPattern,
+    text::{shell_word, visible},
+};
 
 /// Facts about the machine. Implemented where the machine can be inspected.
 pub trait Facts {
@@ -72,6 +75,8 @@ pub struct UserDecisions<'a> {
     pub trusted: bool,
     /// If a setting disables it: the hint to enable it.
     pub switched_off: Option<&'a str>,
+    /// The profile in use, if it does not contain it.
+    pub profile: Option<&'a str>,
     /// Whether the allow-list of bundled skills contains it.
     pub bundled_allowed: bool,
     /// The variables that the configuration sets for it.
@@ -90,6 +95,7 @@ impl UserDecisions<'_> {
             source,
             trusted: true,
             switched_off: None,
+            profile: None,
             bundled_allowed: true,
             configured_env: &[],
             has_api_key: false,
@@ -136,6 +142,8 @@ pub enum ReasonKind {
     Dependency,
     /// A tool that the agent does not have.
     Tool,
+    /// The files differ from the lock.
+    Lock,
 }
 
 impl ReasonKind {
@@ -156,13 +164,14 @@ impl ReasonKind {
             Self::Strict => "strict",
             Self::Dependency => "dependency",
             Self::Tool => "tool",
+            Self::Lock => "lock",
         }
     }
 
     /// Whether it makes the skill blocked, rather than not ready.
     #[must_use]
     pub const fn blocks(self) -> bool {
-        matches!(self, Self::Scan | Self::Untrusted)
+        matches!(self, Self::Scan | Self::Untrusted | Self::Lock)
     }
 
     /// Whether it makes the skill disabled.
@@ -240,6 +249,13 @@ fn standing_reasons(card: &Card, standing: &UserDecisions<'_>, reasons: &mut Vec
             hint.to_owned(),
         );
     }
+    if let Some(profile) = standing.profile {
+        refuse(
+            ReasonKind::Disabled,
+            &outside_profile(profile),
+            "metier profile clear".to_owned(),
+        );
+    }
     if standing.source == Source::Builtin && !standing.bundled_allowed {
         refuse(
             ReasonKind::NotAllowed,
@@ -248,6 +264,12 @@ fn standing_reasons(card: &Card, standing: &UserDecisions<'_>, reasons: &mut Vec
         );
     }
     reasons.extend(scan_reason(&card.name, standing.scan));
+}
+
+/// Why a skill is disabled that the profile in use does not contain.
+#[must_use]
+pub fn outside_profile(profile: &str) -> String {
+    format!("the profile `{}` does not contain it", visible(profile))
 }
 
 /// The reason against a skill that follows from a scan, if any.

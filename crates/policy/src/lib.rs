@@ -48,7 +48,7 @@ pub use act::{
 };
 pub use admit::{
     Admission, Facts, Reason, ReasonKind, ScanEvidence, ScanState, UserDecisions, admit,
-    scan_reason,
+    outside_profile, scan_reason,
 };
 pub use approve::{
     ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Changes, Headless, Reply,

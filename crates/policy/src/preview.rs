@@ -91,6 +91,17 @@ impl ChangePreview {
     /// The changes when a file gets this content. `hide` removes secrets from the text.
     #[must_use]
     pub fn new(before: ContentBefore<'_>, after: &[u8], hide: &dyn Fn(&str) -> String) -> Self {
+        Self::within(MAX_LINES, before, after, hide)
+    }
+
+    /// The same with another limit for the number of lines.
+    #[must_use]
+    pub fn within(
+        max_lines: usize,
+        before: ContentBefore<'_>,
+        after: &[u8],
+        hide: &dyn Fn(&str) -> String,
+    ) -> Self {
         let Ok(after) = std::str::from_utf8(after) else {
             return Self::replaced();
         };
@@ -108,8 +119,8 @@ impl ChangePreview {
             ContentBefore::Unknown => (ChangeKind::Replaced, in_full(after)),
         };
         let is_place = |line: &(LineChange, String)| line.0 == LineChange::Place;
-        let shown = changes.iter().take(MAX_LINES);
-        let rest = changes.iter().skip(MAX_LINES);
+        let shown = changes.iter().take(max_lines);
+        let rest = changes.iter().skip(max_lines);
         Self {
             kind,
             lines: shown

@@ -4,11 +4,13 @@ use metier_catalog::CatalogEntry;
 use metier_config::{Config, ConflictSetting};
 use metier_model::{DiagnosticSeverity, SkillManifest, Source, Strictness, text::shell_word};
 use metier_policy::{
-    ComposeOptions, Composition, Member, Reason, ReasonKind, compose, scan_reason,
+    ComposeOptions, Composition, Member, Reason, ReasonKind, compose, outside_profile, scan_reason,
 };
 
 use crate::{
-    inventory::{Inventory, InventorySkill, NotFound, Status, switch, switch_hint},
+    inventory::{
+        Inventory, InventorySkill, NotFound, Status, missing_profile, switch, switch_hint,
+    },
     render::LoadedSkill,
     scanning::ScanConsequence,
 };
@@ -161,6 +163,10 @@ fn shadowed(
     if let Some(key) = switch(config, card) {
         let why = "it is disabled in the configuration".to_owned();
         return Some((why, Some(switch_hint(config, &key))));
+    }
+    if let Some(profile) = missing_profile(config, entry) {
+        let why = outside_profile(profile);
+        return Some((why, Some("metier profile clear".to_owned())));
     }
     let bundled = config.allow_bundled.as_ref();
     if entry.source == Source::Builtin

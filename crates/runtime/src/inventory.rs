@@ -395,6 +395,7 @@ fn admit_entry(
         source: entry.source,
         trusted,
         switched_off: switched_off.as_deref(),
+        profile: missing_profile(config, entry),
         bundled_allowed: config
             .allow_bundled
             .as_ref()
@@ -417,12 +418,26 @@ pub(crate) fn switch(config: &Config, card: &Card) -> Option<String> {
     Some(format!("skills.entries.{off}.enabled"))
 }
 
+/// The profile in use, if it disables a skill. Built-in skills have a list of their own.
+pub(crate) fn missing_profile<'c>(config: &'c Config, entry: &CatalogEntry) -> Option<&'c str> {
+    match entry.source {
+        Source::Builtin => None,
+        _ => config.profile_without(&entry.name()),
+    }
+}
+
 /// How to take a switch back, which depends on who set it.
 pub(crate) fn switch_hint(config: &Config, key: &str) -> String {
     match config.get(key).map(|value| value.origin) {
         Ok(Origin::Project(file)) => format!("remove `{key}` from {}", file.display()),
         Ok(Origin::Env(name)) => format!("unset {name}"),
-        _ => format!("metier config {} true", text::shell_word(key)),
+        _ => match key.strip_prefix("skills.entries.") {
+            Some(entry) => {
+                let name = entry.strip_suffix(".enabled").unwrap_or(entry);
+                format!("metier enable {}", text::shell_word(name))
+            }
+            None => format!("metier config {} true", text::shell_word(key)),
+        },
     }
 }
 

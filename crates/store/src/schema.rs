@@ -199,6 +199,14 @@ static MIGRATIONS: &[&str] = &[
     -- Nothing ever read it.
     DROP TABLE registry_cache;
 ",
+    "
+    -- Skills that the user placed in projects: usable in exactly these bytes without trust in the project.
+    CREATE TABLE placed_skills (
+        folder    TEXT NOT NULL PRIMARY KEY,
+        digest    TEXT NOT NULL,
+        placed_at TEXT NOT NULL
+    ) STRICT;
+",
 ];
 
 /// The newest version, which this program writes.

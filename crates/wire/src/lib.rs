@@ -21,6 +21,8 @@ mod documents;
 mod event;
 mod facade;
 mod info;
+#[cfg(feature = "hub")]
+mod install;
 mod json;
 mod list;
 #[cfg(feature = "run")]
@@ -29,6 +31,8 @@ mod manifest;
 mod permission;
 mod scan;
 mod select;
+#[cfg(feature = "hub")]
+mod upkeep;
 
 pub use baseline::Baseline;
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
@@ -41,6 +45,11 @@ pub use documents::{
 #[cfg(feature = "agent")]
 pub use event::event_document;
 pub use info::{HookRow, InfoDocument};
+#[cfg(feature = "hub")]
+pub use install::{
+    ChangeRow, ChangesDocument, FileChangesRow, InstallDocument, InstallFindingRow, InstallRow,
+    ObstacleRow, RemoveDocument, RemovedRow, VerifiedRow, VerifyDocument,
+};
 pub use list::{DiagnosticRow, ListCounts, ListDocument, ReasonRow};
 #[cfg(feature = "run")]
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
@@ -53,4 +62,10 @@ pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, Un
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
     SelectDocument, SignalRow, WhyDocument,
+};
+#[cfg(feature = "hub")]
+pub use upkeep::{
+    DepsTreeDocument, DifferenceRow, FileDiffRow, OutdatedDocument, OutdatedRow, ProblemRow,
+    ProfileRow, ProfilesDocument, RequiredRow, RevisionRow, SwitchDocument, SwitchRow,
+    SyncDocument, SyncRow, UpdateDocument, UpdateRow,
 };

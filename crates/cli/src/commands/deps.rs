@@ -2,24 +2,31 @@
 
 use std::io::{self, IsTerminal};
 
-use metier::dependencies::Dependencies;
-use metier_wire::{DepsDocument, InstallerRow};
+use metier::{
+    dependencies::Dependencies,
+    distribution::{RequiredSkill, RequirementState, RequirementTree},
+};
+use metier_wire::{DepsDocument, DepsTreeDocument, InstallerRow, RequiredRow};
 
 use crate::{
     approver::confirmed,
     cli_run::CliRun,
     failure::{Exit, Failure},
-    output::{Tone, one_line},
+    output::{Output, Tone, one_line},
 };
 
-/// Show which programs a skill requires, and install them
+/// Show which programs and skills a skill requires
 ///
 /// Nothing is installed without a question: --install shows the command, asks, runs that one installer with your rights, and
-/// checks again.
+/// checks again. --tree shows the skills that it requires, and why their versions don't fit together.
 #[derive(clap::Args)]
 pub(crate) struct DepsArgs {
     /// The skill
-    name: String,
+    #[arg(required_unless_present = "tree")]
+    name: Option<String>,
+    /// Show the skills that it requires; without a name, for all skills
+    #[arg(long, conflicts_with = "install")]
+    tree: bool,
     /// Run an installer
     #[arg(long)]
     install: bool,
@@ -32,23 +39,88 @@ pub(crate) struct DepsArgs {
 }
 
 pub(crate) fn run(session: &CliRun, args: &DepsArgs) -> Result<Exit, Failure> {
+    let (Some(name), false) = (&args.name, args.tree) else {
+        let tree = session.requirement_tree(args.name.as_deref())?;
+        return show_tree(session, &tree);
+    };
     let plan = match args.install {
-        true => session.plan_install(&args.name, args.with.as_deref())?,
+        true => session.plan_install(name, args.with.as_deref())?,
         false => None,
     };
     let Some(plan) = plan else {
-        return answer(session, &args.name, &session.dependencies(&args.name)?);
+        return answer(session, name, &session.dependencies(name)?);
     };
     let command = plan.command();
     if !args.yes && !agreed(command, session.output.is_json())? {
         return Err(
             Failure::unmet("not-agreed", format!("`{command}` was not run"))
-                .skill(&args.name)
+                .skill(name)
                 .hint(format!("run it yourself: {command}")),
         );
     }
     plan.run()?;
-    answer(session, &args.name, &session.dependencies(&args.name)?)
+    answer(session, name, &session.dependencies(name)?)
+}
+
+fn show_tree(session: &CliRun, tree: &RequirementTree) -> Result<Exit, Failure> {
+    let output = &session.output;
+    let exit = Exit::unmet_if(!tree.conflicts.is_empty());
+    if output.is_json() {
+        let skills = tree.skills.iter().map(RequiredRow::from);
+        output.document(&DepsTreeDocument {
+            skills: skills.collect(),
+            conflicts: tree.conflicts.clone(),
+        })?;
+        return Ok(exit);
+    }
+    let mut text = String::new();
+    for skill in &tree.skills {
+        push_branch(output, skill, "", "", &mut text);
+    }
+    if !tree.conflicts.is_empty() {
+        text.push_str("\nthe versions do not fit together:\n");
+    }
+    for fact in &tree.conflicts {
+        text.push_str(&format!("  {}\n", one_line(fact)));
+    }
+    output.report(&text)?;
+    if tree.skills.is_empty() {
+        output.note("no skill requires another skill");
+    }
+    Ok(exit)
+}
+
+/// One line of the tree and those below it. `first` is drawn before its name, `rest` before the lines below.
+fn push_branch(output: &Output, skill: &RequiredSkill, first: &str, rest: &str, text: &mut String) {
+    let bad = |words: String| output.paint(&words, Tone::Bad);
+    let version = skill.version.as_deref().map(one_line).unwrap_or_default();
+    let range = skill.range.as_deref().map(one_line).unwrap_or_default();
+    let note = match skill.state {
+        RequirementState::Installed if skill.is_repeated => "  (see above)".to_owned(),
+        RequirementState::Installed => String::new(),
+        RequirementState::Missing if skill.is_optional => "  not installed, optional".to_owned(),
+        RequirementState::Missing => bad("  not installed".to_owned()),
+        RequirementState::WrongVersion => bad(format!("  {range} is required")),
+        RequirementState::Circular => "  (circular)".to_owned(),
+    };
+    let version = match version.is_empty() {
+        true => String::new(),
+        false => format!(" {version}"),
+    };
+    text.push_str(&format!(
+        "{first}{}{version}{note}\n",
+        one_line(&skill.name)
+    ));
+    let last = skill.requires.len().saturating_sub(1);
+    for (position, below) in skill.requires.iter().enumerate() {
+        let (branch, line) = if position == last {
+            ("└── ", "    ")
+        } else {
+            ("├── ", "│   ")
+        };
+        let (first, rest) = (format!("{rest}{branch}"), format!("{rest}{line}"));
+        push_branch(output, below, &first, &rest, text);
+    }
 }
 
 /// Shows the command and asks. Without a terminal the answer is no.

@@ -9,26 +9,36 @@ pub(crate) mod compose;
 pub(crate) mod config;
 pub(crate) mod deps;
 pub(crate) mod doctor;
+pub(crate) mod enable;
 pub(crate) mod exec;
 pub(crate) mod info;
+pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod new;
+pub(crate) mod outdated;
 mod overview;
 pub(crate) mod permissions;
+pub(crate) mod profile;
 pub(crate) mod prompt;
 pub(crate) mod read;
+pub(crate) mod remove;
+pub(crate) mod rollback;
 pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod spawn;
+pub(crate) mod sync;
 pub(crate) mod test;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod undo;
+pub(crate) mod update;
 pub(crate) mod validate;
+pub(crate) mod verify;
 pub(crate) mod why;
 
 use std::process::ExitCode;
@@ -67,7 +77,19 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Test(args)) => test::run(&open()?, args),
         Some(CliCommand::Call(args)) => call::run(&open()?, args),
         Some(CliCommand::Deps(args)) => deps::run(&open()?, args),
+        Some(CliCommand::Enable(args)) => enable::enable(&open()?, args),
+        Some(CliCommand::Disable(args)) => enable::disable(&open()?, args),
+        Some(CliCommand::Profile(args)) => profile::run(&open()?, args),
+        Some(CliCommand::Sync(args)) => sync::run(&open()?, args),
+        Some(CliCommand::Update(args)) => update::run(&open()?, args),
+        Some(CliCommand::Outdated(args)) => outdated::run(&open()?, args),
+        Some(CliCommand::Rollback(args)) => rollback::run(&open()?, args),
         Some(CliCommand::Exec(args)) => exec::run(&open()?, args),
+        Some(CliCommand::Install(args)) => install::run(&open()?, args),
+        Some(CliCommand::Add(args)) => install::run_add(&open()?, args),
+        Some(CliCommand::Remove(args)) => remove::run(&open()?, args),
+        Some(CliCommand::Undo(args)) => undo::run(&open()?, args),
+        Some(CliCommand::Verify(args)) => verify::run(&open()?, args),
         Some(CliCommand::Permissions(args)) => permissions::run(&open()?, args),
         Some(CliCommand::Log(args)) => log::run(&open()?, args),
         Some(CliCommand::New(args)) => new::run(args, machine, output),

@@ -197,6 +197,8 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("compose", &["compose", "trap"]),
     ("doctor", &["doctor"]),
     ("log", &["log"]),
+    ("verify", &["verify"]),
+    ("outdated", &["outdated"]),
     ("trust", &["trust", "--list"]),
     ("config", &["config"]),
     ("completions", &["completions", "bash"]),
@@ -238,6 +240,24 @@ const ACTS: &[(&str, Refused)] = &[
     }),
     ("deps", |stage| {
         failed(stage.run(&["deps", "trap", "--install"]))
+    }),
+    ("install", |stage| {
+        failed(stage.run(&["install", "./skills/trap", "--yes"]))
+    }),
+    ("add", |stage| {
+        failed(stage.run(&["add", "./skills/trap", "--yes"]))
+    }),
+    ("remove", |stage| failed(stage.run(&["remove", "trap"]))),
+    ("undo", |stage| failed(stage.run(&["undo"]))),
+    ("update", |stage| failed(stage.run(&["update", "trap"]))),
+    ("rollback", |stage| failed(stage.run(&["rollback", "trap"]))),
+    ("sync", |stage| {
+        failed(stage.run(&["sync", "trap", "--to", "claude-code"]))
+    }),
+    ("enable", |stage| failed(stage.run(&["enable", "absent"]))),
+    ("disable", |stage| failed(stage.run(&["disable", "absent"]))),
+    ("profile", |stage| {
+        failed(stage.run(&["profile", "use", "absent"]))
     }),
     ("mcp", |stage| {
         // The trap is ready: only permission is missing.

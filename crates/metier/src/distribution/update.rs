@@ -1,0 +1,620 @@
+//! Updating installed skills: what the source contains now, compared with what is here, and joined with local edits.
+//!
+//! An update takes the same way as an installation: its bytes are scanned in quarantine before anything is decided. Local edits are never lost: they
+//! stop the update, are joined with it file by file, or are discarded because the user said so.
+
+use std::{fs, path::Path};
+
+use metier_catalog::{MemoryBudget, SkillLocation, SnapshotContent};
+use metier_hub::{Change, fetch::FetchedSkill};
+use metier_model::{Digest, Want, text::shell_word};
+use metier_package::{
+    LockedSkill, MergeError, PackageFile, PackagePath, PackageTree, TreeError, merge,
+};
+use metier_policy::{Decision, PermissionAnswer, decide};
+
+use super::{
+    card::InstallObstacle,
+    difference::{FileDiff, SetDifference, file_diffs, hosts},
+    obstacles::signer,
+    places::{InstallScope, ScopePlaces},
+    plan::{InstallDecision, InstallPlan, PlannedSkill},
+};
+use crate::{Error, Workspace, permissions::PermissionDecision, text::one_line};
+
+/// The largest skill that is read to be compared.
+const MAX_TREE: usize = 256 << 20;
+
+/// Which skills are updated, and what happens to local edits.
+#[derive(Clone, Debug, Default)]
+pub struct UpdateOptions {
+    /// The scope whose skills they are.
+    pub scope: InstallScope,
+    /// The skills; all installed ones if empty.
+    pub names: Vec<String>,
+    /// What happens to local edits.
+    pub edits: LocalEdits,
+}
+
+/// What happens to files of a skill that were edited since it was installed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LocalEdits {
+    /// They stop the update of the skill.
+    #[default]
+    Refuse,
+    /// They are kept, and the other files are updated.
+    Keep,
+    /// They are replaced.
+    Discard,
+}
+
+/// Newer versions of skills that were fetched, scanned and compared. Nothing is changed yet.
+pub struct UpdatePlan {
+    plan: Option<InstallPlan>,
+    updates: Vec<SkillUpdate>,
+    /// New versions without the local edits that were joined with them: the base of the next update.
+    originals: Vec<PackageTree>,
+    workspace: Workspace,
+}
+
+/// What would become of one skill.
+#[derive(Debug)]
+pub struct SkillUpdate {
+    /// The name of its folder, and in the lock.
+    pub name: String,
+    /// Where it was installed from.
+    pub source: String,
+    /// What is here.
+    pub here: SkillRevision,
+    /// What the source contains now, if it could be fetched.
+    pub newest: Option<SkillRevision>,
+    /// What can be done.
+    pub state: UpdateState,
+    /// The files that would be different.
+    pub files: Vec<FileDiff>,
+    /// The permissions that it asks for.
+    pub permissions: SetDifference,
+    /// The hosts that its files name.
+    pub hosts: SetDifference,
+    /// The permissions of the new version that the one here was allowed to use.
+    kept_permissions: Vec<String>,
+}
+
+/// One state of a skill.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SkillRevision {
+    /// The version that its manifest states.
+    pub version: Option<String>,
+    /// The commit, if it came from a git repository.
+    pub commit: Option<String>,
+    /// The digest of its files.
+    pub digest: Digest,
+}
+
+impl SkillRevision {
+    pub(crate) fn locked(locked: &LockedSkill) -> Self {
+        Self {
+            version: locked.version.as_ref().map(ToString::to_string),
+            commit: locked.commit.clone(),
+            digest: locked.original.unwrap_or(locked.tree),
+        }
+    }
+
+    pub(crate) fn fetched(fetched: &FetchedSkill) -> Self {
+        Self {
+            version: fetched.origin.version.as_ref().map(ToString::to_string),
+            commit: fetched.origin.commit.clone(),
+            digest: fetched.tree.digest(),
+        }
+    }
+
+    /// The version, or the beginning of the commit or of the digest.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let short = |text: &str| text.chars().take(12).collect();
+        match (&self.version, &self.commit) {
+            (Some(version), _) => one_line(version),
+            (None, Some(commit)) => short(commit),
+            (None, None) => {
+                let digest = self.digest.to_string();
+                short(digest.strip_prefix("sha256:").unwrap_or(&digest))
+            }
+        }
+    }
+}
+
+/// What can be done about a skill.
+#[derive(Debug)]
+pub enum UpdateState {
+    /// It is the newest.
+    Current,
+    /// It can be updated.
+    Ready,
+    /// It was edited since it was installed, and nothing was decided about that: the edited files, and those of them that the new version
+    /// changes too.
+    Edited {
+        /// Files that differ from the installed ones.
+        files: Vec<String>,
+        /// Files that the new version changes as well, or why the two can't be joined.
+        conflicts: Vec<String>,
+    },
+    /// It can't be updated.
+    Failed(Error),
+}
+
+impl UpdateState {
+    /// The word in JSON.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Current => "current",
+            Self::Ready => "ready",
+            Self::Edited { .. } => "edited",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// The decision about one skill. A skill without one is not updated.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UpdateDecision {
+    /// Which skill.
+    pub name: String,
+    /// The new permissions that are approved, as in `shell:exec(git *)`.
+    pub approve: Vec<String>,
+    /// Whether another signer than before is accepted.
+    pub accept_signer: bool,
+}
+
+/// What was updated.
+#[derive(Debug, Default)]
+pub struct UpdateReport {
+    /// The change, for `undo`; none if nothing was different.
+    pub change: Option<Change>,
+    /// The skills that were updated.
+    pub updated: Vec<String>,
+}
+
+/// A skill whose new files were chosen.
+struct ChosenUpdate {
+    name: String,
+    locked: LockedSkill,
+    local: PackageTree,
+    fetched: FetchedSkill,
+    newest: SkillRevision,
+    /// The files without local edits, if some were joined with them.
+    original: Option<PackageTree>,
+    /// The known key that signed those.
+    signer: Option<String>,
+}
+
+impl Workspace {
+    /// Fetches the newest version of installed skills from where they were installed, and compares. Nothing is changed.
+    ///
+    /// ```no_run
+    /// use metier::distribution::{UpdateDecision, UpdateOptions};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let plan = workspace.prepare_update(&UpdateOptions::default())?;
+    /// for update in plan.updates() {
+    ///     println!("{}: {} new permissions", update.name, update.permissions.added.len());
+    /// }
+    /// let name = "pdf".to_owned();
+    /// plan.apply(&[UpdateDecision { name, ..UpdateDecision::default() }])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When a skill is not installed, or when a lock can't be read. A source that can't be fetched is part of the plan.
+    pub fn prepare_update(&self, options: &UpdateOptions) -> Result<UpdatePlan, Error> {
+        let wanted = self.locked_skills(&options.names, options.scope)?;
+        let mut found = Vec::new();
+        let mut failed = Vec::new();
+        for (name, locked, newest) in self.newest(wanted, options.scope) {
+            match newest {
+                Ok(fetched) => found.push((name, locked, fetched)),
+                Err(error) => failed.push(bare(&name, &locked, None, UpdateState::Failed(error))),
+            }
+        }
+        let mut plan = self.plan_for("update", found, options)?;
+        plan.updates.extend(failed);
+        plan.updates.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(plan)
+    }
+
+    /// Compares new files of skills with those that are here, joins them with local edits and scans the result.
+    pub(crate) fn plan_for(
+        &self,
+        title: &str,
+        found: Vec<(String, LockedSkill, FetchedSkill)>,
+        options: &UpdateOptions,
+    ) -> Result<UpdatePlan, Error> {
+        let mut updates = Vec::new();
+        let mut chosen = Vec::new();
+        for (name, locked, fetched) in found {
+            match self.choose(&name, &locked, fetched, options)? {
+                Ok(update) => chosen.push(update),
+                Err(update) => updates.push(update),
+            }
+        }
+        self.plan_updates(title, chosen, updates, options.scope)
+    }
+
+    /// The files that a skill gets, or why it gets none.
+    fn choose(
+        &self,
+        name: &str,
+        locked: &LockedSkill,
+        fetched: FetchedSkill,
+        options: &UpdateOptions,
+    ) -> Result<Result<ChosenUpdate, SkillUpdate>, Error> {
+        let newest = SkillRevision::fetched(&fetched);
+        let stop = |state| Ok(Err(bare(name, locked, Some(newest.clone()), state)));
+        let base_digest = locked.original.unwrap_or(locked.tree);
+        if newest.digest == base_digest {
+            return stop(UpdateState::Current);
+        }
+        let base = self.objects()?.get(base_digest);
+        let place = self.scope_places(options.scope)?.skill(name);
+        let local = match fs::symlink_metadata(&place) {
+            Ok(_) => folder_tree(&place)?,
+            Err(_) => base.clone().unwrap_or_default(),
+        };
+        let is_edited = place.exists() && local.digest() != base_digest;
+        let mut chosen = ChosenUpdate {
+            name: name.to_owned(),
+            locked: locked.clone(),
+            local,
+            signer: signer(&fetched, Some(locked)),
+            fetched,
+            newest: newest.clone(),
+            original: None,
+        };
+        if !is_edited || options.edits == LocalEdits::Discard {
+            return Ok(Ok(chosen));
+        }
+        let merged = match &base {
+            Some(base) => merge(base, &chosen.local, &chosen.fetched.tree),
+            None => Err(MergeError::Conflict(vec![
+                "the installed files are no longer kept".to_owned(),
+            ])),
+        };
+        match (options.edits, merged) {
+            (LocalEdits::Keep, Ok(merged)) => {
+                let original = std::mem::replace(&mut chosen.fetched.tree, merged);
+                chosen.original = Some(original);
+                Ok(Ok(chosen))
+            }
+            (_, merged) => {
+                let edited = file_diffs(&base.unwrap_or_default(), &chosen.local);
+                stop(UpdateState::Edited {
+                    files: edited.into_iter().map(|file| file.path).collect(),
+                    conflicts: match merged {
+                        Ok(_) => Vec::new(),
+                        Err(MergeError::Conflict(files)) => files,
+                        Err(MergeError::Tree(error)) => vec![error.to_string()],
+                    },
+                })
+            }
+        }
+    }
+
+    /// Scans what was chosen, and compares it with what is here.
+    fn plan_updates(
+        &self,
+        title: &str,
+        chosen: Vec<ChosenUpdate>,
+        mut updates: Vec<SkillUpdate>,
+        scope: InstallScope,
+    ) -> Result<UpdatePlan, Error> {
+        let mut originals = Vec::new();
+        let mut plan = None;
+        if !chosen.is_empty() {
+            let new = chosen.iter().map(|update| update.fetched.clone()).collect();
+            let mut planned = self.plan_skills(title, new, scope)?;
+            for (skill, update) in planned.skills.iter_mut().zip(chosen) {
+                updates.push(self.compared(skill, &update, scope)?);
+                if let Some(original) = update.original {
+                    if update.signer.is_some() {
+                        let all = &mut skill.card.obstacles;
+                        all.retain(|one| !matches!(one, InstallObstacle::OtherSigner(_)));
+                        skill.locked.signer = update.signer;
+                    }
+                    let digest = original.digest();
+                    skill.locked.original = Some(digest).filter(|one| *one != skill.locked.tree);
+                    originals.push(original);
+                }
+            }
+            plan = Some(planned);
+        }
+        Ok(UpdatePlan {
+            plan,
+            updates,
+            originals,
+            workspace: self.clone(),
+        })
+    }
+
+    fn compared(
+        &self,
+        skill: &PlannedSkill,
+        update: &ChosenUpdate,
+        scope: InstallScope,
+    ) -> Result<SkillUpdate, Error> {
+        if skill.key != update.name {
+            let message = format!(
+                "the skill of the source is called `{}` now",
+                one_line(&skill.key)
+            );
+            let error = Error::unmet("renamed", message).skill(&update.name);
+            let hint = format!(
+                "metier {} {}",
+                scope.verb(),
+                shell_word(&update.locked.source)
+            );
+            let state = UpdateState::Failed(error.hint(hint));
+            return Ok(bare(
+                &update.name,
+                &update.locked,
+                Some(update.newest.clone()),
+                state,
+            ));
+        }
+        let before = self.plan_skills(
+            "compare",
+            vec![FetchedSkill {
+                tree: update.local.clone(),
+                ..update.fetched.clone()
+            }],
+            scope,
+        );
+        // What is here may be damaged: then everything that the new version asks for is new.
+        let before = before.ok().and_then(|mut plan| plan.skills.pop());
+        let asked = |skill: &PlannedSkill| -> Vec<String> {
+            let all = skill.card.permissions.iter();
+            all.map(|one| one.permission.clone()).collect()
+        };
+        let old = before.as_ref().map(asked).unwrap_or_default();
+        let new = asked(skill);
+        let was_allowed = |permission: &String| {
+            let known = before.iter().flat_map(|skill| &skill.card.permissions);
+            let mut known = known.filter(|one| one.permission == *permission);
+            known.any(|one| one.decision == PermissionDecision::Allow)
+        };
+        Ok(SkillUpdate {
+            files: file_diffs(&update.local, &skill.tree),
+            hosts: SetDifference::between(&hosts(&update.local), &hosts(&skill.tree)),
+            kept_permissions: new.iter().filter(|one| was_allowed(one)).cloned().collect(),
+            permissions: SetDifference::between(&old, &new),
+            ..bare(
+                &update.name,
+                &update.locked,
+                Some(update.newest.clone()),
+                UpdateState::Ready,
+            )
+        })
+    }
+
+    /// The files of an installed skill, if they are those of the lock.
+    pub(crate) fn placed_tree(
+        &self,
+        places: &ScopePlaces,
+        name: &str,
+        digest: Digest,
+    ) -> Result<PackageTree, Error> {
+        let place = places.skill(name);
+        let tree = folder_tree(&place)?;
+        if tree.digest() == digest {
+            return Ok(tree);
+        }
+        let message = format!("skill `{name}` was edited after it was installed");
+        Err(Error::unmet("edited", message)
+            .skill(name)
+            .path(place)
+            .hint(format!("metier verify {}", shell_word(name))))
+    }
+}
+
+fn bare(
+    name: &str,
+    locked: &LockedSkill,
+    newest: Option<SkillRevision>,
+    state: UpdateState,
+) -> SkillUpdate {
+    SkillUpdate {
+        name: name.to_owned(),
+        source: locked.source.clone(),
+        here: SkillRevision::locked(locked),
+        newest,
+        state,
+        files: Vec::new(),
+        permissions: SetDifference::default(),
+        hosts: SetDifference::default(),
+        kept_permissions: Vec::new(),
+    }
+}
+
+impl UpdatePlan {
+    /// Every skill that was compared, sorted by name.
+    #[must_use]
+    pub fn updates(&self) -> &[SkillUpdate] {
+        &self.updates
+    }
+
+    /// The plan of an update's installation: its card has the permissions, the verdict and the obstacles.
+    #[must_use]
+    pub fn planned(&self, name: &str) -> Option<&PlannedSkill> {
+        let skills = self.plan.iter().flat_map(|plan| plan.skills());
+        let mut skills = skills.filter(|skill| skill.key == name);
+        skills.next()
+    }
+
+    /// Updates the skills that were decided about: all of them or none.
+    ///
+    /// # Errors
+    /// When an update asks for a permission that was not approved, when its signer changed and that was not accepted, when the scanner blocks it, when
+    /// local edits stop it, or when a place can't be written.
+    pub fn apply(self, decisions: &[UpdateDecision]) -> Result<UpdateReport, Error> {
+        let mut agreed = Vec::new();
+        for decision in decisions {
+            let update = self
+                .updates
+                .iter()
+                .find(|update| update.name == decision.name);
+            let update = update.ok_or_else(|| {
+                let message = format!(
+                    "skill `{}` is not part of the update",
+                    one_line(&decision.name)
+                );
+                Error::unmet("unknown-skill", message)
+            })?;
+            match (&update.state, self.planned(&decision.name)) {
+                (UpdateState::Ready, Some(skill)) => agreed.push(agree(update, skill, decision)?),
+                (UpdateState::Current, _) => {}
+                _ => return Err(update.refusal()),
+            }
+        }
+        let Some(plan) = self.plan.filter(|_| !agreed.is_empty()) else {
+            return Ok(UpdateReport::default());
+        };
+        let objects = self.workspace.objects()?;
+        self.originals
+            .iter()
+            .try_for_each(|tree| objects.keep(tree))?;
+        let report = plan.apply(&agreed)?;
+        let installed = report.skills.into_iter().filter(|skill| skill.is_installed);
+        Ok(UpdateReport {
+            change: report.change,
+            updated: installed.map(|skill| skill.card.name).collect(),
+        })
+    }
+}
+
+/// Checks a decision against an update.
+fn agree(
+    update: &SkillUpdate,
+    skill: &PlannedSkill,
+    decision: &UpdateDecision,
+) -> Result<InstallDecision, Error> {
+    let card = &skill.card;
+    let is_signer = |one: &&InstallObstacle| matches!(one, InstallObstacle::OtherSigner(_));
+    if card.obstacles.iter().find(is_signer).is_some() && !decision.accept_signer {
+        let message = format!("skill `{}` was signed with another key", update.name);
+        return Err(Error::unmet("other-signer", message)
+            .skill(&update.name)
+            .hint("ask its author; if the new key is right: metier update --accept-signer"));
+    }
+    let open = update.unapproved(skill, &decision.approve)?;
+    if !open.is_empty() {
+        let message = format!("the update of `{}` asks for new permissions", update.name);
+        let error = Error::unmet("needs-approval", message).skill(&update.name);
+        let hint = format!(
+            "metier update {} --yes --approve {}",
+            shell_word(&update.name),
+            open.iter()
+                .map(|one| shell_word(one))
+                .collect::<Vec<_>>()
+                .join(" --approve ")
+        );
+        let error = open
+            .iter()
+            .fold(error, |error, one| error.detail(format!("+ {one}")));
+        return Err(error.hint(hint));
+    }
+    let approve = update.kept_permissions.iter().chain(&decision.approve);
+    Ok(InstallDecision {
+        name: card.name.clone(),
+        approve: approve.cloned().collect(),
+        replace: true,
+    })
+}
+
+impl SkillUpdate {
+    /// The new permissions that these answers do not cover, and nothing else decided about.
+    ///
+    /// # Errors
+    /// When an answer is not a permission.
+    pub fn unapproved(
+        &self,
+        skill: &PlannedSkill,
+        approve: &[String],
+    ) -> Result<Vec<String>, Error> {
+        let answer = |text: &String| -> Result<PermissionAnswer, Error> {
+            let want: Want = text.parse().map_err(|error: metier_model::WantError| {
+                Error::broken("usage", error.to_string())
+                    .hint("write it as in `shell:exec(git *)` or `net:fetch(api.github.com)`")
+            })?;
+            let decision = Decision::Allow;
+            Ok(PermissionAnswer { want, decision })
+        };
+        let answers: Result<Vec<PermissionAnswer>, Error> = approve.iter().map(answer).collect();
+        let answers = answers?;
+        let is_new = |text: &String| self.permissions.added.contains(text);
+        let open = skill.open.iter().filter(|asked| {
+            is_new(&asked.want.to_string()) && decide(&asked.want, &answers) != Decision::Allow
+        });
+        Ok(open.map(|asked| asked.want.to_string()).collect())
+    }
+
+    /// Why it can't be updated.
+    #[must_use]
+    pub fn refusal(&self) -> Error {
+        let word = shell_word(&self.name);
+        match &self.state {
+            UpdateState::Failed(error) => error.clone(),
+            UpdateState::Edited { files, conflicts } => {
+                let message = format!("skill `{}` was edited after it was installed", self.name);
+                let error = Error::unmet("edited", message).skill(&self.name);
+                let error = files.iter().take(10).fold(error, |error, file| {
+                    let both = conflicts.contains(file);
+                    let note = if both {
+                        ", which the new version changes too"
+                    } else {
+                        ""
+                    };
+                    error.detail(format!("{}{note}", one_line(file)))
+                });
+                error.hint(match conflicts.is_empty() {
+                    true => format!("keep the edits with `metier update {word} --keep-local`, or discard them with `--discard-local`"),
+                    false => format!("save your edits elsewhere, then: metier update {word} --discard-local"),
+                })
+            }
+            UpdateState::Current | UpdateState::Ready => Error::unmet(
+                "not-agreed",
+                format!("skill `{}` is not updated", self.name),
+            ),
+        }
+    }
+}
+
+/// The files of a folder. A link or a special file in it can't be part of a package.
+pub(crate) fn folder_tree(folder: &Path) -> Result<PackageTree, Error> {
+    let unreadable = |why: String| {
+        Error::unmet(
+            "unreadable",
+            format!("the files of the skill can't be compared: {why}"),
+        )
+        .path(folder)
+        .hint("remove what is not a file, or remove the skill and install it again")
+    };
+    let room = MemoryBudget {
+        file: MAX_TREE,
+        total: MAX_TREE,
+    };
+    let location = SkillLocation::Folder(folder.to_owned());
+    let held = location
+        .snapshot(room)
+        .map_err(|error| unreadable(error.to_string()))?;
+    let mut files = Vec::new();
+    for file in held.files {
+        let path = PackagePath::new(file.path.as_bytes())
+            .map_err(|error| unreadable(error.to_string()))?;
+        let SnapshotContent::Bytes(bytes) = file.content else {
+            return Err(unreadable(format!("`{path}` is not a file")));
+        };
+        files.push(PackageFile { path, bytes });
+    }
+    PackageTree::new(files).map_err(|error: TreeError| unreadable(error.to_string()))
+}
