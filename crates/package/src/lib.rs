@@ -19,6 +19,7 @@ mod archive;
 mod lock;
 mod pack;
 mod path;
+pub mod registry_api;
 mod resolve;
 mod signature;
 mod tree;

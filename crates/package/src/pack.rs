@@ -12,7 +12,8 @@ pub const PACKAGE_EXTENSION: &str = "skill";
 /// The mode of every file: for its owner to write, for all to read, for nobody to execute.
 const MODE: u32 = 0o644;
 
-/// Packs a tree into one folder of this name, which is what tools that unpack `.skill` files into a folder of skills expect.
+/// Packs a tree into one folder of this name, which is what tools that unpack `.skill` files into a folder of skills expect. Without a name
+/// the files are at the root, as lists below `/.well-known/` require it.
 ///
 /// The entries are sorted, and have no times, owners or modes of the machine that packed them: the same files give the same bytes.
 ///
@@ -26,7 +27,11 @@ pub fn pack(folder: &str, tree: &PackageTree) -> Result<Vec<u8>, PackError> {
         .last_modified_time(DateTime::DEFAULT)
         .unix_permissions(MODE);
     for file in tree.files() {
-        writer.start_file(format!("{folder}/{}", file.path), options)?;
+        let path = match folder {
+            "" => file.path.to_string(),
+            folder => format!("{folder}/{}", file.path),
+        };
+        writer.start_file(path, options)?;
         writer.write_all(&file.bytes).map_err(ZipError::from)?;
     }
     Ok(writer.finish()?.into_inner())
