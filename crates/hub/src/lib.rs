@@ -3,13 +3,15 @@
 //! **Problem.** Skills are in repositories, archives, registries and on sites. A process that fetches and places them can be killed at any moment,
 //! and what it leaves must be the old skill or the new one, never a mixture; and what it replaced must come back when it is asked for.
 //!
-//! **In → out.** what was typed → [`SkillSource`]; new contents of several places → one [`Transaction`] → a [`Change`] that can be undone.
+//! **In → out.** what was typed → [`SkillSource`] → [`fetch::OpenedSource`] → the files of its skills in memory; new
+//! contents of several places → one [`Transaction`] → a [`Change`] that can be undone.
 //!
 //! **Invariants.** a text becomes a source here, before a program or the network sees it · nothing is overwritten: what was there before is kept ·
 //! a change is complete or did not happen, whatever interrupts it.
 //!
-//! **Start reading at** `source.rs`, then `transaction.rs`.
+//! **Start reading at** `source.rs`, then `fetch/mod.rs`, then `transaction.rs`.
 
+pub mod fetch;
 mod index;
 mod journal;
 mod marketplace;

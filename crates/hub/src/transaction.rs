@@ -276,6 +276,12 @@ pub struct Transaction<'c> {
 }
 
 impl Transaction<'_> {
+    /// Whether no place was prepared: then there is nothing to commit.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.change.steps.is_empty()
+    }
+
     /// Prepares new content for a place. The folder above it must exist.
     ///
     /// # Errors

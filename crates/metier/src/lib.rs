@@ -49,6 +49,7 @@
 //! | `run` | sessions; commands in bodies and programs of skills, in the sandbox |
 //! | `starlark`, `js`, `wasm`, `native` | skills written for these backends, and `run` |
 //! | `agent` | conversations with a model, and `run` |
+//! | `hub` | skills from elsewhere: installing, updating and removing them, and `run` |
 //!
 //! **Start reading at** `workspace.rs`, then `rendering.rs`, then `session_setup.rs`.
 
@@ -61,6 +62,8 @@ pub mod configuration;
 pub mod dependencies;
 #[cfg(feature = "run")]
 pub mod diagnosis;
+#[cfg(feature = "hub")]
+pub mod distribution;
 mod error;
 #[cfg(feature = "run")]
 mod execution_context;

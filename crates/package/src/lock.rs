@@ -34,14 +34,18 @@ pub struct LockedSkill {
     pub commit: Option<String>,
     /// The digest of the archive, if it came as one.
     pub archive: Option<Digest>,
-    /// The digest of its files.
+    /// The digest of its files as they can be used.
     pub tree: Digest,
+    /// The digest of its files as they were installed, if the user accepted an edit since.
+    pub original: Option<Digest>,
     /// The public key that signed it.
     pub signer: Option<String>,
     /// The permissions that were approved when it was installed, sorted.
     pub permissions: Vec<String>,
     /// The skills that it requires, sorted.
     pub requires: Vec<String>,
+    /// The other agents that have a link to it or a copy, sorted.
+    pub agents: Vec<String>,
     /// What the scanner found.
     pub verdict: VerdictWord,
     /// The rules that it used.
@@ -127,9 +131,11 @@ fn read_skill(name: &str, table: &Table) -> Result<LockedSkill, LockError> {
         "commit",
         "archive",
         "tree",
+        "original",
         "signer",
         "permissions",
         "requires",
+        "agents",
         "verdict",
         "rules",
     ];
@@ -162,9 +168,11 @@ fn read_skill(name: &str, table: &Table) -> Result<LockedSkill, LockError> {
         commit: text("commit")?,
         archive: digest("archive")?,
         tree: digest("tree")?.ok_or_else(|| LockError::field(&path("tree"), "is missing"))?,
+        original: digest("original")?,
         signer: text("signer")?,
         permissions: list(table, "permissions", &path)?,
         requires: list(table, "requires", &path)?,
+        agents: list(table, "agents", &path)?,
         verdict: verdict
             .map(|(verdict, _)| *verdict)
             .ok_or_else(|| LockError::field(&path("verdict"), "is not a verdict"))?,
@@ -227,12 +235,14 @@ fn write_skill(out: &mut String, name: &str, skill: &LockedSkill) -> std::fmt::R
     field("commit", skill.commit.clone())?;
     field("archive", skill.archive.map(|digest| digest.to_string()))?;
     field("tree", Some(skill.tree.to_string()))?;
+    field("original", skill.original.map(|digest| digest.to_string()))?;
     field("signer", skill.signer.clone())?;
     field("verdict", Some(skill.verdict.as_str().to_owned()))?;
     field("rules", Some(skill.rules.clone()))?;
     for (key, words) in [
         ("permissions", &skill.permissions),
         ("requires", &skill.requires),
+        ("agents", &skill.agents),
     ] {
         if words.is_empty() {
             continue;

@@ -10,9 +10,11 @@ fn skill(source: &str) -> LockedSkill {
         commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
         archive: None,
         tree: metier_model::Digest([7; 32]),
+        original: None,
         signer: None,
         permissions: vec!["env:read(TOKEN)".to_owned(), "shell:exec(git)".to_owned()],
         requires: Vec::new(),
+        agents: Vec::new(),
         verdict: VerdictWord::Info,
         rules: "7".to_owned(),
     }

@@ -1,0 +1,72 @@
+//! Ways to the world: git in the sandbox, HTTP with checked addresses, and a place for what is not trusted yet.
+
+use std::path::Path;
+
+use url::Url;
+
+use super::{SourceLimits, error::FetchError, quarantine::QuarantineRoom};
+
+/// How sources are reached. [`HostAccess`](super::HostAccess) is the real one.
+pub trait SourceAccess: Send + Sync {
+    /// The home that `~` means.
+    fn home(&self) -> Option<&Path>;
+
+    /// A folder for one fetch; it is removed when the value is dropped.
+    ///
+    /// # Errors
+    /// If it can't be created.
+    fn quarantine(&self) -> Result<QuarantineRoom, FetchError>;
+
+    /// Runs git in the sandbox and returns what it printed.
+    ///
+    /// # Errors
+    /// If git can't be started, reports an error, or exceeds a limit.
+    fn git(&self, run: &GitRun<'_>) -> Result<Vec<u8>, FetchError>;
+
+    /// Downloads a file whole. An answer with another status than 200 is an error.
+    ///
+    /// # Errors
+    /// If the address is refused, at any redirect, or the download fails or exceeds a limit.
+    fn download(&self, request: &DownloadRequest<'_>) -> Result<Download, FetchError>;
+}
+
+/// One run of git.
+#[derive(Clone, Copy, Debug)]
+pub struct GitRun<'a> {
+    /// The repository in quarantine, which is the only place that git can write to.
+    pub repository: &'a Path,
+    /// The command and its arguments.
+    pub arguments: &'a [&'a str],
+    /// What git reads.
+    pub input: &'a [u8],
+    /// The remote that git can reach; none for work on what was fetched.
+    pub remote: Option<&'a str>,
+    /// The most bytes that it can print.
+    pub max_output: usize,
+    /// The limits of the fetch.
+    pub limits: &'a SourceLimits,
+}
+
+/// One download.
+#[derive(Clone, Copy)]
+pub struct DownloadRequest<'a> {
+    /// The address.
+    pub url: &'a Url,
+    /// The most bytes.
+    pub max_bytes: usize,
+    /// Is called with the bytes so far, and their number in all if the server announced it.
+    pub progress: &'a (dyn Fn(u64, Option<u64>) + Sync),
+    /// The limits of the fetch.
+    pub limits: &'a SourceLimits,
+}
+
+/// What was downloaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Download {
+    /// The address that answered, after all redirects.
+    pub url: Url,
+    /// Its media type, in lower case and without parameters; empty if none was stated.
+    pub media_type: String,
+    /// The content.
+    pub bytes: Vec<u8>,
+}

@@ -1,0 +1,193 @@
+//! What the user sees before a skill is installed.
+
+use std::path::PathBuf;
+
+use metier_model::Digest;
+
+use super::places::InstallScope;
+use crate::{
+    permissions::PermissionDecision,
+    scans::{FindingSeverity, Verdict},
+};
+
+/// A skill that could be installed: what it is, where it comes from, what it asks for, what the scanner found, and what it would replace.
+/// The texts in it were written by the author of the skill: an interface escapes them.
+#[derive(Clone, Debug)]
+pub struct InstallCard {
+    /// The name in the manifest.
+    pub name: String,
+    /// What it does, as its author describes it.
+    pub description: String,
+    /// The version that its manifest states.
+    pub version: Option<String>,
+    /// Where it comes from, as it can be typed again.
+    pub source: String,
+    /// The commit, if it comes from a git repository.
+    pub commit: Option<String>,
+    /// The public key that signed it, if its signature was verified.
+    pub signer: Option<String>,
+    /// The digest of its files.
+    pub digest: Digest,
+    /// How many files it has.
+    pub files: usize,
+    /// Their size together.
+    pub bytes: u64,
+    /// For whom it would be installed.
+    pub scope: InstallScope,
+    /// The folder that it would get.
+    pub place: PathBuf,
+    /// What would happen.
+    pub action: InstallAction,
+    /// What it asks for, each with the answer so far.
+    pub permissions: Vec<CardPermission>,
+    /// The result of the scan.
+    pub verdict: CardVerdict,
+    /// What it would replace or shadow.
+    pub before: Option<CardBefore>,
+    /// Why it is not ready after the installation, such as a missing program.
+    pub missing: Vec<String>,
+    /// What deserves a look: diagnostics, and names that are nearly the name of another skill.
+    pub warnings: Vec<String>,
+    /// Why it can't be installed, or which decision it needs.
+    pub obstacles: Vec<InstallObstacle>,
+}
+
+impl InstallCard {
+    /// Whether no decision can install it.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.obstacles.iter().any(InstallObstacle::is_final)
+    }
+
+    /// The permissions without an answer that it can't do without.
+    pub fn open_permissions(&self) -> impl Iterator<Item = &CardPermission> {
+        let is_open = |one: &&CardPermission| one.decision == PermissionDecision::Ask;
+        self.permissions.iter().filter(is_open)
+    }
+}
+
+/// What installing a skill would do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InstallAction {
+    /// Nothing has its name in the scope yet.
+    Install,
+    /// It replaces another version of itself.
+    Replace,
+    /// Exactly these bytes are installed.
+    Keep,
+}
+
+impl InstallAction {
+    /// The word in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Install => "install",
+            Self::Replace => "replace",
+            Self::Keep => "keep",
+        }
+    }
+}
+
+/// One permission on a card.
+#[derive(Clone, Debug)]
+pub struct CardPermission {
+    /// The permission with its scope, as in `shell:exec(git *)`.
+    pub permission: String,
+    /// The same in plain words.
+    pub meaning: String,
+    /// Whether it is allowed, denied, or needs an answer.
+    pub decision: PermissionDecision,
+    /// Whether the skill that it replaces did not have it.
+    pub is_new: bool,
+}
+
+/// What the scanner found.
+#[derive(Clone, Debug)]
+pub struct CardVerdict {
+    /// The verdict on exactly these bytes.
+    pub verdict: Verdict,
+    /// The findings, the worst first.
+    pub findings: Vec<CardFinding>,
+    /// What was not read, and why.
+    pub unread: Vec<String>,
+    /// Whether the user accepted these bytes despite the findings.
+    pub is_accepted: bool,
+}
+
+/// One finding on a card.
+#[derive(Clone, Debug)]
+pub struct CardFinding {
+    /// How bad it is.
+    pub severity: FindingSeverity,
+    /// The rule.
+    pub rule: String,
+    /// What it means.
+    pub message: String,
+    /// The file in the skill.
+    pub file: String,
+    /// The line, counted from one.
+    pub line: Option<u32>,
+}
+
+/// What has the name of a skill already.
+#[derive(Clone, Debug)]
+pub struct CardBefore {
+    /// Where it is: its folder, or `builtin:NAME`.
+    pub place: String,
+    /// Where it was installed from; none if metier did not install it.
+    pub source: Option<String>,
+    /// Its version.
+    pub version: Option<String>,
+    /// The digest of its files as they are now, if it would be replaced.
+    pub digest: Option<Digest>,
+    /// Files that are only in the new one.
+    pub added: Vec<String>,
+    /// Files that are only in the old one.
+    pub removed: Vec<String>,
+    /// Files that differ.
+    pub changed: Vec<String>,
+    /// Permissions that only the old one had.
+    pub gone_permissions: Vec<String>,
+}
+
+/// Why a skill can't be installed, or which decision it needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum InstallObstacle {
+    /// The scanner blocks it. No flag accepts this.
+    Blocked(String),
+    /// Its files are not a valid skill.
+    Invalid(String),
+    /// The place holds a skill that metier did not install.
+    Foreign,
+    /// The skill there was edited after it was installed; the files.
+    Edited(Vec<String>),
+    /// The skill there was installed from elsewhere.
+    OtherSource(String),
+    /// A skill of that name is elsewhere; one would shadow the other.
+    Shadows(String),
+    /// The skill there was signed with another key, or this one is not signed.
+    OtherSigner(String),
+}
+
+impl InstallObstacle {
+    /// Whether no decision of the user removes it.
+    #[must_use]
+    pub const fn is_final(&self) -> bool {
+        matches!(self, Self::Blocked(_) | Self::Invalid(_))
+    }
+
+    /// The word in JSON.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Blocked(_) => "blocked",
+            Self::Invalid(_) => "invalid",
+            Self::Foreign => "foreign",
+            Self::Edited(_) => "edited",
+            Self::OtherSource(_) => "other_source",
+            Self::Shadows(_) => "shadows",
+            Self::OtherSigner(_) => "other_signer",
+        }
+    }
+}

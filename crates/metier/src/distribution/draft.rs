@@ -1,0 +1,245 @@
+//! A change of installed skills while it is prepared: folders, links and locks that are exchanged together.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    thread,
+    time::{Duration, Instant},
+};
+
+use metier_catalog::{read_named, read_small};
+use metier_hub::{Change, ChangeError, NewContent, Transaction, TransactionChanges};
+use metier_package::{Lock, PackageTree};
+
+use super::places::{InstallScope, LOCK_FILE, ScopePlaces};
+use crate::{Error, NoticeLevel, Workspace, machine::timestamp};
+
+/// The largest lock file that is read.
+const MAX_LOCK: u64 = 16 << 20;
+
+/// How long a change of another process is waited for.
+const PATIENCE: Duration = Duration::from_secs(20);
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// Several places and the locks, which change as a whole when [`Workspace::change_skills`] ends.
+pub(crate) struct ChangeDraft<'c> {
+    workspace: &'c Workspace,
+    transaction: Transaction<'c>,
+    locks: Vec<DraftLock>,
+}
+
+struct DraftLock {
+    places: ScopePlaces,
+    text: Option<String>,
+    lock: Lock,
+}
+
+impl Workspace {
+    /// What is installed in a scope; empty if nothing is.
+    ///
+    /// ```no_run
+    /// use metier::distribution::InstallScope;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// for (name, locked) in workspace.lock(InstallScope::User)?.skills {
+    ///     println!("{name} from {}", locked.source);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When the lock can't be read, or contains what this program does not understand.
+    pub fn lock(&self, scope: InstallScope) -> Result<Lock, Error> {
+        Ok(self.read_lock(scope)?.lock)
+    }
+
+    fn read_lock(&self, scope: InstallScope) -> Result<DraftLock, Error> {
+        let places = self.scope_places(scope)?;
+        let read = match scope {
+            InstallScope::Project => read_small(&self.machine.project, LOCK_FILE, MAX_LOCK),
+            InstallScope::User => match read_named(&places.lock, MAX_LOCK) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+                read => read.map(Some),
+            },
+        };
+        let text = read.map_err(|error| {
+            Error::broken("lock", format!("the lock can't be read: {error}")).path(&places.lock)
+        })?;
+        let lock = match &text {
+            None => Lock::default(),
+            Some(text) => text.parse().map_err(|error: metier_package::LockError| {
+                Error::unmet("lock", format!("the lock can't be used: {error}"))
+                    .path(&places.lock)
+                    .hint("restore the file from version control, or run `metier undo`")
+            })?,
+        };
+        Ok(DraftLock { places, text, lock })
+    }
+
+    /// Makes one change of skills and locks: all of it happens or nothing does. The locks are read after other processes were excluded.
+    /// `None` if nothing is different.
+    pub(crate) fn change_skills<T>(
+        &self,
+        title: &str,
+        make: impl FnOnce(&mut ChangeDraft<'_>) -> Result<T, Error>,
+    ) -> Result<(Option<Change>, T), Error> {
+        let changes = self.changes()?;
+        let at = timestamp(self.machine.now);
+        let mut draft = ChangeDraft {
+            workspace: self,
+            transaction: changes.begin(title, &at).map_err(failed)?,
+            locks: Vec::new(),
+        };
+        let made = make(&mut draft)?;
+        draft.save_locks()?;
+        let ChangeDraft { transaction, .. } = draft;
+        let change = match transaction.is_empty() {
+            true => None,
+            false => Some(transaction.commit().map_err(failed)?),
+        };
+        Ok((change, made))
+    }
+
+    /// The changes that were made, and the right to make one. Another process that makes one is waited for.
+    pub(crate) fn changes(&self) -> Result<TransactionChanges, Error> {
+        let folder = self.changes_folder()?;
+        let end = Instant::now() + PATIENCE;
+        let mut is_announced = false;
+        loop {
+            match TransactionChanges::open(&folder) {
+                Err(ChangeError::Busy) if Instant::now() < end => {
+                    if !std::mem::replace(&mut is_announced, true) {
+                        let line = "waiting for another metier process that changes skills";
+                        self.notices.notice(NoticeLevel::Note, line);
+                    }
+                    thread::sleep(GLANCE);
+                }
+                opened => return opened.map_err(failed),
+            }
+        }
+    }
+}
+
+impl ChangeDraft<'_> {
+    /// The lock of a scope, to read or to change. A changed one is part of the change.
+    pub(crate) fn lock(&mut self, scope: InstallScope) -> Result<&mut Lock, Error> {
+        let position = match self.locks.iter().position(|one| one.places.scope == scope) {
+            Some(position) => position,
+            None => {
+                self.locks.push(self.workspace.read_lock(scope)?);
+                self.locks.len() - 1
+            }
+        };
+        Ok(&mut self.locks[position].lock)
+    }
+
+    /// Puts exactly these files at the place of a skill.
+    pub(crate) fn place_skill(
+        &mut self,
+        scope: InstallScope,
+        name: &str,
+        tree: PackageTree,
+    ) -> Result<(), Error> {
+        let places = self.workspace.scope_places(scope)?;
+        self.workspace.make_skills_folder(&places)?;
+        self.set(&places.skill(name), &NewContent::Tree(tree))
+    }
+
+    /// Removes the folder of a skill; its content is kept for `undo`.
+    pub(crate) fn remove_skill(&mut self, scope: InstallScope, name: &str) -> Result<(), Error> {
+        let places = self.workspace.scope_places(scope)?;
+        self.set(&places.skill(name), &NewContent::Absent)
+    }
+
+    /// New content for any other place, such as a link for another agent. The folder above it must exist.
+    pub(crate) fn set(&mut self, target: &Path, content: &NewContent) -> Result<(), Error> {
+        self.transaction.set(target, content).map_err(failed)
+    }
+
+    fn save_locks(&mut self) -> Result<(), Error> {
+        for draft in &self.locks {
+            let text = draft.lock.to_text();
+            let is_same = match &draft.text {
+                Some(before) => *before == text,
+                None => draft.lock.skills.is_empty(),
+            };
+            if is_same {
+                continue;
+            }
+            let path = &draft.places.lock;
+            if let Some(folder) = path.parent() {
+                fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
+            }
+            let content = NewContent::File(text.into_bytes());
+            self.transaction.set(path, &content).map_err(failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Workspace {
+    /// Makes the folder of a scope. In a project none of its parts is a link: a repository must not choose where skills are written.
+    fn make_skills_folder(&self, places: &ScopePlaces) -> Result<(), Error> {
+        let unwritable = |folder: &Path, error: &io::Error| {
+            Error::broken(
+                "not-written",
+                format!("the folder of skills can't be made: {error}"),
+            )
+            .path(folder)
+            .hint("check its permissions, and those of the folder above it")
+        };
+        if places.scope == InstallScope::User {
+            return fs::create_dir_all(&places.skills)
+                .map_err(|error| unwritable(&places.skills, &error));
+        }
+        let below = places.skills.strip_prefix(&self.machine.project);
+        let mut folder: PathBuf = self.machine.project.clone();
+        for part in below.unwrap_or(&places.skills) {
+            folder.push(part);
+            match fs::create_dir(&folder) {
+                Ok(()) => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    let found = fs::symlink_metadata(&folder);
+                    if !found.is_ok_and(|found| found.is_dir()) {
+                        return Err(linked(&folder));
+                    }
+                }
+                Err(error) => return Err(unwritable(&folder, &error)),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn linked(folder: &Path) -> Error {
+    let message = "the project's folder of skills is a link or a file, so nothing is written there";
+    Error::unmet("linked-folder", message)
+        .path(folder)
+        .hint("replace it with a folder, or install the skill for yourself: metier install")
+}
+
+/// A change that did not happen, as an error with what to do.
+pub(crate) fn failed(error: ChangeError) -> Error {
+    let message = error.to_string();
+    match error {
+        ChangeError::Busy => Error::unmet("busy", message)
+            .hint("wait until it has ended, then type the command again"),
+        ChangeError::ChangedSince(path) => {
+            Error::unmet("changed-since", "it was changed since, so it is not undone")
+                .path(path)
+                .hint("metier verify shows what is different from the lock")
+        }
+        ChangeError::NotKept(path) => Error::unmet("not-kept", "its content is no longer kept")
+            .path(path)
+            .hint("install the skill again"),
+        ChangeError::Twice(path) => Error::broken("twice", message).path(path),
+        ChangeError::Os { path, error } => {
+            let message = format!("the change was not made: {error}");
+            Error::broken("not-written", message)
+                .path(path)
+                .hint("free space there or check its permissions; nothing was changed")
+        }
+    }
+}

@@ -1,0 +1,32 @@
+//! Installing, changing and removing skills.
+//!
+//! **Problem.** A skill from elsewhere is text for a model and code for this machine. What was scanned, what was approved and what is used
+//! later must be the same bytes, and a change that is interrupted must leave the old skill or the new one.
+//!
+//! **Decision.** Every source takes one way: fetched into memory, written to a quarantine folder, validated, scanned, its permissions listed
+//! ([`InstallPlan`]); decided about ([`InstallDecision`]); placed together with the lock in one transaction ([`InstallReport`]).
+//!
+//! ```text
+//! SRC → fetch → quarantine → validate → scan → permissions → InstallCard ─ the user decides ─→ skill folders + metier.lock, one transaction
+//! ```
+//!
+//! Two files state what is installed: `<data>/metier.lock` for the user and `<project>/metier.lock` for a project ([`ScopePlaces`]).
+//!
+//! **Start reading at** `plan.rs`, then `draft.rs`.
+
+mod card;
+mod draft;
+mod objects;
+mod plan;
+mod places;
+
+pub use card::{
+    CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
+    InstallObstacle,
+};
+pub(crate) use draft::ChangeDraft;
+pub(crate) use objects::ObjectStore;
+pub use places::{InstallScope, ScopePlaces};
+pub use plan::{
+    InstallDecision, InstallOptions, InstallPlan, InstallReport, InstalledSkill, PlannedSkill,
+};

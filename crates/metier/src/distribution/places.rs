@@ -1,0 +1,138 @@
+//! Where installed skills, their locks and what was replaced are.
+
+use std::path::{Path, PathBuf};
+
+use metier_model::Source;
+
+use crate::{Error, Workspace};
+
+/// The folder of installed skills below a home directory and below a project.
+const SKILLS: &str = ".agents/skills";
+
+/// The name of the file that states what is installed.
+pub(crate) const LOCK_FILE: &str = "metier.lock";
+
+/// For whom a skill is installed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InstallScope {
+    /// For the user, in every project.
+    #[default]
+    User,
+    /// For everyone who works on the project.
+    Project,
+}
+
+impl InstallScope {
+    /// Both of them.
+    pub const ALL: [Self; 2] = [Self::User, Self::Project];
+
+    /// The word in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Project => "project",
+        }
+    }
+
+    /// The source that a skill of this scope has in lists. Approvals belong to it.
+    #[must_use]
+    pub const fn source(self) -> Source {
+        match self {
+            Self::User => Source::User,
+            Self::Project => Source::Project,
+        }
+    }
+
+    /// The command that installs into it.
+    #[must_use]
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::User => "install",
+            Self::Project => "add",
+        }
+    }
+}
+
+/// The places of one scope.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScopePlaces {
+    /// Which scope.
+    pub scope: InstallScope,
+    /// The folder that contains one folder for each skill.
+    pub skills: PathBuf,
+    /// The lock file.
+    pub lock: PathBuf,
+}
+
+impl ScopePlaces {
+    /// The folder of one skill.
+    #[must_use]
+    pub fn skill(&self, name: &str) -> PathBuf {
+        self.skills.join(name)
+    }
+}
+
+impl Workspace {
+    /// Where the skills of a scope and its lock are, whether they exist or not.
+    ///
+    /// ```no_run
+    /// use metier::distribution::InstallScope;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// println!("{}", workspace.scope_places(InstallScope::User)?.skills.display());
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is no home directory.
+    pub fn scope_places(&self, scope: InstallScope) -> Result<ScopePlaces, Error> {
+        let (base, lock) = match scope {
+            InstallScope::User => {
+                let home = self.machine.home.as_deref();
+                let home = home.ok_or_else(|| nowhere("installed skills"))?;
+                (home, self.data_folder()?.join(LOCK_FILE))
+            }
+            InstallScope::Project => {
+                let project = &*self.machine.project;
+                (project, project.join(LOCK_FILE))
+            }
+        };
+        Ok(ScopePlaces {
+            scope,
+            skills: base.join(SKILLS),
+            lock,
+        })
+    }
+
+    /// The folder of the database, the user's lock and everything that was replaced.
+    pub(crate) fn data_folder(&self) -> Result<&Path, Error> {
+        let database = self.machine.database.as_deref();
+        let folder = database.and_then(Path::parent);
+        folder.ok_or_else(|| nowhere("what is installed"))
+    }
+
+    /// Where changes are written down, with what they replaced.
+    pub(crate) fn changes_folder(&self) -> Result<PathBuf, Error> {
+        Ok(self.data_folder()?.join("changes"))
+    }
+
+    /// Where the bytes of installed skills are kept by digest.
+    pub(crate) fn objects_folder(&self) -> Result<PathBuf, Error> {
+        Ok(self.data_folder()?.join("objects"))
+    }
+
+    /// Where fetched skills are until they were scanned.
+    pub(crate) fn quarantine_folder(&self) -> Result<PathBuf, Error> {
+        let cache = self.machine.cache.as_ref();
+        let cache = cache.ok_or_else(|| nowhere("fetched skills"))?;
+        Ok(cache.join("quarantine"))
+    }
+}
+
+fn nowhere(what: &str) -> Error {
+    Error::broken("store", format!("there is no folder for {what}"))
+        .hint("set HOME, and METIER_HOME if data belongs elsewhere")
+}

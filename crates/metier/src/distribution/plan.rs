@@ -1,0 +1,87 @@
+//! What an installation would do, and the decisions that it needs.
+
+use std::{path::PathBuf, sync::Arc};
+
+use metier_catalog::Snapshot;
+use metier_hub::{Change, NewContent};
+use metier_package::{LockedSkill, PackageTree};
+use metier_policy::{Identity, RequestedPermission};
+
+use super::{card::InstallCard, places::InstallScope};
+use crate::Workspace;
+
+/// How skills are installed.
+#[derive(Clone, Debug, Default)]
+pub struct InstallOptions {
+    /// For whom.
+    pub scope: InstallScope,
+    /// The skills of a source, by name; empty for the only one.
+    pub names: Vec<String>,
+    /// All skills of a source.
+    pub all: bool,
+}
+
+/// Skills that were fetched, scanned and compared with what is installed. Nothing is placed yet.
+pub struct InstallPlan {
+    pub(crate) workspace: Workspace,
+    /// The name of the change in `metier undo --list`, such as `install pdf`.
+    pub(crate) title: String,
+    pub(crate) skills: Vec<PlannedSkill>,
+    /// Other places of the same change, such as links for other agents.
+    pub(crate) others: Vec<(PathBuf, NewContent)>,
+}
+
+impl InstallPlan {
+    /// The skills in the order in which they were asked for.
+    #[must_use]
+    pub fn skills(&self) -> &[PlannedSkill] {
+        &self.skills
+    }
+}
+
+/// One skill of a plan.
+pub struct PlannedSkill {
+    /// What the user sees.
+    pub card: InstallCard,
+    /// The bytes that were scanned: exactly these are placed.
+    pub(crate) tree: PackageTree,
+    /// What the lock will contain.
+    pub(crate) locked: LockedSkill,
+    /// Whom approvals belong to.
+    pub(crate) identity: Identity,
+    /// The permissions without an answer.
+    pub(crate) open: Vec<RequestedPermission>,
+    /// The scanned files, which an approval lists.
+    pub(crate) held: Arc<Snapshot>,
+}
+
+/// The decision about one skill of a plan. A skill without one is not installed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InstallDecision {
+    /// Which skill.
+    pub name: String,
+    /// The permissions that are approved for exactly these bytes, as in `shell:exec(git *)`; the others are asked for at first use.
+    pub approve: Vec<String>,
+    /// Whether what has the name already is replaced or shadowed, whatever it is.
+    pub replace: bool,
+}
+
+/// What was installed.
+#[derive(Debug)]
+pub struct InstallReport {
+    /// The change, for `undo`; none if nothing was different.
+    pub change: Option<Change>,
+    /// Every skill of the plan.
+    pub skills: Vec<InstalledSkill>,
+}
+
+/// One skill of a report.
+#[derive(Clone, Debug)]
+pub struct InstalledSkill {
+    /// The card that was decided about.
+    pub card: InstallCard,
+    /// Whether it is in its place now.
+    pub is_installed: bool,
+    /// The permissions that were approved.
+    pub approved: Vec<String>,
+}
