@@ -133,6 +133,7 @@ mod error;
 mod open;
 mod open_databases;
 mod receipts;
+mod registries;
 mod schema;
 mod segments;
 mod shared;
@@ -164,6 +165,8 @@ mod open_tests;
 #[cfg(test)]
 mod receipts_tests;
 #[cfg(test)]
+mod registries_tests;
+#[cfg(test)]
 mod rerun;
 #[cfg(test)]
 mod segments_tests;
@@ -188,6 +191,7 @@ pub use receipts::{
     Breakage, ChainHead, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome,
     ReceiptPart, Verified,
 };
+pub use registries::RegistryAnswer;
 pub use shared::SharedStore;
 pub use state::SkillState;
 pub use trust::{Trusted, TrustedRoot};
