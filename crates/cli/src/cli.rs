@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp,
-    new, permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate,
-    why,
+    agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, login, man,
+    mcp, new, permissions, prompt, publish, read, run, scan, search, select, show, spawn, test, tools,
+    trust, validate, why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -130,6 +130,10 @@ pub(crate) enum CliCommand {
     Permissions(permissions::PermissionsArgs),
     Log(log::LogArgs),
     Deps(deps::DepsArgs),
+    Search(search::SearchArgs),
+    Publish(publish::PublishArgs),
+    Login(login::LoginArgs),
+    Yank(yank::YankArgs),
     #[command(alias = "create")]
     New(new::NewArgs),
     Mcp(mcp::McpArgs),

@@ -23,6 +23,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Decide what skills may do",
         &["trust", "permissions", "log"],
     ),
+    ("Share skills", &["search", "publish", "login", "yank"]),
     (
         "Write skills, set up metier",
         &["new", "config", "completions", "man", "help"],
@@ -130,6 +131,19 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("log", &["metier log", "metier log git --since 3h"]),
+    ("search", &["metier search pdf", "metier search 'merge conflict'"]),
+    (
+        "publish",
+        &["metier publish my-skill", "metier publish my-skill --sign"],
+    ),
+    (
+        "login",
+        &["metier login https://skills.example", "metier login --logout"],
+    ),
+    (
+        "yank",
+        &["metier yank my-skill@1.2.0 --reason 'deletes the wrong files'"],
+    ),
     (
         "new",
         &[
@@ -167,9 +181,9 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "copy the skill's folder to ~/.agents/skills, then: metier scan ~/.agents/skills/NAME && metier list",
     ),
     (
-        &["search", "--available", "find"],
-        "metier can't search a registry yet",
-        "metier list WORD searches the skills on this machine; metier select 'TASK' finds those that fit a task",
+        &["find"],
+        "skills are found with `search` and `list`",
+        "metier search WORD; metier list WORD; metier select 'TASK' finds those that fit a task",
     ),
     (
         &["remove", "uninstall", "delete", "rm"],

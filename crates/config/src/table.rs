@@ -240,7 +240,7 @@ keys! {
         env: Some("METIER_SKILLS_REGISTRY_URL"),
         alias: None,
         project: ProjectAuthority::Never,
-        doc: "The registry to search, install from and publish to.",
+        doc: "The registries to search and install from, separated by spaces; the first one that has a skill provides it, and is where skills are published.",
     };
     SKILLS_LIMITS_MAX_SKILLS = ConfigKey {
         path: "skills.limits.max_skills",

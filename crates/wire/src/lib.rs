@@ -27,6 +27,8 @@ mod list;
 mod live;
 mod manifest;
 mod permission;
+#[cfg(feature = "hub")]
+mod registry;
 mod scan;
 mod select;
 
@@ -48,6 +50,10 @@ pub use manifest::{to_json as manifest, without_effect};
 pub use permission::{
     AnswerRow, AnswersDocument, CommandRow, DepsDocument, ExecDocument, InstallerRow, LogDocument,
     PermissionRow, ReceiptRow, SkillPermissions,
+};
+#[cfg(feature = "hub")]
+pub use registry::{
+    LoginDocument, PublishDocument, PublishedFinding, SearchDocument, SearchRow, YankDocument,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
 pub use select::{

@@ -13,15 +13,18 @@ pub(crate) mod exec;
 pub(crate) mod info;
 pub(crate) mod list;
 pub(crate) mod log;
+pub(crate) mod login;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod new;
 mod overview;
 pub(crate) mod permissions;
 pub(crate) mod prompt;
+pub(crate) mod publish;
 pub(crate) mod read;
 pub(crate) mod run;
 pub(crate) mod scan;
+pub(crate) mod search;
 pub(crate) mod select;
 pub(crate) mod show;
 pub(crate) mod spawn;
@@ -30,6 +33,7 @@ pub(crate) mod tools;
 pub(crate) mod trust;
 pub(crate) mod validate;
 pub(crate) mod why;
+pub(crate) mod yank;
 
 use std::process::ExitCode;
 
@@ -70,6 +74,10 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Exec(args)) => exec::run(&open()?, args),
         Some(CliCommand::Permissions(args)) => permissions::run(&open()?, args),
         Some(CliCommand::Log(args)) => log::run(&open()?, args),
+        Some(CliCommand::Search(args)) => search::run(&open()?, args),
+        Some(CliCommand::Publish(args)) => publish::run(&open()?, args),
+        Some(CliCommand::Login(args)) => login::run(&open()?, args),
+        Some(CliCommand::Yank(args)) => yank::run(&open()?, args),
         Some(CliCommand::New(args)) => new::run(args, machine, output),
         Some(CliCommand::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
         Some(CliCommand::Trust(args)) => trust::run(&open_anyway()?, args),

@@ -5,7 +5,7 @@ use metier_package::registry_api::{
     PublishAnswer, RegistryAccount, RegistryVersion, SIGNATURE_HEADER, SIGNER_HEADER, YankRequest,
 };
 
-use super::{MAX_DOCUMENT, RegistryClient, RegistryClientError, RegistryRequest};
+use super::{MAX_DOCUMENT, RegistryClientError, RegistryConnection, RegistryRequest};
 
 /// A package, ready to be published.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct PackageToPublish {
     pub allow_similar: bool,
 }
 
-impl RegistryClient<'_> {
+impl RegistryConnection<'_> {
     /// Publishes a package. A critical one is not an error: the answer contains the findings.
     ///
     /// # Errors

@@ -58,7 +58,7 @@ pub fn choose_versions(
     }
     for (name, _) in wanted {
         if matches!(known.get(name), Some(None) | None) {
-            let registries = registries.iter().map(|registry| registry.address.to_string());
+            let registries = registries.iter().map(|registry| registry.address().to_string());
             return Err(RegistryClientError::NotFound {
                 name: name.clone(),
                 registries: registries.collect(),

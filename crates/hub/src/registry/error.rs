@@ -40,8 +40,6 @@ pub enum RegistryClientError {
         code: Option<String>,
         /// Its reason.
         message: String,
-        /// Its hint.
-        hint: Option<String>,
     },
     /// An answer that is not one of a registry.
     #[error("the answer of the registry {registry} is wrong: {problem}")]
@@ -138,7 +136,14 @@ impl RegistryClientError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Address { .. } => "metier config skills.registry_url https://…".to_owned(),
-            Self::Refused { hint: Some(hint), .. } => hint.clone(),
+            // A hint is typed: the registry's own is not shown.
+            Self::Refused { registry, code, .. } => match code.as_deref() {
+                Some("not-logged-in") => format!("metier login {registry}"),
+                Some("version-exists") => "raise the version in its manifest".to_owned(),
+                Some("no-version") => "add `version: 1.0.0` to its manifest".to_owned(),
+                Some("similar-name") => "choose another name".to_owned(),
+                _ => return None,
+            },
             Self::OtherBytes { .. } | Self::WrongDigest { .. } | Self::BackInTime { .. } => {
                 "don't install from it; ask who runs the registry".to_owned()
             }

@@ -11,6 +11,7 @@
 //! | file | what it is |
 //! |---|---|
 //! | `address` | where a registry is |
+//! | `connection` | downloads, and every answer checked |
 //! | `transport` | one request, through the host's checked network |
 //! | `memory` | what is remembered between runs |
 //! | `choice` | which versions of several skills fit together |
@@ -19,30 +20,26 @@
 mod address;
 mod changes;
 mod choice;
+mod connection;
 mod error;
 mod memory;
 mod transport;
 
 use std::cell::Cell;
 
-use metier_model::{Digest, FileText, Files, Strictness, parse_card, text::visible};
-use metier_package::{
-    ArchiveLimits, PackageTree, read_archive,
-    registry_api::{
-        RegistryLogHead, RegistryLogPage, RegistryPage, RegistryProblem, RegistrySkill,
-        RegistryVersion, is_published_name,
-    },
+use metier_model::{Digest, text::visible};
+use metier_package::registry_api::{
+    RegistryLogHead, RegistryLogPage, RegistryPage, RegistrySkill, RegistryVersion,
+    is_published_name,
 };
 use semver::Version;
 use serde::de::DeserializeOwned;
-use sha2::{Digest as _, Sha256};
 use url::Url;
-
-use crate::fetch::{FetchedSkill, SkillOrigin};
 
 pub use address::RegistryAddress;
 pub use changes::PackageToPublish;
 pub use choice::{RegistryChoice, choose_versions};
+pub use connection::RegistryConnection;
 pub use error::RegistryClientError;
 pub use memory::{CachedAnswer, MemoryFailure, RegistryMemory};
 pub use transport::{HostTransport, RegistryRequest, RegistryResponse, RegistryTransport};
@@ -70,9 +67,7 @@ pub enum RegistryFreshness {
 
 /// One registry, for one run.
 pub struct RegistryClient<'a> {
-    address: RegistryAddress,
-    token: Option<String>,
-    transport: &'a dyn RegistryTransport,
+    connection: RegistryConnection<'a>,
     memory: &'a dyn RegistryMemory,
     /// The time, in seconds since 1970.
     now: u64,
@@ -93,9 +88,12 @@ impl<'a> RegistryClient<'a> {
         freshness: RegistryFreshness,
     ) -> Self {
         Self {
-            address,
-            token,
-            transport,
+            connection: RegistryConnection {
+                address,
+                token,
+                transport,
+                is_offline: freshness == RegistryFreshness::Offline,
+            },
             memory,
             now,
             freshness,
@@ -107,7 +105,17 @@ impl<'a> RegistryClient<'a> {
     /// Where the registry is.
     #[must_use]
     pub fn address(&self) -> &RegistryAddress {
-        &self.address
+        &self.connection.address
+    }
+
+    /// The way to it, for downloads and changes.
+    #[must_use]
+    pub fn connection(&self) -> &RegistryConnection<'a> {
+        &self.connection
+    }
+
+    fn wrong(&self, problem: &str) -> RegistryClientError {
+        self.connection.wrong(problem)
     }
 
     /// Whether an answer was used that is older than an hour, because the registry can't be reached.
@@ -126,7 +134,7 @@ impl<'a> RegistryClient<'a> {
         offset: u64,
         limit: u64,
     ) -> Result<RegistryPage, RegistryClientError> {
-        let mut url = self.address.at(&["search"]);
+        let mut url = self.connection.address.at(&["search"]);
         url.query_pairs_mut()
             .append_pair("q", query)
             .append_pair("offset", &offset.to_string())
@@ -145,7 +153,7 @@ impl<'a> RegistryClient<'a> {
     /// # Errors
     /// If the registry can't be reached and nothing is remembered, its answer is wrong, or a version changed.
     pub fn skill(&self, name: &str) -> Result<Option<RegistrySkill>, RegistryClientError> {
-        let url = self.address.at(&["skills", name]);
+        let url = self.connection.address.at(&["skills", name]);
         let found: Option<RegistrySkill> = self.document(&url)?;
         let Some(skill) = found else {
             return Ok(None);
@@ -170,7 +178,7 @@ impl<'a> RegistryClient<'a> {
         if !is_sound {
             return Err(self.wrong(&format!("version {number} of `{name}` is malformed")));
         }
-        let registry = self.address.as_str();
+        let registry = self.connection.address.as_str();
         match self.memory.pin(registry, name, &version.version)? {
             Some(known) if known != version.archive => Err(RegistryClientError::OtherBytes {
                 registry: registry.to_owned(),
@@ -182,61 +190,6 @@ impl<'a> RegistryClient<'a> {
                 .memory
                 .set_pin(registry, name, &version.version, &version.archive)?),
         }
-    }
-
-    /// Downloads a version. Its bytes, and the files in them, have the digests that were stated.
-    ///
-    /// # Errors
-    /// If the download fails, or the digests are others.
-    pub fn download(&self, version: &RegistryVersion) -> Result<FetchedSkill, RegistryClientError> {
-        let (name, number) = (version.name.as_str(), version.version.as_str());
-        let limits = ArchiveLimits::default();
-        let url = self.address.at(&["skills", name, number, "package"]);
-        let bytes = self.expect(self.get(&url, None, limits.packed)?)?;
-        let lied = |what| RegistryClientError::WrongDigest {
-            registry: self.address.to_string(),
-            name: name.to_owned(),
-            version: number.to_owned(),
-            what,
-        };
-        let digest = Digest(Sha256::digest(&bytes).into());
-        if digest.to_string() != version.archive {
-            return Err(lied("the archive"));
-        }
-        let refused = |error: &dyn std::fmt::Display| RegistryClientError::Package {
-            name: name.to_owned(),
-            version: number.to_owned(),
-            problem: error.to_string(),
-        };
-        let tree = read_archive(&bytes, limits).map_err(|error| refused(&error))?;
-        let tree = tree.only_skill().map_err(|error| refused(&error))?;
-        if tree.digest().to_string() != version.tree {
-            return Err(lied("the files"));
-        }
-        match stated_name(&tree) {
-            Some(stated) if stated == name => {}
-            _ => return Err(refused(&"its manifest states another name")),
-        }
-        let signature = match &version.signer {
-            None => None,
-            Some(_) => {
-                let url = self.address.at(&["skills", name, number, "signature"]);
-                let text = self.expect(self.get(&url, None, MAX_SIGNATURE)?)?;
-                Some(String::from_utf8_lossy(&text).into_owned())
-            }
-        };
-        Ok(FetchedSkill {
-            name: name.to_owned(),
-            tree,
-            archive: signature.is_some().then(|| bytes.into()),
-            origin: SkillOrigin {
-                source: name.to_owned(),
-                archive: Some(digest),
-                signature,
-                version: number.parse().ok(),
-                ..SkillOrigin::default()
-            },
-        })
     }
 
     /// A document: remembered, confirmed, or fetched; `None` if the registry has none there.
@@ -251,25 +204,25 @@ impl<'a> RegistryClient<'a> {
             };
             if is_usable {
                 self.is_stale.set(self.is_stale.get() || age >= TTL);
-                return self.parsed(&known.body).map(Some);
+                return self.connection.parsed(&known.body).map(Some);
             }
         }
         if self.freshness == RegistryFreshness::Offline {
             return Err(RegistryClientError::NotCached {
-                registry: self.address.to_string(),
+                registry: self.connection.address.to_string(),
             });
         }
         let etag = known.as_ref().and_then(|known| known.etag.as_deref());
-        let fetched = self.check_log().and_then(|()| self.get(url, etag, MAX_DOCUMENT));
+        let fetched = self.check_log().and_then(|()| self.connection.get(url, etag, MAX_DOCUMENT));
         let response = match (fetched, known) {
             (Ok(response), Some(known)) if response.status == 304 => {
                 self.remember(url, &known.body, known.etag.as_deref())?;
-                return self.parsed(&known.body).map(Some);
+                return self.connection.parsed(&known.body).map(Some);
             }
             // A registry that can't be reached now was reached before.
             (Err(error), Some(known)) if error.is_absence() => {
                 self.is_stale.set(true);
-                return self.parsed(&known.body).map(Some);
+                return self.connection.parsed(&known.body).map(Some);
             }
             (Ok(response), _) => response,
             (Err(error), _) => return Err(error),
@@ -278,8 +231,8 @@ impl<'a> RegistryClient<'a> {
             return Ok(None);
         }
         let etag = response.header("etag").map(str::to_owned);
-        let body = self.expect(response)?;
-        let parsed = self.parsed(&body)?;
+        let body = self.connection.expect(response)?;
+        let parsed = self.connection.parsed(&body)?;
         self.remember(url, &body, etag.as_deref())?;
         Ok(Some(parsed))
     }
@@ -293,16 +246,12 @@ impl<'a> RegistryClient<'a> {
         Ok(self.memory.set_answer(url.as_str(), &answer)?)
     }
 
-    fn parsed<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, RegistryClientError> {
-        serde_json::from_slice(body).map_err(|error| self.wrong(&error.to_string()))
-    }
-
     /// Checks, once in a run, that the log continues the one that is remembered.
     fn check_log(&self) -> Result<(), RegistryClientError> {
         if self.is_log_checked.get() {
             return Ok(());
         }
-        let registry = self.address.as_str();
+        let registry = self.connection.address.as_str();
         let known = self.memory.log_end(registry)?;
         let back = |head: &RegistryLogHead, known: &RegistryLogHead| {
             Err(RegistryClientError::BackInTime {
@@ -345,91 +294,9 @@ impl<'a> RegistryClient<'a> {
     }
 
     fn log_part(&self, after: u64) -> Result<RegistryLogPage, RegistryClientError> {
-        let mut url = self.address.at(&["log"]);
+        let mut url = self.connection.address.at(&["log"]);
         url.query_pairs_mut().append_pair("after", &after.to_string());
-        let body = self.expect(self.get(&url, None, MAX_DOCUMENT)?)?;
-        self.parsed(&body)
+        let body = self.connection.expect(self.connection.get(&url, None, MAX_DOCUMENT)?)?;
+        self.connection.parsed(&body)
     }
-
-    fn get(
-        &self,
-        url: &Url,
-        etag: Option<&str>,
-        max_body: usize,
-    ) -> Result<RegistryResponse, RegistryClientError> {
-        let mut headers = Vec::new();
-        if let Some(etag) = etag {
-            headers.push(("if-none-match".to_owned(), etag.to_owned()));
-        }
-        self.send(RegistryRequest {
-            method: "GET",
-            url: url.clone(),
-            headers,
-            body: Vec::new(),
-            max_body,
-        })
-    }
-
-    fn send(&self, mut request: RegistryRequest) -> Result<RegistryResponse, RegistryClientError> {
-        if self.freshness == RegistryFreshness::Offline {
-            return Err(RegistryClientError::NotCached {
-                registry: self.address.to_string(),
-            });
-        }
-        if let Some(token) = &self.token {
-            let value = format!("Bearer {token}");
-            request.headers.push(("authorization".to_owned(), value));
-        }
-        self.transport
-            .send(&request)
-            .map_err(|reason| RegistryClientError::Unreachable {
-                registry: self.address.to_string(),
-                reason,
-            })
-    }
-
-    /// The body of an answer that is not a refusal.
-    fn expect(&self, response: RegistryResponse) -> Result<Vec<u8>, RegistryClientError> {
-        if (200..300).contains(&response.status) {
-            return Ok(response.body);
-        }
-        let problem: Option<RegistryProblem> = serde_json::from_slice(&response.body).ok();
-        let shown = |text: &str| visible(text).chars().take(300).collect::<String>();
-        Err(RegistryClientError::Refused {
-            registry: self.address.to_string(),
-            status: response.status,
-            code: problem.as_ref().map(|problem| shown(&problem.code)),
-            message: problem.as_ref().map_or_else(
-                || format!("it answered with status {}", response.status),
-                |problem| shown(&problem.message),
-            ),
-            hint: problem.and_then(|problem| problem.hint).map(|hint| shown(&hint)),
-        })
-    }
-
-    fn wrong(&self, problem: &str) -> RegistryClientError {
-        RegistryClientError::Wrong {
-            registry: self.address.to_string(),
-            problem: visible(problem).into_owned(),
-        }
-    }
-}
-
-/// The name in the manifest of a tree.
-fn stated_name(tree: &PackageTree) -> Option<String> {
-    let text = |path: &str| tree.get(path).map(String::from_utf8_lossy);
-    let (markdown, yaml) = (text("SKILL.md"), text("SKILL.yaml"));
-    let files = Files {
-        skill_md: markdown.as_deref().map(|text| FileText {
-            name: "SKILL.md",
-            text,
-        }),
-        skill_yaml: yaml.as_deref().map(|text| FileText {
-            name: "SKILL.yaml",
-            text,
-        }),
-        ..Files::default()
-    };
-    let (card, _) = parse_card(&files, Strictness::Lenient);
-    card.map(|card| card.name.to_string())
 }

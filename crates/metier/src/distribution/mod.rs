@@ -19,6 +19,8 @@ mod draft;
 mod objects;
 mod plan;
 mod places;
+mod publishing;
+pub mod registry;
 
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,

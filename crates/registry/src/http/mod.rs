@@ -4,6 +4,7 @@
 //! a status of 500, and the server continues.
 
 mod answer;
+mod background;
 mod clawhub;
 mod rate;
 mod well_known;
@@ -32,6 +33,8 @@ use crate::registry::{PackageUpload, Registry, RegistryError, RequestRefusal};
 
 use answer::{BytesAnswer, document, failure, refuse};
 use rate::RateLimiter;
+
+pub use background::BackgroundServer;
 
 /// The description of the interface for programs.
 const OPENAPI: &str = include_str!("openapi.json");
