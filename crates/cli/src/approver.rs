@@ -14,6 +14,7 @@ use rustix::{
 
 use crate::{
     event_printer::TerminalScreen,
+    failure::Failure,
     output::{Output, Tone},
 };
 
@@ -157,6 +158,21 @@ pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
         line.trim().to_ascii_lowercase().as_str(),
         "y" | "yes"
     ))
+}
+
+/// Asks a question that is answered with one line, and returns it in lower case without spaces around it. Ctrl-C is no answer.
+pub(crate) fn asked_line(question: &str, cancel: &Cancel) -> Result<String, Failure> {
+    let mut keyboard = keyboard()?;
+    let mut talk = io::stderr().lock();
+    write!(talk, "{question}")?;
+    talk.flush()?;
+    if !is_answered(&keyboard, cancel)? {
+        talk.write_all(b"\n")?;
+        return Err(Failure::interrupted("stopped; nothing was changed"));
+    }
+    let mut line = String::new();
+    keyboard.read_line(&mut line)?;
+    Ok(line.trim().to_lowercase())
 }
 
 /// Waits for a line; returns false if the user pressed Ctrl-C instead.

@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, login, man,
-    mcp, new, permissions, prompt, publish, read, run, scan, search, select, show, spawn, test, tools,
-    trust, validate, why, yank,
+    agent, call, chat, completions, compose, config, deps, doctor, exec, info, install, list, log,
+    login, man, mcp, new, permissions, prompt, publish, read, remove, run, scan, search, select, show,
+    spawn, test, tools, trust, undo, validate, verify, why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -126,6 +126,12 @@ pub(crate) enum CliCommand {
     Call(call::CallArgs),
     Test(test::Args),
     Exec(exec::ExecArgs),
+    Install(install::InstallArgs),
+    Add(install::AddArgs),
+    #[command(alias = "uninstall", alias = "rm")]
+    Remove(remove::RemoveArgs),
+    Undo(undo::UndoArgs),
+    Verify(verify::VerifyArgs),
     Trust(trust::TrustArgs),
     Permissions(permissions::PermissionsArgs),
     Log(log::LogArgs),

@@ -12,6 +12,10 @@ use crate::{cli::Cli, wrap::wrapped};
 /// The commands in the order of the help, by what they are for.
 const GROUPS: &[(&str, &[&str])] = &[
     ("Find skills", &["list", "info", "select", "why", "doctor"]),
+    (
+        "Get skills",
+        &["install", "add", "remove", "undo", "verify"],
+    ),
     ("Check skills", &["validate", "scan", "test"]),
     (
         "Give skills to a model",
@@ -56,6 +60,28 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("doctor", &["metier doctor"]),
+    (
+        "install",
+        &[
+            "metier install ./my-skill",
+            "metier install owner/repo pdf docx",
+            "metier install owner/repo --all --dry-run",
+            "metier install --frozen",
+        ],
+    ),
+    (
+        "add",
+        &[
+            "metier add ./my-skill",
+            "metier add owner/repo/skills/pdf@main",
+        ],
+    ),
+    (
+        "remove",
+        &["metier remove pdf", "metier remove --restore pdf"],
+    ),
+    ("undo", &["metier undo", "metier undo --list"]),
+    ("verify", &["metier verify", "metier verify pdf --accept"]),
     (
         "validate",
         &[
@@ -176,9 +202,9 @@ const EXAMPLES: &[(&str, &[&str])] = &[
 /// Commands of other tools that this version doesn't have, with what to do instead.
 const PLANNED: &[(&[&str], &str, &str)] = &[
     (
-        &["install", "add", "get"],
-        "metier can't install skills yet",
-        "copy the skill's folder to ~/.agents/skills, then: metier scan ~/.agents/skills/NAME && metier list",
+        &["get", "i"],
+        "skills are installed with `install` and `add`",
+        "metier install ./my-skill installs for you, metier add ./my-skill for a project",
     ),
     (
         &["find"],
@@ -186,14 +212,14 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "metier search WORD; metier list WORD; metier select 'TASK' finds those that fit a task",
     ),
     (
-        &["remove", "uninstall", "delete", "rm"],
-        "metier can't remove skills yet",
-        "metier info NAME shows its folder, which you can delete; metier config skills.entries.NAME.enabled false disables it",
+        &["delete"],
+        "skills are removed with `remove`",
+        "metier remove NAME; metier config skills.entries.NAME.enabled false disables a skill",
     ),
     (
         &["update", "upgrade", "outdated"],
         "metier can't update skills yet",
-        "replace the skill's folder (metier info NAME shows it); metier scans the new files before it uses them",
+        "metier install SRC installs the newest version of a skill over the old one",
     ),
     (
         &["sync", "link", "export"],

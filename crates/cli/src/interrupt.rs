@@ -15,7 +15,12 @@ use crate::failure::{Failure, INTERRUPTED};
 
 /// From here on Ctrl-C cancels.
 pub(crate) fn listen() -> Result<Cancel, Failure> {
-    let pressed = Arc::new(AtomicBool::new(false));
+    listen_with(&Arc::default())
+}
+
+/// The same with a flag that others know.
+pub(crate) fn listen_with(pressed: &Arc<AtomicBool>) -> Result<Cancel, Failure> {
+    let pressed = Arc::clone(pressed);
     // They are called in this order: the first press finds the flag down, and raises it.
     let again =
         flag::register_conditional_shutdown(SIGINT, i32::from(INTERRUPTED), Arc::clone(&pressed));

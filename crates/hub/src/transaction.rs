@@ -75,6 +75,12 @@ impl TransactionChanges {
         Ok(changes)
     }
 
+    /// Whether a process died in the middle of a change, or makes one now. The folder need not exist.
+    #[must_use]
+    pub fn is_interrupted(folder: &Path) -> bool {
+        journal::ids(&folder.join("begun")).is_ok_and(|ids| !ids.is_empty())
+    }
+
     /// For tests: as on a file system that can't exchange two names in one step.
     #[doc(hidden)]
     #[must_use]
@@ -145,6 +151,17 @@ impl TransactionChanges {
             }
         }
         transaction.commit()
+    }
+
+    /// Where a change keeps what was at a place before, if anything was.
+    #[must_use]
+    pub fn kept_at(&self, change: &Change, place: &Path) -> Option<PathBuf> {
+        let mut steps = change.steps.iter();
+        let step = steps.find(|step| step.target == place && step.old.is_some())?;
+        step.kept
+            .symlink_metadata()
+            .is_ok()
+            .then(|| step.kept.clone())
     }
 
     /// What was put back, and the object that each is a copy of. A copy is always newer than its original.

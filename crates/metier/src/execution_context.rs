@@ -114,7 +114,7 @@ impl ExecutionContext {
             own: own(database)
                 .chain(workspace.machine.history())
                 .chain(config)
-                .chain([cache.join("catalog"), cache.join("wasm")])
+                .chain(["catalog", "wasm", "quarantine"].map(|name| cache.join(name)))
                 .chain(named.secret)
                 .collect(),
             obeyed,
@@ -200,11 +200,14 @@ pub(crate) fn private(folder: PathBuf) -> Result<PathBuf, Error> {
 /// The database and its companions.
 fn own(database: &Path) -> impl Iterator<Item = PathBuf> {
     let endings = ["", "-wal", "-shm", "-journal", "-receipts"];
-    endings.into_iter().map(|ending| {
+    let files = endings.into_iter().map(|ending| {
         let mut name = database.as_os_str().to_owned();
         name.push(ending);
         name.into()
-    })
+    });
+    // What is installed, and what was replaced.
+    let beside = ["metier.lock", "changes", "objects"];
+    files.chain(beside.map(|name| database.with_file_name(name)))
 }
 
 /// The clock of receipts; tests own it.

@@ -32,6 +32,9 @@ pub(crate) struct ScanGate {
     problems: Vec<RuleProblem>,
     verdicts: Arc<Verdicts>,
     accepted: OnceLock<BTreeMap<String, Accepted>>,
+    /// The bytes that installed skills must have.
+    #[cfg(feature = "hub")]
+    pins: OnceLock<crate::distribution::SkillPins>,
 }
 
 /// Why the content of a skill is refused.
@@ -43,6 +46,10 @@ pub(crate) enum ScanRefusal {
     /// The scanner forbids it.
     #[error("{0}")]
     Blocked(String),
+    /// Its bytes are not those that were installed; the message, and what to type.
+    #[cfg(feature = "hub")]
+    #[error("{0}")]
+    Changed(String, String),
 }
 
 /// A skill that was scanned just now, or whose exact bytes were scanned before.
@@ -89,6 +96,8 @@ impl ScanGate {
             problems,
             verdicts: Arc::new(verdicts),
             accepted: OnceLock::new(),
+            #[cfg(feature = "hub")]
+            pins: OnceLock::new(),
         }
     }
 
@@ -326,6 +335,23 @@ impl ScanGate {
         self.workspace.remember_digests(&catalog.roots, &digests);
     }
 
+    /// Refuses bytes that are not those that were installed.
+    #[cfg(feature = "hub")]
+    fn check_pin(
+        &self,
+        catalog: &Catalog,
+        entry: &CatalogEntry,
+        digest: Digest,
+    ) -> Result<(), ScanRefusal> {
+        let workspace = &self.workspace;
+        let pins = || crate::distribution::SkillPins::read(workspace);
+        let pins = self.pins.get_or_init(pins);
+        match workspace.pin_problem(pins, &catalog.roots, entry, digest) {
+            Some(problem) => Err(ScanRefusal::Changed(problem.message, problem.hint)),
+            None => Ok(()),
+        }
+    }
+
     /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
     pub(crate) fn admit(
         &self,
@@ -334,6 +360,8 @@ impl ScanGate {
     ) -> Result<Snapshot, ScanRefusal> {
         let snapshot = self.scanner.snapshot(entry)?;
         let digest = snapshot.digest;
+        #[cfg(feature = "hub")]
+        self.check_pin(catalog, entry, digest)?;
         let remember = |known: &KnownVerdict, fresh| {
             let noticed = VerdictNote {
                 entry,
@@ -431,6 +459,13 @@ pub(crate) fn refused(entry: &CatalogEntry, refusal: &ScanRefusal) -> Error {
             .skill(&*name)
             .detail(why)
             .hint(format!("metier scan {}", shell_word(&name))),
+        #[cfg(feature = "hub")]
+        ScanRefusal::Changed(why, hint) => {
+            Error::unmet("changed", format!("skill `{name}` is blocked"))
+                .skill(&*name)
+                .detail(why)
+                .hint(hint)
+        }
         ScanRefusal::Read(error) => Error::unmet(
             "unreadable",
             format!("skill `{name}` can't be read: {error}"),

@@ -308,7 +308,7 @@ impl Workspace {
     }
 
     /// In the order of the entries. What was found out is remembered.
-    fn scan_entries(
+    pub(crate) fn scan_entries(
         &self,
         scan_gate: &ScanGate,
         usual: &Catalog,

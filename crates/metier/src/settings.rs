@@ -1,6 +1,9 @@
 //! The settings that a workspace is opened with.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::PathBuf,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use metier_model::Source;
 use metier_policy::{Approver, Headless};
@@ -36,6 +39,8 @@ pub struct Settings {
     pub approver: Arc<dyn Approver>,
     /// Receives warnings and progress.
     pub notices: Arc<dyn Notices>,
+    /// Set it to stop fetching and waiting: nothing is installed then.
+    pub stop: Arc<AtomicBool>,
 }
 
 /// A folder of skills, and the source that they get.
@@ -72,6 +77,7 @@ impl Settings {
             keep_leftovers: false,
             approver: Arc::new(Headless),
             notices: Arc::new(Logged),
+            stop: Arc::default(),
         }
     }
 }

@@ -94,6 +94,8 @@ impl Workspace {
         #[cfg(feature = "run")]
         if !settings.keep_leftovers {
             crate::leftovers::tidy_up(&settings.machine, &*settings.notices)?;
+            #[cfg(feature = "hub")]
+            crate::distribution::complete_changes(&settings.machine, &*settings.notices);
         }
         let (layers, unread) = layers(&settings)?;
         let LoadedConfig {
@@ -384,7 +386,14 @@ impl Workspace {
             Some(scan_gate) => scan_gate,
             None => &NoKnownVerdicts,
         };
-        survey(catalog, &self.config, &host, mode, selection, screen)
+        #[cfg_attr(
+            not(feature = "hub"),
+            expect(unused_mut, reason = "locks are checked with `hub`")
+        )]
+        let mut inventory = survey(catalog, &self.config, &host, mode, selection, screen);
+        #[cfg(feature = "hub")]
+        self.check_pins(&mut inventory);
+        inventory
     }
 
     /// Where to look, in rising precedence, and whether the built-in skills are wanted.
@@ -419,6 +428,8 @@ impl Workspace {
         );
         if self.settings.roots.is_empty() {
             self.judge_trust(&mut roots)?;
+            #[cfg(feature = "hub")]
+            roots.extend(self.placed_roots(&roots)?);
         }
         roots.extend(
             self.settings

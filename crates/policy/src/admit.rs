@@ -136,6 +136,8 @@ pub enum ReasonKind {
     Dependency,
     /// A tool that the agent does not have.
     Tool,
+    /// The files differ from the lock.
+    Lock,
 }
 
 impl ReasonKind {
@@ -156,13 +158,14 @@ impl ReasonKind {
             Self::Strict => "strict",
             Self::Dependency => "dependency",
             Self::Tool => "tool",
+            Self::Lock => "lock",
         }
     }
 
     /// Whether it makes the skill blocked, rather than not ready.
     #[must_use]
     pub const fn blocks(self) -> bool {
-        matches!(self, Self::Scan | Self::Untrusted)
+        matches!(self, Self::Scan | Self::Untrusted | Self::Lock)
     }
 
     /// Whether it makes the skill disabled.

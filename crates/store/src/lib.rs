@@ -132,6 +132,7 @@ mod conversations;
 mod error;
 mod open;
 mod open_databases;
+mod placed;
 mod receipts;
 mod registries;
 mod schema;
@@ -187,6 +188,7 @@ pub use acts::{ABANDONED, BegunReceipt, Completion};
 pub use approvals::{Approval, ApprovalDecision, ApprovedFile, EarlierApproval, SingleUse};
 pub use conversations::{ConversationLine, ConversationRecord, LONGEST_LINE, NewConversation};
 pub use error::StoreError;
+pub use placed::PlacedSkill;
 pub use receipts::{
     Breakage, ChainHead, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome,
     ReceiptPart, Verified,

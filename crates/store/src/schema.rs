@@ -200,6 +200,14 @@ static MIGRATIONS: &[&str] = &[
     DROP TABLE registry_cache;
 ",
     "
+    -- Skills that the user placed in projects: usable in exactly these bytes without trust in the project.
+    CREATE TABLE placed_skills (
+        folder    TEXT NOT NULL PRIMARY KEY,
+        digest    TEXT NOT NULL,
+        placed_at TEXT NOT NULL
+    ) STRICT;
+",
+    "
     -- Answers of registries, by their address. Losing them costs only time.
     CREATE TABLE registry_answers (
         url        TEXT NOT NULL PRIMARY KEY,

@@ -21,6 +21,8 @@ mod documents;
 mod event;
 mod facade;
 mod info;
+#[cfg(feature = "hub")]
+mod install;
 mod json;
 mod list;
 #[cfg(feature = "run")]
@@ -43,6 +45,11 @@ pub use documents::{
 #[cfg(feature = "agent")]
 pub use event::event_document;
 pub use info::{HookRow, InfoDocument};
+#[cfg(feature = "hub")]
+pub use install::{
+    ChangeRow, ChangesDocument, FileChangesRow, InstallDocument, InstallFindingRow, InstallRow,
+    ObstacleRow, RemoveDocument, RemovedRow, VerifiedRow, VerifyDocument,
+};
 pub use list::{DiagnosticRow, ListCounts, ListDocument, ReasonRow};
 #[cfg(feature = "run")]
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};

@@ -11,6 +11,7 @@ pub(crate) mod deps;
 pub(crate) mod doctor;
 pub(crate) mod exec;
 pub(crate) mod info;
+pub(crate) mod install;
 pub(crate) mod list;
 pub(crate) mod log;
 pub(crate) mod login;
@@ -22,6 +23,7 @@ pub(crate) mod permissions;
 pub(crate) mod prompt;
 pub(crate) mod publish;
 pub(crate) mod read;
+pub(crate) mod remove;
 pub(crate) mod run;
 pub(crate) mod scan;
 pub(crate) mod search;
@@ -31,7 +33,9 @@ pub(crate) mod spawn;
 pub(crate) mod test;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod undo;
 pub(crate) mod validate;
+pub(crate) mod verify;
 pub(crate) mod why;
 pub(crate) mod yank;
 
@@ -72,6 +76,11 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Call(args)) => call::run(&open()?, args),
         Some(CliCommand::Deps(args)) => deps::run(&open()?, args),
         Some(CliCommand::Exec(args)) => exec::run(&open()?, args),
+        Some(CliCommand::Install(args)) => install::run(&open()?, args),
+        Some(CliCommand::Add(args)) => install::run_add(&open()?, args),
+        Some(CliCommand::Remove(args)) => remove::run(&open()?, args),
+        Some(CliCommand::Undo(args)) => undo::run(&open()?, args),
+        Some(CliCommand::Verify(args)) => verify::run(&open()?, args),
         Some(CliCommand::Permissions(args)) => permissions::run(&open()?, args),
         Some(CliCommand::Log(args)) => log::run(&open()?, args),
         Some(CliCommand::Search(args)) => search::run(&open()?, args),

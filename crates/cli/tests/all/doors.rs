@@ -197,6 +197,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("compose", &["compose", "trap"]),
     ("doctor", &["doctor"]),
     ("log", &["log"]),
+    ("verify", &["verify"]),
     ("trust", &["trust", "--list"]),
     ("config", &["config"]),
     ("completions", &["completions", "bash"]),
@@ -239,6 +240,14 @@ const ACTS: &[(&str, Refused)] = &[
     ("deps", |stage| {
         failed(stage.run(&["deps", "trap", "--install"]))
     }),
+    ("install", |stage| {
+        failed(stage.run(&["install", "./skills/trap", "--yes"]))
+    }),
+    ("add", |stage| {
+        failed(stage.run(&["add", "./skills/trap", "--yes"]))
+    }),
+    ("remove", |stage| failed(stage.run(&["remove", "trap"]))),
+    ("undo", |stage| failed(stage.run(&["undo"]))),
     ("mcp", |stage| {
         // The trap is ready: only permission is missing.
         stage.context.bin("absent-program", "exit 0");

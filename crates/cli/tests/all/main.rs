@@ -27,6 +27,7 @@ mod embedding;
 mod exec_wasm;
 mod fenced;
 mod first_hour;
+mod install;
 mod judged_bytes;
 mod lines;
 mod live_attacks;

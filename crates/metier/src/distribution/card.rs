@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use metier_model::Digest;
+use metier_policy::{PermissionAnswer, decide};
 
-use super::places::InstallScope;
+use super::{places::InstallScope, present::FileDifferences};
 use crate::{
     permissions::PermissionDecision,
     scans::{FindingSeverity, Verdict},
@@ -59,10 +60,20 @@ impl InstallCard {
         self.obstacles.iter().any(InstallObstacle::is_final)
     }
 
-    /// The permissions without an answer that it can't do without.
-    pub fn open_permissions(&self) -> impl Iterator<Item = &CardPermission> {
-        let is_open = |one: &&CardPermission| one.decision == PermissionDecision::Ask;
-        self.permissions.iter().filter(is_open)
+    /// The permissions without an answer, after these were approved.
+    pub fn open_with(&self, approved: &[String]) -> impl Iterator<Item = &CardPermission> {
+        let answers = approved.iter().filter_map(|text| {
+            let decision = PermissionDecision::Allow;
+            Some(PermissionAnswer {
+                want: text.parse().ok()?,
+                decision,
+            })
+        });
+        let answers: Vec<PermissionAnswer> = answers.collect();
+        self.permissions.iter().filter(move |one| {
+            let decided = one.permission.parse().map(|want| decide(&want, &answers));
+            one.decision == PermissionDecision::Ask && decided != Ok(PermissionDecision::Allow)
+        })
     }
 }
 
@@ -141,12 +152,8 @@ pub struct CardBefore {
     pub version: Option<String>,
     /// The digest of its files as they are now, if it would be replaced.
     pub digest: Option<Digest>,
-    /// Files that are only in the new one.
-    pub added: Vec<String>,
-    /// Files that are only in the old one.
-    pub removed: Vec<String>,
-    /// Files that differ.
-    pub changed: Vec<String>,
+    /// Which files are different.
+    pub files: FileDifferences,
     /// Permissions that only the old one had.
     pub gone_permissions: Vec<String>,
 }

@@ -11,8 +11,8 @@ use metier_catalog::{read_named, read_small};
 use metier_hub::{Change, ChangeError, NewContent, Transaction, TransactionChanges};
 use metier_package::{Lock, PackageTree};
 
-use super::places::{InstallScope, LOCK_FILE, ScopePlaces};
-use crate::{Error, NoticeLevel, Workspace, machine::timestamp};
+use super::places::{CHANGES, InstallScope, LOCK_FILE, ScopePlaces};
+use crate::{Error, Machine, NoticeLevel, Notices, Workspace, machine::timestamp, text::one_line};
 
 /// The largest lock file that is read.
 const MAX_LOCK: u64 = 16 << 20;
@@ -108,7 +108,8 @@ impl Workspace {
         let end = Instant::now() + PATIENCE;
         let mut is_announced = false;
         loop {
-            match TransactionChanges::open(&folder) {
+            self.check_stop()?;
+            match TransactionChanges::with_checkpoint(&folder, checkpoint) {
                 Err(ChangeError::Busy) if Instant::now() < end => {
                     if !std::mem::replace(&mut is_announced, true) {
                         let line = "waiting for another metier process that changes skills";
@@ -118,6 +119,39 @@ impl Workspace {
                 }
                 opened => return opened.map_err(failed),
             }
+        }
+    }
+}
+
+/// Called between the steps of a change. In a debug build, `ABORT_METIER_AT=N` ends the process at the N-th of them: tests kill it everywhere.
+pub(crate) fn checkpoint(_step: &'static str) {
+    #[cfg(debug_assertions)]
+    {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        static PASSED: AtomicUsize = AtomicUsize::new(0);
+        let number = PASSED.fetch_add(1, Ordering::Relaxed) + 1;
+        let wanted = std::env::var("ABORT_METIER_AT").ok();
+        if wanted.is_some_and(|wanted| wanted == number.to_string()) {
+            std::process::abort();
+        }
+    }
+}
+
+/// Completes the change of a process that died in the middle of it, or removes what it left. A process that is alive completes its own.
+pub(crate) fn complete_changes(machine: &Machine, notices: &dyn Notices) {
+    let data = machine.database.as_deref().and_then(Path::parent);
+    let Some(folder) = data.map(|data| data.join(CHANGES)) else {
+        return;
+    };
+    if !TransactionChanges::is_interrupted(&folder) {
+        return;
+    }
+    match TransactionChanges::open(&folder) {
+        Ok(_) | Err(ChangeError::Busy) => {}
+        Err(error) => {
+            let line =
+                format!("a change of skills was interrupted and can't be completed: {error}");
+            notices.notice(NoticeLevel::Alert, &one_line(&line));
         }
     }
 }
@@ -181,7 +215,7 @@ impl ChangeDraft<'_> {
 
 impl Workspace {
     /// Makes the folder of a scope. In a project none of its parts is a link: a repository must not choose where skills are written.
-    fn make_skills_folder(&self, places: &ScopePlaces) -> Result<(), Error> {
+    pub(super) fn make_skills_folder(&self, places: &ScopePlaces) -> Result<(), Error> {
         let unwritable = |folder: &Path, error: &io::Error| {
             Error::broken(
                 "not-written",

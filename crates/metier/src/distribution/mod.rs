@@ -14,21 +14,39 @@
 //!
 //! **Start reading at** `plan.rs`, then `draft.rs`.
 
+mod apply;
 mod card;
+mod card_text;
+mod checking;
 mod draft;
+mod history;
+mod locked;
 mod objects;
-mod plan;
+mod pins;
 mod places;
+mod plan;
+mod present;
 mod publishing;
+mod quarantine;
 pub mod registry;
+mod removing;
+mod sources;
+mod verifying;
 
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
     InstallObstacle,
 };
-pub(crate) use draft::ChangeDraft;
-pub(crate) use objects::ObjectStore;
+pub use card_text::card_text;
+pub(crate) use draft::complete_changes;
+pub use history::{ChangeSummary, UndoneChange};
+pub use metier_package::{Lock, LockedSkill};
+pub(crate) use pins::SkillPins;
 pub use places::{InstallScope, ScopePlaces};
 pub use plan::{
     InstallDecision, InstallOptions, InstallPlan, InstallReport, InstalledSkill, PlannedSkill,
 };
+pub use present::FileDifferences;
+pub use removing::RemovedSkill;
+pub use sources::{OfferChooser, OfferKind, SkillOffer, SourceRequest};
+pub use verifying::{InstalledState, VerifiedSkill};

@@ -12,6 +12,9 @@ const SKILLS: &str = ".agents/skills";
 /// The name of the file that states what is installed.
 pub(crate) const LOCK_FILE: &str = "metier.lock";
 
+/// The folder in which changes are written down, below the data folder.
+pub(crate) const CHANGES: &str = "changes";
+
 /// For whom a skill is installed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InstallScope {
@@ -116,7 +119,7 @@ impl Workspace {
 
     /// Where changes are written down, with what they replaced.
     pub(crate) fn changes_folder(&self) -> Result<PathBuf, Error> {
-        Ok(self.data_folder()?.join("changes"))
+        Ok(self.data_folder()?.join(CHANGES))
     }
 
     /// Where the bytes of installed skills are kept by digest.

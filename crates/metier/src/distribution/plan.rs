@@ -11,14 +11,10 @@ use super::{card::InstallCard, places::InstallScope};
 use crate::Workspace;
 
 /// How skills are installed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct InstallOptions {
     /// For whom.
     pub scope: InstallScope,
-    /// The skills of a source, by name; empty for the only one.
-    pub names: Vec<String>,
-    /// All skills of a source.
-    pub all: bool,
 }
 
 /// Skills that were fetched, scanned and compared with what is installed. Nothing is placed yet.
@@ -29,6 +25,8 @@ pub struct InstallPlan {
     pub(crate) skills: Vec<PlannedSkill>,
     /// Other places of the same change, such as links for other agents.
     pub(crate) others: Vec<(PathBuf, NewContent)>,
+    /// What was left out of a source, and why.
+    pub(crate) left_out: Vec<String>,
 }
 
 impl InstallPlan {
@@ -37,12 +35,20 @@ impl InstallPlan {
     pub fn skills(&self) -> &[PlannedSkill] {
         &self.skills
     }
+
+    /// What was left out of a source of which everything was asked for, one sentence each.
+    #[must_use]
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
 }
 
 /// One skill of a plan.
 pub struct PlannedSkill {
     /// What the user sees.
     pub card: InstallCard,
+    /// Its name in the lock, which is the name of its folder.
+    pub(crate) key: String,
     /// The bytes that were scanned: exactly these are placed.
     pub(crate) tree: PackageTree,
     /// What the lock will contain.
@@ -51,6 +57,8 @@ pub struct PlannedSkill {
     pub(crate) identity: Identity,
     /// The permissions without an answer.
     pub(crate) open: Vec<RequestedPermission>,
+    /// Whether the lock stays as it is: the skill is installed because the lock states it.
+    pub(crate) keeps_lock: bool,
     /// The scanned files, which an approval lists.
     pub(crate) held: Arc<Snapshot>,
 }

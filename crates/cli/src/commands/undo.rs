@@ -1,0 +1,57 @@
+//! `metier undo`
+
+use metier::text::ago;
+use metier_wire::ChangesDocument;
+
+use crate::{
+    cli_run::CliRun,
+    failure::{Exit, Failure},
+    output::{Tone, one_line},
+};
+
+/// Undo the last change of installed skills
+///
+/// Takes back the last `install`, `add`, `remove` or other change: files and locks are again what they were, byte for byte. Typed again,
+/// it undoes the change before that. A place that was changed by something else since is left alone.
+#[derive(clap::Args)]
+pub(crate) struct UndoArgs {
+    /// List the changes that can be undone
+    #[arg(long)]
+    list: bool,
+}
+
+pub(crate) fn run(session: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
+    let output = &session.output;
+    let (action, changes) = match args.list {
+        true => ("listed", session.skill_changes()?),
+        false => ("undone", vec![session.undo()?]),
+    };
+    if output.is_json() {
+        output.document(&ChangesDocument {
+            action,
+            changes: changes.into_iter().map(Into::into).collect(),
+        })?;
+        return Ok(Exit::Ok);
+    }
+    if !args.list {
+        let title = changes.first().map(|change| one_line(&change.title));
+        let mark = output.paint("✓", Tone::Good);
+        output.report(&format!("{mark} undone: {}\n", title.unwrap_or_default()))?;
+        return Ok(Exit::Ok);
+    }
+    let mut text = String::new();
+    for change in &changes {
+        let when = ago(session.machine().now, &change.at);
+        text.push_str(&format!(
+            "{:>4}  {}  {}\n",
+            change.id,
+            one_line(&change.title),
+            output.paint(&when, Tone::Faint)
+        ));
+    }
+    output.report(&text)?;
+    if changes.is_empty() {
+        output.note("there is no change to undo");
+    }
+    Ok(Exit::Ok)
+}

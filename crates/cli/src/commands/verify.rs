@@ -1,0 +1,102 @@
+//! `metier verify`
+
+use metier::distribution::{InstallDecision, InstalledState, VerifiedSkill};
+use metier_wire::VerifyDocument;
+
+use crate::{
+    cli_run::CliRun,
+    failure::{Exit, Failure},
+    output::{Output, Tone, count, one_line},
+};
+
+/// How many changed files of a skill are listed.
+const MAX_FILES: usize = 50;
+
+/// Compare installed skills with their locks
+///
+/// Hashes every file of the skills that metier installed, and names those that differ from the lock. A skill that differs is
+/// blocked: install it again, or keep your edit with --accept, which scans the skill and writes its new digest into the lock.
+#[derive(clap::Args)]
+pub(crate) struct VerifyArgs {
+    /// The skills [default: all that are installed]
+    names: Vec<String>,
+    /// Keep the files as they are now, and pin them
+    #[arg(long, requires = "names")]
+    accept: bool,
+}
+
+pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> {
+    let output = &session.output;
+    if args.accept {
+        for name in &args.names {
+            let plan = session.prepare_acceptance(name, None)?;
+            let cards = plan.skills().iter();
+            let decisions: Vec<_> = cards
+                .map(|skill| InstallDecision::agree(&skill.card))
+                .collect();
+            plan.apply(&decisions)?;
+        }
+    }
+    let found = session.verify_skills(&args.names, None)?;
+    let unchanged = found
+        .iter()
+        .all(|skill| skill.state == InstalledState::Unchanged);
+    if output.is_json() {
+        output.document(&VerifyDocument {
+            unchanged,
+            skills: found.iter().map(Into::into).collect(),
+        })?;
+        return Ok(Exit::unmet_if(!unchanged));
+    }
+    let lines: String = found.iter().map(|skill| lines(output, skill)).collect();
+    output.report(&lines)?;
+    if found.is_empty() {
+        output.note("metier installed no skills here");
+    }
+    Ok(Exit::unmet_if(!unchanged))
+}
+
+fn lines(output: &Output, skill: &VerifiedSkill) -> String {
+    let name = one_line(&skill.name);
+    let source = output.paint(
+        &format!("from {}", one_line(&skill.locked.source)),
+        Tone::Faint,
+    );
+    let bad = output.paint("✗", Tone::Bad);
+    match &skill.state {
+        InstalledState::Unchanged => {
+            format!("{} {name}  {source}\n", output.paint("✓", Tone::Good))
+        }
+        InstalledState::Missing => {
+            format!("{bad} {name} is missing in {}\n", one_line(&skill.place))
+        }
+        InstalledState::Unreadable(why) => {
+            format!("{bad} {name} can't be read: {}\n", one_line(why))
+        }
+        InstalledState::Changed(None) => {
+            format!("{bad} {name} was changed; its original files are not kept\n")
+        }
+        InstalledState::Changed(Some(files)) => {
+            let kinds = [
+                ("changed", &files.changed),
+                ("added", &files.added),
+                ("removed", &files.removed),
+            ];
+            let number = kinds.iter().map(|(_, files)| files.len()).sum();
+            let mut text = format!(
+                "{bad} {name}: {} differ from the lock\n",
+                count(number, "file")
+            );
+            let all = kinds
+                .iter()
+                .flat_map(|(kind, files)| files.iter().map(move |file| (kind, file)));
+            for (kind, file) in all.take(MAX_FILES) {
+                text.push_str(&format!("    {kind} {}\n", one_line(file)));
+            }
+            if number > MAX_FILES {
+                text.push_str(&format!("    … and {} more\n", number - MAX_FILES));
+            }
+            text
+        }
+    }
+}

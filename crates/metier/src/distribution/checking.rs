@@ -1,0 +1,502 @@
+//! From fetched bytes to a card: quarantine, validation, scan, permissions, and the comparison with what is installed.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+
+use metier_catalog::{CatalogEntry, Root, Snapshot};
+use metier_hub::fetch::FetchedSkill;
+use metier_model::{DiagnosticSeverity, Need, name::departures};
+use metier_package::{LockedSkill, PublicKey, SignedPackage, VerdictWord, verify};
+use metier_policy::{Identity, PermissionRequest, Reason, ReasonKind, RequestedPermission};
+use metier_runtime::{Inventory, permissions as asked, render::LoadedSkill, requests};
+
+use super::{
+    card::{CardFinding, CardPermission, CardVerdict, InstallCard, InstallObstacle},
+    draft::checkpoint,
+    places::InstallScope,
+    plan::{InstallPlan, PlannedSkill},
+    present::PresentSkill,
+    quarantine::Quarantine,
+};
+use crate::{
+    Error, Workspace,
+    permissions::PermissionDecision,
+    scans::{ScanConsequence, ScanOptions, ScannedSkill, Verdict},
+    terms::terms,
+};
+
+/// The longest name of a folder of a skill.
+const MAX_NAME: usize = 64;
+
+/// A skill in quarantine that was validated and scanned.
+struct CheckedFetch {
+    fetched: FetchedSkill,
+    entry: CatalogEntry,
+    /// The name of the folder that it gets.
+    key: String,
+    reasons: Vec<Reason>,
+    scan: ScannedSkill,
+    held: Arc<Snapshot>,
+}
+
+impl Workspace {
+    /// Validates and scans fetched skills, and compares each with what is installed. Nothing outside the quarantine changes.
+    pub(crate) fn plan_skills(
+        &self,
+        title: &str,
+        fetched: Vec<FetchedSkill>,
+        scope: InstallScope,
+    ) -> Result<InstallPlan, Error> {
+        let quarantine = self.quarantine()?;
+        checkpoint("quarantine");
+        let checked = self.check_fetched(&quarantine, fetched, scope)?;
+        checkpoint("compare");
+        self.check_stop()?;
+        let installed = self.inventory()?;
+        let mut names = BTreeSet::new();
+        for one in &checked {
+            if !names.insert(one.key.clone()) {
+                let message = format!("two of the skills have the name `{}`", one.key);
+                return Err(Error::unmet("twice", message)
+                    .skill(&one.key)
+                    .hint("name one of the two by its folder"));
+            }
+        }
+        let skills: Result<Vec<PlannedSkill>, Error> = checked
+            .into_iter()
+            .map(|one| self.plan_skill(one, scope, &installed))
+            .collect();
+        let skills = skills?;
+        let names: Vec<&str> = skills.iter().map(|skill| &*skill.key).collect();
+        Ok(InstallPlan {
+            title: format!("{title} {}", shortened(&names)),
+            workspace: self.clone(),
+            skills,
+            others: Vec::new(),
+            left_out: Vec::new(),
+        })
+    }
+
+    /// Writes skills into the quarantine, reads them there as any other skill, and scans them.
+    fn check_fetched(
+        &self,
+        quarantine: &Quarantine,
+        fetched: Vec<FetchedSkill>,
+        scope: InstallScope,
+    ) -> Result<Vec<CheckedFetch>, Error> {
+        let mut places = Vec::new();
+        for (number, one) in fetched.iter().enumerate() {
+            let name = folder_name(&one.name).unwrap_or_else(|| "skill".to_owned());
+            places.push(quarantine.write(number, &name, &one.tree)?);
+        }
+        let mut examined = self.examine_places(&places, scope);
+        // The folder has the name that the manifest states; the source may have used another.
+        let mut is_renamed = false;
+        for (place, one) in places.iter_mut().zip(&fetched) {
+            let name = entry_at(&examined, place).map(|(entry, _)| entry.name().into_owned());
+            let key = folder_name(&name.unwrap_or_else(|| one.name.clone()));
+            if let Some(key) = key.filter(|key| !place.ends_with(key)) {
+                *place = quarantine.rename(place, &key)?;
+                is_renamed = true;
+            }
+        }
+        if is_renamed {
+            examined = self.examine_places(&places, scope);
+        }
+        let mut found = Vec::new();
+        for (place, one) in places.iter().zip(&fetched) {
+            let (entry, reasons) = entry_at(&examined, place).ok_or_else(|| no_manifest(one))?;
+            found.push((entry.clone(), reasons.to_vec()));
+        }
+        let entries: Vec<CatalogEntry> = found.iter().map(|(entry, _)| entry.clone()).collect();
+        let usual = self.catalog()?;
+        let scan_gate = self.screening(&usual);
+        scan_gate.check_rules()?;
+        let scans = self.scan_entries(&scan_gate, &usual, &entries, ScanOptions::default())?;
+        let all = fetched.into_iter().zip(found).zip(scans).zip(places);
+        all.map(|(((fetched, (entry, reasons)), scan), place)| {
+            let unreadable = |error: metier_catalog::ReadError| {
+                Error::unmet("unreadable", error.to_string()).skill(&fetched.name)
+            };
+            let held = scan_gate.snapshot(&entry).map_err(unreadable)?;
+            let tree = fetched.tree.digest();
+            if held.digest != tree || scan.digest != Some(tree) {
+                let message = "the skill was changed in quarantine while it was scanned";
+                return Err(Error::broken("changed", message).skill(&fetched.name));
+            }
+            let key = place.file_name().map(|name| name.to_string_lossy());
+            Ok(CheckedFetch {
+                key: key.unwrap_or_default().into_owned(),
+                fetched,
+                entry,
+                reasons,
+                scan,
+                held: Arc::new(held),
+            })
+        })
+        .collect()
+    }
+
+    fn examine_places(&self, places: &[PathBuf], scope: InstallScope) -> Inventory {
+        let roots = places.iter().cloned();
+        let roots = roots.map(|place| Root::explicit(scope.source(), place));
+        self.examine(roots.collect(), self.mode())
+    }
+
+    fn plan_skill(
+        &self,
+        checked: CheckedFetch,
+        scope: InstallScope,
+        installed: &Inventory,
+    ) -> Result<PlannedSkill, Error> {
+        let CheckedFetch {
+            fetched,
+            entry,
+            key,
+            reasons,
+            scan,
+            held,
+        } = checked;
+        let place = self.scope_places(scope)?.skill(&key);
+        let present = PresentSkill::look(self, scope, &key)?;
+        let mut obstacles = invalid(&entry, &key);
+        obstacles.extend(blocked(&scan));
+        let mut permissions = Vec::new();
+        let mut open = Vec::new();
+        let mut identity = Identity {
+            skill: entry.name().as_ref().into(),
+            source: scope.source(),
+            digest: held.digest,
+        };
+        if entry.card.is_some() && obstacles.iter().all(|one| !one.is_final()) {
+            let loaded = self.loaded(&entry, Snapshot::clone(&held))?;
+            identity = requests::identity(&loaded);
+            (permissions, open) = self.card_permissions(&loaded, &identity, &present)?;
+        }
+        let version = version_of(&entry);
+        let origin = &fetched.origin;
+        let signer = signer(&fetched, present.locked());
+        obstacles.extend(present.obstacles(&fetched.tree, origin));
+        obstacles.extend(other_signer(present.locked(), signer.as_deref()));
+        obstacles.extend(shadowed(installed, &entry, &place));
+        let card = InstallCard {
+            name: entry.name().into_owned(),
+            description: entry
+                .card
+                .as_ref()
+                .map_or_else(String::new, |card| card.description.to_string()),
+            version: version.clone(),
+            source: origin.source.clone(),
+            commit: origin.commit.clone(),
+            signer: signer.clone(),
+            digest: held.digest,
+            files: fetched.tree.files().len(),
+            bytes: fetched
+                .tree
+                .files()
+                .iter()
+                .map(|file| file.bytes.len() as u64)
+                .sum(),
+            scope,
+            action: present.action(held.digest),
+            before: present.card(&fetched.tree, &permissions),
+            verdict: verdict(&scan),
+            missing: missing(&reasons),
+            warnings: warnings(&entry, installed),
+            permissions,
+            obstacles,
+            place,
+        };
+        let locked = LockedSkill {
+            version: version.and_then(|version| version.parse().ok()),
+            source: origin.source.clone(),
+            commit: origin.commit.clone(),
+            archive: origin.archive,
+            tree: held.digest,
+            original: None,
+            signer,
+            permissions: Vec::new(),
+            requires: required(&entry),
+            agents: present
+                .locked()
+                .map_or_else(Vec::new, |locked| locked.agents.clone()),
+            verdict: verdict_word(scan.verdict()),
+            rules: rules(self),
+        };
+        Ok(PlannedSkill {
+            card,
+            key,
+            tree: fetched.tree,
+            locked,
+            identity,
+            open,
+            keeps_lock: false,
+            held,
+        })
+    }
+
+    /// What a skill asks for, and of that what has no answer.
+    fn card_permissions(
+        &self,
+        loaded: &LoadedSkill,
+        identity: &Identity,
+        present: &PresentSkill,
+    ) -> Result<(Vec<CardPermission>, Vec<RequestedPermission>), Error> {
+        let states = self.permissions_of(loaded)?;
+        let request: PermissionRequest = asked::everything(loaded, &self.config);
+        let request = request.as_asked_of(identity, &terms(self));
+        let is_open = |want: &str| {
+            let mut states = states.iter();
+            states
+                .any(|state| state.permission == want && state.decision == PermissionDecision::Ask)
+        };
+        let open = request
+            .iter()
+            .filter(|asked| is_open(&asked.want.to_string()));
+        let open: Vec<RequestedPermission> = open.cloned().collect();
+        let before = present.locked().map(|locked| &locked.permissions);
+        let cards = states.iter().map(|state| CardPermission {
+            permission: state.permission.clone(),
+            meaning: state.meaning.clone(),
+            decision: state.decision,
+            is_new: before.is_some_and(|before| !before.contains(&state.permission)),
+        });
+        Ok((cards.collect(), open))
+    }
+}
+
+/// Names in a sentence: all of a few, the first of many.
+fn shortened(names: &[&str]) -> String {
+    match names {
+        [first, second, third, rest @ ..] if !rest.is_empty() => {
+            format!("{first}, {second}, {third} and {} more", rest.len())
+        }
+        few => few.join(", "),
+    }
+}
+
+/// The name of the folder for a skill of this name: a name as in the specification, or one that is made of it.
+pub(crate) fn folder_name(name: &str) -> Option<String> {
+    if departures(name).next().is_none() && !name.is_empty() {
+        return Some(name.to_owned());
+    }
+    let lower = name.to_lowercase();
+    let words = lower.split(|c: char| !c.is_ascii_alphanumeric());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    let mut made = words.join("-");
+    made.truncate(MAX_NAME);
+    let made = made.trim_end_matches('-');
+    (!made.is_empty()).then(|| made.to_owned())
+}
+
+fn entry_at<'i>(
+    inventory: &'i Inventory,
+    place: &std::path::Path,
+) -> Option<(&'i CatalogEntry, &'i [Reason])> {
+    let mut skills = inventory.skills.iter();
+    let found = skills.find(|skill| *inventory.entry(skill).place.path() == *place)?;
+    Some((inventory.entry(found), &found.reasons))
+}
+
+fn no_manifest(fetched: &FetchedSkill) -> Error {
+    let message = format!("`{}` contains no skill that can be read", fetched.name);
+    Error::unmet("skill-file-missing", message)
+        .detail(format!("from {}", fetched.origin.source))
+        .hint("a skill is a folder with a SKILL.md or a SKILL.yaml")
+}
+
+/// Files that are not a skill, or a name that can't be a folder.
+fn invalid(entry: &CatalogEntry, key: &str) -> Vec<InstallObstacle> {
+    let name = entry.name();
+    if folder_name(&name).as_deref() != Some(key) {
+        let problem = format!("its name `{name}` can't be the name of a folder");
+        return vec![InstallObstacle::Invalid(problem)];
+    }
+    if entry.card.is_some() {
+        return Vec::new();
+    }
+    let errors = entry.diagnostics.iter();
+    let errors = errors.filter(|one| one.severity == DiagnosticSeverity::Error);
+    let lines: Vec<String> = errors
+        .map(|one| match one.position {
+            Some(position) => format!("{}:{}: {}", one.file, position.line, one.message),
+            None => format!("{}: {}", one.file, one.message),
+        })
+        .collect();
+    vec![InstallObstacle::Invalid(lines.join("; "))]
+}
+
+/// What the scanner forbids. A critical finding is refused here whatever the configuration does with skills that are there already.
+fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
+    let is_critical = scan.verdict() == Verdict::Critical;
+    match scan.stance() {
+        ScanConsequence::Accepted => return None,
+        ScanConsequence::Blocked => {}
+        _ if is_critical => {}
+        _ => return None,
+    }
+    let worst = scan
+        .report
+        .findings
+        .iter()
+        .max_by_key(|finding| finding.severity);
+    let unread = scan.report.unread.first();
+    let why = match (is_critical, worst, unread) {
+        (true, Some(finding), _) => {
+            format!(
+                "{}{}: {}",
+                finding.place.file,
+                finding.place.position(),
+                finding.message
+            )
+        }
+        (_, _, Some(unread)) => format!("{} could not be scanned: {}", unread.file, unread.why),
+        _ => "it could not be scanned completely".to_owned(),
+    };
+    Some(InstallObstacle::Blocked(why))
+}
+
+fn verdict(scan: &ScannedSkill) -> CardVerdict {
+    let mut findings: Vec<CardFinding> = scan
+        .report
+        .findings
+        .iter()
+        .map(|finding| CardFinding {
+            severity: finding.severity,
+            rule: finding.rule.id().to_owned(),
+            message: finding.message.clone(),
+            file: finding.place.file.clone(),
+            line: (finding.place.line > 0).then_some(finding.place.line),
+        })
+        .collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let unread = scan.report.unread.iter();
+    CardVerdict {
+        verdict: scan.verdict(),
+        findings,
+        unread: unread
+            .map(|one| format!("{}: {}", one.file, one.why))
+            .collect(),
+        is_accepted: scan.acceptance.is_some(),
+    }
+}
+
+const fn verdict_word(verdict: Verdict) -> VerdictWord {
+    match verdict {
+        Verdict::Clean => VerdictWord::Clean,
+        Verdict::Info => VerdictWord::Info,
+        Verdict::Warning => VerdictWord::Warning,
+        Verdict::Incomplete => VerdictWord::Incomplete,
+        Verdict::Critical => VerdictWord::Critical,
+    }
+}
+
+/// The rules that a verdict follows from, in words that are the same on every machine.
+fn rules(workspace: &Workspace) -> String {
+    let preset = match workspace.config.scan.rules {
+        metier_config::ScanRules::Evidence => "evidence",
+        metier_config::ScanRules::Seed => "seed",
+    };
+    format!("{preset}-{}", env!("CARGO_PKG_VERSION"))
+}
+
+/// What is missing before the skill can be used. Trust, scans and other skills are decided about elsewhere.
+fn missing(reasons: &[Reason]) -> Vec<String> {
+    let is_shown = |kind: ReasonKind| !kind.blocks() && kind != ReasonKind::Dependency;
+    let shown = reasons.iter().filter(|reason| is_shown(reason.kind));
+    shown.map(|reason| reason.message.to_string()).collect()
+}
+
+fn warnings(entry: &CatalogEntry, installed: &Inventory) -> Vec<String> {
+    let diagnostics = entry.diagnostics.iter();
+    let diagnostics = diagnostics.filter(|one| one.severity == DiagnosticSeverity::Warning);
+    let mut all: Vec<String> = diagnostics.map(|one| one.message.to_string()).collect();
+    let name = entry.name();
+    if let Some(near) = nearly(&name, installed) {
+        all.push(format!(
+            "its name is nearly that of `{near}`, which is another skill"
+        ));
+    }
+    all
+}
+
+/// A known name that differs in one letter, or in two that changed places: what a person overlooks.
+fn nearly(name: &str, installed: &Inventory) -> Option<String> {
+    if installed.find(name).is_ok() || name.chars().count() < 4 {
+        return None;
+    }
+    let mut names = installed
+        .skills
+        .iter()
+        .map(|skill| installed.entry(skill).name());
+    let near = names.find(|other| is_nearly(name, other))?;
+    Some(near.into_owned())
+}
+
+fn is_nearly(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let start = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[start..], &other[start..]);
+    let end = one.iter().rev().zip(other.iter().rev());
+    let end = end.take_while(|(a, b)| a == b).count();
+    match (&one[..one.len() - end], &other[..other.len() - end]) {
+        ([_], [] | [_]) | ([], [_]) => true,
+        ([a, b], [c, d]) => (a, b) == (d, c),
+        _ => false,
+    }
+}
+
+/// The key that signed the installed version, if it also signed this one.
+fn signer(fetched: &FetchedSkill, locked: Option<&LockedSkill>) -> Option<String> {
+    let known = locked?.signer.clone()?;
+    let key = PublicKey::parse(&known).ok()?;
+    let (signature, archive) = (
+        fetched.origin.signature.as_ref()?,
+        fetched.archive.as_ref()?,
+    );
+    let version = fetched.origin.version.as_ref();
+    let package = SignedPackage {
+        name: fetched.name.clone(),
+        version: version.map_or_else(String::new, ToString::to_string),
+        tree: fetched.tree.digest(),
+    };
+    let is_signed = verify(&key, signature, archive, &package).is_ok();
+    is_signed.then_some(known)
+}
+
+/// A signed skill is not replaced by one that another key signed, or none.
+fn other_signer(locked: Option<&LockedSkill>, signer: Option<&str>) -> Option<InstallObstacle> {
+    let known = locked?.signer.as_ref()?;
+    (signer != Some(known)).then(|| InstallObstacle::OtherSigner(known.clone()))
+}
+
+fn version_of(entry: &CatalogEntry) -> Option<String> {
+    let version = entry.card.as_ref()?.version.as_ref()?;
+    Some(version.as_str().to_owned())
+}
+
+fn required(entry: &CatalogEntry) -> Vec<String> {
+    let requirements = entry.card.iter().flat_map(|card| &card.requirements);
+    let names = requirements.filter_map(|requirement| match &requirement.need {
+        Need::Skill(dependency) if !dependency.optional => Some(dependency.name.to_string()),
+        _ => None,
+    });
+    names.collect::<BTreeSet<String>>().into_iter().collect()
+}
+
+/// A skill of this name elsewhere, which is not a link to the place itself.
+fn shadowed(
+    installed: &Inventory,
+    entry: &CatalogEntry,
+    place: &std::path::Path,
+) -> Option<InstallObstacle> {
+    let real = place.canonicalize().ok();
+    let is_place = |path: &std::path::Path| {
+        path == place || real.is_some() && path.canonicalize().ok() == real
+    };
+    let mut skills = installed.skills.iter().map(|skill| installed.entry(skill));
+    let other =
+        skills.find(|other| other.name() == entry.name() && !is_place(&other.place.path()))?;
+    Some(InstallObstacle::Shadows(
+        other.place.path().to_string_lossy().into_owned(),
+    ))
+}

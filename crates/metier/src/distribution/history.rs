@@ -1,0 +1,105 @@
+//! Changes of skills that were made, and undoing the last one.
+
+use metier_hub::Change;
+use metier_model::Source;
+use metier_store::{NewReceipt, ReceiptDecision, ReceiptOutcome};
+
+use super::draft::failed;
+use crate::{Error, Workspace, machine::timestamp};
+
+/// A change that can be undone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ChangeSummary {
+    /// Its number.
+    pub id: String,
+    /// What was done, such as `install pdf`.
+    pub title: String,
+    /// When, in RFC 3339.
+    pub at: String,
+    /// The files and folders that it changed.
+    pub places: Vec<String>,
+}
+
+/// A change that was undone.
+pub type UndoneChange = ChangeSummary;
+
+impl From<&Change> for ChangeSummary {
+    fn from(change: &Change) -> Self {
+        let places = change.places();
+        Self {
+            id: change.id.to_string(),
+            title: change.title.clone(),
+            at: change.at.clone(),
+            places: places
+                .map(|place| place.to_string_lossy().into_owned())
+                .collect(),
+        }
+    }
+}
+
+impl Workspace {
+    /// The changes of installed skills that can be undone, the newest first.
+    ///
+    /// # Errors
+    /// When the records can't be read.
+    pub fn skill_changes(&self) -> Result<Vec<ChangeSummary>, Error> {
+        if !self.changes_folder()?.exists() {
+            return Ok(Vec::new());
+        }
+        let changes = self.changes()?;
+        let list = changes.list().map_err(failed)?;
+        Ok(list.iter().map(ChangeSummary::from).collect())
+    }
+
+    /// Undoes the last change, whatever it was: every file and lock is again what it was before, byte for byte.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// println!("undone: {}", workspace.undo()?.title);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When there is none, when one of its places was changed since, or when what was there is no longer kept.
+    pub fn undo(&self) -> Result<UndoneChange, Error> {
+        let nothing = || {
+            Error::unmet("nothing-to-undo", "there is no change to undo")
+                .hint("metier undo --list shows the changes that can be undone")
+        };
+        if !self.changes_folder()?.exists() {
+            return Err(nothing());
+        }
+        let changes = self.changes()?;
+        let list = changes.list().map_err(failed)?;
+        let last = list.first().ok_or_else(nothing)?;
+        let at = timestamp(self.machine.now);
+        changes.undo(last, &at).map_err(failed)?;
+        let receipt = self.change_receipt("skill:undo", &last.title);
+        self.store()?.append(&[NewReceipt {
+            outcome: Some(ReceiptOutcome::Ok),
+            ..receipt
+        }])?;
+        Ok(last.into())
+    }
+
+    /// What is written down about a change of the user's that is not about one skill.
+    pub(crate) fn change_receipt(&self, act: &str, detail: &str) -> NewReceipt {
+        NewReceipt {
+            at: timestamp(self.machine.now),
+            skill: "metier".to_owned(),
+            source: Source::User.as_str().to_owned(),
+            digest: String::new(),
+            act: act.to_owned(),
+            detail: detail.to_owned(),
+            decision: ReceiptDecision::Allowed,
+            reason: None,
+            outcome: None,
+            ms: 0,
+            sandbox: None,
+            session: None,
+            count: 1,
+        }
+    }
+}

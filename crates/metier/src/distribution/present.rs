@@ -1,0 +1,225 @@
+//! What is at the place of a skill before it is installed there.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use metier_catalog::{MemoryBudget, SkillLocation, Snapshot};
+use metier_hub::fetch::SkillOrigin;
+use metier_model::Digest;
+use metier_package::{LockedSkill, PackageTree};
+use sha2::{Digest as _, Sha256};
+
+use super::{
+    card::{CardBefore, CardPermission, InstallAction, InstallObstacle},
+    places::InstallScope,
+};
+use crate::{Error, Workspace};
+
+/// Files that differ between two states of a skill.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileDifferences {
+    /// Only in the new state.
+    pub added: Vec<String>,
+    /// Only in the old state.
+    pub removed: Vec<String>,
+    /// In both, with other content.
+    pub changed: Vec<String>,
+}
+
+impl FileDifferences {
+    /// From one state of a skill to another.
+    pub(crate) fn between(old: &FileHashes, new: &FileHashes) -> Self {
+        let mut found = Self::default();
+        for (path, hash) in new {
+            match old.get(path) {
+                None => found.added.push(path.clone()),
+                Some(before) if before == hash => {}
+                Some(_) => found.changed.push(path.clone()),
+            }
+        }
+        let removed = old.keys().filter(|path| !new.contains_key(*path));
+        found.removed = removed.cloned().collect();
+        found
+    }
+
+    /// All of them, sorted.
+    #[must_use]
+    pub fn all(&self) -> Vec<String> {
+        let all = self.added.iter().chain(&self.removed).chain(&self.changed);
+        let mut all: Vec<String> = all.cloned().collect();
+        all.sort();
+        all
+    }
+
+    /// Whether nothing differs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.added.is_empty() && self.removed.is_empty() && self.changed.is_empty()
+    }
+}
+
+/// The files of a skill by path, each with the hash of its bytes and what kind of file it is.
+pub(crate) type FileHashes = BTreeMap<String, (bool, [u8; 32])>;
+
+/// The hashes of a tree's files.
+pub(crate) fn hashes_of_tree(tree: &PackageTree) -> FileHashes {
+    let files = tree.files().iter();
+    files
+        .map(|file| {
+            (
+                file.path.to_string(),
+                (true, Sha256::digest(&file.bytes).into()),
+            )
+        })
+        .collect()
+}
+
+/// The hashes of a snapshot's files.
+pub(crate) fn hashes_of_snapshot(held: &Snapshot) -> FileHashes {
+    use metier_catalog::SnapshotContent::{Bytes, Left};
+    let files = held.files.iter().map(|file| {
+        let is_file = matches!(file.content, Bytes(_) | Left);
+        (file.path.to_string(), (is_file, file.hash))
+    });
+    files.collect()
+}
+
+/// The files of a folder, hashed; nothing of them stays in memory.
+pub(crate) fn hashed(folder: &Path) -> Result<Snapshot, metier_catalog::ReadError> {
+    let nothing = MemoryBudget { file: 0, total: 0 };
+    SkillLocation::Folder(folder.to_owned()).snapshot(nothing)
+}
+
+/// What is at the place of a skill, and what the lock states about it.
+pub(crate) struct PresentSkill {
+    place: PathBuf,
+    locked: Option<LockedSkill>,
+    /// Whether there is anything.
+    exists: bool,
+    /// The files, if it is a folder that can be read.
+    held: Option<Snapshot>,
+    /// What was changed since it was installed; `None` if that is not known.
+    edited: Option<FileDifferences>,
+}
+
+impl PresentSkill {
+    /// Looks at the place of a skill in a scope.
+    pub(crate) fn look(
+        workspace: &Workspace,
+        scope: InstallScope,
+        key: &str,
+    ) -> Result<Self, Error> {
+        let place = workspace.scope_places(scope)?.skill(key);
+        let locked = workspace.lock(scope)?.skills.remove(key);
+        let found = fs::symlink_metadata(&place);
+        let is_folder = found.as_ref().is_ok_and(fs::Metadata::is_dir);
+        let held = is_folder.then(|| hashed(&place).ok()).flatten();
+        let mut edited = None;
+        if let (Some(locked), Some(held)) = (&locked, &held) {
+            edited = match held.digest == locked.tree {
+                true => Some(FileDifferences::default()),
+                false => workspace.objects()?.get(locked.tree).map(|tree| {
+                    FileDifferences::between(&hashes_of_tree(&tree), &hashes_of_snapshot(held))
+                }),
+            };
+        }
+        Ok(Self {
+            place,
+            locked,
+            exists: found.is_ok(),
+            held,
+            edited,
+        })
+    }
+
+    /// What the lock states about it.
+    pub(crate) fn locked(&self) -> Option<&LockedSkill> {
+        self.locked.as_ref()
+    }
+
+    /// The digest of what is there.
+    pub(crate) fn digest(&self) -> Option<Digest> {
+        self.held.as_ref().map(|held| held.digest)
+    }
+
+    /// Whether anything is there.
+    pub(crate) fn exists(&self) -> bool {
+        self.exists
+    }
+
+    /// What installing these bytes would do.
+    pub(crate) fn action(&self, new: Digest) -> InstallAction {
+        match (self.exists, self.digest() == Some(new)) {
+            (false, _) => InstallAction::Install,
+            (true, true) => InstallAction::Keep,
+            (true, false) => InstallAction::Replace,
+        }
+    }
+
+    /// The decisions that replacing it needs.
+    pub(crate) fn obstacles(
+        &self,
+        new: &PackageTree,
+        origin: &SkillOrigin,
+    ) -> Vec<InstallObstacle> {
+        let mut found = Vec::new();
+        if !self.exists || self.digest() == Some(new.digest()) {
+            return found;
+        }
+        let Some(locked) = &self.locked else {
+            return vec![InstallObstacle::Foreign];
+        };
+        match &self.edited {
+            Some(edited) if edited.is_empty() => {}
+            edited => {
+                let files = edited.as_ref().map(FileDifferences::all);
+                found.push(InstallObstacle::Edited(files.unwrap_or_default()));
+            }
+        }
+        if !is_same_origin(&locked.source, &origin.source) {
+            found.push(InstallObstacle::OtherSource(locked.source.clone()));
+        }
+        found
+    }
+
+    /// What the card shows about it.
+    pub(crate) fn card(
+        &self,
+        new: &PackageTree,
+        permissions: &[CardPermission],
+    ) -> Option<CardBefore> {
+        if !self.exists {
+            return None;
+        }
+        let old = self.held.as_ref().map(hashes_of_snapshot);
+        let files = FileDifferences::between(&old.unwrap_or_default(), &hashes_of_tree(new));
+        let locked = self.locked.as_ref();
+        let asks = |gone: &&String| !permissions.iter().any(|one| one.permission == **gone);
+        let gone = locked.iter().flat_map(|locked| &locked.permissions);
+        Some(CardBefore {
+            place: self.place.to_string_lossy().into_owned(),
+            source: locked.map(|locked| locked.source.clone()),
+            version: locked
+                .and_then(|locked| locked.version.as_ref())
+                .map(ToString::to_string),
+            digest: self.digest(),
+            files,
+            gone_permissions: gone.filter(asks).cloned().collect(),
+        })
+    }
+}
+
+/// Whether two sources are the same place, at whatever commit or version.
+pub(crate) fn is_same_origin(one: &str, other: &str) -> bool {
+    fn base(source: &str) -> &str {
+        let is_path = source.starts_with(['/', '.', '~']);
+        let end = source.rfind(['@', '#']).filter(|at| !is_path && *at > 0);
+        // An `@` before the last `/` belongs to a user name, as in `git@host:path`.
+        let end = end.filter(|at| !source[*at..].contains('/') || source.contains('#'));
+        end.map_or(source, |at| &source[..at])
+    }
+    base(one) == base(other)
+}

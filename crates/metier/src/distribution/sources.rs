@@ -1,0 +1,290 @@
+//! Opening sources: what they offer, and which of it is installed.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, AtomicUsize, Ordering},
+};
+
+use metier_hub::{
+    SkillSource,
+    fetch::{
+        self, AccessSettings, FetchError, FetchProgress, FetchStep, FetchedSkill, HostAccess,
+        OpenedSource, SourceLimits,
+    },
+};
+
+pub use metier_hub::fetch::{OfferKind, SkillOffer};
+
+use super::{
+    places::InstallScope,
+    plan::{InstallOptions, InstallPlan},
+};
+use crate::{
+    Error, Workspace,
+    text::{count, one_line, shell_word},
+};
+
+/// How many skills of a source are named in an error.
+const MAX_NAMED: usize = 40;
+
+/// A source as it was typed, and which of its skills are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SourceRequest {
+    /// The source: a folder, an archive, `owner/repo`, a URL, or the name of a skill in a registry.
+    pub source: String,
+    /// The names of skills in it; without any, the only one.
+    pub names: Vec<String>,
+    /// Every skill in it.
+    pub all: bool,
+}
+
+/// Chooses among several skills of a source when none was named: the positions of the chosen ones, or `None` if no one can be asked.
+pub type OfferChooser<'c> = &'c dyn Fn(&str, &[SkillOffer]) -> Option<Vec<usize>>;
+
+/// What was read of the sources.
+pub(crate) struct FetchedSkills {
+    pub(crate) skills: Vec<FetchedSkill>,
+    /// What was left out of a source of which everything was asked for, and why.
+    pub(crate) left_out: Vec<String>,
+}
+
+impl Workspace {
+    /// Fetches skills, validates and scans them in quarantine, and compares them with what is installed. Nothing is installed yet.
+    ///
+    /// ```no_run
+    /// use metier::distribution::{InstallDecision, InstallOptions, SourceRequest};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let request = SourceRequest { source: "./my-skill".into(), ..SourceRequest::default() };
+    /// let plan = workspace.prepare_install(&[request], InstallOptions::default(), &|_, _| None)?;
+    /// let card = &plan.skills()[0].card;
+    /// println!("{} asks for {} permissions", card.name, card.permissions.len());
+    /// let decision = InstallDecision::agree(card);
+    /// plan.apply(&[decision])?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// When a source can't be fetched, when it does not contain a skill that was named, when it contains several and none was chosen, or
+    /// when a rule of the user's own for the scanner is wrong.
+    pub fn prepare_install(
+        &self,
+        requests: &[SourceRequest],
+        options: InstallOptions,
+        choose: OfferChooser<'_>,
+    ) -> Result<InstallPlan, Error> {
+        let mut all = FetchedSkills {
+            skills: Vec::new(),
+            left_out: Vec::new(),
+        };
+        for request in requests {
+            let fetched = self.fetch_skills(request, options.scope, choose)?;
+            all.skills.extend(fetched.skills);
+            all.left_out.extend(fetched.left_out);
+        }
+        let mut plan = self.plan_skills(options.scope.verb(), all.skills, options.scope)?;
+        plan.left_out = all.left_out;
+        Ok(plan)
+    }
+
+    /// Lists what a source offers.
+    ///
+    /// # Errors
+    /// When it can't be fetched, or offers nothing.
+    pub fn offers(&self, source: &str) -> Result<Vec<SkillOffer>, Error> {
+        self.with_source(source, |opened| Ok(opened.offers().to_vec()))
+    }
+
+    /// Reads the skills of one source.
+    pub(crate) fn fetch_skills(
+        &self,
+        request: &SourceRequest,
+        scope: InstallScope,
+        choose: OfferChooser<'_>,
+    ) -> Result<FetchedSkills, Error> {
+        self.with_source(&request.source, |opened| {
+            let offers = opened.offers();
+            let chosen = chosen(request, offers, scope, choose)?;
+            let chosen: Vec<&SkillOffer> = chosen.into_iter().map(|at| &offers[at]).collect();
+            let mut skills = Vec::new();
+            let mut left_out = opened.left_out().to_vec();
+            for (offer, read) in chosen.iter().zip(opened.read_all(&chosen)) {
+                match read {
+                    Ok(fetched) => skills.push(fetched),
+                    Err(error) if request.all && chosen.len() > 1 => {
+                        left_out.push(format!("{}: {error}", offer.name));
+                    }
+                    Err(error) => return Err(not_fetched(&error)),
+                }
+            }
+            Ok(FetchedSkills { skills, left_out })
+        })
+    }
+
+    /// Opens a source and closes it again.
+    pub(crate) fn with_source<T>(
+        &self,
+        source: &str,
+        work: impl FnOnce(&OpenedSource<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let parsed = SkillSource::parse(source).map_err(|error| {
+            Error::broken("source", error.to_string()).hint(error.hint().to_owned())
+        })?;
+        let parsed = match parsed {
+            SkillSource::Path(path) if path.is_relative() && !path.starts_with("~") => {
+                SkillSource::Path(self.machine.work.join(path))
+            }
+            parsed => parsed,
+        };
+        let access = self.source_access()?;
+        let done = Arc::new(AtomicUsize::new(0));
+        let _shown = self
+            .notices
+            .progress(&format!("Fetching {}…", one_line(source)), &done);
+        let progress = CountedSkills(Arc::clone(&done));
+        let limits = SourceLimits::default();
+        let opened = fetch::open(&parsed, &access, &limits, &progress);
+        work(&opened.map_err(|error| not_fetched(&error))?)
+    }
+
+    /// The ways to the world: git in the sandbox, requests with checked addresses.
+    pub(crate) fn source_access(&self) -> Result<HostAccess, Error> {
+        let launcher = std::env::current_exe().map_err(|error| {
+            let message = format!("cannot determine the path of the metier executable: {error}");
+            Error::broken("program", message).hint("start metier by its full path")
+        })?;
+        Ok(HostAccess::new(AccessSettings {
+            launcher,
+            quarantine: self.quarantine_folder()?,
+            path: self.machine.path.clone().unwrap_or_default(),
+            home: self.machine.home.clone(),
+            environment: std::env::vars_os().collect(),
+            stop: Some(Arc::clone(&self.settings.stop)),
+        }))
+    }
+}
+
+/// Counts the skills that were read.
+struct CountedSkills(Arc<AtomicUsize>);
+
+impl FetchProgress for CountedSkills {
+    fn report(&self, step: FetchStep<'_>) {
+        if let FetchStep::Read { .. } = step {
+            self.0.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+/// The positions of the offers that are asked for.
+fn chosen(
+    request: &SourceRequest,
+    offers: &[SkillOffer],
+    scope: InstallScope,
+    choose: OfferChooser<'_>,
+) -> Result<Vec<usize>, Error> {
+    if !request.names.is_empty() {
+        let named = |name: &String| named(request, offers, name);
+        return request.names.iter().map(named).collect();
+    }
+    let skills: Vec<usize> = (0..offers.len())
+        .filter(|at| offers[*at].kind == OfferKind::Skill)
+        .collect();
+    match (offers.len(), skills.as_slice()) {
+        (1, _) => Ok(vec![0]),
+        (_, [only]) => Ok(vec![*only]),
+        _ if request.all => Ok(skills),
+        _ => {
+            let shown: Vec<SkillOffer> = skills.iter().map(|at| offers[*at].clone()).collect();
+            match choose(&request.source, &shown) {
+                Some(picked) => Ok(picked
+                    .into_iter()
+                    .filter_map(|at| skills.get(at).copied())
+                    .collect()),
+                None => Err(several(request, offers, scope)),
+            }
+        }
+    }
+}
+
+/// The offer of a name, or of a folder if two have the name.
+fn named(request: &SourceRequest, offers: &[SkillOffer], name: &str) -> Result<usize, Error> {
+    let by = |is: &dyn Fn(&SkillOffer) -> bool| -> Vec<usize> {
+        (0..offers.len()).filter(|at| is(&offers[*at])).collect()
+    };
+    let mut found = by(&|offer| offer.name == name && offer.kind == OfferKind::Skill);
+    if found.is_empty() {
+        found = by(&|offer| offer.name == name || offer.folder == name);
+    }
+    let source = one_line(&request.source);
+    match found.as_slice() {
+        [one] => Ok(*one),
+        [] => {
+            let message = format!("`{source}` has no skill `{}`", one_line(name));
+            let error = Error::unmet("unknown-skill", message).skill(name);
+            Err(with_offers(error, offers))
+        }
+        many => {
+            let message = format!("`{source}` has several skills `{}`", one_line(name));
+            let error = Error::unmet("ambiguous", message).skill(name);
+            let folders = many.iter().map(|at| offers[*at].folder.clone());
+            let error = folders.fold(error, |error, folder| error.detail(folder));
+            Err(error.hint("name one of these folders instead of the skill"))
+        }
+    }
+}
+
+fn several(request: &SourceRequest, offers: &[SkillOffer], scope: InstallScope) -> Error {
+    let source = one_line(&request.source);
+    let message = format!("`{source}` has {}", count(offers.len(), "skill"));
+    let hint = format!(
+        "name those that you need, as in `metier {} {} {}`, or all of them with --all",
+        scope.verb(),
+        shell_word(&request.source),
+        offers.first().map_or("NAME", |offer| &offer.name)
+    );
+    with_offers(Error::unmet("several", message), offers).hint(hint)
+}
+
+fn with_offers(error: Error, offers: &[SkillOffer]) -> Error {
+    let lines = offers.iter().take(MAX_NAMED).map(|offer| {
+        let about = one_line(&offer.description);
+        let short: String = about.chars().take(70).collect();
+        format!("{}  {short}", one_line(&offer.name))
+    });
+    let error = lines.fold(error, Error::detail);
+    match offers.len().saturating_sub(MAX_NAMED) {
+        0 => error,
+        more => error.detail(format!("… and {more} more")),
+    }
+}
+
+/// A source that could not be fetched, as an error with what to do.
+pub(crate) fn not_fetched(error: &FetchError) -> Error {
+    let message = error.to_string();
+    if matches!(error, FetchError::Stopped) {
+        return Error::interrupted(message);
+    }
+    let failure = Error::unmet("not-fetched", message);
+    match error.hint() {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+impl Workspace {
+    /// Set it to stop fetching and waiting; see [`Settings::stop`](crate::Settings::stop).
+    #[must_use]
+    pub fn stop(&self) -> &Arc<AtomicBool> {
+        &self.settings.stop
+    }
+
+    /// An error if the user stopped the work. A change that has begun is completed.
+    pub(crate) fn check_stop(&self) -> Result<(), Error> {
+        match self.settings.stop.load(Ordering::Relaxed) {
+            true => Err(Error::interrupted("stopped; nothing was changed")),
+            false => Ok(()),
+        }
+    }
+}
