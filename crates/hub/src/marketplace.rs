@@ -4,7 +4,7 @@
 //! folder.
 
 use metier_model::text::visible;
-use metier_package::{PackagePath, PackageTree};
+use metier_package::PackagePath;
 use serde::Deserialize;
 
 use crate::source::{GitSource, SkillSource, SourceError};
@@ -134,45 +134,38 @@ impl Marketplace {
 }
 
 impl MarketplacePlugin {
-    /// The folders of its skills in the repository that has its files.
+    /// The folders that it names, in the repository that has its files.
     #[must_use]
-    pub fn skill_folders<'t>(&self, tree: &'t PackageTree) -> Vec<&'t str> {
+    pub fn named_folders(&self) -> Vec<String> {
+        self.skills
+            .iter()
+            .map(|folder| self.within(folder))
+            .collect()
+    }
+
+    /// Whether it includes the skill in a folder of that repository.
+    #[must_use]
+    pub fn includes(&self, folder: &str) -> bool {
+        let is_in = |above: &str| {
+            above.is_empty() || folder == above || folder.starts_with(&format!("{above}/"))
+        };
+        match self.skills.is_empty() {
+            // A folder that is not a skill is a folder of skills.
+            false => self.named_folders().iter().any(|named| is_in(named)),
+            // Without a list it has the skills below `skills/`, or is one skill itself.
+            true => is_in(&self.within("skills")) || folder == self.within(""),
+        }
+    }
+
+    fn within(&self, folder: &str) -> String {
         let base = match &self.place {
             PluginPlace::Here(folder) => folder.as_str(),
             PluginPlace::Elsewhere(_) => "",
         };
-        let within = |folder: &str| match (base, folder) {
+        match (base, folder) {
             (base, "") => base.to_owned(),
             ("", folder) => folder.to_owned(),
             (base, folder) => format!("{base}/{folder}"),
-        };
-        let is_in = |folder: &str, above: &str| {
-            above.is_empty() || folder == above || folder.starts_with(&format!("{above}/"))
-        };
-        if !self.skills.is_empty() {
-            // What is named is meant, even inside of another skill; a folder that is not a skill is a folder of skills.
-            let named: Vec<String> = self.skills.iter().map(|folder| within(folder)).collect();
-            let all = tree.manifest_folders().into_iter();
-            let is_named = |folder: &str| named.iter().any(|name| name == folder);
-            return all
-                .filter(|folder| {
-                    let mut above = named.iter().filter(|above| is_in(folder, above));
-                    is_named(folder)
-                        || above.any(|above| tree.get(&format!("{above}/SKILL.md")).is_none())
-                })
-                .collect();
-        }
-        let default = within("skills");
-        let all = tree.manifest_folders();
-        let found: Vec<&str> = all
-            .iter()
-            .copied()
-            .filter(|folder| is_in(folder, &default))
-            .collect();
-        match found.is_empty() {
-            // A plugin that is one skill has its manifest at the top.
-            true => all.into_iter().filter(|folder| *folder == base).collect(),
-            false => found,
         }
     }
 }
@@ -242,6 +235,15 @@ fn elsewhere(raw: &RawElsewhere) -> Result<SkillSource, ElsewhereError> {
         other => return Err(ElsewhereError::Kind(visible(other).into_owned())),
     };
     let source = SkillSource::parse(&text)?;
+    // Only the user names folders and servers of this machine.
+    let is_far = match &source {
+        SkillSource::Git(git) => !git.url.starts_with("file:") && !git.url.starts_with("http:"),
+        SkillSource::Download(url) => url.scheme() == "https",
+        _ => false,
+    };
+    if !is_far {
+        return Err(ElsewhereError::Near(source.to_string()));
+    }
     match (source, &raw.path) {
         (SkillSource::Git(git), Some(path)) if raw.source == "git-subdir" => {
             let folder = folder(path).map_err(ElsewhereError::Folder)?;
@@ -257,6 +259,8 @@ enum ElsewhereError {
     Missing(&'static str),
     #[error("sources of the kind `{0}` are not supported")]
     Kind(String),
+    #[error("its source `{0}` is on this machine or is not a repository or an archive")]
+    Near(String),
     #[error("{0}")]
     Folder(String),
     #[error(transparent)]

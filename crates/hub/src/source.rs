@@ -234,12 +234,13 @@ fn of_url(scheme: &str, text: &str) -> Result<SkillSource, SourceProblem> {
     }
 }
 
-/// `user@host:path`, which is ssh.
+/// `user@host:path`, which is ssh, with a folder after `//`.
 fn of_scp(host: &str, path: &str) -> Result<SkillSource, SourceProblem> {
     let (path, reference) = match path.split_once('#') {
         Some((path, reference)) => (path, Some(checked_reference(reference)?)),
         None => (path, None),
     };
+    let (path, folder) = path.split_once("//").unwrap_or((path, ""));
     let is_plain = |word: &str| {
         !word.is_empty()
             && !word.starts_with('-')
@@ -254,7 +255,7 @@ fn of_scp(host: &str, path: &str) -> Result<SkillSource, SourceProblem> {
     match is_plain(user) && is_plain(machine) && is_path {
         true => Ok(SkillSource::Git(GitSource {
             url: format!("{host}:{path}"),
-            folder: String::new(),
+            folder: checked_folder(folder)?,
             reference,
         })),
         false => Err(SourceProblem::Unknown),
@@ -341,7 +342,7 @@ impl fmt::Display for GitSource {
         }
         let is_address = self.url.contains("://");
         write!(f, "{}{}", if is_address { "git+" } else { "" }, self.url)?;
-        if is_address && !self.folder.is_empty() {
+        if !self.folder.is_empty() {
             write!(f, "//{}", self.folder)?;
         }
         match &self.reference {

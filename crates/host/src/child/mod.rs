@@ -191,6 +191,9 @@ pub enum Confinement<'a> {
     Unsandboxed,
 }
 
+/// What is replaced by the port of the proxy in the arguments of a child that has one.
+pub const PROXY_PORT: &str = "{metier-proxy-port}";
+
 /// Who answers when a child knocks at its only door.
 #[derive(Clone, Copy)]
 pub struct ProxyListener<'a> {

@@ -43,6 +43,7 @@ mod linux {
         set_parent_process_death_signal, waitpid,
     };
 
+    use crate::child::PROXY_PORT;
     use crate::child::control::{self, News};
     use crate::child::job::ChildJob;
     use crate::child::journal;
@@ -261,7 +262,14 @@ mod linux {
             if template.is_empty() {
                 return;
             }
-            let url = template.replace("{port}", &port.to_string());
+            let port = port.to_string();
+            let url = template.replace("{port}", &port);
+            // A program that looks for no variable is given the address as an argument.
+            for argument in &mut job.args {
+                if let Some(text) = argument.to_str().filter(|text| text.contains(PROXY_PORT)) {
+                    *argument = text.replace(PROXY_PORT, &port).into();
+                }
+            }
             for name in PROXY_VARIABLES {
                 job.env.retain(|(other, _)| other != name);
                 job.env.push(((*name).into(), url.clone().into()));

@@ -42,7 +42,7 @@ use child_profile::ProgramKind;
 pub use child_profile::ScratchFolder;
 pub use deno::{Deno, Openings, flags as deno_flags};
 pub(crate) use files::open_regular;
-pub use git::{git_commands, only_reads};
+pub use git::{git_commands, git_programs, only_reads};
 pub use launch::RunningScript;
 pub use leftovers::{Leftovers, tidy_up};
 pub use recorded_act::RecordedAct;

@@ -188,6 +188,30 @@ impl Hop<'_> {
         Ok((headers, body))
     }
 
+    /// Reads the body as it is on the wire, as long as `take` wants more.
+    pub(super) fn pieces(
+        &self,
+        target: &FetchTarget,
+        answer: HopResponse,
+        mut take: impl FnMut(&[u8]) -> bool,
+    ) -> Result<(), NetError> {
+        let mut wire = Counted {
+            inner: answer.body.into_reader(),
+            read: 0,
+            limit: self.limits.max_body,
+        };
+        let mut piece = vec![0; 64 * 1024];
+        loop {
+            match wire.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(count) if take(&piece[..count]) => {}
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.broken(target, &error)),
+            }
+        }
+    }
+
     /// Reads to the end; `packed` is how much was read below, for the ratio.
     fn drain<R: Read>(
         &self,

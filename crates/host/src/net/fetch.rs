@@ -228,6 +228,60 @@ pub fn fetch(
     resolve: &dyn Resolve,
     trust: &Trust,
 ) -> Result<FetchResponse, NetError> {
+    let hop = Hop {
+        hosts,
+        limits,
+        resolve,
+        trust,
+        deadline: Instant::now() + limits.timeout,
+    };
+    let (target, answer, redirects) = follow(&hop, request)?;
+    let status = answer.status;
+    let (headers, body) = hop.finish(&target, answer)?;
+    Ok(FetchResponse {
+        status,
+        headers: listed(&headers),
+        body,
+        url: target.url.to_string(),
+        redirects,
+    })
+}
+
+/// The same for a body that is taken as it arrives, and not unpacked. `take` gets the response without its body, and the next
+/// bytes; it returns whether more is wanted.
+pub fn fetch_in_pieces(
+    request: &FetchRequest,
+    hosts: &AllowedHosts,
+    limits: &FetchLimits,
+    resolve: &dyn Resolve,
+    trust: &Trust,
+    take: &mut dyn FnMut(&FetchResponse, &[u8]) -> bool,
+) -> Result<FetchResponse, NetError> {
+    let hop = Hop {
+        hosts,
+        limits,
+        resolve,
+        trust,
+        deadline: Instant::now() + limits.timeout,
+    };
+    let (target, answer, redirects) = follow(&hop, request)?;
+    let response = FetchResponse {
+        status: answer.status,
+        headers: listed(&answer.headers),
+        body: Vec::new(),
+        url: target.url.to_string(),
+        redirects,
+    };
+    hop.pieces(&target, answer, |piece| take(&response, piece))?;
+    Ok(response)
+}
+
+/// Sends the request until an answer is not a redirect: its target, the answer, and the URLs that redirected.
+fn follow(
+    hop: &Hop<'_>,
+    request: &FetchRequest,
+) -> Result<(FetchTarget, HopResponse, Vec<String>), NetError> {
+    let limits = hop.limits;
     let mut method = Method::parse(&request.method)?;
     let mut headers = checked(&request.headers)?;
     let mut body = request.body.as_slice();
@@ -236,13 +290,6 @@ pub fn fetch(
         return Err(NetError::Request(text));
     }
     let mut target = FetchTarget::parse(&request.url)?;
-    let hop = Hop {
-        hosts,
-        limits,
-        resolve,
-        trust,
-        deadline: Instant::now() + limits.timeout,
-    };
     let mut redirects = Vec::new();
     loop {
         let answer = hop.send(&target, method, &headers, body);
@@ -251,15 +298,7 @@ pub fn fetch(
             error => error,
         })?;
         let Some(next) = redirected(&target, &answer)? else {
-            let status = answer.status;
-            let (headers, body) = hop.finish(&target, answer)?;
-            return Ok(FetchResponse {
-                status,
-                headers: listed(&headers),
-                body,
-                url: target.url.to_string(),
-                redirects,
-            });
+            return Ok((target, answer, redirects));
         };
         if redirects.len() == limits.max_redirects {
             return Err(NetError::TooManyRedirects {

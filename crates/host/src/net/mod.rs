@@ -44,7 +44,7 @@ mod reach;
 
 pub use address::{AddressKind, kind};
 pub use exchange::Trust;
-pub use fetch::{FetchLimits, FetchRequest, FetchResponse, NetError, fetch};
+pub use fetch::{FetchLimits, FetchRequest, FetchResponse, NetError, fetch, fetch_in_pieces};
 pub use hosts::{AdmittedHost, AllowedHosts, FetchTarget, HostRefusal, ScopeError};
 pub use proxy::{
     ConnectionLog, NetworkProxy, OpenConnection, ProxyConnection, ProxyDecision, ProxyLimits,

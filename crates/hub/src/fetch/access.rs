@@ -1,6 +1,6 @@
 //! Ways to the world: git in the sandbox, HTTP with checked addresses, and a place for what is not trusted yet.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use url::Url;
 
@@ -10,6 +10,9 @@ use super::{SourceLimits, error::FetchError, quarantine::QuarantineRoom};
 pub trait SourceAccess: Send + Sync {
     /// The home that `~` means.
     fn home(&self) -> Option<&Path>;
+
+    /// Where ClawHub is.
+    fn clawhub(&self) -> &str;
 
     /// A folder for one fetch; it is removed when the value is dropped.
     ///
@@ -23,6 +26,12 @@ pub trait SourceAccess: Send + Sync {
     /// If git can't be started, reports an error, or exceeds a limit.
     fn git(&self, run: &GitRun<'_>) -> Result<Vec<u8>, FetchError>;
 
+    /// Starts git in the sandbox to read objects that were fetched.
+    ///
+    /// # Errors
+    /// If git can't be started.
+    fn objects(&self, run: &GitRun<'_>) -> Result<Box<dyn ObjectReader>, FetchError>;
+
     /// Downloads a file whole. An answer with another status than 200 is an error.
     ///
     /// # Errors
@@ -33,18 +42,53 @@ pub trait SourceAccess: Send + Sync {
 /// One run of git.
 #[derive(Clone, Copy, Debug)]
 pub struct GitRun<'a> {
+    /// The source, for messages.
+    pub source_name: &'a str,
     /// The repository in quarantine, which is the only place that git can write to.
     pub repository: &'a Path,
     /// The command and its arguments.
     pub arguments: &'a [&'a str],
     /// What git reads.
     pub input: &'a [u8],
-    /// The remote that git can reach; none for work on what was fetched.
-    pub remote: Option<&'a str>,
+    /// What git can reach under the name `origin`; nothing for work on what was fetched.
+    pub remote: Option<&'a GitRemote>,
     /// The most bytes that it can print.
     pub max_output: usize,
     /// The limits of the fetch.
     pub limits: &'a SourceLimits,
+}
+
+/// Where a repository is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum GitRemote {
+    /// Behind an `https` address, or `http` on this machine.
+    Web(Url),
+    /// In a folder on this machine.
+    Folder(PathBuf),
+    /// Behind ssh.
+    Ssh {
+        /// `user@host` or `host`.
+        host: String,
+        /// The port, if it is not the usual one.
+        port: Option<u16>,
+        /// The path on that host.
+        path: String,
+    },
+}
+
+/// Git, as it waits for names of objects.
+pub trait ObjectReader: Send {
+    /// The size of an object; `None` if it was not fetched.
+    ///
+    /// # Errors
+    /// If git ended.
+    fn size(&mut self, id: &str) -> Result<Option<u64>, FetchError>;
+
+    /// The content of an object, whose size was requested before.
+    ///
+    /// # Errors
+    /// If git ended, or the object was not fetched.
+    fn read(&mut self, id: &str) -> Result<Vec<u8>, FetchError>;
 }
 
 /// One download.
@@ -52,6 +96,8 @@ pub struct GitRun<'a> {
 pub struct DownloadRequest<'a> {
     /// The address.
     pub url: &'a Url,
+    /// The address that the user typed: only its host can be one of this machine or of a private network.
+    pub typed: &'a Url,
     /// The most bytes.
     pub max_bytes: usize,
     /// Is called with the bytes so far, and their number in all if the server announced it.

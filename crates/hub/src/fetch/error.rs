@@ -161,6 +161,9 @@ pub enum SkillProblem {
     /// A submodule.
     #[error("`{0}` is a submodule; a package contains only files and folders")]
     Submodule(String),
+    /// Git's own folder, which no digest covers.
+    #[error("it brings a `{0}`, which git would obey")]
+    Git(String),
     /// A device, a pipe or a socket.
     #[error("`{0}` is neither a file nor a folder")]
     Special(String),

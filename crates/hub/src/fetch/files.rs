@@ -86,6 +86,10 @@ impl ArchiveFiles {
         }
         Self { tree, folders }
     }
+
+    pub(super) fn into_tree(self) -> PackageTree {
+        self.tree
+    }
 }
 
 impl SourceFiles for ArchiveFiles {

@@ -13,14 +13,16 @@ mod access;
 mod error;
 mod files;
 mod folder;
+mod git;
 mod host_access;
+mod host_git;
+mod host_ssh;
+mod local;
 mod offers;
 mod quarantine;
+mod site;
 
 use std::{
-    fs::File,
-    io::Read,
-    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -30,24 +32,21 @@ use std::{
 };
 
 use metier_model::Digest;
-use metier_package::{ArchiveLimits, PackageTree, read_archive};
+use metier_package::{ArchiveLimits, PackageTree};
 use semver::Version;
-use sha2::{Digest as _, Sha256};
 
-pub use access::{Download, DownloadRequest, GitRun, SourceAccess};
+pub use access::{Download, DownloadRequest, GitRemote, GitRun, ObjectReader, SourceAccess};
 pub use error::{FetchError, SkillProblem};
 pub use host_access::{AccessSettings, HostAccess};
 pub use offers::{OfferKind, PluginElsewhere, SkillOffer};
 pub use quarantine::QuarantineRoom;
 
-use crate::source::SkillSource;
-use files::{ArchiveFiles, SourceFiles, below};
-use folder::DiskFolder;
-
-/// The end of the name of a signature's file.
-const SIGNATURE: &str = ".minisig";
-/// The largest signature, in bytes.
-const MAX_SIGNATURE: usize = 4096;
+use crate::source::{GitSource, SkillSource};
+use files::{SourceFiles, below};
+use git::{GitFiles, repository_name};
+use local::{LocalFolder, LocalSource, OpenedArchive};
+use offers::FoundOffers;
+use site::{ClawHubSkill, OpenedSite, SiteAccess};
 
 /// How much is fetched at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,29 +118,24 @@ pub struct OpenedSource<'a> {
     offers: Vec<SkillOffer>,
     elsewhere: Vec<PluginElsewhere>,
     left_out: Vec<String>,
-    content: SourceContent,
+    content: SourceContent<'a>,
     limits: SourceLimits,
     progress: &'a dyn FetchProgress,
 }
 
 /// Where the files of the offers are.
-enum SourceContent {
-    Folder {
-        files: DiskFolder,
-        path: PathBuf,
-    },
-    Archive {
-        files: ArchiveFiles,
-        source: String,
-        digest: Digest,
-        signed: Option<SignedBytes>,
-    },
+enum SourceContent<'a> {
+    Folder(LocalFolder),
+    Archive(OpenedArchive),
+    Repository(Box<OpenedRepository<'a>>),
+    Site(OpenedSite<'a>),
 }
 
-/// An archive with its signature.
-struct SignedBytes {
-    signature: String,
-    archive: Arc<[u8]>,
+/// A commit, and how it is typed again.
+struct OpenedRepository<'a> {
+    files: GitFiles<'a>,
+    /// With the folder that the paths of the files begin at.
+    source: GitSource,
 }
 
 /// A skill that was read.
@@ -184,14 +178,80 @@ pub fn open<'a>(
 ) -> Result<OpenedSource<'a>, FetchError> {
     let typed = source.to_string();
     progress.report(FetchStep::Opening { source: &typed });
-    match source {
-        SkillSource::Path(path) => open_path(path, access, limits, progress),
-        SkillSource::Registry { name, .. } => Err(FetchError::Registry(name.clone())),
-        SkillSource::Git(_)
-        | SkillSource::Download(_)
-        | SkillSource::Site(_)
-        | SkillSource::ClawHub { .. } => Err(FetchError::NoIndex(typed)),
+    let site = SiteAccess {
+        access,
+        progress,
+        limits: *limits,
+    };
+    let (content, found) = match source {
+        SkillSource::Path(path) => match local::open(path, access, limits)? {
+            (LocalSource::Folder(folder), found) => (SourceContent::Folder(folder), found),
+            (LocalSource::Archive(archive), found) => (SourceContent::Archive(archive), found),
+        },
+        SkillSource::Registry { name, .. } => return Err(FetchError::Registry(name.clone())),
+        SkillSource::Git(git) => open_repository(git, access, limits)?,
+        SkillSource::Download(url) => {
+            let (archive, found) = site.file(url)?;
+            (SourceContent::Archive(archive), found)
+        }
+        SkillSource::Site(url) => {
+            let (site, found) = OpenedSite::open(site, url)?;
+            (SourceContent::Site(site), found)
+        }
+        SkillSource::ClawHub { slug, version } => {
+            match site::open_clawhub(&site, slug, version.as_deref())? {
+                ClawHubSkill::Repository(git) => open_repository(&git, access, limits)?,
+                ClawHubSkill::Archive(archive) => {
+                    let (archive, found) = *archive;
+                    (SourceContent::Archive(archive), found)
+                }
+            }
+        }
+    };
+    if found.offers.is_empty() && found.elsewhere.is_empty() {
+        return Err(FetchError::NoSkills(typed));
     }
+    Ok(OpenedSource {
+        offers: found.offers,
+        elsewhere: found.elsewhere,
+        left_out: found.left_out,
+        content,
+        limits: *limits,
+        progress,
+    })
+}
+
+/// Fetches a commit and lists its skills.
+fn open_repository<'a>(
+    source: &GitSource,
+    access: &'a dyn SourceAccess,
+    limits: &SourceLimits,
+) -> Result<(SourceContent<'a>, FoundOffers), FetchError> {
+    let typed = source.to_string();
+    let (files, resolved) = GitFiles::fetch(source, access, limits)?;
+    let last = resolved
+        .folder
+        .rsplit('/')
+        .next()
+        .filter(|last| !last.is_empty());
+    let name = last.map_or_else(|| repository_name(&source.url), str::to_owned);
+    let mut found = offers::find(&files, &name, &typed, limits)?;
+    if let Some(skill) = &resolved.skill {
+        found.offers.retain(|offer| offer.name == *skill);
+        if found.offers.is_empty() {
+            return Err(FetchError::NoReference {
+                source_name: typed,
+                reference: skill.clone(),
+            });
+        }
+    }
+    let source = GitSource {
+        url: source.url.clone(),
+        folder: resolved.folder,
+        reference: resolved.reference,
+    };
+    let opened = OpenedRepository { files, source };
+    Ok((SourceContent::Repository(Box::new(opened)), found))
 }
 
 /// Opens several sources at the same time. The results are in the order of the sources.
@@ -230,187 +290,55 @@ impl OpenedSource<'_> {
     /// # Errors
     /// If it can't be a package, exceeds a limit, or can't be fetched.
     pub fn read(&self, offer: &SkillOffer) -> Result<FetchedSkill, FetchError> {
-        let fetched = self.content.read(offer)?;
+        let fetched = match &self.content {
+            SourceContent::Folder(folder) => folder.read(offer)?,
+            SourceContent::Archive(archive) => archive.read(offer)?,
+            SourceContent::Repository(repository) => repository.read(offer)?,
+            SourceContent::Site(site) => site.read(offer)?,
+        };
+        // Git's own folder would be obeyed where the skill is placed, and no digest covers it.
+        let is_git = |path: &str| {
+            let first = path.split('/').next().unwrap_or_default();
+            first.eq_ignore_ascii_case(".git")
+        };
+        let mut files = fetched.tree.files().iter();
+        if let Some(file) = files.find(|file| is_git(file.path.as_str())) {
+            let problem = SkillProblem::Git(file.path.to_string());
+            return Err(FetchError::skill(&offer.folder, problem));
+        }
         self.progress.report(FetchStep::Read { name: &offer.name });
         Ok(fetched)
     }
 
     /// Reads several skills at the same time. The results are in the order of the offers.
     pub fn read_all(&self, offers: &[&SkillOffer]) -> Vec<Result<FetchedSkill, FetchError>> {
+        if let SourceContent::Repository(repository) = &self.content {
+            let folders: Vec<&str> = offers.iter().map(|offer| offer.folder.as_str()).collect();
+            // What fails here is reported for the skill that needs it.
+            let _reported_later = repository.files.prepare(&folders);
+        }
         in_parallel(offers, self.limits.parallel, |offer| self.read(offer))
     }
 }
 
-impl SourceContent {
-    fn files(&self) -> &dyn SourceFiles {
-        match self {
-            Self::Folder { files, .. } => files,
-            Self::Archive { files, .. } => files,
-        }
-    }
-
+impl OpenedRepository<'_> {
     fn read(&self, offer: &SkillOffer) -> Result<FetchedSkill, FetchError> {
-        let tree = self.files().tree(&offer.folder)?;
-        let mut origin = SkillOrigin {
-            version: offer.version.clone(),
-            ..SkillOrigin::default()
+        let source = GitSource {
+            folder: below(&self.source.folder, &offer.folder),
+            ..self.source.clone()
         };
-        let mut signed_archive = None;
-        match self {
-            Self::Folder { path, .. } => {
-                origin.source = path.join(&offer.folder).display().to_string();
-                origin
-                    .source
-                    .truncate(origin.source.trim_end_matches('/').len().max(1));
-            }
-            Self::Archive {
-                source,
-                digest,
-                signed,
-                ..
-            } => {
-                origin.source.clone_from(source);
-                origin.archive = Some(*digest);
-                if let Some(SignedBytes { signature, archive }) = signed {
-                    origin.signature = Some(signature.clone());
-                    signed_archive = Some(Arc::clone(archive));
-                }
-            }
-        }
         Ok(FetchedSkill {
             name: offer.name.clone(),
-            tree,
-            origin,
-            archive: signed_archive,
+            tree: self.files.tree(&offer.folder)?,
+            origin: SkillOrigin {
+                source: source.to_string(),
+                commit: Some(self.files.commit.clone()),
+                version: offer.version.clone(),
+                ..SkillOrigin::default()
+            },
+            archive: None,
         })
     }
-}
-
-/// A folder or an archive on this machine.
-fn open_path<'a>(
-    path: &Path,
-    access: &'a dyn SourceAccess,
-    limits: &SourceLimits,
-    progress: &'a dyn FetchProgress,
-) -> Result<OpenedSource<'a>, FetchError> {
-    let expanded = match (path.strip_prefix("~"), access.home()) {
-        (Ok(rest), Some(home)) => home.join(rest),
-        _ => path.to_owned(),
-    };
-    let real = expanded
-        .canonicalize()
-        .map_err(|error| FetchError::disk(&expanded, error))?;
-    let named_manifest = real.is_file() && real.file_name().is_some_and(|name| name == "SKILL.md");
-    let real = match real.parent() {
-        Some(parent) if named_manifest => parent.to_owned(),
-        _ => real,
-    };
-    let source_name = path.display().to_string();
-    if !real.is_dir() {
-        let bytes = read_whole(&real, limits.archive.packed)?;
-        let signature = sibling_signature(&real)?;
-        let source = real.display().to_string();
-        return open_archive(&source, bytes, signature, limits, progress);
-    }
-    let files = DiskFolder::open(&real, limits.archive)?;
-    let name = last_name(&real.to_string_lossy());
-    let found = offers::find(&files, "", &name, &source_name, limits)?;
-    let content = SourceContent::Folder { files, path: real };
-    opened(found, content, source_name, limits, progress)
-}
-
-/// An archive, wherever its bytes came from. A `.skill` file holds exactly one skill; another archive is like a folder.
-fn open_archive<'a>(
-    source: &str,
-    bytes: Vec<u8>,
-    signature: Option<String>,
-    limits: &SourceLimits,
-    progress: &'a dyn FetchProgress,
-) -> Result<OpenedSource<'a>, FetchError> {
-    let source_name = || source.to_owned();
-    let tree = read_archive(&bytes, limits.archive).map_err(|error| FetchError::Archive {
-        source_name: source_name(),
-        error,
-    })?;
-    let file = last_name(source);
-    let tree = match file.ends_with(".skill") {
-        true => tree.only_skill().map_err(|error| FetchError::Package {
-            source_name: source_name(),
-            error,
-        })?,
-        false => tree,
-    };
-    let digest = Digest(Sha256::digest(&bytes).into());
-    let signed = signature.map(|signature| SignedBytes {
-        signature,
-        archive: bytes.into(),
-    });
-    let files = ArchiveFiles::new(tree);
-    let name = file.split('.').next().unwrap_or_default();
-    let found = offers::find(&files, "", name, source, limits)?;
-    let content = SourceContent::Archive {
-        files,
-        source: source_name(),
-        digest,
-        signed,
-    };
-    opened(found, content, source_name(), limits, progress)
-}
-
-fn opened<'a>(
-    found: offers::FoundOffers,
-    content: SourceContent,
-    source_name: String,
-    limits: &SourceLimits,
-    progress: &'a dyn FetchProgress,
-) -> Result<OpenedSource<'a>, FetchError> {
-    if found.offers.is_empty() && found.elsewhere.is_empty() {
-        return Err(FetchError::NoSkills(source_name));
-    }
-    Ok(OpenedSource {
-        offers: found.offers,
-        elsewhere: found.elsewhere,
-        left_out: found.left_out,
-        content,
-        limits: *limits,
-        progress,
-    })
-}
-
-/// Reads a file on this machine that the user named, up to a limit.
-fn read_whole(path: &Path, limit: usize) -> Result<Vec<u8>, FetchError> {
-    let failed = |error| FetchError::disk(path, error);
-    let file = File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(failed(std::io::Error::other(
-            "it is neither a file nor a folder",
-        )));
-    }
-    let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes).map_err(failed)?;
-    // What is over the limit is refused by the reader of archives.
-    Ok(bytes)
-}
-
-/// The signature beside an archive.
-fn sibling_signature(archive: &Path) -> Result<Option<String>, FetchError> {
-    let mut name = archive.as_os_str().to_owned();
-    name.push(SIGNATURE);
-    match read_whole(Path::new(&name), MAX_SIGNATURE) {
-        Ok(bytes) if bytes.len() <= MAX_SIGNATURE => {
-            Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
-        }
-        Ok(_) | Err(FetchError::Missing(_)) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-/// The last name of a path or an address.
-fn last_name(path: &str) -> String {
-    let path = path.trim_end_matches('/');
-    let last = path.rsplit('/').next().unwrap_or(path);
-    below("", last)
 }
 
 /// Does work for each item, with a bounded number of threads. The results are in the order of the items.

@@ -79,10 +79,9 @@ struct FoundSkill {
     manifests: Vec<String>,
 }
 
-/// Finds what is below a folder of a source. `name` is the name of a skill at the top that states none.
+/// Finds what a source contains. `name` is the name of a skill at the top that states none.
 pub(super) fn find(
     files: &dyn SourceFiles,
-    top: &str,
     name: &str,
     source_name: &str,
     limits: &SourceLimits,
@@ -97,8 +96,8 @@ pub(super) fn find(
         seen: 0,
         left_out: &mut found.left_out,
     };
-    search.folder(top)?;
-    let marketplace = search.marketplace(top)?;
+    search.folder("")?;
+    let marketplace = search.marketplace()?;
     let (mut skills, plugins) = (search.skills, search.plugins);
     let mut groups = Vec::new();
     if let Some(marketplace) = marketplace {
@@ -110,10 +109,9 @@ pub(super) fn find(
                     description: plugin.description,
                     source: source.clone(),
                 }),
-                PluginPlace::Here(base) => {
-                    let base = below(top, base);
-                    add_named(files, &plugin, &base, &mut skills)?;
-                    groups.push((plugin, base));
+                PluginPlace::Here(_) => {
+                    add_named(files, &plugin, &mut skills)?;
+                    groups.push(plugin);
                 }
             }
         }
@@ -121,10 +119,8 @@ pub(super) fn find(
     skills.sort_by(|a, b| a.folder.cmp(&b.folder));
     found.offers = cards(files, skills, name)?;
     for offer in &mut found.offers {
-        let group = groups
-            .iter()
-            .find(|(plugin, base)| holds(plugin, base, &offer.folder));
-        offer.plugin = group.map(|(plugin, _)| plugin.name.clone());
+        let group = groups.iter().find(|plugin| plugin.includes(&offer.folder));
+        offer.plugin = group.map(|plugin| plugin.name.clone());
     }
     add_plugins(files, &plugins, name, &mut found.offers)?;
     Ok(found)
@@ -179,19 +175,22 @@ impl OfferSearch<'_> {
         Ok(())
     }
 
-    fn marketplace(&self, top: &str) -> Result<Option<Marketplace>, FetchError> {
-        let place = below(top, MARKETPLACE_PATH);
+    /// The marketplace of the source. One that can't be read hides no skill.
+    fn marketplace(&mut self) -> Result<Option<Marketplace>, FetchError> {
+        let place = MARKETPLACE_PATH.to_owned();
         let read = self
             .files
             .read(std::slice::from_ref(&place), MAX_MANIFEST)?;
         let Some(Some(bytes)) = read.into_iter().next() else {
             return Ok(None);
         };
-        let marketplace = Marketplace::parse(&bytes);
-        let place = format!("{}: {place}", self.source_name);
-        marketplace
-            .map(Some)
-            .map_err(|error| FetchError::Marketplace { place, error })
+        match Marketplace::parse(&bytes) {
+            Ok(marketplace) => Ok(Some(marketplace)),
+            Err(error) => {
+                self.left_out.push(format!("`{place}`: {error}"));
+                Ok(None)
+            }
+        }
     }
 
     fn within(&self, count: usize, limit: usize, what: &'static str) -> Result<(), FetchError> {
@@ -230,11 +229,9 @@ fn manifests_in(names: &[FolderName]) -> Vec<String> {
 fn add_named(
     files: &dyn SourceFiles,
     plugin: &MarketplacePlugin,
-    base: &str,
     skills: &mut Vec<FoundSkill>,
 ) -> Result<(), FetchError> {
-    for named in &plugin.skills {
-        let folder = below(base, named);
+    for folder in plugin.named_folders() {
         if skills.iter().any(|skill| skill.folder == folder) {
             continue;
         }
@@ -244,18 +241,6 @@ fn add_named(
         }
     }
     Ok(())
-}
-
-/// Whether a plugin of a marketplace includes the skill in a folder.
-fn holds(plugin: &MarketplacePlugin, base: &str, folder: &str) -> bool {
-    let is_in = |above: &str| {
-        above.is_empty() || folder == above || folder.starts_with(&format!("{above}/"))
-    };
-    match plugin.skills.is_empty() {
-        false => plugin.skills.iter().any(|named| is_in(&below(base, named))),
-        // Without a list it has the skills below `skills/`, or is one skill itself.
-        true => is_in(&below(base, "skills")) || folder == base,
-    }
 }
 
 /// Reads the manifests of all skills at once.

