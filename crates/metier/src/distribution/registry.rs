@@ -5,13 +5,13 @@ use std::{
     fs,
     io::Write,
     os::unix::fs::OpenOptionsExt,
-    path::{Path, PathBuf},
+    path::PathBuf,
     thread,
     time::UNIX_EPOCH,
 };
 
 use metier_hub::{
-    fetch::{FetchedSkill, QuarantineRoom},
+    fetch::FetchedSkill,
     registry::{
         CachedAnswer, HostTransport, MemoryFailure, PackageToPublish, RegistryChoice,
         RegistryClient, RegistryMemory, RegistryTransport, choose_versions,
@@ -233,9 +233,7 @@ impl Workspace {
         password: &mut dyn FnMut() -> Result<String, Error>,
     ) -> Result<PublishReport, Error> {
         let address = self.one_registry(options.registry.as_deref())?;
-        let room = QuarantineRoom::new(&self.quarantine_folder()?)
-            .map_err(|error| Error::broken("not-written", error.to_string()))?;
-        let (package, signer) = self.package_to_publish(what, options, room.path(), password)?;
+        let (package, signer) = self.package_to_publish(what, options, password)?;
         let size = package.bytes.len();
         let answer = match options.dry_run {
             true => None,
