@@ -41,7 +41,11 @@ impl RegistryAddress {
             _ => return refuse("is not an https address"),
         }
         if !url.username().is_empty() || url.password().is_some() {
-            return refuse("contains a user name or password; use `metier login`");
+            // Without them: the message can be in a log.
+            return Err(RegistryClientError::Address {
+                text: url.host_str().unwrap_or_default().to_owned(),
+                problem: "is configured with a user name or password; use `metier login`",
+            });
         }
         url.set_query(None);
         url.set_fragment(None);

@@ -11,16 +11,18 @@ use std::{
 };
 
 use metier_hub::{
+    SkillSource,
     fetch::FetchedSkill,
     registry::{
         CachedAnswer, HostTransport, MemoryFailure, PackageToPublish, RegistryChoice,
         RegistryClient, RegistryMemory, RegistryTransport, choose_versions,
     },
 };
-use metier_package::registry_api::RegistryLogHead;
+use metier_package::{Lock, registry_api::RegistryLogHead};
 use metier_store::{RegistryAnswer, Store, StoreError};
 use semver::{Version, VersionReq};
 
+use super::{places::InstallScope, sources::SourceRequest};
 use crate::{Error, NoticeLevel, Workspace};
 
 pub use metier_hub::registry::{RegistryAddress, RegistryClientError, RegistryFreshness};
@@ -158,6 +160,29 @@ impl Workspace {
         Ok(result)
     }
 
+    /// The skills of requests that name one without a source, with the skills that they require, and the other requests. They are
+    /// resolved together, so that their versions fit.
+    pub(crate) fn from_registries<'r>(
+        &self,
+        requests: &'r [SourceRequest],
+        scope: InstallScope,
+    ) -> Result<(Vec<FetchedSkill>, Vec<&'r SourceRequest>), Error> {
+        let mut wanted = Vec::new();
+        let mut others = Vec::new();
+        for request in requests {
+            match SkillSource::parse(&request.source) {
+                Ok(SkillSource::Registry { name, versions }) => wanted.push((name, versions)),
+                _ => others.push(request),
+            }
+        }
+        if wanted.is_empty() {
+            return Ok((Vec::new(), others));
+        }
+        let locked = self.lock(scope)?;
+        let fetched = self.fetch_from_registries(&wanted, &locked, RegistryFreshness::Hourly)?;
+        Ok((fetched, others))
+    }
+
     /// Chooses versions of skills that fit together, with the skills that they require, and downloads them.
     ///
     /// # Errors
@@ -165,14 +190,21 @@ impl Workspace {
     pub(crate) fn fetch_from_registries(
         &self,
         wanted: &[(String, VersionReq)],
-        locked: &BTreeMap<String, Version>,
+        locked: &Lock,
         freshness: RegistryFreshness,
     ) -> Result<Vec<FetchedSkill>, Error> {
         if self.registries()?.is_empty() {
             return Err(no_registry());
         }
+        let versions = locked.skills.iter();
+        let versions: BTreeMap<String, Version> = versions
+            .filter_map(|(name, skill)| Some((name.clone(), skill.version.clone()?)))
+            .collect();
         self.with_registries(freshness, |clients| {
-            let choices = choose_versions(clients, wanted, locked).map_err(failed)?;
+            let choices = choose_versions(clients, wanted, &versions).map_err(failed)?;
+            for choice in &choices {
+                check_lock(locked, clients[choice.registry].address(), &choice.version)?;
+            }
             for client in clients.iter().filter(|client| client.is_stale()) {
                 let line = format!("the registry {} can't be reached: its last known state is used", client.address());
                 self.notices.notice(NoticeLevel::Warning, &line);
@@ -358,6 +390,33 @@ impl Workspace {
             let _absent = fs::remove_file(&temporary);
             Error::unwritable(&file, &error)
         })
+    }
+}
+
+/// A version that is locked as a package of a registry has the digest of the lock.
+fn check_lock(
+    locked: &Lock,
+    registry: &RegistryAddress,
+    version: &RegistryVersion,
+) -> Result<(), Error> {
+    let Some(known) = locked.skills.get(&version.name) else {
+        return Ok(());
+    };
+    let is_same = known.version.as_ref().map(Version::to_string).as_ref() == Some(&version.version);
+    let is_named = matches!(
+        SkillSource::parse(&known.source),
+        Ok(SkillSource::Registry { .. })
+    );
+    match known.archive {
+        Some(archive) if is_same && is_named && archive.to_string() != version.archive => {
+            Err(failed(RegistryClientError::OtherBytes {
+                registry: registry.to_string(),
+                name: version.name.clone(),
+                version: version.version.clone(),
+            })
+            .skill(&version.name))
+        }
+        _ => Ok(()),
     }
 }
 

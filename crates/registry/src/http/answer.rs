@@ -33,10 +33,17 @@ pub(super) fn document<T: Serialize>(result: Result<T, Response>, headers: &Head
     response
 }
 
+/// The sentence of a refusal, for interfaces that answer with text.
+#[derive(Clone)]
+pub(super) struct ProblemMessage(pub(super) String);
+
 /// A refusal as its document.
 pub(super) fn refuse(refusal: &RequestRefusal) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-    let mut response = (status, axum::Json(refusal.problem())).into_response();
+    let problem = refusal.problem();
+    let message = ProblemMessage(problem.message.clone());
+    let mut response = (status, axum::Json(problem)).into_response();
+    response.extensions_mut().insert(message);
     if status == StatusCode::UNAUTHORIZED {
         set(&mut response, header::WWW_AUTHENTICATE, "Bearer");
     }

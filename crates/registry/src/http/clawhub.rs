@@ -1,12 +1,13 @@
 //! The part of ClawHub's interface that its command line needs to search and install.
 //!
-//! It is below `/clawhub`, because both interfaces have `/api/v1/skills`; `/.well-known/clawhub.json` leads there.
+//! It is below `/clawhub`, because both interfaces have `/api/v1/skills`; `/.well-known/clawhub.json` leads there. Refusals are plain text.
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, header};
+use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use metier_package::registry_api::{RegistrySkill, RegistryVersion};
@@ -14,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::{BytesAnswer, document};
+use super::answer::{BytesAnswer, ProblemMessage, document};
 use super::{HttpState, Shared, blocking};
 use crate::registry::{Registry, RegistryError};
 
@@ -28,6 +29,15 @@ pub(super) fn routes() -> Router<Arc<HttpState>> {
         .route("/clawhub/api/v1/skills/{slug}/versions/{version}", get(version))
         .route("/clawhub/api/v1/resolve", get(resolve))
         .route("/clawhub/api/v1/download", get(download))
+        .layer(middleware::map_response(with_plain_problem))
+}
+
+/// Its command line prints the body of a refusal as it is.
+async fn with_plain_problem(response: Response) -> Response {
+    match response.extensions().get::<ProblemMessage>() {
+        Some(problem) => (response.status(), problem.0.clone()).into_response(),
+        None => response,
+    }
 }
 
 async fn discovery(State(state): Shared, headers: HeaderMap) -> Response {
@@ -209,7 +219,7 @@ async fn download(State(state): Shared, headers: HeaderMap, Query(query): Query<
             let name = format!("{}-{}.zip", version.name, version.version);
             BytesAnswer::archive(bytes, &version.flat_archive, name).answer(&headers)
         }
-        Err(response) => response.into_response(),
+        Err(response) => response,
     }
 }
 

@@ -43,6 +43,9 @@ const REQUEST_TIMEOUT: Duration = Duration::from_secs(60);
 /// The most bytes of a request that is not a package.
 const MAX_REQUEST: usize = 64 << 10;
 
+/// Where packages are published.
+const PACKAGES: &str = "/api/v1/packages";
+
 /// What the handlers share.
 struct HttpState {
     registry: Registry,
@@ -92,7 +95,7 @@ fn routes(registry: Registry, public_url: Option<String>) -> Router {
         .route("/api/v1/log", get(log))
         .route("/api/v1/account", get(account))
         .route(
-            "/api/v1/packages",
+            PACKAGES,
             post(publish).layer(DefaultBodyLimit::max(MAX_PACKAGE)),
         )
         .merge(well_known::routes())
@@ -113,7 +116,18 @@ async fn guard(
     let started = Instant::now();
     let (method, path) = (request.method().clone(), request.uri().path().to_owned());
     let is_read = matches!(method, Method::GET | Method::HEAD);
+    let length = request.headers().get(header::CONTENT_LENGTH);
+    let length: Option<usize> = length.and_then(|length| length.to_str().ok()?.parse().ok());
+    let limit = match path.as_str() {
+        PACKAGES => MAX_PACKAGE,
+        _ => MAX_REQUEST,
+    };
     let response = match state.rates.admit(peer.ip(), is_read, started) {
+        // Before a byte of it is read.
+        Ok(()) if length.is_some_and(|length| length > limit) => {
+            let message = format!("the request is larger than {limit} bytes");
+            refuse(&RequestRefusal::new(413, "too-large", message))
+        }
         Err(wait) => {
             let message = "too many requests from this address".to_owned();
             let mut response = refuse(&RequestRefusal::new(429, "too-many-requests", message));

@@ -145,7 +145,9 @@ fn clawhub_s_interface_finds_and_downloads_the_same_files() {
     assert_eq!(skill["moderation"]["isMalwareBlocked"], false);
     let zip = get(&format!("{base}/api/v1/download?slug=pdf&version=1.0.0"));
     assert_eq!(zip.body, stage.registry.flat_archive("pdf", "1.0.0").unwrap().1);
-    assert_eq!(get(&format!("{base}/api/v1/download?slug=pdf&version=9.0.0")).status, 404);
+    let absent = get(&format!("{base}/api/v1/download?slug=pdf&version=9.0.0"));
+    assert_eq!(absent.status, 404);
+    assert_eq!(absent.body, b"there is no version 9.0.0 of skill `pdf`");
     let version = stage.registry.version("pdf", "1.0.0").unwrap();
     let lines: Vec<String> = version.files.iter().map(|file| format!("{}:{}", file.path, &file.digest["sha256:".len()..])).collect();
     let mut sorted = lines;

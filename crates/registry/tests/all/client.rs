@@ -94,11 +94,15 @@ impl RegistryTransport for Middle {
         if *self.is_cut.lock().unwrap() {
             return Err("the cable is cut".to_owned());
         }
-        let response = self.way.send(request)?;
-        Ok(match &*self.lie.lock().unwrap() {
-            Some(lie) => lie(request, response),
-            None => response,
-        })
+        match &*self.lie.lock().unwrap() {
+            Some(lie) => {
+                // Who lies sends a body.
+                let mut asked = request.clone();
+                asked.headers.retain(|(name, _)| name != "if-none-match");
+                Ok(lie(request, self.way.send(&asked)?))
+            }
+            None => self.way.send(request),
+        }
     }
 }
 
@@ -276,8 +280,7 @@ fn a_registry_that_rewrote_its_log_is_refused() {
             other.publish(&token, "pdf", &format!("1.0.{}", number + 1));
         }
         run.middle.lies(changed("/log", move |body| {
-            let after = if more == 0 { 1 } else { 1 };
-            *body = serde_json::to_value(other.registry.log(after, 10).unwrap()).unwrap();
+            *body = serde_json::to_value(other.registry.log(1, 10).unwrap()).unwrap();
         }));
         let refused = run.pdf().unwrap_err();
         assert!(matches!(refused, RegistryClientError::BackInTime { known: 1, .. }), "{refused}");

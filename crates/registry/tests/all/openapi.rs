@@ -44,11 +44,15 @@ fn every_route_is_described_and_exists() {
         .split(".route(")
         .skip(1)
         .filter_map(|route| {
+            let route = route.trim_start();
+            if route.starts_with("version,") {
+                return Some("/api/v1/skills/{name}/{version}".to_owned());
+            }
+            if route.starts_with("PACKAGES,") {
+                return Some("/api/v1/packages".to_owned());
+            }
             let text = route.split('"').nth(1)?;
-            Some(match route.trim_start().starts_with("version,") {
-                true => "/api/v1/skills/{name}/{version}".to_owned(),
-                false => text.replace("{version}/", "/api/v1/skills/{name}/{version}/"),
-            })
+            Some(text.replace("{version}/", "/api/v1/skills/{name}/{version}/"))
         })
         .map(|path| path.replace("{*path}", "{path}"))
         .collect();
