@@ -81,7 +81,7 @@ pub struct RegistryVersion {
     pub signer: Option<String>,
     /// When it was published.
     pub published_at: String,
-    /// Why it was yanked: it is served to whom has it locked, and chosen for no one else.
+    /// Why it was yanked: it can be downloaded where it is locked, and is not chosen anywhere else.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yanked: Option<String>,
 }

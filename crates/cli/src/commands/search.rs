@@ -83,10 +83,10 @@ fn names(skills: &metier::Skills) -> BTreeSet<String> {
     skills.all().map(|skill| skill.entry().name().into_owned()).collect()
 }
 
-fn document(
+fn document<'a>(
     session: &CliRun,
-    mut rows: Vec<SearchRow<'_>>,
-    found: &RegistrySearch,
+    mut rows: Vec<SearchRow<'a>>,
+    found: &'a RegistrySearch,
     here: &BTreeSet<String>,
 ) -> Result<Exit, Failure> {
     rows.extend(found.found.iter().map(|(registry, skill)| {

@@ -83,7 +83,7 @@ impl Workspace {
             return Ok(tree);
         }
         let source = self.locked_source(locked)?;
-        let tree = self.with_source(&source, |opened| {
+        let from_source = || self.with_source(&source, |opened| {
             let offers = opened.offers();
             let offer = match offers {
                 [only] => Some(only),
@@ -101,7 +101,11 @@ impl Workspace {
                 .read(offer)
                 .map_err(|error| not_fetched(&error))?
                 .tree)
-        })?;
+        });
+        let tree = match SkillSource::parse(&source) {
+            Ok(SkillSource::Registry { name, .. }) => self.locked_from_registry(&name, locked)?,
+            _ => from_source()?,
+        };
         match tree.digest() == locked.tree {
             true => Ok(tree),
             false => {

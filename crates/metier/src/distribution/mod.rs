@@ -29,6 +29,7 @@ mod present;
 mod publishing;
 mod quarantine;
 pub mod registry;
+mod registry_memory;
 mod removing;
 mod sources;
 mod verifying;

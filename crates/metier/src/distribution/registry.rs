@@ -14,15 +14,14 @@ use metier_hub::{
     SkillSource,
     fetch::FetchedSkill,
     registry::{
-        CachedAnswer, HostTransport, MemoryFailure, PackageToPublish, RegistryChoice,
-        RegistryClient, RegistryMemory, RegistryTransport, choose_versions,
+        HostTransport, MemoryFailure, RegistryChoice, RegistryClient, RegistryTransport,
+        choose_versions,
     },
 };
-use metier_package::{Lock, registry_api::RegistryLogHead};
-use metier_store::{RegistryAnswer, Store, StoreError};
+use metier_package::{Lock, LockedSkill, PackageTree};
 use semver::{Version, VersionReq};
 
-use super::{places::InstallScope, sources::SourceRequest};
+use super::{places::InstallScope, registry_memory::StoredMemory, sources::SourceRequest};
 use crate::{Error, NoticeLevel, Workspace};
 
 pub use metier_hub::registry::{RegistryAddress, RegistryClientError, RegistryFreshness};
@@ -218,6 +217,42 @@ impl Workspace {
                 }
             }
             Ok(fetched)
+        })
+    }
+
+    /// The files of a locked version, also of a yanked one.
+    ///
+    /// # Errors
+    /// When no registry has the version, or it has another digest than the lock.
+    pub(crate) fn locked_from_registry(
+        &self,
+        name: &str,
+        locked: &LockedSkill,
+    ) -> Result<PackageTree, Error> {
+        let number = locked.version.as_ref().map(Version::to_string);
+        let addresses = self.registries()?;
+        if addresses.is_empty() {
+            return Err(no_registry());
+        }
+        let lock = Lock {
+            skills: BTreeMap::from([(name.to_owned(), locked.clone())]),
+        };
+        self.with_registries(RegistryFreshness::Hourly, |clients| {
+            for client in clients {
+                let skill = client.skill(name).map_err(failed)?;
+                let versions = skill.into_iter().flat_map(|skill| skill.versions);
+                let mut same = versions.filter(|version| Some(&version.version) == number.as_ref());
+                if let Some(version) = same.next() {
+                    check_lock(&lock, client.address(), &version)?;
+                    let fetched = client.connection().download(&version);
+                    return Ok(fetched.map_err(failed)?.tree);
+                }
+            }
+            let registries = addresses.iter().map(ToString::to_string).collect();
+            Err(failed(RegistryClientError::NotFound {
+                name: format!("{name}@{}", number.clone().unwrap_or_default()),
+                registries,
+            }))
         })
     }
 
@@ -480,59 +515,5 @@ fn failed(error: RegistryClientError) -> Error {
     match hint {
         Some(hint) => result.hint(hint),
         None => result,
-    }
-}
-
-/// The database as the memory of a client.
-struct StoredMemory(Store);
-
-#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
-fn not_stored(error: StoreError) -> MemoryFailure {
-    MemoryFailure(error.to_string())
-}
-
-impl RegistryMemory for StoredMemory {
-    fn answer(&self, url: &str) -> Result<Option<CachedAnswer>, MemoryFailure> {
-        let answer = self.0.registry_answer(url).map_err(not_stored)?;
-        Ok(answer.map(|answer| CachedAnswer {
-            body: answer.body,
-            etag: answer.etag,
-            fetched_at: answer.fetched_at,
-        }))
-    }
-
-    fn set_answer(&self, url: &str, answer: &CachedAnswer) -> Result<(), MemoryFailure> {
-        let answer = RegistryAnswer {
-            body: answer.body.clone(),
-            etag: answer.etag.clone(),
-            fetched_at: answer.fetched_at,
-        };
-        self.0.set_registry_answer(url, &answer).map_err(not_stored)
-    }
-
-    fn log_end(&self, registry: &str) -> Result<Option<RegistryLogHead>, MemoryFailure> {
-        let end = self.0.registry_log(registry).map_err(not_stored)?;
-        Ok(end.map(|(position, hash)| RegistryLogHead { position, hash }))
-    }
-
-    fn set_log_end(&self, registry: &str, head: &RegistryLogHead) -> Result<(), MemoryFailure> {
-        let stored = self.0.set_registry_log(registry, head.position, &head.hash);
-        stored.map_err(not_stored)
-    }
-
-    fn pin(&self, registry: &str, name: &str, version: &str) -> Result<Option<String>, MemoryFailure> {
-        let digest = self.0.registry_version(registry, name, version);
-        digest.map_err(not_stored)
-    }
-
-    fn set_pin(
-        &self,
-        registry: &str,
-        name: &str,
-        version: &str,
-        digest: &str,
-    ) -> Result<(), MemoryFailure> {
-        let stored = self.0.set_registry_version(registry, name, version, digest);
-        stored.map_err(not_stored)
     }
 }

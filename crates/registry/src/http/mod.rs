@@ -9,7 +9,7 @@ mod clawhub;
 mod rate;
 mod well_known;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -122,7 +122,8 @@ async fn guard(
         PACKAGES => MAX_PACKAGE,
         _ => MAX_REQUEST,
     };
-    let response = match state.rates.admit(peer.ip(), is_read, started) {
+    let client = client_address(state.public_url.is_some(), request.headers(), peer);
+    let response = match state.rates.admit(client, is_read, started) {
         // Before a byte of it is read.
         Ok(()) if length.is_some_and(|length| length > limit) => {
             let message = format!("the request is larger than {limit} bytes");
@@ -144,7 +145,7 @@ async fn guard(
         },
     };
     tracing::info!(
-        peer = %peer.ip(),
+        client = %client,
         method = %method,
         path = %metier_model::text::visible(&path),
         status = response.status().as_u16(),
@@ -152,6 +153,14 @@ async fn guard(
         "request"
     );
     response
+}
+
+/// The address that a request counts for. A proxy appends the address of its client; without one, the header is a claim of the client.
+fn client_address(has_proxy: bool, headers: &HeaderMap, peer: SocketAddr) -> IpAddr {
+    let stated = headers.get_all("x-forwarded-for").iter().next_back();
+    let stated = stated.and_then(|value| value.to_str().ok()?.rsplit(',').next());
+    let stated = stated.and_then(|address| address.trim().parse().ok());
+    stated.filter(|_| has_proxy).unwrap_or(peer.ip())
 }
 
 /// Runs a method of the registry on a thread for blocking work.
@@ -365,4 +374,22 @@ async fn unyank(
         registry.set_yanked(token.as_deref(), &name, &version, None)
     });
     document(unyanked.await, &HeaderMap::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stated_address_counts_only_behind_a_proxy_and_only_the_last_one() {
+        let peer: SocketAddr = "192.0.2.9:1".parse().unwrap();
+        let check = |has_proxy, value: &'static str| {
+            let mut headers = HeaderMap::new();
+            headers.insert("x-forwarded-for", axum::http::HeaderValue::from_static(value));
+            client_address(has_proxy, &headers, peer).to_string()
+        };
+        assert_eq!(check(false, "198.51.100.1"), "192.0.2.9");
+        assert_eq!(check(true, "203.0.113.5, 198.51.100.1"), "198.51.100.1");
+        assert_eq!(check(true, "unknown"), "192.0.2.9");
+    }
 }

@@ -57,7 +57,7 @@ impl RegistryMemory for Memory {
 
 type Lie = Box<dyn Fn(&RegistryRequest, RegistryResponse) -> RegistryResponse + Send + Sync>;
 
-/// The way to a registry, with someone in the middle.
+/// The way to a registry, with an attacker in the middle.
 struct Middle {
     way: HostTransport,
     lie: Mutex<Option<Lie>>,
