@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, exec, info, list, log, man, mcp,
-    new, permissions, prompt, read, run, scan, select, show, spawn, test, tools, trust, validate,
-    why,
+    agent, call, chat, check, completions, compose, config, deps, doctor, exec, info, keygen, list,
+    log, man, mcp, new, pack, permissions, prompt, read, run, scan, schema, select, show, sign,
+    spawn, test, tools, trust, validate, verify_signature, why,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -114,6 +114,7 @@ pub(crate) enum CliCommand {
     Show(show::ShowArgs),
     Read(read::ReadArgs),
     Scan(scan::ScanArgs),
+    Check(check::CheckArgs),
     Select(select::SelectArgs),
     Why(why::WhyArgs),
     Compose(compose::ComposeArgs),
@@ -132,8 +133,13 @@ pub(crate) enum CliCommand {
     Deps(deps::DepsArgs),
     #[command(alias = "create")]
     New(new::NewArgs),
+    Pack(pack::PackArgs),
+    Keygen(keygen::KeygenArgs),
+    Sign(sign::SignArgs),
+    VerifySignature(verify_signature::VerifySignatureArgs),
     Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

@@ -550,7 +550,9 @@ fn compare(archives: impl Strategy<Value = Vec<u8>>, least: usize) {
             .collect();
         assert!(files.keys().all(|path| is_inside(path)), "{files:?}");
         if said != serde_json::json!(files) {
-            differences.push(format!("archive {index}: Python reads {said}, metier {files:?}"));
+            differences.push(format!(
+                "archive {index}: Python reads {said}, metier {files:?}"
+            ));
         }
     }
     assert!(differences.is_empty(), "{}", differences.join("\n"));

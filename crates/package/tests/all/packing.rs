@@ -39,7 +39,10 @@ fn the_bytes_are_the_same_on_every_machine() {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect();
-    assert_eq!(digest, "4811107a93231acb102277778be9984ecbe978712e34ee654c62c08896486373");
+    assert_eq!(
+        digest,
+        "4811107a93231acb102277778be9984ecbe978712e34ee654c62c08896486373"
+    );
 }
 
 #[test]

@@ -1,0 +1,5 @@
+//! Packages of skills and their signatures.
+
+mod package_files;
+pub mod packages;
+pub mod signing;
