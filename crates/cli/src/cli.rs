@@ -7,9 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, exec, info, install, list, log,
-    login, man, mcp, new, permissions, prompt, publish, read, remove, run, scan, search, select, show,
-    spawn, test, tools, trust, undo, validate, verify, why, yank,
+    agent, call, chat, check, completions, compose, config, deps, doctor, exec, info, install, keygen,
+    list, log, login, man, mcp, new, pack, permissions, prompt, publish, read, remove, run, scan,
+    schema, search, select, show, sign, spawn, test, tools, trust, undo, validate, verify,
+    verify_signature, why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -114,6 +115,7 @@ pub(crate) enum CliCommand {
     Show(show::ShowArgs),
     Read(read::ReadArgs),
     Scan(scan::ScanArgs),
+    Check(check::CheckArgs),
     Select(select::SelectArgs),
     Why(why::WhyArgs),
     Compose(compose::ComposeArgs),
@@ -142,8 +144,13 @@ pub(crate) enum CliCommand {
     Yank(yank::YankArgs),
     #[command(alias = "create")]
     New(new::NewArgs),
+    Pack(pack::PackArgs),
+    Keygen(keygen::KeygenArgs),
+    Sign(sign::SignArgs),
+    VerifySignature(verify_signature::VerifySignatureArgs),
     Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

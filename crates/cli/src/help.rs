@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Get skills",
         &["install", "add", "remove", "undo", "verify"],
     ),
-    ("Check skills", &["validate", "scan", "test"]),
+    ("Check skills", &["validate", "scan", "test", "check"]),
     (
         "Give skills to a model",
         &["prompt", "show", "read", "compose", "mcp"],
@@ -29,8 +29,12 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
     ("Share skills", &["search", "publish", "login", "yank"]),
     (
+        "Give skills to others",
+        &["pack", "keygen", "sign", "verify-signature"],
+    ),
+    (
         "Write skills, set up metier",
-        &["new", "config", "completions", "man", "help"],
+        &["new", "schema", "config", "completions", "man", "help"],
     ),
 ];
 
@@ -98,6 +102,30 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("test", &["metier test my-skill"]),
+    (
+        "check",
+        &[
+            "metier check skills",
+            "metier check --since origin/main",
+            "metier check --format sarif > metier.sarif",
+        ],
+    ),
+    (
+        "pack",
+        &[
+            "metier pack my-skill",
+            "metier pack my-skill -o dist --sbom",
+        ],
+    ),
+    ("keygen", &["metier keygen"]),
+    ("sign", &["metier sign my-skill.skill"]),
+    (
+        "verify-signature",
+        &[
+            "metier verify-signature my-skill.skill",
+            "metier verify-signature my-skill.skill --key publisher.pub --trust",
+        ],
+    ),
     ("prompt", &["metier prompt", "metier prompt --budget 4000"]),
     (
         "show",
@@ -184,6 +212,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "metier config",
             "metier config agent.model",
             "metier config agent.model ollama/qwen3",
+        ],
+    ),
+    (
+        "schema",
+        &[
+            "metier schema",
+            "metier schema SKILL.yaml",
+            "metier schema list",
         ],
     ),
     (
@@ -289,7 +325,7 @@ fn overview(command: &Command) -> String {
             let sub = command.find_subcommand(name);
             let about = sub.and_then(Command::get_about).map(ToString::to_string);
             let about = about.unwrap_or_default();
-            let line = format!("  {literal}{name:<12}{literal:#} {about}\n");
+            let line = format!("  {literal}{name:<16}{literal:#} {about}\n");
             page.push_str(&wrapped(&line, columns));
         }
     }

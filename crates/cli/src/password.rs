@@ -16,6 +16,26 @@ const VARIABLE: &str = "METIER_KEY_PASSWORD";
 /// The largest file with a password.
 const MAX_FILE: u64 = 64 << 10;
 
+/// A password for a new key; at the terminal it is typed twice.
+pub(crate) fn new(session: &CliRun, file: Option<&Path>) -> Result<String, Failure> {
+    let given = given(session, file)?;
+    let password = match given {
+        Some(password) => password,
+        None => {
+            let first = typed(session, "Password of the new key: ")?;
+            if first != typed(session, "The same again: ")? {
+                return Err(Failure::unmet("password", "the two passwords differ"));
+            }
+            first
+        }
+    };
+    match password.is_empty() {
+        false => Ok(password),
+        true => Err(Failure::unmet("password", "the password is empty")
+            .hint("use `--no-password` for a key without one")),
+    }
+}
+
 /// The password of a key that exists.
 pub(crate) fn existing(session: &CliRun, file: Option<&Path>) -> Result<String, Failure> {
     match given(session, file)? {

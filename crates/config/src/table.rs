@@ -4,10 +4,11 @@ use crate::key::{
     ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind,
 };
 
-/// `METIER_…` variables that are not keys: metier's home, logging, the clock in tests, and what metier passes to
+/// `METIER_…` variables that are not keys: metier's home, the password of the signing key, logging, the clock in tests, and what metier passes to
 /// child processes.
 pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_HOME",
+    "METIER_KEY_PASSWORD",
     "METIER_LOG",
     "METIER_LOG_FORMAT",
     "METIER_NOW",

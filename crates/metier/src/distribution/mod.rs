@@ -22,6 +22,8 @@ mod draft;
 mod history;
 mod locked;
 mod objects;
+mod package_files;
+pub mod packages;
 mod pins;
 mod places;
 mod plan;
@@ -31,6 +33,7 @@ mod quarantine;
 pub mod registry;
 mod registry_memory;
 mod removing;
+pub mod signing;
 mod sources;
 mod verifying;
 
