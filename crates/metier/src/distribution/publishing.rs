@@ -1,57 +1,52 @@
 //! The package that is published: packed from a folder, or a file that exists.
 
-use std::{io, path::Path};
+use std::{fs, path::Path};
 
 use metier_hub::registry::PackageToPublish;
-use metier_package::pack;
 
-use super::registry::PublishOptions;
+use super::{package_files::read_file, packages::PackOptions, registry::PublishOptions};
 use crate::{Error, Workspace};
 
+/// The largest package that is published.
+const MAX_PACKAGE: usize = 64 << 20;
+/// The name of the package in the folder where it is packed and signed.
+const PACKAGE: &str = "package.skill";
+
 impl Workspace {
-    /// Packs a skill unless it is a package already, and signs it if that was asked for; with the public key.
+    /// Packs a skill in `room` unless it is a package already, and signs it there if that was asked for; with the public key.
     pub(crate) fn package_to_publish(
         &self,
         what: &str,
         options: &PublishOptions,
+        room: &Path,
         password: &mut dyn FnMut() -> Result<String, Error>,
     ) -> Result<(PackageToPublish, Option<String>), Error> {
         let typed = self.machine.work.join(what);
-        let bytes = match typed.is_file() {
-            true => read(&typed)?,
-            false => self.with_source(&typed.to_string_lossy(), |opened| match opened.offers() {
-                [only] => {
-                    let skill = opened.read(only).map_err(|error| not_packed(what, &error))?;
-                    pack(&skill.name, &skill.tree).map_err(|error| not_packed(what, &error))
-                }
-                several => {
-                    let message = format!("`{what}` contains {} skills", several.len());
-                    Err(Error::unmet("several-skills", message).hint("name the folder of one skill"))
-                }
-            })?,
-        };
-        let _ = password;
-        let signature = None;
-        let signer = None;
+        let file = room.join(PACKAGE);
+        match typed.is_file() {
+            true => fs::write(&file, read_file(&typed, MAX_PACKAGE)?)
+                .map_err(|error| Error::unwritable(&file, &error))?,
+            false => {
+                let packing = PackOptions {
+                    output: Some(file.clone()),
+                    ..PackOptions::default()
+                };
+                self.pack(what, &packing)?;
+            }
+        }
+        let mut signature = None;
+        if options.sign {
+            let signed = self.sign_package(&file, options.key.as_deref(), true, password)?;
+            let text = read_file(&signed.signature, MAX_PACKAGE)?;
+            let text = String::from_utf8_lossy(&text).into_owned();
+            signature = Some((text, signed.key.to_string()));
+        }
+        let signer = signature.as_ref().map(|(_, key)| key.clone());
         let package = PackageToPublish {
-            bytes,
+            bytes: read_file(&file, MAX_PACKAGE)?,
             signature,
             allow_similar: options.allow_similar,
         };
         Ok((package, signer))
     }
-}
-
-fn not_packed(what: &str, error: &dyn std::fmt::Display) -> Error {
-    Error::unmet("not-packed", format!("`{what}` can't be packed: {error}"))
-}
-
-fn read(file: &Path) -> Result<Vec<u8>, Error> {
-    std::fs::read(file).map_err(|error| {
-        let code = match error.kind() {
-            io::ErrorKind::NotFound => "not-found",
-            _ => "unreadable",
-        };
-        Error::unmet(code, format!("the package can't be read: {error}")).path(file)
-    })
 }

@@ -12,7 +12,7 @@ use std::{
 
 use metier_hub::{
     SkillSource,
-    fetch::FetchedSkill,
+    fetch::{FetchedSkill, QuarantineRoom},
     registry::{
         HostTransport, MemoryFailure, RegistryChoice, RegistryClient, RegistryTransport,
         choose_versions,
@@ -300,7 +300,9 @@ impl Workspace {
         password: &mut dyn FnMut() -> Result<String, Error>,
     ) -> Result<PublishReport, Error> {
         let address = self.one_registry(options.registry.as_deref())?;
-        let (package, signer) = self.package_to_publish(what, options, password)?;
+        let room = QuarantineRoom::new(&self.quarantine_folder()?)
+            .map_err(|error| Error::broken("not-written", error.to_string()))?;
+        let (package, signer) = self.package_to_publish(what, options, room.path(), password)?;
         let size = package.bytes.len();
         let answer = match options.dry_run {
             true => None,
