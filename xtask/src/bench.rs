@@ -16,6 +16,7 @@ pub(crate) mod corpus;
 pub(crate) mod floor;
 mod handshake;
 mod host;
+mod hub;
 pub(crate) mod measure;
 mod options;
 mod random;
@@ -46,6 +47,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
         BenchPart::Render => &[("metier-runtime", "activation")],
         BenchPart::Host => backends::DRIVERS,
         BenchPart::Agent => agent::DRIVERS,
+        BenchPart::Hub => hub::DRIVERS,
         BenchPart::Catalog | BenchPart::Scan | BenchPart::Mcp => &[],
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
@@ -98,6 +100,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         }
         BenchPart::Mcp => handshakes(&bench, &options, &mut table)?,
         BenchPart::Agent => agent::measure(&bench, &options, &mut table)?,
+        BenchPart::Hub => hub::measure(&bench, &mut table)?,
     }
     print!(
         "{}",

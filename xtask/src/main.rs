@@ -62,7 +62,9 @@ usage: cargo xtask COMMAND
   bench mcp [--sizes 52,10000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    how long an agent waits for the tools, with the budgets
   bench agent [--quick] [--keep DIR] [--metier FILE] [--markdown]
-                   what a turn costs beside the model, with the budgets";
+                   what a turn costs beside the model, with the budgets
+  bench hub [--keep DIR] [--metier FILE] [--markdown]
+                   what installing from a registry costs, with the budgets";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -48,7 +48,7 @@ pub use entry::{Catalog, CatalogEntry, ManifestFiles, SkillLocation};
 pub use folder::{FileEntry, ReadError, Resource};
 pub use index::IndexHome;
 pub use machine_facts::MachineFacts;
-pub use manifest_file::{has_file, read_named, read_small};
+pub use manifest_file::{has_file, read_bytes, read_named, read_small};
 pub use path_bytes::PathBytes;
 pub use project::{ProjectFiles, ProjectLimits, project_files};
 pub use project_state::ProjectState;

@@ -141,7 +141,10 @@ pub fn read_named(path: &Path, limit: u64) -> std::io::Result<String> {
 }
 
 /// The same for bytes instead of text.
-pub(crate) fn read_bytes(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
+///
+/// # Errors
+/// If it can't be opened, or is not a regular file of at most `limit` bytes.
+pub fn read_bytes(path: &Path, limit: u64) -> std::io::Result<Vec<u8>> {
     let flags = OPEN.difference(OFlags::NOFOLLOW);
     let file = rustix::fs::open(path, flags, rustix::fs::Mode::empty())?;
     check(&fstat(&file)?, limit).map_err(|problem| std::io::Error::other(problem.message))?;

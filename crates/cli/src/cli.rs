@@ -7,9 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, completions, compose, config, deps, doctor, enable, exec, info, install,
-    list, log, man, mcp, new, outdated, permissions, profile, prompt, read, remove, rollback, run,
-    scan, select, show, spawn, sync, test, tools, trust, undo, update, validate, verify, why,
+    agent, call, chat, check, completions, compose, config, deps, doctor, enable, exec, info, install, keygen, list, log, login, man, mcp, new, outdated, pack, permissions, profile, prompt, publish, read, remove, rollback, run, scan, schema, search, select, show, sign, spawn, sync, test, tools, trust, undo, update, validate, verify, verify_signature, why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -114,6 +112,7 @@ pub(crate) enum CliCommand {
     Show(show::ShowArgs),
     Read(read::ReadArgs),
     Scan(scan::ScanArgs),
+    Check(check::CheckArgs),
     Select(select::SelectArgs),
     Why(why::WhyArgs),
     Compose(compose::ComposeArgs),
@@ -143,10 +142,19 @@ pub(crate) enum CliCommand {
     Update(update::UpdateArgs),
     Outdated(outdated::OutdatedArgs),
     Rollback(rollback::RollbackArgs),
+    Search(search::SearchArgs),
+    Publish(publish::PublishArgs),
+    Login(login::LoginArgs),
+    Yank(yank::YankArgs),
     #[command(alias = "create")]
     New(new::NewArgs),
+    Pack(pack::PackArgs),
+    Keygen(keygen::KeygenArgs),
+    Sign(sign::SignArgs),
+    VerifySignature(verify_signature::VerifySignatureArgs),
     Mcp(mcp::McpArgs),
     Config(config::ConfigArgs),
+    Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

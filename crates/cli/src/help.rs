@@ -16,7 +16,7 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Get skills",
         &["install", "add", "remove", "undo", "verify"],
     ),
-    ("Check skills", &["validate", "scan", "test"]),
+    ("Check skills", &["validate", "scan", "test", "check"]),
     (
         "Give skills to a model",
         &["prompt", "show", "read", "compose", "mcp"],
@@ -33,9 +33,14 @@ const GROUPS: &[(&str, &[&str])] = &[
         "Decide what skills may do",
         &["trust", "permissions", "log"],
     ),
+    ("Share skills", &["search", "publish", "login", "yank"]),
+    (
+        "Give skills to others",
+        &["pack", "keygen", "sign", "verify-signature"],
+    ),
     (
         "Write skills, set up metier",
-        &["new", "config", "completions", "man", "help"],
+        &["new", "schema", "config", "completions", "man", "help"],
     ),
 ];
 
@@ -103,6 +108,30 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("test", &["metier test my-skill"]),
+    (
+        "check",
+        &[
+            "metier check skills",
+            "metier check --since origin/main",
+            "metier check --format sarif > metier.sarif",
+        ],
+    ),
+    (
+        "pack",
+        &[
+            "metier pack my-skill",
+            "metier pack my-skill -o dist --sbom",
+        ],
+    ),
+    ("keygen", &["metier keygen"]),
+    ("sign", &["metier sign my-skill.skill"]),
+    (
+        "verify-signature",
+        &[
+            "metier verify-signature my-skill.skill",
+            "metier verify-signature my-skill.skill --key publisher.pub --trust",
+        ],
+    ),
     ("prompt", &["metier prompt", "metier prompt --budget 4000"]),
     (
         "show",
@@ -200,6 +229,19 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("log", &["metier log", "metier log git --since 3h"]),
+    ("search", &["metier search pdf", "metier search 'merge conflict'"]),
+    (
+        "publish",
+        &["metier publish my-skill", "metier publish my-skill --sign"],
+    ),
+    (
+        "login",
+        &["metier login https://skills.example", "metier login --logout"],
+    ),
+    (
+        "yank",
+        &["metier yank my-skill@1.2.0 --reason 'deletes the wrong files'"],
+    ),
     (
         "new",
         &[
@@ -214,6 +256,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "metier config",
             "metier config agent.model",
             "metier config agent.model ollama/qwen3",
+        ],
+    ),
+    (
+        "schema",
+        &[
+            "metier schema",
+            "metier schema SKILL.yaml",
+            "metier schema list",
         ],
     ),
     (
@@ -237,9 +287,9 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "metier install ./my-skill installs for you, metier add ./my-skill for a project",
     ),
     (
-        &["search", "--available", "find"],
-        "metier can't search a registry yet",
-        "metier list WORD searches the skills on this machine; metier select 'TASK' finds those that fit a task",
+        &["find"],
+        "skills are found with `search` and `list`",
+        "metier search WORD; metier list WORD; metier select 'TASK' finds those that fit a task",
     ),
     (
         &["delete"],
@@ -314,7 +364,7 @@ fn overview(command: &Command) -> String {
             let sub = command.find_subcommand(name);
             let about = sub.and_then(Command::get_about).map(ToString::to_string);
             let about = about.unwrap_or_default();
-            let line = format!("  {literal}{name:<12}{literal:#} {about}\n");
+            let line = format!("  {literal}{name:<16}{literal:#} {about}\n");
             page.push_str(&wrapped(&line, columns));
         }
     }

@@ -23,6 +23,7 @@ mod help;
 mod interrupt;
 mod logging;
 mod output;
+mod password;
 mod templates;
 mod wrap;
 

@@ -4,10 +4,11 @@ use crate::key::{
     ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind,
 };
 
-/// `METIER_…` variables that are not keys: metier's home, logging, the clock in tests, and what metier passes to
+/// `METIER_…` variables that are not keys: metier's home, the password of the signing key, logging, the clock in tests, and what metier passes to
 /// child processes.
 pub static OTHER_VARIABLES: &[&str] = &[
     "METIER_HOME",
+    "METIER_KEY_PASSWORD",
     "METIER_LOG",
     "METIER_LOG_FORMAT",
     "METIER_NOW",
@@ -258,7 +259,7 @@ keys! {
         env: Some("METIER_SKILLS_REGISTRY_URL"),
         alias: None,
         project: ProjectAuthority::Never,
-        doc: "The registry to search, install from and publish to.",
+        doc: "The registries to search and install from, separated by spaces; the first one that has a skill provides it, and is where skills are published.",
     };
     SKILLS_LIMITS_MAX_SKILLS = ConfigKey {
         path: "skills.limits.max_skills",

@@ -16,6 +16,7 @@ mod index;
 mod journal;
 mod marketplace;
 mod object;
+pub mod registry;
 mod source;
 mod transaction;
 

@@ -6,6 +6,7 @@
 use std::{fmt, path::PathBuf};
 
 use metier_model::text::visible;
+pub(crate) use metier_package::registry_api::is_published_name as is_skill_name;
 use semver::VersionReq;
 use url::{Host, Url};
 
@@ -268,17 +269,6 @@ fn is_loopback(url: &Url) -> bool {
         Some(Host::Ipv6(address)) => address.is_loopback(),
         None => false,
     }
-}
-
-/// A name as the specification of skills wants it: a registry holds no others.
-pub(crate) fn is_skill_name(word: &str) -> bool {
-    let is_part = |part: &str| {
-        !part.is_empty()
-            && part
-                .bytes()
-                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
-    };
-    word.len() <= 64 && word.split('-').all(is_part)
 }
 
 /// A name of an owner, a repository or a version: no path, no option.

@@ -6,7 +6,8 @@ use metier_catalog::read_named;
 use metier_config::edit;
 
 pub use metier_config::{
-    ConfigLine, ConfigProblem, HookEngine, KEYS, ValueKind, reference_markdown,
+    ConfigKey, ConfigLine, ConfigProblem, HookEngine, KEYS, ListItemKind, ValueKind,
+    reference_markdown,
 };
 
 use crate::{Error, Workspace, text::one_line};

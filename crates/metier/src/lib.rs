@@ -28,12 +28,13 @@
 //! | to | call | and see |
 //! |---|---|---|
 //! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
-//! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`] | [`validating`], [`scans`] |
+//! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`], [`Workspace::check`] | [`validating`], [`scans`], [`checking`] |
 //! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
 //! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |
 //! | decide what they may do | [`Workspace::trust`], [`Workspace::permissions`], [`ApprovalQueue`] | [`trusting`], [`permissions`] |
+//! | give them to others | [`Workspace::pack`], [`Workspace::sign_package`], [`Workspace::verify_package`] | [`distribution`] |
 //! | see what they did | [`Workspace::receipts`] | [`receipts`] |
 //! | set the machine up | [`Workspace::diagnose`], [`Workspace::dependencies`], [`Workspace::set_config`] | [`diagnosis`], [`dependencies`], [`configuration`] |
 //!
@@ -50,7 +51,7 @@
 //! | `run` | sessions; commands in bodies and programs of skills, in the sandbox |
 //! | `starlark`, `js`, `wasm`, `native` | skills written for these backends, and `run` |
 //! | `agent` | conversations with a model, and `run` |
-//! | `hub` | skills from elsewhere: installing, updating and removing them, and `run` |
+//! | `hub` | packages of skills and signatures; skills from elsewhere: installing, updating and removing them; and `run` |
 //!
 //! **Start reading at** `workspace.rs`, then `rendering.rs`, then `session_setup.rs`.
 
@@ -58,6 +59,8 @@
 pub mod agent;
 pub mod approval_text;
 mod approvals;
+#[cfg(feature = "run")]
+pub mod checking;
 pub mod composition;
 pub mod configuration;
 pub mod dependencies;

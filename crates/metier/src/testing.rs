@@ -95,7 +95,8 @@ fn inventory(workspace: &Workspace, path: &str) -> Result<Inventory, Error> {
     Ok(inventory)
 }
 
-fn test_skill(
+/// Runs the tests of one skill of an inventory.
+pub(crate) fn test_skill(
     workspace: &Workspace,
     inventory: &Arc<Inventory>,
     entry: &CatalogEntry,

@@ -54,7 +54,9 @@ pub use manifest::{
 pub use metier_sdk::{HookPhase, Permission};
 pub use name::SkillName;
 pub use permission::{Want, WantError};
-pub use read::{FileText, Files, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly};
+pub use read::{
+    FileText, Files, KNOWN_FIELDS, Parsed, STANDARD_FIELDS, parse, parse_card, parse_thoroughly,
+};
 pub use rules::{PatternRule, RuleMistake, rules_in_file, rules_in_manifest};
 pub use scope::Scope;
 pub use tools::{ToolError, ToolPattern};

@@ -10,8 +10,8 @@ mod zip;
 use std::{borrow::Cow, io::Read};
 
 use crate::{
-    path::PathError,
-    tree::{PackageTree, TreeError},
+    path::{PackagePath, PathError},
+    tree::{PackageFile, PackageTree, TreeError},
 };
 
 /// What an archive can hold at most. What is counted is what was read, not what a header announces.
@@ -55,12 +55,19 @@ pub fn read_archive(bytes: &[u8], limits: ArchiveLimits) -> Result<PackageTree, 
         });
     }
     let mut budget = Budget::new(bytes.len(), limits);
-    let files = if bytes.starts_with(b"PK") {
+    let PackageEntries { files, folders } = if bytes.starts_with(b"PK") {
         zip::read(bytes, &mut budget)?
     } else {
         tar::read(&uncompressed(bytes, limits)?, &mut budget)?
     };
-    Ok(PackageTree::new(files)?)
+    Ok(PackageTree::with_folders(files, &folders)?)
+}
+
+/// The entries of an archive. Folders are not kept, but none can have the path of a file.
+#[derive(Default)]
+struct PackageEntries {
+    files: Vec<PackageFile>,
+    folders: Vec<PackagePath>,
 }
 
 /// The tar archive in a compressed one; the bytes themselves if they are not compressed.
@@ -90,7 +97,11 @@ fn uncompressed(bytes: &[u8], limits: ArchiveLimits) -> Result<Cow<'_, [u8]>, Ar
             let mut decoder = ruzstd::decoding::StreamingDecoder::new(&mut rest)
                 .map_err(|error| ArchiveError::Damaged(error.to_string()))?;
             let content = read_within(&mut decoder, most)?;
-            drop(decoder);
+            let frame = decoder.into_frame_decoder();
+            let announced = frame.get_checksum_from_data();
+            if announced.is_some() && announced != frame.get_calculated_checksum() {
+                return Err(ArchiveError::Damaged("its checksum is wrong".to_owned()));
+            }
             match rest {
                 [] => Ok(content.into()),
                 _ => Err(ArchiveError::Trailing),

@@ -20,15 +20,23 @@ mod lock;
 mod merge;
 mod pack;
 mod path;
+pub mod registry_api;
 mod resolve;
+mod sbom;
 mod signature;
 mod tree;
 
 pub use archive::{ArchiveError, ArchiveLimits, read_archive};
 pub use lock::{Lock, LockError, LockedSkill, VerdictWord};
 pub use merge::{MergeError, merge};
-pub use pack::{PACKAGE_EXTENSION, PackError, pack};
+pub use pack::{
+    PACKAGE_EXTENSION, PackError, SBOM_EXTENSION, SIGNATURE_EXTENSION, is_left_out, pack,
+};
 pub use path::{PackagePath, PathError};
 pub use resolve::{Available, ResolutionError, ResolvedVersions, resolve};
-pub use signature::{KeyPair, PublicKey, SignatureError, SignedPackage, sign, verify};
+pub use sbom::BillOfMaterials;
+pub use signature::{
+    KeyPair, PublicKey, SignatureError, SignedPackage, claimed_key, needs_password, sign, verify,
+    verify_tree,
+};
 pub use tree::{PackageFile, PackageTree, TreeError, digest_of_lines, file_line};

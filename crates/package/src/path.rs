@@ -23,7 +23,7 @@ impl PackagePath {
     /// Accepts a path as an archive or a folder names it.
     ///
     /// # Errors
-    /// If any system could read it as another file, as a device, or as a place outside of the package.
+    /// If any system could read it as another file, as a device, or as a place outside the package.
     pub fn new(bytes: &[u8]) -> Result<Self, PathError> {
         let shown = || visible(&String::from_utf8_lossy(bytes)).into_owned();
         let refuse = |problem| {
@@ -69,12 +69,6 @@ impl PackagePath {
         &self.0
     }
 
-    /// The path as a file system that ignores case and normalization compares it.
-    pub(crate) fn folded(&self) -> String {
-        let lower: String = self.0.chars().flat_map(char::to_lowercase).collect();
-        lower.nfkc().collect()
-    }
-
     /// The folders above the file, the outermost first.
     pub(crate) fn folders(&self) -> impl Iterator<Item = &str> {
         self.0.match_indices('/').map(|(end, _)| &self.0[..end])
@@ -93,7 +87,18 @@ impl fmt::Display for PackagePath {
     }
 }
 
-/// `C:` and the like.
+/// A path as a file system that ignores case and normalization compares it.
+pub(crate) fn folded(path: &str) -> String {
+    let lower = |text: String| -> String { text.chars().flat_map(char::to_lowercase).collect() };
+    // Some letters have several forms in one case and a single one in the other.
+    let upper: String = lower(path.to_owned())
+        .chars()
+        .flat_map(char::to_uppercase)
+        .collect();
+    lower(lower(upper).nfkc().collect())
+}
+
+/// A drive of Windows, such as `C:`.
 fn has_drive(text: &str) -> bool {
     matches!(text.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
 }

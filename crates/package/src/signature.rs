@@ -1,19 +1,26 @@
-//! Signatures of packages, in the format of minisign: anyone can check one with that tool and the public key.
+//! Signatures of packages in the format of minisign: that tool verifies them with the public key.
 //!
-//! The trusted comment of a signature names the skill, its version and the digest of its files, and is signed with the archive: a valid signature of
-//! one package can't be passed off as one of another.
+//! The trusted comment of a signature contains the name of the skill, its version and the digest of its files, and is signed together with the
+//! archive: a valid signature of one package is not valid for another. The untrusted comment contains the public key, so that a key can be
+//! remembered the first time that it is seen.
 
 use std::{fmt, io::Cursor};
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use metier_model::Digest;
-use minisign::{KeyPair as Keys, PublicKeyBox, SecretKeyBox, SignatureBox};
+use minisign::{
+    KeyPair as Keys, PublicKeyBox, SecretKey, SecretKeyBox, SignatureBones, SignatureBox,
+};
+
+/// The start of the untrusted comment; the public key follows.
+const SIGNED_WITH: &str = "metier package, signed with ";
 
 /// A public key, as one line of text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PublicKey(minisign::PublicKey);
 
 impl PublicKey {
-    /// Reads a key: the one line, or a file with a comment above it.
+    /// Reads a key: one line, or a file with a comment above it.
     ///
     /// # Errors
     /// If it is not a key of minisign.
@@ -24,6 +31,12 @@ impl PublicKey {
             false => minisign::PublicKey::from_base64(text),
         };
         key.map(Self).map_err(|_| SignatureError::NotAKey)
+    }
+
+    /// The content of a key file.
+    #[must_use]
+    pub fn to_file(&self) -> String {
+        format!("untrusted comment: metier public key\n{self}\n")
     }
 }
 
@@ -37,9 +50,9 @@ impl fmt::Display for PublicKey {
 pub struct KeyPair {
     /// The public key.
     pub public: PublicKey,
-    /// The file for others.
+    /// The file with the public key.
     pub public_file: String,
-    /// The file to keep, encrypted if a password was given.
+    /// The file with the secret key, encrypted if a password was given.
     pub secret_file: String,
 }
 
@@ -47,7 +60,7 @@ impl KeyPair {
     /// A new pair, from the randomness of the operating system.
     ///
     /// # Errors
-    /// If the system has no randomness.
+    /// If the system provides no random numbers.
     pub fn generate(password: Option<&str>) -> Result<Self, SignatureError> {
         let keys = match password {
             Some(password) => Keys::generate_encrypted_keypair(Some(password.to_owned())),
@@ -59,21 +72,21 @@ impl KeyPair {
             .sk
             .to_box(comment)
             .map_err(|_| SignatureError::NotAKey)?;
-        let public = keys.pk.to_box().map_err(|_| SignatureError::NotAKey)?;
+        let public = PublicKey(keys.pk);
         Ok(Self {
-            public: PublicKey(keys.pk),
-            public_file: public.into_string(),
+            public_file: public.to_file(),
+            public,
             secret_file: secret.into_string(),
         })
     }
 }
 
-/// What a signature is about.
+/// The content of a signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignedPackage {
     /// The name of the skill.
     pub name: String,
-    /// Its version, as its manifest states it; empty if it states none.
+    /// The version in its manifest; empty if there is none.
     pub version: String,
     /// The digest of its files.
     pub tree: Digest,
@@ -86,7 +99,26 @@ impl SignedPackage {
     }
 }
 
-/// Signs an archive; the text of the signature file.
+/// Whether the secret key in this file is encrypted with a password.
+///
+/// # Errors
+/// If the text is not a secret key.
+pub fn needs_password(secret_file: &str) -> Result<bool, SignatureError> {
+    const ENCRYPTED: &[u8] = b"Sc";
+    // The two bytes after the algorithm name the function that derives a key from the password.
+    let bytes = secret_bytes(secret_file)?;
+    let function = bytes.get(2..4).ok_or(SignatureError::NotAKey)?;
+    Ok(function == ENCRYPTED)
+}
+
+/// The second line of a key file.
+fn secret_bytes(secret_file: &str) -> Result<Vec<u8>, SignatureError> {
+    let line = secret_file.lines().nth(1).ok_or(SignatureError::NotAKey)?;
+    let bytes = BASE64_STANDARD.decode(line.trim());
+    bytes.map_err(|_| SignatureError::NotAKey)
+}
+
+/// Signs an archive; returns the text of the signature file and the public key that verifies it.
 ///
 /// # Errors
 /// If the secret key can't be read with this password.
@@ -95,23 +127,37 @@ pub fn sign(
     password: Option<&str>,
     archive: &[u8],
     package: &SignedPackage,
-) -> Result<String, SignatureError> {
-    let secret = SecretKeyBox::from_string(secret_file).map_err(|_| SignatureError::NotAKey)?;
+) -> Result<(String, PublicKey), SignatureError> {
     let secret = match password {
-        Some(password) => secret.into_secret_key(Some(password.to_owned())),
-        None => secret.into_unencrypted_secret_key(),
+        Some(password) => {
+            let secret = SecretKeyBox::from_string(secret_file);
+            let secret = secret.map_err(|_| SignatureError::NotAKey)?;
+            secret.into_secret_key(Some(password.to_owned()))
+        }
+        None if needs_password(secret_file)? => return Err(SignatureError::WrongPassword),
+        // Without encryption minisign writes no checksum, so none is compared: the signature is verified instead.
+        None => SecretKey::from_bytes(&secret_bytes(secret_file)?),
     };
     let secret = secret.map_err(|_| SignatureError::WrongPassword)?;
-    let comment = package.comment();
+    let public = minisign::PublicKey::from_secret_key(&secret);
+    let public = public.map_err(|_| SignatureError::NotAKey)?;
     let signature = minisign::sign(
-        None,
+        Some(&public),
         &secret,
         Cursor::new(archive),
-        Some(&comment),
-        Some("signature of a metier package"),
+        Some(&package.comment()),
+        Some(&format!("{SIGNED_WITH}{}", public.to_base64())),
     );
     let signature = signature.map_err(|_| SignatureError::NotAKey)?;
-    Ok(signature.into_string())
+    Ok((signature.into_string(), PublicKey(public)))
+}
+
+/// The public key that a signature names in its untrusted comment. Nothing is verified.
+#[must_use]
+pub fn claimed_key(signature: &str) -> Option<PublicKey> {
+    let signature = SignatureBox::from_string(signature).ok()?;
+    let comment = signature.untrusted_comment().ok()?;
+    PublicKey::parse(comment.trim().strip_prefix(SIGNED_WITH)?).ok()
 }
 
 /// Checks that this key signed this archive as this package.
@@ -124,16 +170,79 @@ pub fn verify(
     archive: &[u8],
     package: &SignedPackage,
 ) -> Result<(), SignatureError> {
-    let signature =
-        SignatureBox::from_string(signature).map_err(|_| SignatureError::NotASignature)?;
-    if signature.keynum() != key.0.keynum() {
-        return Err(SignatureError::OtherKey);
-    }
+    let signature = read_for(key, signature)?;
     minisign::verify(&key.0, &signature, Cursor::new(archive), true, false, false)
         .map_err(|_| SignatureError::Invalid)?;
-    let comment = signature
-        .trusted_comment()
-        .map_err(|_| SignatureError::NotASignature)?;
+    match is_about(&signature, package) {
+        // Another tool signed these bytes, which contain the name and the version.
+        Err(SignatureError::OtherPackage(comment)) if !is_own(&comment) => Ok(()),
+        about => about,
+    }
+}
+
+/// Whether metier wrote this trusted comment.
+fn is_own(comment: &str) -> bool {
+    let digest = comment.rsplit(' ').next().unwrap_or_default();
+    digest.parse::<Digest>().is_ok()
+}
+
+/// Checks that this key signed the name, the version and the digest of this package, without the bytes of the archive.
+///
+/// The digest covers all files, so this is sufficient where only the files are at hand.
+///
+/// # Errors
+/// If it didn't.
+pub fn verify_tree(
+    key: &PublicKey,
+    signature: &str,
+    package: &SignedPackage,
+) -> Result<(), SignatureError> {
+    const PLAIN: &[u8] = b"Ed";
+    const HEAD: usize = 10;
+    const SIGNATURE: usize = 64;
+    let read = read_for(key, signature)?;
+    let line = |number| {
+        let line = signature.lines().nth(number).unwrap_or_default();
+        let bytes = BASE64_STANDARD.decode(line.trim());
+        bytes.map_err(|_| SignatureError::NotASignature)
+    };
+    // The last line signs the signature of the archive together with the trusted comment.
+    let (of_archive, of_both) = (line(1)?, line(3)?);
+    if of_archive.len() != HEAD + SIGNATURE || of_both.len() != SIGNATURE {
+        return Err(SignatureError::NotASignature);
+    }
+    let signed = [&of_archive[HEAD..], trusted_comment(&read)?.as_bytes()].concat();
+    let bones = [PLAIN, key.0.keynum(), &of_both].concat();
+    let bones = SignatureBones::from_bytes(&bones).map_err(|_| SignatureError::NotASignature)?;
+    minisign::verify(
+        &key.0,
+        &bones.into(),
+        Cursor::new(signed),
+        true,
+        false,
+        true,
+    )
+    .map_err(|_| SignatureError::Invalid)?;
+    is_about(&read, package)
+}
+
+/// A signature that this key can have made.
+fn read_for(key: &PublicKey, signature: &str) -> Result<SignatureBox, SignatureError> {
+    let signature = SignatureBox::from_string(signature);
+    let signature = signature.map_err(|_| SignatureError::NotASignature)?;
+    match signature.keynum() == key.0.keynum() {
+        true => Ok(signature),
+        false => Err(SignatureError::OtherKey),
+    }
+}
+
+fn trusted_comment(signature: &SignatureBox) -> Result<String, SignatureError> {
+    let comment = signature.trusted_comment();
+    comment.map_err(|_| SignatureError::NotASignature)
+}
+
+fn is_about(signature: &SignatureBox, package: &SignedPackage) -> Result<(), SignatureError> {
+    let comment = trusted_comment(signature)?;
     match comment == package.comment() {
         true => Ok(()),
         false => Err(SignatureError::OtherPackage(comment)),
@@ -146,10 +255,10 @@ pub enum SignatureError {
     /// The text is not a key.
     #[error("not a key in the format of minisign")]
     NotAKey,
-    /// The secret key is encrypted with another password, or with one at all.
+    /// The secret key is encrypted with another password, or no password was given.
     #[error("the secret key can't be read with this password")]
     WrongPassword,
-    /// No key can be made.
+    /// No key can be generated.
     #[error("the operating system provides no random numbers")]
     NoRandomness,
     /// The text is not a signature.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use metier_model::Digest;
 use sha2::{Digest as _, Sha256};
 
-use crate::path::PackagePath;
+use crate::path::{PackagePath, folded};
 
 /// The files that make a folder a skill, by preference.
 const MANIFESTS: &[&str] = &["SKILL.yaml", "SKILL.md"];
@@ -30,11 +30,19 @@ impl PackageTree {
     ///
     /// # Errors
     /// If two paths are the same, differ only in case or normalization, or if a file is also a folder.
-    pub fn new(mut files: Vec<PackageFile>) -> Result<Self, TreeError> {
+    pub fn new(files: Vec<PackageFile>) -> Result<Self, TreeError> {
+        Self::with_folders(files, &[])
+    }
+
+    /// The same for files and folders that an archive lists. A folder is not kept; it must not have the path of a file.
+    pub(crate) fn with_folders(
+        mut files: Vec<PackageFile>,
+        listed: &[PackagePath],
+    ) -> Result<Self, TreeError> {
         files.sort_by(|a, b| a.path.cmp(&b.path));
         let mut seen: BTreeMap<String, &PackagePath> = BTreeMap::new();
         for file in &files {
-            if let Some(other) = seen.insert(file.path.folded(), &file.path) {
+            if let Some(other) = seen.insert(folded(file.path.as_str()), &file.path) {
                 let (first, second) = (other.to_string(), file.path.to_string());
                 return Err(match first == second {
                     true => TreeError::Duplicate(first),
@@ -43,22 +51,22 @@ impl PackageTree {
             }
         }
         let mut folders: BTreeMap<String, &str> = BTreeMap::new();
-        for file in &files {
-            for folder in file.path.folders() {
-                let folded = PackagePath::new(folder.as_bytes())
-                    .map_or_else(|_| folder.to_owned(), |path| path.folded());
-                if seen.contains_key(&folded) {
-                    return Err(TreeError::FileAndFolder(folder.to_owned()));
+        let above = files.iter().flat_map(|file| file.path.folders());
+        let above_listed = listed.iter().flat_map(PackagePath::folders);
+        let listed = listed.iter().map(PackagePath::as_str);
+        for folder in above.chain(above_listed).chain(listed) {
+            let folded = folded(folder);
+            if seen.contains_key(&folded) {
+                return Err(TreeError::FileAndFolder(folder.to_owned()));
+            }
+            match folders.insert(folded, folder) {
+                Some(other) if other != folder => {
+                    return Err(TreeError::Collision {
+                        first: other.to_owned(),
+                        second: folder.to_owned(),
+                    });
                 }
-                match folders.insert(folded, folder) {
-                    Some(other) if other != folder => {
-                        return Err(TreeError::Collision {
-                            first: other.to_owned(),
-                            second: folder.to_owned(),
-                        });
-                    }
-                    _ => {}
-                }
+                _ => {}
             }
         }
         Ok(Self { files })

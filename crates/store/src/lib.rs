@@ -134,6 +134,7 @@ mod open;
 mod open_databases;
 mod placed;
 mod receipts;
+mod registries;
 mod schema;
 mod segments;
 mod shared;
@@ -165,6 +166,8 @@ mod open_tests;
 #[cfg(test)]
 mod receipts_tests;
 #[cfg(test)]
+mod registries_tests;
+#[cfg(test)]
 mod rerun;
 #[cfg(test)]
 mod segments_tests;
@@ -190,6 +193,7 @@ pub use receipts::{
     Breakage, ChainHead, NewReceipt, Receipt, ReceiptDecision, ReceiptFilter, ReceiptOutcome,
     ReceiptPart, Verified,
 };
+pub use registries::RegistryAnswer;
 pub use shared::SharedStore;
 pub use state::SkillState;
 pub use trust::{Trusted, TrustedRoot};

@@ -207,6 +207,34 @@ static MIGRATIONS: &[&str] = &[
         placed_at TEXT NOT NULL
     ) STRICT;
 ",
+    "
+    -- Answers of registries, by their address. Losing them costs only time.
+    CREATE TABLE registry_answers (
+        url        TEXT NOT NULL PRIMARY KEY,
+        body       BLOB NOT NULL,
+        etag       TEXT,
+        fetched_at INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX registry_answers_by_age ON registry_answers (fetched_at);
+
+    -- The end of each registry's log, and the digest of each version, as they were seen. A registry that contradicts them is
+    -- refused, so that they are not a cache.
+    CREATE TABLE registry_logs (
+        registry TEXT NOT NULL PRIMARY KEY,
+        position INTEGER NOT NULL CHECK (position >= 0),
+        hash     TEXT NOT NULL
+    ) STRICT;
+    CREATE TABLE registry_versions (
+        registry TEXT NOT NULL,
+        skill    TEXT NOT NULL,
+        version  TEXT NOT NULL,
+        digest   TEXT NOT NULL,
+        PRIMARY KEY (registry, skill, version)
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER registry_versions_are_not_changed BEFORE UPDATE ON registry_versions
+        WHEN NEW.digest IS NOT OLD.digest
+        BEGIN SELECT raise(ABORT, 'a version never changes'); END;
+",
 ];
 
 /// The newest version, which this program writes.

@@ -23,6 +23,8 @@ pub(crate) const PROGRAMS: &[Program] = &[
     program("git", "git"),
     program("tar", "tar"),
     program("curl", "curl"),
+    // Signs packages, and verifies the signatures of metier.
+    program("minisign", "minisign"),
     program("mount", "mount"),
     program("setpriv", "util-linux"),
     program("unshare", "util-linux"),

@@ -14,6 +14,7 @@
 //! | … `expand` | puts this run's paths in place of `[WORK]`, `[HOME]`, `[BIN]` |
 //! | `LANG symlink=TARGET file=PATH` | makes a symbolic link (the block is empty) |
 //! | `LANG dir=PATH` | makes a folder (the block is empty) |
+//! | `LANG service=NAME` | starts a server of the test program for the scenario, see [`run_dir_with`] (the block is empty) |
 //! | `env` | `NAME=value` lines; `NAME=` alone unsets; the labels are expanded |
 //! | `console` | a transcript, see below |
 //! | `json contains` | must be contained in the JSON that the last command printed |
@@ -59,6 +60,7 @@ mod scenario;
 mod transcript;
 mod words;
 
+use std::any::Any;
 use std::fs;
 use std::io;
 use std::num::NonZero;
@@ -81,22 +83,42 @@ use document::{SpecDocument, SpecScenario};
     clippy::print_stdout,
     reason = "called by a test: `--nocapture` shows how much was run"
 )]
-pub fn run_dir(bin: &Path, dir: &Path) {
+pub fn run_dir_with(bin: &Path, dir: &Path, services: SpecServices<'_>) {
     let bless = std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1");
     let wanted = std::env::var("METIER_SPEC").unwrap_or_default();
-    let report = check(bin, dir, bless, &wanted);
+    let report = check((bin, services), dir, bless, &wanted);
     println!("{}", report.summary());
     assert!(report.is_success(), "{report}");
 }
 
+/// The same for documents without services.
+///
+/// # Panics
+/// As [`run_dir_with`].
+pub fn run_dir(bin: &Path, dir: &Path) {
+    run_dir_with(bin, dir, &[]);
+}
+
+/// Servers that scenarios can start: the name in a document, and how one is started. It sets the variables that lead the program to it, and lives
+/// as long as the returned value.
+pub type SpecServices<'a> = &'a [(&'a str, StartService)];
+
+/// Starts a server for one scenario.
+pub type StartService = fn(&mut TestContext) -> Box<dyn Any>;
+
 /// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
 #[must_use]
 pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> SpecReport {
-    check(bin, dir, bless, "")
+    check((bin, &[]), dir, bless, "")
 }
 
 /// The documents whose names contain a word, and of these the scenarios whose headings contain the text after `#`.
-fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> SpecReport {
+fn check(
+    program: (&Path, SpecServices<'_>),
+    dir: &Path,
+    bless: bool,
+    wanted: &str,
+) -> SpecReport {
     let mut report = SpecReport::default();
     let (document, heading) = wanted.split_once('#').unwrap_or((wanted, ""));
     match documents(dir) {
@@ -106,7 +128,7 @@ fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> SpecReport {
                 name.to_string_lossy().contains(document)
             };
             for path in paths.into_iter().filter(named) {
-                check_document(bin, dir, &path, (bless, heading), &mut report);
+                check_document(program, dir, &path, (bless, heading), &mut report);
             }
         }
         Err(error) => report.fail(dir, 0, "", format!("can't be read: {error}")),
@@ -119,7 +141,7 @@ fn check(bin: &Path, dir: &Path, bless: bool, wanted: &str) -> SpecReport {
 }
 
 fn check_document(
-    bin: &Path,
+    (bin, services): (&Path, SpecServices<'_>),
     dir: &Path,
     path: &Path,
     (bless, heading): (bool, &str),
@@ -141,7 +163,12 @@ fn check_document(
     let mut corrections = Vec::new();
     let run = |scenario: &&SpecScenario| {
         let context = TestContext::try_new(bin)?;
-        Ok::<_, io::Error>(scenario::run(context, &document.shared, scenario))
+        Ok::<_, io::Error>(scenario::run(
+            context,
+            services,
+            &document.shared,
+            scenario,
+        ))
     };
     let is_wanted = |scenario: &&SpecScenario| scenario.title.contains(heading);
     let wanted: Vec<&SpecScenario> = document.scenarios.iter().filter(is_wanted).collect();

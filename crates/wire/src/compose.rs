@@ -2,10 +2,11 @@
 
 use metier_model::ToolPattern;
 use metier_policy::{Composition, CompositionFault, Unchecked};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `compose --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ComposeDocument<'a> {
     /// Whether the set can be used.
     pub valid: bool,
@@ -26,7 +27,7 @@ pub struct ComposeDocument<'a> {
 }
 
 /// The tools of a set; what is in neither list is not allowed.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ComposeTools<'a> {
     /// Some skill allows them and none forbids them.
     pub allowed: Vec<&'a str>,
@@ -39,7 +40,7 @@ pub struct ComposeTools<'a> {
 }
 
 /// A promise or an expectation in prose.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct UncheckedRow<'a> {
     /// Name of the skill.
     pub skill: &'a str,
@@ -50,7 +51,7 @@ pub struct UncheckedRow<'a> {
 }
 
 /// An error of a set.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct FaultRow<'a> {
     /// A stable code.
     pub code: &'static str,

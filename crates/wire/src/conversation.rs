@@ -1,17 +1,18 @@
 //! Conversations with models: what there are, and what one turn came to.
 
 use metier_store::ConversationRecord;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `chat --list --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ConversationsDocument {
     /// Those of this project, the newest first.
     pub conversations: Vec<ConversationRow>,
 }
 
 /// A conversation, without its messages.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ConversationRow {
     /// The id that `--resume` takes.
     pub id: String,
@@ -44,7 +45,7 @@ impl From<&ConversationRecord> for ConversationRow {
 }
 
 /// `agent --json`, `spawn --json`, and `run --json` of a skill that an agent follows.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct AnswerDocument<'a> {
     /// Its id, for `chat --resume`.
     pub session: &'a str,
@@ -55,7 +56,7 @@ pub struct AnswerDocument<'a> {
 }
 
 /// Tokens of a turn.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct UsageRow {
     /// Tokens of all requests.
     pub input_tokens: u64,

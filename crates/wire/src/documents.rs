@@ -2,13 +2,17 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{list::DiagnosticRow, permission::CommandRow};
+use crate::{
+    list::{DiagnosticRow, ListCounts},
+    permission::CommandRow,
+};
 
 /// `validate --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ValidateDocument<'a> {
     /// One row for each skill.
     pub skills: Vec<Validated<'a>>,
@@ -18,7 +22,7 @@ pub struct ValidateDocument<'a> {
 }
 
 /// The result for one skill.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Validated<'a> {
     /// Path of the skill's folder.
     pub path: String,
@@ -31,7 +35,7 @@ pub struct Validated<'a> {
 }
 
 /// `prompt --format json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct PromptDocument<'a> {
     /// The skills that fit.
     pub skills: Vec<PromptSkill<'a>>,
@@ -47,7 +51,7 @@ pub struct PromptDocument<'a> {
 }
 
 /// A skill as a model sees it.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct PromptSkill<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -58,7 +62,7 @@ pub struct PromptSkill<'a> {
 }
 
 /// `show --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ShowDocument {
     /// Name of the skill.
     pub name: String,
@@ -75,7 +79,7 @@ pub struct ShowDocument {
 }
 
 /// `read --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ReadDocument<'a> {
     /// Name of the skill.
     pub name: String,
@@ -90,14 +94,14 @@ pub struct ReadDocument<'a> {
 }
 
 /// `doctor --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Doctor {
     /// All checks, in order.
     pub checks: Vec<Check>,
 }
 
 /// The result of one check.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Check {
     /// The subject of the check.
     pub name: String,
@@ -110,7 +114,7 @@ pub struct Check {
 }
 
 /// `metier --json`: the roots of skills.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct RootRow {
     /// The source of its skills.
     pub source: &'static str,
@@ -124,8 +128,62 @@ pub struct RootRow {
     pub ready: usize,
 }
 
+/// `metier --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct OverviewDocument<'a> {
+    /// The roots of skills.
+    pub roots: Vec<RootRow>,
+    /// How many skills have each status.
+    pub counts: ListCounts,
+    /// What to type next.
+    pub next: Vec<NextRow<'a>>,
+}
+
+/// Something to type next.
+#[derive(Serialize, JsonSchema)]
+pub struct NextRow<'a> {
+    /// The command.
+    pub command: String,
+    /// The reason for it.
+    pub why: &'a str,
+}
+
+/// `new --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct NewDocument<'a> {
+    /// Name of the skill.
+    pub name: &'a str,
+    /// Path of its folder.
+    pub path: String,
+    /// What it contributes.
+    #[serde(rename = "type")]
+    pub kind: &'a str,
+    /// What runs its code.
+    pub backend: Option<&'a str>,
+    /// What the code is written in.
+    pub language: Option<&'a str>,
+    /// The files that were written.
+    pub files: Vec<&'a str>,
+}
+
+/// `schema --json`: the names of all schemas.
+#[derive(Serialize, JsonSchema)]
+pub struct SchemasDocument {
+    /// One row for each schema.
+    pub schemas: Vec<SchemaRow>,
+}
+
+/// A schema that can be printed.
+#[derive(Serialize, JsonSchema)]
+pub struct SchemaRow {
+    /// Its name: the NAME of `metier schema NAME`.
+    pub name: &'static str,
+    /// What has this form.
+    pub about: &'static str,
+}
+
 /// `trust --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct TrustDocument {
     /// The result: `trusted`, `revoked`, `unchanged`, `listed`.
     pub action: &'static str,
@@ -137,7 +195,7 @@ pub struct TrustDocument {
 }
 
 /// A folder that the user trusts.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct TrustRow {
     /// Path of the folder.
     pub folder: String,
@@ -146,7 +204,7 @@ pub struct TrustRow {
 }
 
 /// `config --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ConfigDocument {
     /// The values of the configuration.
     pub values: Vec<ConfigValue>,
@@ -155,7 +213,7 @@ pub struct ConfigDocument {
 }
 
 /// One value of the configuration.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ConfigValue {
     /// Key of the value.
     pub key: String,
@@ -173,15 +231,26 @@ pub struct ConfigValue {
     pub has_effect: bool,
 }
 
+/// `config KEY VALUE --json`.
+#[derive(Serialize, JsonSchema)]
+pub struct ConfigChangeDocument {
+    /// Key that was changed.
+    pub key: String,
+    /// The value before, as TOML.
+    pub old: Option<String>,
+    /// Path of the file that was written.
+    pub path: String,
+}
+
 /// An error, for every command.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ErrorDocument<'a> {
     /// The error, with its hint.
     pub error: ErrorBody<'a>,
 }
 
 /// The error, and what to type next.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ErrorBody<'a> {
     /// A stable code.
     pub code: &'a str,

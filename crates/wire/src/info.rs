@@ -9,12 +9,13 @@ use metier_catalog::{CatalogEntry, FileEntry};
 use metier_model::{HookPhase, SkillManifest, hooks::SkillHooks};
 use metier_runtime::{Inventory, InventorySkill};
 use metier_scan::ScanReport;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     json::{self, JsonObject},
-    list::{DiagnosticRow, SkillRow},
+    list::{DiagnosticRow, SkillRow, SkillShape},
     manifest,
     permission::PermissionRow,
     scan::{FindingRow, UnreadRow},
@@ -27,7 +28,7 @@ pub struct InfoDocument<'a> {
 }
 
 /// The fields of `info` that the list does not have.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct InfoRest<'a> {
     manifest: Option<Value>,
     without_effect: Vec<&'static str>,
@@ -43,8 +44,18 @@ struct InfoRest<'a> {
     diagnostics: Vec<DiagnosticRow<'a>>,
 }
 
+/// What [`InfoDocument`] writes.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is written field by field")]
+pub(crate) struct InfoShape {
+    #[serde(flatten)]
+    row: SkillShape,
+    #[serde(flatten)]
+    rest: InfoRest<'static>,
+}
+
 /// A hook of a skill that was written for another program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HookRow {
     /// `openclaw` or `claude`.
     pub kind: &'static str,
@@ -90,14 +101,14 @@ impl HookRow {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct StateRow {
     state: String,
     since: String,
     detail: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FileRow<'a> {
     path: Cow<'a, str>,
     size: u64,

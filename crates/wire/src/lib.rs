@@ -14,6 +14,8 @@
 #![cfg_attr(not(test), warn(clippy::disallowed_methods))]
 
 mod baseline;
+#[cfg(feature = "run")]
+mod check;
 mod compose;
 mod conversation;
 mod documents;
@@ -28,19 +30,26 @@ mod list;
 #[cfg(feature = "run")]
 mod live;
 mod manifest;
+mod package;
 mod permission;
+#[cfg(feature = "hub")]
+mod registry;
 mod scan;
+#[cfg(feature = "run")]
+mod schema;
 mod select;
 #[cfg(feature = "hub")]
 mod upkeep;
 
 pub use baseline::Baseline;
+#[cfg(feature = "run")]
+pub use check::{CheckDocument, CheckRow, CheckSummary};
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
 pub use conversation::{AnswerDocument, ConversationRow, ConversationsDocument, UsageRow};
 pub use documents::{
-    Check, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument, PromptDocument,
-    PromptSkill, ReadDocument, RootRow, ShowDocument, TrustDocument, TrustRow, ValidateDocument,
-    Validated,
+    Check, ConfigChangeDocument, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument,
+    NewDocument, NextRow, OverviewDocument, PromptDocument, PromptSkill, ReadDocument, RootRow,
+    SchemaRow, SchemasDocument, ShowDocument, TrustDocument, TrustRow, ValidateDocument, Validated,
 };
 #[cfg(feature = "agent")]
 pub use event::event_document;
@@ -54,11 +63,18 @@ pub use list::{DiagnosticRow, ListCounts, ListDocument, ReasonRow};
 #[cfg(feature = "run")]
 pub use live::{CallDocument, TestDocument, TestRow, ToolRow, ToolsDocument};
 pub use manifest::{to_json as manifest, without_effect};
+pub use package::{KeyDocument, PackDocument, PackedFileRow, SignatureDocument};
 pub use permission::{
     AnswerRow, AnswersDocument, CommandRow, DepsDocument, ExecDocument, InstallerRow, LogDocument,
     PermissionRow, ReceiptRow, SkillPermissions,
 };
+#[cfg(feature = "hub")]
+pub use registry::{
+    LoginDocument, PublishDocument, PublishedFinding, SearchDocument, SearchRow, YankDocument,
+};
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
+#[cfg(feature = "run")]
+pub use schema::{NamedSchema, schemas};
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
     SelectDocument, SignalRow, WhyDocument,

@@ -10,6 +10,7 @@ use metier_catalog::CatalogEntry;
 use metier_model::Diagnostic;
 use metier_policy::Reason;
 use metier_runtime::{Inventory, InventorySkill};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::json::{self, JsonObject, key};
@@ -167,6 +168,60 @@ impl<'a> SkillRow<'a> {
     }
 }
 
+/// What [`ListDocument`] writes.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is written field by field")]
+pub(crate) struct ListShape {
+    /// One row for each skill.
+    skills: Vec<SkillShape>,
+    /// What is wrong with skills and folders.
+    diagnostics: Vec<DiagnosticRow<'static>>,
+    /// How many skills have each status.
+    counts: ListCounts,
+}
+
+/// What [`SkillRow`] writes.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is written field by field")]
+pub(crate) struct SkillShape {
+    /// Name of the skill.
+    name: String,
+    /// Description of the skill; empty if it can't be read.
+    description: String,
+    /// Where it comes from: `user`, `project` and so on.
+    source: String,
+    /// The agent whose folder it is in.
+    agent: Option<String>,
+    /// Path of the skill's folder.
+    path: String,
+    /// Digest of its files, if it is known.
+    digest: Option<String>,
+    /// Whether it can be used.
+    status: String,
+    /// Why it can't be used.
+    reasons: Vec<ReasonRow<'static>>,
+    /// Version of the skill.
+    version: Option<String>,
+    /// An emoji for lists.
+    emoji: Option<String>,
+    /// What it contributes.
+    types: Vec<String>,
+    /// What runs its code.
+    backend: Option<String>,
+    /// Whether users can invoke it by name.
+    user_invocable: bool,
+    /// Whether a model can choose it.
+    model_invocable: bool,
+    /// Path of the skill that shadows it.
+    shadowed_by: Option<String>,
+    /// The verdict of the scanner; `unknown` if these bytes were not scanned.
+    scan: String,
+    /// Number of warnings about it.
+    warnings: usize,
+    /// Whether it was selected by name.
+    selected: bool,
+}
+
 /// Checking that a path is text is much faster than making it text, and nearly every path is.
 fn shown(path: &Path) -> Cow<'_, str> {
     path.to_str()
@@ -174,7 +229,7 @@ fn shown(path: &Path) -> Cow<'_, str> {
 }
 
 /// Why a skill can't be used.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ReasonRow<'a> {
     kind: &'static str,
     name: &'a str,
@@ -203,15 +258,15 @@ impl<'a> ReasonRow<'a> {
 }
 
 /// A problem with a file.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct DiagnosticRow<'a> {
-    severity: &'static str,
-    code: &'static str,
-    message: &'a str,
-    path: Cow<'a, str>,
-    line: Option<u32>,
-    column: Option<u32>,
-    hint: Option<&'a str>,
+    pub(crate) severity: &'static str,
+    pub(crate) code: &'static str,
+    pub(crate) message: &'a str,
+    pub(crate) path: Cow<'a, str>,
+    pub(crate) line: Option<u32>,
+    pub(crate) column: Option<u32>,
+    pub(crate) hint: Option<&'a str>,
 }
 
 impl<'a> DiagnosticRow<'a> {
@@ -251,7 +306,7 @@ impl<'a> DiagnosticRow<'a> {
 }
 
 /// How many skills have each status.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ListCounts {
     ready: usize,
     not_ready: usize,

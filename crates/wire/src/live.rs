@@ -1,20 +1,22 @@
 //! Tools of active skills, and what came of calling one.
 
+use metier::TestResult;
 use metier_runtime::live::{Called, Tool};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::permission::{ReceiptRow, is_none_left_out};
 
 /// `tools --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ToolsDocument {
     /// Tools that skills contribute.
     pub tools: Vec<ToolRow>,
 }
 
 /// A tool of a skill.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ToolRow {
     /// Its name for a model.
     pub name: String,
@@ -41,7 +43,7 @@ impl From<Tool> for ToolRow {
 }
 
 /// `call --json`, and `run --json` of a workflow.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct CallDocument {
     /// The output of the tool.
     pub output: Value,
@@ -66,7 +68,7 @@ impl From<&Called> for CallDocument {
 }
 
 /// `test --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct TestDocument {
     /// Every test, in order.
     pub tests: Vec<TestRow>,
@@ -77,7 +79,7 @@ pub struct TestDocument {
 }
 
 /// A test of a skill.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct TestRow {
     /// Name of the skill.
     pub skill: String,
@@ -91,4 +93,17 @@ pub struct TestRow {
     pub passed: bool,
     /// Why the test failed.
     pub message: Option<String>,
+}
+
+impl From<TestResult> for TestRow {
+    fn from(result: TestResult) -> Self {
+        Self {
+            skill: result.skill,
+            file: result.file,
+            line: result.line,
+            name: result.name,
+            passed: result.failure.is_none(),
+            message: result.failure,
+        }
+    }
 }

@@ -2,10 +2,11 @@
 
 use metier_runtime::render::RanCommand;
 use metier_store::{Approval, Receipt, ReceiptPart};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A permission of a skill, in `info --json` and `permissions NAME --json`.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct PermissionRow {
     /// The permission with its scope.
     pub permission: String,
@@ -16,7 +17,7 @@ pub struct PermissionRow {
 }
 
 /// `permissions NAME --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct SkillPermissions<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -29,14 +30,14 @@ pub struct SkillPermissions<'a> {
 }
 
 /// `permissions --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct AnswersDocument {
     /// Every answer that is remembered.
     pub approvals: Vec<AnswerRow>,
 }
 
 /// A decision of the user about one permission.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct AnswerRow {
     /// Name of the skill.
     pub skill: String,
@@ -69,7 +70,7 @@ impl From<Approval> for AnswerRow {
 }
 
 /// `log --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct LogDocument {
     /// The receipts, newest first.
     pub receipts: Vec<ReceiptRow>,
@@ -78,7 +79,7 @@ pub struct LogDocument {
 }
 
 /// A record of one act.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct ReceiptRow {
     /// Its number and the beginning of its hash.
     pub id: String,
@@ -144,7 +145,7 @@ impl From<&Receipt> for ReceiptRow {
 }
 
 /// `exec --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ExecDocument<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -179,7 +180,7 @@ pub(crate) fn is_none_left_out(count: &u64) -> bool {
 }
 
 /// `deps --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct DepsDocument<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -190,7 +191,7 @@ pub struct DepsDocument<'a> {
 }
 
 /// A way to install a program.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct InstallerRow {
     /// Its id within the manifest.
     pub id: String,
@@ -201,7 +202,7 @@ pub struct InstallerRow {
 }
 
 /// A command that ran while a skill was rendered, in `show --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct CommandRow {
     /// As its author wrote it.
     pub command: String,

@@ -2,18 +2,19 @@
 
 use metier_model::text::visible;
 use metier_scan::{Capabilities, Finding, FindingSeverity, ScanReport, Unread, builtin_rules};
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// `scan --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ScanDocument {
     /// One row for each skill.
     pub skills: Vec<ScannedRow>,
 }
 
 /// A skill that was scanned.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ScannedRow {
     /// Path of the skill's folder.
     pub path: String,
@@ -47,7 +48,7 @@ pub struct ScannedRow {
 }
 
 /// The capabilities that a skill uses.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct Observed {
     hosts: Vec<String>,
     programs: Vec<String>,
@@ -74,7 +75,7 @@ impl Observed {
 }
 
 /// A finding of the scanner.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct FindingRow {
     rule: String,
     category: &'static str,
@@ -90,7 +91,7 @@ pub struct FindingRow {
     fingerprint: String,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct StepRow {
     file: String,
     line: u32,
@@ -127,7 +128,7 @@ impl FindingRow {
 }
 
 /// A file that was not read.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct UnreadRow {
     file: String,
     why: String,
@@ -145,7 +146,7 @@ impl UnreadRow {
 }
 
 /// That the user takes the skill as it is.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct AcceptanceRow {
     /// The reason that the user gave.
     pub reason: Option<String>,
@@ -232,7 +233,8 @@ pub fn sarif(document: &ScanDocument, version: &str) -> Value {
     })
 }
 
-fn location(folder: &str, file: &str, line: u32, column: u32) -> Value {
+/// A place in a file; without a line, the file.
+pub(crate) fn location(folder: &str, file: &str, line: u32, column: u32) -> Value {
     let whole = if file.is_empty() {
         folder.to_owned()
     } else {
@@ -266,7 +268,8 @@ const fn level(severity: FindingSeverity) -> &'static str {
     }
 }
 
-fn word_level(word: &str) -> &'static str {
+/// The level of a severity in SARIF.
+pub(crate) fn word_level(word: &str) -> &'static str {
     word.parse().map_or("none", level)
 }
 

@@ -9,10 +9,11 @@ use metier_select::{
     languages::DetectedProject,
     rules::{Coding, CodingEvidence, Incomplete},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `select --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct SelectDocument<'a> {
     /// The skills that fit: those that are required, then best first.
     pub picks: Vec<PickRow<'a>>,
@@ -35,7 +36,7 @@ pub struct SelectDocument<'a> {
 }
 
 /// A skill that fits.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct PickRow<'a> {
     /// Name of the skill.
     pub name: String,
@@ -52,7 +53,7 @@ pub struct PickRow<'a> {
 }
 
 /// How it is known whether a task is coding.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct CodingRow<'a> {
     /// How sure it is, between 0 (certainly not) and 1.
     pub score: f64,
@@ -61,7 +62,7 @@ pub struct CodingRow<'a> {
 }
 
 /// Evidence about whether a task is coding.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct EvidenceRow<'a> {
     /// The kind of match.
     pub sign: &'static str,
@@ -72,7 +73,7 @@ pub struct EvidenceRow<'a> {
 }
 
 /// Why a request can't be met.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct LackRow<'a> {
     /// A stable code.
     pub code: &'static str,
@@ -85,7 +86,7 @@ pub struct LackRow<'a> {
 }
 
 /// A skill that was named and can't be picked.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct RefusedRow<'a> {
     /// Name of the skill.
     pub name: String,
@@ -94,7 +95,7 @@ pub struct RefusedRow<'a> {
 }
 
 /// A signal that matched a skill.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct SignalRow<'a> {
     /// The kind of match.
     pub signal: &'static str,
@@ -105,7 +106,7 @@ pub struct SignalRow<'a> {
 }
 
 /// Facts about a project.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct ProjectRow<'a> {
     /// Number of files that were seen.
     pub files: usize,
@@ -118,7 +119,7 @@ pub struct ProjectRow<'a> {
 }
 
 /// `why --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct WhyDocument<'a> {
     /// The skills: those that were picked first.
     pub skills: Vec<AccountRow<'a>>,
@@ -137,7 +138,7 @@ pub struct WhyDocument<'a> {
 }
 
 /// Why a skill was picked, or was not.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct AccountRow<'a> {
     /// Name of the skill.
     pub name: String,
@@ -160,7 +161,7 @@ pub struct AccountRow<'a> {
 }
 
 /// A trigger that did not match.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct MissRow<'a> {
     /// The kind of trigger.
     pub signal: &'static str,
@@ -169,7 +170,7 @@ pub struct MissRow<'a> {
 }
 
 /// Something that keeps a skill from being picked.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct GateRow<'a> {
     /// A stable code: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,

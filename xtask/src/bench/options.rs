@@ -19,6 +19,8 @@ pub(super) enum BenchPart {
     Mcp,
     /// Sessions with a model that costs nothing.
     Agent,
+    /// Installing from a registry.
+    Hub,
 }
 
 /// What to measure, and how long.
@@ -59,6 +61,7 @@ impl BenchOptions {
                 "host" => options.part = BenchPart::Host,
                 "mcp" => options.part = BenchPart::Mcp,
                 "agent" => options.part = BenchPart::Agent,
+                "hub" => options.part = BenchPart::Hub,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -70,7 +73,7 @@ impl BenchOptions {
         let usual: &[usize] = match (options.part, options.quick) {
             (BenchPart::Scan, true) => &[100],
             (BenchPart::Scan, false) => &[500],
-            (BenchPart::Render | BenchPart::Host | BenchPart::Agent, _) => &[],
+            (BenchPart::Render | BenchPart::Host | BenchPart::Agent | BenchPart::Hub, _) => &[],
             (BenchPart::Mcp, true) => &[52],
             (BenchPart::Mcp, false) => &[52, 10_000],
             (BenchPart::Catalog, true) => &[52, 1_000],

@@ -6,7 +6,7 @@ use metier::{
     configuration::{ConfigChange, ConfigLine, ConfigProblem, reference_markdown},
     text::shell_word,
 };
-use metier_wire::{ConfigDocument, ConfigValue};
+use metier_wire::{ConfigChangeDocument, ConfigDocument, ConfigValue};
 use serde_json::json;
 
 use crate::{
@@ -182,8 +182,11 @@ fn row(value: ConfigLine) -> ConfigValue {
 fn changed(session: &CliRun, key: &str, change: &ConfigChange) -> Result<(), Failure> {
     let (output, file) = (&session.output, &change.file);
     if output.is_json() {
-        output
-            .document(&json!({ "key": key, "old": change.old, "path": file.to_string_lossy() }))?;
+        output.document(&ConfigChangeDocument {
+            key: key.to_owned(),
+            old: change.old.clone(),
+            path: file.to_string_lossy().into_owned(),
+        })?;
         return Ok(());
     }
     output.note(&format!("wrote {}", file.display()));

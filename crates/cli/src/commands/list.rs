@@ -14,7 +14,7 @@ use metier::{
 use metier_wire::ListDocument;
 use unicode_width::UnicodeWidthStr;
 
-use super::causes::untrusted_root;
+use super::{causes::untrusted_root, search};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
@@ -47,6 +47,9 @@ pub(crate) struct ListArgs {
     /// Scan the skills first; otherwise the last verdict is shown
     #[arg(long)]
     scan: bool,
+    /// List the skills of registries instead
+    #[arg(long, conflicts_with_all = ["agent", "source", "ready", "status", "all", "scan", "words"])]
+    available: bool,
 }
 
 fn sources() -> impl TypedValueParser<Value = Source> {
@@ -64,6 +67,9 @@ fn statuses() -> impl TypedValueParser<Value = Status> {
 }
 
 pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
+    if args.available {
+        return search::available(session);
+    }
     let agent = args.agent.as_deref().map(agent).transpose()?;
     // The process ends with the command: freeing ten thousand skills one by one only takes time.
     let mut skills = ManuallyDrop::new(match args.scan {
@@ -122,7 +128,7 @@ fn is_wanted(
 }
 
 /// Whether all words are in the name or the description of a skill.
-fn has_words(entry: &CatalogEntry, words: &[String]) -> bool {
+pub(super) fn has_words(entry: &CatalogEntry, words: &[String]) -> bool {
     if words.is_empty() {
         return true;
     }

@@ -4,6 +4,7 @@ pub(crate) mod agent;
 pub(crate) mod call;
 mod causes;
 pub(crate) mod chat;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod compose;
 pub(crate) mod config;
@@ -13,23 +14,30 @@ pub(crate) mod enable;
 pub(crate) mod exec;
 pub(crate) mod info;
 pub(crate) mod install;
+pub(crate) mod keygen;
 pub(crate) mod list;
 pub(crate) mod log;
+pub(crate) mod login;
 pub(crate) mod man;
 pub(crate) mod mcp;
 pub(crate) mod new;
 pub(crate) mod outdated;
 mod overview;
+pub(crate) mod pack;
 pub(crate) mod permissions;
 pub(crate) mod profile;
 pub(crate) mod prompt;
+pub(crate) mod publish;
 pub(crate) mod read;
 pub(crate) mod remove;
 pub(crate) mod rollback;
 pub(crate) mod run;
 pub(crate) mod scan;
+pub(crate) mod schema;
+pub(crate) mod search;
 pub(crate) mod select;
 pub(crate) mod show;
+pub(crate) mod sign;
 pub(crate) mod spawn;
 pub(crate) mod sync;
 pub(crate) mod test;
@@ -39,7 +47,9 @@ pub(crate) mod undo;
 pub(crate) mod update;
 pub(crate) mod validate;
 pub(crate) mod verify;
+pub(crate) mod verify_signature;
 pub(crate) mod why;
+pub(crate) mod yank;
 
 use std::process::ExitCode;
 
@@ -65,6 +75,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Show(args)) => show::run(&open()?, args),
         Some(CliCommand::Read(args)) => read::run(&open()?, args),
         Some(CliCommand::Scan(args)) => scan::run(&open()?, args),
+        Some(CliCommand::Check(args)) => check::run(&open()?, args),
         Some(CliCommand::Select(args)) => select::run(&open()?, args),
         Some(CliCommand::Why(args)) => why::run(&open()?, args),
         Some(CliCommand::Compose(args)) => compose::run(&open()?, args),
@@ -92,10 +103,19 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Verify(args)) => verify::run(&open()?, args),
         Some(CliCommand::Permissions(args)) => permissions::run(&open()?, args),
         Some(CliCommand::Log(args)) => log::run(&open()?, args),
+        Some(CliCommand::Search(args)) => search::run(&open()?, args),
+        Some(CliCommand::Publish(args)) => publish::run(&open()?, args),
+        Some(CliCommand::Login(args)) => login::run(&open()?, args),
+        Some(CliCommand::Yank(args)) => yank::run(&open()?, args),
         Some(CliCommand::New(args)) => new::run(args, machine, output),
+        Some(CliCommand::Pack(args)) => pack::run(&open()?, args),
+        Some(CliCommand::Keygen(args)) => keygen::run(&open()?, args),
+        Some(CliCommand::Sign(args)) => sign::run(&open()?, args),
+        Some(CliCommand::VerifySignature(args)) => verify_signature::run(&open()?, args),
         Some(CliCommand::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
         Some(CliCommand::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(CliCommand::Config(args)) => config::run(&open_anyway()?, args),
+        Some(CliCommand::Schema(args)) => schema::run(args, output),
         Some(CliCommand::Completions(args)) => completions::run(args, output),
         Some(CliCommand::Man(args)) => man::run(args, output),
     }?;

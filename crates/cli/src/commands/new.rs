@@ -11,7 +11,7 @@ use metier::{
     skill::{MAX_NAME, SkillName, SkillType, Source, conforming, departures},
     text::shell_word,
 };
-use serde_json::json;
+use metier_wire::NewDocument;
 
 use crate::{
     failure::{Exit, Failure},
@@ -231,14 +231,14 @@ fn report(
 ) -> Result<(), Failure> {
     if output.is_json() {
         let paths: Vec<&str> = files.iter().map(|file| file.path).collect();
-        return output.document(&json!({
-            "name": wish.name,
-            "path": folder.to_string_lossy(),
-            "type": wish.kind.as_str(),
-            "backend": wish.backend(),
-            "language": wish.language.map(Language::as_str),
-            "files": paths,
-        }));
+        return output.document(&NewDocument {
+            name: wish.name,
+            path: folder.to_string_lossy().into_owned(),
+            kind: wish.kind.as_str(),
+            backend: wish.backend(),
+            language: wish.language.map(Language::as_str),
+            files: paths,
+        });
     }
     let shown = folder.strip_prefix(&machine.work).unwrap_or(folder);
     let shown = shown.to_string_lossy();

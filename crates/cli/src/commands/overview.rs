@@ -6,8 +6,7 @@ use metier::{
     skill::{DiagnosticCode, DiagnosticSeverity, Inventory, ReasonKind, Source, Status},
     text::shell_word,
 };
-use metier_wire::{ListCounts, RootRow};
-use serde_json::json;
+use metier_wire::{ListCounts, NextRow, OverviewDocument, RootRow};
 
 use crate::{
     cli_run::CliRun,
@@ -29,7 +28,11 @@ pub(crate) fn run(session: &CliRun) -> Result<Exit, Failure> {
     let inventory = skills.inventory();
     let rows = rows(inventory);
     if session.output.is_json() {
-        session.output.document(&json!({ "roots": rows, "counts": ListCounts::from(inventory.counts()), "next": next_documents(inventory) }))?;
+        session.output.document(&OverviewDocument {
+            roots: rows,
+            counts: ListCounts::from(inventory.counts()),
+            next: next_rows(inventory),
+        })?;
         return Ok(Exit::Ok);
     }
     let mut out = headline(session, inventory);
@@ -199,9 +202,9 @@ fn troubles(session: &CliRun, inventory: &Inventory) -> String {
     out
 }
 
-fn next_documents(inventory: &Inventory) -> Vec<serde_json::Value> {
+fn next_rows(inventory: &Inventory) -> Vec<NextRow<'static>> {
     let next = next(inventory).into_iter();
-    next.map(|(command, why)| json!({ "command": command, "why": why }))
+    next.map(|(command, why)| NextRow { command, why })
         .collect()
 }
 

@@ -1,6 +1,6 @@
 //! `metier scan`
 
-mod page;
+pub(super) mod page;
 
 use std::{
     fs,

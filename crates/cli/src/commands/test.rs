@@ -1,6 +1,5 @@
 //! `metier test`
 
-use metier::TestResult;
 use metier_wire::{TestDocument, TestRow};
 
 use crate::{
@@ -26,7 +25,7 @@ pub(crate) fn run(session: &CliRun, args: &Args) -> Result<Exit, Failure> {
     let output = &session.output;
     let (mut rows, mut written) = (Vec::new(), Ok(()));
     session.test(&args.path, &mut |result| {
-        let row = row(result);
+        let row = TestRow::from(result);
         if written.is_ok() && !output.is_json() {
             written = show(&row, output);
         }
@@ -60,18 +59,8 @@ pub(crate) fn run(session: &CliRun, args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(failed > 0))
 }
 
-fn row(result: TestResult) -> TestRow {
-    TestRow {
-        skill: result.skill,
-        file: result.file,
-        line: result.line,
-        name: result.name,
-        passed: result.failure.is_none(),
-        message: result.failure,
-    }
-}
-
-fn show(row: &TestRow, output: &Output) -> Result<(), Failure> {
+/// Prints the result of a test.
+pub(super) fn show(row: &TestRow, output: &Output) -> Result<(), Failure> {
     let place = match row.line {
         Some(line) => format!("{}:{line}", row.file),
         None => row.file.clone(),

@@ -65,6 +65,7 @@ mod protected_names;
 mod real_model;
 mod receipts;
 mod refusals;
+mod registry;
 mod scopes;
 mod screening;
 mod second_look;

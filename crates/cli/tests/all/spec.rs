@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use crate::registry;
+
 #[test]
 fn the_specifications_hold() {
     let program = Path::new(env!("CARGO_BIN_EXE_metier"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
-    metier_testkit::spec::run_dir(program, &folder);
+    metier_testkit::spec::run_dir_with(program, &folder, &[("registry", registry::start)]);
 }
 
 /// `docs/config.md` is what the program says about its settings.

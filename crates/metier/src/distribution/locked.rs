@@ -84,7 +84,7 @@ impl Workspace {
             return Ok(tree);
         }
         let source = self.locked_source(locked)?;
-        let tree = self.with_source(&source, |opened| {
+        let from_source = || self.with_source(&source, |opened| {
             let offers = opened.offers();
             let offer = match offers {
                 [only] => Some(only),
@@ -102,7 +102,11 @@ impl Workspace {
                 .read(offer)
                 .map_err(|error| not_fetched(&error))?
                 .tree)
-        })?;
+        });
+        let tree = match SkillSource::parse(&source) {
+            Ok(SkillSource::Registry { name, .. }) => self.locked_from_registry(&name, locked)?,
+            _ => from_source()?,
+        };
         match tree.digest() == locked.tree {
             true => Ok(tree),
             false => {

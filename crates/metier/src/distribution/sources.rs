@@ -80,6 +80,8 @@ impl Workspace {
             skills: Vec::new(),
             left_out: Vec::new(),
         };
+        let (named, requests) = self.from_registries(requests, options.scope)?;
+        all.skills.extend(named);
         for request in requests {
             let fetched = self.fetch_skills(request, options.scope, choose)?;
             all.skills.extend(fetched.skills);

@@ -441,8 +441,8 @@ fn example(field: &str) -> &'static str {
     }
 }
 
-/// Every known key, for "did you mean".
-const KNOWN_FIELDS: &[&str] = &[
+/// Every field that a parser of this folder takes, in its usual spelling.
+pub const KNOWN_FIELDS: &[&str] = &[
     "name",
     "description",
     "license",

@@ -5,24 +5,29 @@ use std::io::Read;
 use metier_model::text::visible;
 use tar::{Archive, Entry, EntryType};
 
-use super::{ArchiveError, Budget};
+use super::{ArchiveError, Budget, PackageEntries};
 use crate::{path::PackagePath, tree::PackageFile};
 
 /// The largest extended header.
 const MAX_EXTENDED: u64 = 64 << 10;
 const BLOCK: usize = 512;
 
-pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<PackageFile>, ArchiveError> {
+pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<PackageEntries, ArchiveError> {
     let mut archive = Archive::new(bytes);
     let entries = archive.entries().map_err(damaged)?.raw(true);
-    let mut files = Vec::new();
+    let mut found = PackageEntries::default();
     let mut long_path: Option<Vec<u8>> = None;
     let mut end = 0;
     for entry in entries {
         budget.entry()?;
         let mut entry = entry.map_err(damaged)?;
         end = end_of(&entry);
-        match entry.header().entry_type() {
+        check_header(entry.header().as_bytes())?;
+        let kind = entry.header().entry_type();
+        if long_path.is_some() && matches!(kind, EntryType::XGlobalHeader | EntryType::XHeader) {
+            return Err(ambiguous("an extended header belongs to no entry"));
+        }
+        match kind {
             EntryType::XGlobalHeader => {
                 let records = extended(&mut entry)?;
                 if records.iter().any(|(key, _)| key != "comment") {
@@ -36,7 +41,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<PackageFile>
             _ => {
                 let path = long_path.take().filter(|path| !path.is_empty());
                 let path = path.unwrap_or_else(|| entry.path_bytes().into_owned());
-                files.extend(read_entry(&mut entry, &path, budget)?);
+                read_entry(&mut entry, &path, budget, &mut found)?;
             }
         }
     }
@@ -44,7 +49,7 @@ pub(super) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Vec<PackageFile>
         return Err(ambiguous("an extended header belongs to no entry"));
     }
     match bytes.get(end..) {
-        Some(rest) if rest.len() >= 2 * BLOCK && rest.iter().all(|&byte| byte == 0) => Ok(files),
+        Some(rest) if rest.len() >= 2 * BLOCK && rest.iter().all(|&byte| byte == 0) => Ok(found),
         Some(rest) if rest.iter().all(|&byte| byte == 0) => {
             Err(ArchiveError::Damaged("its end is missing".to_owned()))
         }
@@ -63,12 +68,32 @@ fn end_of(entry: &Entry<'_, &[u8]>) -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// The file of an entry; `None` for a folder.
+/// Refuses headers whose fields tools read differently: the size must be octal, and what follows the fields of other formats than POSIX must be
+/// empty, because some tools read a part of the name there.
+fn check_header(header: &[u8; BLOCK]) -> Result<(), ArchiveError> {
+    let size = &header[124..136];
+    let digits = size.trim_ascii_start();
+    let end = digits.iter().position(|byte| !(b'0'..=b'7').contains(byte));
+    let (digits, rest) = digits.split_at(end.unwrap_or(digits.len()));
+    if digits.is_empty() || rest.iter().any(|byte| !matches!(byte, 0 | b' ')) {
+        return Err(ambiguous("a size is not an octal number"));
+    }
+    let is_posix = header[257..263] == *b"ustar\0";
+    if !is_posix && header[345..500].iter().any(|&byte| byte != 0) {
+        return Err(ambiguous(
+            "a header contains fields that only some tools read",
+        ));
+    }
+    Ok(())
+}
+
+/// Adds the file or the folder of an entry.
 fn read_entry(
     entry: &mut Entry<'_, &[u8]>,
     path: &[u8],
     budget: &mut Budget,
-) -> Result<Option<PackageFile>, ArchiveError> {
+    found: &mut PackageEntries,
+) -> Result<(), ArchiveError> {
     let shown = || visible(&String::from_utf8_lossy(path)).into_owned();
     let special = |kind| {
         Err(ArchiveError::Special {
@@ -81,16 +106,17 @@ fn read_entry(
         EntryType::Regular if !path.ends_with(b"/") => {
             let path = PackagePath::new(path.strip_prefix(b"./").unwrap_or(path))?;
             let bytes = budget.read(path.as_str(), announced, entry)?;
-            Ok(Some(PackageFile { path, bytes }))
+            found.files.push(PackageFile { path, bytes });
+            Ok(())
         }
         EntryType::Directory => {
             let folder = path.strip_suffix(b"/").unwrap_or(path);
             let folder = folder.strip_prefix(b"./").unwrap_or(folder);
             if folder != b"." {
-                PackagePath::new(folder)?;
+                found.folders.push(PackagePath::new(folder)?);
             }
             match announced {
-                0 => Ok(None),
+                0 => Ok(()),
                 _ => Err(ambiguous(&format!("the folder `{}` has content", shown()))),
             }
         }
@@ -123,7 +149,11 @@ fn extended(entry: &mut Entry<'_, &[u8]>) -> Result<Vec<(String, Vec<u8>)>, Arch
 
 fn next_record(rest: &mut &[u8]) -> Option<(String, Vec<u8>)> {
     let space = rest.iter().position(|&byte| byte == b' ')?;
-    let length: usize = std::str::from_utf8(&rest[..space]).ok()?.parse().ok()?;
+    let digits = &rest[..space];
+    if !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let length: usize = std::str::from_utf8(digits).ok()?.parse().ok()?;
     let (record, after) = rest.split_at_checked(length)?;
     let record = record.get(space + 1..)?.strip_suffix(b"\n")?;
     let equals = record.iter().position(|&byte| byte == b'=')?;
@@ -137,7 +167,7 @@ fn path_in(records: Vec<(String, Vec<u8>)>) -> Result<Option<Vec<u8>>, ArchiveEr
     let mut path = None;
     for (key, value) in records {
         match key.as_str() {
-            "path" if path.is_none() => path = Some(value),
+            "path" if path.is_none() && !value.is_empty() => path = Some(value),
             "mtime" | "atime" | "ctime" | "uid" | "gid" | "uname" | "gname" | "comment" => {}
             key if key.starts_with("LIBARCHIVE.") || key.starts_with("SCHILY.xattr.") => {}
             key => {

@@ -111,6 +111,7 @@ fn packing_is_reproducible() {
     assert_eq!(pack("pdf", &read(&one).unwrap().below("pdf")).unwrap(), one);
 }
 
+// case 23, 34
 #[test]
 fn a_zip_that_leads_out_is_refused() {
     for name in [
@@ -130,6 +131,7 @@ fn a_zip_that_leads_out_is_refused() {
     }
 }
 
+// case 24
 #[test]
 fn a_zip_with_a_link_is_refused() {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -140,6 +142,7 @@ fn a_zip_with_a_link_is_refused() {
     assert_eq!(read(&archive), Err(ArchiveError::Link("up".into())));
 }
 
+// case 28
 #[test]
 fn a_zip_whose_headers_disagree_is_refused() {
     let archive = zip_of(&[("SKILL.md", SKILL), ("safe.sh", b"echo safe")]);
@@ -150,6 +153,7 @@ fn a_zip_whose_headers_disagree_is_refused() {
     }
 }
 
+// case 29, 30
 #[test]
 fn names_that_are_there_twice_are_refused() {
     let archive = zip_of(&[("a.md", b"one"), ("b.md", b"two")]);
@@ -167,6 +171,7 @@ fn names_that_are_there_twice_are_refused() {
     ));
 }
 
+// case 33
 #[test]
 fn encrypted_entries_are_refused() {
     let archive = zip_of(&[("SKILL.md", SKILL)]);
@@ -184,6 +189,7 @@ fn encrypted_entries_are_refused() {
     );
 }
 
+// case 32
 #[test]
 fn data_around_an_archive_is_refused() {
     let zip = zip_of(&[("SKILL.md", SKILL)]);
@@ -206,6 +212,7 @@ fn data_around_an_archive_is_refused() {
     assert_eq!(read(b"%PDF-1.7"), Err(ArchiveError::Unknown));
 }
 
+// case 31
 #[test]
 fn bombs_are_refused() {
     let zeros = vec![0u8; 4 << 20];
@@ -223,6 +230,7 @@ fn bombs_are_refused() {
     assert_eq!(read(&zip_of(&many)), Err(ArchiveError::Bomb));
 }
 
+// case 31
 #[test]
 fn limits_hold() {
     let limits = ArchiveLimits {
@@ -251,6 +259,7 @@ fn limits_hold() {
     ));
 }
 
+// case 23, 25, 26, 35
 #[test]
 fn links_devices_and_extensions_of_tar_are_refused() {
     let cases = [
@@ -279,6 +288,7 @@ fn links_devices_and_extensions_of_tar_are_refused() {
     }
 }
 
+// case 27
 #[test]
 fn extended_headers_set_paths_and_nothing_else() {
     let record = |key: &str, value: &str| {
@@ -317,6 +327,51 @@ fn extended_headers_set_paths_and_nothing_else() {
     }
     let alone = tar_of(&[("pax", EntryType::XHeader, &record("path", "x"))]);
     assert!(read(&alone).is_err());
+}
+
+// case 36
+#[test]
+fn modes_and_owners_are_ignored() {
+    let plain = tar_of(&[("run.sh", EntryType::Regular, b"x")]);
+    let mut header = tar_header("run.sh", EntryType::Regular, 1);
+    header.set_mode(0o6777);
+    header.set_uid(0);
+    header.set_gid(0);
+    header.set_cksum();
+    let mut builder = Builder::new(Vec::new());
+    builder.append(&header, &b"x"[..]).unwrap();
+    let privileged = builder.into_inner().unwrap();
+    assert_ne!(plain, privileged);
+    assert_eq!(read(&plain), read(&privileged));
+    let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+    let options = SimpleFileOptions::default().unix_permissions(0o4777);
+    writer.start_file("run.sh", options).unwrap();
+    writer.write_all(b"x").unwrap();
+    let zip = writer.finish().unwrap().into_inner();
+    assert_eq!(read(&zip), read(&plain));
+}
+
+// case 29, 30
+#[test]
+fn a_folder_with_the_path_of_a_file_is_refused() {
+    let refused = |first: &str, second: &str| {
+        let kind = |name: &str| match name.ends_with('/') {
+            true => EntryType::Directory,
+            false => EntryType::Regular,
+        };
+        let archive = tar_of(&[(first, kind(first), b""), (second, kind(second), b"")]);
+        matches!(
+            read(&archive),
+            Err(ArchiveError::Tree(
+                TreeError::FileAndFolder(_) | TreeError::Collision { .. }
+            ))
+        )
+    };
+    assert!(refused("a", "a/"));
+    assert!(refused("a", "A/"));
+    assert!(refused("a", "a/b/"));
+    assert!(refused("A/", "a/b"));
+    assert!(!refused("a/", "a/b"));
 }
 
 #[test]

@@ -7,7 +7,9 @@
 
 mod archives;
 mod foreign;
+mod hostile;
 mod locks;
+mod packing;
 mod resolution;
 mod signatures;
 mod trees;

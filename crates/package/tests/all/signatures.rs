@@ -1,6 +1,16 @@
 //! Signatures.
 
-use metier_package::{KeyPair, PublicKey, SignatureError, SignedPackage, sign, verify};
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output, Stdio},
+};
+
+use metier_package::{
+    KeyPair, PublicKey, SignatureError, SignedPackage, claimed_key, needs_password, sign, verify,
+    verify_tree,
+};
+use metier_testkit::{needed, needs};
 
 fn package() -> SignedPackage {
     SignedPackage {
@@ -14,7 +24,9 @@ fn package() -> SignedPackage {
 fn a_signature_belongs_to_one_key_one_archive_and_one_package() {
     let keys = KeyPair::generate(None).unwrap();
     let archive = b"the bytes";
-    let signature = sign(&keys.secret_file, None, archive, &package()).unwrap();
+    let (signature, signer) = sign(&keys.secret_file, None, archive, &package()).unwrap();
+    assert_eq!(signer, keys.public);
+    assert_eq!(claimed_key(&signature), Some(signer));
     let check = |bytes: &[u8], package: &SignedPackage, key: &PublicKey| {
         verify(key, &signature, bytes, package)
     };
@@ -39,7 +51,7 @@ fn a_signature_belongs_to_one_key_one_archive_and_one_package() {
 #[test]
 fn the_comment_can_not_be_changed() {
     let keys = KeyPair::generate(None).unwrap();
-    let signature = sign(&keys.secret_file, None, b"x", &package()).unwrap();
+    let (signature, _) = sign(&keys.secret_file, None, b"x", &package()).unwrap();
     let forged = signature.replace("pdf 1.0.0", "pdf 2.0.0");
     assert_ne!(forged, signature);
     let mut newer = package();
@@ -48,6 +60,136 @@ fn the_comment_can_not_be_changed() {
         verify(&keys.public, &forged, b"x", &newer),
         Err(SignatureError::Invalid)
     );
+    assert_eq!(
+        verify_tree(&keys.public, &forged, &newer),
+        Err(SignatureError::Invalid)
+    );
+}
+
+#[test]
+fn a_signature_is_checked_without_the_archive() {
+    let keys = KeyPair::generate(None).unwrap();
+    let (signature, _) = sign(&keys.secret_file, None, b"archive", &package()).unwrap();
+    assert_eq!(verify_tree(&keys.public, &signature, &package()), Ok(()));
+    let mut other = package();
+    other.tree = metier_model::Digest([2; 32]);
+    assert!(matches!(
+        verify_tree(&keys.public, &signature, &other),
+        Err(SignatureError::OtherPackage(_))
+    ));
+    let stranger = KeyPair::generate(None).unwrap();
+    assert_eq!(
+        verify_tree(&stranger.public, &signature, &package()),
+        Err(SignatureError::OtherKey)
+    );
+    // One changed character in any line but the first: refused, or not a signature any more.
+    for (number, line) in signature.lines().enumerate().skip(1) {
+        for at in 0..line.len() {
+            let mut bytes = line.as_bytes().to_vec();
+            bytes[at] = if bytes[at] == b'A' { b'B' } else { b'A' };
+            let changed = String::from_utf8(bytes).unwrap();
+            let text: Vec<&str> = signature
+                .lines()
+                .enumerate()
+                .map(|(index, line)| match index == number {
+                    true => changed.as_str(),
+                    false => line,
+                })
+                .collect();
+            let text = text.join("\n");
+            assert!(
+                verify_tree(&keys.public, &text, &package()).is_err(),
+                "{text}"
+            );
+        }
+    }
+}
+
+/// The program itself, which asks for passwords on a terminal only.
+fn minisign(program: &Path, folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .stdin(Stdio::null())
+        .output()
+        .unwrap()
+}
+
+#[test]
+fn minisign_verifies_our_signatures_and_we_verify_its() {
+    let program = needed!(needs::program("minisign"));
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let run = |arguments: &[&str]| minisign(&program, folder.path(), arguments);
+    write("pdf.skill", "the bytes");
+
+    let keys = KeyPair::generate(None).unwrap();
+    let (signature, _) = sign(&keys.secret_file, None, b"the bytes", &package()).unwrap();
+    write("pdf.skill.minisig", &signature);
+    write("our.pub", &keys.public_file);
+    let verified = run(&["-V", "-m", "pdf.skill", "-p", "our.pub"]);
+    assert!(verified.status.success(), "{verified:?}");
+    let shown = String::from_utf8_lossy(&verified.stdout).into_owned();
+    assert!(shown.contains("pdf 1.0.0 sha256:0101"), "{shown}");
+    write("pdf.skill", "other bytes");
+    assert!(
+        !run(&["-V", "-m", "pdf.skill", "-p", "our.pub"])
+            .status
+            .success()
+    );
+    write("pdf.skill", "the bytes");
+
+    // Our secret key signs in the other program too.
+    write("our.key", &keys.secret_file);
+    let signed = run(&[
+        "-S",
+        "-m",
+        "pdf.skill",
+        "-s",
+        "our.key",
+        "-x",
+        "with-our-key.minisig",
+    ]);
+    assert!(signed.status.success(), "{signed:?}");
+    let theirs = read("with-our-key.minisig");
+    assert_eq!(
+        verify(&keys.public, &theirs, b"the bytes", &package()),
+        Ok(())
+    );
+    assert_eq!(claimed_key(&theirs), None);
+
+    let made = run(&["-G", "-W", "-p", "their.pub", "-s", "their.key"]);
+    assert!(made.status.success(), "{made:?}");
+    let comment =
+        "pdf 1.0.0 sha256:0101010101010101010101010101010101010101010101010101010101010101";
+    let signed = run(&[
+        "-S",
+        "-m",
+        "pdf.skill",
+        "-s",
+        "their.key",
+        "-x",
+        "theirs.minisig",
+        "-t",
+        comment,
+    ]);
+    assert!(signed.status.success(), "{signed:?}");
+    let key = PublicKey::parse(&read("their.pub")).unwrap();
+    let theirs = read("theirs.minisig");
+    assert_eq!(verify(&key, &theirs, b"the bytes", &package()), Ok(()));
+    assert_eq!(verify_tree(&key, &theirs, &package()), Ok(()));
+    assert_eq!(
+        verify(&key, &theirs, b"other", &package()),
+        Err(SignatureError::Invalid)
+    );
+    assert_eq!(
+        verify(&keys.public, &theirs, b"the bytes", &package()),
+        Err(SignatureError::OtherKey)
+    );
+    assert_eq!(needs_password(&read("their.key")), Ok(false));
+    let (ours, _) = sign(&read("their.key"), None, b"the bytes", &package()).unwrap();
+    assert_eq!(verify(&key, &ours, b"the bytes", &package()), Ok(()));
 }
 
 #[test]
@@ -56,7 +198,8 @@ fn a_secret_key_can_have_a_password() {
     let with = |password| sign(&keys.secret_file, password, b"x", &package());
     assert_eq!(with(None), Err(SignatureError::WrongPassword));
     assert_eq!(with(Some("no")), Err(SignatureError::WrongPassword));
-    let signature = with(Some("open sesame")).unwrap();
+    assert_eq!(needs_password(&keys.secret_file), Ok(true));
+    let (signature, _) = with(Some("open sesame")).unwrap();
     assert_eq!(verify(&keys.public, &signature, b"x", &package()), Ok(()));
 }
 

@@ -102,6 +102,7 @@ fn two_paths_never_are_one_file() {
     );
 }
 
+// case 37
 #[test]
 fn the_skill_is_at_the_root_or_in_the_one_folder() {
     let only = |paths: &[&str]| tree(paths).unwrap().only_skill();

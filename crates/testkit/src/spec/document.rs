@@ -49,6 +49,9 @@ pub(super) enum Action {
     Dir {
         path: String,
     },
+    Service {
+        name: String,
+    },
     Env(Vec<(String, String)>),
     Console(Vec<TranscriptCommand>),
     JsonContains(Value),
@@ -199,6 +202,11 @@ fn action(block: &SpecBlock) -> Result<Option<Action>, String> {
         info.only(&["dir"])?;
         empty(block)?;
         return Ok(Some(Action::Dir { path }));
+    }
+    if let Some(name) = info.value("service") {
+        info.only(&["service"])?;
+        empty(block)?;
+        return Ok(Some(Action::Service { name }));
     }
     if let Some(target) = info.value("symlink") {
         info.only(&["symlink", "file"])?;

@@ -1,5 +1,7 @@
 //! Carries out one scenario in its context, and notes every difference.
 
+use std::any::Any;
+
 use serde_json::Value;
 
 use super::bless::Correction;
@@ -7,7 +9,7 @@ use super::compare::Comparison;
 use super::document::{Action, ScenarioStep, SpecScenario};
 use super::transcript::{TranscriptCommand, drop_blank_end};
 use super::words::CommandWord;
-use super::{builtin, contains, escape, model::SpecModel};
+use super::{SpecServices, builtin, contains, escape, model::SpecModel};
 use crate::{ProgramOutput, TestContext};
 
 /// What came of a scenario.
@@ -26,9 +28,16 @@ pub(super) struct TranscriptMismatch {
 }
 
 /// Runs all steps; a difference does not stop the ones behind it, a preparation that fails does.
-pub(super) fn run(context: TestContext, shared: &[ScenarioStep], scenario: &SpecScenario) -> Done {
+pub(super) fn run(
+    context: TestContext,
+    services: SpecServices<'_>,
+    shared: &[ScenarioStep],
+    scenario: &SpecScenario,
+) -> Done {
     let mut runner = Runner {
         context,
+        services,
+        running: Vec::new(),
         last: None,
         model: None,
         done: Done::default(),
@@ -46,8 +55,11 @@ pub(super) fn run(context: TestContext, shared: &[ScenarioStep], scenario: &Spec
     runner.done
 }
 
-struct Runner {
+struct Runner<'a> {
+    /// The servers of this scenario; they end before the folder of the context is removed.
+    running: Vec<Box<dyn Any>>,
     context: TestContext,
+    services: SpecServices<'a>,
     /// The last command and what it printed, for `json contains`.
     last: Option<(String, ProgramOutput)>,
     /// The model of this scenario, once it has one.
@@ -55,7 +67,7 @@ struct Runner {
     done: Done,
 }
 
-impl Runner {
+impl Runner<'_> {
     fn step(&mut self, step: &ScenarioStep, json_follows: bool) -> Result<(), String> {
         let place = &self.context.place;
         match &step.action {
@@ -72,6 +84,7 @@ impl Runner {
             }
             Action::Symlink { target, path } => place.symlink(&self.expand(target), path).map(drop),
             Action::Dir { path } => place.dir(path).map(drop),
+            Action::Service { name } => return self.start(name),
             Action::Env(pairs) => {
                 self.variables(pairs);
                 Ok(())
@@ -100,6 +113,15 @@ impl Runner {
             }
         }
         .map_err(|error| error.to_string())
+    }
+
+    fn start(&mut self, name: &str) -> Result<(), String> {
+        let service = self.services.iter().find(|(known, _)| *known == name);
+        let Some((_, start)) = service else {
+            return Err(format!("there is no service `{name}` here"));
+        };
+        self.running.push(start(&mut self.context));
+        Ok(())
     }
 
     fn play(&mut self, turns: &[Value]) -> Result<(), String> {

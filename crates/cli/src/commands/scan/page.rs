@@ -70,7 +70,13 @@ pub(super) fn total(scans: &[ScannedSkill]) -> String {
     format!("{total}: {}\n", parts.join(", "))
 }
 
-fn findings(scan: &ScannedSkill, bad: bool, output: &Output, out: &mut String) {
+/// The findings of one skill with their evidence, and the files that were not read.
+pub(in crate::commands) fn findings(
+    scan: &ScannedSkill,
+    bad: bool,
+    output: &Output,
+    out: &mut String,
+) {
     let least = if bad {
         FindingSeverity::Critical
     } else {

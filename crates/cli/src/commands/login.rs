@@ -1,0 +1,85 @@
+//! `metier login`
+
+use std::io::{self, BufRead, IsTerminal};
+
+use metier_wire::LoginDocument;
+
+use crate::{
+    cli_run::CliRun,
+    failure::{Exit, Failure},
+    output::{Tone, one_line},
+    password,
+};
+
+/// Keep the token of a registry, to publish there
+///
+/// The token is read from the terminal, or from standard input in scripts, and checked. It is kept in a file that only you can read. Who runs the
+/// registry makes tokens, with `metier-registry token new`.
+#[derive(clap::Args)]
+pub(crate) struct LoginArgs {
+    /// The registry [default: the first one of `skills.registry_url`]
+    #[arg(value_name = "URL")]
+    registry: Option<String>,
+    /// Forget the token
+    #[arg(long)]
+    logout: bool,
+}
+
+pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
+    let registry = match &args.registry {
+        Some(registry) => registry.clone(),
+        None => match session.registries()?.first() {
+            Some(first) => first.to_string(),
+            None => {
+                return Err(Failure::unmet("no-registry", "no registry is configured")
+                    .hint("metier login https://…"));
+            }
+        },
+    };
+    let output = &session.output;
+    let shown = one_line(&registry);
+    if args.logout {
+        let was_there = session.logout(&registry)?;
+        if output.is_json() {
+            output.document(&LoginDocument {
+                registry: &registry,
+                account: None,
+                scope: None,
+            })?;
+            return Ok(Exit::Ok);
+        }
+        output.report(&match was_there {
+            true => format!("the token of {shown} is removed\n"),
+            false => format!("there was no token of {shown}\n"),
+        })?;
+        return Ok(Exit::Ok);
+    }
+    let account = session.login(&registry, &token(session)?)?;
+    if output.is_json() {
+        output.document(&LoginDocument {
+            registry: &registry,
+            account: Some(&account.owner),
+            scope: Some(&account.scope),
+        })?;
+        return Ok(Exit::Ok);
+    }
+    let sign = output.paint("✓", Tone::Good);
+    let (owner, scope) = (one_line(&account.owner), one_line(&account.scope));
+    output.report(&format!("{sign} logged in to {shown} as {owner} ({scope})\n"))?;
+    Ok(Exit::Ok)
+}
+
+/// The token, as it was typed or piped.
+fn token(session: &CliRun) -> Result<String, Failure> {
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        return password::typed(session, "Token: ");
+    }
+    let mut line = String::new();
+    stdin.lock().read_line(&mut line)?;
+    match line.trim() {
+        "" => Err(Failure::unmet("token", "standard input contains no token")
+            .hint("metier login URL < FILE, or type it on a terminal")),
+        token => Ok(token.to_owned()),
+    }
+}

@@ -1,0 +1,54 @@
+//! `metier sign`
+
+use std::path::PathBuf;
+
+use crate::{
+    cli_run::CliRun,
+    commands::verify_signature::document,
+    failure::{Exit, Failure},
+    output::one_line,
+    password,
+};
+
+/// Sign a package
+///
+/// The signature is written to FILE.minisig, in the format of minisign. It covers the bytes of the package, the name and version of the skill
+/// and the digest of its files. Your key becomes the known signer of the skill on this machine, unless another one is known.
+#[derive(clap::Args)]
+pub(crate) struct SignArgs {
+    /// The package
+    #[arg(value_name = "FILE.skill")]
+    file: PathBuf,
+    /// The file of the secret key [default: the one that `metier keygen` made]
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Read the password of the key from the first line of this file
+    #[arg(long, value_name = "FILE")]
+    password_file: Option<PathBuf>,
+    /// Replace another signature
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(session: &CliRun, args: &SignArgs) -> Result<Exit, Failure> {
+    let output = &session.output;
+    let signed = session.sign_package(&args.file, args.key.as_deref(), args.force, &mut || {
+        password::existing(session, args.password_file.as_deref())
+    })?;
+    if output.is_json() {
+        output.document(&document(&signed))?;
+        return Ok(Exit::Ok);
+    }
+    let did = match signed.is_written {
+        true => "signed",
+        false => "already signed",
+    };
+    let package = &signed.package;
+    let title = one_line(&format!("{} {}", package.name, package.version));
+    output.report(&format!(
+        "{did} {title} → {}\n  key  {}\n",
+        output.path(&signed.signature),
+        signed.key
+    ))?;
+    Ok(Exit::Ok)
+}

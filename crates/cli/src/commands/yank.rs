@@ -1,0 +1,49 @@
+//! `metier yank`
+
+use metier_wire::YankDocument;
+
+use crate::{
+    cli_run::CliRun,
+    failure::{Exit, Failure},
+    output::one_line,
+};
+
+/// Withdraw a version from a registry, without deleting it
+///
+/// A yanked version is not chosen any more. Installations that have it locked can still download it.
+#[derive(clap::Args)]
+pub(crate) struct YankArgs {
+    /// The skill and its version, as in pdf@1.2.0
+    #[arg(value_name = "NAME@VERSION")]
+    version: String,
+    /// Why, for those who have it installed
+    #[arg(long, required_unless_present = "undo")]
+    reason: Option<String>,
+    /// Make it available again
+    #[arg(long, conflicts_with = "reason")]
+    undo: bool,
+    /// The registry [default: the first one of `skills.registry_url`]
+    #[arg(long, value_name = "URL")]
+    registry: Option<String>,
+}
+
+pub(crate) fn run(session: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
+    let Some((name, version)) = args.version.split_once('@') else {
+        let message = format!("`{}` names no version", one_line(&args.version));
+        return Err(Failure::broken("usage", message).hint("metier yank NAME@1.2.0 --reason TEXT"));
+    };
+    let reason = args.reason.as_deref();
+    let (registry, yanked) = session.set_yanked(name, version, reason, args.registry.as_deref())?;
+    let output = &session.output;
+    if output.is_json() {
+        output.document(&YankDocument::new(&registry, &yanked))?;
+        return Ok(Exit::Ok);
+    }
+    let title = one_line(&format!("{} {}", yanked.name, yanked.version));
+    let registry = one_line(&registry);
+    output.report(&match &yanked.yanked {
+        Some(reason) => format!("{title} is yanked in {registry}: {}\n", one_line(reason)),
+        None => format!("{title} is available again in {registry}\n"),
+    })?;
+    Ok(Exit::Ok)
+}

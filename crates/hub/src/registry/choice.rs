@@ -1,0 +1,117 @@
+//! Which versions of several skills fit together, of the skills that registries have.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use metier_package::{
+    Available, resolve,
+    registry_api::{RegistrySkill, RegistryVersion},
+};
+use semver::{Version, VersionReq};
+
+use super::{RegistryClient, RegistryClientError};
+
+/// The most skills that are read to resolve one request.
+const MAX_SKILLS: usize = 5_000;
+
+/// A version that was chosen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegistryChoice {
+    /// Which of the registries has it.
+    pub registry: usize,
+    /// The version.
+    pub version: RegistryVersion,
+    /// Whether it was asked for; otherwise another skill requires it.
+    pub is_wanted: bool,
+}
+
+/// Chooses the newest versions that satisfy all requirements, sorted by name.
+///
+/// A skill is taken from the first registry that has its name, with all its versions: a later registry can't add a higher version of it. A yanked
+/// version is chosen only where it is locked.
+///
+/// # Errors
+/// If no registry has a skill that was asked for, no versions fit together, or a registry fails.
+pub fn choose_versions(
+    registries: &[RegistryClient<'_>],
+    wanted: &[(String, VersionReq)],
+    locked: &BTreeMap<String, Version>,
+) -> Result<Vec<RegistryChoice>, RegistryClientError> {
+    let mut known: BTreeMap<String, Option<(usize, RegistrySkill)>> = BTreeMap::new();
+    let mut open: VecDeque<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
+    let mut available = Available::new();
+    while let Some(name) = open.pop_front() {
+        if known.contains_key(&name) {
+            continue;
+        }
+        if known.len() >= MAX_SKILLS {
+            return Err(RegistryClientError::TooMany(MAX_SKILLS));
+        }
+        let found = find(registries, &name)?;
+        if let Some((_, skill)) = &found {
+            let versions = usable(skill, locked.get(&name));
+            for (required, _) in versions.values().flatten() {
+                open.push_back(required.clone());
+            }
+            available.insert(name.clone(), versions);
+        }
+        known.insert(name, found);
+    }
+    for (name, _) in wanted {
+        if matches!(known.get(name), Some(None) | None) {
+            let registries = registries.iter().map(|registry| registry.address().to_string());
+            return Err(RegistryClientError::NotFound {
+                name: name.clone(),
+                registries: registries.collect(),
+            });
+        }
+    }
+    let chosen = resolve(wanted, &available)?;
+    let choices = chosen.into_iter().filter_map(|(name, version)| {
+        let (registry, skill) = known.remove(&name)??;
+        let number = version.to_string();
+        let mut versions = skill.versions.into_iter();
+        Some(RegistryChoice {
+            registry,
+            version: versions.find(|version| version.version == number)?,
+            is_wanted: wanted.iter().any(|(wanted, _)| *wanted == name),
+        })
+    });
+    Ok(choices.collect())
+}
+
+/// The first registry that has a skill.
+fn find(
+    registries: &[RegistryClient<'_>],
+    name: &str,
+) -> Result<Option<(usize, RegistrySkill)>, RegistryClientError> {
+    for (index, registry) in registries.iter().enumerate() {
+        if let Some(skill) = registry.skill(name)? {
+            return Ok(Some((index, skill)));
+        }
+    }
+    Ok(None)
+}
+
+/// The versions that can be chosen, with their requirements. A range that can't be read excludes its version.
+fn usable(
+    skill: &RegistrySkill,
+    locked: Option<&Version>,
+) -> BTreeMap<Version, Vec<(String, VersionReq)>> {
+    let mut versions = BTreeMap::new();
+    for version in &skill.versions {
+        let Ok(number) = version.version.parse::<Version>() else {
+            continue;
+        };
+        if version.yanked.is_some() && locked != Some(&number) {
+            continue;
+        }
+        let requires = version.requires.iter().map(|requirement| {
+            let range = VersionReq::parse(&requirement.versions).ok()?;
+            Some((requirement.name.clone(), range))
+        });
+        if let Some(requires) = requires.collect::<Option<Vec<_>>>() {
+            versions.insert(number, requires);
+        }
+    }
+    versions
+}

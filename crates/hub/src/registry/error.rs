@@ -1,0 +1,163 @@
+//! Why a registry could not be used.
+
+use metier_package::ResolutionError;
+
+use super::MemoryFailure;
+
+/// Why a registry could not be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistryClientError {
+    /// A text is not an address of a registry.
+    #[error("the registry `{text}` {problem}")]
+    Address {
+        /// What was configured.
+        text: String,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// No answer.
+    #[error("the registry {registry} can't be reached: {reason}")]
+    Unreachable {
+        /// The registry.
+        registry: String,
+        /// Why.
+        reason: String,
+    },
+    /// Nothing is remembered, and the registry must not be asked.
+    #[error("nothing is remembered of the registry {registry} that answers this without a network")]
+    NotCached {
+        /// The registry.
+        registry: String,
+    },
+    /// The registry refused the request.
+    #[error("the registry {registry} refused: {message}")]
+    Refused {
+        /// The registry.
+        registry: String,
+        /// The HTTP status.
+        status: u16,
+        /// Its code.
+        code: Option<String>,
+        /// Its reason.
+        message: String,
+    },
+    /// An answer that is not one of a registry.
+    #[error("the answer of the registry {registry} is wrong: {problem}")]
+    Wrong {
+        /// The registry.
+        registry: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A version has another digest than before.
+    #[error("the registry {registry} has other bytes for {name} {version} than before")]
+    OtherBytes {
+        /// The registry.
+        registry: String,
+        /// The skill.
+        name: String,
+        /// The version.
+        version: String,
+    },
+    /// The bytes are not those of the version.
+    #[error("the registry {registry} sent other bytes for {name} {version}: {what} and the stated digest differ")]
+    WrongDigest {
+        /// The registry.
+        registry: String,
+        /// The skill.
+        name: String,
+        /// The version.
+        version: String,
+        /// What differs.
+        what: &'static str,
+    },
+    /// The log does not continue the one that is known.
+    #[error("the registry {registry} went back in time: its log has {found} entries and does not continue the {known} that are known")]
+    BackInTime {
+        /// The registry.
+        registry: String,
+        /// The entries that are known.
+        known: u64,
+        /// The entries that it has.
+        found: u64,
+    },
+    /// The package can't be used.
+    #[error("the package {name} {version} is refused: {problem}")]
+    Package {
+        /// The skill.
+        name: String,
+        /// The version.
+        version: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// No registry has the skill.
+    #[error("no registry has a skill `{name}` (asked: {})", registries.join(", "))]
+    NotFound {
+        /// The skill.
+        name: String,
+        /// The registries that were asked.
+        registries: Vec<String>,
+    },
+    /// No versions fit together.
+    #[error(transparent)]
+    Versions(#[from] ResolutionError),
+    /// More skills require each other than are read.
+    #[error("more than {0} skills require each other")]
+    TooMany(usize),
+    /// What is remembered can't be used.
+    #[error("what is remembered of registries can't be used: {0}")]
+    Memory(#[from] MemoryFailure),
+}
+
+impl RegistryClientError {
+    /// A code that never changes its meaning.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Address { .. } => "registry-address",
+            Self::Unreachable { .. } => "registry-unreachable",
+            Self::NotCached { .. } => "registry-not-cached",
+            Self::Refused { .. } => "registry-refused",
+            Self::Wrong { .. } => "registry-answer",
+            Self::OtherBytes { .. } => "registry-other-bytes",
+            Self::WrongDigest { .. } => "registry-wrong-digest",
+            Self::BackInTime { .. } => "registry-back-in-time",
+            Self::Package { .. } => "package-refused",
+            Self::NotFound { .. } => "not-found",
+            Self::Versions(_) => "version-conflict",
+            Self::TooMany(_) => "too-many-skills",
+            Self::Memory(_) => "store",
+        }
+    }
+
+    /// What to type.
+    #[must_use]
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::Address { .. } => "metier config skills.registry_url https://…".to_owned(),
+            // A hint is typed: the registry's own is not shown.
+            Self::Refused { registry, code, .. } => match code.as_deref() {
+                Some("not-logged-in") => format!("metier login {registry}"),
+                Some("version-exists") => "raise the version in its manifest".to_owned(),
+                Some("no-version") => "add `version: 1.0.0` to its manifest".to_owned(),
+                Some("similar-name") => "choose another name".to_owned(),
+                _ => return None,
+            },
+            Self::OtherBytes { .. } | Self::WrongDigest { .. } | Self::BackInTime { .. } => {
+                "don't install from it; ask who runs the registry".to_owned()
+            }
+            Self::NotFound { name, .. } => format!("metier search {name}"),
+            _ => return None,
+        })
+    }
+
+    /// Whether the registry was not there, and gave no wrong answer.
+    pub(super) fn is_absence(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } => true,
+            Self::Refused { status, .. } => *status >= 500 || *status == 429,
+            _ => false,
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! What is remembered of registries between runs.
+
+use metier_package::registry_api::RegistryLogHead;
+
+/// An answer of a registry.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CachedAnswer {
+    /// The document.
+    pub body: Vec<u8>,
+    /// Its `ETag`.
+    pub etag: Option<String>,
+    /// When it was fetched or confirmed, in seconds since 1970.
+    pub fetched_at: u64,
+}
+
+/// Why something can't be remembered or looked up.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct MemoryFailure(pub String);
+
+/// The memory of a client. Answers can be lost; the other two protect the user and must not be.
+pub trait RegistryMemory {
+    /// The last answer from an address.
+    ///
+    /// # Errors
+    /// If the memory can't be read.
+    fn answer(&self, url: &str) -> Result<Option<CachedAnswer>, MemoryFailure>;
+
+    /// Remembers an answer.
+    ///
+    /// # Errors
+    /// If the memory can't be written.
+    fn set_answer(&self, url: &str, answer: &CachedAnswer) -> Result<(), MemoryFailure>;
+
+    /// The end of a registry's log, as it was seen last.
+    ///
+    /// # Errors
+    /// If the memory can't be read.
+    fn log_end(&self, registry: &str) -> Result<Option<RegistryLogHead>, MemoryFailure>;
+
+    /// Remembers the end of a log.
+    ///
+    /// # Errors
+    /// If the memory can't be written.
+    fn set_log_end(&self, registry: &str, head: &RegistryLogHead) -> Result<(), MemoryFailure>;
+
+    /// The digest of a version, as it was seen first.
+    ///
+    /// # Errors
+    /// If the memory can't be read.
+    fn pin(&self, registry: &str, name: &str, version: &str) -> Result<Option<String>, MemoryFailure>;
+
+    /// Remembers the digest of a version.
+    ///
+    /// # Errors
+    /// If the memory can't be written.
+    fn set_pin(&self, registry: &str, name: &str, version: &str, digest: &str) -> Result<(), MemoryFailure>;
+}

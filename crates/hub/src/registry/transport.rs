@@ -1,0 +1,126 @@
+//! One request to a registry.
+
+use std::time::Duration;
+
+use metier_host::net::{
+    AllowedHosts, FetchLimits, FetchRequest, NetError, Resolve, SystemResolver, Trust, fetch,
+};
+use url::{Host, Url};
+
+use super::RegistryAddress;
+
+/// How long one request can take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// How long the lookup of the registry's name can take.
+const LOOKUP: Duration = Duration::from_secs(10);
+
+/// A request to a registry.
+#[derive(Clone, Debug)]
+pub struct RegistryRequest {
+    /// The method.
+    pub method: &'static str,
+    /// The address.
+    pub url: Url,
+    /// Names and values.
+    pub headers: Vec<(String, String)>,
+    /// The body; empty for none.
+    pub body: Vec<u8>,
+    /// The most bytes of the answer.
+    pub max_body: usize,
+}
+
+/// The answer of a registry.
+#[derive(Clone, Debug)]
+pub struct RegistryResponse {
+    /// The HTTP status.
+    pub status: u16,
+    /// Names in lower case, and values.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: Vec<u8>,
+}
+
+impl RegistryResponse {
+    /// The first header of this name.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// The way to a registry.
+pub trait RegistryTransport: Send + Sync {
+    /// Sends a request; the reason if there is no answer. Every status is an answer.
+    ///
+    /// # Errors
+    /// If the registry can't be reached, or its answer exceeds a limit.
+    fn send(&self, request: &RegistryRequest) -> Result<RegistryResponse, String>;
+}
+
+/// Requests through the host's network: the registry's own host and no other, also after a redirect.
+pub struct HostTransport {
+    hosts: AllowedHosts,
+    resolver: SystemResolver,
+    trust: Trust,
+}
+
+impl HostTransport {
+    /// A way to these registries. The user chose them, so that their addresses can be private ones, as in a company's network.
+    ///
+    /// # Errors
+    /// If a host can't be contacted at all.
+    pub fn new(registries: &[RegistryAddress]) -> Result<Self, String> {
+        let resolver = SystemResolver::default();
+        let mut scopes = Vec::new();
+        for registry in registries {
+            let url = registry.url();
+            let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+                continue;
+            };
+            scopes.push(format!("{host}:{port}"));
+            if let Host::Domain(name) = host
+                && name != "localhost"
+            {
+                // A name that can't be looked up is reported by the request.
+                let found = resolver.resolve(name, port, LOOKUP).unwrap_or_default();
+                let private = found.iter().filter(|found| {
+                    metier_host::net::kind(found.ip()) == metier_host::net::AddressKind::Private
+                });
+                scopes.extend(private.map(ToString::to_string));
+            }
+        }
+        Ok(Self {
+            hosts: AllowedHosts::new(&scopes, false).map_err(|error| error.to_string())?,
+            resolver,
+            trust: Trust::system(),
+        })
+    }
+}
+
+impl RegistryTransport for HostTransport {
+    fn send(&self, request: &RegistryRequest) -> Result<RegistryResponse, String> {
+        let limits = FetchLimits {
+            timeout: TIMEOUT,
+            max_body: request.max_body as u64,
+            max_upload: request.body.len(),
+            ..FetchLimits::default()
+        };
+        let sent = FetchRequest {
+            method: request.method.to_owned(),
+            url: request.url.to_string(),
+            headers: request.headers.clone(),
+            body: request.body.clone(),
+        };
+        let response = fetch(&sent, &self.hosts, &limits, &self.resolver, &self.trust);
+        let response = response.map_err(|error| match error {
+            NetError::Unreachable { cause, .. } => cause.to_string(),
+            error => error.to_string(),
+        })?;
+        Ok(RegistryResponse {
+            status: response.status,
+            headers: response.headers,
+            body: response.body,
+        })
+    }
+}

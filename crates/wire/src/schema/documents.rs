@@ -1,0 +1,196 @@
+//! The documents of commands.
+
+use schemars::JsonSchema;
+use serde_json::{Value, json};
+
+use super::{NamedSchema, generator, one_of};
+use crate::{
+    AnswerDocument, AnswersDocument, CallDocument, CheckDocument, ComposeDocument, ConfigDocument,
+    ConfigValue, ConversationsDocument, DepsDocument, Doctor, ErrorDocument, ExecDocument,
+    KeyDocument, LogDocument, PackDocument, PromptDocument, ReadDocument, ScanDocument,
+    SelectDocument, ShowDocument, SignatureDocument, SkillPermissions, TestDocument, ToolsDocument,
+    TrustDocument, ValidateDocument, WhyDocument,
+    documents::{ConfigChangeDocument, NewDocument, OverviewDocument, SchemasDocument},
+    info::InfoShape,
+    list::ListShape,
+};
+
+/// A row of the table: a command, what it prints, and the types of that.
+macro_rules! document {
+    ($name:literal, $about:literal, $($shape:ty),+) => {
+        NamedSchema {
+            name: $name,
+            about: $about,
+            make: || {
+                let mut generator = generator();
+                let shapes = vec![$(generator.subschema_for::<$shape>().to_value()),+];
+                one_of(generator, shapes)
+            },
+        }
+    };
+}
+
+/// One text.
+macro_rules! text {
+    ($name:literal, $about:literal, $($key:literal),+) => {
+        NamedSchema { name: $name, about: $about, make: || json!({ "anyOf": [$(text_in($key)),+] }) }
+    };
+}
+
+/// By the name of the command.
+pub(super) const DOCUMENTS: &[NamedSchema] = &[
+    document!(
+        "overview",
+        "What `metier --json` prints",
+        OverviewDocument<'static>
+    ),
+    document!(
+        "agent",
+        "What `metier agent --json` prints",
+        AnswerDocument<'static>
+    ),
+    document!("call", "What `metier call --json` prints", CallDocument),
+    document!(
+        "chat",
+        "What `metier chat --list --json` prints",
+        ConversationsDocument
+    ),
+    document!(
+        "check",
+        "What `metier check --json` prints",
+        CheckDocument<'static>
+    ),
+    text!(
+        "completions",
+        "What `metier completions --json` prints",
+        "script"
+    ),
+    document!(
+        "compose",
+        "What `metier compose --json` prints",
+        ComposeDocument<'static>
+    ),
+    document!(
+        "config",
+        "What `metier config --json` prints",
+        ConfigDocument,
+        ConfigValue,
+        ConfigChangeDocument,
+        ReferencePage
+    ),
+    document!(
+        "deps",
+        "What `metier deps --json` prints",
+        DepsDocument<'static>
+    ),
+    document!("doctor", "What `metier doctor --json` prints", Doctor),
+    document!(
+        "error",
+        "What every command prints with `--json` when it fails",
+        ErrorDocument<'static>
+    ),
+    document!(
+        "exec",
+        "What `metier exec --json` prints",
+        ExecDocument<'static>
+    ),
+    document!("info", "What `metier info --json` prints", InfoShape),
+    document!("keygen", "What `metier keygen --json` prints", KeyDocument),
+    document!("list", "What `metier list --json` prints", ListShape),
+    document!("log", "What `metier log --json` prints", LogDocument),
+    text!("man", "What `metier man --json` prints", "page", "path"),
+    document!(
+        "new",
+        "What `metier new --json` prints",
+        NewDocument<'static>
+    ),
+    document!("pack", "What `metier pack --json` prints", PackDocument),
+    document!(
+        "permissions",
+        "What `metier permissions --json` prints",
+        SkillPermissions<'static>,
+        AnswersDocument
+    ),
+    document!(
+        "prompt",
+        "What `metier prompt --json` prints",
+        PromptDocument<'static>
+    ),
+    document!(
+        "read",
+        "What `metier read --json` prints",
+        ReadDocument<'static>
+    ),
+    document!(
+        "run",
+        "What `metier run --json` prints",
+        AnswerDocument<'static>,
+        CallDocument,
+        ShowDocument
+    ),
+    document!(
+        "scan",
+        "What `metier scan --json` prints",
+        ScanDocument,
+        ScanMessage
+    ),
+    document!(
+        "schema",
+        "What `metier schema --json` prints",
+        SchemasDocument
+    ),
+    document!(
+        "select",
+        "What `metier select --json` prints",
+        SelectDocument<'static>
+    ),
+    document!("show", "What `metier show --json` prints", ShowDocument),
+    document!(
+        "sign",
+        "What `metier sign --json` prints",
+        SignatureDocument
+    ),
+    document!(
+        "spawn",
+        "What `metier spawn --json` prints",
+        AnswerDocument<'static>
+    ),
+    document!("test", "What `metier test --json` prints", TestDocument),
+    document!("tools", "What `metier tools --json` prints", ToolsDocument),
+    document!("trust", "What `metier trust --json` prints", TrustDocument),
+    document!(
+        "validate",
+        "What `metier validate --json` prints",
+        ValidateDocument<'static>
+    ),
+    document!(
+        "verify-signature",
+        "What `metier verify-signature --json` prints",
+        SignatureDocument
+    ),
+    document!(
+        "why",
+        "What `metier why --json` prints",
+        WhyDocument<'static>
+    ),
+];
+
+/// `config --reference --json`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is printed without a type")]
+struct ReferencePage {
+    /// The page in Markdown.
+    reference: String,
+}
+
+/// `scan --revoke --json`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "it describes what is printed without a type")]
+struct ScanMessage {
+    /// The result, for people.
+    message: String,
+}
+
+fn text_in(key: &str) -> Value {
+    json!({ "type": "object", "properties": { key: { "type": "string" } }, "required": [key] })
+}
