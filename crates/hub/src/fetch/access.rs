@@ -78,16 +78,10 @@ pub enum GitRemote {
 
 /// Git, as it waits for names of objects.
 pub trait ObjectReader: Send {
-    /// The size of an object; `None` if it was not fetched.
+    /// The content of an object that was fetched.
     ///
     /// # Errors
-    /// If git ended.
-    fn size(&mut self, id: &str) -> Result<Option<u64>, FetchError>;
-
-    /// The content of an object, whose size was requested before.
-    ///
-    /// # Errors
-    /// If git ended, or the object was not fetched.
+    /// If git ended, or does not have it.
     fn read(&mut self, id: &str) -> Result<Vec<u8>, FetchError>;
 }
 

@@ -5,7 +5,7 @@
 //! from git itself, so that a link, a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook ever runs.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::{BTreeMap, BTreeSet, HashMap},
     fs,
     sync::{Mutex, MutexGuard, PoisonError},
 };
@@ -30,6 +30,9 @@ const MAX_REFERENCES: usize = 1 << 20;
 /// The longest line of a listed name, in bytes: mode, kind, object, path.
 const LINE: usize = 400;
 
+/// How many requests prepare to read skills.
+const MAX_ATTEMPTS: usize = 64;
+
 /// A commit that was fetched.
 pub(super) struct GitFiles<'a> {
     access: &'a dyn SourceAccess,
@@ -41,6 +44,8 @@ pub(super) struct GitFiles<'a> {
     folders: BTreeMap<String, Vec<FolderName>>,
     /// The files with their objects; links and submodules included.
     files: BTreeMap<String, ListedObject>,
+    /// The sizes of the objects that are here.
+    sizes: Mutex<HashMap<String, u64>>,
     reader: Mutex<Option<Box<dyn ObjectReader>>>,
 }
 
@@ -118,6 +123,7 @@ impl<'a> GitFiles<'a> {
             commit: String::new(),
             folders: BTreeMap::new(),
             files: BTreeMap::new(),
+            sizes: Mutex::default(),
             reader: Mutex::new(None),
         };
         fetched.create_repository("sha1")?;
@@ -127,6 +133,7 @@ impl<'a> GitFiles<'a> {
         let commit = fetched.git(&["rev-parse", "--verify", "--quiet", &name], &[], None, 256)?;
         fetched.commit = String::from_utf8_lossy(&commit).trim().to_owned();
         fetched.list_files(&resolved.folder)?;
+        fetched.list_objects()?;
         Ok((fetched, resolved))
     }
 
@@ -356,7 +363,7 @@ impl<'a> GitFiles<'a> {
             None => self.access.objects(&GitRun {
                 source_name: &self.source_name,
                 repository: self.room.path(),
-                arguments: &["cat-file", "--batch-command"],
+                arguments: &["cat-file", "--batch"],
                 input: &[],
                 remote: None,
                 max_output: 0,
@@ -372,17 +379,38 @@ impl<'a> GitFiles<'a> {
         result
     }
 
+    fn sizes(&self) -> MutexGuard<'_, HashMap<String, u64>> {
+        self.sizes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lists the blobs that are here. Git can't be asked for one of them that may be missing: it would try to fetch it.
+    fn list_objects(&self) -> Result<(), FetchError> {
+        let arguments = [
+            "cat-file",
+            "--batch-all-objects",
+            "--batch-check=%(objectname) %(objecttype) %(objectsize)",
+            "--buffer",
+            "--unordered",
+        ];
+        let most = self.limits.names.saturating_mul(LINE).min(1 << 29);
+        let listed = self.git(&arguments, &[], None, most)?;
+        let listed = String::from_utf8_lossy(&listed);
+        let sizes = listed.lines().filter_map(|line| {
+            let (id, rest) = line.split_once(' ')?;
+            let size = rest.strip_prefix("blob ")?.parse().ok()?;
+            Some((id.to_owned(), size))
+        });
+        *self.sizes() = sizes.collect();
+        Ok(())
+    }
+
     /// Fetches those of these objects that are not here yet, in one request.
     fn ensure(&self, ids: &BTreeSet<&str>) -> Result<(), FetchError> {
-        let missing = self.with_reader(|reader| {
-            let mut missing = Vec::new();
-            for id in ids {
-                if reader.size(id)?.is_none() {
-                    missing.push(*id);
-                }
-            }
-            Ok(missing)
-        })?;
+        let missing: Vec<&str> = {
+            let sizes = self.sizes();
+            let missing = ids.iter().filter(|id| !sizes.contains_key(**id));
+            missing.copied().collect()
+        };
         if missing.is_empty() {
             return Ok(());
         }
@@ -403,7 +431,25 @@ impl<'a> GitFiles<'a> {
         ];
         let (remote, most) = (Some(&self.remote), MAX_REFERENCES);
         self.git(&arguments, input.as_bytes(), remote, most)?;
-        Ok(())
+        self.list_objects()
+    }
+
+    /// Fetches the files of these folders in one request; if that fails, in two halves. One file that a server does not have would
+    /// otherwise cost a request for each of the others.
+    fn prepare_some(&self, folders: &[&str], attempts: &mut usize) {
+        let objects = folders.iter().flat_map(|folder| self.below(folder));
+        let files = objects.filter(|(_, object)| object.kind == EntryKind::File);
+        let done = self.ensure(&files.map(|(_, object)| object.id.as_str()).collect());
+        *attempts = attempts.saturating_sub(1);
+        if done.is_err() && folders.len() > 1 && *attempts > 0 {
+            let (first, second) = folders.split_at(folders.len() / 2);
+            self.prepare_some(first, attempts);
+            self.prepare_some(second, attempts);
+        }
+    }
+
+    fn size(&self, object: &ListedObject) -> Option<u64> {
+        self.sizes().get(&object.id).copied()
     }
 }
 
@@ -439,7 +485,7 @@ impl SourceFiles for GitFiles<'_> {
                     contents.push(None);
                     continue;
                 };
-                let size = reader.size(&object.id)?.unwrap_or(u64::MAX);
+                let size = self.size(object).unwrap_or(u64::MAX);
                 let fits = usize::try_from(size).is_ok_and(|size| size <= limit);
                 contents.push(match fits {
                     true => Some(reader.read(&object.id)?),
@@ -471,7 +517,7 @@ impl SourceFiles for GitFiles<'_> {
         self.ensure(&ids.collect())?;
         self.with_reader(|reader| {
             for (path, object) in self.below(folder) {
-                let Some(size) = reader.size(&object.id)? else {
+                let Some(size) = self.size(object) else {
                     return Err(tree.refuse(SkillProblem::Unreadable {
                         path: visible(path).into_owned(),
                         reason: "the repository does not contain it".to_owned(),
@@ -485,10 +531,15 @@ impl SourceFiles for GitFiles<'_> {
         tree.finish()
     }
 
-    fn prepare(&self, folders: &[&str]) -> Result<(), FetchError> {
-        let objects = folders.iter().flat_map(|folder| self.below(folder));
-        let files = objects.filter(|(_, object)| object.kind == EntryKind::File);
-        self.ensure(&files.map(|(_, object)| object.id.as_str()).collect())
+    fn prepare_files(&self, paths: &[String]) -> Result<(), FetchError> {
+        let objects = paths.iter().filter_map(|path| self.files.get(path));
+        let files = objects.filter(|object| object.kind == EntryKind::File);
+        self.ensure(&files.map(|object| object.id.as_str()).collect())
+    }
+
+    fn prepare_folders(&self, folders: &[&str]) {
+        let mut attempts = MAX_ATTEMPTS;
+        self.prepare_some(folders, &mut attempts);
     }
 }
 

@@ -249,8 +249,7 @@ impl SourceAccess for HostAccess {
         let hosts = self.hosts(request.typed, true)?;
         let mut limits = FetchLimits {
             timeout: request.limits.timeout,
-            // One byte more, so that a file that is too large is told from one that is cut off.
-            max_body: (request.max_bytes as u64).saturating_add(1),
+            max_body: request.max_bytes as u64,
             ..FetchLimits::default()
         };
         let until = Instant::now() + request.limits.timeout;

@@ -436,56 +436,69 @@ pub(super) fn objects(
         source_name: run.source_name.to_owned(),
         input: File::from(pipes.stdin),
         output: BufReader::new(File::from(pipes.stdout)),
-        _messages: File::from(pipes.stderr),
+        messages: File::from(pipes.stderr),
         _child: child,
     }))
 }
 
-/// `git cat-file --batch-command`: one question, one answer.
+/// `git cat-file --batch`: one question, one answer.
 struct GitObjects {
     source_name: String,
     input: File,
     output: BufReader<File>,
     /// Stays open, so that a message does not end git.
-    _messages: File,
+    messages: File,
     /// Ends with this value.
     _child: Child,
 }
 
 impl GitObjects {
-    fn ended(&self) -> FetchError {
+    /// Git closed its output: what it reported is complete.
+    fn ended(&mut self) -> FetchError {
+        let mut told = Vec::new();
+        let _cut = (&mut self.messages).take(1024).read_to_end(&mut told);
+        let told = String::from_utf8_lossy(&told);
+        let told = visible(told.trim()).into_owned();
+        self.failed(&format!("git ended while objects were read {told}"))
+    }
+
+    fn failed(&self, message: &str) -> FetchError {
         FetchError::Git {
             source_name: self.source_name.clone(),
-            message: "git ended while objects were read".to_owned(),
+            message: message.to_owned(),
         }
     }
 
-    /// The size of an object, from the line that begins its answer.
-    fn ask(&mut self, command: &str, id: &str) -> Result<Option<u64>, FetchError> {
-        let sent = self.input.write_all(format!("{command} {id}\n").as_bytes());
+    /// Requests an object; its size, from the line that begins the answer.
+    fn ask(&mut self, id: &str) -> Result<Option<u64>, FetchError> {
+        let sent = self.input.write_all(format!("{id}\n").as_bytes());
         sent.map_err(|_| self.ended())?;
         let mut line = String::new();
         let read = (&mut self.output).take(256).read_line(&mut line);
         read.map_err(|_| self.ended())?;
         let mut words = line.trim_end().split(' ');
         match (words.next(), words.next(), words.next()) {
-            (Some(found), Some("blob"), Some(size)) if found == id => {
-                size.parse().map(Some).map_err(|_| self.ended())
-            }
+            (Some(found), Some("blob"), Some(size)) if found == id => size
+                .parse()
+                .map(Some)
+                .map_err(|_| self.failed("a size is not a number")),
             (Some(_), Some("missing"), None) => Ok(None),
-            _ => Err(self.ended()),
+            (Some(""), None, None) => Err(self.ended()),
+            _ => {
+                let line = visible(line.trim_end());
+                Err(self.failed(&format!("git answered `{line}` when an object was read")))
+            }
         }
     }
 }
 
 impl ObjectReader for GitObjects {
-    fn size(&mut self, id: &str) -> Result<Option<u64>, FetchError> {
-        self.ask("info", id)
-    }
-
     fn read(&mut self, id: &str) -> Result<Vec<u8>, FetchError> {
-        let size = self.ask("contents", id)?.ok_or_else(|| self.ended())?;
-        let length = usize::try_from(size).map_err(|_| self.ended())?;
+        let size = self.ask(id)?;
+        let length = size.and_then(|size| usize::try_from(size).ok());
+        let Some(length) = length else {
+            return Err(self.failed(&format!("the object {id} was not fetched")));
+        };
         let mut content = vec![0; length];
         let read = self.output.read_exact(&mut content);
         let mut end = [0; 1];

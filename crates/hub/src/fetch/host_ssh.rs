@@ -128,6 +128,9 @@ fn connect(
     let folder = File::open("/")?;
     let mut environment = settings.environment.clone();
     environment.retain(|(name, _)| !name.to_string_lossy().starts_with("GIT_"));
+    if environment.iter().all(|(name, _)| name != "PATH") {
+        environment.push(("PATH".into(), settings.path.clone()));
+    }
     environment.push(("GIT_PROTOCOL".into(), version.into()));
     let launcher = &settings.launcher;
     let mut spec = ChildSpec::new(launcher, "ssh", folder.as_fd(), Confinement::Unsandboxed);
@@ -143,7 +146,7 @@ fn connect(
     thread::scope(|scope| {
         scope.spawn(move || {
             let mut from = stream;
-            let _ended = io::copy(&mut from, &mut up);
+            pass(&mut from, &mut up);
         });
         let complaints = scope.spawn(move || {
             let mut text = Vec::new();
@@ -151,7 +154,7 @@ fn connect(
             String::from_utf8_lossy(&text).into_owned()
         });
         let mut to = stream;
-        let _ended = io::copy(&mut down, &mut to);
+        pass(&mut down, &mut to);
         let _gone = stream.shutdown(Shutdown::Both);
         drop(child);
         if let Ok(text) = complaints.join() {
@@ -159,6 +162,20 @@ fn connect(
         }
     });
     Ok(())
+}
+
+/// Copies until either side ends. Each piece is passed on at once: the copy of the kernel waits for more.
+fn pass(from: &mut impl Read, to: &mut impl Write) {
+    let mut piece = vec![0; 64 * 1024];
+    loop {
+        match from.read(&mut piece) {
+            Ok(0) => return,
+            Ok(count) if to.write_all(&piece[..count]).is_err() => return,
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => return,
+        }
+    }
 }
 
 /// Reads the line with which git begins, `git-upload-pack /path NUL host=… NUL NUL version=2 NUL`, and returns the version.
@@ -172,7 +189,6 @@ fn requested_version(mut stream: &TcpStream) -> io::Result<String> {
     let mut request = vec![0; rest.ok_or_else(malformed)?];
     stream.read_exact(&mut request)?;
     if !request.starts_with(b"git-upload-pack ") {
-        let _gone = stream.write_all(b"");
         return Err(malformed());
     }
     let version = request

@@ -189,7 +189,7 @@ fn archives_that_tools_read_differently_are_refused() {
     let text = manifest("pdf");
     let text = text.as_bytes();
     let zip = zip_of(&[("SKILL.md", text), ("aa", b"1"), ("bb", b"2")]);
-    check_refused("x.zip", &patched(&zip, b"bb", b"aa", None), "twice");
+    check_refused("x.zip", &patched(&zip, b"bb", b"aa", None), "duplicate");
     check_refused("x.zip", &patched(&zip, b"bb", b"cc", Some(0)), "ambiguous");
     let mut before = b"data".to_vec();
     before.extend_from_slice(&zip);

@@ -26,6 +26,18 @@ pub(crate) fn manifest(name: &str) -> String {
     format!("---\nname: {name}\ndescription: Does {name}.\nversion: 1.2.0\n---\nHello.\n")
 }
 
+/// Bytes that can't be compressed.
+pub(crate) fn noise(length: usize) -> Vec<u8> {
+    let mut state = 1_u64;
+    let next = || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (state >> 56) as u8
+    };
+    std::iter::repeat_with(next).take(length).collect()
+}
+
 /// A user with a home and a folder of quarantine.
 pub(crate) struct User {
     folder: tempfile::TempDir,
