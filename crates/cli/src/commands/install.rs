@@ -390,7 +390,7 @@ fn picked(line: &str, offers: &[SkillOffer]) -> Vec<usize> {
             (_, Some(at), ..) => picked.push(at),
             (_, _, Some(one), _) => picked.extend(one.checked_sub(1)),
             (.., Some((first, last))) => {
-                picked.extend(first.saturating_sub(1)..last.min(offers.len()))
+                picked.extend(first.saturating_sub(1)..last.min(offers.len()));
             }
             _ => {}
         }

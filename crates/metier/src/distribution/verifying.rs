@@ -188,7 +188,7 @@ impl Workspace {
                 .map_err(|error| refuse(error.to_string()))?;
             match file.content {
                 metier_catalog::SnapshotContent::Bytes(bytes) => {
-                    files.push(PackageFile { path, bytes })
+                    files.push(PackageFile { path, bytes });
                 }
                 _ => return Err(refuse(format!("`{path}` is not a regular file"))),
             }
