@@ -11,6 +11,7 @@ const DIGEST: &str = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef012
 fn concrete(key: &ConfigKey) -> String {
     key.path
         .replace("<name>", "x")
+        .replace("<profile>", "writing")
         .replace("<variable>", "TOKEN")
         .replace("<model>", "some-model")
         .replace("<path>", "github.enabled")

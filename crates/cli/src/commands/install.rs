@@ -413,6 +413,7 @@ mod tests {
             yes: false,
             approve: Vec::new(),
             replace: false,
+            to: Vec::new(),
             frozen: false,
         }
     }

@@ -6,6 +6,7 @@ use metier_wire::{OutdatedDocument, OutdatedRow};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
+    interrupt,
     output::{Tone, count, one_line},
 };
 
@@ -23,6 +24,7 @@ pub(crate) struct OutdatedArgs {
 }
 
 pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure> {
+    interrupt::listen_with(session.stop())?;
     let skills = session.outdated(&args.names, InstallScope::of_project(args.project))?;
     let exit = Exit::unmet_if(skills.iter().any(|skill| skill.newest.is_err()));
     let output = &session.output;

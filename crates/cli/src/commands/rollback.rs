@@ -7,6 +7,7 @@ use super::update::{Carrying, UpdateHow, carry_out};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
+    interrupt,
     output::{Tone, one_line},
 };
 
@@ -37,8 +38,10 @@ pub(crate) fn run(session: &CliRun, args: &RollbackArgs) -> Result<Exit, Failure
         return list(session, &session.kept_revisions(&args.name, scope)?);
     }
     let plan = session.prepare_rollback(&args.name, args.to.as_deref(), scope, args.how.edits())?;
+    let cancel = interrupt::listen_with(session.stop())?;
     let carrying = Carrying {
         how: &args.how,
+        cancel: &cancel,
         accept_signer: true,
         asks: false,
         done: "rolled back",

@@ -1,20 +1,22 @@
 //! `metier update`
 
-use std::io::{self, IsTerminal};
+use std::collections::BTreeMap;
 
 use metier::{
+    agent::Cancel,
     distribution::{
         FileChange, InstallScope, LocalEdits, SetDifference, SkillUpdate, UpdateDecision,
         UpdateOptions, UpdatePlan, UpdateReport, UpdateState,
     },
     text::shell_word,
 };
-use metier_wire::{UpdateDocument, UpdateRow};
+use metier_wire::{ProblemRow, UpdateDocument, UpdateRow};
 
 use crate::{
-    approver::confirmed,
+    approver::{Terminal, asked_line},
     cli_run::CliRun,
     failure::{self, Exit, Failure},
+    interrupt,
     output::{Output, Tone, count, one_line},
 };
 
@@ -80,9 +82,11 @@ pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> 
         names: args.names.clone(),
         edits: args.how.edits(),
     };
+    let cancel = interrupt::listen_with(session.stop())?;
     let plan = session.prepare_update(&options)?;
     let carrying = Carrying {
         how: &args.how,
+        cancel: &cancel,
         accept_signer: args.accept_signer,
         asks: !args.how.yes,
         done: "updated",
@@ -93,6 +97,8 @@ pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> 
 /// How a plan is carried out.
 pub(crate) struct Carrying<'a> {
     pub(crate) how: &'a UpdateHow,
+    /// Ctrl-C.
+    pub(crate) cancel: &'a Cancel,
     pub(crate) accept_signer: bool,
     /// Whether the user is asked about each skill.
     pub(crate) asks: bool,
@@ -100,41 +106,55 @@ pub(crate) struct Carrying<'a> {
     pub(crate) done: &'static str,
 }
 
-/// Shows a plan, asks, and changes what was agreed to.
+/// Shows a plan, asks, and changes what was agreed to. A skill that can't be changed does not stop the others.
 pub(crate) fn carry_out(
     session: &CliRun,
     plan: UpdatePlan,
     carrying: &Carrying<'_>,
 ) -> Result<Exit, Failure> {
-    let (output, how) = (&session.output, carrying.how);
-    let is_stopped = |update: &SkillUpdate| {
-        matches!(
-            update.state,
-            UpdateState::Edited { .. } | UpdateState::Failed(_)
-        )
-    };
-    let exit = Exit::unmet_if(plan.updates().iter().any(is_stopped));
+    let output = &session.output;
     if !output.is_json() {
         output.report(&shown(output, &plan))?;
-        for update in plan.updates().iter().filter(|update| is_stopped(update)) {
-            failure::report(&update.refusal(), output);
+    }
+    let mut failures: BTreeMap<String, Failure> = plan
+        .updates()
+        .iter()
+        .filter(|update| is_stopped(update))
+        .map(|update| (update.name.clone(), update.refusal()))
+        .collect();
+    let mut decisions = Vec::new();
+    if !carrying.how.dry_run {
+        for decision in agreed_to(session, &plan, carrying)? {
+            match plan.objection(&decision) {
+                Some(failure) => drop(failures.insert(decision.name, failure)),
+                None => decisions.push(decision),
+            }
         }
     }
-    let rows = match output.is_json() {
-        true => UpdateRow::all(&plan),
-        false => Vec::new(),
-    };
-    let mut report = UpdateReport::default();
-    if !how.dry_run {
-        let decisions = decisions(session, &plan, carrying)?;
-        report = plan.apply(&decisions)?;
+    let mut rows = UpdateRow::all(&plan);
+    for row in &mut rows {
+        row.error = failures.get(&row.name).map(ProblemRow::from);
     }
+    let report = match carrying.how.dry_run {
+        true => UpdateReport::default(),
+        false => plan.apply(&decisions)?,
+    };
     answer(session, rows, report, carrying)?;
-    Ok(exit)
+    if !output.is_json() {
+        failures.values().for_each(|failure| {
+            failure::report(failure, output);
+        });
+    }
+    Ok(Exit::unmet_if(!failures.is_empty()))
+}
+
+fn is_stopped(update: &SkillUpdate) -> bool {
+    let state = &update.state;
+    matches!(state, UpdateState::Edited { .. } | UpdateState::Failed(_))
 }
 
 /// The skills that can be updated and that the user agrees to.
-fn decisions(
+fn agreed_to(
     session: &CliRun,
     plan: &UpdatePlan,
     carrying: &Carrying<'_>,
@@ -147,15 +167,14 @@ fn decisions(
         };
         let open = update.unapproved(skill, &how.approve)?;
         let mut approve = how.approve.clone();
-        if carrying.asks && !skill.card.is_refused() {
-            match agreed(session, update, &open)? {
+        if carrying.asks {
+            match agreed(session, carrying.cancel, update, &open)? {
                 true => approve.extend(open),
                 false => continue,
             }
         }
-        let name = update.name.clone();
         decisions.push(UpdateDecision {
-            name,
+            name: update.name.clone(),
             approve,
             accept_signer: carrying.accept_signer,
         });
@@ -164,11 +183,15 @@ fn decisions(
 }
 
 /// Asks about one skill. Without a terminal that is an error that names what is missing.
-fn agreed(session: &CliRun, update: &SkillUpdate, open: &[String]) -> Result<bool, Failure> {
+fn agreed(
+    session: &CliRun,
+    cancel: &Cancel,
+    update: &SkillUpdate,
+    open: &[String],
+) -> Result<bool, Failure> {
     let output = &session.output;
     let name = one_line(&update.name);
-    let seen = io::stdin().is_terminal() && io::stderr().is_terminal();
-    if output.is_json() || !output.is_attended() || !seen {
+    if !Terminal::new(output).present || !output.is_attended() {
         let message = format!("the update of `{name}` needs an answer, and there is no terminal");
         let approvals = open
             .iter()
@@ -186,7 +209,8 @@ fn agreed(session: &CliRun, update: &SkillUpdate, open: &[String]) -> Result<boo
         0 => String::new(),
         number => format!(" and approve {}", count(number, "new permission")),
     };
-    Ok(confirmed(&format!("Update {name}{what}?"))?)
+    let answer = asked_line(&format!("Update {name}{what}? [y/N] "), cancel)?;
+    Ok(matches!(&*answer, "y" | "yes"))
 }
 
 fn answer(
@@ -226,8 +250,8 @@ fn shown(output: &Output, plan: &UpdatePlan) -> String {
     for update in plan.updates() {
         match update.state {
             UpdateState::Current => current += 1,
-            UpdateState::Ready => text.push_str(&differences(output, update)),
-            UpdateState::Edited { .. } | UpdateState::Failed(_) => {}
+            _ if update.files.is_empty() => {}
+            _ => text.push_str(&differences(output, update)),
         }
     }
     if current > 0 {

@@ -298,11 +298,12 @@ fn answered(context: &TestContext, arguments: &str, answer: &str) -> (i32, Strin
     person.leaves()
 }
 
-// case 240
+// case 199
 #[test]
 fn a_person_decides_about_new_permissions() {
-    needed!(needs::program("script"));
-    let context = context();
+    let script = needed!(needs::program("script"));
+    let mut context = context();
+    context.env("PATH", script.parent().unwrap());
     let manifest = |version: &str, permissions: &str| {
         format!(
             "name: count\nversion: {version}\ndescription: Counts words.\ntypes: [prompt]\npermissions: [{permissions}]\n"
@@ -331,8 +332,9 @@ fn a_person_decides_about_new_permissions() {
 
 #[test]
 fn a_person_is_offered_the_agents_of_this_machine() {
-    needed!(needs::program("script"));
-    let context = context();
+    let script = needed!(needs::program("script"));
+    let mut context = context();
+    context.env("PATH", script.parent().unwrap());
     context.write("source/pdf/SKILL.md", skill("1.0.0", "Read."));
     run(&context, &["install", "./source/pdf", "--yes"]);
     fs::create_dir_all(context.home().join(".codex")).unwrap();

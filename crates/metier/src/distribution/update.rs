@@ -14,6 +14,7 @@ use metier_package::{
 use metier_policy::{Decision, PermissionAnswer, decide};
 
 use super::{
+    apply::refusal,
     card::InstallObstacle,
     difference::{FileDiff, SetDifference, file_diffs, hosts},
     obstacles::signer,
@@ -50,6 +51,8 @@ pub enum LocalEdits {
 
 /// Newer versions of skills that were fetched, scanned and compared. Nothing is changed yet.
 pub struct UpdatePlan {
+    /// The command that carries it out: `update` or `rollback`.
+    verb: &'static str,
     plan: Option<InstallPlan>,
     updates: Vec<SkillUpdate>,
     /// New versions without the local edits that were joined with them: the base of the next update.
@@ -227,7 +230,7 @@ impl Workspace {
     /// Compares new files of skills with those that are here, joins them with local edits and scans the result.
     pub(crate) fn plan_for(
         &self,
-        title: &str,
+        verb: &'static str,
         found: Vec<(String, LockedSkill, FetchedSkill)>,
         options: &UpdateOptions,
     ) -> Result<UpdatePlan, Error> {
@@ -239,7 +242,7 @@ impl Workspace {
                 Err(update) => updates.push(update),
             }
         }
-        self.plan_updates(title, chosen, updates, options.scope)
+        self.plan_updates(verb, chosen, updates, options.scope)
     }
 
     /// The files that a skill gets, or why it gets none.
@@ -304,7 +307,7 @@ impl Workspace {
     /// Scans what was chosen, and compares it with what is here.
     fn plan_updates(
         &self,
-        title: &str,
+        verb: &'static str,
         chosen: Vec<ChosenUpdate>,
         mut updates: Vec<SkillUpdate>,
         scope: InstallScope,
@@ -313,7 +316,7 @@ impl Workspace {
         let mut plan = None;
         if !chosen.is_empty() {
             let new = chosen.iter().map(|update| update.fetched.clone()).collect();
-            let mut planned = self.plan_skills(title, new, scope)?;
+            let mut planned = self.plan_skills(verb, new, scope)?;
             for (skill, update) in planned.skills.iter_mut().zip(chosen) {
                 updates.push(self.compared(skill, &update, scope)?);
                 if let Some(original) = update.original {
@@ -330,6 +333,7 @@ impl Workspace {
             plan = Some(planned);
         }
         Ok(UpdatePlan {
+            verb,
             plan,
             updates,
             originals,
@@ -383,6 +387,10 @@ impl Workspace {
             let mut known = known.filter(|one| one.permission == *permission);
             known.any(|one| one.decision == PermissionDecision::Allow)
         };
+        let state = match skill.card.is_refused() {
+            true => UpdateState::Failed(refusal(&skill.card)),
+            false => UpdateState::Ready,
+        };
         Ok(SkillUpdate {
             files: file_diffs(&update.local, &skill.tree),
             hosts: SetDifference::between(&hosts(&update.local), &hosts(&skill.tree)),
@@ -392,7 +400,7 @@ impl Workspace {
                 &update.name,
                 &update.locked,
                 Some(update.newest.clone()),
-                UpdateState::Ready,
+                state,
             )
         })
     }
@@ -451,32 +459,24 @@ impl UpdatePlan {
         skills.next()
     }
 
-    /// Updates the skills that were decided about: all of them or none.
+    /// Why a decision can't be carried out, if that is so: a new permission is not approved, the signer changed, the scanner blocks it, or
+    /// local edits are in the way.
+    #[must_use]
+    pub fn objection(&self, decision: &UpdateDecision) -> Option<Error> {
+        self.agree(decision).err()
+    }
+
+    /// Changes the skills that were decided about: all of them or none.
     ///
     /// # Errors
-    /// When an update asks for a permission that was not approved, when its signer changed and that was not accepted, when the scanner blocks it, when
-    /// local edits stop it, or when a place can't be written.
+    /// When there is an objection to a decision, or when a place can't be written.
     pub fn apply(self, decisions: &[UpdateDecision]) -> Result<UpdateReport, Error> {
-        let mut agreed = Vec::new();
-        for decision in decisions {
-            let update = self
-                .updates
-                .iter()
-                .find(|update| update.name == decision.name);
-            let update = update.ok_or_else(|| {
-                let message = format!(
-                    "skill `{}` is not part of the update",
-                    one_line(&decision.name)
-                );
-                Error::unmet("unknown-skill", message)
-            })?;
-            match (&update.state, self.planned(&decision.name)) {
-                (UpdateState::Ready, Some(skill)) => agreed.push(agree(update, skill, decision)?),
-                (UpdateState::Current, _) => {}
-                _ => return Err(update.refusal()),
-            }
-        }
-        let Some(plan) = self.plan.filter(|_| !agreed.is_empty()) else {
+        let agreed: Result<Vec<Option<InstallDecision>>, Error> = decisions
+            .iter()
+            .map(|decision| self.agree(decision))
+            .collect();
+        let agreed: Vec<InstallDecision> = agreed?.into_iter().flatten().collect();
+        let Some(plan) = self.plan else {
             return Ok(UpdateReport::default());
         };
         let objects = self.workspace.objects()?;
@@ -490,45 +490,55 @@ impl UpdatePlan {
             updated: installed.map(|skill| skill.card.name).collect(),
         })
     }
-}
 
-/// Checks a decision against an update.
-fn agree(
-    update: &SkillUpdate,
-    skill: &PlannedSkill,
-    decision: &UpdateDecision,
-) -> Result<InstallDecision, Error> {
-    let card = &skill.card;
-    let is_signer = |one: &&InstallObstacle| matches!(one, InstallObstacle::OtherSigner(_));
-    if card.obstacles.iter().find(is_signer).is_some() && !decision.accept_signer {
-        let message = format!("skill `{}` was signed with another key", update.name);
-        return Err(Error::unmet("other-signer", message)
-            .skill(&update.name)
-            .hint("ask its author; if the new key is right: metier update --accept-signer"));
+    /// Checks a decision. `None` if there is nothing to do.
+    fn agree(&self, decision: &UpdateDecision) -> Result<Option<InstallDecision>, Error> {
+        let mut updates = self.updates.iter();
+        let update = updates.find(|update| update.name == decision.name);
+        let update = update.ok_or_else(|| {
+            let message = format!(
+                "skill `{}` is not part of the {}",
+                one_line(&decision.name),
+                self.verb
+            );
+            Error::unmet("unknown-skill", message)
+        })?;
+        let skill = match (&update.state, self.planned(&decision.name)) {
+            (UpdateState::Ready, Some(skill)) => skill,
+            (UpdateState::Current, _) => return Ok(None),
+            _ => return Err(update.refusal()),
+        };
+        let is_signer = |one: &InstallObstacle| matches!(one, InstallObstacle::OtherSigner(_));
+        if skill.card.obstacles.iter().any(is_signer) && !decision.accept_signer {
+            let message = format!("skill `{}` was signed with another key", update.name);
+            return Err(Error::unmet("other-signer", message)
+                .skill(&update.name)
+                .hint("ask its author; if the new key is right: metier update --accept-signer"));
+        }
+        let open = update.unapproved(skill, &decision.approve)?;
+        if !open.is_empty() {
+            return Err(self.needs_approval(update, &open));
+        }
+        let approve = update.kept_permissions.iter().chain(&decision.approve);
+        Ok(Some(InstallDecision {
+            name: skill.card.name.clone(),
+            approve: approve.cloned().collect(),
+            replace: true,
+        }))
     }
-    let open = update.unapproved(skill, &decision.approve)?;
-    if !open.is_empty() {
-        let message = format!("the update of `{}` asks for new permissions", update.name);
-        let error = Error::unmet("needs-approval", message).skill(&update.name);
-        let hint = format!(
-            "metier update {} --yes --approve {}",
-            shell_word(&update.name),
-            open.iter()
-                .map(|one| shell_word(one))
-                .collect::<Vec<_>>()
-                .join(" --approve ")
-        );
-        let error = open
+
+    fn needs_approval(&self, update: &SkillUpdate, open: &[String]) -> Error {
+        let (verb, name) = (self.verb, &update.name);
+        let message = format!("the {verb} of `{name}` asks for new permissions");
+        let error = Error::unmet("needs-approval", message).skill(name);
+        let words = open
             .iter()
-            .fold(error, |error, one| error.detail(format!("+ {one}")));
-        return Err(error.hint(hint));
+            .map(|one| format!(" --approve {}", shell_word(one)));
+        let words: String = words.collect();
+        let details = open.iter().map(|one| format!("+ {one}"));
+        let error = details.fold(error, Error::detail);
+        error.hint(format!("metier {verb} {} --yes{words}", shell_word(name)))
     }
-    let approve = update.kept_permissions.iter().chain(&decision.approve);
-    Ok(InstallDecision {
-        name: card.name.clone(),
-        approve: approve.cloned().collect(),
-        replace: true,
-    })
 }
 
 impl SkillUpdate {
