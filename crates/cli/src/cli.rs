@@ -7,9 +7,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, check, completions, compose, config, deps, doctor, exec, info, install, keygen,
-    list, log, login, man, mcp, new, pack, permissions, prompt, publish, read, remove, run, scan,
-    schema, search, select, show, sign, spawn, test, tools, trust, undo, validate, verify,
+    agent, call, chat, check, completions, compose, config, deps, doctor, exec, info, install,
+    keygen, list, log, login, man, mcp, new, pack, permissions, prompt, publish, read, remove, run,
+    scan, schema, search, select, show, sign, spawn, test, tools, trust, undo, validate, verify,
     verify_signature, why, yank,
 };
 

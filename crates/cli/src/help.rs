@@ -185,14 +185,20 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("log", &["metier log", "metier log git --since 3h"]),
-    ("search", &["metier search pdf", "metier search 'merge conflict'"]),
+    (
+        "search",
+        &["metier search pdf", "metier search 'merge conflict'"],
+    ),
     (
         "publish",
         &["metier publish my-skill", "metier publish my-skill --sign"],
     ),
     (
         "login",
-        &["metier login https://skills.example", "metier login --logout"],
+        &[
+            "metier login https://skills.example",
+            "metier login --logout",
+        ],
     ),
     (
         "yank",

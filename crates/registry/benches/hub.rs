@@ -92,7 +92,9 @@ fn registry(folder: &Path) -> Result<BackgroundServer, Box<dyn Error>> {
 
 fn install(metier: &Path, home: &Path, url: &str) -> Result<Duration, Box<dyn Error>> {
     fs::create_dir_all(home)?;
-    let names: Vec<String> = (0..SKILLS).map(|number| format!("bench-{number}")).collect();
+    let names: Vec<String> = (0..SKILLS)
+        .map(|number| format!("bench-{number}"))
+        .collect();
     let mut command = Command::new(metier);
     command
         .arg("install")

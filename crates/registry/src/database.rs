@@ -143,7 +143,9 @@ pub(crate) fn latest(versions: &[StoredVersion]) -> Option<&StoredVersion> {
     let available = versions.iter().filter(|version| version.is_available());
     available.max_by_key(|version| {
         let semver = version.semver();
-        let is_release = semver.as_ref().is_some_and(|version| version.pre.is_empty());
+        let is_release = semver
+            .as_ref()
+            .is_some_and(|version| version.pre.is_empty());
         (is_release, semver)
     })
 }

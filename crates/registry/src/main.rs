@@ -25,7 +25,12 @@ struct Arguments {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7718")]
     listen: SocketAddr,
     /// The folder of the database and the packages
-    #[arg(long, value_name = "DIR", default_value = "metier-registry-data", global = true)]
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "metier-registry-data",
+        global = true
+    )]
     data: PathBuf,
     /// The database [default: registry.db in the data folder]
     #[arg(long, value_name = "FILE", global = true)]
@@ -115,7 +120,10 @@ fn run(arguments: Arguments) -> Result<(), AnyError> {
     if database.tokens()?.is_empty() {
         let token = NewToken::generate("admin", &TokenScope::Admin, &now())?;
         database.add_token(&token.stored)?;
-        print(&format!("the token of the administrator, shown once: {}", token.secret));
+        print(&format!(
+            "the token of the administrator, shown once: {}",
+            token.secret
+        ));
     }
     let blobs = arguments
         .blobs

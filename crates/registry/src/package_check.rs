@@ -58,19 +58,24 @@ pub(crate) fn check(upload: &PackageUpload, now: &str) -> Result<CheckedPackage,
     let version = version.and_then(|version| version.semver().cloned());
     let Some(version) = version.filter(|version| version.build.is_empty()) else {
         let message = format!("skill `{name}` states no version in SemVer's form");
-        return Err(
-            RegistryError::refused("no-version", message).hint("add `version: 1.0.0` to its manifest")
-        );
+        return Err(RegistryError::refused("no-version", message)
+            .hint("add `version: 1.0.0` to its manifest"));
     };
     let signer = signer_of(upload, &name, &version.to_string(), &tree)?;
     let report = scan(&tree, &manifest);
-    let flat = pack("", &tree).map_err(|error| RegistryError::package("archive-refused", &error))?;
+    let flat =
+        pack("", &tree).map_err(|error| RegistryError::package("archive-refused", &error))?;
     let verdict = report.verdict();
     let public = RegistryVersion {
         version: version.to_string(),
         description: manifest.card.description.to_string(),
         license: manifest.about.license.as_deref().map(str::to_owned),
-        tags: manifest.about.tags.iter().map(ToString::to_string).collect(),
+        tags: manifest
+            .about
+            .tags
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
         archive: digest_of(&upload.bytes).to_string(),
         size: upload.bytes.len() as u64,
         flat_archive: digest_of(&flat).to_string(),
@@ -100,7 +105,11 @@ pub(crate) fn check(upload: &PackageUpload, now: &str) -> Result<CheckedPackage,
 /// The manifest of a tree, which must be valid.
 fn manifest_of(tree: &PackageTree) -> Result<SkillManifest, RegistryError> {
     let text = |path: &str| tree.get(path).map(|bytes| String::from_utf8_lossy(bytes));
-    let texts = [text("SKILL.md"), text("SKILL.yaml"), text("agents/openai.yaml")];
+    let texts = [
+        text("SKILL.md"),
+        text("SKILL.yaml"),
+        text("agents/openai.yaml"),
+    ];
     let names = ["SKILL.md", "SKILL.yaml", "agents/openai.yaml"];
     let file = |index: usize| {
         let text = texts[index].as_deref()?;
@@ -181,7 +190,10 @@ fn signer_of(
         (Some(signature), Some(signer)) => (signature, signer),
         _ => {
             let message = "a signature and the public key that made it are sent together";
-            return Err(RegistryError::refused("invalid-signature", message.to_owned()));
+            return Err(RegistryError::refused(
+                "invalid-signature",
+                message.to_owned(),
+            ));
         }
     };
     let package = SignedPackage {

@@ -71,9 +71,16 @@ impl Registry {
     ///
     /// # Errors
     /// If the database can't be read.
-    pub fn search(&self, query: &str, offset: u64, limit: u64) -> Result<RegistryPage, RegistryError> {
+    pub fn search(
+        &self,
+        query: &str,
+        offset: u64,
+        limit: u64,
+    ) -> Result<RegistryPage, RegistryError> {
         let is_part = |c: char| c.is_alphanumeric();
-        let words = query.split(|c: char| !is_part(c)).filter(|word| !word.is_empty());
+        let words = query
+            .split(|c: char| !is_part(c))
+            .filter(|word| !word.is_empty());
         let words: Vec<String> = words.take(MAX_WORDS).map(str::to_lowercase).collect();
         let limit = limit.clamp(1, MAX_PAGE);
         // A query of signs alone matches nothing; an empty one lists all.
@@ -122,7 +129,10 @@ impl Registry {
             description: latest.unwrap_or(newest).public.description.clone(),
             owner: stored.owner.clone(),
             latest: latest.map(|version| version.public.version.clone()),
-            versions: served.iter().map(|version| version.public.clone()).collect(),
+            versions: served
+                .iter()
+                .map(|version| version.public.clone())
+                .collect(),
         })
     }
 
@@ -150,7 +160,11 @@ impl Registry {
     ///
     /// # Errors
     /// If there is no such version, or its bytes are missing or damaged.
-    pub fn package(&self, name: &str, version: &str) -> Result<(RegistryVersion, Vec<u8>), RegistryError> {
+    pub fn package(
+        &self,
+        name: &str,
+        version: &str,
+    ) -> Result<(RegistryVersion, Vec<u8>), RegistryError> {
         let version = self.version(name, version)?;
         let bytes = self.blob(&version.archive)?;
         Ok((version, bytes))
@@ -160,7 +174,11 @@ impl Registry {
     ///
     /// # Errors
     /// As of [`Registry::package`].
-    pub fn flat_archive(&self, name: &str, version: &str) -> Result<(RegistryVersion, Vec<u8>), RegistryError> {
+    pub fn flat_archive(
+        &self,
+        name: &str,
+        version: &str,
+    ) -> Result<(RegistryVersion, Vec<u8>), RegistryError> {
         let version = self.version(name, version)?;
         let bytes = self.blob(&version.flat_archive)?;
         Ok((version, bytes))
@@ -189,7 +207,10 @@ impl Registry {
     /// If the database can't be read.
     pub fn listed(&self, limit: u64) -> Result<Vec<RegistryVersion>, RegistryError> {
         let (found, _) = self.database.search(&[], 0, limit)?;
-        Ok(found.into_iter().map(|(_, version)| version.public).collect())
+        Ok(found
+            .into_iter()
+            .map(|(_, version)| version.public)
+            .collect())
     }
 
     /// A part of the log.
@@ -208,7 +229,11 @@ impl Registry {
     ///
     /// # Errors
     /// If the token does not permit it, the package is refused, or this version exists with other bytes.
-    pub fn publish(&self, token: Option<&str>, upload: &PackageUpload) -> Result<PublishAnswer, RegistryError> {
+    pub fn publish(
+        &self,
+        token: Option<&str>,
+        upload: &PackageUpload,
+    ) -> Result<PublishAnswer, RegistryError> {
         let account = self.authorize(token)?;
         let checked = package_check::check(upload, &(self.now)())?;
         let name = checked.version.public.name.clone();
@@ -217,7 +242,8 @@ impl Registry {
         match &known {
             None => self.check_similar(&account, &name, upload.allow_similar)?,
             Some(known) => {
-                let same = |other: &&StoredVersion| other.public.version == checked.version.public.version;
+                let same =
+                    |other: &&StoredVersion| other.public.version == checked.version.public.version;
                 if let Some(existing) = known.versions.iter().find(same) {
                     return self.published_before(existing, &checked);
                 }
@@ -228,7 +254,8 @@ impl Registry {
         if !self.database.add(&checked.version, &account.owner)? {
             // Another request was faster.
             let stored = self.stored(&name)?;
-            let same = |other: &&StoredVersion| other.public.version == checked.version.public.version;
+            let same =
+                |other: &&StoredVersion| other.public.version == checked.version.public.version;
             return match stored.versions.iter().find(same) {
                 Some(existing) => self.published_before(existing, &checked),
                 None => Err(not_found(&name, None)),
@@ -264,7 +291,11 @@ impl Registry {
         Err(RegistryError::Refused(Box::new(refusal)))
     }
 
-    fn answer(&self, version: &StoredVersion, status: PublishStatus) -> Result<PublishAnswer, RegistryError> {
+    fn answer(
+        &self,
+        version: &StoredVersion,
+        status: PublishStatus,
+    ) -> Result<PublishAnswer, RegistryError> {
         let public = &version.public;
         Ok(PublishAnswer {
             status,
@@ -326,7 +357,10 @@ impl Registry {
         };
         // The hash is looked up, so that the time reveals nothing about the token.
         let token = token.ok_or_else(unknown)?;
-        let stored = self.database.token(&tokens::hash(token))?.ok_or_else(unknown)?;
+        let stored = self
+            .database
+            .token(&tokens::hash(token))?
+            .ok_or_else(unknown)?;
         let scope = stored.scope.parse().map_err(|_| unknown())?;
         Ok(Authorized {
             owner: stored.owner,
@@ -355,7 +389,12 @@ impl Registry {
         }
     }
 
-    fn check_similar(&self, account: &Authorized, name: &str, allowed: bool) -> Result<(), RegistryError> {
+    fn check_similar(
+        &self,
+        account: &Authorized,
+        name: &str,
+        allowed: bool,
+    ) -> Result<(), RegistryError> {
         if allowed && account.scope == TokenScope::Admin {
             return Ok(());
         }

@@ -86,8 +86,10 @@ impl SqliteDatabase {
         let newest = i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX);
         let mut migrate = || -> rusqlite::Result<Option<&'static str>> {
             connection.busy_timeout(BUSY_TIMEOUT)?;
-            let id: i32 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
-            let version: i64 = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            let id: i32 =
+                connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+            let version: i64 =
+                connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
             if (id, version) != (0, 0) && id != APPLICATION_ID {
                 return Ok(Some("the file is another program's database"));
             }
@@ -97,8 +99,10 @@ impl SqliteDatabase {
             connection.pragma_update(None, "journal_mode", "wal")?;
             connection.pragma_update(None, "synchronous", "full")?;
             connection.pragma_update(None, "foreign_keys", true)?;
-            let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-            let version: i64 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            let transaction =
+                connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let version: i64 =
+                transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
             for (position, sql) in (0..newest).zip(MIGRATIONS) {
                 if position >= version {
                     transaction.execute_batch(sql)?;
@@ -119,7 +123,9 @@ impl SqliteDatabase {
 
     fn connection(&self) -> MutexGuard<'_, Connection> {
         // A panic between two statements rolled its transaction back.
-        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Writes all of it or nothing.
@@ -156,7 +162,8 @@ impl RegistryDatabase for SqliteDatabase {
 
     fn names(&self) -> Result<Vec<(String, String)>, DatabaseError> {
         let connection = self.connection();
-        let mut statement = connection.prepare_cached("SELECT name, owner FROM skills ORDER BY name")?;
+        let mut statement =
+            connection.prepare_cached("SELECT name, owner FROM skills ORDER BY name")?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<Result<_, _>>()?)
     }
@@ -217,7 +224,13 @@ impl RegistryDatabase for SqliteDatabase {
                 VersionState::Served => LoggedAction::Publish,
                 VersionState::Quarantined => LoggedAction::Quarantine,
             };
-            let entry = next_entry(&head(transaction)?, action, public, by, &public.published_at);
+            let entry = next_entry(
+                &head(transaction)?,
+                action,
+                public,
+                by,
+                &public.published_at,
+            );
             append(transaction, &entry)?;
             refresh_latest(transaction, &public.name)?;
             Ok(true)
@@ -272,15 +285,25 @@ impl RegistryDatabase for SqliteDatabase {
     }
 
     fn add_token(&self, token: &StoredToken) -> Result<(), DatabaseError> {
-        let sql = "INSERT INTO tokens (id, hash, owner, scope, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
-        let row = [&token.id, &token.hash, &token.owner, &token.scope, &token.created_at];
+        let sql =
+            "INSERT INTO tokens (id, hash, owner, scope, created_at) VALUES (?1, ?2, ?3, ?4, ?5)";
+        let row = [
+            &token.id,
+            &token.hash,
+            &token.owner,
+            &token.scope,
+            &token.created_at,
+        ];
         self.connection().execute(sql, row)?;
         Ok(())
     }
 
     fn token(&self, hash: &str) -> Result<Option<StoredToken>, DatabaseError> {
         let sql = "SELECT id, hash, owner, scope, created_at FROM tokens WHERE hash = ?1";
-        Ok(self.connection().query_row(sql, [hash], read_token).optional()?)
+        Ok(self
+            .connection()
+            .query_row(sql, [hash], read_token)
+            .optional()?)
     }
 
     fn tokens(&self) -> Result<Vec<StoredToken>, DatabaseError> {
@@ -292,14 +315,18 @@ impl RegistryDatabase for SqliteDatabase {
     }
 
     fn remove_token(&self, id: &str) -> Result<bool, DatabaseError> {
-        let removed = self.connection().execute("DELETE FROM tokens WHERE id = ?1", [id])?;
+        let removed = self
+            .connection()
+            .execute("DELETE FROM tokens WHERE id = ?1", [id])?;
         Ok(removed > 0)
     }
 }
 
 fn skill(connection: &Connection, name: &str) -> Result<Option<StoredSkill>, DatabaseError> {
     let owner = connection
-        .query_row("SELECT owner FROM skills WHERE name = ?1", [name], |row| row.get(0))
+        .query_row("SELECT owner FROM skills WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })
         .optional()?;
     let Some(owner) = owner else {
         return Ok(None);
@@ -318,7 +345,9 @@ fn skill(connection: &Connection, name: &str) -> Result<Option<StoredSkill>, Dat
 
 fn head(connection: &Connection) -> Result<RegistryLogHead, DatabaseError> {
     let sql = "SELECT body FROM log ORDER BY position DESC LIMIT 1";
-    let body = connection.query_row(sql, [], |row| row.get::<_, String>(0)).optional()?;
+    let body = connection
+        .query_row(sql, [], |row| row.get::<_, String>(0))
+        .optional()?;
     match body {
         None => Ok(RegistryLogHead::default()),
         Some(body) => Ok(serde_json::from_str::<RegistryLogEntry>(&body)?.head()),
@@ -335,7 +364,9 @@ fn append(connection: &Connection, entry: &RegistryLogEntry) -> Result<(), Datab
 /// What a list and a search show of a skill, after one of its versions was added or yanked.
 fn refresh_latest(connection: &Connection, name: &str) -> Result<(), DatabaseError> {
     let row: Option<i64> = connection
-        .query_row("SELECT rowid FROM latest WHERE name = ?1", [name], |row| row.get(0))
+        .query_row("SELECT rowid FROM latest WHERE name = ?1", [name], |row| {
+            row.get(0)
+        })
         .optional()?;
     if let Some(row) = row {
         connection.execute("DELETE FROM words WHERE rowid = ?1", [row])?;

@@ -54,7 +54,11 @@ impl FromStr for TokenScope {
             None if text == "admin" => Ok(Self::Admin),
             Some(pattern)
                 if !pattern.is_empty()
-                    && pattern.strip_suffix('*').unwrap_or(pattern).chars().all(is_plain) =>
+                    && pattern
+                        .strip_suffix('*')
+                        .unwrap_or(pattern)
+                        .chars()
+                        .all(is_plain) =>
             {
                 Ok(Self::Publish(pattern.to_owned()))
             }
@@ -121,7 +125,14 @@ mod tests {
         assert!(!check("publish:pdf", "pdf-forms"));
         assert!(check("publish:team-*", "team-pdf"));
         assert!(!check("publish:team-*", "pdf"));
-        for refused in ["", "publish:", "publish:a/b", "publish:*x", "root", "publish:**"] {
+        for refused in [
+            "",
+            "publish:",
+            "publish:a/b",
+            "publish:*x",
+            "root",
+            "publish:**",
+        ] {
             assert!(refused.parse::<TokenScope>().is_err(), "{refused}");
         }
     }

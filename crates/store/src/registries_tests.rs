@@ -17,8 +17,12 @@ fn the_last_answer_of_an_address_is_kept() {
         fetched_at,
     };
     assert_eq!(store.registry_answer("u").expect("read"), None);
-    store.set_registry_answer("u", &answer("1", 1)).expect("written");
-    store.set_registry_answer("u", &answer("2", 2)).expect("written");
+    store
+        .set_registry_answer("u", &answer("1", 1))
+        .expect("written");
+    store
+        .set_registry_answer("u", &answer("2", 2))
+        .expect("written");
     let kept = store.registry_answer("u").expect("read");
     assert_eq!(kept, Some(answer("2", 2)));
 }
@@ -61,9 +65,17 @@ fn the_end_of_a_log_never_moves_back() {
 #[test]
 fn the_digest_of_a_version_is_the_one_that_was_seen_first() {
     let (_folder, store) = store();
-    let seen = |registry: &str| store.registry_version(registry, "pdf", "1.0.0").expect("read");
-    store.set_registry_version("r", "pdf", "1.0.0", "a").expect("written");
-    store.set_registry_version("r", "pdf", "1.0.0", "b").expect("written");
+    let seen = |registry: &str| {
+        store
+            .registry_version(registry, "pdf", "1.0.0")
+            .expect("read")
+    };
+    store
+        .set_registry_version("r", "pdf", "1.0.0", "a")
+        .expect("written");
+    store
+        .set_registry_version("r", "pdf", "1.0.0", "b")
+        .expect("written");
     assert_eq!(seen("r").as_deref(), Some("a"));
     assert_eq!(seen("s"), None, "registries don't share what they state");
 }

@@ -113,12 +113,7 @@ pub fn check_dir(bin: &Path, dir: &Path, bless: bool) -> SpecReport {
 }
 
 /// The documents whose names contain a word, and of these the scenarios whose headings contain the text after `#`.
-fn check(
-    program: (&Path, SpecServices<'_>),
-    dir: &Path,
-    bless: bool,
-    wanted: &str,
-) -> SpecReport {
+fn check(program: (&Path, SpecServices<'_>), dir: &Path, bless: bool, wanted: &str) -> SpecReport {
     let mut report = SpecReport::default();
     let (document, heading) = wanted.split_once('#').unwrap_or((wanted, ""));
     match documents(dir) {
@@ -163,12 +158,7 @@ fn check_document(
     let mut corrections = Vec::new();
     let run = |scenario: &&SpecScenario| {
         let context = TestContext::try_new(bin)?;
-        Ok::<_, io::Error>(scenario::run(
-            context,
-            services,
-            &document.shared,
-            scenario,
-        ))
+        Ok::<_, io::Error>(scenario::run(context, services, &document.shared, scenario))
     };
     let is_wanted = |scenario: &&SpecScenario| scenario.title.contains(heading);
     let wanted: Vec<&SpecScenario> = document.scenarios.iter().filter(is_wanted).collect();

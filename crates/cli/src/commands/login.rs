@@ -65,7 +65,9 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     }
     let sign = output.paint("✓", Tone::Good);
     let (owner, scope) = (one_line(&account.owner), one_line(&account.scope));
-    output.report(&format!("{sign} logged in to {shown} as {owner} ({scope})\n"))?;
+    output.report(&format!(
+        "{sign} logged in to {shown} as {owner} ({scope})\n"
+    ))?;
     Ok(Exit::Ok)
 }
 

@@ -72,7 +72,9 @@ pub(crate) fn run(session: &CliRun, args: &PublishArgs) -> Result<Exit, Failure>
             let sign = output.paint("✓", Tone::Good);
             format!("{sign} published {title} in {registry}\n")
         }
-        PublishStatus::Unchanged => format!("{title} is published in {registry} with these bytes\n"),
+        PublishStatus::Unchanged => {
+            format!("{title} is published in {registry} with these bytes\n")
+        }
         PublishStatus::Quarantined => {
             let sign = output.paint("✗", Tone::Bad);
             format!("{sign} {title} is quarantined in {registry}: it is not served\n")

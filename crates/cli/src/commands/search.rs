@@ -56,8 +56,14 @@ pub(crate) fn run(session: &CliRun, args: &SearchArgs) -> Result<Exit, Failure> 
     report(session, &found, &here, gap)?;
     let others = found.total;
     session.output.note(&match session.registries()?.len() {
-        0 => format!("{} on this machine; no registry is configured: metier help search", count(local, "skill")),
-        _ => format!("{} on this machine, {others} in registries", count(local, "skill")),
+        0 => format!(
+            "{} on this machine; no registry is configured: metier help search",
+            count(local, "skill")
+        ),
+        _ => format!(
+            "{} on this machine, {others} in registries",
+            count(local, "skill")
+        ),
     });
     Ok(Exit::unmet_if(!found.failed.is_empty()))
 }
@@ -75,12 +81,17 @@ pub(super) fn available(session: &CliRun) -> Result<Exit, Failure> {
     }
     report(session, &found, &here, "")?;
     let total = usize::try_from(found.total).unwrap_or(usize::MAX);
-    session.output.note(&format!("{} in registries", count(total, "skill")));
+    session
+        .output
+        .note(&format!("{} in registries", count(total, "skill")));
     Ok(Exit::unmet_if(!found.failed.is_empty()))
 }
 
 fn names(skills: &metier::Skills) -> BTreeSet<String> {
-    skills.all().map(|skill| skill.entry().name().into_owned()).collect()
+    skills
+        .all()
+        .map(|skill| skill.entry().name().into_owned())
+        .collect()
 }
 
 fn document<'a>(

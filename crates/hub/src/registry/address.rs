@@ -87,9 +87,18 @@ mod tests {
     #[test]
     fn an_address_is_encrypted_or_on_this_machine() {
         let check = |text: &str| RegistryAddress::parse(text).map(|address| address.to_string());
-        assert_eq!(check("https://skills.example/").unwrap(), "https://skills.example");
-        assert_eq!(check("https://x.example/team?q#f").unwrap(), "https://x.example/team");
-        assert_eq!(check("http://127.0.0.1:7718").unwrap(), "http://127.0.0.1:7718");
+        assert_eq!(
+            check("https://skills.example/").unwrap(),
+            "https://skills.example"
+        );
+        assert_eq!(
+            check("https://x.example/team?q#f").unwrap(),
+            "https://x.example/team"
+        );
+        assert_eq!(
+            check("http://127.0.0.1:7718").unwrap(),
+            "http://127.0.0.1:7718"
+        );
         for refused in [
             "http://skills.example",
             "ftp://skills.example",

@@ -23,7 +23,10 @@ impl RegistryConnection<'_> {
     ///
     /// # Errors
     /// If the registry can't be reached, or refuses it.
-    pub fn publish(&self, package: &PackageToPublish) -> Result<PublishAnswer, RegistryClientError> {
+    pub fn publish(
+        &self,
+        package: &PackageToPublish,
+    ) -> Result<PublishAnswer, RegistryClientError> {
         let mut url = self.address.at(&["packages"]);
         if package.allow_similar {
             url.set_query(Some("allow_similar=true"));

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use metier_package::{
-    Available, resolve,
+    Available,
     registry_api::{RegistrySkill, RegistryVersion},
+    resolve,
 };
 use semver::{Version, VersionReq};
 
@@ -58,7 +59,9 @@ pub fn choose_versions(
     }
     for (name, _) in wanted {
         if matches!(known.get(name), Some(None) | None) {
-            let registries = registries.iter().map(|registry| registry.address().to_string());
+            let registries = registries
+                .iter()
+                .map(|registry| registry.address().to_string());
             return Err(RegistryClientError::NotFound {
                 name: name.clone(),
                 registries: registries.collect(),

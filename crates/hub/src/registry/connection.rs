@@ -79,7 +79,10 @@ impl RegistryConnection<'_> {
         })
     }
 
-    pub(super) fn parsed<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, RegistryClientError> {
+    pub(super) fn parsed<T: DeserializeOwned>(
+        &self,
+        body: &[u8],
+    ) -> Result<T, RegistryClientError> {
         serde_json::from_slice(body).map_err(|error| self.wrong(&error.to_string()))
     }
 
@@ -102,7 +105,10 @@ impl RegistryConnection<'_> {
         })
     }
 
-    pub(super) fn send(&self, mut request: RegistryRequest) -> Result<RegistryResponse, RegistryClientError> {
+    pub(super) fn send(
+        &self,
+        mut request: RegistryRequest,
+    ) -> Result<RegistryResponse, RegistryClientError> {
         if self.is_offline {
             return Err(RegistryClientError::NotCached {
                 registry: self.address.to_string(),
@@ -121,7 +127,10 @@ impl RegistryConnection<'_> {
     }
 
     /// The body of an answer that is not a refusal.
-    pub(super) fn expect(&self, response: RegistryResponse) -> Result<Vec<u8>, RegistryClientError> {
+    pub(super) fn expect(
+        &self,
+        response: RegistryResponse,
+    ) -> Result<Vec<u8>, RegistryClientError> {
         if (200..300).contains(&response.status) {
             return Ok(response.body);
         }

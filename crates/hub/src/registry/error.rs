@@ -60,7 +60,9 @@ pub enum RegistryClientError {
         version: String,
     },
     /// The bytes are not those of the version.
-    #[error("the registry {registry} sent other bytes for {name} {version}: {what} and the stated digest differ")]
+    #[error(
+        "the registry {registry} sent other bytes for {name} {version}: {what} and the stated digest differ"
+    )]
     WrongDigest {
         /// The registry.
         registry: String,
@@ -72,7 +74,9 @@ pub enum RegistryClientError {
         what: &'static str,
     },
     /// The log does not continue the one that is known.
-    #[error("the registry {registry} went back in time: its log has {found} entries and does not continue the {known} that are known")]
+    #[error(
+        "the registry {registry} went back in time: its log has {found} entries and does not continue the {known} that are known"
+    )]
     BackInTime {
         /// The registry.
         registry: String,

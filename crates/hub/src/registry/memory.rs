@@ -48,11 +48,22 @@ pub trait RegistryMemory {
     ///
     /// # Errors
     /// If the memory can't be read.
-    fn pin(&self, registry: &str, name: &str, version: &str) -> Result<Option<String>, MemoryFailure>;
+    fn pin(
+        &self,
+        registry: &str,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<String>, MemoryFailure>;
 
     /// Remembers the digest of a version.
     ///
     /// # Errors
     /// If the memory can't be written.
-    fn set_pin(&self, registry: &str, name: &str, version: &str, digest: &str) -> Result<(), MemoryFailure>;
+    fn set_pin(
+        &self,
+        registry: &str,
+        name: &str,
+        version: &str,
+        digest: &str,
+    ) -> Result<(), MemoryFailure>;
 }

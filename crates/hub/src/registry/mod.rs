@@ -141,7 +141,11 @@ impl<'a> RegistryClient<'a> {
             .append_pair("limit", &limit.to_string());
         let page: Option<RegistryPage> = self.document(&url)?;
         let page = page.ok_or_else(|| self.wrong("it has no search"))?;
-        match page.skills.iter().find(|found| !is_published_name(&found.name)) {
+        match page
+            .skills
+            .iter()
+            .find(|found| !is_published_name(&found.name))
+        {
             Some(odd) => Err(self.wrong(&format!("`{}` is not a name", visible(&odd.name)))),
             None => Ok(page),
         }
@@ -213,7 +217,9 @@ impl<'a> RegistryClient<'a> {
             });
         }
         let etag = known.as_ref().and_then(|known| known.etag.as_deref());
-        let fetched = self.check_log().and_then(|()| self.connection.get(url, etag, MAX_DOCUMENT));
+        let fetched = self
+            .check_log()
+            .and_then(|()| self.connection.get(url, etag, MAX_DOCUMENT));
         let response = match (fetched, known) {
             (Ok(response), Some(known)) if response.status == 304 => {
                 self.remember(url, &known.body, known.etag.as_deref())?;
@@ -237,7 +243,12 @@ impl<'a> RegistryClient<'a> {
         Ok(Some(parsed))
     }
 
-    fn remember(&self, url: &Url, body: &[u8], etag: Option<&str>) -> Result<(), RegistryClientError> {
+    fn remember(
+        &self,
+        url: &Url,
+        body: &[u8],
+        etag: Option<&str>,
+    ) -> Result<(), RegistryClientError> {
         let answer = CachedAnswer {
             body: body.to_vec(),
             etag: etag.map(str::to_owned),
@@ -295,8 +306,11 @@ impl<'a> RegistryClient<'a> {
 
     fn log_part(&self, after: u64) -> Result<RegistryLogPage, RegistryClientError> {
         let mut url = self.connection.address.at(&["log"]);
-        url.query_pairs_mut().append_pair("after", &after.to_string());
-        let body = self.connection.expect(self.connection.get(&url, None, MAX_DOCUMENT)?)?;
+        url.query_pairs_mut()
+            .append_pair("after", &after.to_string());
+        let body = self
+            .connection
+            .expect(self.connection.get(&url, None, MAX_DOCUMENT)?)?;
         self.connection.parsed(&body)
     }
 }

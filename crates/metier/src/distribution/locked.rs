@@ -83,25 +83,27 @@ impl Workspace {
             return Ok(tree);
         }
         let source = self.locked_source(locked)?;
-        let from_source = || self.with_source(&source, |opened| {
-            let offers = opened.offers();
-            let offer = match offers {
-                [only] => Some(only),
-                many => many.iter().find(|offer| offer.name == name),
-            };
-            let offer = offer.ok_or_else(|| {
-                let message = format!(
-                    "`{}` has no skill `{}` any more",
-                    one_line(&source),
-                    one_line(name)
-                );
-                Error::unmet("unknown-skill", message).skill(name)
-            })?;
-            Ok(opened
-                .read(offer)
-                .map_err(|error| not_fetched(&error))?
-                .tree)
-        });
+        let from_source = || {
+            self.with_source(&source, |opened| {
+                let offers = opened.offers();
+                let offer = match offers {
+                    [only] => Some(only),
+                    many => many.iter().find(|offer| offer.name == name),
+                };
+                let offer = offer.ok_or_else(|| {
+                    let message = format!(
+                        "`{}` has no skill `{}` any more",
+                        one_line(&source),
+                        one_line(name)
+                    );
+                    Error::unmet("unknown-skill", message).skill(name)
+                })?;
+                Ok(opened
+                    .read(offer)
+                    .map_err(|error| not_fetched(&error))?
+                    .tree)
+            })
+        };
         let tree = match SkillSource::parse(&source) {
             Ok(SkillSource::Registry { name, .. }) => self.locked_from_registry(&name, locked)?,
             _ => from_source()?,

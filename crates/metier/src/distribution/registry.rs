@@ -1,12 +1,7 @@
 //! Registries: search, log in, publish, yank, and where a skill that is named without a source comes from.
 
 use std::{
-    collections::BTreeMap,
-    fs,
-    io::Write,
-    os::unix::fs::OpenOptionsExt,
-    path::PathBuf,
-    thread,
+    collections::BTreeMap, fs, io::Write, os::unix::fs::OpenOptionsExt, path::PathBuf, thread,
     time::UNIX_EPOCH,
 };
 
@@ -126,7 +121,9 @@ impl Workspace {
                 let page = client.search("", next, PAGE)?;
                 total = page.total;
                 // A page that leads nowhere ends the list.
-                offset = page.next.filter(|later| *later > next && skills.len() < MAX_LISTED);
+                offset = page
+                    .next
+                    .filter(|later| *later > next && skills.len() < MAX_LISTED);
                 skills.extend(page.skills);
             }
             Ok((skills, total))
@@ -205,7 +202,10 @@ impl Workspace {
                 check_lock(locked, clients[choice.registry].address(), &choice.version)?;
             }
             for client in clients.iter().filter(|client| client.is_stale()) {
-                let line = format!("the registry {} can't be reached: its last known state is used", client.address());
+                let line = format!(
+                    "the registry {} can't be reached: its last known state is used",
+                    client.address()
+                );
                 self.notices.notice(NoticeLevel::Warning, &line);
             }
             let mut fetched = download_all(clients, &choices)?;
@@ -341,7 +341,11 @@ impl Workspace {
     fn one_registry(&self, named: Option<&str>) -> Result<RegistryAddress, Error> {
         match named {
             Some(text) => RegistryAddress::parse(text).map_err(failed),
-            None => self.registries()?.into_iter().next().ok_or_else(no_registry),
+            None => self
+                .registries()?
+                .into_iter()
+                .next()
+                .ok_or_else(no_registry),
         }
     }
 
@@ -381,7 +385,9 @@ impl Workspace {
         let transport = transport(std::slice::from_ref(address))?;
         let (address, now) = (address.clone(), self.seconds());
         let freshness = RegistryFreshness::Now;
-        work(&RegistryClient::new(address, token, &transport, &store, now, freshness))
+        work(&RegistryClient::new(
+            address, token, &transport, &store, now, freshness,
+        ))
     }
 
     fn seconds(&self) -> u64 {
@@ -394,7 +400,9 @@ impl Workspace {
         let file = self.data_folder()?.join(TOKENS);
         let text = match metier_catalog::read_named(&file, MAX_TOKENS) {
             Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                return Ok(BTreeMap::new());
+            }
             Err(error) => {
                 let message = format!("the tokens of registries can't be read: {error}");
                 return Err(Error::broken("token", message).path(&file));

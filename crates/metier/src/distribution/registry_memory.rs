@@ -41,7 +41,12 @@ impl RegistryMemory for StoredMemory {
         stored.map_err(not_stored)
     }
 
-    fn pin(&self, registry: &str, name: &str, version: &str) -> Result<Option<String>, MemoryFailure> {
+    fn pin(
+        &self,
+        registry: &str,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<String>, MemoryFailure> {
         let digest = self.0.registry_version(registry, name, version);
         digest.map_err(not_stored)
     }

@@ -64,7 +64,9 @@ pub(super) fn failure(error: &RegistryError) -> Response {
 
 fn is_known(headers: &HeaderMap, etag: &str) -> bool {
     let known = headers.get(header::IF_NONE_MATCH);
-    let known = known.and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let known = known
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
     known
         .split(',')
         .any(|known| matches!(known.trim(), "*") || known.trim().trim_start_matches("W/") == etag)
@@ -127,7 +129,11 @@ impl BytesAnswer {
                 }
                 RequestedRange::Unsatisfiable => {
                     let mut response = StatusCode::RANGE_NOT_SATISFIABLE.into_response();
-                    set(&mut response, header::CONTENT_RANGE, &format!("bytes */{length}"));
+                    set(
+                        &mut response,
+                        header::CONTENT_RANGE,
+                        &format!("bytes */{length}"),
+                    );
                     return response;
                 }
             }
@@ -169,7 +175,9 @@ fn requested_range(headers: &HeaderMap, etag: &str, length: usize) -> RequestedR
         (Ok(first), Ok(last)) if first <= last => (first, last.min(length.saturating_sub(1))),
         (Ok(first), Err(_)) if last.is_empty() => (first, length.saturating_sub(1)),
         (Err(_), Ok(0)) if first.is_empty() => return RequestedRange::Unsatisfiable,
-        (Err(_), Ok(end)) if first.is_empty() => (length.saturating_sub(end), length.saturating_sub(1)),
+        (Err(_), Ok(end)) if first.is_empty() => {
+            (length.saturating_sub(end), length.saturating_sub(1))
+        }
         _ => return RequestedRange::Whole,
     };
     match first < length {
@@ -196,7 +204,13 @@ mod tests {
         assert_eq!(check("bytes=2-99"), RequestedRange::Part(2, 9));
         assert_eq!(check("bytes=10-"), RequestedRange::Unsatisfiable);
         assert_eq!(check("bytes=-0"), RequestedRange::Unsatisfiable);
-        for whole in ["bytes=5-2", "bytes=a-b", "bytes=0-1,3-4", "lines=0-1", "bytes=-"] {
+        for whole in [
+            "bytes=5-2",
+            "bytes=a-b",
+            "bytes=0-1,3-4",
+            "lines=0-1",
+            "bytes=-",
+        ] {
             assert_eq!(check(whole), RequestedRange::Whole, "{whole}");
         }
     }
@@ -206,7 +220,13 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::RANGE, HeaderValue::from_static("bytes=1-2"));
         headers.insert(header::IF_RANGE, HeaderValue::from_static("\"old\""));
-        assert_eq!(requested_range(&headers, "\"new\"", 10), RequestedRange::Whole);
-        assert_eq!(requested_range(&headers, "\"old\"", 10), RequestedRange::Part(1, 2));
+        assert_eq!(
+            requested_range(&headers, "\"new\"", 10),
+            RequestedRange::Whole
+        );
+        assert_eq!(
+            requested_range(&headers, "\"old\"", 10),
+            RequestedRange::Part(1, 2)
+        );
     }
 }

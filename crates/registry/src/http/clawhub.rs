@@ -26,7 +26,10 @@ pub(super) fn routes() -> Router<Arc<HttpState>> {
         .route("/clawhub/api/v1/skills", get(list))
         .route("/clawhub/api/v1/skills/{slug}", get(skill))
         .route("/clawhub/api/v1/skills/{slug}/versions", get(versions))
-        .route("/clawhub/api/v1/skills/{slug}/versions/{version}", get(version))
+        .route(
+            "/clawhub/api/v1/skills/{slug}/versions/{version}",
+            get(version),
+        )
         .route("/clawhub/api/v1/resolve", get(resolve))
         .route("/clawhub/api/v1/download", get(download))
         .layer(middleware::map_response(with_plain_problem))
@@ -41,20 +44,27 @@ async fn with_plain_problem(response: Response) -> Response {
 }
 
 async fn discovery(State(state): Shared, headers: HeaderMap) -> Response {
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
+    let host = headers
+        .get(header::HOST)
+        .and_then(|host| host.to_str().ok());
     let base = match (&state.public_url, host) {
         (Some(url), _) => url.trim_end_matches('/').to_owned(),
         (None, Some(host)) => format!("http://{host}"),
         (None, None) => String::new(),
     };
-    document(Ok(json!({ "apiBase": format!("{base}/clawhub") })), &headers)
+    document(
+        Ok(json!({ "apiBase": format!("{base}/clawhub") })),
+        &headers,
+    )
 }
 
 /// Milliseconds since 1970 of a recorded time.
 fn milliseconds(at: &str) -> u64 {
     let time = humantime::parse_rfc3339_weak(at).ok();
     let since = time.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
 }
 
 #[derive(Deserialize)]
@@ -148,7 +158,10 @@ async fn skill(State(state): Shared, Path(slug): Path<String>) -> Response {
 
 fn latest_of(skill: &RegistrySkill) -> Option<&RegistryVersion> {
     let latest = skill.latest.as_ref()?;
-    skill.versions.iter().find(|version| version.version == *latest)
+    skill
+        .versions
+        .iter()
+        .find(|version| version.version == *latest)
 }
 
 fn version_item(version: &RegistryVersion) -> Value {
@@ -186,7 +199,10 @@ async fn version(State(state): Shared, Path((slug, number)): Path<(String, Strin
 async fn resolve(State(state): Shared, Query(query): Query<ClawHubQuery>) -> Response {
     let found = blocking(state, move |registry| {
         let skill = registry.skill(&query.slug)?;
-        let found = skill.versions.iter().find(|version| fingerprint(version) == query.hash);
+        let found = skill
+            .versions
+            .iter()
+            .find(|version| fingerprint(version) == query.hash);
         let found = found.map(|version| json!({ "version": version.version }));
         let latest = skill.latest.map(|latest| json!({ "version": latest }));
         Ok(json!({ "match": found, "latestVersion": latest }))
@@ -199,14 +215,24 @@ fn fingerprint(version: &RegistryVersion) -> String {
     let mut lines: Vec<String> = version
         .files
         .iter()
-        .map(|file| format!("{}:{}", file.path, file.digest.trim_start_matches("sha256:")))
+        .map(|file| {
+            format!(
+                "{}:{}",
+                file.path,
+                file.digest.trim_start_matches("sha256:")
+            )
+        })
         .collect();
     lines.sort();
     let hash = Sha256::digest(lines.join("\n"));
     hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-async fn download(State(state): Shared, headers: HeaderMap, Query(query): Query<ClawHubQuery>) -> Response {
+async fn download(
+    State(state): Shared,
+    headers: HeaderMap,
+    Query(query): Query<ClawHubQuery>,
+) -> Response {
     let found = blocking(state, move |registry| {
         let version = match query.version {
             Some(version) => version,
@@ -226,6 +252,9 @@ async fn download(State(state): Shared, headers: HeaderMap, Query(query): Query<
 fn latest_version(registry: &Registry, slug: &str) -> Result<String, RegistryError> {
     let skill = registry.skill(slug)?;
     skill.latest.ok_or_else(|| {
-        RegistryError::refused("not-found", format!("skill `{slug}` has no available version"))
+        RegistryError::refused(
+            "not-found",
+            format!("skill `{slug}` has no available version"),
+        )
     })
 }

@@ -66,8 +66,7 @@ pub async fn serve(
     public_url: Option<String>,
     shutdown: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let service =
-        routes(registry, public_url).into_make_service_with_connect_info::<SocketAddr>();
+    let service = routes(registry, public_url).into_make_service_with_connect_info::<SocketAddr>();
     axum::serve(listener, service)
         .with_graceful_shutdown(shutdown)
         .await
@@ -203,7 +202,11 @@ struct SearchQuery {
     limit: Option<u64>,
 }
 
-async fn search(State(state): Shared, headers: HeaderMap, Query(query): Query<SearchQuery>) -> Response {
+async fn search(
+    State(state): Shared,
+    headers: HeaderMap,
+    Query(query): Query<SearchQuery>,
+) -> Response {
     let limit = query.limit.unwrap_or(50);
     let found = blocking(state, move |registry| {
         registry.search(&query.q, query.offset, limit)
@@ -248,7 +251,11 @@ async fn flat_archive(
     headers: HeaderMap,
     Path((name, version)): VersionPath,
 ) -> Response {
-    match blocking(state, move |registry| registry.flat_archive(&name, &version)).await {
+    match blocking(state, move |registry| {
+        registry.flat_archive(&name, &version)
+    })
+    .await
+    {
         Ok((version, bytes)) => {
             let name = format!("{}-{}.zip", version.name, version.version);
             BytesAnswer::archive(bytes, &version.flat_archive, name).answer(&headers)
@@ -338,7 +345,10 @@ async fn publish(
         allow_similar: query.allow_similar,
     };
     let token = bearer(&headers);
-    let published = blocking(state, move |registry| registry.publish(token.as_deref(), &upload)).await;
+    let published = blocking(state, move |registry| {
+        registry.publish(token.as_deref(), &upload)
+    })
+    .await;
     let status = match &published {
         Ok(answer) if answer.status == PublishStatus::Published => StatusCode::CREATED,
         Ok(answer) if answer.status == PublishStatus::Quarantined => StatusCode::ACCEPTED,
@@ -385,7 +395,10 @@ mod tests {
         let peer: SocketAddr = "192.0.2.9:1".parse().unwrap();
         let check = |has_proxy, value: &'static str| {
             let mut headers = HeaderMap::new();
-            headers.insert("x-forwarded-for", axum::http::HeaderValue::from_static(value));
+            headers.insert(
+                "x-forwarded-for",
+                axum::http::HeaderValue::from_static(value),
+            );
             client_address(has_proxy, &headers, peer).to_string()
         };
         assert_eq!(check(false, "198.51.100.1"), "192.0.2.9");

@@ -45,7 +45,9 @@ impl RateLimiter {
                 left.clear();
             }
         }
-        let entry = left.entry((network(peer), is_read)).or_insert((rate.burst, now));
+        let entry = left
+            .entry((network(peer), is_read))
+            .or_insert((rate.burst, now));
         let tokens = refilled(rate, entry.0, entry.1, now);
         if tokens < 1.0 {
             *entry = (tokens, now);
@@ -85,7 +87,11 @@ mod tests {
         assert_eq!(admitted.count(), 300);
         assert!(limiter.admit(one, true, now).is_ok());
         assert!(limiter.admit(other, false, now).is_ok());
-        assert!(limiter.admit(one, false, now + Duration::from_secs(1)).is_ok());
+        assert!(
+            limiter
+                .admit(one, false, now + Duration::from_secs(1))
+                .is_ok()
+        );
     }
 
     #[test]

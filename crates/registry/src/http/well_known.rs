@@ -42,7 +42,11 @@ async fn index(State(state): Shared, headers: HeaderMap) -> Response {
                 "digest": skill.flat_archive,
             })
         };
-        let skills: Vec<Value> = skills.iter().filter(|skill| is_listed(skill)).map(entry).collect();
+        let skills: Vec<Value> = skills
+            .iter()
+            .filter(|skill| is_listed(skill))
+            .map(entry)
+            .collect();
         json!({ "$schema": SCHEMA, "skills": skills })
     });
     document(index, &headers)
@@ -56,7 +60,11 @@ async fn index_of_files(State(state): Shared, headers: HeaderMap) -> Response {
             let files: Vec<&str> = skill.files.iter().map(|file| file.path.as_str()).collect();
             json!({ "name": skill.name, "description": skill.description, "files": files })
         };
-        let skills: Vec<Value> = skills.iter().filter(|skill| is_listed(skill)).map(entry).collect();
+        let skills: Vec<Value> = skills
+            .iter()
+            .filter(|skill| is_listed(skill))
+            .map(entry)
+            .collect();
         json!({ "skills": skills })
     });
     document(index, &headers)

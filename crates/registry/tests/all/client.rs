@@ -30,7 +30,9 @@ impl RegistryMemory for Memory {
     }
 
     fn set_answer(&self, url: &str, answer: &CachedAnswer) -> Result<(), MemoryFailure> {
-        self.answers.borrow_mut().insert(url.to_owned(), answer.clone());
+        self.answers
+            .borrow_mut()
+            .insert(url.to_owned(), answer.clone());
         Ok(())
     }
 
@@ -39,16 +41,29 @@ impl RegistryMemory for Memory {
     }
 
     fn set_log_end(&self, registry: &str, head: &RegistryLogHead) -> Result<(), MemoryFailure> {
-        self.ends.borrow_mut().insert(registry.to_owned(), head.clone());
+        self.ends
+            .borrow_mut()
+            .insert(registry.to_owned(), head.clone());
         Ok(())
     }
 
-    fn pin(&self, registry: &str, name: &str, version: &str) -> Result<Option<String>, MemoryFailure> {
+    fn pin(
+        &self,
+        registry: &str,
+        name: &str,
+        version: &str,
+    ) -> Result<Option<String>, MemoryFailure> {
         let key = (registry.to_owned(), name.to_owned(), version.to_owned());
         Ok(self.pins.borrow().get(&key).cloned())
     }
 
-    fn set_pin(&self, registry: &str, name: &str, version: &str, digest: &str) -> Result<(), MemoryFailure> {
+    fn set_pin(
+        &self,
+        registry: &str,
+        name: &str,
+        version: &str,
+        digest: &str,
+    ) -> Result<(), MemoryFailure> {
         let key = (registry.to_owned(), name.to_owned(), version.to_owned());
         self.pins.borrow_mut().insert(key, digest.to_owned());
         Ok(())
@@ -75,7 +90,10 @@ impl Middle {
         }
     }
 
-    fn lies(&self, lie: impl Fn(&RegistryRequest, RegistryResponse) -> RegistryResponse + Send + Sync + 'static) {
+    fn lies(
+        &self,
+        lie: impl Fn(&RegistryRequest, RegistryResponse) -> RegistryResponse + Send + Sync + 'static,
+    ) {
         *self.lie.lock().unwrap() = Some(Box::new(lie));
     }
 
@@ -135,7 +153,14 @@ impl Run {
 
     fn at(&self, now: u64, freshness: RegistryFreshness) -> RegistryClient<'_> {
         let token = Some(self.token.clone());
-        RegistryClient::new(self.address.clone(), token, &self.middle, &self.memory, now, freshness)
+        RegistryClient::new(
+            self.address.clone(),
+            token,
+            &self.middle,
+            &self.memory,
+            now,
+            freshness,
+        )
     }
 
     fn client(&self) -> RegistryClient<'_> {
@@ -143,13 +168,18 @@ impl Run {
     }
 
     /// The skill `pdf` as a new run sees it.
-    fn pdf(&self) -> Result<Option<metier_package::registry_api::RegistrySkill>, RegistryClientError> {
+    fn pdf(
+        &self,
+    ) -> Result<Option<metier_package::registry_api::RegistrySkill>, RegistryClientError> {
         self.client().skill("pdf")
     }
 }
 
 /// Changes a value in the JSON of some answers.
-fn changed(path: &'static str, change: impl Fn(&mut Value) + Send + Sync + 'static) -> impl Fn(&RegistryRequest, RegistryResponse) -> RegistryResponse + Send + Sync + 'static {
+fn changed(
+    path: &'static str,
+    change: impl Fn(&mut Value) + Send + Sync + 'static,
+) -> impl Fn(&RegistryRequest, RegistryResponse) -> RegistryResponse + Send + Sync + 'static {
     move |request, mut response| {
         if request.url.path().ends_with(path) {
             let mut body: Value = serde_json::from_slice(&response.body).unwrap();
@@ -183,15 +213,24 @@ fn a_skill_is_found_downloaded_and_published() {
     let answer = client.connection().publish(&next).unwrap();
     assert_eq!(answer.status, PublishStatus::Published);
     assert_eq!(client.connection().account().unwrap().owner, "ada");
-    let yanked = client.connection().set_yanked("pdf", "1.1.0", Some("broken")).unwrap();
+    let yanked = client
+        .connection()
+        .set_yanked("pdf", "1.1.0", Some("broken"))
+        .unwrap();
     assert_eq!(yanked.yanked.as_deref(), Some("broken"));
     let other = PackageToPublish {
         bytes: package("pdf", "1.1.0", "license: MIT\n"),
         ..next
     };
     let refused = client.connection().publish(&other).unwrap_err();
-    assert!(matches!(&refused, RegistryClientError::Refused { status: 409, .. }), "{refused}");
-    assert_eq!(refused.hint().as_deref(), Some("raise the version in its manifest"));
+    assert!(
+        matches!(&refused, RegistryClientError::Refused { status: 409, .. }),
+        "{refused}"
+    );
+    assert_eq!(
+        refused.hint().as_deref(),
+        Some("raise the version in its manifest")
+    );
 }
 
 // case 146
@@ -206,8 +245,21 @@ fn other_bytes_than_the_stated_ones_are_refused() {
         }
         response
     });
-    let refused = run.client().connection().download(&skill.versions[0]).unwrap_err();
-    assert!(matches!(refused, RegistryClientError::WrongDigest { what: "the archive", .. }), "{refused}");
+    let refused = run
+        .client()
+        .connection()
+        .download(&skill.versions[0])
+        .unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            RegistryClientError::WrongDigest {
+                what: "the archive",
+                ..
+            }
+        ),
+        "{refused}"
+    );
 }
 
 // case 38
@@ -221,7 +273,12 @@ fn a_truncated_download_is_refused() {
         }
         response
     });
-    assert!(run.client().connection().download(&skill.versions[0]).is_err());
+    assert!(
+        run.client()
+            .connection()
+            .download(&skill.versions[0])
+            .is_err()
+    );
 }
 
 // case 146
@@ -230,8 +287,21 @@ fn a_digest_of_the_tree_that_is_not_that_of_the_files_is_refused() {
     let run = Run::new();
     let mut skill = run.pdf().unwrap().unwrap();
     skill.versions[0].tree = OTHER.to_owned();
-    let refused = run.client().connection().download(&skill.versions[0]).unwrap_err();
-    assert!(matches!(refused, RegistryClientError::WrongDigest { what: "the files", .. }), "{refused}");
+    let refused = run
+        .client()
+        .connection()
+        .download(&skill.versions[0])
+        .unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            RegistryClientError::WrongDigest {
+                what: "the files",
+                ..
+            }
+        ),
+        "{refused}"
+    );
 }
 
 // case 146
@@ -239,12 +309,27 @@ fn a_digest_of_the_tree_that_is_not_that_of_the_files_is_refused() {
 fn a_version_whose_digest_changed_is_refused() {
     let run = Run::new();
     run.pdf().unwrap();
-    run.middle.lies(changed("/skills/pdf", |body| body["versions"][0]["archive"] = OTHER.into()));
+    run.middle.lies(changed("/skills/pdf", |body| {
+        body["versions"][0]["archive"] = OTHER.into()
+    }));
     let refused = run.pdf().unwrap_err();
-    assert!(matches!(&refused, RegistryClientError::OtherBytes { version, .. } if version == "1.0.0"), "{refused}");
+    assert!(
+        matches!(&refused, RegistryClientError::OtherBytes { version, .. } if version == "1.0.0"),
+        "{refused}"
+    );
     let fresh = Memory::default();
-    let client = RegistryClient::new(run.address.clone(), None, &run.middle, &fresh, 0, RegistryFreshness::Now);
-    assert!(client.skill("pdf").is_ok(), "what was never seen can't be compared");
+    let client = RegistryClient::new(
+        run.address.clone(),
+        None,
+        &run.middle,
+        &fresh,
+        0,
+        RegistryFreshness::Now,
+    );
+    assert!(
+        client.skill("pdf").is_ok(),
+        "what was never seen can't be compared"
+    );
 }
 
 // case 146
@@ -263,7 +348,17 @@ fn a_registry_that_goes_back_in_time_is_refused() {
         body["entries"] = serde_json::json!([]);
     }));
     let refused = run.pdf().unwrap_err();
-    assert!(matches!(refused, RegistryClientError::BackInTime { known: 2, found: 1, .. }), "{refused}");
+    assert!(
+        matches!(
+            refused,
+            RegistryClientError::BackInTime {
+                known: 2,
+                found: 1,
+                ..
+            }
+        ),
+        "{refused}"
+    );
 }
 
 // case 146
@@ -283,7 +378,10 @@ fn a_registry_that_rewrote_its_log_is_refused() {
             *body = serde_json::to_value(other.registry.log(1, 10).unwrap()).unwrap();
         }));
         let refused = run.pdf().unwrap_err();
-        assert!(matches!(refused, RegistryClientError::BackInTime { known: 1, .. }), "{refused}");
+        assert!(
+            matches!(refused, RegistryClientError::BackInTime { known: 1, .. }),
+            "{refused}"
+        );
     }
 }
 
@@ -292,7 +390,8 @@ fn a_log_that_continues_is_accepted() {
     let run = Run::new();
     run.pdf().unwrap();
     for number in 1..5 {
-        run.stage.publish(&run.token, "pdf", &format!("1.0.{number}"));
+        run.stage
+            .publish(&run.token, "pdf", &format!("1.0.{number}"));
     }
     assert_eq!(run.pdf().unwrap().unwrap().versions.len(), 5);
     let ends = run.memory.ends.borrow();
@@ -302,8 +401,19 @@ fn a_log_that_continues_is_accepted() {
 #[test]
 fn an_answer_is_used_for_an_hour_and_then_confirmed() {
     let run = Run::new();
-    let ask = |now| run.at(now, RegistryFreshness::Hourly).skill("pdf").unwrap().unwrap().versions.len();
-    assert_eq!((ask(1_000), run.middle.requests()), (1, 2), "the log and the skill");
+    let ask = |now| {
+        run.at(now, RegistryFreshness::Hourly)
+            .skill("pdf")
+            .unwrap()
+            .unwrap()
+            .versions
+            .len()
+    };
+    assert_eq!(
+        (ask(1_000), run.middle.requests()),
+        (1, 2),
+        "the log and the skill"
+    );
     run.stage.publish(&run.token, "pdf", "1.1.0");
     assert_eq!((ask(1_000 + 3_599), run.middle.requests()), (1, 0));
     assert_eq!((ask(1_000 + 3_600), run.middle.requests()), (2, 2));
@@ -321,11 +431,17 @@ fn what_is_remembered_is_used_without_a_network() {
     assert!(later.skill("pdf").unwrap().is_some());
     assert!(later.is_stale());
     let unknown = later.skill("none").unwrap_err();
-    assert!(matches!(unknown, RegistryClientError::Unreachable { .. }), "{unknown}");
+    assert!(
+        matches!(unknown, RegistryClientError::Unreachable { .. }),
+        "{unknown}"
+    );
     run.middle.requests();
     let offline = run.at(1_000_000, RegistryFreshness::Offline);
     assert!(offline.skill("pdf").unwrap().is_some());
-    assert!(matches!(offline.skill("none"), Err(RegistryClientError::NotCached { .. })));
+    assert!(matches!(
+        offline.skill("none"),
+        Err(RegistryClientError::NotCached { .. })
+    ));
     assert_eq!(run.middle.requests(), 0, "offline is offline");
 }
 
@@ -333,21 +449,45 @@ fn what_is_remembered_is_used_without_a_network() {
 fn an_answer_that_is_not_one_is_an_error() {
     let run = Run::new();
     let cases: Vec<(&str, Lie)> = vec![
-        ("no JSON", Box::new(|request, mut response| {
-            if request.url.path().ends_with("/pdf") {
-                response.body = b"<html>".to_vec();
-            }
-            response
-        })),
-        ("another skill", Box::new(changed("/pdf", |body| body["name"] = "other".into()))),
-        ("a digest that is none", Box::new(changed("/pdf", |body| body["versions"][0]["archive"] = "md5:0".into()))),
-        ("a version that is none", Box::new(changed("/pdf", |body| body["versions"][0]["version"] = "../1".into()))),
-        ("a version of another skill", Box::new(changed("/pdf", |body| body["versions"][0]["name"] = "x".into()))),
+        (
+            "no JSON",
+            Box::new(|request, mut response| {
+                if request.url.path().ends_with("/pdf") {
+                    response.body = b"<html>".to_vec();
+                }
+                response
+            }),
+        ),
+        (
+            "another skill",
+            Box::new(changed("/pdf", |body| body["name"] = "other".into())),
+        ),
+        (
+            "a digest that is none",
+            Box::new(changed("/pdf", |body| {
+                body["versions"][0]["archive"] = "md5:0".into()
+            })),
+        ),
+        (
+            "a version that is none",
+            Box::new(changed("/pdf", |body| {
+                body["versions"][0]["version"] = "../1".into()
+            })),
+        ),
+        (
+            "a version of another skill",
+            Box::new(changed("/pdf", |body| {
+                body["versions"][0]["name"] = "x".into()
+            })),
+        ),
     ];
     for (what, lie) in cases {
         *run.middle.lie.lock().unwrap() = Some(lie);
         let refused = run.pdf().unwrap_err();
-        assert!(matches!(refused, RegistryClientError::Wrong { .. }), "{what}: {refused}");
+        assert!(
+            matches!(refused, RegistryClientError::Wrong { .. }),
+            "{what}: {refused}"
+        );
     }
 }
 
@@ -359,30 +499,55 @@ fn versions_of_several_skills_are_chosen_together() {
             "" => String::new(),
             requires => format!("dependencies:\n{requires}"),
         };
-        run.stage.registry.publish(Some(&run.token), &upload(name, version, &more)).unwrap();
+        run.stage
+            .registry
+            .publish(Some(&run.token), &upload(name, version, &more))
+            .unwrap();
     };
     publish("base", "1.0.0", "");
     publish("base", "1.5.0", "");
     publish("base", "2.0.0", "");
-    publish("report", "1.0.0", "  - name: base\n    version: ^1\n  - name: pdf\n");
+    publish(
+        "report",
+        "1.0.0",
+        "  - name: base\n    version: ^1\n  - name: pdf\n",
+    );
     publish("modern", "1.0.0", "  - name: base\n    version: ^2\n");
     let client = [run.client()];
     let wanted = |names: &[&str]| -> Vec<(String, VersionReq)> {
-        names.iter().map(|name| ((*name).to_owned(), VersionReq::STAR)).collect()
+        names
+            .iter()
+            .map(|name| ((*name).to_owned(), VersionReq::STAR))
+            .collect()
     };
     let chosen = choose_versions(&client, &wanted(&["report"]), &BTreeMap::new()).unwrap();
     let shown: Vec<String> = chosen
         .iter()
-        .map(|choice| format!("{} {} {}", choice.version.name, choice.version.version, choice.is_wanted))
+        .map(|choice| {
+            format!(
+                "{} {} {}",
+                choice.version.name, choice.version.version, choice.is_wanted
+            )
+        })
         .collect();
-    assert_eq!(shown, ["base 1.5.0 false", "pdf 1.0.0 false", "report 1.0.0 true"]);
-    let conflict = choose_versions(&client, &wanted(&["report", "modern"]), &BTreeMap::new()).unwrap_err();
+    assert_eq!(
+        shown,
+        ["base 1.5.0 false", "pdf 1.0.0 false", "report 1.0.0 true"]
+    );
+    let conflict =
+        choose_versions(&client, &wanted(&["report", "modern"]), &BTreeMap::new()).unwrap_err();
     let text = conflict.to_string();
     assert!(text.contains("report 1.0.0 requires base ^1"), "{text}");
     assert!(text.contains("modern 1.0.0 requires base ^2"), "{text}");
     let absent = choose_versions(&client, &wanted(&["none"]), &BTreeMap::new()).unwrap_err();
-    assert!(matches!(absent, RegistryClientError::NotFound { .. }), "{absent}");
-    run.stage.registry.set_yanked(Some(&run.token), "base", "1.5.0", Some("broken")).unwrap();
+    assert!(
+        matches!(absent, RegistryClientError::NotFound { .. }),
+        "{absent}"
+    );
+    run.stage
+        .registry
+        .set_yanked(Some(&run.token), "base", "1.5.0", Some("broken"))
+        .unwrap();
     let client = [run.client()];
     let chosen = choose_versions(&client, &wanted(&["base"]), &BTreeMap::new()).unwrap();
     assert_eq!(chosen[0].version.version, "2.0.0");

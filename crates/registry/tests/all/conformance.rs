@@ -77,8 +77,14 @@ fn a_version_that_was_added_is_read_as_it_was() {
         assert!(database.add(&version("pdf", "1.1.0"), "bob").unwrap());
         let skill = database.skill("pdf").unwrap().unwrap();
         assert_eq!(skill.owner, "ada", "the first one owns the name");
-        assert_eq!(skill.versions, [version("pdf", "1.0.0"), version("pdf", "1.1.0")]);
-        assert_eq!(database.names().unwrap(), [("pdf".to_owned(), "ada".to_owned())]);
+        assert_eq!(
+            skill.versions,
+            [version("pdf", "1.0.0"), version("pdf", "1.1.0")]
+        );
+        assert_eq!(
+            database.names().unwrap(),
+            [("pdf".to_owned(), "ada".to_owned())]
+        );
     });
 }
 
@@ -111,11 +117,19 @@ fn a_search_finds_all_words_in_latest_versions() {
         let all = ["pdf 1.1.0", "pdf-forms 0.1.0", "sheets 3.0.0"];
         assert_eq!(found(database, &[]), all, "by name");
         assert_eq!(found(database, &["sheets"]), ["sheets 3.0.0"]);
-        assert_eq!(found(database, &["form"]), ["pdf-forms 0.1.0"], "a beginning");
+        assert_eq!(
+            found(database, &["form"]),
+            ["pdf-forms 0.1.0"],
+            "a beginning"
+        );
         assert_eq!(found(database, &["pdf", "forms"]), ["pdf-forms 0.1.0"]);
         assert_eq!(found(database, &["pdf", "sheets"]), [""; 0]);
         assert_eq!(found(database, &["office"]).len(), 3, "tags");
-        assert_eq!(found(database, &["pdf"])[0], "pdf 1.1.0", "the name counts most");
+        assert_eq!(
+            found(database, &["pdf"])[0],
+            "pdf 1.1.0",
+            "the name counts most"
+        );
     });
 }
 
@@ -150,7 +164,11 @@ fn what_is_yanked_or_quarantined_is_not_found() {
         bad.state = VersionState::Quarantined;
         database.add(&bad, "ada").unwrap();
         assert_eq!(found(database, &["pdf"]), ["pdf 1.1.0"]);
-        let yank = |number, reason| database.set_yanked("pdf", number, reason, "ada", NOW).unwrap();
+        let yank = |number, reason| {
+            database
+                .set_yanked("pdf", number, reason, "ada", NOW)
+                .unwrap()
+        };
         assert!(yank("1.1.0", Some("broken")));
         assert!(!yank("1.1.0", Some("again")));
         assert!(!yank("9.9.9", Some("no such version")));
@@ -173,8 +191,12 @@ fn the_log_is_a_chain_of_all_changes() {
         let mut bad = version("pdf", "1.1.0");
         bad.state = VersionState::Quarantined;
         database.add(&bad, "bob").unwrap();
-        database.set_yanked("pdf", "1.0.0", Some("broken"), "ada", NOW).unwrap();
-        database.set_yanked("pdf", "1.0.0", None, "ada", NOW).unwrap();
+        database
+            .set_yanked("pdf", "1.0.0", Some("broken"), "ada", NOW)
+            .unwrap();
+        database
+            .set_yanked("pdf", "1.0.0", None, "ada", NOW)
+            .unwrap();
         let log = database.log(0, 100).unwrap();
         let mut head = RegistryLogHead::default();
         for entry in &log {
@@ -215,7 +237,9 @@ fn a_token_is_found_by_its_hash_until_it_is_removed() {
 fn what_was_written_is_there_after_it_was_opened_again() {
     for make in DATABASES {
         let folder = tempfile::tempdir().unwrap();
-        make(folder.path()).add(&version("pdf", "1.0.0"), "ada").unwrap();
+        make(folder.path())
+            .add(&version("pdf", "1.0.0"), "ada")
+            .unwrap();
         let again = make(folder.path());
         assert_eq!(again.skill("pdf").unwrap().unwrap().versions.len(), 1);
         assert_eq!(again.head().unwrap().position, 1);
@@ -282,7 +306,11 @@ fn bytes_that_were_changed_on_the_disk_are_an_error() {
 fn the_file_of_another_program_is_not_opened() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("other.db");
-    std::fs::write(&path, b"not a database, and long enough to have a header of one hundred bytes: \
-        ............................................................").unwrap();
+    std::fs::write(
+        &path,
+        b"not a database, and long enough to have a header of one hundred bytes: \
+        ............................................................",
+    )
+    .unwrap();
     assert!(SqliteDatabase::open(&path).is_err());
 }

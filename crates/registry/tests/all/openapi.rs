@@ -25,9 +25,14 @@ fn check(document: &Value, schema: &str, answer: &Answer) {
         .collect();
     assert_eq!(problems, [""; 0], "{schema}: {body}");
     // A field that the document does not name is not described.
-    let known = document["components"]["schemas"][schema]["properties"].as_object().unwrap();
+    let known = document["components"]["schemas"][schema]["properties"]
+        .as_object()
+        .unwrap();
     for field in body.as_object().unwrap().keys() {
-        assert!(known.contains_key(field), "{schema} does not describe `{field}`");
+        assert!(
+            known.contains_key(field),
+            "{schema} does not describe `{field}`"
+        );
     }
 }
 
@@ -75,18 +80,47 @@ fn the_answers_are_what_is_described() {
     let bearer = format!("Bearer {token}");
     let authorization = [("authorization", bearer.as_str())];
     let more = "license: MIT\ndependencies:\n  - name: other\npermissions: [\"file:read\"]\n";
-    let published = send("POST", &url("/api/v1/packages"), &authorization, Some(&package("pdf", "1.0.0", more)));
+    let published = send(
+        "POST",
+        &url("/api/v1/packages"),
+        &authorization,
+        Some(&package("pdf", "1.0.0", more)),
+    );
     assert_eq!(published.status, 201);
     check(&document, "PublishAnswer", &published);
-    check(&document, "RegistryPage", &get(&url("/api/v1/search?q=pdf")));
+    check(
+        &document,
+        "RegistryPage",
+        &get(&url("/api/v1/search?q=pdf")),
+    );
     check(&document, "RegistrySkill", &get(&url("/api/v1/skills/pdf")));
-    check(&document, "RegistryVersion", &get(&url("/api/v1/skills/pdf/1.0.0")));
+    check(
+        &document,
+        "RegistryVersion",
+        &get(&url("/api/v1/skills/pdf/1.0.0")),
+    );
     check(&document, "RegistryLogPage", &get(&url("/api/v1/log")));
-    check(&document, "RegistryAccount", &send("GET", &url("/api/v1/account"), &authorization, None));
-    check(&document, "RegistryProblem", &get(&url("/api/v1/skills/none")));
+    check(
+        &document,
+        "RegistryAccount",
+        &send("GET", &url("/api/v1/account"), &authorization, None),
+    );
+    check(
+        &document,
+        "RegistryProblem",
+        &get(&url("/api/v1/skills/none")),
+    );
     let body = br#"{"reason": "broken"}"#;
-    let headers = [("authorization", bearer.as_str()), ("content-type", "application/json")];
-    let yanked = send("PUT", &url("/api/v1/skills/pdf/1.0.0/yank"), &headers, Some(body));
+    let headers = [
+        ("authorization", bearer.as_str()),
+        ("content-type", "application/json"),
+    ];
+    let yanked = send(
+        "PUT",
+        &url("/api/v1/skills/pdf/1.0.0/yank"),
+        &headers,
+        Some(body),
+    );
     assert_eq!(yanked.status, 200);
     check(&document, "RegistryVersion", &yanked);
 }
