@@ -198,6 +198,7 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("doctor", &["doctor"]),
     ("log", &["log"]),
     ("verify", &["verify"]),
+    ("search", &["search", "trap"]),
     ("trust", &["trust", "--list"]),
     ("config", &["config"]),
     ("completions", &["completions", "bash"]),
@@ -248,6 +249,13 @@ const ACTS: &[(&str, Refused)] = &[
     }),
     ("remove", |stage| failed(stage.run(&["remove", "trap"]))),
     ("undo", |stage| failed(stage.run(&["undo"]))),
+    ("publish", |stage| failed(stage.run(&["publish", "skills/trap"]))),
+    ("login", |stage| {
+        failed(stage.run(&["login", "http://skills.example"]))
+    }),
+    ("yank", |stage| {
+        failed(stage.run(&["yank", "trap@1.0.0", "--reason", "broken"]))
+    }),
     ("mcp", |stage| {
         // The trap is ready: only permission is missing.
         stage.context.bin("absent-program", "exit 0");

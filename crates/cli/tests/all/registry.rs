@@ -52,7 +52,9 @@ pub(crate) fn start(context: &mut TestContext) -> Box<dyn Any> {
 }
 
 fn skill(context: &TestContext, name: &str, version: &str, more: &str) {
-    let text = format!("---\nname: {name}\ndescription: Does {name}.\nversion: {version}\n{more}---\nDo it.\n");
+    let text = format!(
+        "---\nname: {name}\ndescription: Does {name}.\nversion: {version}\n{more}---\nDo it.\n"
+    );
     context.write(&format!("{name}/SKILL.md"), text);
 }
 
@@ -82,7 +84,10 @@ fn a_token_is_kept_in_a_file_of_its_owner() {
             if path.is_dir() {
                 open.push(path);
             } else if !path.ends_with("token")
-                && std::fs::read(&path).unwrap().windows(served.token.len()).any(|part| part == served.token.as_bytes())
+                && std::fs::read(&path)
+                    .unwrap()
+                    .windows(served.token.len())
+                    .any(|part| part == served.token.as_bytes())
             {
                 found.push(path);
             }
@@ -104,14 +109,24 @@ fn a_skill_is_published_found_and_installed_with_what_it_requires() {
     let (_served, context) = context();
     login(&context);
     skill(&context, "base", "1.0.0", "");
-    skill(&context, "report", "1.0.0", "dependencies:\n  - name: base\n    version: ^1\n");
+    skill(
+        &context,
+        "report",
+        "1.0.0",
+        "dependencies:\n  - name: base\n    version: ^1\n",
+    );
     for name in ["base", "report"] {
         let output = context.run(&["publish", name, "--json"]);
         assert_eq!(output.code, 0, "{} {}", output.stdout, output.stderr);
         assert!(output.stdout.contains("\"published\""), "{}", output.stdout);
     }
     let output = context.run(&["search", "report", "--json"]);
-    assert!(output.stdout.contains("\"source\":\"registry\"") || output.stdout.contains("\"source\": \"registry\""), "{}", output.stdout);
+    assert!(
+        output.stdout.contains("\"source\":\"registry\"")
+            || output.stdout.contains("\"source\": \"registry\""),
+        "{}",
+        output.stdout
+    );
     let output = context.run(&["install", "report", "--yes"]);
     assert_eq!(output.code, 0, "{} {}", output.stdout, output.stderr);
     let installed = context.home().join(".agents/skills");
@@ -139,8 +154,13 @@ fn a_locked_version_with_other_bytes_is_not_installed() {
     assert_eq!(context.run(&["publish", "base"]).code, 0);
     let output = context.run(&["install", "base", "--yes", "--json"]);
     assert_eq!(output.code, 1, "{} {}", output.stdout, output.stderr);
-    assert!(output.stdout.contains("registry-other-bytes"), "{}", output.stdout);
-    let text = std::fs::read_to_string(context.home().join(".agents/skills/base/SKILL.md")).unwrap();
+    assert!(
+        output.stdout.contains("registry-other-bytes"),
+        "{}",
+        output.stdout
+    );
+    let text =
+        std::fs::read_to_string(context.home().join(".agents/skills/base/SKILL.md")).unwrap();
     assert!(!text.contains("MIT"), "the old one is there");
     assert!(first.registry.skill("base").is_ok());
 }
