@@ -29,6 +29,7 @@
 //! |---|---|---|
 //! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`], [`Workspace::check`] | [`validating`], [`scans`], [`checking`] |
+//! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
 //! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |

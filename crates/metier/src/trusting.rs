@@ -127,8 +127,11 @@ impl Workspace {
         self.trust_database()?;
         let given = self.folder_to_trust(folder);
         let folder = given.canonicalize().unwrap_or(given);
-        let was_trusted = self.store()?.revoke(&folder)?;
-        Ok((folder, was_trusted))
+        let store = self.store()?;
+        let was_trusted = store.revoke(&folder)?;
+        // Skills that the user added are not used either until they are trusted or added again.
+        let placed = store.forget_placed(&folder)?;
+        Ok((folder, was_trusted || placed > 0))
     }
 
     fn folder_to_trust(&self, folder: Option<&Path>) -> PathBuf {

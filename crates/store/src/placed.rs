@@ -38,11 +38,33 @@ impl Store {
         Ok(())
     }
 
-    /// The skills that were placed directly in one of these folders, sorted.
+    /// Forgets what was placed in a folder and below it; how many there were.
+    ///
+    /// # Errors
+    /// If the database can't be written.
+    pub fn forget_placed(&self, folder: &Path) -> Result<usize, StoreError> {
+        let mut all = self.placed()?;
+        all.retain(|placed| placed.folder.starts_with(folder));
+        self.wait_for_disk(true)?;
+        for placed in &all {
+            let sql = "DELETE FROM placed_skills WHERE folder = ?1";
+            let removed = self.connection.execute(sql, [placed.folder.to_str()]);
+            removed.map_err(|source| self.fail(source))?;
+        }
+        Ok(all.len())
+    }
+
+    /// The skills that were placed directly in this folder, sorted.
     ///
     /// # Errors
     /// If the database can't be read.
     pub fn placed_in(&self, folder: &Path) -> Result<Vec<PlacedSkill>, StoreError> {
+        let mut all = self.placed()?;
+        all.retain(|placed| placed.folder.parent() == Some(folder));
+        Ok(all)
+    }
+
+    fn placed(&self) -> Result<Vec<PlacedSkill>, StoreError> {
         let read = || {
             let sql = "SELECT folder, digest, placed_at FROM placed_skills ORDER BY folder";
             let mut statement = self.connection.prepare_cached(sql)?;
@@ -55,9 +77,7 @@ impl Store {
             })?;
             rows.collect::<rusqlite::Result<Vec<PlacedSkill>>>()
         };
-        let mut all = read().map_err(|source| self.fail(source))?;
-        all.retain(|placed| placed.folder.parent() == Some(folder));
-        Ok(all)
+        read().map_err(|source| self.fail(source))
     }
 }
 
@@ -89,5 +109,8 @@ mod tests {
         let found = store.placed_in(Path::new("/p/skills")).unwrap();
         assert_eq!(found, [placed("/p/skills/a", "sha256:2")]);
         assert_eq!(store.placed_in(Path::new("/p")).unwrap(), []);
+        assert_eq!(store.forget_placed(Path::new("/p/skills")).unwrap(), 2);
+        assert_eq!(store.placed_in(Path::new("/p/skills")).unwrap(), []);
+        assert_eq!(store.forget_placed(Path::new("/p")).unwrap(), 1);
     }
 }

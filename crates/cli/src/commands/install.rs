@@ -4,7 +4,7 @@ use metier::{
     agent::Cancel,
     distribution::{
         InstallAction, InstallCard, InstallDecision, InstallObstacle, InstallOptions, InstallPlan,
-        InstallReport, InstallScope, SkillOffer, SourceRequest, card_text,
+        InstallReport, InstallScope, SkillOffer, SourceRequest, card_text, check_permissions,
     },
     text::shell_word,
 };
@@ -47,8 +47,8 @@ pub(crate) struct AddArgs {
 
 #[derive(clap::Args)]
 pub(crate) struct InstallFlags {
-    /// The source, and names of skills in it; without one, what the lock states
-    #[arg(value_name = "SRC [NAME…]")]
+    /// The source, then names of skills in it; without one, what the lock states
+    #[arg(value_name = "SRC")]
     words: Vec<String>,
     /// Every skill of the source
     #[arg(long)]
@@ -79,6 +79,7 @@ pub(crate) fn run_add(session: &CliRun, args: &AddArgs) -> Result<Exit, Failure>
 }
 
 fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Result<Exit, Failure> {
+    check_permissions(&flags.approve)?;
     let options = InstallOptions { scope };
     let cancel = interrupt::listen_with(session.stop())?;
     let plan = match flags.words.is_empty() {
@@ -153,7 +154,8 @@ fn nothing(session: &CliRun, scope: InstallScope, plan: &InstallPlan) -> Result<
     let locked = session.lock(scope)?.skills.len();
     let line = match locked {
         0 => format!("no skill is installed in {}", scope_words(scope)),
-        some => format!("{} as the lock states", count(some, "skill")),
+        1 => "1 skill is as the lock states".to_owned(),
+        some => format!("{} are as the lock states", count(some, "skill")),
     };
     output.note(&line);
     if locked == 0 {
@@ -252,7 +254,7 @@ enum PermissionsAnswer {
 fn asked_permissions(question: &str, cancel: &Cancel) -> Result<PermissionsAnswer, Failure> {
     let choices = format!(
         "{question}\n  [a]pprove  install it, and approve what it asks for (exactly these files)\n  \
-         [y]es      install it; it asks again when it is used\n  [n]o       leave it out\n> "
+         [y]es      install it; it asks again when it is used\n  [n]o       leave it out\nYour answer? (no) "
     );
     Ok(match asked_line(&choices, cancel)?.as_str() {
         "a" | "approve" => PermissionsAnswer::Approve,
@@ -284,7 +286,10 @@ fn unanswered(flags: &InstallFlags, card: &InstallCard, open: &[String]) -> Fail
         command.push_str(" --replace");
     }
     let message = match (flags.yes, open) {
-        (true, [_, ..]) => format!("skill `{name}` asks for permissions, and --yes approves none"),
+        (true, [_, ..]) if flags.approve.is_empty() => {
+            format!("skill `{name}` asks for permissions, and --yes approves none")
+        }
+        (true, [_, ..]) => format!("skill `{name}` asks for more than --approve approves"),
         _ => format!("skill `{name}` would be installed, and there is no terminal to ask on"),
     };
     let error = Failure::unmet("not-agreed", message).skill(&card.name);
@@ -362,7 +367,7 @@ fn choose(
             one_line(&offer.name)
         ));
     }
-    let question = "Which of them? (1 3 5-7, names, or `all`; nothing installs none) ";
+    let question = "Which of them: 1 3 5-7, names, or all?\nYour answer? (no) ";
     let line = asked_line(question, cancel).ok()?;
     Some(picked(&line, offers))
 }

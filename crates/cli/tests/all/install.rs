@@ -398,7 +398,7 @@ fn a_skill_that_changes_after_it_was_installed_is_not_run() {
     );
 }
 
-// case 41
+// case 198
 #[test]
 fn what_a_pull_changes_in_a_project_is_not_trusted() {
     let context = context();
@@ -426,5 +426,70 @@ fn what_a_pull_changes_in_a_project_is_not_trusted() {
         output.stderr.contains("its folder is not trusted"),
         "{}",
         output.snapshot()
+    );
+}
+
+/// Runs git without the user's configuration.
+fn git(context: &TestContext, folder: &str, arguments: &[&str]) {
+    let output = Command::new("git")
+        .args([
+            "-c",
+            "user.name=t",
+            "-c",
+            "user.email=t@t",
+            "-c",
+            "init.defaultBranch=main",
+        ])
+        .args(arguments)
+        .current_dir(context.path(folder))
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .output()
+        .unwrap();
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
+
+// case 40
+#[test]
+fn a_repository_is_pinned_to_its_commit() {
+    needed!(needs::program("git"));
+    let mut context = context();
+    context.env("PATH", "/usr/local/bin:/usr/bin:/bin");
+    context.dir("upstream");
+    git(&context, "upstream", &["init", "-q"]);
+    write_skill(&context, "upstream/skills/pdf", "pdf", "first");
+    write_skill(&context, "upstream/skills/docx", "docx", "first");
+    git(&context, "upstream", &["add", "."]);
+    git(&context, "upstream", &["commit", "-qm", "first"]);
+    let source = format!("git+file://{}", context.path("upstream").display());
+    let listed = context.run(&["install", &source, "--yes"]);
+    assert_eq!(listed.code, 1, "{}", listed.snapshot());
+    assert!(
+        listed.stderr.contains("has 2 skills"),
+        "{}",
+        listed.snapshot()
+    );
+    succeed(&context, &["install", &source, "pdf", "--yes"]);
+    let lock = context.read("~/.local/share/metier/metier.lock");
+    assert!(lock.contains("commit = \""), "{lock}");
+    // The branch moves on, the skill is lost with everything that was kept: the lock still gets the first bytes.
+    write_skill(&context, "upstream/skills/pdf", "pdf", "second");
+    git(&context, "upstream", &["commit", "-qam", "second"]);
+    fs::remove_dir_all(context.home().join(".agents/skills/pdf")).unwrap();
+    fs::remove_dir_all(context.home().join(".local/share/metier/objects")).unwrap();
+    succeed(&context, &["install", "--frozen"]);
+    assert_eq!(
+        context.read("~/.agents/skills/pdf/references/a.md"),
+        "first a\n"
+    );
+    assert_eq!(context.read("~/.local/share/metier/metier.lock"), lock);
+    // A new installation from the same repository replaces it without a further question.
+    succeed(&context, &["install", &source, "pdf", "--yes"]);
+    assert_eq!(
+        context.read("~/.agents/skills/pdf/references/a.md"),
+        "second a\n"
     );
 }

@@ -236,6 +236,59 @@ fn an_installer_runs_only_after_a_yes_to_the_question() {
     assert!(stage.has("npm.txt"));
 }
 
+/// A skill that is installed at the terminal, with what is then allowed.
+fn installed(stage: &Stage, arguments: &[&str], typed: &str) -> (Talk, bool, bool) {
+    let talk = talk(stage, arguments, typed);
+    let place = stage.context.home().join(".agents/skills/stamp");
+    let allowed = stage.context.run(&["permissions", "stamp"]);
+    (talk, place.exists(), allowed.stdout.contains("allowed"))
+}
+
+// case 125
+#[test]
+fn an_installation_is_decided_about_with_the_card_in_sight() {
+    for (typed, is_placed, is_allowed) in [
+        ("\n", false, false),
+        ("n\n", false, false),
+        ("what?\n", false, false),
+        ("y\n", true, false),
+        ("a\n", true, true),
+    ] {
+        let stage = needed!(stage());
+        stage.context.write(
+            "new/stamp/SKILL.md",
+            "---\nname: stamp\ndescription: Stamps \u{1b}[2J things.\n---\nToday: !`echo stamped`\n",
+        );
+        let (talk, placed, allowed) = installed(&stage, &["install", "./new/stamp"], typed);
+        let question = talk.question();
+        assert!(question.contains("shell:exec(echo stamped)"), "{talk:?}");
+        assert!(!question.contains("\u{1b}[2J"), "{talk:?}");
+        assert_eq!(
+            (placed, allowed),
+            (is_placed, is_allowed),
+            "{typed:?} {talk:?}"
+        );
+        assert_eq!(talk.code, 0, "{talk:?}");
+    }
+}
+
+#[test]
+fn a_checklist_chooses_among_the_skills_of_a_source() {
+    let stage = needed!(stage());
+    for name in ["one", "two", "three"] {
+        stage.skill_in("many", name, "", "Text.\n");
+    }
+    let talk = talk(&stage, &["install", "./many"], "1 two\ny\ny\n");
+    assert!(talk.screen.contains("./many has 3 skills:"), "{talk:?}");
+    let skills = stage.context.home().join(".agents/skills");
+    let is_there = |name: &str| skills.join(name).exists();
+    assert_eq!(
+        ["one", "two", "three"].map(is_there),
+        [true, true, false],
+        "{talk:?}"
+    );
+}
+
 // case 125
 #[test]
 fn once_is_once() {

@@ -101,6 +101,16 @@ fn agree<'p>(
     })
 }
 
+/// Checks that texts are permissions, such as `shell:exec(git *)`.
+///
+/// # Errors
+/// If one is not.
+pub fn check_permissions(permissions: &[String]) -> Result<(), Error> {
+    permissions
+        .iter()
+        .try_for_each(|one| allowed(one).map(drop))
+}
+
 fn allowed(permission: &str) -> Result<PermissionAnswer, Error> {
     let want: Want = permission
         .parse()

@@ -35,7 +35,11 @@ pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> St
             paint(&format!("{title:<9}"), Tone::Faint)
         );
     };
-    row("from", &one_line(&card.source));
+    let source = one_line(&card.source);
+    match card.source.starts_with('/') {
+        true => row("from", &format!("{source} (on this machine)")),
+        false => row("from", &source),
+    }
     if let Some(commit) = &card.commit {
         row("commit", &one_line(commit));
     }

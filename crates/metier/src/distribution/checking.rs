@@ -4,14 +4,15 @@ use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
 
 use metier_catalog::{CatalogEntry, Root, Snapshot};
 use metier_hub::fetch::FetchedSkill;
-use metier_model::{DiagnosticSeverity, Need, name::departures};
-use metier_package::{LockedSkill, PublicKey, SignedPackage, VerdictWord, verify};
-use metier_policy::{Identity, PermissionRequest, Reason, ReasonKind, RequestedPermission};
+use metier_model::{Need, name::departures};
+use metier_package::{LockedSkill, VerdictWord};
+use metier_policy::{Identity, PermissionRequest, Reason, RequestedPermission};
 use metier_runtime::{Inventory, permissions as asked, render::LoadedSkill, requests};
 
 use super::{
-    card::{CardFinding, CardPermission, CardVerdict, InstallCard, InstallObstacle},
+    card::{CardFinding, CardPermission, CardVerdict, InstallCard},
     draft::checkpoint,
+    obstacles::{blocked, invalid, missing, other_signer, shadowed, signer, warnings},
     places::InstallScope,
     plan::{InstallPlan, PlannedSkill},
     present::PresentSkill,
@@ -20,7 +21,7 @@ use super::{
 use crate::{
     Error, Workspace,
     permissions::PermissionDecision,
-    scans::{ScanConsequence, ScanOptions, ScannedSkill, Verdict},
+    scans::{ScanOptions, ScannedSkill, Verdict},
     terms::terms,
 };
 
@@ -177,7 +178,7 @@ impl Workspace {
         let signer = signer(&fetched, present.locked());
         obstacles.extend(present.obstacles(&fetched.tree, origin));
         obstacles.extend(other_signer(present.locked(), signer.as_deref()));
-        obstacles.extend(shadowed(installed, &entry, &place));
+        obstacles.extend(shadowed(installed, &entry, &place, held.digest));
         let card = InstallCard {
             name: entry.name().into_owned(),
             description: entry
@@ -304,57 +305,6 @@ fn no_manifest(fetched: &FetchedSkill) -> Error {
         .hint("a skill is a folder with a SKILL.md or a SKILL.yaml")
 }
 
-/// Files that are not a skill, or a name that can't be a folder.
-fn invalid(entry: &CatalogEntry, key: &str) -> Vec<InstallObstacle> {
-    let name = entry.name();
-    if folder_name(&name).as_deref() != Some(key) {
-        let problem = format!("its name `{name}` can't be the name of a folder");
-        return vec![InstallObstacle::Invalid(problem)];
-    }
-    if entry.card.is_some() {
-        return Vec::new();
-    }
-    let errors = entry.diagnostics.iter();
-    let errors = errors.filter(|one| one.severity == DiagnosticSeverity::Error);
-    let lines: Vec<String> = errors
-        .map(|one| match one.position {
-            Some(position) => format!("{}:{}: {}", one.file, position.line, one.message),
-            None => format!("{}: {}", one.file, one.message),
-        })
-        .collect();
-    vec![InstallObstacle::Invalid(lines.join("; "))]
-}
-
-/// What the scanner forbids. A critical finding is refused here whatever the configuration does with skills that are there already.
-fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
-    let is_critical = scan.verdict() == Verdict::Critical;
-    match scan.stance() {
-        ScanConsequence::Accepted => return None,
-        ScanConsequence::Blocked => {}
-        _ if is_critical => {}
-        _ => return None,
-    }
-    let worst = scan
-        .report
-        .findings
-        .iter()
-        .max_by_key(|finding| finding.severity);
-    let unread = scan.report.unread.first();
-    let why = match (is_critical, worst, unread) {
-        (true, Some(finding), _) => {
-            format!(
-                "{}{}: {}",
-                finding.place.file,
-                finding.place.position(),
-                finding.message
-            )
-        }
-        (_, _, Some(unread)) => format!("{} could not be scanned: {}", unread.file, unread.why),
-        _ => "it could not be scanned completely".to_owned(),
-    };
-    Some(InstallObstacle::Blocked(why))
-}
-
 fn verdict(scan: &ScannedSkill) -> CardVerdict {
     let mut findings: Vec<CardFinding> = scan
         .report
@@ -399,76 +349,6 @@ fn rules(workspace: &Workspace) -> String {
     format!("{preset}-{}", env!("CARGO_PKG_VERSION"))
 }
 
-/// What is missing before the skill can be used. Trust, scans and other skills are decided about elsewhere.
-fn missing(reasons: &[Reason]) -> Vec<String> {
-    let is_shown = |kind: ReasonKind| !kind.blocks() && kind != ReasonKind::Dependency;
-    let shown = reasons.iter().filter(|reason| is_shown(reason.kind));
-    shown.map(|reason| reason.message.to_string()).collect()
-}
-
-fn warnings(entry: &CatalogEntry, installed: &Inventory) -> Vec<String> {
-    let diagnostics = entry.diagnostics.iter();
-    let diagnostics = diagnostics.filter(|one| one.severity == DiagnosticSeverity::Warning);
-    let mut all: Vec<String> = diagnostics.map(|one| one.message.to_string()).collect();
-    let name = entry.name();
-    if let Some(near) = nearly(&name, installed) {
-        all.push(format!(
-            "its name is nearly that of `{near}`, which is another skill"
-        ));
-    }
-    all
-}
-
-/// A known name that differs in one letter, or in two that changed places: what a person overlooks.
-fn nearly(name: &str, installed: &Inventory) -> Option<String> {
-    if installed.find(name).is_ok() || name.chars().count() < 4 {
-        return None;
-    }
-    let mut names = installed
-        .skills
-        .iter()
-        .map(|skill| installed.entry(skill).name());
-    let near = names.find(|other| is_nearly(name, other))?;
-    Some(near.into_owned())
-}
-
-fn is_nearly(one: &str, other: &str) -> bool {
-    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
-    let start = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
-    let (one, other) = (&one[start..], &other[start..]);
-    let end = one.iter().rev().zip(other.iter().rev());
-    let end = end.take_while(|(a, b)| a == b).count();
-    match (&one[..one.len() - end], &other[..other.len() - end]) {
-        ([_], [] | [_]) | ([], [_]) => true,
-        ([a, b], [c, d]) => (a, b) == (d, c),
-        _ => false,
-    }
-}
-
-/// The key that signed the installed version, if it also signed this one.
-fn signer(fetched: &FetchedSkill, locked: Option<&LockedSkill>) -> Option<String> {
-    let known = locked?.signer.clone()?;
-    let key = PublicKey::parse(&known).ok()?;
-    let (signature, archive) = (
-        fetched.origin.signature.as_ref()?,
-        fetched.archive.as_ref()?,
-    );
-    let version = fetched.origin.version.as_ref();
-    let package = SignedPackage {
-        name: fetched.name.clone(),
-        version: version.map_or_else(String::new, ToString::to_string),
-        tree: fetched.tree.digest(),
-    };
-    let is_signed = verify(&key, signature, archive, &package).is_ok();
-    is_signed.then_some(known)
-}
-
-/// A signed skill is not replaced by one that another key signed, or none.
-fn other_signer(locked: Option<&LockedSkill>, signer: Option<&str>) -> Option<InstallObstacle> {
-    let known = locked?.signer.as_ref()?;
-    (signer != Some(known)).then(|| InstallObstacle::OtherSigner(known.clone()))
-}
-
 fn version_of(entry: &CatalogEntry) -> Option<String> {
     let version = entry.card.as_ref()?.version.as_ref()?;
     Some(version.as_str().to_owned())
@@ -481,22 +361,4 @@ fn required(entry: &CatalogEntry) -> Vec<String> {
         _ => None,
     });
     names.collect::<BTreeSet<String>>().into_iter().collect()
-}
-
-/// A skill of this name elsewhere, which is not a link to the place itself.
-fn shadowed(
-    installed: &Inventory,
-    entry: &CatalogEntry,
-    place: &std::path::Path,
-) -> Option<InstallObstacle> {
-    let real = place.canonicalize().ok();
-    let is_place = |path: &std::path::Path| {
-        path == place || real.is_some() && path.canonicalize().ok() == real
-    };
-    let mut skills = installed.skills.iter().map(|skill| installed.entry(skill));
-    let other =
-        skills.find(|other| other.name() == entry.name() && !is_place(&other.place.path()))?;
-    Some(InstallObstacle::Shadows(
-        other.place.path().to_string_lossy().into_owned(),
-    ))
 }

@@ -30,6 +30,7 @@ impl Workspace {
         frozen: bool,
     ) -> Result<InstallPlan, Error> {
         let scope = options.scope;
+        self.check_scope(scope)?;
         let mut fetched = Vec::new();
         for skill in self.verify_skills(&[] as &[&str], Some(scope))? {
             match &skill.state {

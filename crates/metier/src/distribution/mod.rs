@@ -22,6 +22,7 @@ mod draft;
 mod history;
 mod locked;
 mod objects;
+mod obstacles;
 mod package_files;
 pub mod packages;
 mod pins;
@@ -37,6 +38,7 @@ pub mod signing;
 mod sources;
 mod verifying;
 
+pub use apply::check_permissions;
 pub use card::{
     CardBefore, CardFinding, CardPermission, CardVerdict, InstallAction, InstallCard,
     InstallObstacle,

@@ -215,11 +215,64 @@ impl PresentSkill {
 /// Whether two sources are the same place, at whatever commit or version.
 pub(crate) fn is_same_origin(one: &str, other: &str) -> bool {
     fn base(source: &str) -> &str {
-        let is_path = source.starts_with(['/', '.', '~']);
-        let end = source.rfind(['@', '#']).filter(|at| !is_path && *at > 0);
-        // An `@` before the last `/` belongs to a user name, as in `git@host:path`.
-        let end = end.filter(|at| !source[*at..].contains('/') || source.contains('#'));
+        const CLAWHUB: &str = "clawhub:";
+        let end = match source.strip_prefix(CLAWHUB) {
+            Some(slug) => slug
+                .rfind('@')
+                .filter(|at| *at > 0)
+                .map(|at| at + CLAWHUB.len()),
+            None if source.starts_with(['/', '.', '~']) => None,
+            // A URL, or `user@host:path`.
+            None if source.contains(':') => source.find('#'),
+            None => source.find('@'),
+        };
         end.map_or(source, |at| &source[..at])
     }
     base(one) == base(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_the_same_at_every_version() {
+        for (one, other, expected) in [
+            ("owner/repo/pdf", "owner/repo/pdf@main", true),
+            ("owner/repo/pdf@feature/x", "owner/repo/pdf@v1.0", true),
+            ("owner/repo/pdf", "owner/repo/docx", false),
+            ("pdf@^1", "pdf", true),
+            ("git@host:owner/repo", "git@host:owner/repo#v2", true),
+            ("git@host:owner/repo", "git@other:owner/repo", false),
+            (
+                "git+https://host/r.git//pdf#a",
+                "git+https://host/r.git//pdf",
+                true,
+            ),
+            ("clawhub:@owner/pdf@1.0.0", "clawhub:@owner/pdf", true),
+            ("clawhub:@owner/pdf", "clawhub:@other/pdf", false),
+            ("/home/a@b/pdf", "/home/a@c/pdf", false),
+        ] {
+            assert_eq!(is_same_origin(one, other), expected, "{one} {other}");
+            assert_eq!(is_same_origin(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn differences_are_what_a_person_would_call_them() {
+        let state = |files: &[(&str, u8)]| -> FileHashes {
+            let files = files.iter();
+            files
+                .map(|(path, byte)| ((*path).to_owned(), (true, [*byte; 32])))
+                .collect()
+        };
+        let found = FileDifferences::between(
+            &state(&[("a", 1), ("b", 1), ("c", 1)]),
+            &state(&[("a", 1), ("b", 2), ("d", 1)]),
+        );
+        assert_eq!(found.added, ["d"]);
+        assert_eq!(found.removed, ["c"]);
+        assert_eq!(found.changed, ["b"]);
+        assert_eq!(found.all(), ["b", "c", "d"]);
+    }
 }

@@ -165,10 +165,7 @@ impl Workspace {
                 return self.put_back(name, looked, &kept, lock.as_deref());
             }
         }
-        let message = format!(
-            "no skill `{}` was removed, as long as that is kept",
-            one_line(name)
-        );
+        let message = format!("no removed skill `{}` is kept", one_line(name));
         Err(Error::unmet("not-kept", message)
             .skill(name)
             .hint("metier undo --list shows the changes that are kept"))

@@ -75,6 +75,7 @@ impl Workspace {
         options: InstallOptions,
         choose: OfferChooser<'_>,
     ) -> Result<InstallPlan, Error> {
+        self.check_scope(options.scope)?;
         let mut all = FetchedSkills {
             skills: Vec::new(),
             left_out: Vec::new(),
@@ -89,6 +90,18 @@ impl Workspace {
         let mut plan = self.plan_skills(options.scope.verb(), all.skills, options.scope)?;
         plan.left_out = all.left_out;
         Ok(plan)
+    }
+
+    /// The home directory is not a project: its folder of skills is the user's.
+    pub(crate) fn check_scope(&self, scope: InstallScope) -> Result<(), Error> {
+        let is_home = self.machine.home.as_deref() == Some(&*self.machine.project);
+        match scope == InstallScope::Project && is_home {
+            true => Err(
+                Error::unmet("not-a-project", "your home directory is not a project")
+                    .hint("cd into a project, or install the skill for yourself: metier install"),
+            ),
+            false => Ok(()),
+        }
     }
 
     /// Lists what a source offers.
@@ -225,7 +238,7 @@ fn named(request: &SourceRequest, offers: &[SkillOffer], name: &str) -> Result<u
         [] => {
             let message = format!("`{source}` has no skill `{}`", one_line(name));
             let error = Error::unmet("unknown-skill", message).skill(name);
-            Err(with_offers(error, offers))
+            Err(with_offers(error, offers).hint("name one of these"))
         }
         many => {
             let message = format!("`{source}` has several skills `{}`", one_line(name));

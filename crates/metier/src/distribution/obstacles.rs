@@ -1,0 +1,194 @@
+//! What stands between a fetched skill and its place, and what deserves a look.
+
+use std::path::Path;
+
+use metier_catalog::CatalogEntry;
+use metier_hub::fetch::FetchedSkill;
+use metier_model::{DiagnosticSeverity, Digest};
+use metier_package::{LockedSkill, PublicKey, SignedPackage, verify};
+use metier_policy::{Reason, ReasonKind};
+use metier_runtime::Inventory;
+
+use super::{card::InstallObstacle, checking::folder_name};
+use crate::scans::{ScanConsequence, ScannedSkill, Verdict};
+
+/// Files that are not a skill, or a name that can't be a folder.
+pub(super) fn invalid(entry: &CatalogEntry, key: &str) -> Vec<InstallObstacle> {
+    let name = entry.name();
+    if folder_name(&name).as_deref() != Some(key) {
+        let problem = format!("its name `{name}` can't be the name of a folder");
+        return vec![InstallObstacle::Invalid(problem)];
+    }
+    if entry.card.is_some() {
+        return Vec::new();
+    }
+    let errors = entry.diagnostics.iter();
+    let errors = errors.filter(|one| one.severity == DiagnosticSeverity::Error);
+    let lines: Vec<String> = errors
+        .map(|one| match one.position {
+            Some(position) => format!("{}:{}: {}", one.file, position.line, one.message),
+            None => format!("{}: {}", one.file, one.message),
+        })
+        .collect();
+    vec![InstallObstacle::Invalid(lines.join("; "))]
+}
+
+/// What the scanner forbids. A critical finding is refused here whatever the configuration does with skills that are there already.
+pub(super) fn blocked(scan: &ScannedSkill) -> Option<InstallObstacle> {
+    let is_critical = scan.verdict() == Verdict::Critical;
+    match scan.stance() {
+        ScanConsequence::Accepted => return None,
+        ScanConsequence::Blocked => {}
+        _ if is_critical => {}
+        _ => return None,
+    }
+    let worst = scan
+        .report
+        .findings
+        .iter()
+        .max_by_key(|finding| finding.severity);
+    let unread = scan.report.unread.first();
+    let why = match (is_critical, worst, unread) {
+        (true, Some(finding), _) => {
+            format!(
+                "{}{}: {}",
+                finding.place.file,
+                finding.place.position(),
+                finding.message
+            )
+        }
+        (_, _, Some(unread)) => format!("{} could not be scanned: {}", unread.file, unread.why),
+        _ => "it could not be scanned completely".to_owned(),
+    };
+    Some(InstallObstacle::Blocked(why))
+}
+
+/// What is missing before the skill can be used. Trust, scans and other skills are decided about elsewhere.
+pub(super) fn missing(reasons: &[Reason]) -> Vec<String> {
+    let is_shown = |kind: ReasonKind| !kind.blocks() && kind != ReasonKind::Dependency;
+    let shown = reasons.iter().filter(|reason| is_shown(reason.kind));
+    shown.map(|reason| reason.message.to_string()).collect()
+}
+
+pub(super) fn warnings(entry: &CatalogEntry, installed: &Inventory) -> Vec<String> {
+    let diagnostics = entry.diagnostics.iter();
+    let diagnostics = diagnostics.filter(|one| one.severity == DiagnosticSeverity::Warning);
+    let mut all: Vec<String> = diagnostics.map(|one| one.message.to_string()).collect();
+    let name = entry.name();
+    if let Some(near) = nearly(&name, installed) {
+        all.push(format!(
+            "its name is nearly that of `{near}`, which is another skill"
+        ));
+    }
+    all
+}
+
+/// A known name that differs in one letter, or in two that changed places: what a person overlooks.
+fn nearly(name: &str, installed: &Inventory) -> Option<String> {
+    if installed.find(name).is_ok() || name.chars().count() < 4 {
+        return None;
+    }
+    let mut names = installed
+        .skills
+        .iter()
+        .map(|skill| installed.entry(skill).name());
+    let near = names.find(|other| is_nearly(name, other))?;
+    Some(near.into_owned())
+}
+
+fn is_nearly(one: &str, other: &str) -> bool {
+    let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
+    let start = one.iter().zip(&other).take_while(|(a, b)| a == b).count();
+    let (one, other) = (&one[start..], &other[start..]);
+    let end = one.iter().rev().zip(other.iter().rev());
+    let end = end.take_while(|(a, b)| a == b).count();
+    match (&one[..one.len() - end], &other[..other.len() - end]) {
+        ([_], [] | [_]) | ([], [_]) => true,
+        ([a, b], [c, d]) => (a, b) == (d, c),
+        _ => false,
+    }
+}
+
+/// The key that signed the installed version, if it also signed this one.
+pub(super) fn signer(fetched: &FetchedSkill, locked: Option<&LockedSkill>) -> Option<String> {
+    let known = locked?.signer.clone()?;
+    let key = PublicKey::parse(&known).ok()?;
+    let (signature, archive) = (
+        fetched.origin.signature.as_ref()?,
+        fetched.archive.as_ref()?,
+    );
+    let version = fetched.origin.version.as_ref();
+    let package = SignedPackage {
+        name: fetched.name.clone(),
+        version: version.map_or_else(String::new, ToString::to_string),
+        tree: fetched.tree.digest(),
+    };
+    let is_signed = verify(&key, signature, archive, &package).is_ok();
+    is_signed.then_some(known)
+}
+
+/// A signed skill is not replaced by one that another key signed, or none.
+pub(super) fn other_signer(
+    locked: Option<&LockedSkill>,
+    signer: Option<&str>,
+) -> Option<InstallObstacle> {
+    let known = locked?.signer.as_ref()?;
+    (signer != Some(known)).then(|| InstallObstacle::OtherSigner(known.clone()))
+}
+
+/// A skill of this name with other bytes elsewhere, which is not a link to the place itself.
+pub(super) fn shadowed(
+    installed: &Inventory,
+    entry: &CatalogEntry,
+    place: &Path,
+    digest: Digest,
+) -> Option<InstallObstacle> {
+    let real = place.canonicalize().ok();
+    let is_place =
+        |path: &Path| path == place || real.is_some() && path.canonicalize().ok() == real;
+    let mut skills = installed.skills.iter().map(|skill| installed.entry(skill));
+    let other = skills.find(|other| {
+        let is_same = || other.place.digest().is_ok_and(|found| found == digest);
+        other.name() == entry.name() && !is_place(&other.place.path()) && !is_same()
+    })?;
+    let place = other.place.path().to_string_lossy().into_owned();
+    Some(InstallObstacle::Shadows(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_that_a_person_overlooks_is_near() {
+        for (one, other, expected) in [
+            ("clawhub", "clawhubb", true),
+            ("clawhub", "cllawhub", true),
+            ("clawhub", "clawhbu", true),
+            ("clawhub", "clawhab", true),
+            ("clawhub", "clawhub", false),
+            ("clawhub", "crowhub", false),
+            ("pdf-tools", "pdf", false),
+        ] {
+            assert_eq!(is_nearly(one, other), expected, "{one} {other}");
+            assert_eq!(is_nearly(other, one), expected, "{other} {one}");
+        }
+    }
+
+    #[test]
+    fn a_folder_has_a_name_of_the_specification() {
+        for (name, expected) in [
+            ("pdf", Some("pdf")),
+            ("PDF Tools", Some("pdf-tools")),
+            ("--a__b--", Some("a-b")),
+            ("Größe", Some("gr-e")),
+            ("..", None),
+            ("日本語", None),
+            ("", None),
+        ] {
+            assert_eq!(folder_name(name).as_deref(), expected, "{name}");
+        }
+        let long = folder_name(&"ab ".repeat(60)).unwrap();
+        assert!(long.len() <= 64 && !long.ends_with('-'), "{long}");
+    }
+}
