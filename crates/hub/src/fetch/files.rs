@@ -36,10 +36,13 @@ pub(super) trait SourceFiles: Send + Sync {
     /// All files below a folder.
     fn tree(&self, folder: &str) -> Result<PackageTree, FetchError>;
 
-    /// Prepares to read these folders, where one request for all is faster than one for each.
-    fn prepare(&self, _folders: &[&str]) -> Result<(), FetchError> {
+    /// Prepares to read these files, where one request for all is faster than one for each.
+    fn prepare_files(&self, _paths: &[String]) -> Result<(), FetchError> {
         Ok(())
     }
+
+    /// The same for all files below these folders. What fails here fails again when it is read.
+    fn prepare_folders(&self, _folders: &[&str]) {}
 }
 
 /// A path below a folder of a source.

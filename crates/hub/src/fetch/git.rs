@@ -30,6 +30,9 @@ const MAX_REFERENCES: usize = 1 << 20;
 /// The longest line of a listed name, in bytes: mode, kind, object, path.
 const LINE: usize = 400;
 
+/// How many requests prepare to read skills.
+const MAX_ATTEMPTS: usize = 64;
+
 /// A commit that was fetched.
 pub(super) struct GitFiles<'a> {
     access: &'a dyn SourceAccess,
@@ -431,6 +434,20 @@ impl<'a> GitFiles<'a> {
         self.list_objects()
     }
 
+    /// Fetches the files of these folders in one request; if that fails, in two halves. One file that a server does not have would
+    /// otherwise cost a request for each of the others.
+    fn prepare_some(&self, folders: &[&str], attempts: &mut usize) {
+        let objects = folders.iter().flat_map(|folder| self.below(folder));
+        let files = objects.filter(|(_, object)| object.kind == EntryKind::File);
+        let done = self.ensure(&files.map(|(_, object)| object.id.as_str()).collect());
+        *attempts = attempts.saturating_sub(1);
+        if done.is_err() && folders.len() > 1 && *attempts > 0 {
+            let (first, second) = folders.split_at(folders.len() / 2);
+            self.prepare_some(first, attempts);
+            self.prepare_some(second, attempts);
+        }
+    }
+
     fn size(&self, object: &ListedObject) -> Option<u64> {
         self.sizes().get(&object.id).copied()
     }
@@ -514,10 +531,15 @@ impl SourceFiles for GitFiles<'_> {
         tree.finish()
     }
 
-    fn prepare(&self, folders: &[&str]) -> Result<(), FetchError> {
-        let objects = folders.iter().flat_map(|folder| self.below(folder));
-        let files = objects.filter(|(_, object)| object.kind == EntryKind::File);
-        self.ensure(&files.map(|(_, object)| object.id.as_str()).collect())
+    fn prepare_files(&self, paths: &[String]) -> Result<(), FetchError> {
+        let objects = paths.iter().filter_map(|path| self.files.get(path));
+        let files = objects.filter(|object| object.kind == EntryKind::File);
+        self.ensure(&files.map(|object| object.id.as_str()).collect())
+    }
+
+    fn prepare_folders(&self, folders: &[&str]) {
+        let mut attempts = MAX_ATTEMPTS;
+        self.prepare_some(folders, &mut attempts);
     }
 }
 

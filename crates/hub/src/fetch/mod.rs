@@ -70,7 +70,7 @@ impl Default for SourceLimits {
         Self {
             archive: ArchiveLimits::default(),
             names: 1_000_000,
-            offers: 50_000,
+            offers: 200_000,
             repository: 1 << 30,
             timeout: Duration::from_secs(600),
             parallel: 8,
@@ -314,8 +314,7 @@ impl OpenedSource<'_> {
     pub fn read_all(&self, offers: &[&SkillOffer]) -> Vec<Result<FetchedSkill, FetchError>> {
         if let SourceContent::Repository(repository) = &self.content {
             let folders: Vec<&str> = offers.iter().map(|offer| offer.folder.as_str()).collect();
-            // What fails here is reported for the skill that needs it.
-            let _reported_later = repository.files.prepare(&folders);
+            repository.files.prepare_folders(&folders);
         }
         in_parallel(offers, self.limits.parallel, |offer| self.read(offer))
     }

@@ -18,6 +18,8 @@ use crate::{
 
 /// The largest manifest that is read for a list.
 const MAX_MANIFEST: usize = 1 << 20;
+/// How many skills are read at a time.
+const AT_ONCE: usize = 500;
 /// The deepest folder that is searched: a package can't have deeper ones.
 const MAX_DEPTH: usize = 32;
 /// The folder with the manifests of a plugin.
@@ -117,7 +119,7 @@ pub(super) fn find(
         }
     }
     skills.sort_by(|a, b| a.folder.cmp(&b.folder));
-    found.offers = cards(files, skills, name)?;
+    found.offers = cards(files, &skills, name)?;
     for offer in &mut found.offers {
         let group = groups.iter().find(|plugin| plugin.includes(&offer.folder));
         offer.plugin = group.map(|plugin| plugin.name.clone());
@@ -243,45 +245,46 @@ fn add_named(
     Ok(())
 }
 
-/// Reads the manifests of all skills at once.
+/// Reads the manifests of all skills, some at a time: they can be large together.
 fn cards(
     files: &dyn SourceFiles,
-    skills: Vec<FoundSkill>,
+    skills: &[FoundSkill],
     name: &str,
 ) -> Result<Vec<SkillOffer>, FetchError> {
-    let paths: Vec<String> = skills
-        .iter()
-        .flat_map(|skill| {
-            skill
+    let paths = |skills: &[FoundSkill]| -> Vec<String> {
+        let paths = skills.iter().flat_map(|skill| {
+            let manifests = skill.manifests.iter();
+            manifests.map(|name| below(&skill.folder, name))
+        });
+        paths.collect()
+    };
+    files.prepare_files(&paths(skills))?;
+    let mut offers = Vec::with_capacity(skills.len());
+    for some in skills.chunks(AT_ONCE) {
+        let mut contents = files.read(&paths(some), MAX_MANIFEST)?.into_iter();
+        for skill in some {
+            let texts: Vec<(&str, Option<String>)> = skill
                 .manifests
                 .iter()
-                .map(|name| below(&skill.folder, name))
-        })
-        .collect();
-    let mut contents = files.read(&paths, MAX_MANIFEST)?.into_iter();
-    let mut offers = Vec::with_capacity(skills.len());
-    for skill in skills {
-        let texts: Vec<(String, Option<String>)> = skill
-            .manifests
-            .into_iter()
-            .map(|name| {
-                let bytes = contents.next().flatten();
-                let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-                (name, text)
-            })
-            .collect();
-        offers.push(card(skill.folder, &texts, name));
+                .map(|name| {
+                    let bytes = contents.next().flatten();
+                    let text = bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                    (name.as_str(), text)
+                })
+                .collect();
+            offers.push(card(&skill.folder, &texts, name));
+        }
     }
     Ok(offers)
 }
 
 /// The offer of one skill from the texts of its manifests.
-fn card(folder: String, texts: &[(String, Option<String>)], top_name: &str) -> SkillOffer {
+fn card(folder: &str, texts: &[(&str, Option<String>)], top_name: &str) -> SkillOffer {
     let last = folder.rsplit('/').next().filter(|last| !last.is_empty());
     let folder_name = last.unwrap_or(top_name).to_owned();
     let mut offer = SkillOffer {
         name: visible(&folder_name).into_owned(),
-        folder,
+        folder: folder.to_owned(),
         description: String::new(),
         version: None,
         plugin: None,
