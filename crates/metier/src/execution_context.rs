@@ -113,6 +113,8 @@ impl ExecutionContext {
             common: common.collect(),
             own: own(database)
                 .chain(workspace.machine.history())
+                .chain(workspace.machine.signing_key())
+                .chain(workspace.machine.signers())
                 .chain(config)
                 .chain([cache.join("catalog"), cache.join("wasm")])
                 .chain(named.secret)

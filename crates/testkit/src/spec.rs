@@ -67,13 +67,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-pub use report::{SpecFailure, SpecReport};
+pub use report::{PrintedJson, SpecFailure, SpecReport};
 
 use crate::TestContext;
 use bless::Correction;
 use document::{SpecDocument, SpecScenario};
 
-/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong.
+/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong. Returns what was run.
 ///
 /// # Panics
 /// If a scenario fails, a document can't be read, or there was nothing to run.
@@ -81,12 +81,13 @@ use document::{SpecDocument, SpecScenario};
     clippy::print_stdout,
     reason = "called by a test: `--nocapture` shows how much was run"
 )]
-pub fn run_dir(bin: &Path, dir: &Path) {
+pub fn run_dir(bin: &Path, dir: &Path) -> SpecReport {
     let bless = std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1");
     let wanted = std::env::var("METIER_SPEC").unwrap_or_default();
     let report = check(bin, dir, bless, &wanted);
     println!("{}", report.summary());
     assert!(report.is_success(), "{report}");
+    report
 }
 
 /// Like [`run_dir`], but gives the report back. With `bless`, failing transcripts are rewritten in place.
@@ -155,6 +156,7 @@ fn check_document(
             }
         };
         report.commands += done.commands;
+        report.printed.extend(done.printed);
         for mismatch in done.mismatches {
             match mismatch.correction {
                 Some(correction) if bless => corrections.push(correction),

@@ -6,7 +6,8 @@ use std::path::Path;
 fn the_specifications_hold() {
     let program = Path::new(env!("CARGO_BIN_EXE_metier"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
-    metier_testkit::spec::run_dir(program, &folder);
+    let report = metier_testkit::spec::run_dir(program, &folder);
+    crate::schemas::check(&report.printed);
 }
 
 /// `docs/config.md` is what the program says about its settings.

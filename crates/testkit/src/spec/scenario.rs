@@ -5,6 +5,7 @@ use serde_json::Value;
 use super::bless::Correction;
 use super::compare::Comparison;
 use super::document::{Action, ScenarioStep, SpecScenario};
+use super::report::PrintedJson;
 use super::transcript::{TranscriptCommand, drop_blank_end};
 use super::words::CommandWord;
 use super::{builtin, contains, escape, model::SpecModel};
@@ -15,6 +16,7 @@ use crate::{ProgramOutput, TestContext};
 pub(super) struct Done {
     pub(super) commands: usize,
     pub(super) mismatches: Vec<TranscriptMismatch>,
+    pub(super) printed: Vec<PrintedJson>,
 }
 
 /// One difference, and the rewritten expectation if that would settle it.
@@ -163,7 +165,14 @@ impl Runner {
         };
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if program == "metier" {
-            return self.program(command, &arguments);
+            let output = self.program(command, &arguments)?;
+            if arguments.contains(&"--json") {
+                self.done.printed.push(PrintedJson {
+                    arguments: words[1..].to_vec(),
+                    stdout: output.stdout.clone(),
+                });
+            }
+            return Ok(output);
         }
         match builtin::run(&self.context.place, program, &arguments) {
             Some(Ok(stdout)) => Ok(self.context.output(stdout, String::new(), 0)),
