@@ -204,6 +204,11 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("completions", &["completions", "bash"]),
     ("man", &["man"]),
     ("new", &["new", "fresh"]),
+    ("schema", &["schema", "SKILL.yaml"]),
+    ("pack", &["pack", "skills/trap", "--sbom"]),
+    ("keygen", &["keygen", "--no-password", "-o", "signing.key"]),
+    ("sign", &["sign", "trap.skill", "--key", "signing.key"]),
+    ("verify-signature", &["verify-signature", "trap.skill"]),
 ];
 
 /// Commands that act, each with a way in which it is refused, and what shows that it was.
@@ -229,6 +234,11 @@ const ACTS: &[(&str, Refused)] = &[
     ("call", |stage| failed(stage.run(&["call", "snare", "t"]))),
     ("test", |stage| {
         let output = stage.run(&["test", "snare"]);
+        let refused = output.stdout.contains("`snare` needs permission");
+        (refused && output.code == 1, output)
+    }),
+    ("check", |stage| {
+        let output = stage.run(&["check", "skills/snare"]);
         let refused = output.stdout.contains("`snare` needs permission");
         (refused && output.code == 1, output)
     }),
