@@ -113,6 +113,8 @@ impl ExecutionContext {
             common: common.collect(),
             own: own(database)
                 .chain(workspace.machine.history())
+                .chain(workspace.machine.signing_key())
+                .chain(workspace.machine.signers())
                 .chain(config)
                 .chain(["catalog", "wasm", "quarantine"].map(|name| cache.join(name)))
                 .chain(named.secret)

@@ -29,7 +29,7 @@
 //! |---|---|---|
 //! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`], [`Workspace::check`] | [`validating`], [`scans`], [`checking`] |
-//! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`] | [`distribution`] |
+//! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
 //! | keep them in order | [`Workspace::prepare_update`], [`Workspace::sync`], [`Workspace::switch_skills`], [`Workspace::use_profile`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |

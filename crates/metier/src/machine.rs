@@ -113,6 +113,18 @@ impl Machine {
         Some(self.database.as_ref()?.with_file_name("chat-history"))
     }
 
+    /// The secret key that signs packages. No skill can read it.
+    #[must_use]
+    pub fn signing_key(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("signing.key"))
+    }
+
+    /// The folder with the known signers of skills. No skill can read or write it.
+    #[must_use]
+    pub fn signers(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("signers"))
+    }
+
     /// The folders in which agents look for skills here, whether they exist or not.
     #[must_use]
     pub fn skill_roots(&self) -> Vec<Root> {

@@ -56,7 +56,7 @@ fn median(mut rounds: Vec<Duration>) -> f64 {
     rounds[rounds.len() / 2].as_secs_f64() * 1000.0
 }
 
-/// Skills of five files each.
+/// Skills of five files each, which ask for no permission.
 fn registry(folder: &Path) -> Result<BackgroundServer, Box<dyn Error>> {
     let database = SqliteDatabase::open(&folder.join("registry.db"))?;
     let token = NewToken::generate("bench", &TokenScope::Admin, NOW)?;
@@ -71,8 +71,8 @@ fn registry(folder: &Path) -> Result<BackgroundServer, Box<dyn Error>> {
         );
         let mut files = vec![("SKILL.md".to_owned(), manifest)];
         for part in 0..4 {
-            let text = format!("def part_{part}(x):\n    return x + {number}\n").repeat(20);
-            files.push((format!("scripts/part_{part}.py"), text));
+            let text = format!("A note about part {part} of {number}.\n").repeat(40);
+            files.push((format!("references/part-{part}.md"), text));
         }
         let files = files.into_iter().map(|(path, text)| {
             Ok(PackageFile {

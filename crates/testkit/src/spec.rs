@@ -69,13 +69,13 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-pub use report::{SpecFailure, SpecReport};
+pub use report::{PrintedJson, SpecFailure, SpecReport};
 
 use crate::TestContext;
 use bless::Correction;
 use document::{SpecDocument, SpecScenario};
 
-/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong.
+/// Runs every `*.md` below `dir` with the program `bin`; panics with one readable report if anything is wrong. Returns what was run.
 ///
 /// # Panics
 /// If a scenario fails, a document can't be read, or there was nothing to run.
@@ -83,20 +83,21 @@ use document::{SpecDocument, SpecScenario};
     clippy::print_stdout,
     reason = "called by a test: `--nocapture` shows how much was run"
 )]
-pub fn run_dir_with(bin: &Path, dir: &Path, services: SpecServices<'_>) {
+pub fn run_dir_with(bin: &Path, dir: &Path, services: SpecServices<'_>) -> SpecReport {
     let bless = std::env::var_os("METIER_BLESS").is_some_and(|value| value == "1");
     let wanted = std::env::var("METIER_SPEC").unwrap_or_default();
     let report = check((bin, services), dir, bless, &wanted);
     println!("{}", report.summary());
     assert!(report.is_success(), "{report}");
+    report
 }
 
 /// The same for documents without services.
 ///
 /// # Panics
 /// As [`run_dir_with`].
-pub fn run_dir(bin: &Path, dir: &Path) {
-    run_dir_with(bin, dir, &[]);
+pub fn run_dir(bin: &Path, dir: &Path) -> SpecReport {
+    run_dir_with(bin, dir, &[])
 }
 
 /// Servers that scenarios can start: the name in a document, and how one is started. It sets the variables that lead the program to it, and lives
@@ -172,6 +173,7 @@ fn check_document(
             }
         };
         report.commands += done.commands;
+        report.printed.extend(done.printed);
         for mismatch in done.mismatches {
             match mismatch.correction {
                 Some(correction) if bless => corrections.push(correction),

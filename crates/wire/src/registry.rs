@@ -3,10 +3,11 @@
 use metier::distribution::registry::{
     PublishReport, PublishStatus, RegistryFinding, RegistryMatch, RegistryVersion,
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `search --json` and `list --available --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct SearchDocument<'a> {
     /// The skills, those of this machine first.
     pub skills: Vec<SearchRow<'a>>,
@@ -21,7 +22,7 @@ pub struct SearchDocument<'a> {
 }
 
 /// A skill that was found.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct SearchRow<'a> {
     /// Its name.
     pub name: String,
@@ -63,7 +64,7 @@ impl<'a> SearchRow<'a> {
 }
 
 /// `publish --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct PublishDocument<'a> {
     /// `published`, `unchanged`, `quarantined` or `checked` for a dry run.
     pub status: &'static str,
@@ -91,7 +92,7 @@ pub struct PublishDocument<'a> {
 }
 
 /// A finding of the registry's scan.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct PublishedFinding<'a> {
     /// The rule that matched.
     pub rule: &'a str,
@@ -140,7 +141,7 @@ impl<'a> PublishDocument<'a> {
 }
 
 /// `login --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct LoginDocument<'a> {
     /// The registry.
     pub registry: &'a str,
@@ -152,7 +153,7 @@ pub struct LoginDocument<'a> {
 }
 
 /// `yank --json`.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 pub struct YankDocument<'a> {
     /// The registry.
     pub registry: &'a str,

@@ -199,11 +199,17 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("log", &["log"]),
     ("verify", &["verify"]),
     ("outdated", &["outdated"]),
+    ("search", &["search", "trap"]),
     ("trust", &["trust", "--list"]),
     ("config", &["config"]),
     ("completions", &["completions", "bash"]),
     ("man", &["man"]),
     ("new", &["new", "fresh"]),
+    ("schema", &["schema", "SKILL.yaml"]),
+    ("pack", &["pack", "skills/trap", "--sbom"]),
+    ("keygen", &["keygen", "--no-password", "-o", "signing.key"]),
+    ("sign", &["sign", "trap.skill", "--key", "signing.key"]),
+    ("verify-signature", &["verify-signature", "trap.skill"]),
 ];
 
 /// Commands that act, each with a way in which it is refused, and what shows that it was.
@@ -229,6 +235,11 @@ const ACTS: &[(&str, Refused)] = &[
     ("call", |stage| failed(stage.run(&["call", "snare", "t"]))),
     ("test", |stage| {
         let output = stage.run(&["test", "snare"]);
+        let refused = output.stdout.contains("`snare` needs permission");
+        (refused && output.code == 1, output)
+    }),
+    ("check", |stage| {
+        let output = stage.run(&["check", "skills/snare"]);
         let refused = output.stdout.contains("`snare` needs permission");
         (refused && output.code == 1, output)
     }),
@@ -258,6 +269,13 @@ const ACTS: &[(&str, Refused)] = &[
     ("disable", |stage| failed(stage.run(&["disable", "absent"]))),
     ("profile", |stage| {
         failed(stage.run(&["profile", "use", "absent"]))
+    }),
+    ("publish", |stage| failed(stage.run(&["publish", "skills/trap"]))),
+    ("login", |stage| {
+        failed(stage.run(&["login", "http://skills.example"]))
+    }),
+    ("yank", |stage| {
+        failed(stage.run(&["yank", "trap@1.0.0", "--reason", "broken"]))
     }),
     ("mcp", |stage| {
         // The trap is ready: only permission is missing.

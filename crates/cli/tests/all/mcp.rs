@@ -561,12 +561,12 @@ fn a_broken_configuration_is_reported_to_the_model() {
 }
 
 /// The interpreter that `cargo xtask test` prepares beside our own build output.
-fn python() -> std::path::PathBuf {
+pub(crate) fn python() -> std::path::PathBuf {
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
     let python = target.join("python/bin/python");
     assert!(
         python.exists(),
-        "there is no Python with the MCP SDK at {}: `cargo xtask test` installs it (it needs python3 with venv and pip)",
+        "there is no Python with the packages of the tests at {}: `cargo xtask test` installs it (it needs python3 with venv and pip)",
         python.display()
     );
     python

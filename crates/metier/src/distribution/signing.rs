@@ -310,19 +310,17 @@ impl Workspace {
     }
 
     fn secret_key_path(&self, file: Option<&Path>) -> Result<PathBuf, Error> {
-        let data = self.machine.database.as_ref();
-        match (file, data) {
-            (Some(file), _) => Ok(self.machine.work.join(file)),
-            (None, Some(data)) => Ok(data.with_file_name("signing.key")),
-            (None, None) => Err(no_home()),
+        match file {
+            Some(file) => Ok(self.machine.work.join(file)),
+            None => self.machine.signing_key().ok_or_else(no_home),
         }
     }
 
     /// The file of a skill's signer. Only a name that conforms becomes a path.
     fn signer_path(&self, skill: &str) -> Option<PathBuf> {
         let conforms = !skill.is_empty() && departures(skill).next().is_none();
-        let data = self.machine.database.as_ref().filter(|_| conforms)?;
-        Some(data.with_file_name("signers").join(format!("{skill}.pub")))
+        let folder = self.machine.signers().filter(|_| conforms)?;
+        Some(folder.join(format!("{skill}.pub")))
     }
 }
 

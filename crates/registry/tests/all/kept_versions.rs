@@ -227,7 +227,9 @@ fn a_signature_is_verified_and_its_key_is_shown() {
             version: version.to_owned(),
             tree,
         };
-        sign(&keys.secret_file, None, &signed.bytes, &package).unwrap()
+        sign(&keys.secret_file, None, &signed.bytes, &package)
+            .unwrap()
+            .0
     };
     let (right, wrong) = (signature("1.0.0"), signature("2.0.0"));
     signed.signer = Some(keys.public.to_string());

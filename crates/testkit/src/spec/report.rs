@@ -29,6 +29,17 @@ pub struct SpecReport {
     pub blessed: usize,
     /// Everything that is wrong, in reading order.
     pub failures: Vec<SpecFailure>,
+    /// What commands with `--json` printed.
+    pub printed: Vec<PrintedJson>,
+}
+
+/// A run of the program with `--json`.
+#[derive(Debug)]
+pub struct PrintedJson {
+    /// The arguments of the program.
+    pub arguments: Vec<String>,
+    /// Standard output.
+    pub stdout: String,
 }
 
 impl SpecReport {
@@ -47,6 +58,7 @@ impl SpecReport {
             commands,
             blessed,
             failures,
+            ..
         } = self;
         let failures = failures.len();
         format!(

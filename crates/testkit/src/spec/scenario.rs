@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::bless::Correction;
 use super::compare::Comparison;
 use super::document::{Action, ScenarioStep, SpecScenario};
+use super::report::PrintedJson;
 use super::transcript::{TranscriptCommand, drop_blank_end};
 use super::words::CommandWord;
 use super::{SpecServices, builtin, contains, escape, model::SpecModel};
@@ -17,6 +18,7 @@ use crate::{ProgramOutput, TestContext};
 pub(super) struct Done {
     pub(super) commands: usize,
     pub(super) mismatches: Vec<TranscriptMismatch>,
+    pub(super) printed: Vec<PrintedJson>,
 }
 
 /// One difference, and the rewritten expectation if that would settle it.
@@ -185,7 +187,14 @@ impl Runner<'_> {
         };
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         if program == "metier" {
-            return self.program(command, &arguments);
+            let output = self.program(command, &arguments)?;
+            if arguments.contains(&"--json") {
+                self.done.printed.push(PrintedJson {
+                    arguments: words[1..].to_vec(),
+                    stdout: output.stdout.clone(),
+                });
+            }
+            return Ok(output);
         }
         match builtin::run(&self.context.place, program, &arguments) {
             Some(Ok(stdout)) => Ok(self.context.output(stdout, String::new(), 0)),

@@ -7,9 +7,10 @@ use super::{NamedSchema, generator, one_of};
 use crate::{
     AnswerDocument, AnswersDocument, CallDocument, CheckDocument, ComposeDocument, ConfigDocument,
     ConfigValue, ConversationsDocument, DepsDocument, Doctor, ErrorDocument, ExecDocument,
-    KeyDocument, LogDocument, PackDocument, PromptDocument, ReadDocument, ScanDocument,
-    SelectDocument, ShowDocument, SignatureDocument, SkillPermissions, TestDocument, ToolsDocument,
-    TrustDocument, ValidateDocument, WhyDocument,
+    KeyDocument, LogDocument, LoginDocument, PackDocument, PromptDocument, PublishDocument,
+    ReadDocument, ScanDocument, SearchDocument, SelectDocument, ShowDocument, SignatureDocument,
+    SkillPermissions, TestDocument, ToolsDocument, TrustDocument, ValidateDocument, WhyDocument,
+    YankDocument,
     documents::{ConfigChangeDocument, NewDocument, OverviewDocument, SchemasDocument},
     info::InfoShape,
     list::ListShape,
@@ -96,8 +97,18 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
     ),
     document!("info", "What `metier info --json` prints", InfoShape),
     document!("keygen", "What `metier keygen --json` prints", KeyDocument),
-    document!("list", "What `metier list --json` prints", ListShape),
+    document!(
+        "list",
+        "What `metier list --json` prints",
+        ListShape,
+        SearchDocument<'static>
+    ),
     document!("log", "What `metier log --json` prints", LogDocument),
+    document!(
+        "login",
+        "What `metier login --json` prints",
+        LoginDocument<'static>
+    ),
     text!("man", "What `metier man --json` prints", "page", "path"),
     document!(
         "new",
@@ -115,6 +126,11 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "prompt",
         "What `metier prompt --json` prints",
         PromptDocument<'static>
+    ),
+    document!(
+        "publish",
+        "What `metier publish --json` prints",
+        PublishDocument<'static>
     ),
     document!(
         "read",
@@ -138,6 +154,11 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "schema",
         "What `metier schema --json` prints",
         SchemasDocument
+    ),
+    document!(
+        "search",
+        "What `metier search --json` prints",
+        SearchDocument<'static>
     ),
     document!(
         "select",
@@ -172,6 +193,11 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "why",
         "What `metier why --json` prints",
         WhyDocument<'static>
+    ),
+    document!(
+        "yank",
+        "What `metier yank --json` prints",
+        YankDocument<'static>
     ),
 ];
 

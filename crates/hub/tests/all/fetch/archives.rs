@@ -284,7 +284,7 @@ fn a_signature_beside_an_archive_is_read_with_it() {
         version: "1.2.0".to_owned(),
         tree: tree.digest(),
     };
-    let signature = sign(&keys.secret_file, None, &bytes, &package).unwrap();
+    let (signature, _) = sign(&keys.secret_file, None, &bytes, &package).unwrap();
     user.write("pdf.skill.minisig", signature);
     let skill = user.fetch(&typed(&path)).unwrap().remove(0);
     let key = PublicKey::parse(&keys.public_file).unwrap();
