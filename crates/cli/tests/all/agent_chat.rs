@@ -160,7 +160,7 @@ fn commands_of_the_chat_say_what_they_lack() {
     let output = chat(&room, &[], "/compact\n");
     assert_eq!(output.code, 0, "{}", output.snapshot());
     assert!(
-        output.stderr.contains("nothing to leave out"),
+        output.stderr.contains("nothing to compact"),
         "{}",
         output.stderr
     );
