@@ -270,7 +270,9 @@ const ACTS: &[(&str, Refused)] = &[
     ("profile", |stage| {
         failed(stage.run(&["profile", "use", "absent"]))
     }),
-    ("publish", |stage| failed(stage.run(&["publish", "skills/trap"]))),
+    ("publish", |stage| {
+        failed(stage.run(&["publish", "skills/trap"]))
+    }),
     ("login", |stage| {
         failed(stage.run(&["login", "http://skills.example"]))
     }),

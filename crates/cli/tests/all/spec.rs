@@ -8,7 +8,10 @@ use crate::registry;
 fn the_specifications_hold() {
     let program = Path::new(env!("CARGO_BIN_EXE_metier"));
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../spec");
-    let services = [("registry", registry::start as metier_testkit::spec::StartService)];
+    let services = [(
+        "registry",
+        registry::start as metier_testkit::spec::StartService,
+    )];
     let report = metier_testkit::spec::run_dir_with(program, &folder, &services);
     crate::schemas::check(&report.printed);
 }
