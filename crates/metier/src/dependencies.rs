@@ -57,12 +57,12 @@ impl InstallerState {
 
 /// An installer of a skill that was trusted and scanned. Only [`Workspace::plan_install`] makes one.
 #[derive(Clone, Debug)]
-pub struct InstallPlan {
+pub struct InstallerRun {
     skill: String,
     installer: InstallerState,
 }
 
-impl InstallPlan {
+impl InstallerRun {
     /// The command, as a person would type it.
     #[must_use]
     pub fn command(&self) -> &str {
@@ -137,7 +137,7 @@ impl Workspace {
         &self,
         name: &str,
         with: Option<&str>,
-    ) -> Result<Option<InstallPlan>, Error> {
+    ) -> Result<Option<InstallerRun>, Error> {
         let inventory = self.inventory()?;
         let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
         self.admit(&inventory, entry)?;
@@ -145,7 +145,7 @@ impl Workspace {
         if needed.missing.is_empty() {
             return Ok(None);
         }
-        Ok(Some(InstallPlan {
+        Ok(Some(InstallerRun {
             installer: choose(name, with, &needed)?.clone(),
             skill: name.to_owned(),
         }))

@@ -38,7 +38,7 @@ const BANNED: &[Banned] = &[
     banned("go on with", "continue", 0),
     banned("goes on with", "continues", 0),
     banned("in vain", "without effect", 0),
-    banned("inside of", "in, inside", 9),
+    banned("inside of", "in, inside", 8),
     Banned {
         unless_before: LONGER,
         ..banned("it is no", "it is not a", 2)

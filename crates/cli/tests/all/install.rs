@@ -398,7 +398,7 @@ fn a_skill_that_changes_after_it_was_installed_is_not_run() {
     );
 }
 
-// case 198
+// case 188
 #[test]
 fn what_a_pull_changes_in_a_project_is_not_trusted() {
     let context = context();

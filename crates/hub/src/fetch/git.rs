@@ -46,6 +46,8 @@ pub(super) struct GitFiles<'a> {
     files: BTreeMap<String, ListedObject>,
     /// The sizes of the objects that are here.
     sizes: Mutex<HashMap<String, u64>>,
+    /// Held while objects are fetched and listed: an older list must not replace a newer one.
+    fetching: Mutex<()>,
     reader: Mutex<Option<Box<dyn ObjectReader>>>,
 }
 
@@ -124,6 +126,7 @@ impl<'a> GitFiles<'a> {
             folders: BTreeMap::new(),
             files: BTreeMap::new(),
             sizes: Mutex::default(),
+            fetching: Mutex::default(),
             reader: Mutex::new(None),
         };
         fetched.create_repository("sha1")?;
@@ -406,11 +409,17 @@ impl<'a> GitFiles<'a> {
 
     /// Fetches those of these objects that are not here yet, in one request.
     fn ensure(&self, ids: &BTreeSet<&str>) -> Result<(), FetchError> {
-        let missing: Vec<&str> = {
+        let missing = || -> Vec<&str> {
             let sizes = self.sizes();
             let missing = ids.iter().filter(|id| !sizes.contains_key(**id));
             missing.copied().collect()
         };
+        if missing().is_empty() {
+            return Ok(());
+        }
+        let _alone = self.fetching.lock().unwrap_or_else(PoisonError::into_inner);
+        // Another thread can have fetched them meanwhile.
+        let missing = missing();
         if missing.is_empty() {
             return Ok(());
         }

@@ -269,7 +269,7 @@ impl SourceAccess for HostAccess {
                     // A part of another file than the one that was begun: all of it again.
                     partial = PartialDownload::default();
                 }
-                Ok(response) => return finished(request, response, partial),
+                Ok(response) => return finished(request, &response, partial),
                 // What broke off can be continued, or begun again.
                 Err(NetError::Broken { .. }) if attempt < MAX_ATTEMPTS => {
                     if partial.tag.is_none() || partial.other_status {
@@ -291,7 +291,7 @@ impl SourceAccess for HostAccess {
 /// Checks an answer that arrived completely.
 fn finished(
     request: &DownloadRequest<'_>,
-    response: FetchResponse,
+    response: &FetchResponse,
     partial: PartialDownload,
 ) -> Result<Download, FetchError> {
     let url = visible(request.url.as_str()).into_owned();

@@ -198,7 +198,7 @@ fn run_once(access: &HostAccess, run: &GitRun<'_>) -> Result<Vec<u8>, FetchError
     let outcome = child::run(&spec);
     let mut notes = network.map(RunNetwork::close).unwrap_or_default();
     notes.extend(bridge.into_iter().flat_map(SshBridge::close));
-    let outcome = outcome.map_err(not_started)?;
+    let outcome = outcome.map_err(|error| not_started(&error))?;
     if access.is_stopped() {
         return Err(FetchError::Stopped);
     }
@@ -238,7 +238,7 @@ fn failed(run: &GitRun<'_>, exit: &Exit, stderr: &[u8], notes: Vec<String>) -> F
     }
 }
 
-fn not_started(error: ChildError) -> FetchError {
+fn not_started(error: &ChildError) -> FetchError {
     FetchError::NoGit(error.to_string())
 }
 
@@ -428,7 +428,7 @@ pub(super) fn objects(
     let invocation = GitInvocation::new(access, run)?;
     let mut spec = invocation.spec(access);
     spec.stdin = Stdin::Piped;
-    let mut child = child::spawn(&spec).map_err(not_started)?;
+    let mut child = child::spawn(&spec).map_err(|error| not_started(&error))?;
     let Some(pipes) = child.pipes() else {
         return Err(FetchError::NoGit("it has no pipes".to_owned()));
     };

@@ -20,7 +20,7 @@ use crate::{
 
 impl Workspace {
     /// A plan for the skills of a lock that are not in their places as it states. With `frozen`, a skill that was changed is an error.
-    /// The lock itself does not change, and nothing is approved or trusted by it: whoever wrote the lock is not the user.
+    /// The lock itself does not change, and nothing is approved or trusted by it: another person can have written it.
     ///
     /// # Errors
     /// When a skill was changed and `frozen` is set; when a source no longer has the bytes of the lock.

@@ -302,6 +302,35 @@ fn only_the_files_of_the_skill_are_fetched_where_the_server_can_leave_others_out
 }
 
 #[test]
+fn skills_are_read_by_several_threads_at_once() {
+    needed!(metier_testkit::needs::program("git"));
+    let user = User::new();
+    repository(&user);
+    let repo = user.files("repo");
+    for number in 0..12 {
+        let name = format!("skill-{number}");
+        user.write(&format!("repo/more/{name}/SKILL.md"), manifest(&name));
+        user.write(&format!("repo/more/{name}/data"), format!("data of {name}"));
+    }
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "--quiet", "-m", "more"]);
+    let server = served(&user);
+    let access = user.access();
+    let opened = opened(&access, &format!("git+{}//more", server.url("/repo/.git")));
+    // One by one, so that each thread fetches what it needs.
+    std::thread::scope(|scope| {
+        for offer in opened.offers() {
+            let opened = &opened;
+            scope.spawn(move || {
+                let skill = opened.read(offer).unwrap();
+                let data = format!("data of {}", offer.name);
+                assert_eq!(skill.tree.get("data"), Some(data.as_bytes()));
+            });
+        }
+    });
+}
+
+#[test]
 fn a_server_that_leaves_nothing_out_works_too() {
     needed!(metier_testkit::needs::program("git"));
     let user = User::new();
