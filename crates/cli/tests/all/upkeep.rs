@@ -298,7 +298,7 @@ fn answered(context: &TestContext, arguments: &str, answer: &str) -> (i32, Strin
     person.leaves()
 }
 
-// case 199
+// case 189
 #[test]
 fn a_person_decides_about_new_permissions() {
     let script = needed!(needs::program("script"));

@@ -686,3 +686,53 @@ fn other_scope(scope: InstallScope) -> &'static str {
         InstallScope::Project => "leave out --project to use its folder in your home directory",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_metier_put_there_is_changed() {
+        let [old, new, other] = [1, 2, 3].map(|byte| Digest([byte; 32]));
+        let known = [Some(old), Some(new)];
+        for copy in [false, true] {
+            for is_recorded in [false, true] {
+                let decided = |found: AtPlace| decide(&found, copy, is_recorded, &known, new);
+                assert!(decided(AtPlace::Nothing).is_change());
+                assert_eq!(decided(AtPlace::OwnLink).is_change(), copy);
+                assert!(!decided(AtPlace::Other("a file")).is_change());
+                assert!(!decided(AtPlace::Folder(other)).is_change());
+                assert_eq!(decided(AtPlace::Folder(old)).is_change(), is_recorded);
+                let is_right = copy || !is_recorded;
+                assert_eq!(decided(AtPlace::Folder(new)).is_change(), !is_right);
+            }
+        }
+    }
+
+    #[test]
+    fn the_lock_names_every_agent_so_that_it_is_found_again() {
+        for agent in KnownAgent::all() {
+            for copy in [false, true] {
+                let target = AgentTarget { agent, copy };
+                let found: AgentTarget = target.to_string().parse().unwrap();
+                assert_eq!(found, target, "{target}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_link_of_a_project_leads_to_the_skill() {
+        let places = ScopePlaces {
+            scope: InstallScope::Project,
+            skills: "/p/.agents/skills".into(),
+            lock: "/p/metier.lock".into(),
+        };
+        for agent in KnownAgent::all().filter_map(|agent| agent.project) {
+            let folder = Path::new("/p").join(agent);
+            let target = link_target(&places, &folder, "pdf");
+            assert!(target.is_relative(), "{agent}");
+            let end = resolved(&folder.join(target));
+            assert_eq!(end, Path::new("/p/.agents/skills/pdf"), "{agent}");
+        }
+    }
+}
