@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{SpecReport, check, check_dir, run_dir};
+use super::{SpecReport, StartService, check, check_dir, run_dir};
 use crate::TestContext;
 use crate::process::write_executable;
 
