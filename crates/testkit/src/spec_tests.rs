@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use super::{SpecReport, check, check_dir, run_dir};
+use super::{SpecReport, StartService, check, check_dir, run_dir};
 use crate::TestContext;
 use crate::process::write_executable;
 
@@ -355,18 +355,35 @@ fn run_dir_passes() {
 }
 
 #[test]
+fn a_service_is_started_for_a_scenario_and_an_unknown_one_is_a_failure() {
+    let text = "## A\n```text service=note\n```\n```console\n$ cat note.txt\nstarted\n```\n";
+    let folder = folder(&[("a.md", text)]);
+    let (bin, dir) = (folder.path().join("metier"), folder.path().join("spec"));
+    let note: StartService = |context| Box::new(context.write("note.txt", "started\n"));
+    let known = check((&bin, &[("note", note)]), &dir, false, "");
+    assert!(known.is_success(), "{known}");
+    let unknown = check((&bin, &[("other", note)]), &dir, false, "");
+    assert!(
+        unknown
+            .to_string()
+            .contains("there is no service `note` here"),
+        "{unknown}"
+    );
+}
+
+#[test]
 fn one_scenario_can_be_run_alone() {
     let scenario = |title: &str| format!("## {title}\n```console\n$ metier echo a\na\n```\n");
     let two = format!("{}{}", scenario("The first case"), scenario("The second"));
     let folder = folder(&[("one.md", &two), ("two.md", &scenario("The first case"))]);
     let (bin, dir) = (folder.path().join("metier"), folder.path().join("spec"));
-    let scenarios = |wanted: &str| check(&bin, &dir, false, wanted).scenarios;
+    let scenarios = |wanted: &str| check((&bin, &[]), &dir, false, wanted).scenarios;
     assert_eq!(scenarios(""), 3);
     assert_eq!(scenarios("one"), 2);
     assert_eq!(scenarios("one#first"), 1);
     assert_eq!(scenarios("#first"), 2);
     // Nothing was tested, which is a failure.
-    assert!(!check(&bin, &dir, false, "one#third").is_success());
+    assert!(!check((&bin, &[]), &dir, false, "one#third").is_success());
 }
 
 #[test]
