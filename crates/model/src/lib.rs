@@ -10,7 +10,7 @@
 //! column 14 that shows the quotes to add; in strict mode it is an error.
 //!
 //! **In → out.** [`Files`] (texts) + [`Strictness`] → [`Parsed`] `{ manifest, diagnostics }`; body text →
-//! [`template::BodyPiece`]s; a command line → [`shell::Line`] with every command that it would run, or an error that it
+//! [`template::BodyPiece`]s; a command line → [`shell::ShellLine`] with every command that it would run, or an error that it
 //! can't be analysed.
 //!
 //! **Invariants.** no I/O · never an `Err`, never a panic · a manifest exactly when no diagnostic is an error · text

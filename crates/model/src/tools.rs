@@ -14,7 +14,7 @@
 //! ```
 //!
 //! **Names** are compared exactly, with one exception: the core tools that every agent has under some spelling (the
-//! table [`CORE`]). `Write`, `write` and `write_file` are one tool, so that no spelling bypasses a prohibition.
+//! table `CORE`). `Write`, `write` and `write_file` are one tool, so that no spelling bypasses a prohibition.
 //!
 //! **Worked example.** `Bash(git:*)` and `shell(git *)` are the same pattern. It covers `Bash(git log -3)`, not
 //! `Bash(gitk)` and not `Bash(git log; rm x)`: a line of several commands is covered by no prefix.

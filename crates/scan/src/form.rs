@@ -1,7 +1,7 @@
 //! The common form: what a program of any language looks like to the rules.
 //!
 //! Python, JavaScript and shell express the same few things in different ways: a value comes from a source, is changed, and goes
-//! somewhere. Each language is *lowered* into this form once (see [`crate::lower`]), and everything after that (data flow,
+//! somewhere. Each language is *lowered* into this form once (see `lower`), and everything after that (data flow,
 //! chains of evidence, capabilities) is written once. The form keeps the parts of a value and drops what it
 //! does not need: types, control flow beyond order, arithmetic.
 //!

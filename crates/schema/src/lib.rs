@@ -5,7 +5,7 @@
 //! compiles and evaluates them in its own process.
 //!
 //! **Decision.** A [`BoundedSchema`] is made from a schema only after the references in it were followed: its size, its depth and
-//! the work that it can cause are limited. For each input the evaluations are counted before the first one is made ([`cost`]); the
+//! the work that it can cause are limited. For each input the evaluations are counted before the first one is made (`cost`); the
 //! count is an upper bound of what the validator does, so an input that would take too long is refused instead of validated.
 //! Compilation, and evaluation that may be large, run on a separate stack with a deadline, in case the count is wrong.
 //!

@@ -87,7 +87,7 @@ pub struct ChildSpec<'a> {
     pub fence: Confinement<'a>,
     /// Which mechanism must be used; `None` takes the strongest there is.
     pub mechanism: Option<Mechanism>,
-    /// Who answers at the door of [`NetworkAccess::Proxy`](crate::sandbox::Network::ProxyListener).
+    /// Who answers at the door of [`NetworkAccess`](crate::sandbox::NetworkAccess).
     pub proxy: Option<ProxyListener<'a>>,
     /// After this it is asked to end. [`spawn`] ignores it: its callers have their own deadlines.
     pub timeout: Duration,

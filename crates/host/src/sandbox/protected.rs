@@ -231,7 +231,7 @@ impl Protection {
     }
 
     /// Every protected place that could matter to a child that may write these folders: by name, in each folder, above it, in the
-    /// home and at the tops. Where they lead is another question ([`Self::steps`]).
+    /// home and at the tops. Where they lead is another question (`steps`).
     #[must_use]
     pub fn around(&self, roots: &[PathBuf], open: &[PathBuf]) -> Vec<PathBuf> {
         let meets = |place: &PathBuf| {

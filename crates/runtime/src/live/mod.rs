@@ -5,7 +5,7 @@
 //!
 //! **Decision.** A [`Runtime`] is one session. Activating a skill always takes the same five steps: its bytes are scanned,
 //! permission is requested, its code is started in its backend, its contributions are checked against its declarations, its
-//! `activate` hook is called. Everything that it contributes belongs to one value, [`Active`]; dropping that removes all of it.
+//! `activate` hook is called. Everything that it contributes belongs to one value, `Active`; dropping that removes all of it.
 //!
 //! ```text
 //! call "k8s__apply" {…}
