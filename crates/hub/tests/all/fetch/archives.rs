@@ -3,7 +3,7 @@
 use std::io::{Cursor, Write};
 
 use metier_hub::fetch::FetchError;
-use metier_package::{KeyPair, PublicKey, SignedPackage, pack, read_archive, sign, verify};
+use metier_package::{pack, read_archive};
 use tar::{Builder, EntryType, Header};
 use zip::{ZipWriter, write::SimpleFileOptions};
 
@@ -55,12 +55,16 @@ fn patched(bytes: &[u8], from: &[u8], to: &[u8], only: Option<usize>) -> Vec<u8>
     bytes
 }
 
+/// An archive that must be refused, for one of these reasons.
 #[track_caller]
 fn check_refused(name: &str, bytes: &[u8], reason: &str) {
     let user = User::new();
     let path = user.write(name, bytes);
     let error = refused(user.fetch(&typed(&path)));
-    assert!(error.contains(reason), "{error}");
+    assert!(
+        reason.split('|').any(|reason| error.contains(reason)),
+        "{error}"
+    );
     // Nothing was written anywhere.
     assert!(user.left().is_empty());
 }
@@ -189,7 +193,11 @@ fn archives_that_tools_read_differently_are_refused() {
     let text = manifest("pdf");
     let text = text.as_bytes();
     let zip = zip_of(&[("SKILL.md", text), ("aa", b"1"), ("bb", b"2")]);
-    check_refused("x.zip", &patched(&zip, b"bb", b"aa", None), "duplicate");
+    check_refused(
+        "x.zip",
+        &patched(&zip, b"bb", b"aa", None),
+        "duplicate|twice",
+    );
     check_refused("x.zip", &patched(&zip, b"bb", b"cc", Some(0)), "ambiguous");
     let mut before = b"data".to_vec();
     before.extend_from_slice(&zip);
@@ -277,19 +285,14 @@ fn a_signature_beside_an_archive_is_read_with_it() {
     let bytes = zip_of(&[("pdf/SKILL.md", text.as_bytes())]);
     let path = user.write("pdf.skill", &bytes);
     assert_eq!(user.fetch(&typed(&path)).unwrap()[0].origin.signature, None);
-    let keys = KeyPair::generate(None).unwrap();
-    let tree = user.fetch(&typed(&path)).unwrap().remove(0).tree;
-    let package = SignedPackage {
-        name: "pdf".to_owned(),
-        version: "1.2.0".to_owned(),
-        tree: tree.digest(),
-    };
-    let (signature, _) = sign(&keys.secret_file, None, &bytes, &package).unwrap();
-    user.write("pdf.skill.minisig", signature);
+    user.write("pdf.skill.minisig", "untrusted comment: x\n");
     let skill = user.fetch(&typed(&path)).unwrap().remove(0);
-    let key = PublicKey::parse(&keys.public_file).unwrap();
-    let signature = skill.origin.signature.unwrap();
-    verify(&key, &signature, &skill.archive.unwrap(), &package).unwrap();
+    // Both are needed to check it.
+    assert_eq!(
+        skill.origin.signature.as_deref(),
+        Some("untrusted comment: x\n")
+    );
+    assert_eq!(skill.archive.as_deref(), Some(bytes.as_slice()));
 }
 
 #[test]
