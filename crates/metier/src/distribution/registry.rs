@@ -511,6 +511,7 @@ fn no_registry() -> Error {
 }
 
 /// The error of a registry, with its facts as lines.
+#[expect(clippy::needless_pass_by_value, reason = "the argument of `map_err`")]
 fn failed(error: RegistryClientError) -> Error {
     let hint = error.hint();
     let result = match &error {

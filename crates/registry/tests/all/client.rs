@@ -310,7 +310,7 @@ fn a_version_whose_digest_changed_is_refused() {
     let run = Run::new();
     run.pdf().unwrap();
     run.middle.lies(changed("/skills/pdf", |body| {
-        body["versions"][0]["archive"] = OTHER.into()
+        body["versions"][0]["archive"] = OTHER.into();
     }));
     let refused = run.pdf().unwrap_err();
     assert!(
@@ -465,19 +465,19 @@ fn an_answer_that_is_not_one_is_an_error() {
         (
             "a digest that is none",
             Box::new(changed("/pdf", |body| {
-                body["versions"][0]["archive"] = "md5:0".into()
+                body["versions"][0]["archive"] = "md5:0".into();
             })),
         ),
         (
             "a version that is none",
             Box::new(changed("/pdf", |body| {
-                body["versions"][0]["version"] = "../1".into()
+                body["versions"][0]["version"] = "../1".into();
             })),
         ),
         (
             "a version of another skill",
             Box::new(changed("/pdf", |body| {
-                body["versions"][0]["name"] = "x".into()
+                body["versions"][0]["name"] = "x".into();
             })),
         ),
     ];
