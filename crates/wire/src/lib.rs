@@ -31,7 +31,7 @@ mod manifest;
 mod package;
 mod permission;
 mod scan;
-#[cfg(feature = "run")]
+#[cfg(feature = "schema")]
 mod schema;
 mod select;
 
@@ -58,7 +58,7 @@ pub use permission::{
     PermissionRow, ReceiptRow, SkillPermissions,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
-#[cfg(feature = "run")]
+#[cfg(feature = "schema")]
 pub use schema::{NamedSchema, schemas};
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,

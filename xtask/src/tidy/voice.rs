@@ -47,8 +47,8 @@ const BANNED: &[Banned] = &[
     banned("mended", "fixed", 0),
     banned("mends", "fixes", 1),
     banned("near to", "near, similar to", 0),
-    banned("nobody", "no user, no skill, nothing", 33),
-    banned("outside of", "outside", 11),
+    banned("nobody", "no user, no skill, nothing", 32),
+    banned("outside of", "outside", 10),
     banned("shut in", "sandboxed", 2),
     banned("shuts itself in", "sandboxes itself", 2),
     banned("somebody", "the user, the caller", 10),
@@ -60,7 +60,7 @@ const BANNED: &[Banned] = &[
         unless_before: LONGER,
         ..banned("that is no", "that is not a", 2)
     },
-    banned("the like", "similar", 1),
+    banned("the like", "similar", 0),
     banned("went on with", "continued", 0),
     Banned {
         unless_before: LONGER,
