@@ -1,7 +1,6 @@
 //! `check --json`, and the same as SARIF 2.1.0.
 
 use metier::checking::{CheckReport, SkillCheck};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -15,7 +14,8 @@ use crate::{
 const TEST_FAILED: &str = "test-failed";
 
 /// `check --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckDocument<'a> {
     /// One row for each skill.
     pub skills: Vec<CheckRow<'a>>,
@@ -26,7 +26,8 @@ pub struct CheckDocument<'a> {
 }
 
 /// The results for one skill.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckRow<'a> {
     /// Path of the skill's folder.
     pub path: String,
@@ -45,7 +46,8 @@ pub struct CheckRow<'a> {
 }
 
 /// The numbers of a check.
-#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CheckSummary {
     /// Skills that were checked.
     pub skills: usize,

@@ -2,11 +2,11 @@
 
 use metier_model::ToolPattern;
 use metier_policy::{Composition, CompositionFault, Unchecked};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `compose --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposeDocument<'a> {
     /// Whether the set can be used.
     pub valid: bool,
@@ -27,7 +27,8 @@ pub struct ComposeDocument<'a> {
 }
 
 /// The tools of a set; what is in neither list is not allowed.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ComposeTools<'a> {
     /// Some skill allows them and none forbids them.
     pub allowed: Vec<&'a str>,
@@ -40,7 +41,8 @@ pub struct ComposeTools<'a> {
 }
 
 /// A promise or an expectation in prose.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncheckedRow<'a> {
     /// Name of the skill.
     pub skill: &'a str,
@@ -51,7 +53,8 @@ pub struct UncheckedRow<'a> {
 }
 
 /// An error of a set.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FaultRow<'a> {
     /// A stable code.
     pub code: &'static str,

@@ -1,18 +1,19 @@
 //! Conversations with models: what there are, and what one turn came to.
 
 use metier_store::ConversationRecord;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `chat --list --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConversationsDocument {
     /// Those of this project, the newest first.
     pub conversations: Vec<ConversationRow>,
 }
 
 /// A conversation, without its messages.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConversationRow {
     /// The id that `--resume` takes.
     pub id: String,
@@ -45,7 +46,8 @@ impl From<&ConversationRecord> for ConversationRow {
 }
 
 /// `agent --json`, `spawn --json`, and `run --json` of a skill that an agent follows.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerDocument<'a> {
     /// Its id, for `chat --resume`.
     pub session: &'a str,
@@ -56,7 +58,8 @@ pub struct AnswerDocument<'a> {
 }
 
 /// Tokens of a turn.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UsageRow {
     /// Tokens of all requests.
     pub input_tokens: u64,

@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -12,7 +11,8 @@ use crate::{
 };
 
 /// `validate --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ValidateDocument<'a> {
     /// One row for each skill.
     pub skills: Vec<Validated<'a>>,
@@ -22,7 +22,8 @@ pub struct ValidateDocument<'a> {
 }
 
 /// The result for one skill.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Validated<'a> {
     /// Path of the skill's folder.
     pub path: String,
@@ -35,7 +36,8 @@ pub struct Validated<'a> {
 }
 
 /// `prompt --format json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptDocument<'a> {
     /// The skills that fit.
     pub skills: Vec<PromptSkill<'a>>,
@@ -51,7 +53,8 @@ pub struct PromptDocument<'a> {
 }
 
 /// A skill as a model sees it.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PromptSkill<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -62,7 +65,8 @@ pub struct PromptSkill<'a> {
 }
 
 /// `show --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ShowDocument {
     /// Name of the skill.
     pub name: String,
@@ -79,7 +83,8 @@ pub struct ShowDocument {
 }
 
 /// `read --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReadDocument<'a> {
     /// Name of the skill.
     pub name: String,
@@ -94,14 +99,16 @@ pub struct ReadDocument<'a> {
 }
 
 /// `doctor --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Doctor {
     /// All checks, in order.
     pub checks: Vec<Check>,
 }
 
 /// The result of one check.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Check {
     /// The subject of the check.
     pub name: String,
@@ -114,7 +121,8 @@ pub struct Check {
 }
 
 /// `metier --json`: the roots of skills.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RootRow {
     /// The source of its skills.
     pub source: &'static str,
@@ -129,7 +137,8 @@ pub struct RootRow {
 }
 
 /// `metier --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OverviewDocument<'a> {
     /// The roots of skills.
     pub roots: Vec<RootRow>,
@@ -140,7 +149,8 @@ pub struct OverviewDocument<'a> {
 }
 
 /// Something to type next.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NextRow<'a> {
     /// The command.
     pub command: String,
@@ -149,7 +159,8 @@ pub struct NextRow<'a> {
 }
 
 /// `new --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct NewDocument<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -167,14 +178,16 @@ pub struct NewDocument<'a> {
 }
 
 /// `schema --json`: the names of all schemas.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchemasDocument {
     /// One row for each schema.
     pub schemas: Vec<SchemaRow>,
 }
 
 /// A schema that can be printed.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SchemaRow {
     /// Its name: the NAME of `metier schema NAME`.
     pub name: &'static str,
@@ -183,7 +196,8 @@ pub struct SchemaRow {
 }
 
 /// `trust --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrustDocument {
     /// The result: `trusted`, `revoked`, `unchanged`, `listed`.
     pub action: &'static str,
@@ -195,7 +209,8 @@ pub struct TrustDocument {
 }
 
 /// A folder that the user trusts.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TrustRow {
     /// Path of the folder.
     pub folder: String,
@@ -204,7 +219,8 @@ pub struct TrustRow {
 }
 
 /// `config --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigDocument {
     /// The values of the configuration.
     pub values: Vec<ConfigValue>,
@@ -213,7 +229,8 @@ pub struct ConfigDocument {
 }
 
 /// One value of the configuration.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigValue {
     /// Key of the value.
     pub key: String,
@@ -232,7 +249,8 @@ pub struct ConfigValue {
 }
 
 /// `config KEY VALUE --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ConfigChangeDocument {
     /// Key that was changed.
     pub key: String,
@@ -243,14 +261,16 @@ pub struct ConfigChangeDocument {
 }
 
 /// An error, for every command.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorDocument<'a> {
     /// The error, with its hint.
     pub error: ErrorBody<'a>,
 }
 
 /// The error, and what to type next.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorBody<'a> {
     /// A stable code.
     pub code: &'a str,

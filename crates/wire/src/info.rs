@@ -9,13 +9,12 @@ use metier_catalog::{CatalogEntry, FileEntry};
 use metier_model::{HookPhase, SkillManifest, hooks::SkillHooks};
 use metier_runtime::{Inventory, InventorySkill};
 use metier_scan::ScanReport;
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
     json::{self, JsonObject},
-    list::{DiagnosticRow, SkillRow, SkillShape},
+    list::{DiagnosticRow, SkillRow},
     manifest,
     permission::PermissionRow,
     scan::{FindingRow, UnreadRow},
@@ -28,7 +27,8 @@ pub struct InfoDocument<'a> {
 }
 
 /// The fields of `info` that the list does not have.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct InfoRest<'a> {
     manifest: Option<Value>,
     without_effect: Vec<&'static str>,
@@ -45,17 +45,19 @@ struct InfoRest<'a> {
 }
 
 /// What [`InfoDocument`] writes.
-#[derive(JsonSchema)]
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
 pub(crate) struct InfoShape {
     #[serde(flatten)]
-    row: SkillShape,
+    row: crate::list::SkillShape,
     #[serde(flatten)]
     rest: InfoRest<'static>,
 }
 
 /// A hook of a skill that was written for another program.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct HookRow {
     /// `openclaw` or `claude`.
     pub kind: &'static str,
@@ -101,14 +103,16 @@ impl HookRow {
     }
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StateRow {
     state: String,
     since: String,
     detail: Option<String>,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct FileRow<'a> {
     path: Cow<'a, str>,
     size: u64,

@@ -35,7 +35,7 @@ mod permission;
 #[cfg(feature = "hub")]
 mod registry;
 mod scan;
-#[cfg(feature = "hub")]
+#[cfg(feature = "schema")]
 mod schema;
 mod select;
 #[cfg(feature = "hub")]
@@ -73,7 +73,7 @@ pub use registry::{
     LoginDocument, PublishDocument, PublishedFinding, SearchDocument, SearchRow, YankDocument,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
-#[cfg(feature = "hub")]
+#[cfg(feature = "schema")]
 pub use schema::{NamedSchema, schemas};
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,

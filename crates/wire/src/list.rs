@@ -10,7 +10,6 @@ use metier_catalog::CatalogEntry;
 use metier_model::Diagnostic;
 use metier_policy::Reason;
 use metier_runtime::{Inventory, InventorySkill};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::json::{self, JsonObject, key};
@@ -169,7 +168,8 @@ impl<'a> SkillRow<'a> {
 }
 
 /// What [`ListDocument`] writes.
-#[derive(JsonSchema)]
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
 pub(crate) struct ListShape {
     /// One row for each skill.
@@ -181,7 +181,8 @@ pub(crate) struct ListShape {
 }
 
 /// What [`SkillRow`] writes.
-#[derive(JsonSchema)]
+#[cfg(feature = "schema")]
+#[derive(schemars::JsonSchema)]
 #[expect(dead_code, reason = "it describes what is written field by field")]
 pub(crate) struct SkillShape {
     /// Name of the skill.
@@ -229,7 +230,8 @@ fn shown(path: &Path) -> Cow<'_, str> {
 }
 
 /// Why a skill can't be used.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReasonRow<'a> {
     kind: &'static str,
     name: &'a str,
@@ -258,7 +260,8 @@ impl<'a> ReasonRow<'a> {
 }
 
 /// A problem with a file.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DiagnosticRow<'a> {
     pub(crate) severity: &'static str,
     pub(crate) code: &'static str,
@@ -306,7 +309,8 @@ impl<'a> DiagnosticRow<'a> {
 }
 
 /// How many skills have each status.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ListCounts {
     ready: usize,
     not_ready: usize,

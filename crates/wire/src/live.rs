@@ -2,21 +2,22 @@
 
 use metier::TestResult;
 use metier_runtime::live::{Called, Tool};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::permission::{ReceiptRow, is_none_left_out};
 
 /// `tools --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolsDocument {
     /// Tools that skills contribute.
     pub tools: Vec<ToolRow>,
 }
 
 /// A tool of a skill.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ToolRow {
     /// Its name for a model.
     pub name: String,
@@ -43,7 +44,8 @@ impl From<Tool> for ToolRow {
 }
 
 /// `call --json`, and `run --json` of a workflow.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CallDocument {
     /// The output of the tool.
     pub output: Value,
@@ -68,7 +70,8 @@ impl From<&Called> for CallDocument {
 }
 
 /// `test --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TestDocument {
     /// Every test, in order.
     pub tests: Vec<TestRow>,
@@ -79,7 +82,8 @@ pub struct TestDocument {
 }
 
 /// A test of a skill.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct TestRow {
     /// Name of the skill.
     pub skill: String,

@@ -1,10 +1,10 @@
 //! Packages of skills, keys and signatures.
 
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `pack --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackDocument {
     /// Name of the skill.
     pub name: String,
@@ -29,7 +29,8 @@ pub struct PackDocument {
 }
 
 /// A file in a package.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PackedFileRow {
     /// Path of the file in the skill's folder.
     pub path: String,
@@ -38,7 +39,8 @@ pub struct PackedFileRow {
 }
 
 /// `keygen --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyDocument {
     /// The public key.
     pub key: String,
@@ -51,7 +53,8 @@ pub struct KeyDocument {
 }
 
 /// `sign --json` and `verify-signature --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignatureDocument {
     /// Name of the skill.
     pub name: String,

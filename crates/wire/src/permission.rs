@@ -2,11 +2,11 @@
 
 use metier_runtime::render::RanCommand;
 use metier_store::{Approval, Receipt, ReceiptPart};
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A permission of a skill, in `info --json` and `permissions NAME --json`.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PermissionRow {
     /// The permission with its scope.
     pub permission: String,
@@ -17,7 +17,8 @@ pub struct PermissionRow {
 }
 
 /// `permissions NAME --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SkillPermissions<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -30,14 +31,16 @@ pub struct SkillPermissions<'a> {
 }
 
 /// `permissions --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswersDocument {
     /// Every answer that is remembered.
     pub approvals: Vec<AnswerRow>,
 }
 
 /// A decision of the user about one permission.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AnswerRow {
     /// Name of the skill.
     pub skill: String,
@@ -70,7 +73,8 @@ impl From<Approval> for AnswerRow {
 }
 
 /// `log --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LogDocument {
     /// The receipts, newest first.
     pub receipts: Vec<ReceiptRow>,
@@ -79,7 +83,8 @@ pub struct LogDocument {
 }
 
 /// A record of one act.
-#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ReceiptRow {
     /// Its number and the beginning of its hash.
     pub id: String,
@@ -145,7 +150,8 @@ impl From<&Receipt> for ReceiptRow {
 }
 
 /// `exec --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ExecDocument<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -180,7 +186,8 @@ pub(crate) fn is_none_left_out(count: &u64) -> bool {
 }
 
 /// `deps --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DepsDocument<'a> {
     /// Name of the skill.
     pub name: &'a str,
@@ -191,7 +198,8 @@ pub struct DepsDocument<'a> {
 }
 
 /// A way to install a program.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstallerRow {
     /// Its id within the manifest.
     pub id: String,
@@ -202,7 +210,8 @@ pub struct InstallerRow {
 }
 
 /// A command that ran while a skill was rendered, in `show --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CommandRow {
     /// As its author wrote it.
     pub command: String,

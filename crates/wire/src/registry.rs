@@ -3,11 +3,11 @@
 use metier::distribution::registry::{
     PublishReport, PublishStatus, RegistryFinding, RegistryMatch, RegistryVersion,
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `search --json` and `list --available --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchDocument<'a> {
     /// The skills, those of this machine first.
     pub skills: Vec<SearchRow<'a>>,
@@ -22,7 +22,8 @@ pub struct SearchDocument<'a> {
 }
 
 /// A skill that was found.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SearchRow<'a> {
     /// Its name.
     pub name: String,
@@ -64,7 +65,8 @@ impl<'a> SearchRow<'a> {
 }
 
 /// `publish --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishDocument<'a> {
     /// `published`, `unchanged`, `quarantined` or `checked` for a dry run.
     pub status: &'static str,
@@ -92,7 +94,8 @@ pub struct PublishDocument<'a> {
 }
 
 /// A finding of the registry's scan.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PublishedFinding<'a> {
     /// The rule that matched.
     pub rule: &'a str,
@@ -141,7 +144,8 @@ impl<'a> PublishDocument<'a> {
 }
 
 /// `login --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LoginDocument<'a> {
     /// The registry.
     pub registry: &'a str,
@@ -153,7 +157,8 @@ pub struct LoginDocument<'a> {
 }
 
 /// `yank --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct YankDocument<'a> {
     /// The registry.
     pub registry: &'a str,

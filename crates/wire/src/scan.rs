@@ -2,19 +2,20 @@
 
 use metier_model::text::visible;
 use metier_scan::{Capabilities, Finding, FindingSeverity, ScanReport, Unread, builtin_rules};
-use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
 
 /// `scan --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScanDocument {
     /// One row for each skill.
     pub skills: Vec<ScannedRow>,
 }
 
 /// A skill that was scanned.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ScannedRow {
     /// Path of the skill's folder.
     pub path: String,
@@ -48,7 +49,8 @@ pub struct ScannedRow {
 }
 
 /// The capabilities that a skill uses.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Observed {
     hosts: Vec<String>,
     programs: Vec<String>,
@@ -75,7 +77,8 @@ impl Observed {
 }
 
 /// A finding of the scanner.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FindingRow {
     rule: String,
     category: &'static str,
@@ -91,7 +94,8 @@ pub struct FindingRow {
     fingerprint: String,
 }
 
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 struct StepRow {
     file: String,
     line: u32,
@@ -128,7 +132,8 @@ impl FindingRow {
 }
 
 /// A file that was not read.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UnreadRow {
     file: String,
     why: String,
@@ -146,7 +151,8 @@ impl UnreadRow {
 }
 
 /// That the user takes the skill as it is.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptanceRow {
     /// The reason that the user gave.
     pub reason: Option<String>,

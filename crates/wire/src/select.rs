@@ -9,11 +9,11 @@ use metier_select::{
     languages::DetectedProject,
     rules::{Coding, CodingEvidence, Incomplete},
 };
-use schemars::JsonSchema;
 use serde::Serialize;
 
 /// `select --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SelectDocument<'a> {
     /// The skills that fit: those that are required, then best first.
     pub picks: Vec<PickRow<'a>>,
@@ -36,7 +36,8 @@ pub struct SelectDocument<'a> {
 }
 
 /// A skill that fits.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct PickRow<'a> {
     /// Name of the skill.
     pub name: String,
@@ -53,7 +54,8 @@ pub struct PickRow<'a> {
 }
 
 /// How it is known whether a task is coding.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CodingRow<'a> {
     /// How sure it is, between 0 (certainly not) and 1.
     pub score: f64,
@@ -62,7 +64,8 @@ pub struct CodingRow<'a> {
 }
 
 /// Evidence about whether a task is coding.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct EvidenceRow<'a> {
     /// The kind of match.
     pub sign: &'static str,
@@ -73,7 +76,8 @@ pub struct EvidenceRow<'a> {
 }
 
 /// Why a request can't be met.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LackRow<'a> {
     /// A stable code.
     pub code: &'static str,
@@ -86,7 +90,8 @@ pub struct LackRow<'a> {
 }
 
 /// A skill that was named and can't be picked.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RefusedRow<'a> {
     /// Name of the skill.
     pub name: String,
@@ -95,7 +100,8 @@ pub struct RefusedRow<'a> {
 }
 
 /// A signal that matched a skill.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SignalRow<'a> {
     /// The kind of match.
     pub signal: &'static str,
@@ -106,7 +112,8 @@ pub struct SignalRow<'a> {
 }
 
 /// Facts about a project.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProjectRow<'a> {
     /// Number of files that were seen.
     pub files: usize,
@@ -119,7 +126,8 @@ pub struct ProjectRow<'a> {
 }
 
 /// `why --json`.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct WhyDocument<'a> {
     /// The skills: those that were picked first.
     pub skills: Vec<AccountRow<'a>>,
@@ -138,7 +146,8 @@ pub struct WhyDocument<'a> {
 }
 
 /// Why a skill was picked, or was not.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AccountRow<'a> {
     /// Name of the skill.
     pub name: String,
@@ -161,7 +170,8 @@ pub struct AccountRow<'a> {
 }
 
 /// A trigger that did not match.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MissRow<'a> {
     /// The kind of trigger.
     pub signal: &'static str,
@@ -170,7 +180,8 @@ pub struct MissRow<'a> {
 }
 
 /// Something that keeps a skill from being picked.
-#[derive(Serialize, JsonSchema)]
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct GateRow<'a> {
     /// A stable code: the status of the skill, `reserved`, `changed`, `needs_consent` or `incomplete-pipeline`.
     pub kind: &'static str,

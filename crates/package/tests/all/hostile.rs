@@ -623,3 +623,74 @@ fn plain_entry(name: &str, content: &[u8]) -> MadeZipEntry {
         gap: Vec::new(),
     }
 }
+
+/// Set in the process that reads bombs.
+const BOMB: &str = "METIER_TEST_BOMB";
+
+/// A deflate stream of four gigabytes of zeros, which is a hundredth of that.
+fn endless_zeros() -> Vec<u8> {
+    let zeros = vec![0u8; 16 << 20];
+    let mut part = Vec::with_capacity(1 << 20);
+    let mut compress = flate2::Compress::new(flate2::Compression::fast(), false);
+    // Up to a full flush the stream can be repeated.
+    let status = compress.compress_vec(&zeros, &mut part, flate2::FlushCompress::Full);
+    assert_eq!(status.unwrap(), flate2::Status::Ok);
+    assert_eq!(compress.total_in(), zeros.len() as u64);
+    part.repeat(256)
+}
+
+fn read_bombs() {
+    let limits = ArchiveLimits {
+        packed: 64 << 20,
+        unpacked: 32 << 20,
+        file: 16 << 20,
+        entries: 1000,
+        ratio: 100,
+    };
+    let stream = endless_zeros();
+    let gzip = [&[0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3][..], &stream].concat();
+    let mut entry = plain_entry("zeros", b"");
+    entry.flags = 0;
+    let mut zip = zip_of(&[entry], b"", b"", b"");
+    // The content of the only entry, with the sizes that belong to it.
+    let (header, row) = (30 + "zeros".len(), zip.len() - 22 - 46 - "zeros".len());
+    let (packed, unpacked) = (stream.len() as u32, u32::MAX - 1);
+    for (at, number) in [
+        (18, packed),
+        (22, unpacked),
+        (row + 20, packed),
+        (row + 24, unpacked),
+    ] {
+        zip[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+    (zip[8], zip[row + 10]) = (8, 8);
+    let directory = (header + stream.len()) as u32;
+    let end = zip.len() - 6;
+    zip[end..end + 4].copy_from_slice(&directory.to_le_bytes());
+    zip.splice(header..header, stream);
+    for (bomb, expected) in [(zip, "is larger than"), (gzip, "decompression bomb")] {
+        let refused = read_archive(&bomb, limits).unwrap_err().to_string();
+        assert!(refused.contains(expected), "{refused}");
+    }
+}
+
+// case 31
+#[test]
+fn a_bomb_takes_no_more_memory_than_the_limits() {
+    if std::env::var_os(BOMB).is_some() {
+        read_bombs();
+    } else {
+        let shell = needed!(needs::program("bash"));
+        let name = "hostile::a_bomb_takes_no_more_memory_than_the_limits";
+        let done = Command::new(shell)
+            .args(["-c", "ulimit -v 1000000; exec \"$0\" \"$@\""])
+            .arg(std::env::current_exe().unwrap())
+            .args(["--exact", name, "--test-threads", "1"])
+            .env(BOMB, "1")
+            .output()
+            .unwrap();
+        let shown = String::from_utf8_lossy(&done.stdout).into_owned();
+        assert!(done.status.success(), "{done:?}");
+        assert!(shown.contains("1 passed"), "{shown}");
+    }
+}

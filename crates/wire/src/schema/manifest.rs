@@ -234,17 +234,17 @@ fn types() -> Value {
     json!({ "anyOf": [{ "enum": all }, { "type": "array", "items": { "enum": all } }] })
 }
 
-fn object(properties: Value) -> Value {
+fn object(properties: &Value) -> Value {
     json!({ "type": "object", "properties": properties })
 }
 
 fn requires() -> Value {
-    object(json!({ "bins": words(), "anyBins": words(), "env": words(), "config": words() }))
+    object(&json!({ "bins": words(), "anyBins": words(), "env": words(), "config": words() }))
 }
 
 fn installers() -> Value {
     let text = json!({ "type": "string" });
-    let one = object(json!({
+    let one = object(&json!({
         "id": text,
         "kind": { "enum": ["brew", "apt", "npm", "node", "go", "uv", "pip", "cargo", "download"] },
         "formula": text, "cask": text, "package": text, "module": text, "url": text,
@@ -256,7 +256,7 @@ fn installers() -> Value {
 }
 
 fn triggers() -> Value {
-    object(json!({
+    object(&json!({
         "files": words(),
         "keywords": words(),
         "languages": words(),
@@ -278,10 +278,10 @@ fn dependencies() -> Value {
 }
 
 fn implementation() -> Value {
-    object(json!({
+    object(&json!({
         "backend": { "enum": Backend::ALL.map(Backend::as_str) },
         "entrypoint": { "type": "string" },
-        "limits": object(json!({
+        "limits": object(&json!({
             "memory_mb": { "type": "integer" },
             "fuel": { "type": "integer" },
             "timeout": { "type": ["string", "integer"] },
@@ -290,7 +290,7 @@ fn implementation() -> Value {
 }
 
 fn prompt() -> Value {
-    object(json!({
+    object(&json!({
         "system_prompt_file": { "type": "string" },
         "context_files": words(),
         "max_context_tokens": { "type": "integer" },
