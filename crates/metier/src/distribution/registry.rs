@@ -158,7 +158,7 @@ impl Workspace {
 
     /// The skills of requests that name one without a source, with the skills that they require, and the other requests. They are
     /// resolved together, so that their versions fit.
-    pub(crate) fn from_registries<'r>(
+    pub(crate) fn resolve_named<'r>(
         &self,
         requests: &'r [SourceRequest],
         scope: InstallScope,

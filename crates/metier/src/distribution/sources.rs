@@ -80,7 +80,7 @@ impl Workspace {
             skills: Vec::new(),
             left_out: Vec::new(),
         };
-        let (named, requests) = self.from_registries(requests, options.scope)?;
+        let (named, requests) = self.resolve_named(requests, options.scope)?;
         all.skills.extend(named);
         for request in requests {
             let fetched = self.fetch_skills(request, options.scope, choose)?;
