@@ -2,8 +2,8 @@
 //!
 //! **How.** The new contents are written beside their places, under names that are not skills. Then the change is written down: that is the moment
 //! at which it has happened. After it every place is exchanged in one step, and what was there is moved to the folder of kept things.
-//! A process that dies before that moment leaves files that are removed; one that dies after it leaves a record, and whoever opens
-//! [`TransactionChanges`] next completes it. Each step can be seen on the disk: the new content is known by its inode.
+//! A process that dies before that moment leaves files that are removed; one that dies after it leaves a record, and the next
+//! [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known by its inode.
 //!
 //! ```text
 //! .metier-7-0/  (new)        record 7 written          pdf/  ⇄  .metier-7-0/        .metier-7-0/ → kept/7-0/

@@ -119,7 +119,7 @@ impl PackageTree {
         folders
     }
 
-    /// The folders that are skills of their own: one inside of another skill's folder belongs to that one.
+    /// The folders that are skills of their own: one inside another skill's folder belongs to that one.
     #[must_use]
     pub fn skill_folders(&self) -> Vec<&str> {
         let mut folders = self.manifest_folders();

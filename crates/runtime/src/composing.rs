@@ -162,7 +162,7 @@ fn shadowed(
     let card = entry.card.as_ref()?;
     if let Some(key) = switch(config, card) {
         let why = "it is disabled in the configuration".to_owned();
-        return Some((why, Some(switch_hint(config, &key))));
+        return Some((why, Some(switch_hint(config, &key, card.name.as_str()))));
     }
     if let Some(profile) = missing_profile(config, entry) {
         let why = outside_profile(profile);

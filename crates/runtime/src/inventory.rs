@@ -390,7 +390,8 @@ fn admit_entry(
 ) -> Admission {
     let settings = config.entry(card.config_key());
     let env: Vec<&str> = settings.env.keys().map(String::as_str).collect();
-    let switched_off = switch(config, card).map(|key| switch_hint(config, &key));
+    let switched_off =
+        switch(config, card).map(|key| switch_hint(config, &key, card.name.as_str()));
     let standing = UserDecisions {
         source: entry.source,
         trusted,
@@ -427,17 +428,14 @@ pub(crate) fn missing_profile<'c>(config: &'c Config, entry: &CatalogEntry) -> O
 }
 
 /// How to take a switch back, which depends on who set it.
-pub(crate) fn switch_hint(config: &Config, key: &str) -> String {
+pub(crate) fn switch_hint(config: &Config, key: &str, name: &str) -> String {
     match config.get(key).map(|value| value.origin) {
         Ok(Origin::Project(file)) => format!("remove `{key}` from {}", file.display()),
         Ok(Origin::Env(name)) => format!("unset {name}"),
-        _ => match key.strip_prefix("skills.entries.") {
-            Some(entry) => {
-                let name = entry.strip_suffix(".enabled").unwrap_or(entry);
-                format!("metier enable {}", text::shell_word(name))
-            }
-            None => format!("metier config {} true", text::shell_word(key)),
-        },
+        _ if key.starts_with("skills.entries.") => {
+            format!("metier enable {}", text::shell_word(name))
+        }
+        _ => format!("metier config {} true", text::shell_word(key)),
     }
 }
 

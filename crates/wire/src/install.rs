@@ -13,6 +13,7 @@ use crate::PermissionRow;
 
 /// `install --json` and `add --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstallDocument {
     /// `user` or `project`.
     pub scope: &'static str,
@@ -30,6 +31,7 @@ pub struct InstallDocument {
 
 /// One skill that was installed, or would be.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstallRow {
     /// The name of the skill.
     pub name: String,
@@ -87,6 +89,7 @@ pub struct InstallRow {
 
 /// One finding in an installation.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct InstallFindingRow {
     /// `info`, `warning` or `critical`.
     pub severity: &'static str,
@@ -103,6 +106,7 @@ pub struct InstallFindingRow {
 
 /// Files that differ.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileChangesRow {
     /// New files.
     pub added: Vec<String>,
@@ -114,6 +118,7 @@ pub struct FileChangesRow {
 
 /// Why a skill is not installed without a decision.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ObstacleRow {
     /// The kind, such as `blocked` or `edited`.
     pub kind: &'static str,
@@ -238,6 +243,7 @@ impl InstallDocument {
 
 /// `remove --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemoveDocument {
     /// `removed` or `restored`.
     pub action: &'static str,
@@ -249,6 +255,7 @@ pub struct RemoveDocument {
 
 /// One skill that was removed or restored.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RemovedRow {
     /// Its name.
     pub name: String,
@@ -274,6 +281,7 @@ impl From<&RemovedSkill> for RemovedRow {
 
 /// `undo --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangesDocument {
     /// `undone` or `listed`.
     pub action: &'static str,
@@ -283,6 +291,7 @@ pub struct ChangesDocument {
 
 /// One change of installed skills.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangeRow {
     /// Its number.
     pub id: String,
@@ -307,6 +316,7 @@ impl From<ChangeSummary> for ChangeRow {
 
 /// `verify --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifyDocument {
     /// Whether every skill is as its lock states.
     pub unchanged: bool,
@@ -316,6 +326,7 @@ pub struct VerifyDocument {
 
 /// One skill that was compared with its lock.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct VerifiedRow {
     /// Its name.
     pub name: String,

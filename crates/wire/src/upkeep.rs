@@ -12,6 +12,7 @@ use serde::Serialize;
 
 /// `enable --json` and `disable --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwitchDocument {
     /// `enable` or `disable`.
     pub action: &'static str,
@@ -27,6 +28,7 @@ pub struct SwitchDocument {
 
 /// One skill that was enabled or disabled.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SwitchRow {
     /// Name of the skill.
     pub name: String,
@@ -58,6 +60,7 @@ fn change_number(settings: &SettingsChange) -> Option<String> {
 
 /// `profile --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfilesDocument {
     /// `list`, `use`, `clear`, `save` or `remove`.
     pub action: &'static str,
@@ -73,6 +76,7 @@ pub struct ProfilesDocument {
 
 /// One profile.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProfileRow {
     /// Its name.
     pub name: String,
@@ -112,6 +116,7 @@ impl ProfilesDocument {
 
 /// `sync --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyncDocument {
     /// Every place.
     pub places: Vec<SyncRow>,
@@ -123,6 +128,7 @@ pub struct SyncDocument {
 
 /// A skill in the folder of an agent.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SyncRow {
     /// Name of the skill.
     pub skill: String,
@@ -157,6 +163,7 @@ impl SyncDocument {
 
 /// `update --json` and `rollback --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpdateDocument {
     /// Every skill that was compared.
     pub skills: Vec<UpdateRow>,
@@ -170,6 +177,7 @@ pub struct UpdateDocument {
 
 /// One skill that was compared with another state of it.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UpdateRow {
     /// Name of the skill.
     pub name: String,
@@ -199,6 +207,7 @@ pub struct UpdateRow {
 
 /// Why one of several skills could not be handled.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ProblemRow {
     /// A stable code.
     pub code: &'static str,
@@ -222,6 +231,7 @@ impl From<&Error> for ProblemRow {
 
 /// One state of a skill.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RevisionRow {
     /// The version that its manifest states.
     pub version: Option<String>,
@@ -243,6 +253,7 @@ impl From<&SkillRevision> for RevisionRow {
 
 /// A file that differs.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FileDiffRow {
     /// The path in the skill.
     pub path: String,
@@ -267,6 +278,7 @@ impl From<&FileDiff> for FileDiffRow {
 
 /// What only one of two sets contains.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DifferenceRow {
     /// Only in the new one.
     pub added: Vec<String>,
@@ -323,6 +335,7 @@ impl UpdateRow {
 
 /// `outdated --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutdatedDocument {
     /// Every skill that was compared with its source.
     pub skills: Vec<OutdatedRow>,
@@ -330,6 +343,7 @@ pub struct OutdatedDocument {
 
 /// One skill, compared with its source.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct OutdatedRow {
     /// Name of the skill.
     pub name: String,
@@ -360,6 +374,7 @@ impl From<&SkillAge> for OutdatedRow {
 
 /// `deps --tree --json`.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DepsTreeDocument {
     /// The skills that were asked about, each with the skills that it requires.
     pub skills: Vec<RequiredRow>,
@@ -369,6 +384,7 @@ pub struct DepsTreeDocument {
 
 /// A skill in a tree of requirements.
 #[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct RequiredRow {
     /// Name of the skill.
     pub name: String,

@@ -45,7 +45,7 @@ const BANNED: &[Banned] = &[
     banned("goes on", "continues", 0),
     banned("hears of", "receives, sees", 0),
     banned("in vain", "without effect", 0),
-    banned("inside of", "in, inside", 2),
+    banned("inside of", "in, inside", 0),
     banned("is said", "is reported", 0),
     banned("is told", "gets, receives", 0),
     Banned {
@@ -61,8 +61,8 @@ const BANNED: &[Banned] = &[
     banned("mended", "fixed", 0),
     banned("mends", "fixes", 0),
     banned("near to", "near, similar to", 0),
-    banned("nobody", "no user, no skill, nothing", 1),
-    banned("outside of", "outside", 1),
+    banned("nobody", "no user, no skill, nothing", 0),
+    banned("outside of", "outside", 0),
     banned("passed over", "skipped", 0),
     banned("passes over", "skips", 0),
     banned("shut in", "sandboxed", 0),
@@ -81,18 +81,18 @@ const BANNED: &[Banned] = &[
         unless_before: LONGER,
         ..banned("that is no", "that is not a", 1)
     },
-    banned("the like", "similar", 1),
+    banned("the like", "similar", 0),
     banned("went on", "continued", 0),
     Banned {
         unless_before: LONGER,
-        ..banned("what is no", "a noun: an invalid X", 1)
+        ..banned("what is no", "a noun: an invalid X", 0)
     },
     banned("what lies", "the files, the content", 0),
     Banned {
         unless_before: LONGER,
         ..banned("which is no", "which is not a", 0)
     },
-    banned("whoever", "the caller, the user", 1),
+    banned("whoever", "the caller, the user", 0),
     banned("without end", "without limit", 0),
 ];
 

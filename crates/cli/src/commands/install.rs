@@ -56,7 +56,7 @@ pub(crate) struct InstallFlags {
     /// Show what would be installed, and change nothing
     #[arg(long)]
     dry_run: bool,
-    /// Don't ask, as in scripts; a critical finding is refused all the same
+    /// Don't ask, as in scripts; a critical finding is refused anyway
     #[arg(long, short)]
     yes: bool,
     /// Approve this permission for exactly these bytes, such as `shell:exec(git *)`
@@ -216,7 +216,7 @@ fn decide(
         return Err(unanswered(flags, card, &open));
     }
     let question = match (card.obstacles.is_empty(), card.action) {
-        (false, _) => "Install it all the same?",
+        (false, _) => "Install it anyway?",
         (true, InstallAction::Replace) => "Replace it?",
         _ => "Install it?",
     };

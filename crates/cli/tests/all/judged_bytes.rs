@@ -369,11 +369,11 @@ fn a_skill_is_disabled_by_its_name_and_by_its_key() {
         assert_eq!(stage.context.run(&["config", &key, "false"]).code, 0);
         let pest = row(&stage, "pest");
         assert_eq!(pest["status"], "disabled", "{key}: {pest}");
-        assert!(pest.to_string().contains(&key), "{pest}");
+        assert_eq!(pest["reasons"][0]["hint"], "metier enable pest", "{key}");
         assert!(!stage.context.run(&["prompt"]).stdout.contains("pest"));
-        assert_eq!(stage.context.run(&["config", &key, "true"]).code, 0);
+        assert_eq!(stage.context.run(&["enable", "pest"]).code, 0, "{key}");
+        assert_eq!(row(&stage, "pest")["status"], "ready", "{key}");
     }
-    assert_eq!(row(&stage, "pest")["status"], "ready");
 }
 
 /// What a skill of the property below is made of.

@@ -193,7 +193,7 @@ impl PartialDownload {
         self.tag.as_deref().filter(|_| !self.bytes.is_empty())
     }
 
-    /// Looks at the head of an answer; `false` if its body is not to be taken.
+    /// Reads the head of an answer; `false` if its body is not to be taken.
     fn begin(&mut self, response: &FetchResponse) -> bool {
         let header = |name: &str| {
             let mut headers = response.headers.iter();

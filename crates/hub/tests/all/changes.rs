@@ -9,6 +9,7 @@ use std::{
 
 use metier_hub::{Change, ChangeError, NewContent, TransactionChanges};
 use metier_package::{PackageFile, PackagePath, PackageTree};
+use metier_testkit::patience::wait_for;
 
 fn tree(files: &[(&str, &str)]) -> PackageTree {
     let files = files.iter().map(|(path, content)| PackageFile {
@@ -65,7 +66,12 @@ impl Home {
     }
 
     fn changes(&self) -> TransactionChanges {
-        TransactionChanges::open(&self.folder.path().join("changes")).unwrap()
+        let folder = self.folder.path().join("changes");
+        // A child that another test starts holds the lock for the moment between its two halves, fork and exec.
+        wait_for("the lock", || match TransactionChanges::open(&folder) {
+            Err(ChangeError::Busy) => None,
+            opened => Some(opened.unwrap()),
+        })
     }
 
     fn listing(&self) -> Vec<String> {

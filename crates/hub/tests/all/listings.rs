@@ -72,7 +72,7 @@ fn an_index_of_the_first_version_names_files() {
 }
 
 #[test]
-fn what_is_no_index_is_refused() {
+fn an_invalid_index_is_refused() {
     assert!(matches!(index("[]"), Err(IndexError::NotAnIndex(_))));
     assert!(matches!(
         index(r#"{"$schema": "other", "skills": []}"#),

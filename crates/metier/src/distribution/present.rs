@@ -106,7 +106,7 @@ pub(crate) struct PresentSkill {
 }
 
 impl PresentSkill {
-    /// Looks at the place of a skill in a scope.
+    /// Reads what is at the place of a skill in a scope.
     pub(crate) fn look(
         workspace: &Workspace,
         scope: InstallScope,

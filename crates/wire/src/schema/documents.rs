@@ -5,12 +5,13 @@ use serde_json::{Value, json};
 
 use super::{NamedSchema, generator, one_of};
 use crate::{
-    AnswerDocument, AnswersDocument, CallDocument, CheckDocument, ComposeDocument, ConfigDocument,
-    ConfigValue, ConversationsDocument, DepsDocument, Doctor, ErrorDocument, ExecDocument,
-    KeyDocument, LogDocument, LoginDocument, PackDocument, PromptDocument, PublishDocument,
-    ReadDocument, ScanDocument, SearchDocument, SelectDocument, ShowDocument, SignatureDocument,
-    SkillPermissions, TestDocument, ToolsDocument, TrustDocument, ValidateDocument, WhyDocument,
-    YankDocument,
+    AnswerDocument, AnswersDocument, CallDocument, ChangesDocument, CheckDocument, ComposeDocument,
+    ConfigDocument, ConfigValue, ConversationsDocument, DepsDocument, DepsTreeDocument, Doctor,
+    ErrorDocument, ExecDocument, InstallDocument, KeyDocument, LogDocument, LoginDocument,
+    OutdatedDocument, PackDocument, ProfilesDocument, PromptDocument, PublishDocument,
+    ReadDocument, RemoveDocument, ScanDocument, SearchDocument, SelectDocument, ShowDocument,
+    SignatureDocument, SkillPermissions, SwitchDocument, SyncDocument, TestDocument, ToolsDocument,
+    TrustDocument, UpdateDocument, ValidateDocument, VerifyDocument, WhyDocument, YankDocument,
     documents::{ConfigChangeDocument, NewDocument, OverviewDocument, SchemasDocument},
     info::InfoShape,
     list::ListShape,
@@ -45,6 +46,7 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "What `metier --json` prints",
         OverviewDocument<'static>
     ),
+    document!("add", "What `metier add --json` prints", InstallDocument),
     document!(
         "agent",
         "What `metier agent --json` prints",
@@ -82,9 +84,20 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
     document!(
         "deps",
         "What `metier deps --json` prints",
-        DepsDocument<'static>
+        DepsDocument<'static>,
+        DepsTreeDocument
+    ),
+    document!(
+        "disable",
+        "What `metier disable --json` prints",
+        SwitchDocument
     ),
     document!("doctor", "What `metier doctor --json` prints", Doctor),
+    document!(
+        "enable",
+        "What `metier enable --json` prints",
+        SwitchDocument
+    ),
     document!(
         "error",
         "What every command prints with `--json` when it fails",
@@ -96,6 +109,11 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         ExecDocument<'static>
     ),
     document!("info", "What `metier info --json` prints", InfoShape),
+    document!(
+        "install",
+        "What `metier install --json` prints",
+        InstallDocument
+    ),
     document!("keygen", "What `metier keygen --json` prints", KeyDocument),
     document!(
         "list",
@@ -115,12 +133,22 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "What `metier new --json` prints",
         NewDocument<'static>
     ),
+    document!(
+        "outdated",
+        "What `metier outdated --json` prints",
+        OutdatedDocument
+    ),
     document!("pack", "What `metier pack --json` prints", PackDocument),
     document!(
         "permissions",
         "What `metier permissions --json` prints",
         SkillPermissions<'static>,
         AnswersDocument
+    ),
+    document!(
+        "profile",
+        "What `metier profile --json` prints",
+        ProfilesDocument
     ),
     document!(
         "prompt",
@@ -136,6 +164,16 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "read",
         "What `metier read --json` prints",
         ReadDocument<'static>
+    ),
+    document!(
+        "remove",
+        "What `metier remove --json` prints",
+        RemoveDocument
+    ),
+    document!(
+        "rollback",
+        "What `metier rollback --json` prints",
+        UpdateDocument
     ),
     document!(
         "run",
@@ -176,13 +214,25 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         "What `metier spawn --json` prints",
         AnswerDocument<'static>
     ),
+    document!("sync", "What `metier sync --json` prints", SyncDocument),
     document!("test", "What `metier test --json` prints", TestDocument),
     document!("tools", "What `metier tools --json` prints", ToolsDocument),
     document!("trust", "What `metier trust --json` prints", TrustDocument),
+    document!("undo", "What `metier undo --json` prints", ChangesDocument),
+    document!(
+        "update",
+        "What `metier update --json` prints",
+        UpdateDocument
+    ),
     document!(
         "validate",
         "What `metier validate --json` prints",
         ValidateDocument<'static>
+    ),
+    document!(
+        "verify",
+        "What `metier verify --json` prints",
+        VerifyDocument
     ),
     document!(
         "verify-signature",

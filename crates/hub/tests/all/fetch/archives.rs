@@ -296,7 +296,7 @@ fn a_signature_beside_an_archive_is_read_with_it() {
 }
 
 #[test]
-fn what_is_no_archive_is_refused() {
+fn a_file_that_is_not_an_archive_is_refused() {
     check_refused("x.zip", b"hello", "not a zip");
     let user = User::new();
     let path = user.write("x.zip", vec![0; (64 << 20) + 1]);
