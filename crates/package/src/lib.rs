@@ -36,7 +36,7 @@ pub use path::{PackagePath, PathError};
 pub use resolve::{Available, ResolutionError, ResolvedVersions, resolve};
 pub use sbom::BillOfMaterials;
 pub use signature::{
-    KeyPair, PublicKey, SignatureError, SignedPackage, claimed_key, needs_password, sign, verify,
-    verify_tree,
+    KeyPair, PublicKey, SignatureError, SignedPackage, claimed_key, is_signature, needs_password,
+    sign, verify, verify_tree,
 };
 pub use tree::{PackageFile, PackageTree, TreeError, digest_of_lines, file_line};

@@ -152,6 +152,12 @@ pub fn sign(
     Ok((signature.into_string(), PublicKey(public)))
 }
 
+/// Whether a text is a signature, valid or not.
+#[must_use]
+pub fn is_signature(text: &str) -> bool {
+    SignatureBox::from_string(text).is_ok()
+}
+
 /// The public key that a signature names in its untrusted comment. Nothing is verified.
 #[must_use]
 pub fn claimed_key(signature: &str) -> Option<PublicKey> {

@@ -148,7 +148,8 @@ impl From<&InstallObstacle> for ObstacleRow {
             | InstallObstacle::Invalid(text)
             | InstallObstacle::OtherSource(text)
             | InstallObstacle::Shadows(text)
-            | InstallObstacle::OtherSigner(text) => text.clone(),
+            | InstallObstacle::OtherSigner(text)
+            | InstallObstacle::Signature(text) => text.clone(),
         };
         Self {
             kind: obstacle.as_str(),

@@ -142,6 +142,14 @@ pub(crate) fn refusal(card: &InstallCard) -> Error {
             let message = format!("skill `{name}` can't be installed: {}", one_line(why));
             of_skill("invalid", message).hint("fix the skill, then check it with `metier validate`")
         }
+        Some(InstallObstacle::Signature(why)) => {
+            let message = format!(
+                "the signature of skill `{name}` is not valid: {}",
+                one_line(why)
+            );
+            of_skill("signature", message)
+                .hint("get the package and its signature again from the publisher")
+        }
         _ => of_skill("not-agreed", format!("skill `{name}` is not installed")),
     }
 }
@@ -157,8 +165,12 @@ fn needs_replace(card: &InstallCard, obstacle: &InstallObstacle) -> Error {
             format!("skill `{name}` was installed from another source")
         }
         InstallObstacle::Shadows(_) => format!("there is another skill `{name}`"),
-        InstallObstacle::OtherSigner(_) => format!("skill `{name}` was signed with another key"),
-        InstallObstacle::Blocked(_) | InstallObstacle::Invalid(_) => return refusal(card),
+        InstallObstacle::OtherSigner(_) => {
+            format!("skill `{name}` is not signed by its known signer")
+        }
+        InstallObstacle::Blocked(_)
+        | InstallObstacle::Invalid(_)
+        | InstallObstacle::Signature(_) => return refusal(card),
     };
     let error = Error::unmet("needs-decision", message).skill(&card.name);
     let error = match obstacle {
@@ -271,6 +283,7 @@ impl Workspace {
                 .path(&card.place)
                 .hint(format!("metier verify {}", shell_word(&skill.key))));
         }
+        self.remember_installed_signer(&card.name, skill.locked.signer.as_deref());
         if !approved.is_empty() {
             let place = card.place.to_string_lossy();
             let subject = RequestingSkill {

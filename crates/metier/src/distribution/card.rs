@@ -173,15 +173,20 @@ pub enum InstallObstacle {
     OtherSource(String),
     /// A skill of that name is elsewhere; one would shadow the other.
     Shadows(String),
-    /// The skill there was signed with another key, or this one is not signed.
+    /// A signer is known, and another key signed these files, or none.
     OtherSigner(String),
+    /// Its signature is not valid for its files.
+    Signature(String),
 }
 
 impl InstallObstacle {
     /// Whether no decision of the user removes it.
     #[must_use]
     pub const fn is_final(&self) -> bool {
-        matches!(self, Self::Blocked(_) | Self::Invalid(_))
+        matches!(
+            self,
+            Self::Blocked(_) | Self::Invalid(_) | Self::Signature(_)
+        )
     }
 
     /// The word in JSON.
@@ -195,6 +200,7 @@ impl InstallObstacle {
             Self::OtherSource(_) => "other_source",
             Self::Shadows(_) => "shadows",
             Self::OtherSigner(_) => "other_signer",
+            Self::Signature(_) => "signature",
         }
     }
 }

@@ -184,6 +184,7 @@ fn decision(obstacle: &InstallObstacle) -> String {
     match obstacle {
         InstallObstacle::Blocked(why) => format!("blocked: {}", one_line(why)),
         InstallObstacle::Invalid(why) => format!("invalid: {}", one_line(why)),
+        InstallObstacle::Signature(why) => format!("invalid signature: {}", one_line(why)),
         InstallObstacle::Foreign => "metier did not install the skill that is there now".to_owned(),
         InstallObstacle::Edited(files) => match files.first() {
             Some(first) => format!("the installed skill was edited: {}", one_line(first)),
@@ -200,7 +201,7 @@ fn decision(obstacle: &InstallObstacle) -> String {
         }
         InstallObstacle::OtherSigner(signer) => {
             format!(
-                "the installed skill was signed with another key: {}",
+                "its known signer did not sign these files: {}",
                 one_line(signer)
             )
         }

@@ -12,7 +12,7 @@ use metier_runtime::{Inventory, permissions as asked, render::LoadedSkill, reque
 use super::{
     card::{CardFinding, CardPermission, CardVerdict, InstallCard},
     draft::checkpoint,
-    obstacles::{blocked, invalid, missing, other_signer, shadowed, signer, warnings},
+    obstacles::{blocked, invalid, missing, shadowed, warnings},
     places::InstallScope,
     plan::{InstallPlan, PlannedSkill},
     present::PresentSkill,
@@ -175,9 +175,10 @@ impl Workspace {
         }
         let version = version_of(&entry);
         let origin = &fetched.origin;
-        let signer = signer(&fetched, present.locked());
+        let judged = self.judge_signer(&fetched, present.locked())?;
+        let signer = judged.key.map(|key| key.to_string());
         obstacles.extend(present.obstacles(&fetched.tree, origin));
-        obstacles.extend(other_signer(present.locked(), signer.as_deref()));
+        obstacles.extend(judged.obstacle);
         let before = present.locked().map_or(held.digest, |locked| locked.tree);
         let known = [held.digest, before];
         obstacles.extend(shadowed(installed, &entry, &place, &known));

@@ -39,6 +39,7 @@ mod registry_memory;
 mod removing;
 mod requirements;
 mod rollback;
+mod signer;
 pub mod signing;
 mod sources;
 mod switches;

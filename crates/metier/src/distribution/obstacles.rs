@@ -3,9 +3,7 @@
 use std::path::Path;
 
 use metier_catalog::CatalogEntry;
-use metier_hub::fetch::FetchedSkill;
 use metier_model::{DiagnosticSeverity, Digest};
-use metier_package::{LockedSkill, PublicKey, SignedPackage, verify};
 use metier_policy::{Reason, ReasonKind};
 use metier_runtime::Inventory;
 
@@ -107,33 +105,6 @@ fn is_nearly(one: &str, other: &str) -> bool {
         ([a, b], [c, d]) => (a, b) == (d, c),
         _ => false,
     }
-}
-
-/// The key that signed the installed version, if it also signed this one.
-pub(super) fn signer(fetched: &FetchedSkill, locked: Option<&LockedSkill>) -> Option<String> {
-    let known = locked?.signer.clone()?;
-    let key = PublicKey::parse(&known).ok()?;
-    let (signature, archive) = (
-        fetched.origin.signature.as_ref()?,
-        fetched.archive.as_ref()?,
-    );
-    let version = fetched.origin.version.as_ref();
-    let package = SignedPackage {
-        name: fetched.name.clone(),
-        version: version.map_or_else(String::new, ToString::to_string),
-        tree: fetched.tree.digest(),
-    };
-    let is_signed = verify(&key, signature, archive, &package).is_ok();
-    is_signed.then_some(known)
-}
-
-/// A signed skill is not replaced by one that another key signed, or none.
-pub(super) fn other_signer(
-    locked: Option<&LockedSkill>,
-    signer: Option<&str>,
-) -> Option<InstallObstacle> {
-    let known = locked?.signer.as_ref()?;
-    (signer != Some(known)).then(|| InstallObstacle::OtherSigner(known.clone()))
 }
 
 /// A skill of this name elsewhere, which is not a link to the place itself and has none of these digests: a copy for another agent has one.

@@ -17,7 +17,6 @@ use super::{
     apply::refusal,
     card::InstallObstacle,
     difference::{FileDiff, SetDifference, file_diffs, hosts},
-    obstacles::signer,
     places::{InstallScope, ScopePlaces},
     plan::{InstallDecision, InstallPlan, PlannedSkill},
 };
@@ -270,7 +269,7 @@ impl Workspace {
             name: name.to_owned(),
             locked: locked.clone(),
             local,
-            signer: signer(&fetched, Some(locked)),
+            signer: self.judge_signer(&fetched, Some(locked))?.trusted(),
             fetched,
             newest: newest.clone(),
             original: None,
@@ -287,6 +286,9 @@ impl Workspace {
         match (options.edits, merged) {
             (LocalEdits::Keep, Ok(merged)) => {
                 let original = std::mem::replace(&mut chosen.fetched.tree, merged);
+                // The signature belongs to the original, and was judged with it.
+                chosen.fetched.origin.signature = None;
+                chosen.fetched.archive = None;
                 chosen.original = Some(original);
                 Ok(Ok(chosen))
             }
@@ -510,7 +512,7 @@ impl UpdatePlan {
         };
         let is_signer = |one: &InstallObstacle| matches!(one, InstallObstacle::OtherSigner(_));
         if skill.card.obstacles.iter().any(is_signer) && !decision.accept_signer {
-            let message = format!("skill `{}` was signed with another key", update.name);
+            let message = format!("skill `{}` is not signed by its known signer", update.name);
             return Err(Error::unmet("other-signer", message)
                 .skill(&update.name)
                 .hint("ask its author; if the new key is right: metier update --accept-signer"));
