@@ -14,7 +14,13 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Find skills", &["list", "info", "select", "why", "doctor"]),
     (
         "Get skills",
-        &["install", "add", "remove", "undo", "verify"],
+        &["search", "install", "add", "remove", "undo", "verify"],
+    ),
+    (
+        "Keep installed skills in order",
+        &[
+            "update", "outdated", "rollback", "sync", "enable", "disable", "profile",
+        ],
     ),
     ("Check skills", &["validate", "scan", "test", "check"]),
     (
@@ -24,19 +30,20 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Work with an agent", &["agent", "chat", "run", "spawn"]),
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
     (
-        "Keep installed skills in order",
-        &[
-            "update", "outdated", "rollback", "sync", "enable", "disable", "profile",
-        ],
-    ),
-    (
         "Decide what skills may do",
         &["trust", "permissions", "log"],
     ),
-    ("Share skills", &["search", "publish", "login", "yank"]),
     (
-        "Give skills to others",
-        &["pack", "keygen", "sign", "verify-signature"],
+        "Share skills",
+        &[
+            "pack",
+            "keygen",
+            "sign",
+            "verify-signature",
+            "publish",
+            "login",
+            "yank",
+        ],
     ),
     (
         "Write skills, set up metier",

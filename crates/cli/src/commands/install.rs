@@ -1,5 +1,7 @@
 //! `metier install` and `metier add`
 
+use std::collections::BTreeSet;
+
 use metier::{
     agent::Cancel,
     distribution::{
@@ -106,7 +108,7 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
     }
     let mut decisions = Vec::new();
     for skill in plan.skills() {
-        decisions.extend(decide(session, flags, &cancel, &skill.card)?);
+        decisions.extend(decide(session, flags, &cancel, &plan, &skill.card)?);
     }
     let left_out = plan.left_out().to_vec();
     let report = plan.apply(&decisions)?;
@@ -180,6 +182,7 @@ fn decide(
     session: &CliRun,
     flags: &InstallFlags,
     cancel: &Cancel,
+    plan: &InstallPlan,
     card: &InstallCard,
 ) -> Result<Option<InstallDecision>, Failure> {
     let output = &session.output;
@@ -213,7 +216,7 @@ fn decide(
         if flags.yes && needs_replace {
             return Ok(Some(decision)); // The library refuses with the reason.
         }
-        return Err(unanswered(flags, card, &open));
+        return Err(unanswered(flags, plan, card, &open));
     }
     let question = match (card.obstacles.is_empty(), card.action) {
         (false, _) => "Install it anyway?",
@@ -236,7 +239,9 @@ fn decide(
 
 fn why(card: &InstallCard) -> String {
     let found = card.obstacles.iter().find_map(|one| match one {
-        InstallObstacle::Blocked(why) | InstallObstacle::Invalid(why) => Some(one_line(why)),
+        InstallObstacle::Blocked(why)
+        | InstallObstacle::Invalid(why)
+        | InstallObstacle::Signature(why) => Some(one_line(why)),
         _ => None,
     });
     found.unwrap_or_default()
@@ -267,8 +272,13 @@ fn asked_permissions(question: &str, cancel: &Cancel) -> Result<PermissionsAnswe
     })
 }
 
-/// The refusal where no one can be asked, with the command that decides.
-fn unanswered(flags: &InstallFlags, card: &InstallCard, open: &[String]) -> Failure {
+/// The refusal where no one can be asked, with the command that decides about all skills.
+fn unanswered(
+    flags: &InstallFlags,
+    plan: &InstallPlan,
+    card: &InstallCard,
+    open: &[String],
+) -> Failure {
     let name = one_line(&card.name);
     let words: Vec<String> = flags
         .words
@@ -283,10 +293,16 @@ fn unanswered(flags: &InstallFlags, card: &InstallCard, open: &[String]) -> Fail
     if flags.all {
         command.push_str(" --all");
     }
-    for permission in flags.approve.iter().chain(open) {
+    let cards = plan.skills().iter().map(|skill| &skill.card);
+    let cards: Vec<&InstallCard> = cards.filter(|card| !card.is_refused()).collect();
+    let all: BTreeSet<String> = cards
+        .iter()
+        .flat_map(|card| still_open(card, &flags.approve))
+        .collect();
+    for permission in flags.approve.iter().chain(&all) {
         command.push_str(&format!(" --approve {}", shell_word(permission)));
     }
-    if !card.obstacles.is_empty() {
+    if cards.iter().any(|card| !card.obstacles.is_empty()) {
         command.push_str(" --replace");
     }
     let message = match (flags.yes, open) {
