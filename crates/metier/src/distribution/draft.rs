@@ -192,17 +192,17 @@ impl ChangeDraft<'_> {
     ) -> Result<(), Error> {
         let places = self.workspace.scope_places(scope)?;
         self.workspace.make_skills_folder(&places)?;
-        self.set(&places.skill(name), &NewContent::Tree(tree))
+        self.set(&places.skill(name), NewContent::Tree(tree))
     }
 
     /// Removes the folder of a skill; its content is kept for `undo`.
     pub(crate) fn remove_skill(&mut self, scope: InstallScope, name: &str) -> Result<(), Error> {
         let places = self.workspace.scope_places(scope)?;
-        self.set(&places.skill(name), &NewContent::Absent)
+        self.set(&places.skill(name), NewContent::Absent)
     }
 
     /// New content for any other place, such as a link for another agent. The folder above it must exist.
-    pub(crate) fn set(&mut self, target: &Path, content: &NewContent) -> Result<(), Error> {
+    pub(crate) fn set(&mut self, target: &Path, content: NewContent) -> Result<(), Error> {
         self.transaction.set(target, content).map_err(failed)
     }
 
@@ -221,7 +221,7 @@ impl ChangeDraft<'_> {
                 fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
             }
             let content = NewContent::File(text.into_bytes());
-            self.transaction.set(path, &content).map_err(failed)?;
+            self.transaction.set(path, content).map_err(failed)?;
         }
         Ok(())
     }
@@ -293,6 +293,12 @@ pub(crate) fn failed(error: ChangeError) -> Error {
             .path(path)
             .hint("install the skill again"),
         ChangeError::Twice(path) => Error::broken("twice", message).path(path),
+        ChangeError::Interrupted { path, error } => {
+            let message = format!("the change was begun and can't be completed yet: {error}");
+            Error::broken("interrupted", message)
+                .path(path)
+                .hint("free space there or check its permissions; the next command completes it")
+        }
         ChangeError::Os { path, error } => {
             let message = format!("the change was not made: {error}");
             Error::broken("not-written", message)
