@@ -321,7 +321,7 @@ fn a_change_that_fails_half_way_is_put_back() {
 
 #[test]
 #[ignore = "run by the test below"]
-fn updates_without_end() {
+fn updates_until_killed() {
     let folder = env::var_os(FOLDER).map(PathBuf::from).unwrap();
     let changes = TransactionChanges::open(&folder.join("changes")).unwrap();
     for version in 2.. {
@@ -336,7 +336,7 @@ fn a_process_that_is_killed_at_any_time_leaves_nothing_staged() {
         let home = Home::new();
         before(&home);
         let mut child = Command::new(env::current_exe().unwrap());
-        child.args(["--exact", "changes::updates_without_end", "--ignored"]);
+        child.args(["--exact", "changes::updates_until_killed", "--ignored"]);
         child
             .stdout(std::process::Stdio::null())
             .stderr(std::process::Stdio::null());
