@@ -42,6 +42,12 @@ impl SkillAge {
     }
 }
 
+/// The position of a skill among those that are compared, with its name in a registry and the versions that it can have.
+type RegistryPosition = (usize, (String, VersionReq));
+
+/// The position of a skill, and what its source contains now.
+type NewestPosition = (usize, Result<FetchedSkill, Error>);
+
 /// A skill of a lock, and what its source contains now.
 pub(crate) type NewestSkill = (String, LockedSkill, Result<FetchedSkill, Error>);
 
@@ -146,9 +152,9 @@ impl Workspace {
     /// The newest versions in registries that fit together; if there are none, each skill by itself, so that one does not hide the others.
     fn newest_of_registries(
         &self,
-        wanted: &[(usize, (String, VersionReq))],
+        wanted: &[RegistryPosition],
         scope: InstallScope,
-    ) -> Vec<(usize, Result<FetchedSkill, Error>)> {
+    ) -> Vec<NewestPosition> {
         match self.newest_together(wanted, scope) {
             Ok(newest) => newest,
             Err(_) if wanted.len() > 1 => {
@@ -166,9 +172,9 @@ impl Workspace {
 
     fn newest_together(
         &self,
-        wanted: &[(usize, (String, VersionReq))],
+        wanted: &[RegistryPosition],
         scope: InstallScope,
-    ) -> Result<Vec<(usize, Result<FetchedSkill, Error>)>, Error> {
+    ) -> Result<Vec<NewestPosition>, Error> {
         if wanted.is_empty() {
             return Ok(Vec::new());
         }
