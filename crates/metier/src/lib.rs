@@ -126,7 +126,7 @@ pub use metier_model::Source;
 #[doc(inline)]
 pub use metier_model::model_text;
 pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
-pub use metier_runtime::Status;
+pub use metier_runtime::{Status, StatusCounts};
 #[cfg(feature = "run")]
 pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
 pub use metier_sdk::HookPhase;
@@ -136,6 +136,11 @@ pub use rendering::{ShowOptions, Shown, SkillFile};
 pub use running::Runnable;
 #[cfg(feature = "run")]
 pub use session::{Session, SessionOptions};
+#[cfg(feature = "run")]
+pub use serving::{Executed, ExecutionMode, PlannedWorkflow};
+pub use serving::{
+    FoundSkill, InvocationHelp, PublishedFile, PublishedSkill, Publisher, SkillFilter,
+};
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
 #[cfg(feature = "run")]

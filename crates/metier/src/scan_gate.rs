@@ -25,6 +25,9 @@ use crate::{
     workspace::Workspace,
 };
 
+/// How often a skill is read whose files change at the same time.
+const SNAPSHOT_TRIES: usize = 3;
+
 /// How skills are scanned in this run, and what is known from earlier ones.
 pub(crate) struct ScanGate {
     workspace: Workspace,
@@ -43,6 +46,9 @@ pub(crate) enum ScanRefusal {
     /// It can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// Its files change while they are read.
+    #[error("its files change while they are read")]
+    Unsettled,
     /// The scanner forbids it.
     #[error("{0}")]
     Blocked(String),
@@ -352,13 +358,31 @@ impl ScanGate {
         }
     }
 
+    /// All files of a skill, of one moment: a folder that changed while it was read is read again, and then refused.
+    fn settled_snapshot(&self, entry: &CatalogEntry) -> Result<Snapshot, ScanRefusal> {
+        for _ in 0..SNAPSHOT_TRIES {
+            let snapshot = self.scanner.snapshot(entry)?;
+            let is_settled = match (snapshot.fingerprint, entry.place.fingerprint()) {
+                (None, _) => true,
+                (Some(then), Ok(now)) => now == Some(then),
+                // So many files have no fingerprint; their digest is that of the bytes that were read.
+                (Some(_), Err(ReadError::TooManyFiles { .. })) => true,
+                (Some(_), Err(error)) => return Err(error.into()),
+            };
+            if is_settled {
+                return Ok(snapshot);
+            }
+        }
+        Err(ScanRefusal::Unsettled)
+    }
+
     /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
     pub(crate) fn admit(
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,
     ) -> Result<AdmittedSnapshot, ScanRefusal> {
-        let snapshot = self.scanner.snapshot(entry)?;
+        let snapshot = self.settled_snapshot(entry)?;
         let (digest, state) = (snapshot.digest, snapshot.fingerprint);
         #[cfg(feature = "hub")]
         self.check_pin(catalog, entry, digest)?;
@@ -469,6 +493,12 @@ pub(crate) fn refused(entry: &CatalogEntry, refusal: &ScanRefusal) -> Error {
                 .skill(&*name)
                 .detail(why)
                 .hint(hint)
+        }
+        ScanRefusal::Unsettled => {
+            Error::unmet("changing", format!("skill `{name}` can't be used: {refusal}"))
+                .skill(&*name)
+                .path(entry.manifest_path())
+                .hint("retry when its files are complete")
         }
         ScanRefusal::Read(error) => Error::unmet(
             "unreadable",

@@ -102,6 +102,12 @@ impl<'a> Skill<'a> {
         root.agent
     }
 
+    /// Everything that is known about all skills.
+    #[must_use]
+    pub fn all(&self) -> &'a Inventory {
+        self.inventory
+    }
+
     /// Where and how it was found.
     #[must_use]
     pub fn entry(&self) -> &'a CatalogEntry {

@@ -38,6 +38,7 @@ mod scan;
 #[cfg(feature = "schema")]
 mod schema;
 mod select;
+mod serving;
 #[cfg(feature = "hub")]
 mod upkeep;
 
@@ -79,6 +80,9 @@ pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
     SelectDocument, SignalRow, WhyDocument,
 };
+#[cfg(feature = "run")]
+pub use serving::ExecutedDocument;
+pub use serving::{FoundSkillRow, FoundSkillsPage, SkillsPage, skill_entry, text_of};
 #[cfg(feature = "hub")]
 pub use upkeep::{
     DepsTreeDocument, DifferenceRow, FileDiffRow, OutdatedDocument, OutdatedRow, ProblemRow,
