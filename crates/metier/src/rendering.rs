@@ -109,10 +109,11 @@ impl Workspace {
         arguments: impl IntoIterator<Item = A>,
         how: ShowOptions,
     ) -> Result<Shown, Error> {
-        let inventory = self.inventory()?;
-        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        let skills = self.skills()?;
+        let inventory = skills.inventory();
+        let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
         let words: Vec<String> = arguments.into_iter().map(Into::into).collect();
-        self.show(&inventory, entry, &Arguments::from_words(&words), how)
+        self.show(inventory, entry, &Arguments::from_words(&words), how)
     }
 
     /// A file that came with a skill, by its path below the skill's folder.
@@ -129,11 +130,12 @@ impl Workspace {
     /// # Errors
     /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
     pub fn read(&self, name: &str, path: &str) -> Result<SkillFile, Error> {
-        let inventory = self.inventory()?;
-        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        let skills = self.skills()?;
+        let inventory = skills.inventory();
+        let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
         Ok(SkillFile {
             skill: entry.name().into_owned(),
-            content: self.resource(&inventory, entry, path)?,
+            content: self.resource(inventory, entry, path)?,
         })
     }
 

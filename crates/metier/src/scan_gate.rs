@@ -376,13 +376,34 @@ impl ScanGate {
         Err(ScanRefusal::Unsettled)
     }
 
-    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
+    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load. A program that runs
+    /// for long keeps them, and uses what it kept for a skill that can't be read any more.
     pub(crate) fn admit(
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,
     ) -> Result<AdmittedSnapshot, ScanRefusal> {
+        if let Some(held) = self.workspace.substituted(entry) {
+            return self.admit_bytes(catalog, entry, Snapshot::clone(held));
+        }
         let snapshot = self.settled_snapshot(entry)?;
+        let last_good = self.workspace.live.as_ref().map(|live| &live.last_good);
+        let last_good =
+            last_good.filter(|kept| !kept.has(&entry.place.path(), snapshot.digest));
+        let copy = last_good.map(|last_good| (last_good, snapshot.clone()));
+        let admitted = self.admit_bytes(catalog, entry, snapshot)?;
+        if let Some((last_good, copy)) = copy {
+            last_good.keep(entry, copy);
+        }
+        Ok(admitted)
+    }
+
+    fn admit_bytes(
+        &self,
+        catalog: &Catalog,
+        entry: &CatalogEntry,
+        snapshot: Snapshot,
+    ) -> Result<AdmittedSnapshot, ScanRefusal> {
         let (digest, state) = (snapshot.digest, snapshot.fingerprint);
         #[cfg(feature = "hub")]
         self.check_pin(catalog, entry, digest)?;

@@ -141,7 +141,10 @@ impl Workspace {
     /// # Errors
     /// When the trusted folders can't be read from the database.
     pub fn skills(&self) -> Result<Skills, Error> {
-        let inventory = Arc::new(self.inventory()?);
+        let inventory = match self.known_inventory() {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(self.inventory()?),
+        };
         Ok(Skills { inventory })
     }
 

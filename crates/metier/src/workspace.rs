@@ -2,6 +2,7 @@
 
 #[cfg(feature = "agent")]
 mod agent;
+mod live;
 
 use std::{
     collections::BTreeSet,
@@ -27,6 +28,7 @@ use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
 use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, scan_gate::ScanGate};
+pub(crate) use live::{LiveInventory, LiveVersions};
 
 /// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
@@ -56,6 +58,8 @@ pub struct Workspace {
     /// The database of all sessions, once one was opened.
     #[cfg(feature = "run")]
     shared_store: Arc<Mutex<Option<SharedStore>>>,
+    /// What a program that runs for long keeps of the skills.
+    pub(crate) live: Option<LiveVersions>,
 }
 
 impl Workspace {
@@ -126,6 +130,7 @@ impl Workspace {
             warned: Arc::default(),
             #[cfg(feature = "run")]
             shared_store: Arc::default(),
+            live: None,
         })
     }
 
@@ -199,6 +204,9 @@ impl Workspace {
 
     /// Every skill, judged.
     pub(crate) fn inventory(&self) -> Result<Inventory, Error> {
+        if let Some(known) = self.known_inventory() {
+            return Ok(Inventory::clone(known));
+        }
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))

@@ -81,8 +81,8 @@ pub use select::{
     SelectDocument, SignalRow, WhyDocument,
 };
 #[cfg(feature = "run")]
-pub use serving::ExecutedDocument;
-pub use serving::{FoundSkillRow, FoundSkillsPage, SkillsPage, skill_entry, text_of};
+pub use serving::SkillResultDocument;
+pub use serving::{FoundSkillRow, FoundSkillsPage, ModelSkillsPage, skill_entry, text_of};
 #[cfg(feature = "hub")]
 pub use upkeep::{
     DepsTreeDocument, DifferenceRow, FileDiffRow, OutdatedDocument, OutdatedRow, ProblemRow,

@@ -13,7 +13,7 @@ use crate::permission::{CommandRow, ReceiptRow, is_none_left_out};
 
 /// A part of the skills: as in `list --json`, with what is needed to get the rest.
 #[derive(Serialize)]
-pub struct SkillsPage {
+pub struct ModelSkillsPage {
     /// The rows of `list --json`.
     pub skills: Vec<Value>,
     /// What is wrong with these skills.
@@ -27,7 +27,7 @@ pub struct SkillsPage {
     pub next_cursor: Option<String>,
 }
 
-impl SkillsPage {
+impl ModelSkillsPage {
     /// A page without skills yet.
     #[must_use]
     pub fn new(counts: StatusCounts, total: usize) -> Self {
@@ -104,7 +104,7 @@ impl From<FoundSkill<'_>> for FoundSkillRow {
 /// What executing a skill returned.
 #[cfg(feature = "run")]
 #[derive(Serialize)]
-pub struct ExecutedDocument {
+pub struct SkillResultDocument {
     /// Name of the skill.
     pub name: String,
     /// How it was executed: `inline`, `fork` or `workflow`.
@@ -127,7 +127,7 @@ pub struct ExecutedDocument {
 }
 
 #[cfg(feature = "run")]
-impl ExecutedDocument {
+impl SkillResultDocument {
     /// The text of a skill.
     #[must_use]
     pub fn inline(shown: Shown) -> Self {
