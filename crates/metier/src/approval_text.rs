@@ -286,7 +286,10 @@ fn differences(changes: &Changes, rest: &str) -> String {
     let mut out = String::new();
     for (kind, things) in kinds {
         for thing in things.iter().take(MAX_NAMED) {
-            out.push_str(&format!("  {kind}: {}\n", cut(with_blanks_shown(thing), rest)));
+            out.push_str(&format!(
+                "  {kind}: {}\n",
+                cut(with_blanks_shown(thing), rest)
+            ));
         }
         if things.len() > MAX_NAMED {
             out.push_str(&format!(

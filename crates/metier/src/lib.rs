@@ -125,26 +125,31 @@ pub use leftovers::tidy_up;
 pub use live_skills::{LiveSkills, SkillsNow, WatchState};
 pub use machine::Machine;
 pub use metier_catalog::{Fingerprint, Resource, read_named};
+pub use metier_model::Digest;
 pub use metier_model::Source;
 /// How text of skills is framed for a model, so that it can't pretend to be the user's.
 #[doc(inline)]
 pub use metier_model::model_text;
-pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
-pub use metier_runtime::{Status, StatusCounts};
+pub use metier_policy::{
+    ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Headless,
+    Identity as ApprovalIdentity, Reply, RequestReason, RequestedPermission,
+};
 #[cfg(feature = "run")]
 pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
+pub use metier_runtime::{Status, StatusCounts};
 pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
 pub use rendering::{ShowOptions, Shown, SkillFile};
 #[cfg(feature = "run")]
 pub use running::Runnable;
 #[cfg(feature = "run")]
-pub use session::{Session, SessionOptions};
-#[cfg(feature = "run")]
-pub use serving::{Executed, ExecutionMode, PlannedWorkflow};
+pub use serving::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
 pub use serving::{
     FoundSkill, InvocationHelp, PublishedFile, PublishedSkill, Publisher, SkillFilter,
+    split_arguments,
 };
+#[cfg(feature = "run")]
+pub use session::{Session, SessionOptions};
 pub use settings::{NamedRoot, Settings};
 pub use skills::{Skill, Skills};
 #[cfg(feature = "run")]

@@ -406,8 +406,7 @@ impl LiveShared {
         let workspace = listing.workspace.live_reopened()?;
         listing.follow(&workspace);
         listing.judgements = workspace.judgements()?;
-        let LiveInventory { found, usable } =
-            workspace.live_inventory(&self.last_good, false)?;
+        let LiveInventory { found, usable } = workspace.live_inventory(&self.last_good, false)?;
         let found = Arc::new(found);
         let (usable, substituted) = match usable {
             Some((inventory, substituted)) => (Arc::new(inventory), substituted),
@@ -562,11 +561,7 @@ impl LiveShared {
 }
 
 /// The state of each skill: that of its files is found out again where something changed.
-fn states(
-    now: &SkillsNow,
-    before: Option<&SkillStates>,
-    changes: &WatchedChanges,
-) -> SkillStates {
+fn states(now: &SkillsNow, before: Option<&SkillStates>, changes: &WatchedChanges) -> SkillStates {
     let state = |skill: Skill<'_>| {
         let entry = skill.entry();
         let path = entry.place.path().into_owned();

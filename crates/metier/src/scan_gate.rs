@@ -388,8 +388,7 @@ impl ScanGate {
         }
         let snapshot = self.settled_snapshot(entry)?;
         let last_good = self.workspace.live.as_ref().map(|live| &live.last_good);
-        let last_good =
-            last_good.filter(|kept| !kept.has(&entry.place.path(), snapshot.digest));
+        let last_good = last_good.filter(|kept| !kept.has(&entry.place.path(), snapshot.digest));
         let copy = last_good.map(|last_good| (last_good, snapshot.clone()));
         let admitted = self.admit_bytes(catalog, entry, snapshot)?;
         if let Some((last_good, copy)) = copy {
@@ -515,12 +514,13 @@ pub(crate) fn refused(entry: &CatalogEntry, refusal: &ScanRefusal) -> Error {
                 .detail(why)
                 .hint(hint)
         }
-        ScanRefusal::Unsettled => {
-            Error::unmet("changing", format!("skill `{name}` can't be used: {refusal}"))
-                .skill(&*name)
-                .path(entry.manifest_path())
-                .hint("retry when its files are complete")
-        }
+        ScanRefusal::Unsettled => Error::unmet(
+            "changing",
+            format!("skill `{name}` can't be used: {refusal}"),
+        )
+        .skill(&*name)
+        .path(entry.manifest_path())
+        .hint("retry when its files are complete"),
         ScanRefusal::Read(error) => Error::unmet(
             "unreadable",
             format!("skill `{name}` can't be read: {error}"),

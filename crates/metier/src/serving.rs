@@ -14,11 +14,13 @@ use metier_model::{Strictness, text::shell_word};
 use metier_policy::Approver;
 use metier_runtime::{Status, render::Arguments};
 
-use crate::{Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, explain};
+use crate::{
+    Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, explain,
+};
 
 pub use choosing::{FoundSkill, SkillFilter};
 #[cfg(feature = "run")]
-pub use executing::{Executed, ExecutionMode, PlannedWorkflow};
+pub use executing::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
 pub use publishing::{PublishedFile, PublishedSkill, Publisher};
 
 /// How a user invokes a skill: the fields of its manifest that a list of commands shows.
@@ -154,10 +156,7 @@ impl Workspace {
     /// ```
     #[must_use]
     pub fn invocable_skills<'s>(&self, skills: &'s Skills) -> Vec<Skill<'s>> {
-        let mut found: Vec<Skill<'s>> = skills
-            .ready()
-            .filter(Skill::is_user_invocable)
-            .collect();
+        let mut found: Vec<Skill<'s>> = skills.ready().filter(Skill::is_user_invocable).collect();
         found.sort_by_key(Skill::name);
         found
     }
@@ -171,7 +170,12 @@ impl Workspace {
         let loaded = skill.entry().load(Strictness::Lenient, limit).ok();
         let manifest = loaded.and_then(|(parsed, _)| parsed.manifest);
         manifest.map_or_else(InvocationHelp::default, |manifest| InvocationHelp {
-            arguments: manifest.invocation.arguments.iter().map(ToString::to_string).collect(),
+            arguments: manifest
+                .invocation
+                .arguments
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
             hint: manifest.invocation.argument_hint.map(Into::into),
         })
     }
@@ -209,6 +213,12 @@ impl Workspace {
         }
     }
 
+    /// Where messages about this workspace go.
+    #[must_use]
+    pub fn notices(&self) -> Arc<dyn Notices> {
+        Arc::clone(&self.notices)
+    }
+
     /// The same workspace now: the configuration and the time are read again.
     ///
     /// ```no_run
@@ -234,6 +244,16 @@ impl Workspace {
         let how = ShowOptions::default();
         self.show(skills.inventory(), skill.entry(), arguments, how)
     }
+}
+
+/// The words of arguments in one text: spaces separate them, quotes keep them together.
+///
+/// ```
+/// assert_eq!(metier::split_arguments("12 'two words'"), ["12", "two words"]);
+/// ```
+#[must_use]
+pub fn split_arguments(text: &str) -> Vec<String> {
+    metier_model::template::split_arguments(text)
 }
 
 impl Skill<'_> {

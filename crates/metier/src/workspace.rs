@@ -6,7 +6,6 @@ mod live;
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize},
     time::Duration,
@@ -54,10 +53,10 @@ pub struct Workspace {
     pub(crate) problems: Arc<Vec<ConfigProblem>>,
     pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
-    warned: Arc<Mutex<BTreeSet<String>>>,
+    pub(crate) warned: Arc<Mutex<BTreeSet<String>>>,
     /// The database of all sessions, once one was opened.
     #[cfg(feature = "run")]
-    shared_store: Arc<Mutex<Option<SharedStore>>>,
+    pub(crate) shared_store: Arc<Mutex<Option<SharedStore>>>,
     /// What a program that runs for long keeps of the skills.
     pub(crate) live: Option<LiveVersions>,
 }
@@ -299,18 +298,6 @@ impl Workspace {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
-    }
-
-    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is read.
-    pub(crate) fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
-        let (roots, _) = self.roots(&AgentFiles::read(self))?;
-        let listed = roots
-            .iter()
-            .filter_map(|root| fs::read_dir(&root.path).ok())
-            .flatten()
-            .filter_map(Result::ok);
-        let folders = listed.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
-        Ok(folders.take(limit + 1).count() > limit)
     }
 
     fn take_stock(

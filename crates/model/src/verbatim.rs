@@ -69,8 +69,8 @@ fn scalar(text: &str) -> Option<Value> {
         _ => {}
     }
     let unsigned = text.strip_prefix(['-', '+']).unwrap_or(text);
-    let is_special = matches!(unsigned, ".inf" | ".Inf" | ".INF")
-        || matches!(text, ".nan" | ".NaN" | ".NAN");
+    let is_special =
+        matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN");
     if is_special {
         return None;
     }
@@ -93,9 +93,8 @@ fn scalar(text: &str) -> Option<Value> {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
         None => (unsigned, None),
     };
-    let is_exponent = exponent.is_none_or(|exponent| {
-        digits(exponent.strip_prefix(['-', '+']).unwrap_or(exponent))
-    });
+    let is_exponent = exponent
+        .is_none_or(|exponent| digits(exponent.strip_prefix(['-', '+']).unwrap_or(exponent)));
     let is_mantissa = match mantissa.split_once('.') {
         Some(("", after)) => digits(after),
         Some((before, after)) => digits(before) && (after.is_empty() || digits(after)),

@@ -1,8 +1,8 @@
 //! Documents of a door for programs that have no command of their own: pages of skills and tools, searches, executed skills, skills for hosts.
 
-use metier::{FoundSkill, PublishedSkill, Skill, StatusCounts};
 #[cfg(feature = "run")]
 use metier::{Called, ExecutionMode, Shown};
+use metier::{FoundSkill, PublishedSkill, Skill, StatusCounts};
 use metier_runtime::WITHHELD;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -57,7 +57,8 @@ impl ModelSkillsPage {
     pub fn diagnostics_of(skill: Skill<'_>) -> Vec<Value> {
         let entry = skill.entry();
         let rows = entry.diagnostics.iter();
-        rows.map(|one| value(&DiagnosticRow::of(entry, one))).collect()
+        rows.map(|one| value(&DiagnosticRow::of(entry, one)))
+            .collect()
     }
 }
 
@@ -186,9 +187,10 @@ pub fn text_of(output: &Value) -> String {
 /// The entry of a skill for a host that reads and verifies its files itself.
 #[must_use]
 pub fn skill_entry(skill: &PublishedSkill) -> Value {
-    let files = skill.files.iter().map(|file| {
-        json!({ "uri": file.uri, "digest": file.digest, "size": file.bytes.len() })
-    });
+    let files = skill
+        .files
+        .iter()
+        .map(|file| json!({ "uri": file.uri, "digest": file.digest, "size": file.bytes.len() }));
     json!({
         "uri": skill.uri,
         "frontmatter": skill.frontmatter,

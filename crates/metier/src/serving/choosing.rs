@@ -9,11 +9,7 @@ use std::collections::{BTreeSet, HashMap};
 use metier_model::Source;
 use metier_runtime::{Inventory, InventorySkill, Status, StatusCounts, prompt};
 
-use crate::{
-    Skill, Skills, Workspace,
-    selection::Task,
-    text::count,
-};
+use crate::{Skill, Skills, Workspace, selection::Task, text::count};
 
 /// The size of the catalog by default, in tokens and in skills.
 const BUDGET: usize = 2_000;
@@ -197,7 +193,10 @@ fn nearest(inventory: &Inventory, most: usize) -> (Vec<&InventorySkill>, usize) 
         offered.truncate(most);
     }
     let left_out = all - offered.len();
-    (offered.into_iter().map(|(.., skill)| skill).collect(), left_out)
+    (
+        offered.into_iter().map(|(.., skill)| skill).collect(),
+        left_out,
+    )
 }
 
 /// Skills that share words with a query: a guess, for words that are too common for a trigger.
@@ -217,14 +216,25 @@ fn by_words<'s>(
             let name = card.name.as_str().to_lowercase();
             let description = prompt::describe(card).to_lowercase();
             let described: BTreeSet<&str> = words(&description).collect();
-            let named: Vec<&str> = wanted.iter().copied().filter(|word| name.contains(word)).collect();
-            let told: Vec<&str> = wanted.iter().copied().filter(|word| described.contains(word)).collect();
+            let named: Vec<&str> = wanted
+                .iter()
+                .copied()
+                .filter(|word| name.contains(word))
+                .collect();
+            let told: Vec<&str> = wanted
+                .iter()
+                .copied()
+                .filter(|word| described.contains(word))
+                .collect();
             let score = named.len() as f64 * IN_NAME + told.len() as f64 * IN_DESCRIPTION;
             let all: BTreeSet<&str> = named.into_iter().chain(told).collect();
             (!all.is_empty()).then(|| FoundSkill {
                 skill,
                 score: score.min(0.3),
-                why: vec![format!("it has the words: {}", all.into_iter().collect::<Vec<_>>().join(", "))],
+                why: vec![format!(
+                    "it has the words: {}",
+                    all.into_iter().collect::<Vec<_>>().join(", ")
+                )],
             })
         })
         .collect()

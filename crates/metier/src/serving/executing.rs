@@ -1,5 +1,8 @@
 //! Executing a skill by name, for a model behind a protocol: its text, the output of its workflow, or the answer of an agent that followed it.
 
+#[cfg(feature = "agent")]
+use std::sync::{Arc, atomic::AtomicBool};
+
 use metier_model::{SkillContext, Strictness};
 use metier_runtime::live::{Called, workflow_input};
 use serde_json::Value;
@@ -39,8 +42,27 @@ pub enum Executed {
     Inline(Shown),
     /// A workflow, to be run in a session.
     Workflow(PlannedWorkflow),
-    /// An agent has to follow the skill: its message, which names the skill and its arguments.
-    Fork(String),
+    /// A skill that an agent of its own follows.
+    Fork(PlannedFork),
+}
+
+/// A skill that an agent follows, apart from the conversation that asked.
+///
+/// An example is at [`Workspace::execute_for_model`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedFork {
+    /// The name of the skill.
+    pub skill: String,
+    #[cfg_attr(
+        not(feature = "agent"),
+        expect(dead_code, reason = "an agent follows it")
+    )]
+    place: String,
+    #[cfg_attr(
+        not(feature = "agent"),
+        expect(dead_code, reason = "an agent follows it")
+    )]
+    words: Vec<String>,
 }
 
 /// A workflow that is run in a session.
@@ -71,7 +93,7 @@ impl Workspace {
     ///         let mut session = workspace.session(&skills, metier::SessionOptions::default())?;
     ///         println!("{}", session.run_planned(&planned)?.output);
     ///     }
-    ///     Executed::Fork(message) => println!("for an agent: {message}"),
+    ///     Executed::Fork(planned) => println!("an agent follows {}", planned.skill),
     /// }
     /// # Ok(())
     /// # }
@@ -101,11 +123,23 @@ impl Workspace {
         let loaded = skill.entry().load(Strictness::Lenient, limit).ok();
         let context = loaded.and_then(|(parsed, _)| Some(parsed.manifest?.invocation.context));
         if context == Some(SkillContext::Fork) {
-            let name = skill.name();
-            return Ok(Executed::Fork(format!("/{name} {arguments}").trim_end().to_owned()));
+            let words = metier_runtime::render::Arguments::from_text(arguments);
+            return Ok(Executed::Fork(PlannedFork {
+                skill: skill.name().into_owned(),
+                place,
+                words: words.words().to_vec(),
+            }));
         }
         let shown = self.render_for_model(skills, &place, arguments)?;
         Ok(Executed::Inline(shown))
+    }
+}
+
+impl PlannedWorkflow {
+    /// The folder of the skill.
+    #[must_use]
+    pub fn place(&self) -> &str {
+        &self.place
     }
 }
 
@@ -117,5 +151,49 @@ impl Session {
     pub fn run_planned(&mut self, planned: &PlannedWorkflow) -> Result<Called, Error> {
         self.activate(&planned.place)?;
         self.run(&planned.skill, planned.workflow.as_deref(), &planned.input)
+    }
+}
+
+#[cfg(feature = "agent")]
+impl Workspace {
+    /// Has an agent follow a skill that [`Workspace::execute_for_model`] planned, with the model of the configuration, and returns its answer.
+    ///
+    /// # Errors
+    /// When no model is configured, and as for [`Conversation::send`](crate::agent::Conversation::send).
+    pub fn follow_planned(&self, skills: &Skills, planned: &PlannedFork) -> Result<String, Error> {
+        let name = &planned.skill;
+        self.model_name(None).map_err(|error| {
+            error.detail(format!(
+                "`{name}` runs in a fork: an agent of metier follows it. activate_skill gives its instructions to the caller"
+            ))
+        })?;
+        let skill = self.find(skills, &planned.place)?;
+        let message = skill.invocation(&planned.words)?;
+        let options = crate::agent::ConversationOptions {
+            approver: Some(Arc::clone(&self.settings.approver)),
+            cancel: Arc::clone(&self.settings.stop).into(),
+            ..crate::agent::ConversationOptions::about(&message)
+        };
+        let mut conversation = self.conversation(skills, options)?;
+        let answer = conversation.send(&message);
+        let ended = conversation.end();
+        let answer = answer?;
+        ended?;
+        Ok(answer.text)
+    }
+
+    /// The model that skills of a session can ask, if one is configured; `stop` ends its answers.
+    ///
+    /// An example is at [`Workspace::skill_model`].
+    #[must_use]
+    pub fn model_for_skills(
+        &self,
+        skills: &Skills,
+        stop: &Arc<AtomicBool>,
+    ) -> Option<Arc<dyn crate::Model>> {
+        let options = crate::agent::ConversationOptions::default();
+        let cancel = Arc::clone(stop).into();
+        self.skill_model(skills, None, &options.listener, &cancel)
+            .ok()
     }
 }

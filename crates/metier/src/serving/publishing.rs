@@ -6,7 +6,7 @@
 //! [`Workspace::render_for_model`].
 
 use metier_catalog::{Snapshot, SnapshotContent, SnapshotFile};
-use metier_model::{Source, frontmatter_as_json, model_text::for_model, name, text::shell_word};
+use metier_model::{frontmatter_as_json, model_text::for_model, name, text::shell_word};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -96,8 +96,10 @@ impl Publisher {
     pub fn candidates(&self) -> Vec<Skill<'_>> {
         let mut found: Vec<Skill<'_>> = self.skills.ready().filter(is_candidate).collect();
         // A name has one URI; of two skills the one with the greater source has it.
-        let rank = |skill: &Skill<'_>| (skill.name(), std::cmp::Reverse::<Source>(skill.source()));
-        found.sort_by_key(rank);
+        found.sort_by(|a, b| {
+            let by_name = a.name().cmp(&b.name());
+            by_name.then_with(|| b.source().cmp(&a.source()))
+        });
         found.dedup_by_key(|skill| skill.name());
         found
     }
@@ -188,7 +190,10 @@ fn published(name: &str, snapshot: Snapshot) -> Result<PublishedSkill, String> {
             "it has {total} bytes, and hosts need not accept more than {MAX_BYTES}"
         ));
     }
-    let files = snapshot.files.into_iter().map(|file| published_file(name, file));
+    let files = snapshot
+        .files
+        .into_iter()
+        .map(|file| published_file(name, file));
     let files: Vec<PublishedFile> = files.collect::<Result<_, _>>()?;
     let uri = manifest_uri(name);
     let manifest = files.iter().find(|file| file.uri == uri);
@@ -214,7 +219,9 @@ fn published(name: &str, snapshot: Snapshot) -> Result<PublishedSkill, String> {
 fn published_file(name: &str, file: SnapshotFile) -> Result<PublishedFile, String> {
     let shown = one_line(&file.path.as_path().to_string_lossy());
     let path = file.path.as_str();
-    let path = path.ok_or_else(|| format!("the name of `{shown}` is not UTF-8"))?.to_owned();
+    let path = path
+        .ok_or_else(|| format!("the name of `{shown}` is not UTF-8"))?
+        .to_owned();
     let SnapshotContent::Bytes(bytes) = file.content else {
         return Err(format!("`{shown}` is not a plain file"));
     };
@@ -226,7 +233,7 @@ fn published_file(name: &str, file: SnapshotFile) -> Result<PublishedFile, Strin
     }
     // Its bytes reach a model as they are, so they must be what a model gets in any other way.
     if let Ok(text) = std::str::from_utf8(&bytes)
-        && matches!(for_model(text), std::borrow::Cow::Owned(_))
+        && for_model(text) != text
     {
         return Err(format!(
             "`{shown}` contains text that is changed before a model gets it"
@@ -299,7 +306,13 @@ mod tests {
         assert_eq!(skill.root(), "skill://pdf");
         assert_eq!(skill.frontmatter["license"], "MIT");
         let uris: Vec<&str> = skill.files.iter().map(|file| file.uri.as_str()).collect();
-        assert_eq!(uris, ["skill://pdf/SKILL.md", "skill://pdf/references/a%20b%252e.md"]);
+        assert_eq!(
+            uris,
+            [
+                "skill://pdf/SKILL.md",
+                "skill://pdf/references/a%20b%252e.md"
+            ]
+        );
         assert_eq!(
             skill.files[1].digest,
             "sha256:2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
@@ -314,13 +327,42 @@ mod tests {
         let many = (0..MAX_FILES).map(|at| plain(&format!("f{at:03}"), ""));
         for (files, why) in [
             (vec![plain("README.md", "x")], "no file SKILL.md"),
-            (vec![plain("SKILL.md", "---\nname: other\ndescription: d\n---\n")], "the `name`"),
-            (vec![plain("SKILL.md", "---\nname: pdf\ndescription: a: b\n---\n")], "not YAML"),
-            (vec![plain("SKILL.md", "---\nname: pdf\n---\n")], "no description"),
-            (vec![plain("SKILL.md", GOOD), file("l", link, 11)], "not a plain file"),
-            (vec![plain("SKILL.md", GOOD), plain("c.md", "<|im_start|>system")], "is changed before"),
-            (vec![plain("SKILL.md", GOOD), file("b", SnapshotContent::Left, MAX_BYTES)], "bytes"),
-            (std::iter::once(plain("SKILL.md", GOOD)).chain(many).collect(), "513 files"),
+            (
+                vec![plain("SKILL.md", "---\nname: other\ndescription: d\n---\n")],
+                "the `name`",
+            ),
+            (
+                vec![plain(
+                    "SKILL.md",
+                    "---\nname: pdf\ndescription: a: b\n---\n",
+                )],
+                "not YAML",
+            ),
+            (
+                vec![plain("SKILL.md", "---\nname: pdf\n---\n")],
+                "no description",
+            ),
+            (
+                vec![plain("SKILL.md", GOOD), file("l", link, 11)],
+                "not a plain file",
+            ),
+            (
+                vec![plain("SKILL.md", GOOD), plain("c.md", "<|im_start|>system")],
+                "is changed before",
+            ),
+            (
+                vec![
+                    plain("SKILL.md", GOOD),
+                    file("b", SnapshotContent::Left, MAX_BYTES),
+                ],
+                "bytes",
+            ),
+            (
+                std::iter::once(plain("SKILL.md", GOOD))
+                    .chain(many)
+                    .collect(),
+                "513 files",
+            ),
         ] {
             let refused = publish(files).unwrap_err();
             assert!(refused.contains(why), "{refused} {why}");

@@ -12,7 +12,8 @@ use std::{
 use metier::{ApprovalQuestion, ApprovalSubject, Reply, approval_text};
 use rmcp::model::{
     ClientCapabilities, ElicitRequest, ElicitRequestParams, ElicitResult, ElicitationAction,
-    ElicitationSchema, EnumSchema, InputRequest, InputRequests, InputRequiredResult, InputResponses,
+    ElicitationSchema, EnumSchema, InputRequest, InputRequests, InputRequiredResult,
+    InputResponses,
 };
 
 /// The key of the only request in a result that needs an answer.
@@ -52,7 +53,10 @@ pub(crate) fn form(question: &ApprovalQuestion) -> ElicitRequestParams {
     for (_, word, covers) in &answers {
         message.push_str(&format!("{word}: {covers}\n"));
     }
-    let words: Vec<String> = answers.iter().map(|(_, word, _)| (*word).to_owned()).collect();
+    let words: Vec<String> = answers
+        .iter()
+        .map(|(_, word, _)| (*word).to_owned())
+        .collect();
     let choice = EnumSchema::builder(words)
         .untitled()
         .title("Allow it?")
@@ -74,7 +78,10 @@ pub(crate) fn input_required(question: &ApprovalQuestion, state: String) -> Inpu
 }
 
 /// The answer in a repeated request; `None` if the client did not answer this question.
-pub(crate) fn answer_in(question: &ApprovalQuestion, responses: Option<&InputResponses>) -> Option<Reply> {
+pub(crate) fn answer_in(
+    question: &ApprovalQuestion,
+    responses: Option<&InputResponses>,
+) -> Option<Reply> {
     let response = responses?.get(KEY)?;
     let result = serde_json::from_value::<ElicitResult>(response.clone());
     Some(result.map_or(Reply::Deny, |result| reply(question, &result)))
@@ -85,7 +92,10 @@ pub(crate) fn reply(question: &ApprovalQuestion, result: &ElicitResult) -> Reply
     if result.action != ElicitationAction::Accept {
         return Reply::Deny;
     }
-    let answer = result.content.as_ref().and_then(|content| content[FIELD].as_str());
+    let answer = result
+        .content
+        .as_ref()
+        .and_then(|content| content[FIELD].as_str());
     let answers = approval_text::client_answers(question);
     let found = answers.iter().find(|(_, word, _)| Some(*word) == answer);
     found.map_or(Reply::Deny, |(reply, _, _)| *reply)
@@ -124,7 +134,13 @@ fn key(question: &ApprovalQuestion) -> Option<String> {
     let wants: BTreeSet<String> = asked.iter().map(|one| one.want.to_string()).collect();
     Some(format!(
         "{:?}",
-        (&identity.skill, identity.source.as_str(), identity.digest.to_string(), &question.place, wants)
+        (
+            &identity.skill,
+            identity.source.as_str(),
+            identity.digest.to_string(),
+            &question.place,
+            wants
+        )
     ))
 }
 

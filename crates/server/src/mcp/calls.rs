@@ -155,7 +155,9 @@ impl Approver for CallRelay {
         let reply = answered.recv_timeout(setup.patience);
         let permit = Arc::clone(&setup.permits).acquire_owned();
         *self.place() = self.runtime.block_on(permit).ok();
-        setup.answers.taken(question, reply.unwrap_or(Reply::Unavailable))
+        setup
+            .answers
+            .taken(question, reply.unwrap_or(Reply::Unavailable))
     }
 }
 
@@ -163,7 +165,9 @@ impl Notices for CallRelay {
     fn notice(&self, level: NoticeLevel, line: &str) {
         self.setup.notices.notice(level, line);
         // Without a client there is no one to tell.
-        self.events.send(CallEvent::Notice(level, line.to_owned())).ok();
+        self.events
+            .send(CallEvent::Notice(level, line.to_owned()))
+            .ok();
     }
 
     fn explains(&self) -> bool {

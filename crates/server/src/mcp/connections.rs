@@ -5,6 +5,7 @@
 
 use std::{
     collections::{BTreeSet, HashMap},
+    path::PathBuf,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, AtomicU8, Ordering},
@@ -14,24 +15,25 @@ use std::{
 };
 
 use metier::{
-    ApprovalQuestion, Approver, Error, NoticeLevel, Notices, Reply, Session, SessionOptions,
+    ApprovalQuestion, Approver, Error, Fingerprint, NoticeLevel, Notices, Reply, Session,
+    SessionOptions, Skill, SkillsNow,
 };
-use rmcp::model::LoggingLevel;
 use tokio::{sync::Mutex as AsyncMutex, task, time};
 
-use super::{
-    approvals::SessionAnswers, calls::CallRelay, replies::KeptReplies, skill_source::SkillsAtHand,
-};
+use super::{approvals::SessionAnswers, calls::CallRelay, replies::KeptReplies};
 
 /// How many callers have a connection at the same time, and how long one is kept without a request.
 const MAX_POOLED: usize = 64;
 const IDLE: Duration = Duration::from_secs(600);
 
+/// How many sessions a client has at the same time.
+const MAX_SESSIONS: usize = 4;
+
 /// The state of one client.
 #[derive(Default)]
 pub(crate) struct Connection {
     /// The skills that run for it; used by one call at a time.
-    pub(crate) session: Arc<AsyncMutex<Option<OpenSession>>>,
+    pub(crate) sessions: Arc<AsyncMutex<ClientSessions>>,
     /// Stops what they are doing.
     pub(crate) stop: Arc<AtomicBool>,
     pub(crate) answers: Arc<SessionAnswers>,
@@ -48,91 +50,107 @@ impl Connection {
     }
 
     pub(crate) fn subscribed(&self) -> MutexGuard<'_, BTreeSet<String>> {
-        self.subscribed.lock().unwrap_or_else(PoisonError::into_inner)
+        self.subscribed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn set_log_level(&self, level: LoggingLevel) {
-        self.log_level.store(rank(level), Ordering::Relaxed);
-    }
-
-    /// Whether the client wants messages of this level.
-    pub(crate) fn wants_log(&self, level: LoggingLevel) -> bool {
-        let least = self.log_level.load(Ordering::Relaxed);
-        least > 0 && rank(level) >= least
+    /// How important a message must be for the client; 0 if it wants none.
+    pub(crate) fn log_level(&self) -> &AtomicU8 {
+        &self.log_level
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Release);
-        let session = Arc::clone(&self.session);
+        let sessions = Arc::clone(&self.sessions);
         // Skills get a moment to end, and no task of the server waits for them.
-        thread::spawn(move || drop(session.blocking_lock().take()));
+        thread::spawn(move || sessions.blocking_lock().0.clear());
     }
 }
 
-/// From the least important level, 1, upwards.
-pub(crate) fn rank(level: LoggingLevel) -> u8 {
-    match level {
-        LoggingLevel::Debug => 1,
-        LoggingLevel::Info => 2,
-        LoggingLevel::Notice => 3,
-        LoggingLevel::Warning => 4,
-        LoggingLevel::Error => 5,
-        LoggingLevel::Critical => 6,
-        LoggingLevel::Alert => 7,
-        LoggingLevel::Emergency => 8,
-    }
-}
+/// The sessions in which skills run for a client. A session has the skills of the moment when it was opened; a skill that was added or changed
+/// since is run in a new one, and those that did not change go on where they are.
+#[derive(Default)]
+pub(crate) struct ClientSessions(Vec<OpenSession>);
 
-/// The session of a client, and the skills that it was opened with.
-pub(crate) struct OpenSession {
-    pub(crate) session: Session,
-    skills: Arc<SkillsAtHand>,
+struct OpenSession {
+    session: Session,
+    generation: u64,
     relay: Arc<SessionRelay>,
+    /// The skills that were started in it, with the state of their files then.
+    started: HashMap<PathBuf, Option<Fingerprint>>,
 }
 
-impl OpenSession {
-    /// The session of a connection for one call: a new one if there is none, or if skills have changed since it was opened.
-    pub(crate) fn for_call<'s>(
-        slot: &'s mut Option<Self>,
-        skills: &Arc<SkillsAtHand>,
+impl ClientSessions {
+    /// The session for a call of a skill.
+    pub(crate) fn for_call(
+        &mut self,
+        now: &SkillsNow,
+        skill: Skill<'_>,
         call: &Arc<CallRelay>,
-    ) -> Result<&'s mut Session, Error> {
-        let is_current = |open: &Self| Arc::ptr_eq(&open.skills, skills);
-        let open = match slot.take().filter(is_current) {
-            Some(open) => open,
-            None => Self::open(skills, call)?,
+    ) -> Result<&mut Session, Error> {
+        let (path, state) = (
+            skill.path(),
+            skill.entry().place.fingerprint().ok().flatten(),
+        );
+        let runs_it = |open: &OpenSession| open.started.get(&path) == Some(&state);
+        let has_it = |open: &OpenSession| {
+            open.generation == now.generation && !open.started.contains_key(&path)
         };
+        let found = self
+            .0
+            .iter()
+            .position(runs_it)
+            .or_else(|| self.0.iter().position(has_it));
+        let position = match found {
+            Some(position) => position,
+            None => {
+                // What ran in other bytes ends, and with it everything that belongs to it.
+                self.0.retain(|open| !open.started.contains_key(&path));
+                if self.0.len() >= MAX_SESSIONS {
+                    self.0.remove(0);
+                }
+                self.0.push(OpenSession::new(now, call)?);
+                self.0.len() - 1
+            }
+        };
+        let open = &mut self.0[position];
+        open.started.insert(path, state);
         open.relay.set(Some(call));
-        Ok(&mut slot.insert(open).session)
+        Ok(&mut open.session)
     }
 
     /// A call has ended: questions have no one to ask.
-    pub(crate) fn leave(slot: &Option<Self>) {
-        if let Some(open) = slot {
+    pub(crate) fn leave(&self) {
+        for open in &self.0 {
             open.relay.set(None);
         }
     }
+}
 
-    fn open(skills: &Arc<SkillsAtHand>, call: &Arc<CallRelay>) -> Result<Self, Error> {
+impl OpenSession {
+    fn new(now: &SkillsNow, call: &Arc<CallRelay>) -> Result<Self, Error> {
         let relay = Arc::new(SessionRelay {
             call: Mutex::default(),
-            notices: skills.workspace.notices(),
+            notices: now.workspace.notices(),
         });
-        let workspace = skills.workspace.for_request(
+        let workspace = now.workspace.for_request(
             Arc::clone(&relay) as _,
             Arc::clone(call.stop()),
             Arc::clone(&relay) as _,
         );
         let options = SessionOptions {
             stop: Some(Arc::clone(call.stop())),
+            model: workspace.model_for_skills(now.usable(), call.stop()),
             ..SessionOptions::default()
         };
         Ok(Self {
-            session: workspace.session(&skills.skills, options)?,
-            skills: Arc::clone(skills),
+            session: workspace.session(now.usable(), options)?,
+            generation: now.generation,
             relay,
+            started: HashMap::new(),
         })
     }
 }
@@ -194,13 +212,17 @@ impl ConnectionPool {
         }
         if !callers.contains_key(caller) && callers.len() >= MAX_POOLED {
             let idle = callers.iter().filter(|(_, one)| one.is_idle());
-            let oldest = idle.min_by_key(|(_, one)| one.used).map(|(caller, _)| caller.clone());
+            let oldest = idle
+                .min_by_key(|(_, one)| one.used)
+                .map(|(caller, _)| caller.clone());
             callers.remove(&oldest?);
         }
-        let pooled = callers.entry(caller.to_owned()).or_insert_with(|| PooledConnection {
-            connection: Arc::default(),
-            used: Instant::now(),
-        });
+        let pooled = callers
+            .entry(caller.to_owned())
+            .or_insert_with(|| PooledConnection {
+                connection: Arc::default(),
+                used: Instant::now(),
+            });
         pooled.used = Instant::now();
         Some(Arc::clone(&pooled.connection))
     }

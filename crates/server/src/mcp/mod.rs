@@ -1,52 +1,70 @@
-//! MCP on stdin and stdout, for agents that start us: tools, and instructions that hold the catalog.
+//! MCP, for agents: tools, prompts, resources, and instructions that hold the catalog.
 //!
 //! Two eras of the protocol are spoken, because clients of both exist: the one that begins with `initialize` (2024-11-05 to
 //! 2025-11-25), and the one in which each request is independent (2026-07-28). The SDK distinguishes them; the answers are the same.
 //!
-//! One thread reads and writes. Questions are answered on others, so that a ping gets its answer while a skill is scanned.
+//! | file | content |
+//! |---|---|
+//! | `server.rs` | which request is answered by what |
+//! | `tools.rs`, `output_schemas.rs` | the tools: names, schemas, requests |
+//! | `answers.rs`, `replies.rs`, `pages.rs` | what they return, and how much of it |
+//! | `calls.rs`, `driving.rs`, `logging.rs` | work on threads, progress, messages, cancellation |
+//! | `approvals.rs` | questions to the user of a client |
+//! | `connections.rs` | what belongs to one client |
+//! | `prompts.rs`, `resources.rs`, `skills_extension.rs` | the same skills for users and for hosts |
+//! | `changes.rs`, `skill_source.rs` | skills as they are now |
+//! | `lines.rs` | messages before they are read as JSON |
+//!
+//! One thread reads and writes. Requests are answered on others, so that a ping gets its answer while a skill is scanned.
+
+mod answers;
+mod approvals;
+mod calls;
+mod changes;
+mod connections;
+mod driving;
+mod lines;
+mod logging;
+mod output_schemas;
+mod pages;
+mod prompts;
+mod replies;
+mod resources;
+mod server;
+mod skill_source;
+mod skills_extension;
+#[cfg(test)]
+mod test_questions;
+mod tools;
 
 use std::{
     fmt,
-    future::Future,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, atomic::Ordering},
     time::Duration,
 };
 
 use metier::Settings;
 use rmcp::{
-    ErrorData, RoleServer, ServerHandler, ServiceExt,
-    model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
-        Implementation, InitializeRequestParams, InitializeResult, ListToolsResult,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    ServiceExt,
+    service::ServerInitializeError,
+    transport::{
+        stdio_pipes,
+        streamable_http_server::{
+            StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
+        },
     },
-    service::{RequestContext, ServerInitializeError},
-    transport::stdio_pipes,
 };
-use tokio::{runtime, sync::Semaphore, task, time};
+use tokio::runtime;
 
-use crate::{
-    answers::{self, ToolReply},
-    lines::BoundedLines,
-    tools::{self, ToolRequest},
-};
+pub use server::{McpCaller, McpServer};
 
-/// The instructions for every client, whether or not it shows the tools' descriptions.
-const INSTRUCTIONS: &str = "Skills are folders of instructions for particular tasks, found on this machine and vetted by metier. When a task \
-matches the description of a skill, call activate_skill with its name before you start, and follow the instructions that you get. Files \
-that they mention are read with read_skill_resource. list_skills names all skills and reports why some can't be used.";
-
-/// How long the first answer waits for the catalog. A disk that is slower than this must not keep a client from starting.
-const PATIENCE: Duration = Duration::from_secs(2);
-
-/// How many questions are worked on at a time; the others wait, for each may use all cores.
-const AT_ONCE: usize = 4;
+use self::lines::BoundedLines;
 
 /// How long the end waits for work whose result is no longer needed.
 const GRACE: Duration = Duration::from_millis(200);
+
+/// The largest message over HTTP, in bytes.
+const MAX_BODY: usize = 4 << 20;
 
 /// Why the server did not start, or ended.
 #[derive(Debug)]
@@ -71,7 +89,7 @@ impl fmt::Display for McpServeError {
 
 impl std::error::Error for McpServeError {}
 
-/// Serves one client on stdin and stdout until it disconnects. Each request opens the workspace of these settings again.
+/// Serves one client on stdin and stdout until it disconnects.
 ///
 /// # Errors
 /// When no client connects. Later errors are reported to the client.
@@ -83,20 +101,59 @@ pub fn serve(settings: Settings) -> Result<(), McpServeError> {
     let ended = runtime.block_on(async {
         let (input, output) = stdio_pipes();
         let input = BoundedLines::new(input);
-        let server = McpServer::new(Workspaces(settings));
-        let discovered = Arc::clone(&server.discovered);
+        let server = McpServer::new(settings);
+        let shared = Arc::clone(server.shared());
         match server.serve((input, output)).await {
             // How it ended is the client's choice; there is no client left to report it to.
             Ok(running) => drop(running.waiting().await),
             // A client that asks what we are and goes has had its answer.
             Err(ServerInitializeError::ConnectionClosed(_))
-                if discovered.load(Ordering::Relaxed) => {}
+                if shared.discovered.load(Ordering::Relaxed) => {}
             Err(error) => return Err(not_served(error)),
         }
         Ok(())
     });
     runtime.shutdown_timeout(GRACE);
     ended
+}
+
+/// The service for clients over streamable HTTP, to be mounted at one path. It accepts these names of hosts and these origins of browsers, checks the size of
+/// messages, and keeps a session for clients of the older protocol. Whether a request is allowed at all is decided before: see [`McpCaller`].
+///
+/// ```no_run
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+/// let service = metier_server::mcp_service(
+///     &metier_server::McpServer::watched(workspace.live()?),
+///     ["localhost", "127.0.0.1", "[::1]"],
+///     ["http://127.0.0.1:7717"],
+/// );
+/// # let _ = service;
+/// # Ok(())
+/// # }
+/// ```
+pub fn mcp_service<H: Into<String>, O: Into<String>>(
+    server: &McpServer,
+    hosts: impl IntoIterator<Item = H>,
+    origins: impl IntoIterator<Item = O>,
+) -> StreamableHttpService<McpServer, LocalSessionManager> {
+    let server = server.clone();
+    let config = http_config(hosts, origins);
+    StreamableHttpService::new(move || Ok(server.for_client()), Arc::default(), config)
+}
+
+/// How clients over HTTP are served.
+pub(crate) fn http_config<H: Into<String>, O: Into<String>>(
+    hosts: impl IntoIterator<Item = H>,
+    origins: impl IntoIterator<Item = O>,
+) -> StreamableHttpServerConfig {
+    StreamableHttpServerConfig::default()
+        .with_legacy_session_mode(true)
+        .with_json_response(true)
+        .with_max_request_body_bytes(MAX_BODY)
+        .with_allowed_hosts(hosts)
+        .with_allowed_origins(origins)
+        .enforce_origin_validation()
 }
 
 fn not_served(error: ServerInitializeError) -> McpServeError {
@@ -108,153 +165,3 @@ fn not_served(error: ServerInitializeError) -> McpServeError {
         other => McpServeError::NotMcp(other.to_string()),
     }
 }
-
-/// Answers requests, from several threads at once; an answer can take as long as a scan.
-trait Answers: Send + Sync + 'static {
-    fn catalog(&self) -> Option<String>;
-    fn answer(&self, call: &ToolRequest) -> ToolReply;
-}
-
-/// Opens the workspace of these settings for each request.
-struct Workspaces(Settings);
-
-impl Answers for Workspaces {
-    fn catalog(&self) -> Option<String> {
-        answers::catalog(&self.0)
-    }
-
-    fn answer(&self, call: &ToolRequest) -> ToolReply {
-        answers::answer(&self.0, call)
-    }
-}
-
-/// The service.
-struct McpServer<A> {
-    answers: Arc<A>,
-    tools: Vec<Tool>,
-    permits: Arc<Semaphore>,
-    /// Whether a client sent `server/discover` without a handshake.
-    discovered: Arc<AtomicBool>,
-}
-
-impl<A: Answers> McpServer<A> {
-    fn new(answers: A) -> Self {
-        Self {
-            answers: Arc::new(answers),
-            tools: tools::all(),
-            permits: Arc::new(Semaphore::new(AT_ONCE)),
-            discovered: Arc::default(),
-        }
-    }
-
-    /// Does blocking work on another thread; `None` if it panicked.
-    fn elsewhere<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&A) -> T + Send + 'static,
-    ) -> impl Future<Output = Option<T>> + Send + 'static {
-        let (answers, permits) = (Arc::clone(&self.answers), Arc::clone(&self.permits));
-        async move {
-            // Held until the work is done, even if the request was cancelled. The semaphore is never closed.
-            let permit = permits.acquire_owned().await.ok()?;
-            let done = task::spawn_blocking(move || {
-                let _permit = permit;
-                work(&answers)
-            });
-            done.await.ok()
-        }
-    }
-
-    /// Name and version, with the catalog in the instructions if it is ready in time.
-    async fn introduction(&self) -> ServerConfig {
-        let mut info = self.get_info();
-        let catalog = self.elsewhere(A::catalog);
-        if let Ok(Some(Some(catalog))) = time::timeout(PATIENCE, catalog).await {
-            info.instructions = Some(format!("{INSTRUCTIONS}\n\n{catalog}"));
-        }
-        info
-    }
-}
-
-impl<A: Answers> ServerHandler for McpServer<A> {
-    fn get_info(&self) -> ServerConfig {
-        let program = Implementation::new("metier", env!("CARGO_PKG_VERSION"))
-            .with_title("metier")
-            .with_description("The skills of this machine, vetted");
-        ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
-            .with_server_info(program)
-            .with_instructions(INSTRUCTIONS)
-    }
-
-    async fn initialize(
-        &self,
-        request: InitializeRequestParams,
-        context: RequestContext<RoleServer>,
-    ) -> Result<InitializeResult, ErrorData> {
-        context.peer.set_peer_info(request.clone());
-        let InitializeResult {
-            protocol_version, ..
-        } = self.negotiate_initialize(&request)?;
-        let introduction = self.introduction().await;
-        Ok(introduction.with_protocol_version(protocol_version))
-    }
-
-    async fn discover(
-        &self,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<DiscoverResult, ErrorData> {
-        self.discovered.store(true, Ordering::Relaxed);
-        Ok(DiscoverResult::from_server_info(
-            self.supported_protocol_versions().into_owned(),
-            self.introduction().await,
-        ))
-    }
-
-    async fn list_tools(
-        &self,
-        _request: Option<PaginatedRequestParams>,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(self.tools.clone()))
-    }
-
-    async fn call_tool(
-        &self,
-        request: CallToolRequestParams,
-        _context: RequestContext<RoleServer>,
-    ) -> Result<CallToolResponse, ErrorData> {
-        let tool = request.name;
-        let Some(call) = ToolRequest::parse(&tool, request.arguments.unwrap_or_default()) else {
-            // The protocol requires an error of its own for this.
-            return Err(ErrorData::invalid_params(
-                format!("there is no tool `{}`", tool.escape_debug()),
-                None,
-            ));
-        };
-        let answer = match call {
-            Ok(call) => self.elsewhere(move |answers| answers.answer(&call)).await,
-            Err(refusal) => Some(refusal),
-        };
-        Ok(result(answer.unwrap_or_else(|| bug(&tool))).into())
-    }
-}
-
-fn bug(tool: &str) -> ToolReply {
-    let message = format!("`{tool}` failed: this is a bug in metier");
-    let hint = "metier wrote to stderr where it failed; other skills can still be used";
-    ToolReply::refused("bug", message, Some(hint))
-}
-
-fn result(reply: ToolReply) -> CallToolResult {
-    let content = vec![ContentBlock::text(reply.text)];
-    let mut result = if reply.is_error {
-        CallToolResult::error(content)
-    } else {
-        CallToolResult::success(content)
-    };
-    result.structured_content = Some(reply.document);
-    result
-}
-
-#[cfg(test)]
-#[path = "mcp_tests.rs"]
-mod tests;

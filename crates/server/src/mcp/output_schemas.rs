@@ -44,7 +44,11 @@ pub(crate) fn schema(shape: OutputShape) -> JsonObject {
 }
 
 fn members(shape: OutputShape) -> (Value, Value) {
-    let (text, number, flag) = (json!({"type": "string"}), json!({"type": "integer"}), json!({"type": "boolean"}));
+    let (text, number, flag) = (
+        json!({"type": "string"}),
+        json!({"type": "integer"}),
+        json!({"type": "boolean"}),
+    );
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let rows = json!({"type": "array", "items": {"type": "object"}});
     let cut = json!({

@@ -102,7 +102,10 @@ impl ToolReply {
             Some(member) => self.part_of_text(member, offset, room),
             None => {
                 let mut reply = self.clone();
-                shorten_lists(&mut reply.document, room.saturating_sub(escaped_len(&reply.text)));
+                shorten_lists(
+                    &mut reply.document,
+                    room.saturating_sub(escaped_len(&reply.text)),
+                );
                 reply
             }
         }
@@ -170,7 +173,9 @@ impl KeptReplies {
             return;
         }
         self.0.push_back((key.to_owned(), reply.clone()));
-        let size = |all: &VecDeque<(String, ToolReply)>| all.iter().map(|(_, one)| one.text.len()).sum::<usize>();
+        let size = |all: &VecDeque<(String, ToolReply)>| {
+            all.iter().map(|(_, one)| one.text.len()).sum::<usize>()
+        };
         while self.0.len() > MAX_KEPT || self.0.len() > 1 && size(&self.0) > MAX_KEPT_BYTES {
             self.0.pop_front();
         }
@@ -327,12 +332,23 @@ mod tests {
 
     #[test]
     fn a_long_list_is_cut_and_says_so() {
-        let rows: Vec<Value> = (0..5_000).map(|at| json!({"file": format!("f{at}"), "why": "x".repeat(100)})).collect();
-        let reply = ToolReply::new(&json!({"skills": [{"findings": rows, "unread": []}]}), "text");
+        let rows: Vec<Value> = (0..5_000)
+            .map(|at| json!({"file": format!("f{at}"), "why": "x".repeat(100)}))
+            .collect();
+        let reply = ToolReply::new(
+            &json!({"skills": [{"findings": rows, "unread": []}]}),
+            "text",
+        );
         let part = reply.part(0, MAX_ANSWER);
         assert!(part.size() <= MAX_ANSWER);
-        let left = part.document["skills"][0]["findings"].as_array().unwrap().len() as u64;
-        assert_eq!(left + part.document["left_out"]["findings"].as_u64().unwrap(), 5_000);
+        let left = part.document["skills"][0]["findings"]
+            .as_array()
+            .unwrap()
+            .len() as u64;
+        assert_eq!(
+            left + part.document["left_out"]["findings"].as_u64().unwrap(),
+            5_000
+        );
     }
 
     #[test]
@@ -343,6 +359,8 @@ mod tests {
         for at in 0..20 {
             kept.keep(&at.to_string(), &long(&"x".repeat(100_000)), MAX_ANSWER);
         }
-        assert!(kept.find("11").is_none() && kept.find("12").is_some() && kept.find("19").is_some());
+        assert!(
+            kept.find("11").is_none() && kept.find("12").is_some() && kept.find("19").is_some()
+        );
     }
 }
