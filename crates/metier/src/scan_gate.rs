@@ -364,8 +364,7 @@ impl ScanGate {
         }
         let snapshot = self.scanner.snapshot(entry)?;
         let last_good = self.workspace.live.as_ref().map(|live| &live.last_good);
-        let last_good =
-            last_good.filter(|kept| !kept.has(&entry.place.path(), snapshot.digest));
+        let last_good = last_good.filter(|kept| !kept.has(&entry.place.path(), snapshot.digest));
         let copy = last_good.map(|last_good| (last_good, snapshot.clone()));
         let admitted = self.admit_bytes(catalog, entry, snapshot)?;
         if let Some((last_good, copy)) = copy {

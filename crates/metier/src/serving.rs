@@ -4,7 +4,7 @@ use metier_model::{Source, text::shell_word};
 use metier_runtime::{Inventory, Status, StatusCounts, prompt, render::Arguments};
 
 use crate::{
-    Error, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, explain, text::count,
+    Error, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, text::count,
 };
 
 /// The size of the catalog by default, in tokens and in skills.
@@ -133,10 +133,7 @@ impl Workspace {
     }
 
     fn for_model<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
-        let skill = self.find(skills, name)?;
-        if skill.status() == Status::NotReady {
-            return Err(explain::not_ready(skill.judged(), &skill.name()));
-        }
+        let skill = self.find_ready(skills, name)?;
         let card = skill.entry().card.as_ref();
         if card.is_some_and(|card| card.model_invocable) {
             return Ok(skill);

@@ -273,7 +273,12 @@ impl WatchedFolders {
         let (Some(name), Ok(real)) = (name, there.canonicalize()) else {
             return Ok(());
         };
-        self.add(real, Some((name.as_os_str(), kind)), false, FolderLevel::LAST)
+        self.add(
+            real,
+            Some((name.as_os_str(), kind)),
+            false,
+            FolderLevel::LAST,
+        )
     }
 
     /// Watches a folder and everything below it, each folder once. Links are followed as lists follow them: not inside of a skill.
@@ -387,7 +392,9 @@ impl WatchedFolders {
             let Some(folder) = self.folders.get(&event.wd()) else {
                 continue;
             };
-            let name = event.file_name().map(|name| OsStr::from_bytes(name.to_bytes()));
+            let name = event
+                .file_name()
+                .map(|name| OsStr::from_bytes(name.to_bytes()));
             let is_new = flags.intersects(ReadFlags::CREATE | ReadFlags::MOVED_TO);
             match (&folder.names, name) {
                 (Some(names), Some(name)) => match names.get(name) {
