@@ -154,14 +154,12 @@ impl Workspace {
     /// When the system has no more threads or file handles.
     pub fn live(&self) -> Result<LiveSkills, Error> {
         let last_good = Arc::<LastGood>::default();
-        let workspace = Self {
-            live: Some(LiveVersions {
-                last_good: Arc::clone(&last_good),
-                substituted: Arc::default(),
-                known: None,
-            }),
-            ..self.clone()
-        };
+        let mut workspace = self.clone();
+        workspace.live = Some(LiveVersions {
+            last_good: Arc::clone(&last_good),
+            substituted: Arc::default(),
+            known: None,
+        });
         let listing = Listing {
             workspace,
             now: None,
@@ -403,7 +401,7 @@ impl LiveShared {
 
     fn list(&self, listing: &mut Listing) -> Result<Arc<SkillsNow>, Error> {
         let start = Instant::now();
-        let workspace = listing.workspace.live_reopened()?;
+        let mut workspace = listing.workspace.live_reopened()?;
         listing.follow(&workspace);
         listing.judgements = workspace.judgements()?;
         let LiveInventory { found, usable } = workspace.live_inventory(&self.last_good, false)?;
@@ -412,14 +410,11 @@ impl LiveShared {
             Some((inventory, substituted)) => (Arc::new(inventory), substituted),
             None => (Arc::clone(&found), SubstitutedSkills::default()),
         };
-        let workspace = Workspace {
-            live: Some(LiveVersions {
-                last_good: Arc::clone(&self.last_good),
-                substituted: Arc::new(substituted),
-                known: Some(Arc::clone(&usable)),
-            }),
-            ..workspace
-        };
+        workspace.live = Some(LiveVersions {
+            last_good: Arc::clone(&self.last_good),
+            substituted: Arc::new(substituted),
+            known: Some(Arc::clone(&usable)),
+        });
         listing.generation += 1;
         let now = Arc::new(SkillsNow {
             workspace: workspace.clone(),

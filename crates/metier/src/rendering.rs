@@ -116,6 +116,32 @@ impl Workspace {
         self.show(inventory, entry, &Arguments::from_words(&words), how)
     }
 
+    /// [`Workspace::render_with`] with the arguments in one text, as they are typed behind the name of a skill: quotes keep words together. A skill
+    /// that is not ready is refused.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skill = workspace.render_text("commit", "--all 'fix the parser'", metier::ShowOptions::default())?;
+    /// # let _ = skill;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Workspace::render`].
+    pub fn render_text(
+        &self,
+        name: &str,
+        arguments: &str,
+        how: ShowOptions,
+    ) -> Result<Shown, Error> {
+        let skills = self.skills()?;
+        let skill = self.find_ready(&skills, name)?;
+        let arguments = Arguments::from_text(arguments);
+        self.show(skills.inventory(), skill.entry(), &arguments, how)
+    }
+
     /// A file that came with a skill, by its path below the skill's folder.
     ///
     /// ```no_run

@@ -12,11 +12,9 @@ use std::sync::{Arc, atomic::AtomicBool};
 
 use metier_model::{Strictness, text::shell_word};
 use metier_policy::Approver;
-use metier_runtime::{Status, render::Arguments};
+use metier_runtime::render::Arguments;
 
-use crate::{
-    Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, explain,
-};
+use crate::{Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace};
 
 pub use choosing::{FoundSkill, SkillFilter};
 #[cfg(feature = "run")]
@@ -73,10 +71,7 @@ impl Workspace {
         name: &str,
         arguments: &[String],
     ) -> Result<Shown, Error> {
-        let skill = self.find(skills, name)?;
-        if skill.status() == Status::NotReady {
-            return Err(explain::not_ready(skill.judged(), &skill.name()));
-        }
+        let skill = self.find_ready(skills, name)?;
         if !skill.is_user_invocable() {
             let name = skill.name();
             let message = format!("skill `{name}` is not invoked by users (`user-invocable`)");
@@ -121,10 +116,7 @@ impl Workspace {
     /// # Errors
     /// When there is none, with the nearest names; when it can't be used, with the reasons.
     pub fn find_for_model<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
-        let skill = self.find(skills, name)?;
-        if skill.status() == Status::NotReady {
-            return Err(explain::not_ready(skill.judged(), &skill.name()));
-        }
+        let skill = self.find_ready(skills, name)?;
         if skill.is_model_invocable() {
             return Ok(skill);
         }

@@ -195,4 +195,16 @@ impl Workspace {
         let skill = explain::find_usable(self, inventory, name)?;
         Ok(Skill { inventory, skill })
     }
+
+    /// [`Workspace::find`] for a skill that is to be used: one that is not ready is refused, with what it is missing.
+    ///
+    /// # Errors
+    /// As for [`Workspace::find`]; when the skill is not ready.
+    pub fn find_ready<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
+        let skill = self.find(skills, name)?;
+        match skill.status() {
+            Status::NotReady => Err(explain::not_ready(skill.judged(), &skill.name())),
+            _ => Ok(skill),
+        }
+    }
 }

@@ -9,7 +9,10 @@ use serde_json::{Value, json};
 
 use crate::list::{DiagnosticRow, ListCounts, SkillRow};
 #[cfg(feature = "run")]
-use crate::permission::{CommandRow, ReceiptRow, is_none_left_out};
+use crate::{
+    permission::{CommandRow, ReceiptRow},
+    served::ExecutedDocument,
+};
 
 /// A part of the skills: as in `list --json`, with what is needed to get the rest.
 #[derive(Serialize)]
@@ -102,33 +105,8 @@ impl From<FoundSkill<'_>> for FoundSkillRow {
     }
 }
 
-/// What executing a skill returned.
 #[cfg(feature = "run")]
-#[derive(Serialize)]
-pub struct SkillResultDocument {
-    /// Name of the skill.
-    pub name: String,
-    /// How it was executed: `inline`, `fork` or `workflow`.
-    pub mode: &'static str,
-    /// The text of the skill, the answer of the agent that followed it, or the output of its workflow as text.
-    pub content: String,
-    /// Whether it went wrong.
-    pub is_error: bool,
-    /// The output of its workflow.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub output: Option<Value>,
-    /// The commands that ran for its text.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub commands: Vec<CommandRow>,
-    /// The receipts of its acts and refusals; the newest ones, if there are many.
-    pub receipts: Vec<ReceiptRow>,
-    /// How many receipts there are besides; `metier log` has them.
-    #[serde(skip_serializing_if = "is_none_left_out")]
-    pub receipts_left_out: u64,
-}
-
-#[cfg(feature = "run")]
-impl SkillResultDocument {
+impl ExecutedDocument {
     /// The text of a skill.
     #[must_use]
     pub fn inline(shown: Shown) -> Self {
@@ -156,7 +134,6 @@ impl SkillResultDocument {
             is_error: called.is_error,
             output: Some(called.output.clone()),
             receipts: called.receipts.iter().map(ReceiptRow::from).collect(),
-            receipts_left_out: called.receipts_left_out,
             ..Self::empty(name, ExecutionMode::Workflow)
         }
     }
@@ -166,11 +143,11 @@ impl SkillResultDocument {
             name,
             mode: mode.as_str(),
             content: String::new(),
-            is_error: false,
             output: None,
+            is_error: false,
             commands: Vec::new(),
             receipts: Vec::new(),
-            receipts_left_out: 0,
+            warnings: Vec::new(),
         }
     }
 }

@@ -8,8 +8,8 @@ use metier::{
     text::{count, one_line},
 };
 use metier_wire::{
-    CallDocument, FoundSkillRow, FoundSkillsPage, ModelSkillsPage, ReadDocument, ScanDocument,
-    ScannedRow, ShowDocument, SkillResultDocument, ToolRow, text_of,
+    CallDocument, ExecutedDocument, FoundSkillRow, FoundSkillsPage, ModelSkillsPage, ReadDocument,
+    ScanDocument, ScannedRow, ShowDocument, ToolRow, text_of,
 };
 use serde_json::{Value, json};
 
@@ -323,18 +323,18 @@ fn execute(scope: &mut AnswerScope<'_>, wanted: &ActivateToolInput) -> Result<To
     let executed = workspace.execute_for_model(now.usable(), &wanted.name, &wanted.arguments)?;
     let document = match executed {
         Executed::Inline(shown) => {
-            let document = SkillResultDocument::inline(shown);
+            let document = ExecutedDocument::inline(shown);
             return Ok(ToolReply::framed(&document, &document.content).in_parts("content"));
         }
         Executed::Fork(planned) => {
             let answer = workspace.follow_planned(&now.agent_skills()?, &planned)?;
-            SkillResultDocument::fork(planned.skill, answer)
+            ExecutedDocument::fork(planned.skill, answer)
         }
         Executed::Workflow(planned) => {
             let skill = workspace.find_for_model(now.usable(), planned.place())?;
             let session = session(scope, &now, skill)?;
             let called = session.run_planned(&planned)?;
-            SkillResultDocument::workflow(planned.skill, &called)
+            ExecutedDocument::workflow(planned.skill, &called)
         }
     };
     let reply = ToolReply::new(&document, &document.content).in_parts("content");

@@ -174,3 +174,7 @@ impl Notices for CallRelay {
         self.setup.notices.explains()
     }
 }
+
+#[cfg(test)]
+#[path = "calls_tests.rs"]
+mod tests;

@@ -141,16 +141,6 @@ impl McpServer {
         }
     }
 
-    /// The same with another patience for answers of the user. Calls that are under way keep theirs.
-    #[cfg(test)]
-    pub(crate) fn with_patience(source: SkillSource, patience: Duration) -> Self {
-        let shared = McpShared {
-            patience,
-            ..McpShared::new(source)
-        };
-        Self::of(Arc::new(shared), false)
-    }
-
     pub(crate) fn shared(&self) -> &Arc<McpShared> {
         &self.shared
     }
@@ -620,7 +610,3 @@ impl ServerHandler for McpServer {
         Ok(CustomResult::new(done))
     }
 }
-
-#[cfg(test)]
-#[path = "server_tests.rs"]
-mod tests;
