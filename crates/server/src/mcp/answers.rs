@@ -66,7 +66,7 @@ pub(crate) fn answer(request: &ToolRequest, mut scope: AnswerScope<'_>) -> ToolR
         ToolRequest::Call(wanted) => call_tool(&mut scope, wanted),
     };
     if let Some(sessions) = scope.sessions {
-        sessions.leave();
+        sessions.leave(scope.call);
     }
     answer.unwrap_or_else(|error| ToolReply::from(&error))
 }

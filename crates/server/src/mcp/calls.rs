@@ -95,6 +95,7 @@ pub(crate) async fn start(
         events: send_events,
         permit: Mutex::new(permit),
         runtime: Handle::current(),
+        is_allowed_once: AtomicBool::new(false),
         setup,
     });
     task::spawn_blocking(move || {
@@ -117,10 +118,17 @@ pub(crate) struct CallRelay {
     /// The place among those that work; given back while the call waits.
     permit: Mutex<Option<OwnedSemaphorePermit>>,
     runtime: Handle,
+    /// Whether the user allowed something for this call only.
+    is_allowed_once: AtomicBool,
     setup: CallSetup,
 }
 
 impl CallRelay {
+    /// Whether the user allowed something for this call only: what has it must not stay active.
+    pub(crate) fn is_allowed_once(&self) -> bool {
+        self.is_allowed_once.load(Ordering::Acquire)
+    }
+
     pub(crate) fn stop(&self) -> &Arc<AtomicBool> {
         &self.setup.stop
     }
@@ -155,9 +163,11 @@ impl Approver for CallRelay {
         let reply = answered.recv_timeout(setup.patience);
         let permit = Arc::clone(&setup.permits).acquire_owned();
         *self.place() = self.runtime.block_on(permit).ok();
-        setup
-            .answers
-            .taken(question, reply.unwrap_or(Reply::Unavailable))
+        let reply = reply.unwrap_or(Reply::Unavailable);
+        if reply == Reply::Once {
+            self.is_allowed_once.store(true, Ordering::Release);
+        }
+        setup.answers.taken(question, reply)
     }
 }
 

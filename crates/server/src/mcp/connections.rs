@@ -81,6 +81,8 @@ struct OpenSession {
     relay: Arc<SessionRelay>,
     /// The skills that were started in it, with the state of their files then.
     started: HashMap<PathBuf, Option<Fingerprint>>,
+    /// The skill of the call that uses it now.
+    current: Option<(PathBuf, String)>,
 }
 
 impl ClientSessions {
@@ -117,15 +119,23 @@ impl ClientSessions {
             }
         };
         let open = &mut self.0[position];
-        open.started.insert(path, state);
+        open.started.insert(path.clone(), state);
+        open.current = Some((path, skill.name().into_owned()));
         open.relay.set(Some(call));
         Ok(&mut open.session)
     }
 
-    /// A call has ended: questions have no one to ask.
-    pub(crate) fn leave(&self) {
-        for open in &self.0 {
+    /// A call has ended: questions have no one to ask, and a skill that was allowed something for this call only ends.
+    pub(crate) fn leave(&mut self, call: &CallRelay) {
+        for open in &mut self.0 {
             open.relay.set(None);
+            if let Some((path, name)) = open.current.take()
+                && call.is_allowed_once()
+            {
+                // One that did not become active needs no end.
+                open.session.deactivate(&name).ok();
+                open.started.remove(&path);
+            }
         }
     }
 }
@@ -151,6 +161,7 @@ impl OpenSession {
             generation: now.generation,
             relay,
             started: HashMap::new(),
+            current: None,
         })
     }
 }

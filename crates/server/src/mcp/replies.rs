@@ -326,7 +326,7 @@ mod tests {
                 assert!(part.text.contains(&format!("`offset`: {next}")));
                 offset = usize::try_from(next).unwrap();
             }
-            assert_eq!(all, text);
+            assert!(all == reply.text, "the parts differ from the text");
         }
     }
 

@@ -136,7 +136,7 @@ fn an_answer_is_only_large_if_that_was_asked_for() {
     assert_eq!(
         part(
             "read_skill_resource",
-            json!({"name": "a", "path": "b", "limit": 1 << 40})
+            json!({"name": "a", "path": "b", "limit": 1_u64 << 40})
         )
         .1,
         MOST_ANSWER
