@@ -62,7 +62,7 @@ mod workflows;
 
 pub use admitted_snapshot::AdmittedSnapshot;
 pub use inventory::{
-    Inventory, InventorySkill, NotFound, Status, StatusCounts, near_names, survey,
+    Inventory, InventorySkill, NotFound, Status, StatusCounts, WITHHELD, near_names, survey,
 };
 pub use redact::Redactor;
 pub use rulebook::{RuleProblem, Rulebook};
