@@ -25,6 +25,7 @@ mod glob;
 pub mod languages;
 mod mention;
 pub mod rules;
+pub mod search;
 mod skill_triggers;
 mod text;
 mod triggers;
