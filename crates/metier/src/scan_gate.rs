@@ -352,6 +352,19 @@ impl ScanGate {
         }
     }
 
+    /// The bytes of a skill, if exactly these were scanned before and are admitted. Nothing is scanned or reported.
+    pub(crate) fn admitted_before(&self, entry: &CatalogEntry) -> Option<AdmittedSnapshot> {
+        let snapshot = self.scanner.snapshot(entry).ok()?;
+        let digest = snapshot.digest;
+        match self.remembered(entry, digest) {
+            Some(known) => {
+                let known = self.judged(known, Some(digest));
+                AdmittedSnapshot::with_verdict(snapshot, &known)
+            }
+            None => AdmittedSnapshot::without_scan(snapshot, &self.workspace.config).ok(),
+        }
+    }
+
     /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
     pub(crate) fn admit(
         &self,

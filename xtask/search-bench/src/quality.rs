@@ -8,7 +8,7 @@ use std::{collections::HashMap, error::Error, fs, path::Path, time::Instant};
 
 use metier_model::{FileText, Files, Strictness, parse_card};
 use metier_select::search::{
-    SearchTuning, Segment, SegmentBuilder, SkillIndex, SkillKey, SearchableSkill,
+    SearchTuning, SearchableSkill, Segment, SegmentBuilder, SkillIndex, SkillKey,
 };
 
 struct LabelledSet {

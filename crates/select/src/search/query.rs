@@ -4,6 +4,8 @@
 //! compared closely: neighbours in the task that are neighbours in the skill, and names that are in the task as a whole. All shares
 //! are added; nothing is ranked by ranks. How rare a word is, is rounded, so that no machine computes another order.
 
+use std::collections::HashMap;
+
 use super::{
     bits::HashSetBits,
     segment::{Segment, SegmentBytes, SkillKey, TextField, lengths},
@@ -28,6 +30,9 @@ struct LivingSegment<B> {
     first: usize,
 }
 
+/// The part of the most possible points that counts as one half.
+const HALF_FIT: f32 = 0.25;
+
 /// The bytes of an index are not what was written; it must be made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the search index is damaged")]
@@ -51,7 +56,7 @@ pub struct SearchHit {
     pub key: SkillKey,
     /// The sum of all shares.
     pub points: f32,
-    /// How well it fits, between 0 and 1: the points, as a part of what a text made of the task's words could get.
+    /// How well it fits, between 0 and 1: one half for a quarter of the points that a text of all words of the task could get.
     pub fit: f32,
     /// Where the points come from, largest first.
     pub shares: Vec<SearchShare>,
@@ -86,6 +91,16 @@ pub enum MatchPlace {
 }
 
 impl MatchPlace {
+    /// All places, most telling first.
+    pub const ALL: [Self; 6] = [
+        Self::WholeName,
+        Self::Name,
+        Self::SimilarName,
+        Self::Description,
+        Self::Pair,
+        Self::Body,
+    ];
+
     /// The place, for people: it follows the words.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -97,6 +112,31 @@ impl MatchPlace {
             Self::Body => "in its body",
             Self::Pair => "together in its body",
         }
+    }
+}
+
+impl SearchHit {
+    /// How many words are named for each place.
+    const NAMED: usize = 4;
+
+    /// The reasons in one sentence: the words that count most, by place.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let places = MatchPlace::ALL.iter().filter_map(|place| {
+            let mut words: Vec<String> = Vec::new();
+            for share in self.shares.iter().filter(|share| share.place == *place) {
+                words.push(format!("`{}`", share.words));
+            }
+            let more = words.len().saturating_sub(Self::NAMED);
+            words.truncate(Self::NAMED);
+            let more = match more {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let words = words.join(", ");
+            (!words.is_empty()).then(|| format!("{words}{more} {}", place.as_str()))
+        });
+        places.collect::<Vec<_>>().join("; ")
     }
 }
 
@@ -159,8 +199,11 @@ fn gain(k1: f32, norm: f32, count: u8) -> f32 {
     count * (k1 + 1.0) / (count + norm)
 }
 
-/// How rare a word is; rounded, because machines compute logarithms differently in the last digit.
+/// How rare a word is, 0 if no skill has it; rounded, because machines compute logarithms differently in the last digit.
 fn rarity(skills: u32, having: u32) -> f32 {
+    if having == 0 {
+        return 0.0;
+    }
     let (skills, having) = (f64::from(skills), f64::from(having.min(skills)));
     let exact = (1.0 + (skills - having + 0.5) / (having + 0.5)).ln();
     #[expect(clippy::cast_possible_truncation, reason = "a small number")]
@@ -252,9 +295,12 @@ impl<B: SegmentBytes> SkillIndex<B> {
         self.score(&mut similar, &mut points)?;
         query.terms.append(&mut similar);
         let (mut best, matching) = self.best(&points, self.tuning.compared.max(limit));
-        for (points, position) in &mut best {
+        best.sort_by(|a, b| self.compare(a, b));
+        let mut close = HashMap::new();
+        for (points, position) in best.iter_mut().take(self.tuning.compared) {
             let shares = self.closely(*position, &query)?;
             *points += shares.iter().map(|share| share.points).sum::<f32>();
+            close.insert(*position, shares);
         }
         best.sort_by(|a, b| self.compare(a, b));
         best.truncate(limit);
@@ -262,12 +308,12 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let words = self.explained(&best, &query)?;
         let hits = best.into_iter().zip(words);
         let hits = hits.map(|((points, position), mut shares)| {
-            shares.extend(self.closely(position, &query)?);
+            shares.extend(close.remove(&position).unwrap_or_default());
             shares.sort_by(|a, b| b.points.total_cmp(&a.points).then(a.place.cmp(&b.place)));
             Some(SearchHit {
                 key: *self.key(position)?,
                 points,
-                fit: (points / ideal).min(1.0),
+                fit: points / (points + ideal * HALF_FIT),
                 shares,
             })
         });
@@ -621,8 +667,11 @@ impl Query {
     /// The points of a text that is made for this task and of the usual length.
     fn ideal<B>(&self, index: &SkillIndex<B>) -> f32 {
         let tuning = &index.tuning;
-        let words = self.terms.iter().map(|term| {
-            let head = term.head_rarity * index.head.limit();
+        let unknown = rarity(index.living, 1);
+        let words = self.terms.iter().filter(|term| !term.similar).map(|term| {
+            let is_known = term.head_rarity > 0.0 || term.body_rarity > 0.0;
+            let head_rarity = if is_known { term.head_rarity } else { unknown };
+            let head = head_rarity * index.head.limit();
             let body = term.body_rarity * index.body.limit() * tuning.body;
             term.weight * (head + body)
         });
