@@ -37,6 +37,7 @@ mod project_state;
 mod root;
 mod skill_files;
 mod snapshot;
+mod text_index;
 mod verdicts;
 mod walk;
 
@@ -55,4 +56,5 @@ pub use project_state::ProjectState;
 pub use root::{Root, RootBases, RootPresence, roots_below, usual, usual_in_project};
 pub use skill_files::Fingerprint;
 pub use snapshot::{MemoryBudget, Snapshot, SnapshotContent, SnapshotFile};
+pub use text_index::{IndexBytes, PagedFile, TextIndex};
 pub use verdicts::{NotedVerdict, VerdictKey, Verdicts};

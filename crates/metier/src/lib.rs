@@ -94,6 +94,7 @@ mod scanner_skills;
 pub mod scans;
 #[cfg(feature = "run")]
 pub mod scripts;
+pub mod searching;
 pub mod selection;
 mod serving;
 #[cfg(feature = "run")]

@@ -376,6 +376,19 @@ impl ScanGate {
         Err(ScanRefusal::Unsettled)
     }
 
+    /// The bytes of a skill, if exactly these were scanned before and are admitted. Nothing is scanned or reported.
+    pub(crate) fn admitted_before(&self, entry: &CatalogEntry) -> Option<AdmittedSnapshot> {
+        let snapshot = self.scanner.snapshot(entry).ok()?;
+        let digest = snapshot.digest;
+        match self.remembered(entry, digest) {
+            Some(known) => {
+                let known = self.judged(known, Some(digest));
+                AdmittedSnapshot::with_verdict(snapshot, &known)
+            }
+            None => AdmittedSnapshot::without_scan(snapshot, &self.workspace.config).ok(),
+        }
+    }
+
     /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load. A program that runs
     /// for long keeps them, and uses what it kept for a skill that can't be read any more.
     pub(crate) fn admit(

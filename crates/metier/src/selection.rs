@@ -3,7 +3,10 @@
 use std::path::{Component, Path, PathBuf};
 
 use metier_catalog::{ProjectFiles, ProjectLimits, project_files};
-use metier_runtime::selecting::{Candidates, ManifestReading};
+use metier_runtime::{
+    finding::FoundSkill,
+    selecting::{Candidates, ManifestReading},
+};
 use metier_select::{
     Situation,
     languages::{ProgrammingLanguage, SituationLanguage, detect},
@@ -15,10 +18,11 @@ pub use metier_select::{
     TriggerMatch, UsageMode as TaskMode,
     languages::DetectedProject,
     rules::{Coding, Incomplete, Risk, TaskFacts},
+    search::{MatchPlace, SearchShare},
 };
 
 use crate::{
-    Error, NoticeLevel, Skills, Workspace, explain,
+    Error, NoticeLevel, Skills, Workspace, explain, searching,
     text::{count, one_line},
 };
 
@@ -41,8 +45,10 @@ pub struct Task {
     pub risk: Risk,
     /// The field that it is in: a word of a skill's category or tags.
     pub domain: Option<String>,
-    /// Whether the name and description of a skill without triggers are compared with the task.
+    /// Whether names, descriptions and bodies are searched for the words of the task.
     pub by_text: bool,
+    /// How many skills are wanted. Without a number, those whose words fit much less than the best are left out.
+    pub top: Option<usize>,
 }
 
 impl Task {
@@ -84,6 +90,8 @@ pub struct TaskMatches {
     seen: Vec<SituationLanguage>,
     /// The only skill that is asked about, by its entry.
     only: Option<usize>,
+    /// What the search found, best first.
+    found: Vec<FoundSkill>,
 }
 
 impl TaskMatches {
@@ -114,6 +122,17 @@ impl TaskMatches {
     #[must_use]
     pub fn considered(&self) -> usize {
         self.candidates.considered()
+    }
+
+    /// Where the words of the task are in a skill, and the rank that the search gives it, from 1 on.
+    #[must_use]
+    pub fn search_shares(&self, account: &Account<'_>) -> Option<(usize, &[SearchShare])> {
+        let mut found = self.found.iter().enumerate();
+        let (rank, found) = found.find(|(_, found)| {
+            let skill = self.skills.inventory.skills.get(found.position);
+            skill.is_some_and(|skill| skill.entry == account.skill.entry)
+        })?;
+        Some((rank + 1, &found.hit.shares))
     }
 
     /// Whether the task is coding, with the evidence.
@@ -214,9 +233,17 @@ impl Workspace {
             everything,
             powers: task.risk != Risk::Low,
         };
-        let mut candidates = Candidates::read(&skills.inventory, reading);
-        if task.by_text {
-            candidates = candidates.with_text();
+        let skills = match task.by_text {
+            true => &self.scanned(skills, None),
+            false => skills,
+        };
+        let finder = task.by_text.then(|| self.finder(skills, reading));
+        let mut candidates = Candidates::read_beside(&skills.inventory, reading, finder.as_ref());
+        let mut found = Vec::new();
+        if let Some(finder) = finder {
+            found = self.found(skills, finder, reading, &task, only.is_some());
+            let picked = searching::picked(&found, task.top);
+            candidates = candidates.with_found(picked.iter().cloned());
         }
         let files = candidates.asks_about_files().then(|| self.files_for(&task));
         let names = files.iter().flat_map(|listed| &listed.files);
@@ -238,6 +265,7 @@ impl Workspace {
             detected,
             seen,
             only,
+            found,
         }
     }
 

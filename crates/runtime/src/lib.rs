@@ -33,6 +33,7 @@ pub mod approvals;
 pub mod body_commands;
 mod composing;
 mod entrypoint;
+pub mod finding;
 #[cfg(feature = "run")]
 pub mod granted_skill;
 mod guarded;

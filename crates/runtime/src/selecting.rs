@@ -7,7 +7,7 @@
 //! invalid is never picked, however well it matches, and `metier why` reports that. Rules ([`metier_select::rules`]) add to both
 //! sides: they require skills, and hold back those that are too powerful for the risk.
 
-use std::{cmp::Ordering, panic::resume_unwind, sync::Arc, thread};
+use std::{cmp::Ordering, collections::BTreeMap, panic::resume_unwind, sync::Arc, thread};
 
 use metier_catalog::{CatalogEntry, FileEntry};
 use metier_model::{
@@ -16,12 +16,13 @@ use metier_model::{
     text::shell_word,
 };
 use metier_select::{
-    CompiledTriggers, Considered, Signal, Situation, TextMatches, TriggerCandidate, TriggerMatch,
+    CompiledTriggers, Considered, Signal, Situation, TriggerCandidate, TriggerMatch,
     rules::{CODING_PIPELINE, Incomplete, Lack, RuleSubject, SkillPrograms, TaskFacts, powers},
     score,
 };
 
 use crate::{
+    finding::{FoundSkill, SkillFinder},
     hooks,
     inventory::{Inventory, InventorySkill, Status},
 };
@@ -50,8 +51,8 @@ pub struct Candidates {
     traits: Vec<Traits>,
     /// Skills that were requested by name, as `source:name`.
     selected: Vec<String>,
-    /// Whether the names and descriptions of skills without triggers count too.
-    text: bool,
+    /// What a search found for the task, by the position of the skill.
+    texts: BTreeMap<usize, TriggerMatch>,
 }
 
 /// A skill that fits.
@@ -181,16 +182,33 @@ impl Candidates {
     /// Reads the triggers of the skills of an inventory.
     #[must_use]
     pub fn read(inventory: &Arc<Inventory>, reading: ManifestReading) -> Self {
+        Self::read_beside(inventory, reading, None)
+    }
+
+    /// The same; manifests that are known to have no triggers are not read, unless powers are asked for.
+    #[must_use]
+    pub fn read_beside(
+        inventory: &Arc<Inventory>,
+        reading: ManifestReading,
+        finder: Option<&SkillFinder>,
+    ) -> Self {
         let skills = &inventory.skills;
+        let finder = finder.filter(|_| !reading.powers);
+        let is_plain = |position: usize| finder.is_some_and(|finder| finder.is_plain(position));
         let per_thread = skills.len().div_ceil(reading.threads.max(1)).max(64);
-        let read = |skills: &[InventorySkill]| -> Vec<ExplainedPick> {
-            let told = |skill| told(inventory, skill, reading);
-            skills.iter().map(told).collect()
+        let read = |number: usize, skills: &[InventorySkill]| -> Vec<ExplainedPick> {
+            let numbered = skills.iter().enumerate();
+            let told = numbered.map(|(at, skill)| match is_plain(number * per_thread + at) {
+                true => ExplainedPick::default(),
+                false => told(inventory, skill, reading),
+            });
+            told.collect()
         };
+        let read = &read;
         let told: Vec<ExplainedPick> = thread::scope(|scope| {
-            let chunks = skills.chunks(per_thread);
+            let chunks = skills.chunks(per_thread).enumerate();
             let running: Vec<_> = chunks
-                .map(|chunk| scope.spawn(move || read(chunk)))
+                .map(|(number, chunk)| scope.spawn(move || read(number, chunk)))
                 .collect();
             let joined = running.into_iter().map(thread::ScopedJoinHandle::join);
             joined
@@ -219,33 +237,23 @@ impl Candidates {
                 .map(|entry| format!("{}:{}", entry.source, entry.name()))
                 .collect(),
             inventory: Arc::clone(inventory),
-            text: false,
+            texts: BTreeMap::new(),
         }
     }
 
-    /// The same, for a user who searches for a skill: the names and descriptions of skills without triggers are compared with the
-    /// task too. A text alone never activates a skill.
+    /// The same, with what a search found for the task. A text alone never activates a skill, and the coding pipeline is chosen only
+    /// by its rule.
     #[must_use]
-    pub fn with_text(mut self) -> Self {
-        self.text = true;
-        self
-    }
-
-    /// Words of the task in the texts of skills without triggers. The coding pipeline is chosen only by its rule.
-    fn texts(&self, task: &str) -> TextMatches {
-        if !self.text {
-            return TextMatches::default();
-        }
-        let skills = self.inventory.skills.iter().enumerate();
-        let texts = skills.map(|(position, skill)| {
-            let card = self.inventory.entry(skill).card.as_ref()?;
-            let name = card.name.as_str();
-            let is_compared = !self.compiled.has_triggers(position)
-                && skill.status != Status::Shadowed
-                && !CODING_PIPELINE.contains(&name);
-            is_compared.then_some((name, &*card.description))
+    pub fn with_found(mut self, found: impl IntoIterator<Item = FoundSkill>) -> Self {
+        let inventory = &self.inventory;
+        let found = found.into_iter().filter(|found| {
+            let skill = inventory.skills.get(found.position);
+            skill.is_some_and(|skill| !CODING_PIPELINE.contains(&&*inventory.entry(skill).name()))
         });
-        TextMatches::new(task, texts)
+        self.texts = found
+            .map(|found| (found.position, found.signal()))
+            .collect();
+        self
     }
 
     /// Whether any skill asks about the files or languages of the project.
@@ -346,7 +354,6 @@ impl Candidates {
             ..*situation
         };
         let view = self.compiled.look(&situation);
-        let texts = self.texts(situation.task);
         let consider = |(position, skill): (usize, &'a InventorySkill)| {
             let mut considered = match with_misses {
                 true => view.consider(position),
@@ -355,9 +362,9 @@ impl Candidates {
                     ..Considered::default()
                 },
             };
-            if considered.matches.is_empty() {
-                considered.matches.extend(texts.of(position).cloned());
-            }
+            considered
+                .matches
+                .extend(self.texts.get(&position).cloned());
             let name = self.inventory.entry(skill).name();
             let subject = self.subject(position, &name);
             considered.matches.extend(rules.matches(&subject));

@@ -72,7 +72,7 @@ fn touches(outside: Option<char>, inside: Option<char>) -> bool {
 }
 
 /// Characters of scripts without spaces between words, or, as Korean, with endings attached to words.
-fn runs_on(c: char) -> bool {
+pub(crate) fn runs_on(c: char) -> bool {
     matches!(c,
         '\u{0e00}'..='\u{0eff}' // Thai, Lao
         | '\u{0f00}'..='\u{0fff}' // Tibetan

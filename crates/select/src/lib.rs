@@ -25,14 +25,13 @@ mod glob;
 pub mod languages;
 mod mention;
 pub mod rules;
+pub mod search;
 mod skill_triggers;
-mod text;
 mod triggers;
 
 pub use compiled::{CompiledTriggers, SituationView};
 pub use fold::fold;
 pub use mention::{Mention, mentions};
-pub use text::TextMatches;
 pub use triggers::{
     Considered, Signal, Situation, TriggerCandidate, TriggerMatch, TriggerProblem, UnmetTrigger,
     UsageMode, consider, matches, score,

@@ -100,7 +100,7 @@ pub enum Signal {
     Rule,
     /// The domain of the task matches.
     Domain,
-    /// The task shares words with the name or the description of a skill without triggers.
+    /// The task shares words with the name, the description or the body.
     Text,
 }
 

@@ -20,8 +20,8 @@ use crate::{
 
 /// Pick the skills that fit a task, with the reasons
 ///
-/// A skill fits when the task names it (`/name`, `$name`), when one of its keywords is in the task, or when the project has the
-/// files or languages of its triggers. A coding task also gets `specification-engine` and `opencode-implementer`, both or an
+/// A skill fits when the task names it (`/name`, `$name`), when one of its keywords is in the task, when the project has the
+/// files or languages of its triggers, or when its name, description and body have the words of the task. A coding task also gets `specification-engine` and `opencode-implementer`, both or an
 /// error; the words of a task decide whether it is coding. Only skills that can be used are picked; `metier why` explains
 /// the others.
 #[derive(clap::Args)]
@@ -137,7 +137,11 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
     let skills = session.skills()?;
     let inventory = skills.inventory();
     note_unknown(inventory, &session.output);
-    let matches = session.select(&skills, args.ruled.task(&args.task, &args.around));
+    let task = Task {
+        top: args.top.map(NonZeroUsize::get),
+        ..args.ruled.task(&args.task, &args.around)
+    };
+    let matches = session.select(&skills, task);
     let mut selection = matches.selection();
     let found = selection.picks.len();
     let required = selection.picks.iter().filter(|pick| pick.required).count();

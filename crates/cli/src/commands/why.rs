@@ -1,7 +1,7 @@
 //! `metier why`
 
 use metier::{
-    selection::{Account, Coding},
+    selection::{Account, Coding, TaskMatches},
     skill::Inventory,
 };
 use metier_wire::{AccountRow, CodingRow, LackRow, ProjectRow, WhyDocument};
@@ -31,6 +31,9 @@ pub(crate) struct WhyArgs {
     ruled: Ruled,
 }
 
+/// How many words of a skill are shown.
+const MAX_SHARES: usize = 12;
+
 pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
     let skills = session.skills()?;
     let inventory = skills.inventory();
@@ -56,7 +59,9 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
     let output = &session.output;
     if args.name.is_some() {
         for account in &accounts {
-            output.report(&alone(inventory, account, output))?;
+            let mut page = alone(inventory, account, output);
+            words(&matches, account, output, &mut page);
+            output.report(&page)?;
         }
         return Ok(Exit::Ok);
     }
@@ -136,7 +141,7 @@ fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> Strin
     if !account.has_triggers() && entry.card.is_some() {
         line(
             "-",
-            "it has no triggers: its name and description are compared with the task",
+            "it has no triggers: its name, description and body are searched for the words of the task",
             output,
             &mut page,
         );
@@ -146,6 +151,26 @@ fn alone(inventory: &Inventory, account: &Account<'_>, output: &Output) -> Strin
         }
     }
     page
+}
+
+/// The place of a skill in the search, and its points for each word.
+fn words(matches: &TaskMatches, account: &Account<'_>, output: &Output, page: &mut String) {
+    let Some((rank, shares)) = matches.search_shares(account) else {
+        return;
+    };
+    line(
+        "rank",
+        &format!("{rank} by the words of the task"),
+        output,
+        page,
+    );
+    for share in shares.iter().take(MAX_SHARES) {
+        let text = format!("`{}` {}", share.words, share.place.as_str());
+        line(&format!("+{:.2}", share.points), &text, output, page);
+    }
+    if let Some(more) = shares.len().checked_sub(MAX_SHARES + 1) {
+        line("+", &format!("{} more words", more + 1), output, page);
+    }
 }
 
 fn hinted(hint: &str, output: &Output, page: &mut String) {

@@ -1,0 +1,268 @@
+//! The files of the search index, beside the warm index.
+//!
+//! Two files for a set of roots: `base`, and `delta` with what was added since. Each is written as a whole to a temporary file and
+//! renamed, and its skills are found by the digest of their bytes, so any two files that survive a crash give correct
+//! results. The content is divided into pages with a checksum each: opening reads a few pages, a search those that it needs, and a
+//! page that is not what was written makes the whole index invalid. Losing the files costs only time.
+
+use std::{
+    borrow::Cow,
+    fs::{self, File},
+    io::{self, Write as _},
+    ops::Range,
+    os::unix::fs::FileExt as _,
+    path::{Path, PathBuf},
+    sync::OnceLock,
+};
+
+use metier_model::Strictness;
+use metier_select::search::{Segment, SegmentBytes, SkillKey, merged};
+
+use crate::{
+    index::{IndexHome, create_private},
+    root::Root,
+};
+
+const MAGIC: &[u8; 8] = b"METIERS\x01";
+/// Magic, stamp of the program, length of the content, checksum of what follows.
+const HEAD: u64 = 8 + 8 + 8 + 4;
+const PAGE: u64 = 32 << 10;
+/// The maximum size of a file, in bytes.
+const MAX_BYTES: u64 = 1 << 30;
+/// `delta` is merged into `base` when it has more skills than this, and more than an eighth of the skills of `base`.
+const MAX_DELTA: usize = 512;
+
+/// The bytes of a segment: in a file, or in memory.
+pub enum IndexBytes {
+    /// Bytes that were made just now.
+    Memory(Vec<u8>),
+    /// A file of the cache.
+    File(PagedFile),
+}
+
+impl SegmentBytes for IndexBytes {
+    fn length(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File(file) => file.length,
+        }
+    }
+
+    fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::Memory(bytes) => bytes.read(range),
+            Self::File(file) => file.read(range),
+        }
+    }
+}
+
+/// A file whose pages are read and verified when they are needed.
+pub struct PagedFile {
+    file: File,
+    length: u64,
+    first: u64,
+    checksums: Vec<u32>,
+    pages: Vec<OnceLock<Option<Box<[u8]>>>>,
+}
+
+impl PagedFile {
+    fn open(path: &Path, stamp: u64) -> Option<Self> {
+        let file = File::open(path).ok()?;
+        let about = file.metadata().ok()?;
+        let mut head = [0; 28];
+        file.read_exact_at(&mut head, 0).ok()?;
+        let number = |at: usize| -> Option<u64> {
+            Some(u64::from_le_bytes(head.get(at..at + 8)?.try_into().ok()?))
+        };
+        let length = number(16)?;
+        let pages = length.div_ceil(PAGE);
+        let first = HEAD.checked_add(pages.checked_mul(4)?)?;
+        let is_ours = head.starts_with(MAGIC)
+            && number(8)? == stamp
+            && length <= MAX_BYTES
+            && about.is_file()
+            && about.len() == first.checked_add(length)?;
+        if !is_ours {
+            return None;
+        }
+        let mut table = vec![0; usize::try_from(pages * 4).ok()?];
+        file.read_exact_at(&mut table, HEAD).ok()?;
+        if crc32fast::hash(&table).to_le_bytes() != *head.get(24..28)? {
+            return None;
+        }
+        let (checksums, _) = table.as_chunks::<4>();
+        Some(Self {
+            file,
+            length,
+            first,
+            checksums: checksums
+                .iter()
+                .map(|sum| u32::from_le_bytes(*sum))
+                .collect(),
+            pages: (0..pages).map(|_| OnceLock::new()).collect(),
+        })
+    }
+
+    fn page(&self, number: u64) -> Option<&[u8]> {
+        let position = usize::try_from(number).ok()?;
+        let page = self.pages.get(position)?;
+        let read = || {
+            let start = number * PAGE;
+            let size = usize::try_from(PAGE.min(self.length - start)).ok()?;
+            let mut bytes = vec![0; size];
+            self.file
+                .read_exact_at(&mut bytes, self.first + start)
+                .ok()?;
+            let is_intact = self.checksums.get(position) == Some(&crc32fast::hash(&bytes));
+            is_intact.then(|| bytes.into_boxed_slice())
+        };
+        page.get_or_init(read).as_deref()
+    }
+
+    fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        if range.start > range.end || range.end > self.length {
+            return None;
+        }
+        if range.is_empty() {
+            return Some(Cow::Borrowed(&[]));
+        }
+        let (first, last) = (range.start / PAGE, (range.end - 1) / PAGE);
+        let within = |number: u64| -> Option<&[u8]> {
+            let page = self.page(number)?;
+            let start = range.start.saturating_sub(number * PAGE);
+            let end = (range.end - number * PAGE).min(page.len() as u64);
+            page.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)
+        };
+        if first == last {
+            return within(first).map(Cow::Borrowed);
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(range.end - range.start).ok()?);
+        for number in first..=last {
+            bytes.extend_from_slice(within(number)?);
+        }
+        Some(Cow::Owned(bytes))
+    }
+}
+
+/// The search index of a set of roots.
+pub struct TextIndex {
+    base: PathBuf,
+    delta: PathBuf,
+    folder: PathBuf,
+    stamp: u64,
+}
+
+impl TextIndex {
+    /// The index of these roots.
+    #[must_use]
+    pub fn new(home: &IndexHome, roots: &[Root], mode: Strictness) -> Self {
+        let mut hash = crc32fast::Hasher::new();
+        for root in roots {
+            hash.update(root.path.as_os_str().as_encoded_bytes());
+            hash.update(&[0]);
+        }
+        hash.update(&[u8::from(mode == Strictness::Strict)]);
+        let name = format!("search-{:08x}", hash.finalize());
+        Self {
+            base: home.folder.join(format!("{name}.base")),
+            delta: home.folder.join(format!("{name}.delta")),
+            folder: home.folder.clone(),
+            stamp: home.stamp,
+        }
+    }
+
+    /// The segments that are there and valid; `base` comes first.
+    #[must_use]
+    pub fn open(&self) -> Vec<Segment<IndexBytes>> {
+        let files = [&self.base, &self.delta];
+        let opened = files.map(|path| PagedFile::open(path, self.stamp));
+        let segments = opened.into_iter().flatten();
+        segments
+            .filter_map(|file| Segment::open(IndexBytes::File(file)))
+            .collect()
+    }
+
+    /// Adds segments, and forgets skills that don't live any more when files are merged.
+    ///
+    /// # Errors
+    /// If the files can't be written. Losing them costs only time.
+    pub fn add(
+        &self,
+        new: &[Segment<IndexBytes>],
+        lives: impl Fn(&SkillKey) -> bool,
+    ) -> io::Result<()> {
+        create_private(&self.folder)?;
+        let open =
+            |path: &Path| Segment::open(IndexBytes::File(PagedFile::open(path, self.stamp)?));
+        let (base, delta) = (open(&self.base), open(&self.delta));
+        let living = |segment: &Segment<IndexBytes>| -> Vec<bool> {
+            segment.keys().iter().map(&lives).collect()
+        };
+        let count = |segments: &[&Segment<IndexBytes>]| -> usize {
+            let flags = segments.iter().flat_map(|segment| living(segment));
+            flags.filter(|lives| *lives).count()
+        };
+        let small: Vec<&Segment<IndexBytes>> = delta.iter().chain(new).collect();
+        let all: Vec<&Segment<IndexBytes>> = base.iter().chain(delta.iter()).chain(new).collect();
+        let kept = base.as_ref().map_or(0, |base| count(&[base]));
+        let is_small = kept > 0 && count(&small) <= MAX_DELTA.max(kept / 8);
+        let (parts, file) = match is_small {
+            true => (&small, &self.delta),
+            false => (&all, &self.base),
+        };
+        let flags: Vec<Vec<bool>> = parts.iter().map(|segment| living(segment)).collect();
+        let pairs = parts.iter().copied().zip(flags.iter().map(Vec::as_slice));
+        let pairs: Vec<(&Segment<IndexBytes>, &[bool])> = pairs.collect();
+        let Some(bytes) = merged(&pairs) else {
+            // A damaged file can't be merged: everything is made again by the next search.
+            return self.clear();
+        };
+        self.write(file, &bytes)?;
+        if !is_small && self.delta.exists() {
+            fs::remove_file(&self.delta)?;
+        }
+        Ok(())
+    }
+
+    /// Removes the files.
+    ///
+    /// # Errors
+    /// If they are there and can't be removed.
+    pub fn clear(&self) -> io::Result<()> {
+        for file in [&self.base, &self.delta] {
+            match fs::remove_file(file) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
+        let size = usize::try_from(PAGE).unwrap_or(usize::MAX);
+        let sums = content.chunks(size).map(crc32fast::hash);
+        let table: Vec<u8> = sums.flat_map(u32::to_le_bytes).collect();
+        let mut temporary = path.as_os_str().to_owned();
+        temporary.push(format!(".{}.tmp", std::process::id()));
+        let write = || {
+            let mut file = File::create(&temporary)?;
+            file.write_all(MAGIC)?;
+            file.write_all(&self.stamp.to_le_bytes())?;
+            file.write_all(&(content.len() as u64).to_le_bytes())?;
+            file.write_all(&crc32fast::hash(&table).to_le_bytes())?;
+            file.write_all(&table)?;
+            file.write_all(content)?;
+            fs::rename(&temporary, path)
+        };
+        let written = write();
+        if written.is_err() {
+            // The temporary file might not exist; there is nothing more to do about it.
+            fs::remove_file(&temporary).ok();
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+#[path = "text_index_tests.rs"]
+mod tests;

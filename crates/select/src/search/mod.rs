@@ -1,0 +1,22 @@
+//! Finds skills by the words of a task, in names, descriptions and bodies.
+//!
+//! **Problem.** Nearly no skill declares triggers, and sixty thousand descriptions don't fit into a prompt.
+//!
+//! **Goals.** The right skill is among the first ten, the reasons are words of the task, and nothing but the bytes of the
+//! skills and the task decides: no clock, no machine, no order of changes.
+//!
+//! **Worked example.** The task "merge these PDFs". `merg` and `pdf` are compared with every skill: `pdf-tools` has both in its
+//! description and often in its body, and the two words stand together there. [`SearchHit::shares`] lists that.
+//!
+//! **In → out.** [`SearchableSkill`]s → [`SegmentBuilder`] → bytes → [`Segment`] → [`SkillIndex`] + task → [`SearchHits`].
+
+mod bits;
+mod query;
+mod segment;
+mod tokens;
+mod tuning;
+mod typos;
+
+pub use query::{DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex};
+pub use segment::{SearchableSkill, Segment, SegmentBuilder, SegmentBytes, SkillKey, merged};
+pub use tuning::SearchTuning;

@@ -1,0 +1,52 @@
+//! Words that differ by one edit.
+
+/// Whether a word becomes another one by one insertion, one deletion, one other letter or two swapped neighbours. The first letters
+/// must be the same: typing rarely starts wrong, and this keeps short words apart.
+pub(crate) fn is_one_edit(a: &str, b: &str) -> bool {
+    if a.len().abs_diff(b.len()) > 4 {
+        return false;
+    }
+    let a: Vec<char> = a.chars().collect();
+    let b: Vec<char> = b.chars().collect();
+    if a.first() != b.first() || a.len().abs_diff(b.len()) > 1 {
+        return false;
+    }
+    let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
+    let (rest_a, rest_b) = (
+        a.get(same..).unwrap_or_default(),
+        b.get(same..).unwrap_or_default(),
+    );
+    match (rest_a, rest_b) {
+        ([], []) => false,
+        ([_, a @ ..], b) if a == b => true,
+        (a, [_, b @ ..]) if a == b => true,
+        ([_, a @ ..], [_, b @ ..]) if a == b => true,
+        ([a, c, rest_a @ ..], [b, d, rest_b @ ..]) => a == d && b == c && rest_a == rest_b,
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_edit_is_forgiven() {
+        for (a, b, expected) in [
+            ("kubernets", "kubernetes", true),
+            ("kuberntees", "kubernetes", true),
+            ("terrafrom", "terraform", true),
+            ("terraforms", "terraform", true),
+            ("terraform", "terraform", false),
+            ("terrform", "terraform", true),
+            ("postgras", "postgres", true),
+            ("postgres", "mostgres", false),
+            ("plain", "plan", true),
+            ("graphql", "grafana", false),
+            ("部署管理器", "部署管理员", true),
+        ] {
+            assert_eq!(is_one_edit(a, b), expected, "{a} {b}");
+            assert_eq!(is_one_edit(b, a), expected, "{b} {a}");
+        }
+    }
+}
