@@ -21,7 +21,7 @@ def check(name, ok, saw=""):
 
 def count(skill, **arguments):
     """The call of the tool that `metier new --type tool` writes."""
-    return "call_skill_tool", {"name": skill, "tool": "count", "arguments": arguments or {"path": "notes.txt"}}
+    return "call_skill_tool", {"skill": skill, "tool": "count", "input": arguments or {"path": "notes.txt"}}
 
 
 def metier(*arguments):

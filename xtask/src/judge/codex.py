@@ -88,7 +88,7 @@ def consent():
         ("list_skills", {}),
         ("search_skills", {"query": "text"}),
         ("read_skill_resource", {"name": "ddd-expert", "path": "SKILL.md"}),
-        ("list_skill_tools", {"name": "counter"}),
+        ("list_skill_tools", {"skill": "counter"}),
         ("scan_skill", {"name": "counter"}),
         count("counter"),
     ]

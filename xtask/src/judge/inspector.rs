@@ -122,7 +122,7 @@ const CALLS: &[InspectorCall] = &[
     ),
     tool(
         "the tools of a skill",
-        &["list_skill_tools", r#"{"name": "counter"}"#],
+        &["list_skill_tools", r#"{"skill": "counter"}"#],
         0,
         &["count", "The file, from the project's folder"],
     ),
@@ -130,7 +130,7 @@ const CALLS: &[InspectorCall] = &[
         "call a tool of a skill",
         &[
             "call_skill_tool",
-            r#"{"name": "counter", "tool": "count", "arguments": {"path": "notes.txt"}}"#,
+            r#"{"skill": "counter", "tool": "count", "input": {"path": "notes.txt"}}"#,
         ],
         0,
         &["\"words\":3"],
@@ -139,7 +139,7 @@ const CALLS: &[InspectorCall] = &[
         "arguments that do not fit the tool's schema",
         &[
             "call_skill_tool",
-            r#"{"name": "counter", "tool": "count", "arguments": {"file": "notes.txt"}}"#,
+            r#"{"skill": "counter", "tool": "count", "input": {"file": "notes.txt"}}"#,
         ],
         TOOL_ERROR,
         &["path"],
@@ -148,7 +148,7 @@ const CALLS: &[InspectorCall] = &[
         "what is not approved is refused with what to type",
         &[
             "call_skill_tool",
-            r#"{"name": "tally", "tool": "count", "arguments": {"path": "notes.txt"}}"#,
+            r#"{"skill": "tally", "tool": "count", "input": {"path": "notes.txt"}}"#,
         ],
         TOOL_ERROR,
         &["not-approved", "metier permissions tally --approve"],

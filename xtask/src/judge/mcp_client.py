@@ -211,7 +211,7 @@ async def pages(talk):
 
 
 async def skill_tools(talk):
-    seen = await talk.call("list_skill_tools", {"name": "counter"})
+    seen = await talk.call("list_skill_tools", {"skill": "counter"})
     check("the tools of a skill", "The file, from the project's folder" in json.dumps(seen.document), seen)
     seen = await talk.call(*count("counter"))
     check("call a tool of a skill", not seen.is_error and '"words":3' in str(seen).replace(" ", ""), seen)

@@ -25,7 +25,7 @@ pub(crate) struct ExpectedFailure {
 pub(crate) struct Judgement {
     judge: &'static str,
     rows: Vec<JudgedRow>,
-    /// What nobody expected: any of them fails the command.
+    /// What was not expected: any of them fails the command.
     pub(crate) surprises: Vec<String>,
 }
 
