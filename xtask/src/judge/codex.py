@@ -11,8 +11,8 @@ import subprocess
 import sys
 import threading
 
-from agents import DONE, Model, judge, steps
-from checks import ACTING, METIER, READ_ONLY, check, count, metier
+from agents import Model, judge, steps
+from checks import ACTING, METIER, READ_ONLY, TOOLS, check, count
 
 CODEX = os.environ["CODEX"]
 HOME = pathlib.Path(os.environ["HOME"]) / ".codex"
@@ -78,7 +78,9 @@ def conversation():
         said = execute()
     first, last = model.bodies[0], model.bodies[-1]
     spaces = [tool for tool in first["tools"] if tool["type"] == "namespace" and tool["name"] + "__" == PREFIX]
-    names = {tool["name"] for space in spaces for tool in space["tools"]}
+    # Codex writes `-` as `_`.
+    plain = {tool.replace("-", "_"): tool for tool in TOOLS}
+    names = {plain.get(tool["name"]) for space in spaces for tool in space["tools"]} - {None}
     judge(model, names, json.dumps(spaces), outputs(last), said)
 
 
@@ -166,7 +168,7 @@ def approval(action):
             server.end()
     asked = json.dumps(server.questions)
     result = "".join(outputs(model.bodies[-1]))
-    is_card = "tally" in asked and "file:read" in asked
+    is_card = "tally" in asked and "read files" in asked
     return is_card, result.replace("\\", "").replace(" ", ""), f"{asked} → {result}"
 
 
