@@ -378,7 +378,7 @@ async def main(connect, era):
         # A step that can't go on leaves its checks out, which is reported; the others go on.
         try:
             async with connect(era) as client:
-                await asyncio.wait_for(step(Talk(client)), 100)
+                await asyncio.wait_for(step(Talk(client)), 250)
         except Exception as error:
             print(f"{step}: {error!r}", file=sys.stderr)
     for step in [approvals, change]:

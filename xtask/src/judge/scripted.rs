@@ -103,7 +103,7 @@ pub(crate) fn script(
     table: &[&str],
 ) -> Result<Vec<JudgeCheck>> {
     let output = machine
-        .limited(300, &tools.python)
+        .limited(900, &tools.python)
         .arg(tools.script(name))
         .args(arguments)
         .env("METIER", &tools.metier)
