@@ -7,7 +7,7 @@ use metier_model::{
 };
 use metier_policy::{
     Act, ApprovalOffer, ApprovalQuestion, ApprovalSubject, ChangeKind, ChangePreview, Changes,
-    Danger, LineChange, PendingAct, PreviewLine, RequestReason, RequestedPermission, plain,
+    Danger, LineChange, PendingAct, PreviewLine, Reply, RequestReason, RequestedPermission, plain,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -22,16 +22,58 @@ const MAX_NAMED: usize = 10;
 const MAX_WANTS: usize = 20;
 const MAX_SHOWN: usize = 400;
 const SHOWN_END: usize = 100;
+/// How the rest is shown at a terminal.
+const AT_TERMINAL: &str = "type `l`";
 
 /// The question as `metier` prints it at a terminal; [`choices`] follow. Texts of skills and models are on separate lines, with
 /// control characters escaped.
 pub fn question(question: &ApprovalQuestion, by_subagent: bool, paint: Paint<'_>) -> String {
     match &question.subject {
         ApprovalSubject::Permissions { asked, changes } => {
-            about_permissions(question, asked, changes.as_ref())
+            about_permissions(question, asked, changes.as_ref(), AT_TERMINAL)
         }
         ApprovalSubject::Act(pending) => about_act(question, pending, by_subagent, paint),
     }
+}
+
+/// The question as a client of a protocol shows it: the same text as at a terminal, without colours and keys. [`client_answers`] follow.
+#[must_use]
+pub fn card(question: &ApprovalQuestion) -> String {
+    let plain: Paint<'_> = &|text, _| text.to_owned();
+    let text = match &question.subject {
+        ApprovalSubject::Permissions { asked, changes } => {
+            let word = shell_word(&question.identity.skill).into_owned();
+            let rest = format!("run `metier permissions {word}`");
+            about_permissions(question, asked, changes.as_ref(), &rest)
+        }
+        ApprovalSubject::Act(pending) => about_act(question, pending, false, plain),
+    };
+    text.trim().to_owned()
+}
+
+/// The answers that a client can choose, with what each covers: never one that lasts longer than the client's session.
+#[must_use]
+pub fn client_answers(question: &ApprovalQuestion) -> Vec<(Reply, &'static str, String)> {
+    let is_act = matches!(question.subject, ApprovalSubject::Act(_));
+    let mut answers = vec![(Reply::Deny, "no", "deny it".to_owned())];
+    for offer in &question.offers {
+        match offer {
+            ApprovalOffer::Once if is_act => {
+                answers.push((Reply::Once, "once", "only this time".to_owned()));
+            }
+            ApprovalOffer::Once => {
+                answers.push((Reply::Once, "once", "for this call".to_owned()));
+                let whole = "for this version of the skill, until this session ends";
+                answers.push((Reply::Session, "session", whole.to_owned()));
+            }
+            ApprovalOffer::Session(want) => {
+                let covered = format!("{}, until this session ends", covered(want));
+                answers.push((Reply::Session, "session", covered));
+            }
+            ApprovalOffer::Always(_) => {}
+        }
+    }
+    answers
 }
 
 /// The answers that a question offers, each with what it covers; they follow [`question`].
@@ -143,6 +185,7 @@ fn about_permissions(
     question: &ApprovalQuestion,
     asked: &[RequestedPermission],
     changes: Option<&Changes>,
+    rest: &str,
 ) -> String {
     let identity = &question.identity;
     let mut out = format!(
@@ -154,7 +197,7 @@ fn about_permissions(
     );
     let wants = by_danger(asked);
     for asked in wants.iter().take(MAX_WANTS) {
-        out.push_str(&format!("  - {}\n", cut(want(asked))));
+        out.push_str(&format!("  - {}\n", cut(want(asked), rest)));
     }
     if let [.., last, next] = &wants[..wants.len().min(MAX_WANTS + 1)]
         && wants.len() > MAX_WANTS
@@ -166,7 +209,7 @@ fn about_permissions(
             "less dangerous than these"
         };
         out.push_str(&format!(
-            "  and {} more, {compared}: type `l` to list all {}\n",
+            "  and {} more, {compared}: {rest} to list all {}\n",
             wants.len() - MAX_WANTS,
             wants.len()
         ));
@@ -176,7 +219,7 @@ fn about_permissions(
             "\nIt is not what you approved on {}:\n",
             one_line(&changes.since)
         ));
-        out.push_str(&difference(changes));
+        out.push_str(&differences(changes, rest));
     }
     out
 }
@@ -208,7 +251,7 @@ pub fn all_wants(asked: &[RequestedPermission]) -> String {
 
 /// The beginning and the end of a long text, with how much is missing and a hash of the whole, so that two that differ in the
 /// middle differ here too.
-fn cut(text: String) -> String {
+fn cut(text: String, rest: &str) -> String {
     let letters = text.chars().count();
     if letters <= MAX_SHOWN {
         return text;
@@ -222,13 +265,17 @@ fn cut(text: String) -> String {
         .map(|byte| format!("{byte:02x}"))
         .collect();
     format!(
-        "{start} […{} more characters, type `l` to see them; sha256 {hash}…] {end}",
+        "{start} […{} more characters, {rest} to see them; sha256 {hash}…] {end}",
         letters - MAX_SHOWN
     )
 }
 
 /// The differences between the approved bytes and the current ones, one per line; part of [`question`].
 pub fn difference(changes: &Changes) -> String {
+    differences(changes, AT_TERMINAL)
+}
+
+fn differences(changes: &Changes, rest: &str) -> String {
     let kinds = [
         ("new permission", &changes.new_permissions),
         ("permission no longer requested", &changes.gone_permissions),
@@ -239,7 +286,10 @@ pub fn difference(changes: &Changes) -> String {
     let mut out = String::new();
     for (kind, things) in kinds {
         for thing in things.iter().take(MAX_NAMED) {
-            out.push_str(&format!("  {kind}: {}\n", cut(with_blanks_shown(thing))));
+            out.push_str(&format!(
+                "  {kind}: {}\n",
+                cut(with_blanks_shown(thing), rest)
+            ));
         }
         if things.len() > MAX_NAMED {
             out.push_str(&format!(

@@ -26,7 +26,11 @@ use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Changes, Reply}
 pub struct ApprovalQueue {
     shared: Arc<QueueShared>,
     patience: Duration,
+    listener: Option<Arc<ApprovalListener>>,
 }
+
+/// Hears of questions: of each one when it is asked, and again with the answer.
+type ApprovalListener = dyn Fn(&PendingApproval, Option<Reply>) + Send + Sync;
 
 #[derive(Default)]
 struct QueueShared {
@@ -37,6 +41,7 @@ struct QueueShared {
 #[derive(Default)]
 struct QueueState {
     last_id: u64,
+    is_closed: bool,
     open: Vec<PendingApproval>,
     answered: Vec<(u64, Reply)>,
 }
@@ -87,6 +92,35 @@ impl ApprovalQueue {
         Self {
             shared: Arc::default(),
             patience,
+            listener: None,
+        }
+    }
+
+    /// The same queue with a listener, which hears of each question when it is asked, and again with the answer. It is called on the threads that
+    /// ask and answer, and must not wait.
+    #[must_use]
+    pub fn with_listener(
+        self,
+        listener: impl Fn(&PendingApproval, Option<Reply>) + Send + Sync + 'static,
+    ) -> Self {
+        Self {
+            listener: Some(Arc::new(listener)),
+            ..self
+        }
+    }
+
+    /// Answers all open questions with a no, and those that follow.
+    pub fn close(&self) {
+        self.state().is_closed = true;
+        for pending in self.pending() {
+            // It may have been answered meanwhile.
+            let _was_open = self.answer(pending.id, Reply::Deny);
+        }
+    }
+
+    fn tell(&self, pending: &PendingApproval, reply: Option<Reply>) {
+        if let Some(listener) = &self.listener {
+            listener(pending, reply);
         }
     }
 
@@ -115,9 +149,11 @@ impl ApprovalQueue {
         let Some(position) = state.open.iter().position(|one| one.id == id) else {
             return false;
         };
-        state.open.remove(position);
+        let pending = state.open.remove(position);
         state.answered.push((id, reply));
         self.shared.changed.notify_all();
+        drop(state);
+        self.tell(&pending, Some(reply));
         true
     }
 
@@ -130,13 +166,20 @@ impl ApprovalQueue {
 impl Approver for ApprovalQueue {
     fn ask(&self, question: &ApprovalQuestion) -> Reply {
         let mut state = self.state();
+        if state.is_closed {
+            return Reply::Deny;
+        }
         state.last_id += 1;
         let id = state.last_id;
-        state.open.push(PendingApproval {
+        let pending = PendingApproval {
             id,
             question: question.clone(),
-        });
+        };
+        state.open.push(pending.clone());
         self.shared.changed.notify_all();
+        drop(state);
+        self.tell(&pending, None);
+        state = self.state();
         let end = Instant::now() + self.patience;
         loop {
             if let Some(position) = state.answered.iter().position(|(one, _)| *one == id) {
@@ -145,6 +188,8 @@ impl Approver for ApprovalQueue {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 state.open.retain(|one| one.id != id);
+                drop(state);
+                self.tell(&pending, Some(Reply::Unavailable));
                 return Reply::Unavailable;
             }
             let waited = self.shared.changed.wait_timeout(state, left);

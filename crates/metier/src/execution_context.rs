@@ -115,6 +115,8 @@ impl ExecutionContext {
                 .chain(workspace.machine.history())
                 .chain(workspace.machine.signing_key())
                 .chain(workspace.machine.signers())
+                .chain(workspace.machine.daemon_token())
+                .chain(workspace.machine.daemon_lock())
                 .chain(config)
                 .chain(["catalog", "wasm", "quarantine"].map(|name| cache.join(name)))
                 .chain(named.secret)

@@ -27,7 +27,7 @@
 //!
 //! | to | call | and see |
 //! |---|---|---|
-//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`] | [`skill`], [`inspection`] |
+//! | find skills | [`Workspace::skills`], [`Workspace::find`], [`Workspace::inspect`], [`Workspace::watch`], [`Workspace::live`] | [`skill`], [`inspection`] |
 //! | check them | [`Workspace::validate`], [`Workspace::scan`], [`Workspace::accept`], [`Workspace::check`] | [`validating`], [`scans`], [`checking`] |
 //! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
 //! | keep them in order | [`Workspace::prepare_update`], [`Workspace::sync`], [`Workspace::switch_skills`], [`Workspace::use_profile`] | [`distribution`] |
@@ -75,8 +75,10 @@ mod execution_context;
 mod explain;
 #[cfg(feature = "run")]
 pub mod inspection;
+mod last_good;
 #[cfg(feature = "run")]
 mod leftovers;
+mod live_skills;
 mod machine;
 mod notices;
 #[cfg(feature = "run")]
@@ -111,6 +113,7 @@ mod tool_list;
 pub mod trusting;
 pub mod validating;
 mod watch;
+mod watched_folders;
 #[cfg(feature = "run")]
 pub mod worker;
 mod workspace;
@@ -119,21 +122,32 @@ pub use approvals::{ApprovalQueue, PendingApproval};
 pub use error::{Error, ErrorKind};
 #[cfg(feature = "run")]
 pub use leftovers::tidy_up;
+pub use live_skills::{LiveSkills, SkillsNow, WatchState};
 pub use machine::Machine;
-pub use metier_catalog::{Resource, read_named};
+pub use metier_catalog::{Fingerprint, Resource, read_named};
+pub use metier_model::Digest;
 pub use metier_model::Source;
 /// How text of skills is framed for a model, so that it can't pretend to be the user's.
 #[doc(inline)]
 pub use metier_model::model_text;
-pub use metier_policy::{ApprovalQuestion, ApprovalSubject, Approver, Headless, Reply};
-pub use metier_runtime::Status;
+pub use metier_policy::{
+    ApprovalOffer, ApprovalQuestion, ApprovalSubject, Approver, Headless,
+    Identity as ApprovalIdentity, Reply, RequestReason, RequestedPermission,
+};
 #[cfg(feature = "run")]
 pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
+pub use metier_runtime::{Status, StatusCounts};
 pub use metier_sdk::HookPhase;
 pub use notices::{Logged, NoticeLevel, Notices};
 pub use rendering::{ShowOptions, Shown, SkillFile};
 #[cfg(feature = "run")]
 pub use running::Runnable;
+#[cfg(feature = "run")]
+pub use serving::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
+pub use serving::{
+    FoundSkill, InvocationHelp, PublishedFile, PublishedSkill, Publisher, SkillFilter,
+    split_arguments,
+};
 #[cfg(feature = "run")]
 pub use session::{Session, SessionOptions};
 pub use settings::{NamedRoot, Settings};

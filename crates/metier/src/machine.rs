@@ -125,6 +125,18 @@ impl Machine {
         Some(self.database.as_ref()?.with_file_name("signers"))
     }
 
+    /// The token of the daemon. No skill can read it.
+    #[must_use]
+    pub fn daemon_token(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("token"))
+    }
+
+    /// The file that a running daemon locks. No skill can write it.
+    #[must_use]
+    pub fn daemon_lock(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("serve.lock"))
+    }
+
     /// The folders in which agents look for skills here, whether they exist or not.
     #[must_use]
     pub fn skill_roots(&self) -> Vec<Root> {
@@ -227,4 +239,12 @@ pub fn ago(now: SystemTime, at: &str) -> String {
 #[must_use]
 pub fn timestamp(time: SystemTime) -> String {
     humantime::format_rfc3339_seconds(time).to_string()
+}
+
+/// The time that [`timestamp`] writes; a day alone is its beginning.
+#[must_use]
+pub fn parse_time(text: &str) -> Option<SystemTime> {
+    let whole = humantime::parse_rfc3339_weak(text);
+    let day = || humantime::parse_rfc3339_weak(&format!("{text} 00:00:00"));
+    whole.or_else(|_| day()).ok()
 }

@@ -109,10 +109,37 @@ impl Workspace {
         arguments: impl IntoIterator<Item = A>,
         how: ShowOptions,
     ) -> Result<Shown, Error> {
-        let inventory = self.inventory()?;
-        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        let skills = self.skills()?;
+        let inventory = skills.inventory();
+        let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
         let words: Vec<String> = arguments.into_iter().map(Into::into).collect();
-        self.show(&inventory, entry, &Arguments::from_words(&words), how)
+        self.show(inventory, entry, &Arguments::from_words(&words), how)
+    }
+
+    /// [`Workspace::render_with`] with the arguments in one text, as they are typed behind the name of a skill: quotes keep words together. A skill
+    /// that is not ready is refused.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skill = workspace.render_text("commit", "--all 'fix the parser'", metier::ShowOptions::default())?;
+    /// # let _ = skill;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Workspace::render`].
+    pub fn render_text(
+        &self,
+        name: &str,
+        arguments: &str,
+        how: ShowOptions,
+    ) -> Result<Shown, Error> {
+        let skills = self.skills()?;
+        let skill = self.find_ready(&skills, name)?;
+        let arguments = Arguments::from_text(arguments);
+        self.show(skills.inventory(), skill.entry(), &arguments, how)
     }
 
     /// A file that came with a skill, by its path below the skill's folder.
@@ -129,11 +156,12 @@ impl Workspace {
     /// # Errors
     /// When there is none, when it is not in the skill's folder, or when the skill may not be given out.
     pub fn read(&self, name: &str, path: &str) -> Result<SkillFile, Error> {
-        let inventory = self.inventory()?;
-        let entry = inventory.entry(explain::find_usable(self, &inventory, name)?);
+        let skills = self.skills()?;
+        let inventory = skills.inventory();
+        let entry = inventory.entry(explain::find_usable(self, inventory, name)?);
         Ok(SkillFile {
             skill: entry.name().into_owned(),
-            content: self.resource(&inventory, entry, path)?,
+            content: self.resource(inventory, entry, path)?,
         })
     }
 

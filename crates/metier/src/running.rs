@@ -1,6 +1,7 @@
 //! What a name means to `metier run`: a skill, or a workflow of one.
 
-use metier_model::{Card, text::shell_word};
+use metier_catalog::CatalogEntry;
+use metier_model::{Card, SkillContext, Strictness, text::shell_word};
 
 use crate::{Error, Skill, Skills, Workspace, explain};
 
@@ -14,6 +15,8 @@ pub struct Runnable<'s> {
     pub workflow: Option<String>,
     /// Whether the code of the skill runs, and no agent is needed to follow its text.
     pub is_workflow: bool,
+    /// Whether its author wants a sub-agent to follow its text (`context: fork`).
+    pub is_fork: bool,
 }
 
 impl Workspace {
@@ -39,6 +42,7 @@ impl Workspace {
                 skill,
                 workflow: workflow.map(str::to_owned),
                 is_workflow: skill.entry().card.as_ref().is_some_and(Card::runs_workflow),
+                is_fork: self.is_fork(skill.entry()),
             }
         };
         let unknown = match explain::usable(self, inventory, name) {
@@ -58,5 +62,12 @@ impl Workspace {
                 Err(Error::unmet("which-workflow", message).hint(hint))
             }
         }
+    }
+
+    fn is_fork(&self, entry: &CatalogEntry) -> bool {
+        let limit = self.config.limits.max_skill_bytes;
+        let loaded = entry.load(Strictness::Lenient, limit).ok();
+        let manifest = loaded.and_then(|(parsed, _)| parsed.manifest);
+        manifest.is_some_and(|manifest| manifest.invocation.context == SkillContext::Fork)
     }
 }

@@ -25,6 +25,9 @@ use crate::{
     workspace::Workspace,
 };
 
+/// How often a skill is read whose files change at the same time.
+const SNAPSHOT_TRIES: usize = 3;
+
 /// How skills are scanned in this run, and what is known from earlier ones.
 pub(crate) struct ScanGate {
     workspace: Workspace,
@@ -43,6 +46,9 @@ pub(crate) enum ScanRefusal {
     /// It can't be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// Its files change while they are read.
+    #[error("its files change while they are read")]
+    Unsettled,
     /// The scanner forbids it.
     #[error("{0}")]
     Blocked(String),
@@ -352,13 +358,51 @@ impl ScanGate {
         }
     }
 
-    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load.
+    /// All files of a skill, of one moment: a folder that changed while it was read is read again, and then refused.
+    fn settled_snapshot(&self, entry: &CatalogEntry) -> Result<Snapshot, ScanRefusal> {
+        for _ in 0..SNAPSHOT_TRIES {
+            let snapshot = self.scanner.snapshot(entry)?;
+            let is_settled = match (snapshot.fingerprint, entry.place.fingerprint()) {
+                (None, _) => true,
+                (Some(then), Ok(now)) => now == Some(then),
+                // So many files have no fingerprint; their digest is that of the bytes that were read.
+                (Some(_), Err(ReadError::TooManyFiles { .. })) => true,
+                (Some(_), Err(error)) => return Err(error.into()),
+            };
+            if is_settled {
+                return Ok(snapshot);
+            }
+        }
+        Err(ScanRefusal::Unsettled)
+    }
+
+    /// The bytes of a skill, if they may be given out: scanned before or now, unless the configuration disables scans on load. A program that runs
+    /// for long keeps them, and uses what it kept for a skill that can't be read any more.
     pub(crate) fn admit(
         &self,
         catalog: &Catalog,
         entry: &CatalogEntry,
     ) -> Result<AdmittedSnapshot, ScanRefusal> {
-        let snapshot = self.scanner.snapshot(entry)?;
+        if let Some(held) = self.workspace.substituted(entry) {
+            return self.admit_bytes(catalog, entry, Snapshot::clone(held));
+        }
+        let snapshot = self.settled_snapshot(entry)?;
+        let last_good = self.workspace.live.as_ref().map(|live| &live.last_good);
+        let last_good = last_good.filter(|kept| !kept.has(&entry.place.path(), snapshot.digest));
+        let copy = last_good.map(|last_good| (last_good, snapshot.clone()));
+        let admitted = self.admit_bytes(catalog, entry, snapshot)?;
+        if let Some((last_good, copy)) = copy {
+            last_good.keep(entry, copy);
+        }
+        Ok(admitted)
+    }
+
+    fn admit_bytes(
+        &self,
+        catalog: &Catalog,
+        entry: &CatalogEntry,
+        snapshot: Snapshot,
+    ) -> Result<AdmittedSnapshot, ScanRefusal> {
         let (digest, state) = (snapshot.digest, snapshot.fingerprint);
         #[cfg(feature = "hub")]
         self.check_pin(catalog, entry, digest)?;
@@ -470,6 +514,13 @@ pub(crate) fn refused(entry: &CatalogEntry, refusal: &ScanRefusal) -> Error {
                 .detail(why)
                 .hint(hint)
         }
+        ScanRefusal::Unsettled => Error::unmet(
+            "changing",
+            format!("skill `{name}` can't be used: {refusal}"),
+        )
+        .skill(&*name)
+        .path(entry.manifest_path())
+        .hint("retry when its files are complete"),
         ScanRefusal::Read(error) => Error::unmet(
             "unreadable",
             format!("skill `{name}` can't be read: {error}"),

@@ -1,119 +1,214 @@
 //! Skills for a model behind a protocol: it gets what the command line prints, except what authors reserve for people.
+//!
+//! A door that stays open lists the skills once and answers many requests, so everything here takes the [`Skills`] of one moment and lists nothing
+//! again. [`choosing`] is what a model learns before it knows a name, [`publishing`] the files of a skill for a host that verifies them.
 
-use metier_model::{Source, text::shell_word};
-use metier_runtime::{Inventory, Status, StatusCounts, prompt, render::Arguments};
+mod choosing;
+#[cfg(feature = "run")]
+mod executing;
+mod publishing;
 
-use crate::{
-    Error, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace, explain, text::count,
-};
+use std::sync::{Arc, atomic::AtomicBool};
 
-/// The size of the catalog by default, in tokens and in skills.
-const BUDGET: usize = 2_000;
-const MAX_SKILLS: usize = 100;
+use metier_model::{Strictness, text::shell_word};
+use metier_policy::Approver;
+use metier_runtime::render::Arguments;
 
-/// With more folders than this there is no catalog.
-const TOO_MANY: usize = 1_000;
-const CROWDED: &str = "There are more skills than can be named here: call list_skills.\n";
+use crate::{Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace};
+
+pub use choosing::{FoundSkill, SkillFilter};
+#[cfg(feature = "run")]
+pub use executing::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
+pub use publishing::{PublishedFile, PublishedSkill, Publisher};
+
+/// How a user invokes a skill: the fields of its manifest that a list of commands shows.
+///
+/// An example is at [`Workspace::invocable_skills`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct InvocationHelp {
+    /// The names of its arguments, in their order.
+    pub arguments: Vec<String>,
+    /// What the author says about them, such as `[issue] [high|low]`.
+    pub hint: Option<String>,
+}
 
 impl Workspace {
-    /// The skills that a model can choose from, as text for its instructions, within a budget that leaves room for the conversation. Nothing is
-    /// scanned for it; `None` if there are no skills.
+    /// [`Workspace::render`] for a model that asks by itself, with the arguments in one text. Skills that are not ready or reserved for people are
+    /// refused.
     ///
     /// ```no_run
     /// # fn main() -> Result<(), metier::Error> {
     /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
-    /// print!("{}", workspace.catalog_for_model()?.unwrap_or_default());
+    /// let skills = workspace.skills()?;
+    /// let skill = workspace.render_for_model(&skills, "review-pr", "123 high")?;
+    /// println!("{}", skill.content);
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// When the skills can't be listed.
-    pub fn catalog_for_model(&self) -> Result<Option<String>, Error> {
-        // A catalog of so many would name next to none of them, and the client waits for it.
-        if self.is_crowded(TOO_MANY)? {
-            return Ok(Some(CROWDED.to_owned()));
-        }
-        let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
-        let wanted = &self.config.prompt;
-        let options = prompt::ListingOptions {
-            max_skills: configured(wanted.max_skills).unwrap_or(MAX_SKILLS),
-            budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
-            bare: true,
-            unscanned_locations: false,
-            ..prompt::ListingOptions::default()
-        };
-        let inventory = self.inventory()?;
-        let listing = prompt::listing(&inventory, &options);
-        let mut text = prompt::write(&listing.lines, &options);
-        if listing.omitted > 0 {
-            let more = count(listing.omitted, "more skill");
-            text.push_str(&format!("There are {more}: call list_skills.\n"));
-        }
-        Ok((!text.is_empty()).then_some(text))
-    }
-
-    /// The skills that a model can use, with `all` also the others; and how many there are of each status. Descriptions of skills that the scanner
-    /// blocks are withheld.
-    ///
-    /// An example is at [`Workspace::catalog_for_model`].
-    ///
-    /// # Errors
-    /// When the skills can't be listed.
-    pub fn skills_for_model(
+    /// As for [`Workspace::render`].
+    pub fn render_for_model(
         &self,
-        source: Option<Source>,
-        all: bool,
-    ) -> Result<(Skills, StatusCounts), Error> {
-        let mut inventory = self.inventory()?;
-        inventory.withhold_blocked_words();
-        let Inventory {
-            catalog, skills, ..
-        } = &mut inventory;
-        skills.retain(|skill| {
-            source.is_none_or(|source| catalog.entries[skill.entry].source == source)
-        });
-        let counts = inventory.counts();
-        let Inventory {
-            catalog, skills, ..
-        } = &mut inventory;
-        skills.retain(|skill| {
-            let card = catalog.entries[skill.entry].card.as_ref();
-            let is_usable = matches!(
-                skill.status,
-                Status::Ready | Status::NotReady | Status::Blocked
-            );
-            all || is_usable && card.is_some_and(|card| card.model_invocable)
-        });
-        Ok((std::sync::Arc::new(inventory).into(), counts))
+        skills: &Skills,
+        name: &str,
+        arguments: &str,
+    ) -> Result<Shown, Error> {
+        let skill = self.find_for_model(skills, name)?;
+        self.shown(skills, skill, &Arguments::from_text(arguments))
     }
 
-    /// [`Workspace::render`] for a model that asks by itself, with the arguments in one text. Skills that are not ready or reserved for people are
-    /// refused.
+    /// The same for a user who invokes a skill by name, in a client: with an argument each. Skills that are not ready, and those that only a model
+    /// invokes, are refused.
+    ///
+    /// An example is at [`Workspace::invocable_skills`].
     ///
     /// # Errors
     /// As for [`Workspace::render`].
-    pub fn render_for_model(&self, name: &str, arguments: &str) -> Result<Shown, Error> {
-        let skills = self.skills()?;
-        let skill = self.for_model(&skills, name)?;
-        let arguments = Arguments::from_text(arguments);
-        let how = ShowOptions::default();
-        self.show(skills.inventory(), skill.entry(), &arguments, how)
+    pub fn render_for_user(
+        &self,
+        skills: &Skills,
+        name: &str,
+        arguments: &[String],
+    ) -> Result<Shown, Error> {
+        let skill = self.find_ready(skills, name)?;
+        if !skill.is_user_invocable() {
+            let name = skill.name();
+            let message = format!("skill `{name}` is not invoked by users (`user-invocable`)");
+            return Err(Error::unmet("not-for-users", message).skill(&*name));
+        }
+        self.shown(skills, skill, &Arguments::from_words(arguments))
     }
 
     /// [`Workspace::read`] for a model that asks by itself; with the absolute path of the file. Skills that are not ready or reserved for people
     /// are refused.
     ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// let (file, path) = workspace.read_for_model(&skills, "pdf", "references/forms.md")?;
+    /// println!("{path} of {}", file.skill);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As for [`Workspace::read`].
-    pub fn read_for_model(&self, name: &str, path: &str) -> Result<(SkillFile, String), Error> {
-        let skills = self.skills()?;
-        let skill = self.for_model(&skills, name)?;
+    pub fn read_for_model(
+        &self,
+        skills: &Skills,
+        name: &str,
+        path: &str,
+    ) -> Result<(SkillFile, String), Error> {
+        let skill = self.find_for_model(skills, name)?;
         let file = SkillFile {
             skill: skill.name().into_owned(),
             content: self.resource(skills.inventory(), skill.entry(), path)?,
         };
         Ok((file, skill.path().join(path).to_string_lossy().into_owned()))
+    }
+
+    /// The skill of a name that a model may use by itself: ready, and not reserved for people.
+    ///
+    /// An example is at [`Workspace::render_for_model`].
+    ///
+    /// # Errors
+    /// When there is none, with the nearest names; when it can't be used, with the reasons.
+    pub fn find_for_model<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
+        let skill = self.find_ready(skills, name)?;
+        if skill.is_model_invocable() {
+            return Ok(skill);
+        }
+        let name = skill.name();
+        let message =
+            format!("skill `{name}` can only be invoked by the user (`disable-model-invocation`)");
+        Err(Error::unmet("not-for-models", message)
+            .skill(&*name)
+            .hint(format!(
+                "the user sees it with: metier show {}",
+                shell_word(&name)
+            )))
+    }
+
+    /// The skills that a user can invoke by name, sorted.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// for skill in workspace.invocable_skills(&skills) {
+    ///     let help = workspace.invocation_help(skill);
+    ///     println!("/{} {}", skill.name(), help.hint.unwrap_or_default());
+    /// }
+    /// let shown = workspace.render_for_user(&skills, "review-pr", &["123".into()])?;
+    /// println!("{}", shown.content);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn invocable_skills<'s>(&self, skills: &'s Skills) -> Vec<Skill<'s>> {
+        let mut found: Vec<Skill<'s>> = skills.ready().filter(Skill::is_user_invocable).collect();
+        found.sort_by_key(Skill::name);
+        found
+    }
+
+    /// The arguments that a skill takes, from its manifest; none if that can't be read.
+    ///
+    /// An example is at [`Workspace::invocable_skills`].
+    #[must_use]
+    pub fn invocation_help(&self, skill: Skill<'_>) -> InvocationHelp {
+        let limit = self.config.limits.max_skill_bytes;
+        let loaded = skill.entry().load(Strictness::Lenient, limit).ok();
+        let manifest = loaded.and_then(|(parsed, _)| parsed.manifest);
+        manifest.map_or_else(InvocationHelp::default, |manifest| InvocationHelp {
+            arguments: manifest
+                .invocation
+                .arguments
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            hint: manifest.invocation.argument_hint.map(Into::into),
+        })
+    }
+
+    /// The same workspace for one request of a client: its own source of answers, its own way to stop, and its own notices.
+    ///
+    /// ```no_run
+    /// use std::sync::Arc;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let stop = Arc::default();
+    /// let one = workspace.for_request(Arc::new(metier::Headless), Arc::clone(&stop), Arc::new(metier::Logged));
+    /// # let _ = one;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn for_request(
+        &self,
+        approver: Arc<dyn Approver>,
+        stop: Arc<AtomicBool>,
+        notices: Arc<dyn Notices>,
+    ) -> Self {
+        let settings = Settings {
+            approver,
+            stop,
+            notices: Arc::clone(&notices),
+            ..(*self.settings).clone()
+        };
+        Self {
+            settings: Arc::new(settings),
+            notices,
+            ..self.clone()
+        }
+    }
+
+    /// Where messages about this workspace go.
+    #[must_use]
+    pub fn notices(&self) -> Arc<dyn Notices> {
+        Arc::clone(&self.notices)
     }
 
     /// The same workspace now: the configuration and the time are read again.
@@ -132,24 +227,40 @@ impl Workspace {
         Self::open(self.settings.renewed())
     }
 
-    fn for_model<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
-        let skill = self.find(skills, name)?;
-        if skill.status() == Status::NotReady {
-            return Err(explain::not_ready(skill.judged(), &skill.name()));
-        }
-        let card = skill.entry().card.as_ref();
-        if card.is_some_and(|card| card.model_invocable) {
-            return Ok(skill);
-        }
-        let name = skill.name();
-        let message =
-            format!("skill `{name}` can only be invoked by the user (`disable-model-invocation`)");
-        Err(Error::unmet("not-for-models", message)
-            .skill(&*name)
-            .hint(format!(
-                "the user sees it with: metier show {}",
-                shell_word(&name)
-            )))
+    fn shown(
+        &self,
+        skills: &Skills,
+        skill: Skill<'_>,
+        arguments: &Arguments,
+    ) -> Result<Shown, Error> {
+        let how = ShowOptions::default();
+        self.show(skills.inventory(), skill.entry(), arguments, how)
+    }
+}
+
+/// The words of arguments in one text: spaces separate them, quotes keep them together.
+///
+/// ```
+/// assert_eq!(metier::split_arguments("12 'two words'"), ["12", "two words"]);
+/// ```
+#[must_use]
+pub fn split_arguments(text: &str) -> Vec<String> {
+    metier_model::template::split_arguments(text)
+}
+
+impl Skill<'_> {
+    /// Whether a model may choose it.
+    #[must_use]
+    pub fn is_model_invocable(&self) -> bool {
+        let card = self.entry().card.as_ref();
+        card.is_some_and(|card| card.model_invocable)
+    }
+
+    /// Whether a user can invoke it by name.
+    #[must_use]
+    pub fn is_user_invocable(&self) -> bool {
+        let card = self.entry().card.as_ref();
+        card.is_some_and(|card| card.user_invocable)
     }
 }
 
@@ -158,7 +269,7 @@ impl Settings {
     #[must_use]
     pub fn renewed(&self) -> Self {
         Self {
-            machine: std::sync::Arc::new(self.machine.now()),
+            machine: Arc::new(self.machine.now()),
             // That was done when the workspace was opened first; since then, runs of this program are under way.
             keep_leftovers: true,
             ..self.clone()

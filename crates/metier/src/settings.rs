@@ -9,7 +9,7 @@ use metier_model::Source;
 use metier_policy::{Approver, Headless};
 
 use crate::{
-    Error,
+    Error, Workspace,
     machine::Machine,
     notices::{Logged, Notices},
 };
@@ -66,6 +66,33 @@ pub struct NamedRoot {
     pub source: Source,
     /// The folder to search.
     pub path: PathBuf,
+}
+
+impl Workspace {
+    /// The same workspace with another approver, for one request.
+    ///
+    /// ```no_run
+    /// use metier::ApprovalQueue;
+    /// use std::{sync::Arc, time::Duration};
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let queue = ApprovalQueue::new(Duration::from_secs(60));
+    /// let asking = workspace.with_approver(Arc::new(queue));
+    /// # let _ = asking;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_approver(&self, approver: Arc<dyn Approver>) -> Self {
+        let settings = Settings {
+            approver,
+            ..Settings::clone(&self.settings)
+        };
+        let mut workspace = self.clone();
+        workspace.settings = Arc::new(settings);
+        workspace
+    }
 }
 
 impl Settings {

@@ -102,6 +102,12 @@ impl<'a> Skill<'a> {
         root.agent
     }
 
+    /// Everything that is known about all skills.
+    #[must_use]
+    pub fn all(&self) -> &'a Inventory {
+        self.inventory
+    }
+
     /// Where and how it was found.
     #[must_use]
     pub fn entry(&self) -> &'a CatalogEntry {
@@ -135,7 +141,10 @@ impl Workspace {
     /// # Errors
     /// When the trusted folders can't be read from the database.
     pub fn skills(&self) -> Result<Skills, Error> {
-        let inventory = Arc::new(self.inventory()?);
+        let inventory = match self.known_inventory() {
+            Some(known) => Arc::clone(known),
+            None => Arc::new(self.inventory()?),
+        };
         Ok(Skills { inventory })
     }
 
@@ -185,5 +194,17 @@ impl Workspace {
         let inventory = &*skills.inventory;
         let skill = explain::find_usable(self, inventory, name)?;
         Ok(Skill { inventory, skill })
+    }
+
+    /// [`Workspace::find`] for a skill that is to be used: one that is not ready is refused, with what it is missing.
+    ///
+    /// # Errors
+    /// As for [`Workspace::find`]; when the skill is not ready.
+    pub fn find_ready<'s>(&self, skills: &'s Skills, name: &str) -> Result<Skill<'s>, Error> {
+        let skill = self.find(skills, name)?;
+        match skill.status() {
+            Status::NotReady => Err(explain::not_ready(skill.judged(), &skill.name())),
+            _ => Ok(skill),
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Text for people: safe on a terminal, quoted for a shell, counted.
 
-pub use crate::machine::{ago, timestamp};
+pub use crate::machine::{ago, parse_time, timestamp};
+pub use metier_model::template::split_arguments;
 pub use metier_model::text::{duration, shell_word, visible, with_blanks_shown};
 
 /// The meaning of a colour; the words beside it always have the same meaning.

@@ -2,10 +2,10 @@
 
 #[cfg(feature = "agent")]
 mod agent;
+mod live;
 
 use std::{
     collections::BTreeSet,
-    fs,
     path::{Component, Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize},
     time::Duration,
@@ -27,6 +27,7 @@ use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
 use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, scan_gate::ScanGate};
+pub(crate) use live::{LiveInventory, LiveVersions};
 
 /// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
@@ -52,10 +53,12 @@ pub struct Workspace {
     pub(crate) problems: Arc<Vec<ConfigProblem>>,
     pub(crate) notices: Arc<dyn Notices>,
     /// Warnings that were given, by [`Workspace::warn_once`].
-    warned: Arc<Mutex<BTreeSet<String>>>,
+    pub(crate) warned: Arc<Mutex<BTreeSet<String>>>,
     /// The database of all sessions, once one was opened.
     #[cfg(feature = "run")]
-    shared_store: Arc<Mutex<Option<SharedStore>>>,
+    pub(crate) shared_store: Arc<Mutex<Option<SharedStore>>>,
+    /// What a program that runs for long keeps of the skills.
+    pub(crate) live: Option<LiveVersions>,
 }
 
 impl Workspace {
@@ -126,6 +129,7 @@ impl Workspace {
             warned: Arc::default(),
             #[cfg(feature = "run")]
             shared_store: Arc::default(),
+            live: None,
         })
     }
 
@@ -199,6 +203,9 @@ impl Workspace {
 
     /// Every skill, judged.
     pub(crate) fn inventory(&self) -> Result<Inventory, Error> {
+        if let Some(known) = self.known_inventory() {
+            return Ok(Inventory::clone(known));
+        }
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
@@ -291,18 +298,6 @@ impl Workspace {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
-    }
-
-    /// Whether the usual places hold more folders than this: a guess at the number of skills, before any of them is read.
-    pub(crate) fn is_crowded(&self, limit: usize) -> Result<bool, Error> {
-        let (roots, _) = self.roots(&AgentFiles::read(self))?;
-        let listed = roots
-            .iter()
-            .filter_map(|root| fs::read_dir(&root.path).ok())
-            .flatten()
-            .filter_map(Result::ok);
-        let folders = listed.filter(|entry| entry.file_type().is_ok_and(|kind| !kind.is_file()));
-        Ok(folders.take(limit + 1).count() > limit)
     }
 
     fn take_stock(

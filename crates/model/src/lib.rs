@@ -39,6 +39,7 @@ pub mod shell;
 pub mod template;
 pub mod text;
 pub mod tools;
+mod verbatim;
 mod words;
 mod yaml;
 
@@ -60,6 +61,7 @@ pub use read::{
 pub use rules::{PatternRule, RuleMistake, rules_in_file, rules_in_manifest};
 pub use scope::Scope;
 pub use tools::{ToolError, ToolPattern};
+pub use verbatim::frontmatter_as_json;
 pub use words::{Backend, Digest, NotADigest, Os, SkillType, Source, Types, UnknownWord, Version};
 
 /// The body of a SKILL.md: the text after its frontmatter, or everything if it has none.

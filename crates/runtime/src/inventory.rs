@@ -92,6 +92,14 @@ impl InventorySkill {
         }
     }
 
+    /// Whether the scanner is a reason why it can't be used: a model does not get its description then.
+    #[must_use]
+    pub fn is_blocked_by_scan(&self) -> bool {
+        self.reasons
+            .iter()
+            .any(|reason| reason.kind == ReasonKind::Scan)
+    }
+
     /// What to type about the first reason that has a way out.
     #[must_use]
     pub fn way_out(&self) -> Option<&str> {
@@ -100,14 +108,13 @@ impl InventorySkill {
 }
 
 /// Replaces a description that must not reach a model.
-const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
+pub const WITHHELD: &str = "(withheld: the scanner blocks this skill)";
 
 impl Inventory {
     /// Takes the descriptions of skills away that the scanner blocks, for a list that a model reads.
     pub fn withhold_blocked_words(&mut self) {
         for skill in &self.skills {
-            let mut reasons = skill.reasons.iter();
-            if !reasons.any(|reason| reason.kind == ReasonKind::Scan) {
+            if !skill.is_blocked_by_scan() {
                 continue;
             }
             if let Some(card) = &mut self.catalog.entries[skill.entry].card {
@@ -139,6 +146,21 @@ pub struct StatusCounts {
     pub shadowed: usize,
     /// Skills blocked by the scanner or missing trust.
     pub blocked: usize,
+}
+
+impl StatusCounts {
+    /// Counts one skill more.
+    pub fn add(&mut self, status: Status) {
+        let counter = match status {
+            Status::Ready => &mut self.ready,
+            Status::NotReady => &mut self.not_ready,
+            Status::Invalid => &mut self.invalid,
+            Status::Disabled => &mut self.disabled,
+            Status::Shadowed => &mut self.shadowed,
+            Status::Blocked => &mut self.blocked,
+        };
+        *counter += 1;
+    }
 }
 
 /// All skills, and which of them can be used.
@@ -699,14 +721,7 @@ impl Inventory {
     pub fn counts(&self) -> StatusCounts {
         let mut counts = StatusCounts::default();
         for skill in &self.skills {
-            match skill.status {
-                Status::Ready => counts.ready += 1,
-                Status::NotReady => counts.not_ready += 1,
-                Status::Invalid => counts.invalid += 1,
-                Status::Disabled => counts.disabled += 1,
-                Status::Shadowed => counts.shadowed += 1,
-                Status::Blocked => counts.blocked += 1,
-            }
+            counts.add(skill.status);
         }
         counts
     }

@@ -94,7 +94,19 @@ pub fn unscanned(inventory: &Inventory, include_disabled: bool) -> Vec<usize> {
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
 pub fn listing<'a>(inventory: &'a Inventory, options: &ListingOptions) -> PromptListing<'a> {
-    let mut lines: Vec<PromptEntry<'a>> = offered(inventory, options.include_disabled)
+    let offered = offered(inventory, options.include_disabled);
+    listing_of(inventory, offered, options)
+}
+
+/// The same for some of them.
+#[must_use]
+pub fn listing_of<'a>(
+    inventory: &'a Inventory,
+    skills: impl IntoIterator<Item = &'a InventorySkill>,
+    options: &ListingOptions,
+) -> PromptListing<'a> {
+    let mut lines: Vec<PromptEntry<'a>> = skills
+        .into_iter()
         .filter_map(|skill| line(inventory, skill, options))
         .collect();
     lines.sort_by(|a, b| a.name.cmp(b.name));
@@ -116,7 +128,10 @@ pub fn listing<'a>(inventory: &'a Inventory, options: &ListingOptions) -> Prompt
 }
 
 /// Skills that a model may choose: usable, and not reserved for people.
-fn offered(inventory: &Inventory, include_disabled: bool) -> impl Iterator<Item = &InventorySkill> {
+pub fn offered(
+    inventory: &Inventory,
+    include_disabled: bool,
+) -> impl Iterator<Item = &InventorySkill> {
     inventory.skills.iter().filter(move |skill| {
         let usable =
             skill.status == Status::Ready || (include_disabled && skill.status == Status::NotReady);

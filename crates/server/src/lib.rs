@@ -8,16 +8,14 @@
 //! * an error about a skill is an answer, not a failure of the protocol;
 //! * the server stays responsive while a skill is scanned or activated.
 //!
-//! **In → out.** JSON-RPC lines on stdin → [`Workspace`](metier::Workspace) → JSON-RPC lines on stdout.
+//! **In → out.** JSON-RPC, on stdin and stdout or over HTTP → the verbs of [`Workspace`](metier::Workspace) → documents and text.
 //!
 //! **Invariants.** of our crates, this one knows `metier` and `metier-wire` · documents are those of `--json`, text is for the model ·
-//! each request opens the workspace again, so that changes count at once · no question is asked, since there is no user.
+//! requests use the skills of the moment ([`LiveSkills`](metier::LiveSkills)) and list nothing again · a question is asked through the client, or the
+//! answer is no.
 //!
-//! **Start reading at** `mcp.rs`, then `tools.rs`, then `answers.rs`.
+//! **Start reading at** `mcp/mod.rs`, then `mcp/server.rs`, then `mcp/answers.rs`.
 
-mod answers;
-mod lines;
 mod mcp;
-mod tools;
 
-pub use mcp::{McpServeError, serve};
+pub use mcp::{McpCaller, McpServeError, McpServer, mcp_service, serve};

@@ -2,11 +2,102 @@
 
 use std::borrow::Cow;
 
-use metier::{Error, Resource, Shown, SkillFile, scans::ScannedSkill};
+use metier::{
+    Error, Resource, Shown, SkillFile,
+    scans::ScannedSkill,
+    selection::{Selection, TaskMatches},
+};
+#[cfg(feature = "run")]
+use metier::{
+    inspection::Inspection,
+    permissions::{PermissionDecision, PermissionReport, PermissionState},
+};
 
 use crate::{
-    AcceptanceRow, CommandRow, ErrorBody, ErrorDocument, ReadDocument, ScannedRow, ShowDocument,
+    AcceptanceRow, CodingRow, CommandRow, ErrorBody, ErrorDocument, LackRow, PickRow, ProjectRow,
+    ReadDocument, RefusedRow, ScannedRow, SelectDocument, ShowDocument,
 };
+#[cfg(feature = "run")]
+use crate::{InfoDocument, PermissionRow, SkillPermissions};
+
+#[cfg(feature = "run")]
+impl<'a> From<&'a Inspection> for InfoDocument<'a> {
+    fn from(about: &'a Inspection) -> Self {
+        let info = Self::new(
+            about.inventory(),
+            about.skill(),
+            about.manifest.as_ref(),
+            &about.files,
+            &about.report,
+            about.permissions.iter().map(PermissionRow::from).collect(),
+            &about.hooks,
+        );
+        match about.last_state.clone() {
+            Some(state) => info.left_in(state.state, state.since, state.detail),
+            None => info,
+        }
+    }
+}
+
+#[cfg(feature = "run")]
+impl From<&PermissionState> for PermissionRow {
+    fn from(state: &PermissionState) -> Self {
+        Self {
+            permission: state.permission.clone(),
+            state: match state.decision {
+                PermissionDecision::Allow => "allowed",
+                PermissionDecision::Ask => "ask",
+                PermissionDecision::Deny => "denied",
+            },
+            means: state.meaning.clone(),
+        }
+    }
+}
+
+#[cfg(feature = "run")]
+impl<'a> From<&'a PermissionReport> for SkillPermissions<'a> {
+    fn from(report: &'a PermissionReport) -> Self {
+        let identity = &report.identity;
+        Self {
+            name: &identity.skill,
+            source: identity.source.as_str(),
+            digest: identity.digest.to_string(),
+            permissions: report.permissions.iter().map(PermissionRow::from).collect(),
+        }
+    }
+}
+
+impl<'a> SelectDocument<'a> {
+    /// The document about a selection, or about the first of its picks.
+    #[must_use]
+    pub fn new(matches: &'a TaskMatches, selection: &'a Selection<'a>, risk: &'static str) -> Self {
+        let inventory = matches.skills().inventory();
+        let row = |pick| PickRow::new(inventory, pick);
+        let refused = selection.refused.iter();
+        Self {
+            picks: selection.picks.iter().map(row).collect(),
+            held: selection.held.iter().map(row).collect(),
+            refused: refused
+                .map(|refused| RefusedRow::new(inventory, refused))
+                .collect(),
+            considered: matches.considered(),
+            coding: matches.coding().is,
+            coding_evidence: CodingRow::from(matches.coding()),
+            risk,
+            errors: selection.incomplete.iter().map(LackRow::from).collect(),
+            project: ProjectRow::of(matches),
+        }
+    }
+}
+
+impl<'a> ProjectRow<'a> {
+    /// Facts about the project of a task, if any trigger depends on it.
+    #[must_use]
+    pub fn of(matches: &'a TaskMatches) -> Option<Self> {
+        let (files, truncated, detected) = matches.project()?;
+        Some(Self::new(files, truncated, detected))
+    }
+}
 
 impl From<Shown> for ShowDocument {
     fn from(shown: Shown) -> Self {

@@ -34,10 +34,13 @@ mod package;
 mod permission;
 #[cfg(feature = "hub")]
 mod registry;
+mod requests;
 mod scan;
 #[cfg(feature = "schema")]
 mod schema;
 mod select;
+mod served;
+mod serving;
 #[cfg(feature = "hub")]
 mod upkeep;
 
@@ -72,13 +75,24 @@ pub use permission::{
 pub use registry::{
     LoginDocument, PublishDocument, PublishedFinding, SearchDocument, SearchRow, YankDocument,
 };
+pub use requests::{
+    AnswerField, AnswerRequest, ApprovalsField, ArgumentsField, CallRequest, ComposeRequest,
+    DecisionField, ExecuteRequest, ForgetRequest, MessageRequest, PermitRequest, RenderRequest,
+    RiskField, ScanRequest, SelectRequest, SocketExecute, SocketRequest, StartRequest,
+};
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
 #[cfg(feature = "schema")]
-pub use schema::{NamedSchema, schemas};
+pub use schema::{NamedSchema, schemas, served_schemas};
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
     SelectDocument, SignalRow, WhyDocument,
 };
+pub use served::{
+    ApprovalRow, ApprovalsDocument, BrokenRow, ExecutedDocument, OfferRow, RefreshDocument,
+    SessionRow, SessionsDocument, SkillsChangedDocument, SkillsPage, SourceRow, StatusDocument,
+    WatchRow,
+};
+pub use serving::{FoundSkillRow, FoundSkillsPage, ModelSkillsPage, skill_entry, text_of};
 #[cfg(feature = "hub")]
 pub use upkeep::{
     DepsTreeDocument, DifferenceRow, FileDiffRow, OutdatedDocument, OutdatedRow, ProblemRow,

@@ -103,7 +103,7 @@ impl<'a> SkillRow<'a> {
         Self { inventory, skill }
     }
 
-    fn write(&self, out: &mut Vec<u8>) {
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
         let mut object = JsonObject::begin(out);
         self.fields(&mut object);
         object.end();

@@ -6,6 +6,7 @@
 mod documents;
 mod files;
 mod manifest;
+mod served;
 
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -37,6 +38,11 @@ impl NamedSchema {
 /// All schemas: files first, then documents by the name of the command.
 pub fn schemas() -> impl Iterator<Item = &'static NamedSchema> {
     files::FILES.iter().chain(documents::DOCUMENTS)
+}
+
+/// The schemas of what the daemon takes and gives, besides the documents of commands.
+pub fn served_schemas() -> impl Iterator<Item = &'static NamedSchema> {
+    served::SERVED.iter()
 }
 
 /// A generator for what is written, as opposed to what is read.

@@ -14,7 +14,7 @@ use metier_wire::{HookRow, InfoDocument, PermissionRow};
 
 use crate::{
     cli_run::CliRun,
-    commands::{list::mark, permissions},
+    commands::list::mark,
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
 };
@@ -32,19 +32,7 @@ pub(crate) fn run(session: &CliRun, args: &InfoArgs) -> Result<Exit, Failure> {
     let about = session.inspect(&args.name)?;
     let output = &session.output;
     if output.is_json() {
-        let info = InfoDocument::new(
-            about.inventory(),
-            about.skill(),
-            about.manifest.as_ref(),
-            &about.files,
-            &about.report,
-            permissions::rows(&about.permissions),
-            &about.hooks,
-        );
-        let info = match about.last_state.clone() {
-            Some(state) => info.left_in(state.state, state.since, state.detail),
-            None => info,
-        };
+        let info = InfoDocument::from(&about);
         output.stream(|out| info.write(out))?;
     } else {
         output.report(&page(&about, output))?;
@@ -106,7 +94,8 @@ fn page(about: &Inspection, output: &Output) -> String {
     if let Some(manifest) = &about.manifest {
         describe(&mut page, manifest);
         needs(&mut page, inventory, skill, manifest);
-        permitted(&mut page, &permissions::rows(&about.permissions));
+        let rows: Vec<PermissionRow> = about.permissions.iter().map(PermissionRow::from).collect();
+        permitted(&mut page, &rows);
         hooked(&mut page, &HookRow::of(&about.hooks));
         rules::show(&mut page, manifest);
     }

@@ -1,10 +1,10 @@
 //! `metier permissions`
 
 use metier::{
-    permissions::{ApprovalDecision, PermissionDecision, PermissionReport, PermissionState},
+    permissions::{ApprovalDecision, PermissionReport},
     text::shell_word,
 };
-use metier_wire::{AnswersDocument, PermissionRow, SkillPermissions};
+use metier_wire::{AnswersDocument, SkillPermissions};
 
 use crate::{
     cli_run::CliRun,
@@ -65,30 +65,12 @@ fn revoke(session: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, 
     Ok(Exit::Ok)
 }
 
-/// The permissions of a skill with the decision about each.
-pub(super) fn rows(permissions: &[PermissionState]) -> Vec<PermissionRow> {
-    let row = |state: &PermissionState| PermissionRow {
-        permission: state.permission.clone(),
-        state: match state.decision {
-            PermissionDecision::Allow => "allowed",
-            PermissionDecision::Ask => "ask",
-            PermissionDecision::Deny => "denied",
-        },
-        means: state.meaning.clone(),
-    };
-    permissions.iter().map(row).collect()
-}
-
 fn show(session: &CliRun, asked: &PermissionReport) -> Result<Exit, Failure> {
-    let (rows, identity) = (rows(&asked.permissions), &asked.identity);
+    let identity = &asked.identity;
+    let rows = SkillPermissions::from(asked).permissions;
     let output = &session.output;
     if output.is_json() {
-        output.document(&SkillPermissions {
-            name: &identity.skill,
-            source: identity.source.as_str(),
-            digest: identity.digest.to_string(),
-            permissions: rows,
-        })?;
+        output.document(&SkillPermissions::from(asked))?;
         return Ok(Exit::Ok);
     }
     let mut text = String::new();

@@ -5,13 +5,12 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::ValueEnum;
 use metier::{
     selection::{
-        self, Coding, Incomplete, Pick, Selection, Task, TaskMatches, TaskMode, TriggerMatch,
-        UnusableSkill,
+        self, Coding, Incomplete, Pick, Selection, Task, TaskMode, TriggerMatch, UnusableSkill,
     },
     skill::{DiagnosticCode, Inventory},
     text::shell_word,
 };
-use metier_wire::{CodingRow, LackRow, PickRow, ProjectRow, RefusedRow, SelectDocument};
+use metier_wire::SelectDocument;
 
 use crate::{
     cli_run::CliRun,
@@ -146,22 +145,9 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
     selection.picks.truncate(top.max(required));
     let exit = Exit::unmet_if(selection.incomplete.is_some());
     if session.output.is_json() {
-        let row = |pick| PickRow::new(inventory, pick);
-        session.output.document(&SelectDocument {
-            picks: selection.picks.iter().map(row).collect(),
-            held: selection.held.iter().map(row).collect(),
-            refused: selection
-                .refused
-                .iter()
-                .map(|refused| RefusedRow::new(inventory, refused))
-                .collect(),
-            considered: matches.considered(),
-            coding: matches.coding().is,
-            coding_evidence: CodingRow::from(matches.coding()),
-            risk: args.ruled.risk(),
-            errors: selection.incomplete.iter().map(LackRow::from).collect(),
-            project: project(&matches),
-        })?;
+        let risk = args.ruled.risk();
+        let document = SelectDocument::new(&matches, &selection, risk);
+        session.output.document(&document)?;
         return Ok(exit);
     }
     for pick in &selection.picks {
@@ -280,10 +266,4 @@ pub(super) fn note_unknown(inventory: &Inventory, output: &Output) {
         let word = output.paint_talk("warning:", Tone::Warn);
         output.note(&format!("{word} {}", one_line(&diagnostic.message)));
     }
-}
-
-/// The project, if a skill asks about its files.
-pub(super) fn project(matches: &TaskMatches) -> Option<ProjectRow<'_>> {
-    let (files, truncated, detected) = matches.project()?;
-    Some(ProjectRow::new(files, truncated, detected))
 }

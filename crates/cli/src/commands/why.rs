@@ -4,11 +4,11 @@ use metier::{
     selection::{Account, Coding},
     skill::Inventory,
 };
-use metier_wire::{AccountRow, CodingRow, LackRow, WhyDocument};
+use metier_wire::{AccountRow, CodingRow, LackRow, ProjectRow, WhyDocument};
 
 use crate::{
     cli_run::CliRun,
-    commands::select::{ProjectArgs, Ruled, line, note_incomplete, note_unknown, project, signals},
+    commands::select::{ProjectArgs, Ruled, line, note_incomplete, note_unknown, signals},
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
 };
@@ -49,7 +49,7 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
             coding_evidence: CodingRow::from(matches.coding()),
             risk: args.ruled.risk(),
             errors: incomplete.iter().map(LackRow::from).collect(),
-            project: project(&matches),
+            project: ProjectRow::of(&matches),
         })?;
         return Ok(Exit::Ok);
     }

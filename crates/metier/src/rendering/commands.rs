@@ -1,5 +1,7 @@
 //! Bodies with commands, which run with permission and are recorded.
 
+use std::sync::Arc;
+
 use metier_catalog::CatalogEntry;
 use metier_model::text::shell_word;
 use metier_runtime::{
@@ -21,7 +23,8 @@ pub(super) fn rendered(
     arguments: &Arguments,
 ) -> Result<(Rendered, Vec<RanCommand>), Error> {
     let project = workspace.machine.project.to_string_lossy();
-    let environment = ExecutionContext::open(workspace)?.premises(None, None);
+    let stop = Arc::clone(&workspace.settings.stop);
+    let environment = ExecutionContext::open(workspace)?.premises(Some(stop), None);
     let activation = body_commands::activate(loaded, arguments, &project, &environment)
         .map_err(|error| stopped(&loaded.entry, error))?;
     Ok((activation.rendered, activation.commands))

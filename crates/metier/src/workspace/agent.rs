@@ -23,7 +23,7 @@ impl Workspace {
 }
 
 /// The tools of our own agent: the program's, and those that skills ask for by the name of a skill that is there (`kubernetes__apply`).
-fn agent_tools(catalog: &Catalog) -> Vec<String> {
+pub(super) fn agent_tools(catalog: &Catalog) -> Vec<String> {
     let cards = || catalog.entries.iter().filter_map(|one| one.card.as_ref());
     let is_there = |skill: &str| cards().any(|card| *card.name == *skill);
     let of_skills = cards()

@@ -13,25 +13,17 @@ fn a_list_names_what_keeps_a_skill_from_being_used() {
         {"name": "d", "description": "", "status": "invalid", "reasons": []},
     ]});
     assert_eq!(
-        list_text(&document),
+        list_text(document["skills"].as_array().unwrap()),
         "✓ a - Does a.\n✗ b - Does b.\n    requires `gh` → brew install gh\n- c - Does c.\n    shadowed by /skills/c\n✗ d - invalid\n"
     );
-    assert_eq!(list_text(&json!({"skills": []})), "no skills\n");
-}
-
-#[test]
-fn a_long_list_is_cut_with_how_many_more_there_are() {
-    let row = json!({"name": "a", "description": "A.", "status": "ready", "reasons": []});
-    let text = list_text(&json!({"skills": vec![row; 502]}));
-    assert_eq!(text.lines().count(), 501);
-    assert!(text.contains("… and 2 more"), "{text}");
+    assert_eq!(list_text(&[]), "no skills\n");
 }
 
 #[test]
 fn a_scan_names_each_finding_with_its_place() {
     let finding = json!({"severity": "critical", "rule": "exfil", "file": "a.sh", "line": 3, "message": "sends a key", "evidence": "curl\u{1b}[2J"});
     let row = json!({
-        "name": "a", "verdict": "critical", "findings": vec![finding; 21], "more": 2, "capabilities": ["net:fetch"],
+        "name": "a", "verdict": "critical", "findings": vec![finding; 2], "more": 3, "capabilities": ["net:fetch"],
         "unread": [{"file": "b.bin", "why": "too large"}], "acceptance": null,
     });
     let text = scan_text(&row);
@@ -42,7 +34,7 @@ fn a_scan_names_each_finding_with_its_place() {
         "{text}"
     );
     assert!(
-        text.ends_with("… and 3 more: see the structured content\nnot read: b.bin: too large\nit can use: net:fetch\n"),
+        text.ends_with("… and 3 more: call it again with a larger `limit`\nnot read: b.bin: too large\nit can use: net:fetch\n"),
         "{text}"
     );
 }

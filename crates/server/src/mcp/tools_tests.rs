@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{ToolRequest, all};
+use super::{LEAST_ANSWER, MAX_ANSWER, MOST_ANSWER, ToolRequest, all};
 
 fn parse(tool: &str, arguments: &Value) -> Option<Result<ToolRequest, String>> {
     let arguments = arguments.as_object().unwrap().clone();
@@ -16,6 +16,8 @@ fn example(schema: &Value) -> Value {
         (Value::Array(words), _) => words[0].clone(),
         (_, Some("boolean")) => json!(true),
         (_, Some("string")) => json!("text"),
+        (_, Some("integer")) => schema["minimum"].clone(),
+        (_, Some("object")) => json!({"any": ["thing"]}),
         other => panic!("no example for {other:?}"),
     }
 }
@@ -23,7 +25,7 @@ fn example(schema: &Value) -> Value {
 #[test]
 fn what_a_schema_allows_is_understood() {
     let tools = all();
-    assert_eq!(tools.len(), 4);
+    assert_eq!(tools.len(), 8);
     for tool in tools {
         let properties = tool.input_schema["properties"].as_object().unwrap();
         let everything: Value = properties
@@ -54,6 +56,20 @@ fn what_a_schema_forbids_is_refused() {
         ("activate_skill", json!({"name": "a", "arguments": ["x"]})),
         ("read_skill_resource", json!({"name": "a", "path": null})),
         ("scan_skill", json!({"name": "a", "path": "/"})),
+        ("search_skills", json!({})),
+        ("search_skills", json!({"query": "a", "limit": -1})),
+        ("search_skills", json!({"query": "a", "limit": 1.5})),
+        ("list_skills", json!({"cursor": 7})),
+        ("skill-execute", json!({"name": "a", "arguments": {"b": 1}})),
+        ("call_skill_tool", json!({"skill": "a"})),
+        (
+            "call_skill_tool",
+            json!({"skill": "a", "tool": "b", "input": "c"}),
+        ),
+        (
+            "call_skill_tool",
+            json!({"skill": "a", "tool": "b", "input": {}, "always": true}),
+        ),
     ] {
         let refused = parse(tool, &arguments).unwrap().unwrap_err();
         assert!(refused.starts_with("error: the arguments of"), "{refused}");
@@ -68,7 +84,7 @@ fn there_are_no_other_tools() {
 }
 
 #[test]
-fn only_activation_may_change_anything() {
+fn only_what_runs_code_may_change_anything() {
     let changing: Vec<_> = all()
         .into_iter()
         .filter(|tool| {
@@ -77,5 +93,57 @@ fn only_activation_may_change_anything() {
         })
         .map(|tool| tool.name)
         .collect();
-    assert_eq!(changing, ["activate_skill"]);
+    assert_eq!(
+        changing,
+        ["activate_skill", "skill-execute", "call_skill_tool"]
+    );
+}
+
+#[test]
+fn every_tool_says_what_it_returns_and_so_do_its_errors() {
+    for tool in all() {
+        let schema = Value::Object((**tool.output_schema.as_ref().unwrap()).clone());
+        assert_eq!(schema["type"], "object", "{}", tool.name);
+        let shapes = schema["anyOf"].as_array().unwrap();
+        assert_eq!(shapes[1], json!({"required": ["error"]}));
+        for key in shapes[0]["required"].as_array().unwrap() {
+            assert!(
+                schema["properties"][key.as_str().unwrap()].is_object(),
+                "{} {key}",
+                tool.name
+            );
+        }
+    }
+}
+
+#[test]
+fn an_answer_is_only_large_if_that_was_asked_for() {
+    let part = |tool: &str, arguments: Value| {
+        let request = ToolRequest::parse(tool, arguments.as_object().unwrap().clone());
+        request.unwrap().unwrap().part()
+    };
+    assert_eq!(
+        part("activate_skill", json!({"name": "a"})),
+        (0, MAX_ANSWER)
+    );
+    assert_eq!(
+        part(
+            "activate_skill",
+            json!({"name": "a", "offset": 7, "limit": 1})
+        ),
+        (7, LEAST_ANSWER)
+    );
+    assert_eq!(
+        part(
+            "read_skill_resource",
+            json!({"name": "a", "path": "b", "limit": 1_u64 << 40})
+        )
+        .1,
+        MOST_ANSWER
+    );
+    assert_eq!(part("list_skills", json!({})), (0, MAX_ANSWER));
+    assert_eq!(
+        part("list_skills", json!({"limit": 1000})),
+        (0, MOST_ANSWER)
+    );
 }

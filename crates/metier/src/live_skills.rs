@@ -1,0 +1,596 @@
+//! The skills of a workspace for a program that runs for long: listed once, and again when something changed.
+//!
+//! **Problem.** A server that lists ten thousand skills for every request spends a tenth of a second on each; one that keeps a list must never answer
+//! from an old one. **Decision.** The kernel queues an event before the write that caused it returns. [`LiveSkills::current`] looks into that queue
+//! and lists again only if there is one, so a skill can be used as soon as its file is closed. What can't be watched is listed for each call.
+//! A thread of its own sets the watches up, waits until changes settle, and reports them to every [`Watch`](crate::Watch).
+
+use std::{
+    os::fd::OwnedFd,
+    sync::{
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use metier_runtime::Status;
+use rustix::{
+    event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
+    io::{read, write},
+};
+
+use crate::{
+    Error, Skill, Skills, Workspace,
+    last_good::{LastGood, SubstitutedSkills},
+    watch::{SkillState, SkillStates, compare},
+    watched_folders::{Unwatched, WatchedChanges, WatchedFolders},
+    workspace::{LiveInventory, LiveVersions},
+};
+
+/// How long changes that go on are awaited.
+const MAX_SETTLE: Duration = Duration::from_secs(2);
+
+/// How often the skills are listed without an event, if every folder is watched: some file systems report nothing.
+const LOOK_AGAIN: Duration = Duration::from_secs(600);
+
+/// How often they are listed where folders can't be watched, at most; and the part of the time that this may take.
+const POLL: Duration = Duration::from_secs(2);
+const POLL_PART: u32 = 50;
+
+/// The skills of a workspace, always as they are now. Cheap to clone; clones share one list.
+///
+/// ```no_run
+/// # fn main() -> Result<(), metier::Error> {
+/// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+/// let live = workspace.live()?;
+/// let now = live.current()?;
+/// println!("{} skills, listed {} times", now.skills.all().count(), now.generation);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct LiveSkills {
+    shared: Arc<LiveShared>,
+    _ends: Arc<EndsWatching>,
+}
+
+/// The skills at one moment.
+///
+/// An example is at [`LiveSkills`].
+pub struct SkillsNow {
+    /// The workspace at that moment: its verbs use [`SkillsNow::usable`] and list nothing. One that changes something is called on
+    /// [`Workspace::reopen`].
+    pub workspace: Workspace,
+    /// Every skill as it is on the disk.
+    pub skills: Skills,
+    /// Counts the listings. The same number means the same skills.
+    pub generation: u64,
+    /// The same with last good versions in the place of broken ones.
+    usable: Skills,
+    last_good: Arc<LastGood>,
+    for_own_agent: Mutex<Option<Skills>>,
+}
+
+/// How changes are noticed.
+///
+/// An example is at [`LiveSkills::watching`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WatchState {
+    /// The folders are being prepared; until then the skills are listed for each call.
+    Starting,
+    /// The system reports every change in this many folders.
+    Watched(usize),
+    /// Not everything can be watched, for this reason: the skills are listed for each call, and every few seconds.
+    Polled(String),
+    /// `skills.load.watch` is off: the skills are listed for each call, and nothing is reported.
+    Off,
+}
+
+impl WatchState {
+    /// The word for it in documents.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Starting => "starting",
+            Self::Watched(_) => "watched",
+            Self::Polled(_) => "polled",
+            Self::Off => "off",
+        }
+    }
+}
+
+struct LiveShared {
+    last_good: Arc<LastGood>,
+    /// Held while the skills are listed: others wait for the same list.
+    listing: Mutex<Listing>,
+    report: Mutex<Report>,
+    reported: Condvar,
+    /// Wakes the thread up.
+    wake: OwnedFd,
+    is_over: AtomicBool,
+}
+
+struct Listing {
+    /// The workspace that was opened last.
+    workspace: Workspace,
+    now: Option<Arc<SkillsNow>>,
+    /// Whether something changed since.
+    is_stale: bool,
+    generation: u64,
+    judgements: Vec<String>,
+    state: WatchState,
+    folders: Option<WatchedFolders>,
+    /// What changed and was not reported.
+    changes: WatchedChanges,
+    /// How long the last listing took.
+    took: Duration,
+}
+
+/// What watches were told last; nothing while the folders are being prepared.
+#[derive(Default)]
+struct Report {
+    states: Option<Arc<SkillStates>>,
+}
+
+/// Ends the thread when the last handle is dropped.
+struct EndsWatching(Arc<LiveShared>);
+
+impl Drop for EndsWatching {
+    fn drop(&mut self) {
+        self.0.is_over.store(true, Ordering::Relaxed);
+        self.0.wake();
+    }
+}
+
+impl Workspace {
+    /// The skills of this workspace for a program that runs for long. This returns at once: nothing is listed, and the folders are prepared on
+    /// another thread.
+    ///
+    /// An example is at [`LiveSkills`].
+    ///
+    /// # Errors
+    /// When the system has no more threads or file handles.
+    pub fn live(&self) -> Result<LiveSkills, Error> {
+        let last_good = Arc::<LastGood>::default();
+        let mut workspace = self.clone();
+        workspace.live = Some(LiveVersions {
+            last_good: Arc::clone(&last_good),
+            substituted: Arc::default(),
+            known: None,
+        });
+        let listing = Listing {
+            workspace,
+            now: None,
+            is_stale: true,
+            generation: 0,
+            judgements: Vec::new(),
+            state: WatchState::Starting,
+            folders: None,
+            changes: WatchedChanges::anywhere(),
+            took: Duration::ZERO,
+        };
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let shared = Arc::new(LiveShared {
+            last_good,
+            listing: Mutex::new(listing),
+            report: Mutex::default(),
+            reported: Condvar::new(),
+            wake: eventfd(0, flags).map_err(std::io::Error::from)?,
+            is_over: AtomicBool::new(false),
+        });
+        let watching = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("metier-watch".to_owned())
+            .spawn(move || watching.watch())?;
+        Ok(LiveSkills {
+            _ends: Arc::new(EndsWatching(Arc::clone(&shared))),
+            shared,
+        })
+    }
+}
+
+impl LiveSkills {
+    /// The skills as they are now. They are listed again only if something changed, or if not everything can be watched.
+    ///
+    /// An example is at [`LiveSkills`].
+    ///
+    /// # Errors
+    /// When the configuration or the database can't be read.
+    pub fn current(&self) -> Result<Arc<SkillsNow>, Error> {
+        let mut listing = self.shared.listing();
+        self.shared.notice(&mut listing);
+        match listing.known() {
+            Some(now) => Ok(now),
+            None => self.shared.list(&mut listing),
+        }
+    }
+
+    /// The same if that needs no listing: it never waits.
+    #[must_use]
+    pub fn current_if_listed(&self) -> Option<Arc<SkillsNow>> {
+        let mut listing = self.shared.listing.try_lock().ok()?;
+        self.shared.notice(&mut listing);
+        listing.known()
+    }
+
+    /// [`LiveSkills::current`] for one skill: if it is not ready by the kept list, the skills are listed again before it is refused. (A program
+    /// that it needs may have been installed, where no event reports it.)
+    ///
+    /// An example is at [`LiveSkills`].
+    ///
+    /// # Errors
+    /// As for [`LiveSkills::current`].
+    pub fn current_for(&self, name: &str) -> Result<Arc<SkillsNow>, Error> {
+        let before = self.shared.listing().generation;
+        let now = self.current()?;
+        let found = now.workspace.lookup(now.usable(), name);
+        let is_ready = found.is_ok_and(|skill| skill.status() == Status::Ready);
+        match is_ready || now.generation > before {
+            true => Ok(now),
+            false => self.refresh(),
+        }
+    }
+
+    /// Lists the skills again, whether or not something changed. Watches are told what did.
+    ///
+    /// An example is at [`LiveSkills`].
+    ///
+    /// # Errors
+    /// As for [`LiveSkills::current`].
+    pub fn refresh(&self) -> Result<Arc<SkillsNow>, Error> {
+        let mut listing = self.shared.listing();
+        self.shared.notice(&mut listing);
+        listing.changes.add(WatchedChanges::anywhere());
+        let now = self.shared.list(&mut listing)?;
+        self.shared.wake();
+        Ok(now)
+    }
+
+    /// How changes are noticed at the moment.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// if let metier::WatchState::Polled(why) = workspace.live()?.watching() {
+    ///     eprintln!("changes are noticed late: {why}");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn watching(&self) -> WatchState {
+        self.shared.listing().state.clone()
+    }
+
+    /// What watches were told last. If the folders are still being prepared, this waits for it.
+    pub(crate) fn reported(&self) -> Result<Arc<SkillStates>, Error> {
+        // An error of the configuration is returned here: the thread would wait for its end.
+        self.current()?;
+        let mut report = self.shared.report();
+        loop {
+            if let Some(states) = &report.states {
+                return Ok(Arc::clone(states));
+            }
+            let waited = self.shared.reported.wait(report);
+            report = waited.unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Waits until there is something else to report than this.
+    pub(crate) fn await_report(
+        &self,
+        known: &Arc<SkillStates>,
+        timeout: Duration,
+    ) -> Option<Arc<SkillStates>> {
+        let is_old = |report: &mut Report| match &report.states {
+            Some(states) => Arc::ptr_eq(states, known),
+            None => true,
+        };
+        let report = self.shared.report();
+        let waited = self
+            .shared
+            .reported
+            .wait_timeout_while(report, timeout, is_old);
+        let (mut report, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        match is_old(&mut report) {
+            true => None,
+            false => report.states.clone(),
+        }
+    }
+}
+
+impl SkillsNow {
+    /// The skills for everything that activates or renders one: a skill that was used and can't be read any more is here in its last good version.
+    #[must_use]
+    pub fn usable(&self) -> &Skills {
+        &self.usable
+    }
+
+    /// The skill as it is on the disk, broken, if another version stands in for it.
+    #[must_use]
+    pub fn broken(&self, skill: &Skill<'_>) -> Option<Skill<'_>> {
+        self.workspace.substituted(skill.entry())?;
+        let path = skill.path();
+        self.skills.all().find(|found| found.path() == path)
+    }
+
+    /// The skills for [`Workspace::conversation`](crate::Workspace::conversation), like [`SkillsNow::usable`].
+    ///
+    /// # Errors
+    /// When the trusted folders can't be read from the database.
+    #[cfg(feature = "agent")]
+    pub fn agent_skills(&self) -> Result<Skills, Error> {
+        let mut known = lock(&self.for_own_agent);
+        if let Some(skills) = &*known {
+            return Ok(skills.clone());
+        }
+        let LiveInventory { found, usable } =
+            self.workspace.live_inventory(&self.last_good, true)?;
+        let inventory = usable.map_or(found, |(inventory, _)| inventory);
+        let skills = Skills::from(Arc::new(inventory));
+        Ok(known.insert(skills).clone())
+    }
+}
+
+impl Listing {
+    /// The kept list, if it is certain that nothing changed.
+    fn known(&self) -> Option<Arc<SkillsNow>> {
+        let is_certain = matches!(self.state, WatchState::Watched(_)) && !self.is_stale;
+        self.now.clone().filter(|_| is_certain)
+    }
+
+    /// Watches the places of a workspace that was opened again.
+    fn follow(&mut self, workspace: &Workspace) {
+        let Some(folders) = &mut self.folders else {
+            return;
+        };
+        let places = workspace.watched_places();
+        if !folders.has(&places) {
+            let watched = folders.follow(places);
+            let count = folders.count();
+            self.watched(watched, count);
+        }
+    }
+
+    /// Notes whether every folder is watched.
+    fn watched(&mut self, watched: Result<(), Unwatched>, count: usize) {
+        match watched {
+            Ok(()) => {
+                if let WatchState::Watched(folders) = &mut self.state {
+                    *folders = count;
+                }
+            }
+            Err(why) => {
+                self.folders = None;
+                self.state = WatchState::Polled(why.to_string());
+            }
+        }
+    }
+
+    /// What becomes readable when there are changes.
+    fn queue(&self) -> Option<Arc<OwnedFd>> {
+        self.folders.as_ref().map(WatchedFolders::queue)
+    }
+}
+
+impl LiveShared {
+    /// Looks into the queue of events.
+    fn notice(&self, listing: &mut Listing) {
+        let Some(folders) = &mut listing.folders else {
+            return;
+        };
+        let (changes, watched) = folders.look();
+        let count = folders.count();
+        listing.watched(watched, count);
+        if changes.records && !changes.any {
+            // We write there ourselves, and seldom what a list depends on.
+            let judgements = listing.workspace.judgements();
+            let is_same = judgements.is_ok_and(|judgements| judgements == listing.judgements);
+            if is_same {
+                return;
+            }
+        }
+        if changes.any || changes.records {
+            listing.is_stale = true;
+            listing.changes.add(changes);
+            self.wake();
+        }
+    }
+
+    fn list(&self, listing: &mut Listing) -> Result<Arc<SkillsNow>, Error> {
+        let start = Instant::now();
+        let mut workspace = listing.workspace.live_reopened()?;
+        listing.follow(&workspace);
+        listing.judgements = workspace.judgements()?;
+        let LiveInventory { found, usable } = workspace.live_inventory(&self.last_good, false)?;
+        let found = Arc::new(found);
+        let (usable, substituted) = match usable {
+            Some((inventory, substituted)) => (Arc::new(inventory), substituted),
+            None => (Arc::clone(&found), SubstitutedSkills::default()),
+        };
+        workspace.live = Some(LiveVersions {
+            last_good: Arc::clone(&self.last_good),
+            substituted: Arc::new(substituted),
+            known: Some(Arc::clone(&usable)),
+        });
+        listing.generation += 1;
+        let now = Arc::new(SkillsNow {
+            workspace: workspace.clone(),
+            skills: found.into(),
+            generation: listing.generation,
+            usable: usable.into(),
+            last_good: Arc::clone(&self.last_good),
+            for_own_agent: Mutex::default(),
+        });
+        listing.workspace = workspace;
+        listing.now = Some(Arc::clone(&now));
+        listing.is_stale = false;
+        listing.took = start.elapsed();
+        Ok(now)
+    }
+
+    /// The thread that prepares the folders and reports changes.
+    fn watch(&self) {
+        self.prepare();
+        self.report_changes();
+        while self.sleep() && self.settle() {
+            self.report_changes();
+        }
+    }
+
+    /// Watches the folders, and only then lists: a change in between is not missed.
+    fn prepare(&self) {
+        let workspace = self.listing().workspace.clone();
+        let prepared = match workspace.config.load.watch {
+            false => None,
+            true => Some(WatchedFolders::new().and_then(|mut folders| {
+                let watched = folders.follow(workspace.watched_places());
+                watched.map(|()| folders)
+            })),
+        };
+        let mut listing = self.listing();
+        listing.is_stale = true;
+        match prepared {
+            None => listing.state = WatchState::Off,
+            Some(Ok(folders)) => {
+                listing.state = WatchState::Watched(folders.count());
+                listing.folders = Some(folders);
+            }
+            Some(Err(why)) => listing.watched(Err(why), 0),
+        }
+    }
+
+    /// Waits for changes, or for the time to look without one; whether the program still wants to know.
+    fn sleep(&self) -> bool {
+        loop {
+            let (queue, most) = {
+                let listing = self.listing();
+                let most = match listing.state {
+                    WatchState::Off => None,
+                    WatchState::Polled(_) => Some(POLL.max(listing.took * POLL_PART)),
+                    WatchState::Starting | WatchState::Watched(_) => Some(LOOK_AGAIN),
+                };
+                (listing.queue(), most)
+            };
+            let is_woken = self.poll(queue.as_deref(), most);
+            if self.is_over.load(Ordering::Relaxed) {
+                return false;
+            }
+            let mut listing = self.listing();
+            self.notice(&mut listing);
+            if listing.changes.any {
+                return true;
+            }
+            if !is_woken {
+                listing.changes.add(WatchedChanges::anywhere());
+                listing.is_stale = true;
+                return true;
+            }
+        }
+    }
+
+    /// Waits until nothing changes any more; whether the program still wants to know.
+    fn settle(&self) -> bool {
+        let start = Instant::now();
+        while start.elapsed() < MAX_SETTLE {
+            let (queue, quiet) = {
+                let mut listing = self.listing();
+                self.notice(&mut listing);
+                let quiet = listing.workspace.config.load.watch_debounce_ms;
+                (listing.queue(), Duration::from_millis(quiet))
+            };
+            if !self.poll(queue.as_deref(), Some(quiet.min(MAX_SETTLE))) {
+                break;
+            }
+        }
+        !self.is_over.load(Ordering::Relaxed)
+    }
+
+    /// Compares the skills with what was reported last, and reports them if something is different. While they can't be listed, nothing is reported.
+    fn report_changes(&self) {
+        let (now, changes) = {
+            let mut listing = self.listing();
+            self.notice(&mut listing);
+            let now = match listing.known() {
+                Some(now) => Ok(now),
+                None => self.list(&mut listing),
+            };
+            let Ok(now) = now else {
+                return;
+            };
+            let changes = std::mem::replace(&mut listing.changes, WatchedChanges::none());
+            (now, changes)
+        };
+        let before = self.report().states.clone();
+        let states = states(&now, before.as_deref(), &changes);
+        let is_news = before.is_none_or(|before| !compare(&before, &states).is_empty());
+        if is_news {
+            self.report().states = Some(Arc::new(states));
+            self.reported.notify_all();
+        }
+    }
+
+    /// Waits for an event or for [`LiveShared::wake`]; whether there was one before the time was up.
+    fn poll(&self, queue: Option<&OwnedFd>, most: Option<Duration>) -> bool {
+        let most = most.and_then(|most| Timespec::try_from(most).ok());
+        let mut watched = vec![PollFd::new(&self.wake, PollFlags::IN)];
+        watched.extend(queue.map(|queue| PollFd::new(queue, PollFlags::IN)));
+        let woken = poll(&mut watched, most.as_ref()).unwrap_or(1) > 0;
+        read(&self.wake, &mut [0; 8]).ok();
+        woken
+    }
+
+    fn wake(&self) {
+        write(&self.wake, &1_u64.to_ne_bytes()).ok();
+    }
+
+    fn listing(&self) -> MutexGuard<'_, Listing> {
+        lock(&self.listing)
+    }
+
+    fn report(&self) -> MutexGuard<'_, Report> {
+        lock(&self.report)
+    }
+}
+
+/// The state of each skill: that of its files is found out again where something changed.
+fn states(now: &SkillsNow, before: Option<&SkillStates>, changes: &WatchedChanges) -> SkillStates {
+    let state = |skill: Skill<'_>| {
+        let entry = skill.entry();
+        let path = entry.place.path().into_owned();
+        let old = before.and_then(|before| before.get(&path));
+        let real = entry.real.as_deref().unwrap_or(&path);
+        let (files, revision) = match old {
+            Some(old) if !changes.touches(real) => (old.files, old.revision),
+            old => {
+                let files = entry.place.fingerprint().ok().flatten();
+                let revision = old.map_or(0, |old| {
+                    // What can't be compared counts as changed.
+                    let is_same = files.is_some() && files == old.files;
+                    old.revision + u64::from(!is_same)
+                });
+                (files, revision)
+            }
+        };
+        let state = SkillState {
+            name: skill.name().into_owned(),
+            status: skill.status(),
+            revision,
+            files,
+        };
+        (path, state)
+    };
+    now.skills.all().map(state).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+const _: () = {
+    const fn is_shareable<T: Send + Sync + Clone>() {}
+    is_shareable::<LiveSkills>();
+    is_shareable::<Arc<SkillsNow>>();
+};

@@ -1,0 +1,246 @@
+//! What a model learns before it knows the name of a skill: the catalog in its instructions, lists and searches.
+//!
+//! **Problem.** Ten thousand skills don't fit into instructions, and a list of them fits into no answer. **Decision.** The instructions name the skills
+//! that are nearest to the project within a budget of tokens, and say how many a search finds besides. [`Workspace::search_for_model`] is the only place
+//! that ranks skills for such a model.
+
+use std::collections::{BTreeSet, HashMap};
+
+use metier_model::Source;
+use metier_runtime::{Inventory, InventorySkill, Status, StatusCounts, prompt};
+
+use crate::{Skill, Skills, Workspace, selection::Task, text::count};
+
+/// The size of the catalog by default, in tokens and in skills.
+const BUDGET: usize = 2_000;
+const MAX_SKILLS: usize = 100;
+
+/// The minimum length of a word that a search compares.
+const SHORTEST: usize = 2;
+/// What a word of a search counts in a name, and in a description: less than any trigger.
+const IN_NAME: f64 = 0.05;
+const IN_DESCRIPTION: f64 = 0.01;
+
+/// Which skills a list contains. By default those that a model can use or could use if something was fixed.
+///
+/// An example is at [`Workspace::list_for_model`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SkillFilter {
+    /// Only skills from this source.
+    pub source: Option<Source>,
+    /// Only skills with this status.
+    pub status: Option<Status>,
+    /// Only skills with this text in their name or description, in any case.
+    pub query: Option<String>,
+    /// Also skills that a model can't use: shadowed, disabled, invalid, or reserved for people.
+    pub all: bool,
+}
+
+/// A skill that a search found.
+///
+/// An example is at [`Workspace::search_for_model`].
+#[derive(Clone)]
+pub struct FoundSkill<'s> {
+    /// The skill.
+    pub skill: Skill<'s>,
+    /// How well it fits, between 0 and 1.
+    pub score: f64,
+    /// Why it fits, a sentence each.
+    pub why: Vec<String>,
+}
+
+impl Workspace {
+    /// The skills that a model can choose from, as text for its instructions, within a budget that leaves room for the conversation; those of the
+    /// project come first. Nothing is scanned for it; `None` if there are no skills.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// print!("{}", workspace.catalog_for_model(&skills).unwrap_or_default());
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn catalog_for_model(&self, skills: &Skills) -> Option<String> {
+        let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
+        let wanted = &self.config.prompt;
+        let most = configured(wanted.max_skills).unwrap_or(MAX_SKILLS);
+        let options = prompt::ListingOptions {
+            max_skills: most,
+            budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
+            bare: true,
+            unscanned_locations: false,
+            ..prompt::ListingOptions::default()
+        };
+        let inventory = skills.inventory();
+        let (chosen, left_out) = nearest(inventory, most);
+        let listing = prompt::listing_of(inventory, chosen, &options);
+        let mut text = prompt::write(&listing.lines, &options);
+        let omitted = listing.omitted + left_out;
+        if omitted > 0 {
+            let more = count(omitted, "more skill");
+            text.push_str(&format!("search_skills finds {more}.\n"));
+        }
+        (!text.is_empty()).then_some(text)
+    }
+
+    /// The skills that a filter selects, by name, and how many of its source there are of each status.
+    ///
+    /// ```no_run
+    /// use metier::SkillFilter;
+    ///
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// let filter = SkillFilter { query: Some("pdf".into()), ..SkillFilter::default() };
+    /// let (found, counts) = workspace.list_for_model(&skills, &filter);
+    /// println!("{} of {} that are ready", found.len(), counts.ready);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn list_for_model<'s>(
+        &self,
+        skills: &'s Skills,
+        filter: &SkillFilter,
+    ) -> (Vec<Skill<'s>>, StatusCounts) {
+        let query = filter.query.as_deref().map(str::to_lowercase);
+        let mut counts = StatusCounts::default();
+        let mut found = Vec::new();
+        for skill in skills.all() {
+            if filter.source.is_some_and(|source| skill.source() != source) {
+                continue;
+            }
+            counts.add(skill.status());
+            let could_be_used = matches!(
+                skill.status(),
+                Status::Ready | Status::NotReady | Status::Blocked
+            ) && skill.is_model_invocable();
+            let matches = query.as_ref().is_none_or(|query| {
+                let is_withheld = skill.judged().is_blocked_by_scan();
+                skill.name().to_lowercase().contains(query)
+                    || !is_withheld && skill.description().to_lowercase().contains(query)
+            });
+            let has_status = filter.status.is_none_or(|status| skill.status() == status);
+            if (filter.all || could_be_used) && matches && has_status {
+                found.push(skill);
+            }
+        }
+        found.sort_by(|a, b| (a.name(), a.path()).cmp(&(b.name(), b.path())));
+        (found, counts)
+    }
+
+    /// The skills that a model may use and that fit the words of a search, the best first.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let skills = workspace.skills()?;
+    /// for found in workspace.search_for_model(&skills, "fill in a PDF form") {
+    ///     println!("{:.2} {}: {}", found.score, found.skill.name(), found.why.join("; "));
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn search_for_model<'s>(&self, skills: &'s Skills, query: &str) -> Vec<FoundSkill<'s>> {
+        let task = Task {
+            coding: Some(false),
+            ..Task::new(query)
+        };
+        let inventory = skills.inventory();
+        let matches = self.select(skills, task);
+        let mut by_entry: HashMap<usize, Skill<'s>> = skills
+            .all()
+            .map(|skill| (skill.judged().entry, skill))
+            .collect();
+        let picks = matches.selection().picks.into_iter();
+        let mut found: Vec<FoundSkill<'s>> = picks
+            .filter_map(|pick| {
+                Some(FoundSkill {
+                    skill: by_entry.remove(&pick.skill.entry)?,
+                    score: pick.score,
+                    why: pick.why.into_iter().map(|one| one.detail).collect(),
+                })
+            })
+            .collect();
+        found.retain(|one| one.skill.is_model_invocable());
+        let others = by_entry
+            .into_values()
+            .filter(|skill| skill.status() == Status::Ready && skill.is_model_invocable());
+        found.extend(by_words(inventory, others, query));
+        found.sort_by(|a, b| {
+            let by_score = b.score.total_cmp(&a.score);
+            by_score.then_with(|| a.skill.name().cmp(&b.skill.name()))
+        });
+        found
+    }
+}
+
+/// The skills to name in instructions, and how many are left out: those that were selected, then those of the project, of the user and so on.
+fn nearest(inventory: &Inventory, most: usize) -> (Vec<&InventorySkill>, usize) {
+    let mut offered: Vec<(bool, Source, &str, &InventorySkill)> = prompt::offered(inventory, false)
+        .filter_map(|skill| {
+            let entry = inventory.entry(skill);
+            let name = entry.card.as_ref()?.name.as_str();
+            Some((skill.selected, entry.source, name, skill))
+        })
+        .collect();
+    let all = offered.len();
+    offered.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(a.2.cmp(b.2)));
+    if most > 0 {
+        offered.truncate(most);
+    }
+    let left_out = all - offered.len();
+    (
+        offered.into_iter().map(|(.., skill)| skill).collect(),
+        left_out,
+    )
+}
+
+/// Skills that share words with a query: a guess, for words that are too common for a trigger.
+fn by_words<'s>(
+    inventory: &'s Inventory,
+    skills: impl Iterator<Item = Skill<'s>>,
+    query: &str,
+) -> Vec<FoundSkill<'s>> {
+    let lower = query.to_lowercase();
+    let wanted: BTreeSet<&str> = words(&lower).collect();
+    if wanted.is_empty() {
+        return Vec::new();
+    }
+    skills
+        .filter_map(|skill| {
+            let card = inventory.entry(skill.judged()).card.as_ref()?;
+            let name = card.name.as_str().to_lowercase();
+            let description = prompt::describe(card).to_lowercase();
+            let described: BTreeSet<&str> = words(&description).collect();
+            let named: Vec<&str> = wanted
+                .iter()
+                .copied()
+                .filter(|word| name.contains(word))
+                .collect();
+            let told: Vec<&str> = wanted
+                .iter()
+                .copied()
+                .filter(|word| described.contains(word))
+                .collect();
+            let score = named.len() as f64 * IN_NAME + told.len() as f64 * IN_DESCRIPTION;
+            let all: BTreeSet<&str> = named.into_iter().chain(told).collect();
+            (!all.is_empty()).then(|| FoundSkill {
+                skill,
+                score: score.min(0.3),
+                why: vec![format!(
+                    "it has the words: {}",
+                    all.into_iter().collect::<Vec<_>>().join(", ")
+                )],
+            })
+        })
+        .collect()
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let parts = text.split(|c: char| !c.is_alphanumeric());
+    parts.filter(|word| word.chars().count() >= SHORTEST)
+}

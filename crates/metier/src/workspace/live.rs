@@ -1,0 +1,140 @@
+//! The inventory of a program that runs for long.
+
+use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+
+use metier_catalog::{CatalogEntry, Snapshot};
+use metier_config::{ConfigProblem, Origin};
+use metier_runtime::Inventory;
+
+use super::{AgentFiles, PROJECT_CONFIG, Workspace, problem_failure};
+use crate::{
+    Error, NoticeLevel,
+    last_good::{LastGood, SubstitutedSkills},
+    watched_folders::WatchedPlaces,
+};
+
+/// The versions of skills that a long-running program keeps.
+#[derive(Clone)]
+pub(crate) struct LiveVersions {
+    /// Those that were used last.
+    pub(crate) last_good: Arc<LastGood>,
+    /// Those that stand in for broken ones now.
+    pub(crate) substituted: Arc<SubstitutedSkills>,
+    /// The usable skills, if this workspace is that of one moment: its verbs don't list them again.
+    pub(crate) known: Option<Arc<Inventory>>,
+}
+
+/// Every skill as it is, and as it can be used: with last good versions of those that can't be read, if there are any.
+pub(crate) struct LiveInventory {
+    pub(crate) found: Inventory,
+    pub(crate) usable: Option<(Inventory, SubstitutedSkills)>,
+}
+
+impl Workspace {
+    /// The same workspace now: configuration and time are read again, the database stays open, and what was reported before is not repeated.
+    pub(crate) fn live_reopened(&self) -> Result<Self, Error> {
+        let live = self.live.clone().map(|live| LiveVersions {
+            known: None,
+            ..live
+        });
+        let workspace = Self {
+            warned: Arc::clone(&self.warned),
+            #[cfg(feature = "run")]
+            shared_store: Arc::clone(&self.shared_store),
+            live,
+            ..Self::open_anyway(self.settings.renewed())?
+        };
+        let own = |problem: &&ConfigProblem| {
+            problem.is_error() && !matches!(problem.origin, Origin::Project(_))
+        };
+        if let Some(problem) = workspace.problems.iter().find(own) {
+            return Err(problem_failure(problem));
+        }
+        if workspace.problems != self.problems {
+            for problem in workspace.problems.iter() {
+                let line = problem.to_string();
+                workspace.notices.notice(NoticeLevel::Warning, &line);
+            }
+        }
+        Ok(workspace)
+    }
+
+    /// Every skill, judged for any agent, or for metier's own.
+    pub(crate) fn live_inventory(
+        &self,
+        last_good: &LastGood,
+        is_for_own_agent: bool,
+    ) -> Result<LiveInventory, Error> {
+        let agent = AgentFiles::read(self);
+        let (roots, builtins) = self.roots(&agent)?;
+        let mode = self.mode();
+        let catalog = self.look(roots, builtins, mode, self.index().as_ref());
+        #[cfg(feature = "agent")]
+        let tools = match &self.config.agent.tools {
+            None if is_for_own_agent => Some(super::agent::agent_tools(&catalog)),
+            _ => None,
+        };
+        #[cfg(not(feature = "agent"))]
+        let tools: Option<Vec<String>> = {
+            let _ = is_for_own_agent;
+            None
+        };
+        let judge = |catalog| self.judge(catalog, mode, &agent.selection, tools.as_deref());
+        let substituted = last_good.substitute(&catalog);
+        Ok(LiveInventory {
+            found: judge(catalog),
+            usable: substituted.map(|(catalog, skills)| (judge(catalog), skills)),
+        })
+    }
+
+    /// The skills of the moment that this workspace belongs to.
+    pub(crate) fn known_inventory(&self) -> Option<&Arc<Inventory>> {
+        self.live.as_ref()?.known.as_ref()
+    }
+
+    /// The last good version of a skill, if its folder has a broken one now.
+    pub(crate) fn substituted(&self, entry: &CatalogEntry) -> Option<&Arc<Snapshot>> {
+        let live = self.live.as_ref()?;
+        live.substituted.get(&*entry.place.path())
+    }
+
+    /// What is decided about skills in the database: a list depends on it.
+    pub(crate) fn judgements(&self) -> Result<Vec<String>, Error> {
+        let Some(store) = self.existing_store()? else {
+            return Ok(Vec::new());
+        };
+        let trusted = store.trusted()?.into_iter();
+        let trusted = trusted.map(|one| format!("{} {}", one.folder.display(), one.at));
+        let accepted = store.all_accepted()?.into_iter();
+        Ok(trusted
+            .chain(accepted.map(|one| format!("{} {}", one.digest, one.at)))
+            .collect())
+    }
+
+    /// Files and folders whose changes matter, whether they exist or not.
+    pub(crate) fn watched_places(&self) -> WatchedPlaces {
+        let machine = &*self.machine;
+        let project = &machine.project;
+        let files = ["AGENT.md", "AGENTS.md", PROJECT_CONFIG, "metier.lock"];
+        let mut whole: BTreeSet<PathBuf> = self.obeyed().into_iter().collect();
+        whole.extend(files.map(|file| project.join(file)));
+        whole.extend(self.index().map(|index| index.folder.join("verdicts")));
+        let rules = self.config.scan.rules_dir.as_deref();
+        whole.extend(rules.map(|folder| self.expand(folder)));
+        let mut records = BTreeSet::new();
+        if let Some(database) = &machine.database {
+            whole.insert(database.with_file_name("metier.lock"));
+            let mut log = database.clone().into_os_string();
+            log.push("-wal");
+            records.extend([database.clone(), log.into()]);
+        }
+        // A program that is installed makes skills ready.
+        let programs = machine.path.as_deref().map(std::env::split_paths);
+        let programs = programs.into_iter().flatten();
+        WatchedPlaces {
+            whole,
+            flat: programs.filter(|folder| folder.is_absolute()).collect(),
+            records,
+        }
+    }
+}

@@ -1,0 +1,308 @@
+//! What clients of the daemon send: bodies of HTTP requests, and messages over a WebSocket.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+/// The arguments of a skill: one text as a user types it, or words.
+#[derive(Clone, Debug, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum ArgumentsField {
+    /// One text; spaces separate its words, quotes keep them together.
+    Text(String),
+    /// Words.
+    Words(Vec<String>),
+}
+
+impl Default for ArgumentsField {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+/// `POST /skills/{name}/render`.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct RenderRequest {
+    /// Its arguments.
+    pub arguments: ArgumentsField,
+    /// Only the body, without the frame with its name and folder.
+    pub raw: bool,
+    /// Leave commands as they are written: nothing runs.
+    pub no_exec: bool,
+    /// Who decides about permissions that are not approved.
+    pub approvals: ApprovalsField,
+}
+
+/// Who decides about permissions that are not approved.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ApprovalsField {
+    /// The request is refused, with the command that approves them.
+    #[default]
+    Refuse,
+    /// The request waits for an answer to `POST /approvals/{id}`.
+    Ask,
+}
+
+/// `POST /skills/{name}/execute`.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct ExecuteRequest {
+    /// Its arguments.
+    pub arguments: ArgumentsField,
+    /// The input of a workflow, in place of the arguments.
+    pub input: Option<Value>,
+    /// Which of its workflows, if it has several.
+    pub workflow: Option<String>,
+    /// The model, as PROVIDER/NAME, in place of the configured one.
+    pub model: Option<String>,
+    /// Who decides about permissions that are not approved.
+    pub approvals: ApprovalsField,
+}
+
+/// `POST /skills/{name}/tools/{tool}`.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct CallRequest {
+    /// The input of the tool.
+    pub input: Value,
+    /// Who decides about permissions that are not approved.
+    pub approvals: ApprovalsField,
+}
+
+/// `POST /scan`: a skill by name, or a skill's folder.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct ScanRequest {
+    /// Name of the skill.
+    pub name: Option<String>,
+    /// Path of a skill's folder.
+    pub path: Option<String>,
+}
+
+/// `POST /select`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SelectRequest {
+    /// The task.
+    pub task: String,
+    /// The best so many only; skills that the task requires are always there.
+    pub top: Option<usize>,
+    /// Files that the task is about, in place of all files of the project.
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// Languages that the task is about, in place of those of the files.
+    #[serde(default)]
+    pub languages: Vec<String>,
+    /// Whether the task is to write code; its words decide if not set.
+    pub coding: Option<bool>,
+    /// What mistakes cost.
+    #[serde(default)]
+    pub risk: RiskField,
+    /// The field of the task: a word of a skill's category or tags.
+    pub domain: Option<String>,
+}
+
+/// What mistakes cost.
+#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum RiskField {
+    /// Little.
+    #[default]
+    Low,
+    /// What skills may do is shown.
+    Medium,
+    /// Much: skills that write or run commands are left out unless the task names them.
+    High,
+}
+
+/// `POST /compose`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ComposeRequest {
+    /// Names of the skills.
+    pub skills: Vec<String>,
+    /// Whether the agent will write code.
+    #[serde(default)]
+    pub coding: bool,
+}
+
+/// `POST /permissions`: an answer that stays, for exactly the bytes that the skill has now.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PermitRequest {
+    /// Name of the skill.
+    pub skill: String,
+    /// The permissions, as in `shell:exec(git *)`; none for everything that it asks for.
+    #[serde(default)]
+    pub permissions: Vec<String>,
+    /// The answer.
+    pub decision: DecisionField,
+}
+
+/// An answer about permissions.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DecisionField {
+    /// Allowed from now on.
+    Allow,
+    /// Denied from now on.
+    Deny,
+}
+
+/// `DELETE /permissions`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ForgetRequest {
+    /// Name of the skill.
+    pub skill: String,
+    /// The permissions; none for all answers about it.
+    #[serde(default)]
+    pub permissions: Vec<String>,
+}
+
+/// `POST /approvals/{id}`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct AnswerRequest {
+    /// The answer. One that the question does not offer is a no.
+    pub answer: AnswerField,
+}
+
+/// An answer to a question.
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerField {
+    /// This act, or this run of the skill.
+    Once,
+    /// Until the session ends.
+    Session,
+    /// For these bytes of the skill, from now on.
+    Always,
+    /// It is denied.
+    No,
+}
+
+/// `POST /sessions`: a task for an agent.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct StartRequest {
+    /// The task: the first message.
+    pub task: String,
+    /// The model, as PROVIDER/NAME, in place of the configured one.
+    pub model: Option<String>,
+    /// Skills that are active from the start.
+    #[serde(default)]
+    pub skills: Vec<String>,
+    /// The id of a session that has ended, to continue it.
+    pub resume: Option<String>,
+    /// Whether the agent only gives parts of the task to sub-agents.
+    #[serde(default)]
+    pub orchestrate: bool,
+    /// Who decides about permissions that are not approved.
+    #[serde(default = "ask")]
+    pub approvals: ApprovalsField,
+}
+
+fn ask() -> ApprovalsField {
+    ApprovalsField::Ask
+}
+
+/// `POST /sessions/{id}/messages`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct MessageRequest {
+    /// The message.
+    pub text: String,
+}
+
+/// A message over the WebSocket. Every one but `auth` has an `id` that its answer repeats.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum SocketRequest {
+    /// Shows the token: the first message, if the upgrade did not.
+    Auth {
+        /// The token.
+        token: String,
+    },
+    /// Answered with `skills_list`.
+    ListSkills {
+        /// Words that name or description contain.
+        #[serde(default)]
+        query: Option<String>,
+        /// A status, as in the list.
+        #[serde(default)]
+        status: Option<String>,
+        /// At most so many.
+        #[serde(default)]
+        limit: Option<usize>,
+        /// The `next_cursor` of the page before.
+        #[serde(default)]
+        cursor: Option<String>,
+    },
+    /// Answered with `skill_result`.
+    ExecuteSkill {
+        /// Name of the skill.
+        name: String,
+        /// How.
+        #[serde(flatten)]
+        how: SocketExecute,
+    },
+    /// Answered with `scan_result`.
+    ScanSkill {
+        /// Name of the skill.
+        #[serde(default)]
+        name: Option<String>,
+        /// Path of a skill's folder.
+        #[serde(default)]
+        path: Option<String>,
+    },
+    /// Answered with `subscribed`, and from then on `skills_changed` for each change.
+    Subscribe,
+}
+
+/// How a skill is executed, over the WebSocket.
+#[derive(Debug, Default, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct SocketExecute {
+    /// Its arguments.
+    pub arguments: ArgumentsField,
+    /// The input of a workflow, in place of the arguments.
+    pub input: Option<Value>,
+    /// Which of its workflows, if it has several.
+    pub workflow: Option<String>,
+    /// The model, as PROVIDER/NAME, in place of the configured one.
+    pub model: Option<String>,
+    /// Who decides about permissions that are not approved.
+    pub approvals: ApprovalsField,
+}
+
+impl From<SocketExecute> for ExecuteRequest {
+    fn from(how: SocketExecute) -> Self {
+        Self {
+            arguments: how.arguments,
+            input: how.input,
+            workflow: how.workflow,
+            model: how.model,
+            approvals: how.approvals,
+        }
+    }
+}

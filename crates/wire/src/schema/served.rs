@@ -1,0 +1,74 @@
+//! The documents and requests of the daemon.
+
+use super::{NamedSchema, generator, one_of};
+use crate::{
+    ApprovalsDocument, ExecutedDocument, RefreshDocument, SessionRow, SessionsDocument,
+    SkillsChangedDocument, StatusDocument,
+    requests::{
+        AnswerRequest, CallRequest, ComposeRequest, ExecuteRequest, ForgetRequest, MessageRequest,
+        PermitRequest, RenderRequest, ScanRequest, SelectRequest, SocketRequest, StartRequest,
+    },
+    served::SkillsPageShape,
+};
+
+macro_rules! shape {
+    ($name:literal, $about:literal, $shape:ty) => {
+        NamedSchema {
+            name: $name,
+            about: $about,
+            make: || {
+                let mut generator = generator();
+                let shape = generator.subschema_for::<$shape>().to_value();
+                one_of(generator, vec![shape])
+            },
+        }
+    };
+}
+
+/// By name. Requests have names that end with `_request`.
+pub(super) const SERVED: &[NamedSchema] = &[
+    shape!("answer_request", "An answer to a question", AnswerRequest),
+    shape!(
+        "approvals",
+        "Questions without an answer",
+        ApprovalsDocument
+    ),
+    shape!("call_request", "A call of a tool", CallRequest),
+    shape!("compose_request", "A set of skills", ComposeRequest),
+    shape!("execute_request", "How a skill is executed", ExecuteRequest),
+    shape!(
+        "executed",
+        "What came of executing a skill",
+        ExecutedDocument
+    ),
+    shape!("forget_request", "Answers to forget", ForgetRequest),
+    shape!("message_request", "A message to an agent", MessageRequest),
+    shape!(
+        "permit_request",
+        "An answer about permissions",
+        PermitRequest
+    ),
+    shape!("refresh", "A new listing of the skills", RefreshDocument),
+    shape!("render_request", "How a skill is rendered", RenderRequest),
+    shape!("scan_request", "What to scan", ScanRequest),
+    shape!(
+        "select_request",
+        "A task to select skills for",
+        SelectRequest
+    ),
+    shape!("session", "A session of an agent", SessionRow),
+    shape!("sessions", "Sessions of agents", SessionsDocument),
+    shape!("skills_changed", "Changes of skills", SkillsChangedDocument),
+    shape!(
+        "skills_page",
+        "A part of the list of skills",
+        SkillsPageShape
+    ),
+    shape!(
+        "socket_request",
+        "A message over the WebSocket",
+        SocketRequest
+    ),
+    shape!("start_request", "A task for an agent", StartRequest),
+    shape!("status", "The state of the daemon", StatusDocument),
+];
