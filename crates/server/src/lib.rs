@@ -18,4 +18,4 @@
 
 mod mcp;
 
-pub use mcp::{McpCaller, McpServeError, McpServer, mcp_service, serve};
+pub use mcp::{McpCaller, McpServeError, McpServer, mcp_http_config, mcp_service, serve};

@@ -19,8 +19,8 @@ use crate::{
 ///
 /// {"mcpServers": {"metier": {"command": "metier", "args": ["mcp"]}}}
 ///
-/// The model gets four tools: list_skills, activate_skill, read_skill_resource and scan_skill. There is no user to ask
-/// for permission: approve what a skill needs before, with `metier permissions NAME --approve`, in the
+/// The model gets tools to search, list, activate, read, scan and execute skills, and to call the tools that skills bring. Permissions are
+/// requested through the agent, if it can ask you; else approve what a skill needs before, with `metier permissions NAME --approve`, in the
 /// configuration, or with `--approve-skills` after `mcp`. Other flags work too, such as `--root DIR` for the skills of one folder.
 #[derive(clap::Args)]
 pub(crate) struct McpArgs {}

@@ -16,7 +16,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_metier");
 const REPORT: &str = "---\nname: report\ndescription: Writes reports.\n---\nOutline: references/outline.md. Now $ARGUMENTS.\n";
 
 /// A machine with one skill that is fine.
-fn context() -> TestContext {
+pub(crate) fn context() -> TestContext {
     let context = TestContext::new(PROGRAM);
     context.write("skills/report/SKILL.md", REPORT);
     context.write("skills/report/references/outline.md", "1. What happened\n");
@@ -29,11 +29,13 @@ pub(crate) struct Client {
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
     id: u64,
+    /// What was said without being asked for.
+    pub(crate) notes: Vec<Value>,
 }
 
 impl Client {
     /// Starts the program and doesn't say anything yet.
-    fn silent(context: &TestContext, arguments: &[&str]) -> Self {
+    pub(crate) fn silent(context: &TestContext, arguments: &[&str]) -> Self {
         let mut command = Command::new(PROGRAM);
         command
             .args(["--root", "skills"])
@@ -53,6 +55,7 @@ impl Client {
             stdin,
             lines,
             id: 0,
+            notes: Vec::new(),
         }
     }
 
@@ -64,36 +67,57 @@ impl Client {
     }
 
     fn initialize(&mut self, version: &str) -> Value {
-        let params = json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+        self.introduce(version, &json!({}))
+    }
+
+    /// Introduces itself as a client that can do this.
+    pub(crate) fn introduce(&mut self, version: &str, capabilities: &Value) -> Value {
+        let params = json!({"protocolVersion": version, "capabilities": capabilities, "clientInfo": {"name": "test", "version": "1"}});
         let result = self.ask("initialize", &params)["result"].clone();
         self.say(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}).to_string());
         result
     }
 
-    fn say(&mut self, line: &str) {
+    pub(crate) fn say(&mut self, line: &str) {
         let stdin = self.stdin.as_mut().unwrap();
         writeln!(stdin, "{line}").unwrap();
         stdin.flush().unwrap();
     }
 
     /// The next line; that it is JSON is part of every test.
-    fn hear(&mut self) -> Value {
+    pub(crate) fn hear(&mut self) -> Value {
         let line = self.lines.recv_timeout(PATIENCE).unwrap();
         serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"))
     }
 
-    fn ask(&mut self, method: &str, params: &Value) -> Value {
+    pub(crate) fn ask(&mut self, method: &str, params: &Value) -> Value {
+        let id = self.request(method, params);
+        self.answer(id)
+    }
+
+    /// Sends a request, and does not wait.
+    pub(crate) fn request(&mut self, method: &str, params: &Value) -> u64 {
         self.id += 1;
         let id = self.id;
         self.say(
             &json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}).to_string(),
         );
-        let answer = self.hear();
-        assert_eq!(answer["id"], id, "{answer}");
-        answer
+        id
     }
 
-    fn call(&mut self, tool: &str, arguments: Value) -> Value {
+    /// The answer to a request; notifications before it are kept.
+    pub(crate) fn answer(&mut self, id: u64) -> Value {
+        loop {
+            let message = self.hear();
+            if message.get("method").is_none() {
+                assert_eq!(message["id"], id, "{message}");
+                return message;
+            }
+            self.notes.push(message);
+        }
+    }
+
+    pub(crate) fn call(&mut self, tool: &str, arguments: Value) -> Value {
         let mut params = json!({"name": tool});
         params["arguments"] = arguments;
         let answer = self.ask("tools/call", &params);
@@ -123,7 +147,13 @@ impl Client {
         let mut stderr = self.child.stderr.take().unwrap();
         stderr.read_to_string(&mut talk).unwrap();
         assert!(self.child.wait().unwrap().success(), "{talk}");
-        assert!(self.lines.recv().is_err(), "nothing more is said");
+        for line in self.lines.iter() {
+            let message: Value = serde_json::from_str(&line).unwrap();
+            assert!(
+                message.get("id").is_none(),
+                "nothing more is answered: {line}"
+            );
+        }
         talk
     }
 }
@@ -136,7 +166,7 @@ impl Drop for Client {
     }
 }
 
-fn text(result: &Value) -> String {
+pub(crate) fn text(result: &Value) -> String {
     result["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
@@ -168,10 +198,14 @@ fn every_revision_with_a_handshake_is_spoken() {
         assert_eq!(
             names,
             [
+                "search_skills",
                 "list_skills",
                 "activate_skill",
                 "read_skill_resource",
-                "scan_skill"
+                "scan_skill",
+                "skill-execute",
+                "list_skill_tools",
+                "call_skill_tool"
             ]
         );
         assert_eq!(client.ask("ping", &json!({}))["result"], json!({}));
@@ -198,7 +232,7 @@ fn the_revision_without_a_handshake_is_spoken() {
     assert!(found["instructions"].as_str().unwrap().contains("report"));
     let tools = client.ask("tools/list", &json!({"_meta": meta}))["result"].clone();
     assert_eq!(tools["resultType"], "complete");
-    assert_eq!(tools["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(tools["tools"].as_array().unwrap().len(), 8);
     let params = json!({"_meta": meta, "name": "activate_skill", "arguments": {"name": "report"}});
     let result = client.ask("tools/call", &params)["result"].clone();
     assert_eq!(
@@ -244,12 +278,21 @@ fn documents_are_those_of_the_command_line() {
     );
     assert_eq!(read, json_of(&context, &["read", "report", path]));
     let all = client.document("list_skills", json!({"all": true}));
-    assert_eq!(all, json_of(&context, &["list"]));
+    let listed = json_of(&context, &["list"]);
+    assert_eq!(all["skills"].as_array().unwrap().len(), 2);
+    for row in all["skills"].as_array().unwrap() {
+        assert!(listed["skills"].as_array().unwrap().contains(row), "{row}");
+    }
+    assert_eq!(all["counts"], listed["counts"]);
+    assert_eq!(
+        (&all["total"], &all["diagnostics"]),
+        (&json!(2), &listed["diagnostics"])
+    );
     client.end();
 }
 
 /// A picture of one pixel.
-const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\nIDATx\x9cc\0\x01\0\0\x05\0\x01\r\n\x2d\xb4\0\0\0\0IEND\xaeB`\x82";
+pub(crate) const PIXEL: &[u8] = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x01\0\0\0\x01\x08\x06\0\0\0\x1f\x15\xc4\x89\0\0\0\nIDATx\x9cc\0\x01\0\0\x05\0\x01\r\n\x2d\xb4\0\0\0\0IEND\xaeB`\x82";
 
 #[test]
 fn text_is_what_a_model_needs() {
@@ -439,21 +482,27 @@ fn skills_that_appear_meanwhile_can_be_used() {
     client.end();
 }
 
+// case 64
 #[test]
-fn more_skills_than_can_be_named_are_not_waited_for() {
+fn the_instructions_name_skills_within_their_budget_however_many_there_are() {
     let context = context();
-    for number in 0..=1_000 {
-        context.dir(&format!("skills/folder-{number}"));
+    for number in 0..1_500 {
+        let manifest = format!(
+            "---\nname: skill-{number}\ndescription: {}\n---\nBody.\n",
+            "Does one of many things. ".repeat(20)
+        );
+        context.write(&format!("skills/skill-{number}/SKILL.md"), &*manifest);
     }
     let mut client = Client::silent(&context, &[]);
     let introduction = client.initialize("2025-11-25");
     let instructions = introduction["instructions"].as_str().unwrap();
-    assert!(
-        instructions.ends_with("call list_skills.\n"),
-        "{instructions}"
-    );
-    let listed = client.document("list_skills", json!({}));
-    assert_eq!(listed["skills"][0]["name"], "report");
+    let named = instructions.matches("<name>").count();
+    assert!(named >= 20, "{named} skills are named");
+    let rest = format!("search_skills finds {} more skills.\n", 1_501 - named);
+    assert!(instructions.ends_with(&rest), "{instructions}");
+    assert!(instructions.len() < 20_000, "{}", instructions.len());
+    let found = client.document("search_skills", json!({"query": "reports"}));
+    assert_eq!(found["skills"][0]["name"], "report");
     client.end();
 }
 
@@ -589,9 +638,9 @@ fn a_third_party_client_lists_activates_and_reads() {
         assert!(output.status.success(), "{mode}: {talk}");
         let seen: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(seen["version"], version);
-        assert_eq!(seen["tools"].as_array().unwrap().len(), 4);
+        assert_eq!(seen["tools"].as_array().unwrap().len(), 8);
         assert!(seen["instructions"].as_str().unwrap().contains("report"));
-        assert_eq!(seen["list"]["document"], listed);
+        assert_eq!(seen["list"]["document"]["skills"], listed["skills"]);
         assert!(
             seen["activate"]["text"]
                 .as_str()

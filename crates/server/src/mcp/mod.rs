@@ -138,12 +138,12 @@ pub fn mcp_service<H: Into<String>, O: Into<String>>(
     origins: impl IntoIterator<Item = O>,
 ) -> StreamableHttpService<McpServer, LocalSessionManager> {
     let server = server.clone();
-    let config = http_config(hosts, origins);
+    let config = mcp_http_config(hosts, origins);
     StreamableHttpService::new(move || Ok(server.for_client()), Arc::default(), config)
 }
 
-/// How clients over HTTP are served.
-pub(crate) fn http_config<H: Into<String>, O: Into<String>>(
+/// How clients over HTTP are served: see [`mcp_service`].
+pub fn mcp_http_config<H: Into<String>, O: Into<String>>(
     hosts: impl IntoIterator<Item = H>,
     origins: impl IntoIterator<Item = O>,
 ) -> StreamableHttpServerConfig {

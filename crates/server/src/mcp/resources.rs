@@ -92,8 +92,12 @@ pub(crate) fn templates() -> ListResourceTemplatesResult {
 pub(crate) fn read(source: &SkillSource, uri: &str) -> Result<ReadResourceResult, ErrorData> {
     let now = source.now().map_err(|error| not_there(&error))?;
     let publisher = publisher(&now)?;
-    let none =
-        || ErrorData::resource_not_found(format!("there is no resource {}", one_line(uri)), None);
+    let none = || {
+        ErrorData::resource_not_found(
+            format!("there is no resource {}", one_line(uri)),
+            Some(serde_json::json!({ "uri": uri })),
+        )
+    };
     let skill = publisher.candidate_of(uri).ok_or_else(none)?;
     let published = publisher
         .publish(skill)
