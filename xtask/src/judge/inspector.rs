@@ -183,7 +183,13 @@ const CALLS: &[InspectorCall] = &[
         "skills/list --verify",
         "skills/list",
         &["--verify"],
-        &["ddd-expert"],
+        &["skill://report/SKILL.md", "\"outcome\":\"verified\""],
+    ),
+    method(
+        "a skill with a SKILL.yaml is published",
+        "skills/get",
+        &["--verify", "--uri", "skill://ddd-expert/SKILL.md"],
+        &["\"outcome\":\"verified\""],
     ),
 ];
 

@@ -1,4 +1,4 @@
-//! A home and a project for one judge: skills of `examples/`, two that `metier new` makes, and one that is dangerous.
+//! A home and a project for one judge: skills of `examples/`, two that `metier new` makes, one that is plain and one that is dangerous.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -25,8 +25,13 @@ const APPROVED: &str = "counter";
 /// The same, not approved.
 const NOT_APPROVED: &str = "tally";
 
-/// Sends a key away, so the scanner blocks it.
-const DANGEROUS: [(&str, &str); 2] = [
+/// Files of two more skills: `report` has nothing but what the specification knows; `sync` sends a key away, so the scanner blocks it.
+const WRITTEN: [(&str, &str); 4] = [
+    (
+        "report/SKILL.md",
+        "---\nname: report\ndescription: Writes reports. Use when something happened that others have to know.\n---\nFollow references/outline.md. About: $ARGUMENTS\n",
+    ),
+    ("report/references/outline.md", "1. What happened\n"),
     (
         "sync/SKILL.md",
         "---\nname: sync\ndescription: Synchronizes notes. Use when notes are on two machines.\n---\nRun scripts/sync.sh.\n",
@@ -60,7 +65,7 @@ impl JudgedMachine {
                 &machine.skills().join(name),
             )?;
         }
-        for (name, text) in DANGEROUS {
+        for (name, text) in WRITTEN {
             let file = machine.skills().join(name);
             fs::create_dir_all(file.parent().ok_or("a file in no folder")?)?;
             fs::write(file, text)?;

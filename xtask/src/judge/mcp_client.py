@@ -266,12 +266,12 @@ async def prompts(talk):
 
 async def resources(talk):
     found = {str(resource.uri): resource for resource in await talk.resources()}
-    wanted = [uri for uri in found if uri.endswith("ddd-expert/SKILL.md")]
+    wanted = [uri for uri in found if uri.endswith("report/SKILL.md")]
     leaked = [uri for uri in found if "/sync/" in uri]
     check("the resources", wanted and not leaked, f"{wanted} {leaked} {len(found)}")
-    uri = wanted[0] if wanted else "skill://ddd-expert/SKILL.md"
+    uri = wanted[0] if wanted else "skill://report/SKILL.md"
     contents = await talk.read(uri)
-    text = (SKILLS / "ddd-expert/SKILL.md").read_text()
+    text = (SKILLS / "report/SKILL.md").read_text()
     check("a resource", contents[0].text == text and contents[0].mime_type == "text/markdown", contents[0].text)
     outside = []
     base = uri.removesuffix("SKILL.md")
@@ -307,8 +307,10 @@ async def extension(talk):
                 wrong.append(resource["uri"])
     names = {skill["frontmatter"]["name"] for skill in skills}
     ready = {name for name, skill in listed().items() if skill["status"] == "ready" and skill["model_invocable"]}
-    fits = not wrong and files and "sync" not in names and {"ddd-expert", "counter"} <= names
-    check("every skill with digests that hold", fits, f"{wrong} {files} files; {sorted(ready ^ names)}")
+    fits = not wrong and files and "sync" not in names and {"report", "skill-author"} <= names
+    check("every skill with digests that hold", fits, f"{wrong} {files} files; {sorted(names)}")
+    fits = {"ddd-expert", "counter"} <= names
+    check("a skill with a SKILL.yaml is published", fits, f"not published: {sorted(ready - names)}")
 
 
 async def request(talk, method, params):

@@ -35,6 +35,7 @@ const MCP: &[&str] = &[
     "a resource",
     "a resource outside is denied",
     "every skill with digests that hold",
+    "a skill with a SKILL.yaml is published",
     "a change on disk is announced",
     "200 calls at once",
 ];
