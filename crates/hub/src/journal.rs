@@ -65,13 +65,18 @@ pub(crate) struct Step {
     pub(crate) kept: PathBuf,
 }
 
-/// Writes a record, whole or not at all.
+/// Writes a record, whole or not at all, and waits until it is on the disk.
 pub(crate) fn write(path: &Path, change: &Change) -> io::Result<()> {
     let part = path.with_extension("part");
     object::remove(&part)?;
     let text = serde_json::to_vec_pretty(change)?;
-    object::create(&part, &NewContent::File(text))?;
-    object::move_to(&part, path)
+    let written = object::create(&part, &NewContent::File(text))
+        .and_then(|()| fs::rename(&part, path))
+        .and_then(|()| object::sync_parent(path));
+    if written.is_err() {
+        object::remove(&part).ok();
+    }
+    written
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<Change> {

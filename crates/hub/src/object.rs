@@ -57,17 +57,16 @@ impl Identity {
     }
 }
 
-/// Writes new content to a path where nothing is, and waits until it is on the disk.
+/// Writes new content to a path where nothing is, and waits until it is on the disk; its own name in the folder above may not be.
 pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
     match content {
-        NewContent::Tree(tree) => create_tree(path, tree)?,
-        NewContent::File(bytes) => create_file(path, bytes, 0o644)?,
-        NewContent::PrivateFile(bytes) => create_file(path, bytes, 0o600)?,
-        NewContent::Link(target) => symlink(target, path)?,
-        NewContent::CopyOf(original) => copy(original, path)?,
-        NewContent::Absent => return Ok(()),
+        NewContent::Tree(tree) => create_tree(path, tree),
+        NewContent::File(bytes) => create_file(path, bytes, 0o644),
+        NewContent::PrivateFile(bytes) => create_file(path, bytes, 0o600),
+        NewContent::Link(target) => symlink(target, path),
+        NewContent::CopyOf(original) => copy(original, path),
+        NewContent::Absent => Ok(()),
     }
-    sync_parent(path)
 }
 
 fn create_tree(path: &Path, tree: &PackageTree) -> io::Result<()> {
@@ -143,13 +142,15 @@ fn sync_folders(path: &Path) -> io::Result<()> {
 
 /// Waits until the names in the folder above are on the disk.
 pub(crate) fn sync_parent(path: &Path) -> io::Result<()> {
-    match path.parent() {
-        Some(parent) => File::open(parent)?.sync_all(),
-        None => Ok(()),
-    }
+    path.parent().map_or(Ok(()), sync_folder)
 }
 
-/// Exchanges what is at two paths in one step.
+/// Waits until the names in a folder are on the disk.
+pub(crate) fn sync_folder(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+/// Exchanges what is at two paths in one step. The caller syncs the folders of both.
 pub(crate) fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     rename_with(one, other, RenameFlags::EXCHANGE)
 }
@@ -162,18 +163,13 @@ pub(crate) fn is_unsupported(error: &io::Error) -> bool {
         .any(|one| error.raw_os_error() == Some(one.raw_os_error()))
 }
 
-/// Moves to a path where nothing is.
+/// Moves to a path where nothing is. The caller syncs the folders of both.
 pub(crate) fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     rename_with(from, to, RenameFlags::NOREPLACE)
 }
 
 fn rename_with(from: &Path, to: &Path, flags: RenameFlags) -> io::Result<()> {
-    renameat_with(CWD, from, CWD, to, flags)?;
-    sync_parent(to)?;
-    match from.parent() == to.parent() {
-        true => Ok(()),
-        false => sync_parent(from),
-    }
+    Ok(renameat_with(CWD, from, CWD, to, flags)?)
 }
 
 /// Moves what is at a path to another file system, if it must: it is then copied, and removed when the copy is on the disk.
@@ -184,6 +180,7 @@ pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
             remove(&part)?;
             copy(from, &part)?;
             move_to(&part, to)?;
+            sync_parent(to)?;
             remove(from)
         }
         done => done,

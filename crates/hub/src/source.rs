@@ -7,7 +7,7 @@ use std::{fmt, path::PathBuf};
 
 use metier_model::text::visible;
 pub(crate) use metier_package::registry_api::is_published_name as is_skill_name;
-use semver::VersionReq;
+use semver::{Version, VersionReq};
 use url::{Host, Url};
 
 /// A source of skills.
@@ -96,7 +96,16 @@ fn is_path(text: &str) -> bool {
             .any(|start| text.starts_with(start))
 }
 
-/// `owner/repo…`, `github.com/owner/repo…`, `name` or `name@range`.
+/// A version with all of its numbers is exactly that one; anything else is a range, and `1.2` the same as `^1.2`.
+fn version_range(text: &str) -> Result<VersionReq, SourceProblem> {
+    let range = match text.parse::<Version>() {
+        Ok(_) => format!("={text}"),
+        Err(_) => text.to_owned(),
+    };
+    VersionReq::parse(&range).map_err(|_| SourceProblem::Range)
+}
+
+/// `owner/repo…`, `github.com/owner/repo…`, `name`, `name@version` or `name@range`.
 fn of_words(text: &str) -> Result<SkillSource, SourceProblem> {
     match text.strip_prefix("github.com/") {
         Some(rest) => of_github(rest),
@@ -104,10 +113,7 @@ fn of_words(text: &str) -> Result<SkillSource, SourceProblem> {
         None => {
             let (name, versions) = match text.split_once('@') {
                 None => (text, VersionReq::STAR),
-                Some((name, range)) => (
-                    name,
-                    VersionReq::parse(range).map_err(|_| SourceProblem::Range)?,
-                ),
+                Some((name, range)) => (name, version_range(range)?),
             };
             match is_skill_name(name) {
                 true => Ok(SkillSource::Registry {

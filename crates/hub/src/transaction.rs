@@ -1,17 +1,22 @@
 //! Changes of several places that happen as a whole.
 //!
-//! **How.** The new contents are written beside their places, under names that are not skills. Then the change is written down: that is the moment
-//! at which it has happened. After it every place is exchanged in one step, and what was there is moved to the folder of kept things.
-//! A process that dies before that moment leaves files that are removed; one that dies after it leaves a record, and the next
-//! [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known by its inode.
+//! **How.** All names that the change will use are written down first (`begun`), so that whatever follows can be found and removed. The new
+//! contents are written beside their places, under names that no search for skills enters. Then the change is
+//! written down as `done`: that is the moment at which it has happened. After it every place is exchanged in one step, and what was there is
+//! moved to the folder of kept things. A process that dies before that moment leaves files that are removed; one that dies after it leaves
+//! both records, and the next [`TransactionChanges`] that is opened completes it. Each step can be seen on the disk: the new content is known
+//! by its inode.
 //!
 //! ```text
-//! .metier-7-0/  (new)        record 7 written          pdf/  ⇄  .metier-7-0/        .metier-7-0/ → kept/7-0/
-//! nothing happened  ────────────────┤  it happened: completed now or at the next start
+//! begun/7     .metier-7-0/  (new)     done/7        pdf/  ⇄  .metier-7-0/        .metier-7-0/ → kept/7-0/
+//! nothing happened  ────────────────────┤  it happened: completed now or at the next start
 //! ```
+//!
+//! If a place can't be exchanged although the process lives (its folder is read-only, say), those before it are put back and the record is
+//! withdrawn. An error therefore means that nothing changed, except for [`ChangeError::Interrupted`].
 
 use std::{
-    collections::HashMap,
+    collections::{BTreeSet, HashMap},
     fs::{self, File},
     io,
     path::{Path, PathBuf},
@@ -106,6 +111,7 @@ impl TransactionChanges {
                 undoes: None,
                 steps: Vec::new(),
             },
+            contents: Vec::new(),
         })
     }
 
@@ -126,6 +132,18 @@ impl TransactionChanges {
     /// # Errors
     /// If a place was changed since, or if what it held is no longer kept.
     pub fn undo(&self, change: &Change, at: &str) -> Result<Change, ChangeError> {
+        self.undoing(change, at)?.commit()
+    }
+
+    /// Checks whether a change can be taken back, and changes nothing.
+    ///
+    /// # Errors
+    /// As of [`TransactionChanges::undo`].
+    pub fn check_undo(&self, change: &Change) -> Result<(), ChangeError> {
+        self.undoing(change, "").map(drop)
+    }
+
+    fn undoing(&self, change: &Change, at: &str) -> Result<Transaction<'_>, ChangeError> {
         let mut transaction = self.begin(&format!("undo {}", change.title), at)?;
         transaction.change.undoes = Some(change.id);
         let copies = self.copies()?;
@@ -145,12 +163,12 @@ impl TransactionChanges {
                 Some(_) => NewContent::CopyOf(step.kept.clone()),
                 None => NewContent::Absent,
             };
-            transaction.set(&step.target, &content)?;
+            transaction.set(&step.target, content)?;
             if let Some(last) = transaction.change.steps.last_mut() {
                 last.stands_for = step.old;
             }
         }
-        transaction.commit()
+        Ok(transaction)
     }
 
     /// Where a change keeps what was at a place before, if anything was.
@@ -200,19 +218,14 @@ impl TransactionChanges {
     /// Completes the changes that have happened, and removes what is left of those that have not.
     fn recover(&self) -> Result<(), ChangeError> {
         for id in self.ids("begun")? {
-            let path = self.record("begun", id);
-            let failed = |error| ChangeError::at(&path, error);
-            let change = journal::read(&path).map_err(failed)?;
-            match self.record("done", id).exists() {
-                true => self.complete(&change)?,
-                false => {
-                    for step in &change.steps {
-                        object::remove(&step.staged)
-                            .map_err(|error| ChangeError::at(&step.staged, error))?;
-                    }
-                }
+            let begun = self.record("begun", id);
+            let failed = |error| ChangeError::at(&begun, error);
+            let done = self.record("done", id);
+            match done.exists() {
+                true => self.complete(&journal::read(&done).map_err(failed)?)?,
+                false => remove_staged(&journal::read(&begun).map_err(failed)?)?,
             }
-            fs::remove_file(&path).map_err(failed)?;
+            fs::remove_file(&begun).map_err(failed)?;
         }
         Ok(())
     }
@@ -223,18 +236,15 @@ impl TransactionChanges {
             self.put(step)
                 .map_err(|error| ChangeError::at(&step.target, error))?;
         }
-        Ok(())
+        let kept = change.steps.iter().map(|step| step.kept.as_path());
+        sync_parents(change.places().chain(kept))
     }
 
     fn put(&self, step: &Step) -> io::Result<()> {
         let now = Identity::at(&step.target)?;
         if now != step.new {
             (self.checkpoint)("exchange");
-            match (now, step.new) {
-                (Some(_), Some(_)) => self.exchange(step)?,
-                (None, _) => object::move_to(&step.staged, &step.target)?,
-                (Some(_), None) => object::move_to(&step.target, &step.staged)?,
-            }
+            self.swap(step, now, step.new)?;
         }
         let aside = aside(&step.staged);
         if Identity::at(&aside)?.is_some() {
@@ -244,6 +254,49 @@ impl TransactionChanges {
         if Identity::at(&step.staged)?.is_some() {
             object::remove(&step.kept)?;
             object::move_anywhere(&step.staged, &step.kept)?;
+        }
+        Ok(())
+    }
+
+    /// The place gets what is staged, and what was in the place is staged; each can be nothing.
+    fn swap(&self, step: &Step, now: Option<Identity>, then: Option<Identity>) -> io::Result<()> {
+        match (now, then) {
+            (Some(_), Some(_)) => self.exchange(step),
+            (None, _) => object::move_to(&step.staged, &step.target),
+            (Some(_), None) => object::move_to(&step.target, &step.staged),
+        }
+    }
+
+    /// Puts every place back, the last one first, and withdraws the record. The new contents are staged again.
+    fn withdraw(&self, change: &Change) -> Result<(), ChangeError> {
+        for step in change.steps.iter().rev() {
+            self.put_back(step)
+                .map_err(|error| ChangeError::at(&step.target, error))?;
+        }
+        let kept = change.steps.iter().map(|step| step.kept.as_path());
+        sync_parents(change.places().chain(kept))?;
+        let done = self.record("done", change.id);
+        fs::remove_file(&done)
+            .and_then(|()| object::sync_parent(&done))
+            .map_err(|error| ChangeError::at(&done, error))
+    }
+
+    fn put_back(&self, step: &Step) -> io::Result<()> {
+        let aside = aside(&step.staged);
+        if Identity::at(&aside)?.is_some() {
+            let is_empty = Identity::at(&step.target)?.is_none();
+            let back = if is_empty { &step.target } else { &step.staged };
+            object::move_to(&aside, back)?;
+        }
+        if Identity::at(&step.target)? != step.new {
+            return Ok(());
+        }
+        if Identity::at(&step.kept)?.is_some() {
+            object::move_anywhere(&step.kept, &step.staged)?;
+        }
+        let old = Identity::at(&step.staged)?;
+        if step.new.is_some() || old.is_some() {
+            self.swap(step, step.new, old)?;
         }
         Ok(())
     }
@@ -279,6 +332,23 @@ impl TransactionChanges {
     }
 }
 
+/// Removes what a change that did not happen has prepared.
+fn remove_staged(change: &Change) -> Result<(), ChangeError> {
+    for step in &change.steps {
+        object::remove(&step.staged).map_err(|error| ChangeError::at(&step.staged, error))?;
+    }
+    Ok(())
+}
+
+/// Waits until the names in the folders above these paths are on the disk.
+fn sync_parents<'p>(paths: impl Iterator<Item = &'p Path>) -> Result<(), ChangeError> {
+    let folders: BTreeSet<&Path> = paths.filter_map(Path::parent).collect();
+    for folder in folders {
+        object::sync_folder(folder).map_err(|error| ChangeError::at(folder, error))?;
+    }
+    Ok(())
+}
+
 /// Where the old content is for a moment, on a file system that can't exchange two names.
 fn aside(staged: &Path) -> PathBuf {
     let mut name = staged.as_os_str().to_owned();
@@ -290,6 +360,8 @@ fn aside(staged: &Path) -> PathBuf {
 pub struct Transaction<'c> {
     changes: &'c TransactionChanges,
     change: Change,
+    /// What each place shall hold. Nothing of it is on the disk before the commit.
+    contents: Vec<NewContent>,
 }
 
 impl Transaction<'_> {
@@ -299,88 +371,91 @@ impl Transaction<'_> {
         self.change.steps.is_empty()
     }
 
-    /// Prepares new content for a place. The folder above it must exist.
+    /// Adds a place and its new content to the change. The folder above it must exist.
     ///
     /// # Errors
-    /// If the content can't be written, or if the place is part of the change already.
-    pub fn set(&mut self, target: &Path, content: &NewContent) -> Result<(), ChangeError> {
+    /// If there is no such folder, or if the place is part of the change already.
+    pub fn set(&mut self, target: &Path, content: NewContent) -> Result<(), ChangeError> {
         let failed = |error| ChangeError::at(target, error);
         let (Some(parent), Some(_)) = (target.parent(), target.file_name()) else {
             return Err(failed(io::ErrorKind::InvalidInput.into()));
         };
+        fs::metadata(parent).map_err(failed)?;
         if self.change.steps.iter().any(|step| step.target == target) {
             return Err(ChangeError::Twice(target.to_owned()));
         }
         let number = self.change.steps.len();
         let id = self.change.id;
-        let staged = parent.join(format!("{STAGED}{id}-{number}"));
-        let kept = self
-            .changes
-            .folder
-            .join("kept")
-            .join(format!("{id}-{number}"));
+        let kept = self.changes.folder.join("kept");
         self.change.steps.push(Step {
             target: target.to_owned(),
-            staged: staged.clone(),
+            staged: parent.join(format!("{STAGED}{id}-{number}")),
             new: None,
             old: Identity::at(target).map_err(failed)?,
             stands_for: None,
-            kept,
+            kept: kept.join(format!("{id}-{number}")),
         });
-        self.note_begun()?;
-        (self.changes.checkpoint)("stage");
-        object::remove(&staged).map_err(failed)?;
-        object::create(&staged, content).map_err(failed)?;
-        let new = Identity::at(&staged).map_err(failed)?;
-        if let Some(step) = self.change.steps.last_mut() {
-            step.new = new;
-        }
-        (self.changes.checkpoint)("staged");
+        self.contents.push(content);
         Ok(())
-    }
-
-    /// Writes down which files belong to a change that may never happen, so that they can be removed.
-    fn note_begun(&self) -> Result<(), ChangeError> {
-        let path = self.changes.record("begun", self.change.id);
-        let failed = |error| ChangeError::at(&path, error);
-        object::remove(&path).map_err(failed)?;
-        journal::write(&path, &self.change).map_err(failed)
     }
 
     /// Makes the change.
     ///
     /// # Errors
-    /// If it can't be written down: then nothing has changed. If a place can't be exchanged afterwards, the next process that opens the changes
-    /// tries again.
+    /// If it can't be made: then nothing has changed. [`ChangeError::Interrupted`] if that is not so.
     pub fn commit(mut self) -> Result<Change, ChangeError> {
-        self.note_begun()?;
+        let begun = self.changes.record("begun", self.change.id);
+        let failed = |error| ChangeError::at(&begun, error);
+        journal::write(&begun, &self.change).map_err(failed)?;
+        let made = self.stage().and_then(|()| self.decide());
+        match &made {
+            Err(ChangeError::Interrupted { .. }) => {} // The records stay: the next start completes it.
+            Err(_) => {
+                // What can't be removed now is removed at the next start.
+                remove_staged(&self.change).ok();
+                fs::remove_file(&begun).ok();
+            }
+            Ok(()) => {
+                (self.changes.checkpoint)("clean");
+                fs::remove_file(&begun).map_err(failed)?;
+                self.changes.forget_oldest()?;
+            }
+        }
+        made.map(|()| self.change)
+    }
+
+    /// Writes the new contents beside their places.
+    fn stage(&mut self) -> Result<(), ChangeError> {
+        for (step, content) in self.change.steps.iter_mut().zip(&self.contents) {
+            let failed = |error| ChangeError::at(&step.target, error);
+            (self.changes.checkpoint)("stage");
+            object::remove(&step.staged).map_err(failed)?;
+            object::create(&step.staged, content).map_err(failed)?;
+            step.new = Identity::at(&step.staged).map_err(failed)?;
+            (self.changes.checkpoint)("staged");
+        }
+        sync_parents(self.change.places())
+    }
+
+    /// Writes the change down as done and exchanges the places, or puts back those that were exchanged.
+    fn decide(&self) -> Result<(), ChangeError> {
         (self.changes.checkpoint)("decide");
         let done = self.changes.record("done", self.change.id);
-        journal::write(&done, &self.change).map_err(|error| ChangeError::at(&done, error))?;
+        if let Err(error) = journal::write(&done, &self.change) {
+            fs::remove_file(&done).ok();
+            return Err(ChangeError::at(&done, error));
+        }
         (self.changes.checkpoint)("decided");
-        self.changes.complete(&self.change)?;
-        (self.changes.checkpoint)("clean");
-        let begun = self.changes.record("begun", self.change.id);
-        fs::remove_file(&begun).map_err(|error| ChangeError::at(&begun, error))?;
-        self.changes.forget_oldest()?;
-        let steps = std::mem::take(&mut self.change.steps);
-        Ok(Change {
-            steps,
-            ..self.change.clone()
-        })
-    }
-}
-
-impl Drop for Transaction<'_> {
-    fn drop(&mut self) {
-        // After a commit there are no steps left. What can't be removed now is removed at the next start.
-        if self.changes.record("done", self.change.id).exists() {
-            return;
+        let Err(error) = self.changes.complete(&self.change) else {
+            return Ok(());
+        };
+        (self.changes.checkpoint)("withdraw");
+        match (self.changes.withdraw(&self.change), error) {
+            (Err(_), ChangeError::Os { path, error }) => {
+                Err(ChangeError::Interrupted { path, error })
+            }
+            (_, error) => Err(error),
         }
-        for step in &self.change.steps {
-            object::remove(&step.staged).ok();
-        }
-        fs::remove_file(self.changes.record("begun", self.change.id)).ok();
     }
 }
 
@@ -399,6 +474,14 @@ pub enum ChangeError {
     /// One place can't get two contents.
     #[error("`{}` is part of the change twice", .0.display())]
     Twice(PathBuf),
+    /// Some places are exchanged and others not, and neither can be changed now. The next start completes it.
+    #[error("`{}`: {error}", path.display())]
+    Interrupted {
+        /// Where.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// The file system refused.
     #[error("`{}`: {error}", path.display())]
     Os {

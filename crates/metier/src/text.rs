@@ -32,6 +32,24 @@ pub fn one_line(text: &str) -> String {
     visible.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// The beginning of a text, with `…` in place of what does not fit.
+///
+/// ```
+/// assert_eq!(metier::text::shortened("two words", 9), "two words");
+/// assert_eq!(metier::text::shortened("three words", 9), "three wo…");
+/// ```
+#[must_use]
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.chars().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text
+            .chars()
+            .take(most.saturating_sub(1))
+            .chain(['…'])
+            .collect(),
+    }
+}
+
 /// A number with its noun.
 ///
 /// ```

@@ -103,12 +103,16 @@ fn length(bytes: &[u8]) -> Result<u32, PackError> {
     length.filter(|length| *length < u32::MAX).ok_or(PackError)
 }
 
-/// Whether a package leaves out this file of a skill's folder: output of tools, evaluations, and packages that were made before.
+/// The schema that `metier new` writes for editors.
+const EDITOR_SCHEMA: &str = "SKILL.schema.json";
+
+/// Whether a package leaves out this file of a skill's folder: output of tools, evaluations, what only editors read, and packages that were made
+/// before.
 #[must_use]
 pub fn is_left_out(path: &str) -> bool {
     let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
     let mut names = folders.split('/');
-    let is_output = name.ends_with(".pyc") || name == ".DS_Store";
+    let is_output = name.ends_with(".pyc") || name == ".DS_Store" || path == EDITOR_SCHEMA;
     let is_package = folders.is_empty() && {
         let package = format!(".{PACKAGE_EXTENSION}");
         let beside = [SIGNATURE_EXTENSION, SBOM_EXTENSION];

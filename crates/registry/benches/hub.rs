@@ -1,7 +1,8 @@
 //! What installing from a registry costs, for `cargo xtask bench hub`: each line is a name and a number.
 //!
-//! `hub METIER FOLDER`: a registry in this process with a hundred small skills, which the program installs with scans into a new home; and the
-//! resolution of a graph of a thousand skills.
+//! `hub METIER FOLDER`: a registry in this process with a hundred small skills, which the program installs with scans into a new home; the same
+//! skills from a folder, also with the installers `skills` and `openskills` (npm) if they are on PATH; one skill from a folder; the
+//! verification of ten thousand files, beside reading and hashing them; and the resolution of a graph of a thousand skills.
 #![allow(clippy::print_stdout, reason = "printing is what this program is for")]
 
 use std::collections::BTreeMap;
@@ -18,8 +19,12 @@ use metier_registry::{
     FolderBlobs, NewToken, PackageUpload, Registry, RegistryDatabase, SqliteDatabase, TokenScope,
 };
 use semver::{Version, VersionReq};
+use sha2::{Digest as _, Sha256};
 
 const SKILLS: usize = 100;
+/// Of each skill that is verified.
+const FILES: usize = 100;
+const FILE_BYTES: usize = 4_096;
 const GRAPH: u64 = 1_000;
 const ROUNDS: usize = 5;
 const NOW: &str = "2026-01-31T09:00:00Z";
@@ -36,6 +41,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rounds.push(install(&metier, &home, &server.url())?);
     }
     println!("install_ms {}", median(rounds));
+    folders(&metier, &folder)?;
     let available = graph();
     let wanted: Vec<(String, VersionReq)> = (0..GRAPH)
         .map(|number| (name(number), VersionReq::STAR))
@@ -56,6 +62,165 @@ fn median(mut rounds: Vec<Duration>) -> f64 {
     rounds[rounds.len() / 2].as_secs_f64() * 1000.0
 }
 
+/// The same from folders.
+fn folders(metier: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let small = folder.join("small");
+    for number in 0..SKILLS {
+        let name = format!("bench-{number}");
+        for (path, text) in skill_files(number, &name) {
+            write(&small.join(&name).join(path), text.as_bytes())?;
+        }
+    }
+    let all = ["install", "./small", "--all", "--yes", "--json"];
+    println!("folder_ms {}", rounds(folder, "all", metier, &all)?);
+    let peers: [(&str, &str, &[&str]); 2] = [
+        (
+            "skills_ms",
+            "skills",
+            &["add", "./small", "--all", "-y", "-g"],
+        ),
+        (
+            "openskills_ms",
+            "openskills",
+            &["install", "./small", "-y", "-g"],
+        ),
+    ];
+    for (figure, program, arguments) in peers {
+        if Command::new(program).arg("--help").output().is_ok() {
+            let took = rounds(folder, program, Path::new(program), arguments)?;
+            println!("{figure} {took}");
+        }
+    }
+    let home = folder.join("home-one");
+    let mut one = Vec::new();
+    for number in 0..=ROUNDS {
+        let path = format!("./small/bench-{number}");
+        let took = timed(
+            metier,
+            &["install", &path, "--yes", "--json"],
+            &home,
+            folder,
+        )?;
+        one.push(took);
+    }
+    // The first one makes the database.
+    println!("path_ms {}", median(one.split_off(1)));
+    verified(metier, folder)
+}
+
+/// Verifying many files, and reading and hashing them without anything else.
+fn verified(metier: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    let many = folder.join("many");
+    let mut paths = Vec::new();
+    for number in 0..SKILLS {
+        let name = format!("many-{number}");
+        let text =
+            format!("---\nname: {name}\ndescription: Has many files of notes.\n---\nRead them.\n");
+        write(&many.join(&name).join("SKILL.md"), text.as_bytes())?;
+        for file in 1..FILES {
+            let path = format!("{name}/references/{file}.md");
+            let line = format!("A note about part {file} of {number}.\n");
+            write(
+                &many.join(&path),
+                line.repeat(FILE_BYTES / line.len()).as_bytes(),
+            )?;
+        }
+        paths.push(name);
+    }
+    let home = folder.join("home-many");
+    timed(
+        metier,
+        &["install", "./many", "--all", "--yes", "--json"],
+        &home,
+        folder,
+    )?;
+    let placed = home.join(".agents/skills");
+    let (mut ours, mut raw) = (Vec::new(), Vec::new());
+    for _ in 0..ROUNDS {
+        ours.push(timed(metier, &["verify", "--json"], &home, folder)?);
+        let started = Instant::now();
+        for name in &paths {
+            hash_folder(&placed.join(name))?;
+        }
+        raw.push(started.elapsed());
+    }
+    println!("verify_ms {}", median(ours));
+    println!("hash_ms {}", median(raw));
+    Ok(())
+}
+
+fn hash_folder(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        match entry.file_type()?.is_dir() {
+            true => hash_folder(&entry.path())?,
+            false => drop(std::hint::black_box(Sha256::digest(fs::read(
+                entry.path(),
+            )?))),
+        }
+    }
+    Ok(())
+}
+
+fn write(path: &Path, bytes: &[u8]) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    Ok(fs::write(path, bytes)?)
+}
+
+/// The median of several runs, each in a new home.
+fn rounds(
+    folder: &Path,
+    name: &str,
+    program: &Path,
+    arguments: &[&str],
+) -> Result<f64, Box<dyn Error>> {
+    let mut rounds = Vec::new();
+    for round in 0..ROUNDS {
+        let home = folder.join(format!("home-{name}-{round}"));
+        rounds.push(timed(program, arguments, &home, folder)?);
+    }
+    Ok(median(rounds))
+}
+
+fn timed(
+    program: &Path,
+    arguments: &[&str],
+    home: &Path,
+    work: &Path,
+) -> Result<Duration, Box<dyn Error>> {
+    fs::create_dir_all(home)?;
+    let mut command = Command::new(program);
+    command
+        .args(arguments)
+        .current_dir(work)
+        .env("HOME", home)
+        .env("METIER_HOME", home.join("metier"))
+        .env("DISABLE_TELEMETRY", "1");
+    let started = Instant::now();
+    let output = command.output()?;
+    let took = started.elapsed();
+    match output.status.success() {
+        true => Ok(took),
+        false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+    }
+}
+
+/// The files of a skill that asks for no permission.
+fn skill_files(number: usize, name: &str) -> Vec<(String, String)> {
+    let manifest = format!(
+        "---\nname: {name}\ndescription: Does the work of {name} when a report is due.\nversion: 1.0.0\n---\n{}",
+        "Read the notes, then write one paragraph about each of them.\n".repeat(20)
+    );
+    let mut files = vec![("SKILL.md".to_owned(), manifest)];
+    for part in 0..4 {
+        let text = format!("A note about part {part} of {number}.\n").repeat(40);
+        files.push((format!("references/part-{part}.md"), text));
+    }
+    files
+}
+
 /// Skills of five files each, which ask for no permission.
 fn registry(folder: &Path) -> Result<BackgroundServer, Box<dyn Error>> {
     let database = SqliteDatabase::open(&folder.join("registry.db"))?;
@@ -65,15 +230,7 @@ fn registry(folder: &Path) -> Result<BackgroundServer, Box<dyn Error>> {
     let registry = Registry::new(Arc::new(database), Arc::new(blobs), || NOW.to_owned());
     for number in 0..SKILLS {
         let name = format!("bench-{number}");
-        let manifest = format!(
-            "---\nname: {name}\ndescription: Does the work of {name} when a report is due.\nversion: 1.0.0\n---\n{}",
-            "Read the notes, then write one paragraph about each of them.\n".repeat(20)
-        );
-        let mut files = vec![("SKILL.md".to_owned(), manifest)];
-        for part in 0..4 {
-            let text = format!("A note about part {part} of {number}.\n").repeat(40);
-            files.push((format!("references/part-{part}.md"), text));
-        }
+        let files = skill_files(number, &name);
         let files = files.into_iter().map(|(path, text)| {
             Ok(PackageFile {
                 path: PackagePath::new(path.as_bytes())?,

@@ -764,19 +764,25 @@ impl Inventory {
     }
 
     fn not_found(&self, wanted: &str) -> NotFound {
-        let mut near: Vec<(f64, String)> = Vec::new();
-        let lower = wanted.to_lowercase();
-        for skill in &self.skills {
-            let name = self.entry(skill).name();
-            let likeness = strsim::jaro_winkler(&lower, &name.to_lowercase());
-            if likeness > 0.82 && !near.iter().any(|(_, other)| *other == name) {
-                near.push((likeness, name.into_owned()));
-            }
-        }
-        near.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let names = self.skills.iter().map(|skill| self.entry(skill).name());
         NotFound {
             name: wanted.to_owned(),
-            near: near.into_iter().take(3).map(|(_, name)| name).collect(),
+            near: near_names(wanted, names),
         }
     }
+}
+
+/// The names that a mistyped one resembles, the nearest first; at most three.
+pub fn near_names<N: AsRef<str>>(wanted: &str, names: impl Iterator<Item = N>) -> Vec<String> {
+    let lower = wanted.to_lowercase();
+    let mut near: Vec<(f64, String)> = Vec::new();
+    for name in names {
+        let name = name.as_ref();
+        let likeness = strsim::jaro_winkler(&lower, &name.to_lowercase());
+        if likeness > 0.82 && !near.iter().any(|(_, other)| other == name) {
+            near.push((likeness, name.to_owned()));
+        }
+    }
+    near.sort_by(|a, b| b.0.total_cmp(&a.0));
+    near.into_iter().take(3).map(|(_, name)| name).collect()
 }

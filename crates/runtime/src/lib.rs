@@ -61,7 +61,9 @@ mod tokens;
 mod workflows;
 
 pub use admitted_snapshot::AdmittedSnapshot;
-pub use inventory::{Inventory, InventorySkill, NotFound, Status, StatusCounts, WITHHELD, survey};
+pub use inventory::{
+    Inventory, InventorySkill, NotFound, Status, StatusCounts, WITHHELD, near_names, survey,
+};
 pub use redact::Redactor;
 pub use rulebook::{RuleProblem, Rulebook};
 pub use tokens::count as count_tokens;

@@ -149,6 +149,7 @@ impl From<&InstallObstacle> for ObstacleRow {
             | InstallObstacle::OtherSource(text)
             | InstallObstacle::Shadows(text)
             | InstallObstacle::OtherSigner(text)
+            | InstallObstacle::Breaks(text)
             | InstallObstacle::Signature(text) => text.clone(),
         };
         Self {
@@ -284,9 +285,9 @@ impl From<&RemovedSkill> for RemovedRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangesDocument {
-    /// `undone` or `listed`.
+    /// `undone`, `planned` or `listed`.
     pub action: &'static str,
-    /// The change that was undone, or all that can be, the newest first.
+    /// The change that was or would be undone, or all that can be, the newest first.
     pub changes: Vec<ChangeRow>,
 }
 

@@ -301,7 +301,7 @@ impl RootWalk<'_> {
                 break;
             }
             let kind = entry.file_type();
-            let passed_over = matches!(name, b".git" | b"node_modules");
+            let passed_over = matches!(name, b".git" | b"node_modules") || is_staged(name);
             if kind != FileType::RegularFile && !passed_over || is_manifest_name(name) {
                 names.push(name, kind);
             }
@@ -535,6 +535,12 @@ fn is_manifest_name(name: &[u8]) -> bool {
     [&b"SKILL.md"[..], b"SKILL.yaml", b"SKILL.yml"]
         .iter()
         .any(|manifest| name.eq_ignore_ascii_case(manifest))
+}
+
+/// Whether a name is that of content which is being installed and has no place yet, such as `.metier-7-0`: that is not a skill.
+fn is_staged(name: &[u8]) -> bool {
+    let number = name.strip_prefix(b".metier-");
+    number.is_some_and(|number| number.first().is_some_and(u8::is_ascii_digit))
 }
 
 fn joined<'b>(buffer: &'b mut Vec<u8>, path: &[u8], name: &[u8]) -> &'b [u8] {

@@ -8,7 +8,7 @@ use metier::{
         InstallAction, InstallCard, InstallDecision, InstallObstacle, InstallOptions, InstallPlan,
         InstallReport, InstallScope, SkillOffer, SourceRequest, card_text, check_permissions,
     },
-    text::shell_word,
+    text::{shell_word, shortened},
 };
 use metier_wire::InstallDocument;
 
@@ -19,6 +19,9 @@ use crate::{
     interrupt,
     output::{Output, Tone, count, one_line},
 };
+
+/// How many characters of a description are shown in the checklist.
+const MAX_ABOUT: usize = 60;
 
 /// Install skills for yourself, in every project
 ///
@@ -110,9 +113,13 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
     for skill in plan.skills() {
         decisions.extend(decide(session, flags, &cancel, &plan, &skill.card)?);
     }
-    let left_out = plan.left_out().to_vec();
+    let (left_out, is_partial) = (plan.left_out().to_vec(), plan.is_partial());
     let report = plan.apply(&decisions)?;
-    done(output, scope, &report, left_out)
+    let exit = done(output, scope, &report, left_out)?;
+    Ok(match exit {
+        Exit::Ok => Exit::unmet_if(is_partial),
+        exit => exit,
+    })
 }
 
 /// Sources and the names after each. A word without `/` and `:` after a repository, a folder or an archive is a name in it.
@@ -145,7 +152,7 @@ fn dry_run(output: &Output, scope: InstallScope, plan: &InstallPlan) -> Result<E
         }
         output.note("nothing was changed (--dry-run)");
     }
-    Ok(Exit::unmet_if(is_refused))
+    Ok(Exit::unmet_if(is_refused || plan.is_partial()))
 }
 
 /// Everything is as the lock states, or there is nothing in it.
@@ -155,7 +162,11 @@ fn nothing(session: &CliRun, scope: InstallScope, plan: &InstallPlan) -> Result<
         let mut document = InstallDocument::planned(scope.as_str(), plan);
         document.dry_run = false;
         output.document(&document)?;
-        return Ok(Exit::Ok);
+        return Ok(Exit::unmet_if(plan.is_partial()));
+    }
+    if plan.is_partial() {
+        output.note("nothing was installed");
+        return Ok(Exit::unmet_if(true));
     }
     let locked = session.lock(scope)?.skills.len();
     let line = match locked {
@@ -379,12 +390,11 @@ fn choose(
         count(offers.len(), "skill")
     ));
     for (number, offer) in offers.iter().enumerate() {
-        let about = one_line(&offer.description);
-        let short: String = about.chars().take(80).collect();
         output.say(&format!(
-            "  {:>3}  {}  {short}",
+            "  {:>3}  {} - {}",
             number + 1,
-            one_line(&offer.name)
+            one_line(&offer.name),
+            shortened(&one_line(&offer.description), MAX_ABOUT)
         ));
     }
     let question = "Which of them: 1 3 5-7, names, or all?\nYour answer? (no) ";

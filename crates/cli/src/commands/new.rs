@@ -253,12 +253,13 @@ fn report(
         }
         _ => format!("next: metier test {word}"),
     });
-    output.note(&reach(&word, folder, machine));
+    output.note(&reach(&shown, folder, machine));
     Ok(())
 }
 
 /// How the skill reaches an agent from where it is.
-fn reach(word: &str, folder: &Path, machine: &Machine) -> String {
+fn reach(shown: &str, folder: &Path, machine: &Machine) -> String {
+    let word = shell_word(shown);
     let roots = machine.skill_roots();
     let root = roots
         .iter()
@@ -271,8 +272,12 @@ fn reach(word: &str, folder: &Path, machine: &Machine) -> String {
             "it is where agents look for the skills of this project; metier uses it after: metier trust".to_owned()
         }
         Some(_) => "it is where agents look for your skills".to_owned(),
-        None => format!(
-            "to use it: mv {word} ~/.claude/skills/ (Claude Code), ~/.agents/skills/ (Codex and others) or .claude/skills/ (this project)"
-        ),
+        None => {
+            let path = match folder.strip_prefix(&machine.work) {
+                Ok(_) => shell_word(&format!("./{shown}")).into_owned(),
+                Err(_) => word.into_owned(),
+            };
+            format!("to use it: metier install {path}, or for a project: metier add {path}")
+        }
     }
 }

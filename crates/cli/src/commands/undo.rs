@@ -18,13 +18,17 @@ pub(crate) struct UndoArgs {
     /// List the changes that can be undone
     #[arg(long)]
     list: bool,
+    /// Show what would be undone, and change nothing
+    #[arg(long, conflicts_with = "list")]
+    dry_run: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
     let output = &session.output;
-    let (action, changes) = match args.list {
-        true => ("listed", session.skill_changes()?),
-        false => ("undone", vec![session.undo()?]),
+    let (action, changes) = match (args.list, args.dry_run) {
+        (true, _) => ("listed", session.skill_changes()?),
+        (false, true) => ("planned", vec![session.check_undo()?]),
+        (false, false) => ("undone", vec![session.undo()?]),
     };
     if output.is_json() {
         output.document(&ChangesDocument {
@@ -32,6 +36,15 @@ pub(crate) fn run(session: &CliRun, args: &UndoArgs) -> Result<Exit, Failure> {
             changes: changes.into_iter().map(Into::into).collect(),
         })?;
         return Ok(Exit::Ok);
+    }
+    if args.dry_run {
+        let mut text = String::new();
+        for change in &changes {
+            text.push_str(&format!("would undo: {}\n", one_line(&change.title)));
+            let places = change.places.iter();
+            places.for_each(|place| text.push_str(&format!("  {}\n", output.path(place.as_ref()))));
+        }
+        return output.report(&text).map(|()| Exit::Ok);
     }
     if !args.list {
         let title = changes.first().map(|change| one_line(&change.title));

@@ -168,7 +168,7 @@ fn agreed_to(
         let open = update.unapproved(skill, &how.approve)?;
         let mut approve = how.approve.clone();
         if carrying.asks {
-            match agreed(session, carrying.cancel, update, &open)? {
+            match agreed(session, carrying, update, &open)? {
                 true => approve.extend(open),
                 false => continue,
             }
@@ -185,7 +185,7 @@ fn agreed_to(
 /// Asks about one skill. Without a terminal that is an error that names what is missing.
 fn agreed(
     session: &CliRun,
-    cancel: &Cancel,
+    carrying: &Carrying<'_>,
     update: &SkillUpdate,
     open: &[String],
 ) -> Result<bool, Failure> {
@@ -193,9 +193,8 @@ fn agreed(
     let name = one_line(&update.name);
     if !Terminal::new(output).present || !output.is_attended() {
         let message = format!("the update of `{name}` needs an answer, and there is no terminal");
-        let approvals = open
-            .iter()
-            .map(|one| format!(" --approve {}", shell_word(one)));
+        let approvals = carrying.how.approve.iter().chain(open);
+        let approvals = approvals.map(|one| format!(" --approve {}", shell_word(one)));
         let approvals = approvals.collect::<String>();
         let error = Failure::unmet("not-agreed", message).skill(&update.name);
         let error = open
@@ -209,7 +208,7 @@ fn agreed(
         0 => String::new(),
         number => format!(" and approve {}", count(number, "new permission")),
     };
-    let answer = asked_line(&format!("Update {name}{what}? [y/N] "), cancel)?;
+    let answer = asked_line(&format!("Update {name}{what}? [y/N] "), carrying.cancel)?;
     Ok(matches!(&*answer, "y" | "yes"))
 }
 

@@ -1,6 +1,8 @@
 //! `metier verify`
 
-use metier::distribution::{InstallDecision, InstalledState, VerifiedSkill};
+use metier::distribution::{
+    InstallDecision, InstallPlan, InstalledState, VerifiedSkill, card_text,
+};
 use metier_wire::VerifyDocument;
 
 use crate::{
@@ -23,6 +25,9 @@ pub(crate) struct VerifyArgs {
     /// Keep the files as they are now, and pin them
     #[arg(long, requires = "names")]
     accept: bool,
+    /// Show what would be pinned, and change nothing
+    #[arg(long, requires = "accept")]
+    dry_run: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> {
@@ -30,12 +35,20 @@ pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> 
     if args.accept {
         for name in &args.names {
             let plan = session.prepare_acceptance(name, None)?;
+            if args.dry_run {
+                show(output, &plan)?;
+                continue;
+            }
             let cards = plan.skills().iter();
             let decisions: Vec<_> = cards
                 .map(|skill| InstallDecision::agree(&skill.card))
                 .collect();
             plan.apply(&decisions)?;
         }
+    }
+    if args.dry_run && !output.is_json() {
+        output.note("nothing was changed (--dry-run)");
+        return Ok(Exit::Ok);
     }
     let found = session.verify_skills(&args.names, None)?;
     let unchanged = found
@@ -54,6 +67,19 @@ pub(crate) fn run(session: &CliRun, args: &VerifyArgs) -> Result<Exit, Failure> 
         output.note("metier installed no skills here");
     }
     Ok(Exit::unmet_if(!unchanged))
+}
+
+/// The cards of what would be pinned; with `--json` the document shows what differs.
+fn show(output: &Output, plan: &InstallPlan) -> Result<(), Failure> {
+    if output.is_json() {
+        return Ok(());
+    }
+    for skill in plan.skills() {
+        output.report(&card_text(&skill.card, &|text, tone| {
+            output.paint(text, tone)
+        }))?;
+    }
+    Ok(())
 }
 
 fn lines(output: &Output, skill: &VerifiedSkill) -> String {

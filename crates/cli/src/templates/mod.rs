@@ -52,6 +52,9 @@ pub(crate) struct Made {
 const PYTHON_GUEST: &str = include_str!("../../../../sdk/python/metier.py");
 const TYPESCRIPT_GUEST: &str = include_str!("../../../../sdk/typescript/metier.ts");
 
+/// The schema of the manifest, in the folder of the skill.
+const SCHEMA: &str = "SKILL.schema.json";
+
 /// The templates of one type.
 struct Set {
     description: &'static str,
@@ -201,14 +204,12 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
         about,
         content: format!("{}\n", wish.filled(template).trim_end()),
     };
+    let manifest = format!("# yaml-language-server: $schema={SCHEMA}\n{}", set.manifest);
     let mut files = vec![
-        made(
-            "SKILL.yaml",
-            "the manifest: what metier reads",
-            set.manifest,
-        ),
+        made("SKILL.yaml", "the manifest: what metier reads", &manifest),
         made("SKILL.md", "the text: what a model reads", set.text),
     ];
+    files.extend(schema());
     if wish.kind == SkillType::Prompt {
         let about = "what a model gets while it is active";
         files.push(made("prompt.md", about, include_str!("prompt/prompt.md")));
@@ -254,6 +255,17 @@ pub(crate) fn files(wish: &Wish<'_>) -> Vec<Made> {
     files.push(made("tests/cases.yaml", "what it must do", &cases));
     files.push(readme(wish, &files));
     files
+}
+
+/// The schema of the manifest, for editors: they complete and check it. It is not packed.
+fn schema() -> Option<Made> {
+    let named = metier_wire::schemas().find(|named| named.name == "SKILL.yaml")?;
+    let text = serde_json::to_string_pretty(&named.schema()).ok()?;
+    Some(Made {
+        path: SCHEMA,
+        about: "what editors know about the manifest",
+        content: format!("{text}\n"),
+    })
 }
 
 /// A program in TypeScript as the engine inside metier runs it: it has no entry point, and the guest library is built in.

@@ -86,12 +86,12 @@ fn update(
     version: &str,
 ) -> Result<Change, ChangeError> {
     let mut transaction = changes.begin(&format!("update to {version}"), "now")?;
-    transaction.set(&skills.join("pdf"), &skill(version))?;
-    transaction.set(&skills.join("old"), &NewContent::Absent)?;
-    transaction.set(&skills.join("added"), &skill(version))?;
+    transaction.set(&skills.join("pdf"), skill(version))?;
+    transaction.set(&skills.join("old"), NewContent::Absent)?;
+    transaction.set(&skills.join("added"), skill(version))?;
     let lock = NewContent::File(version.as_bytes().to_vec());
-    transaction.set(&skills.join("metier.lock"), &lock)?;
-    transaction.set(&skills.join("link"), &NewContent::Link("pdf".into()))?;
+    transaction.set(&skills.join("metier.lock"), lock)?;
+    transaction.set(&skills.join("link"), NewContent::Link("pdf".into()))?;
     transaction.commit()
 }
 
@@ -99,12 +99,10 @@ fn update(
 fn before(home: &Home) {
     let changes = home.changes();
     let mut first = changes.begin("install", "then").unwrap();
-    first.set(&home.skills().join("pdf"), &skill("1")).unwrap();
-    first.set(&home.skills().join("old"), &skill("1")).unwrap();
+    first.set(&home.skills().join("pdf"), skill("1")).unwrap();
+    first.set(&home.skills().join("old"), skill("1")).unwrap();
     let lock = NewContent::File(b"1".to_vec());
-    first
-        .set(&home.skills().join("metier.lock"), &lock)
-        .unwrap();
+    first.set(&home.skills().join("metier.lock"), lock).unwrap();
     first.commit().unwrap();
 }
 
@@ -161,9 +159,9 @@ fn what_is_not_committed_never_happened() {
     let changes = home.changes();
     let mut transaction = changes.begin("update", "now").unwrap();
     transaction
-        .set(&home.skills().join("pdf"), &skill("2"))
+        .set(&home.skills().join("pdf"), skill("2"))
         .unwrap();
-    let twice = transaction.set(&home.skills().join("pdf"), &skill("3"));
+    let twice = transaction.set(&home.skills().join("pdf"), skill("3"));
     assert!(matches!(twice, Err(ChangeError::Twice(_))));
     drop(transaction);
     assert_eq!(home.listing(), old);
@@ -178,9 +176,9 @@ fn a_place_that_can_not_be_written_changes_nothing() {
     let changes = home.changes();
     let mut transaction = changes.begin("update", "now").unwrap();
     transaction
-        .set(&home.skills().join("pdf"), &skill("2"))
+        .set(&home.skills().join("pdf"), skill("2"))
         .unwrap();
-    let missing = transaction.set(&home.skills().join("no/such/folder"), &skill("2"));
+    let missing = transaction.set(&home.skills().join("no/such/folder"), skill("2"));
     assert!(matches!(missing, Err(ChangeError::Os { .. })));
     drop(transaction);
     assert_eq!(home.listing(), old);
@@ -201,7 +199,7 @@ fn the_oldest_changes_are_forgotten() {
     for version in 0..30 {
         let mut transaction = changes.begin(&version.to_string(), "now").unwrap();
         transaction
-            .set(&home.skills().join("pdf"), &skill(&version.to_string()))
+            .set(&home.skills().join("pdf"), skill(&version.to_string()))
             .unwrap();
         transaction.commit().unwrap();
     }
@@ -282,5 +280,91 @@ fn a_process_that_dies_anywhere_leaves_the_old_or_the_new() {
             at += 1;
         }
         assert!(seen[0] > 5 && seen[1] > 5, "{seen:?}");
+    }
+}
+
+/// At the second place of a change, its new content is gone: the place can't be exchanged.
+fn lose_the_second(step: &'static str) {
+    static EXCHANGES: AtomicUsize = AtomicUsize::new(0);
+    if step == "exchange" && EXCHANGES.fetch_add(1, Ordering::Relaxed) == 2 {
+        let skills = env::var_os(FOLDER).map(PathBuf::from).unwrap();
+        fs::remove_dir_all(skills.join("skills/.metier-2-2")).unwrap();
+    }
+}
+
+#[test]
+#[ignore = "run by the test below"]
+fn an_update_that_can_not_be_completed() {
+    let folder = env::var_os(FOLDER).map(PathBuf::from).unwrap();
+    let changes =
+        TransactionChanges::with_checkpoint(&folder.join("changes"), lose_the_second).unwrap();
+    let error = update(&changes, &folder.join("skills"), "2").unwrap_err();
+    assert!(matches!(error, ChangeError::Os { .. }), "{error:?}");
+}
+
+// case 39
+#[test]
+fn a_change_that_fails_half_way_is_put_back() {
+    let home = Home::new();
+    before(&home);
+    let old = home.listing();
+    let mut child = Command::new(env::current_exe().unwrap());
+    child.args(["--exact", "changes::an_update_that_can_not_be_completed"]);
+    child.args(["--ignored", "--nocapture"]);
+    let output = child.env(FOLDER, home.folder.path()).output().unwrap();
+    assert!(output.status.success(), "{output:?}");
+    assert_eq!(home.listing(), old);
+    // Nor does it happen later.
+    assert_eq!(home.changes().list().unwrap().len(), 1);
+    assert_eq!(home.listing(), old);
+}
+
+#[test]
+#[ignore = "run by the test below"]
+fn updates_until_killed() {
+    let folder = env::var_os(FOLDER).map(PathBuf::from).unwrap();
+    let changes = TransactionChanges::open(&folder.join("changes")).unwrap();
+    for version in 2.. {
+        update(&changes, &folder.join("skills"), &version.to_string()).unwrap();
+    }
+}
+
+// case 39
+#[test]
+fn a_process_that_is_killed_at_any_time_leaves_nothing_staged() {
+    for round in 0..40 {
+        let home = Home::new();
+        before(&home);
+        let mut child = Command::new(env::current_exe().unwrap());
+        child.args(["--exact", "changes::updates_until_killed", "--ignored"]);
+        child
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null());
+        let mut child = child.env(FOLDER, home.folder.path()).spawn().unwrap();
+        wait_for("the first update", || {
+            let now = fs::read_to_string(home.skills().join("metier.lock"));
+            now.is_ok_and(|now| now != "1").then_some(())
+        });
+        std::thread::sleep(std::time::Duration::from_micros(round * 700));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        drop(home.changes());
+        let now = home.listing();
+        let lock = now
+            .iter()
+            .find_map(|line| line.strip_prefix("metier.lock: "));
+        let version = lock.unwrap();
+        assert_eq!(
+            now,
+            [
+                format!("added/SKILL.md: version {version}"),
+                format!("added/scripts/run.sh: {version}"),
+                "link -> pdf".to_owned(),
+                format!("metier.lock: {version}"),
+                format!("pdf/SKILL.md: version {version}"),
+                format!("pdf/scripts/run.sh: {version}"),
+            ],
+            "round {round}"
+        );
     }
 }

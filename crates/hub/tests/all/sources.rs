@@ -36,7 +36,8 @@ fn every_form_is_read() {
     for (text, expected, again) in [
         ("pdf", "registry pdf *", "pdf"),
         ("pdf@^1.2", "registry pdf ^1.2", "pdf@^1.2"),
-        ("pdf@1.0.0", "registry pdf ^1.0.0", "pdf@^1.0.0"),
+        ("pdf@1.0.0", "registry pdf =1.0.0", "pdf@=1.0.0"),
+        ("pdf@1.0", "registry pdf ^1.0", "pdf@^1.0"),
         (
             "anthropics/skills",
             &format!("git {github}  -"),

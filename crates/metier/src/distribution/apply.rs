@@ -168,6 +168,7 @@ fn needs_replace(card: &InstallCard, obstacle: &InstallObstacle) -> Error {
         InstallObstacle::OtherSigner(_) => {
             format!("skill `{name}` is not signed by its known signer")
         }
+        InstallObstacle::Breaks(_) => format!("another skill requires another version of `{name}`"),
         InstallObstacle::Blocked(_)
         | InstallObstacle::Invalid(_)
         | InstallObstacle::Signature(_) => return refusal(card),
@@ -180,6 +181,7 @@ fn needs_replace(card: &InstallCard, obstacle: &InstallObstacle) -> Error {
             .fold(error, |error, file| error.detail(one_line(file))),
         InstallObstacle::OtherSource(source) => error.detail(format!("from {}", one_line(source))),
         InstallObstacle::Shadows(place) => error.detail(format!("in {}", one_line(place))),
+        InstallObstacle::Breaks(why) => error.detail(one_line(why)),
         _ => error.detail(format!("in {}", card.place.display())),
     };
     error.hint("add --replace if the new one is the right one; `metier undo` restores the old one")
@@ -241,7 +243,7 @@ impl Workspace {
                 draft.follow_agents(scope, &skill.key, before.as_ref(), &skill.tree)?;
             }
             for (target, content) in &plan.others {
-                draft.set(target, content)?;
+                draft.set(target, content.clone())?;
             }
             Ok(())
         })?;

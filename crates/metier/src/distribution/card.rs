@@ -175,6 +175,8 @@ pub enum InstallObstacle {
     Shadows(String),
     /// A signer is known, and another key signed these files, or none.
     OtherSigner(String),
+    /// An installed skill requires another version of it, as a sentence.
+    Breaks(String),
     /// Its signature is not valid for its files.
     Signature(String),
 }
@@ -200,6 +202,7 @@ impl InstallObstacle {
             Self::OtherSource(_) => "other_source",
             Self::Shadows(_) => "shadows",
             Self::OtherSigner(_) => "other_signer",
+            Self::Breaks(_) => "breaks",
             Self::Signature(_) => "signature",
         }
     }

@@ -9,7 +9,7 @@ use super::{
 use crate::{
     permissions::PermissionDecision,
     scans::{FindingSeverity, Verdict},
-    text::{Tone, count, one_line},
+    text::{Tone, count, one_line, shortened},
 };
 
 /// How many findings, files and warnings are shown.
@@ -27,7 +27,11 @@ pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> St
         .map(|version| format!(" {}", one_line(version)));
     let head = format!("{}{}", one_line(&card.name), version.unwrap_or_default());
     let _ = writeln!(out, "{}", paint(&head, Tone::Strong));
-    let _ = writeln!(out, "  {}", shortened(&one_line(&card.description)));
+    let _ = writeln!(
+        out,
+        "  {}",
+        shortened(&one_line(&card.description), MAX_DESCRIPTION)
+    );
     let mut row = |title: &str, text: &str| {
         let _ = writeln!(
             out,
@@ -199,19 +203,13 @@ fn decision(obstacle: &InstallObstacle) -> String {
         InstallObstacle::Shadows(place) => {
             format!("there is another skill of this name: {}", one_line(place))
         }
+        InstallObstacle::Breaks(why) => one_line(why),
         InstallObstacle::OtherSigner(signer) => {
             format!(
                 "its known signer did not sign these files: {}",
                 one_line(signer)
             )
         }
-    }
-}
-
-fn shortened(text: &str) -> String {
-    match text.chars().count() > MAX_DESCRIPTION {
-        true => text.chars().take(MAX_DESCRIPTION).chain(['…']).collect(),
-        false => text.to_owned(),
     }
 }
 

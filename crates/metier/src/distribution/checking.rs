@@ -1,6 +1,10 @@
 //! From fetched bytes to a card: quarantine, validation, scan, permissions, and the comparison with what is installed.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::Arc,
+};
 
 use metier_catalog::{CatalogEntry, Root, Snapshot};
 use metier_hub::fetch::FetchedSkill;
@@ -12,7 +16,7 @@ use metier_runtime::{Inventory, permissions as asked, render::LoadedSkill, reque
 use super::{
     card::{CardFinding, CardPermission, CardVerdict, InstallCard},
     draft::checkpoint,
-    obstacles::{blocked, invalid, missing, shadowed, warnings},
+    obstacles::{blocked, breaks, invalid, missing, shadowed, warnings},
     places::InstallScope,
     plan::{InstallPlan, PlannedSkill},
     present::PresentSkill,
@@ -23,6 +27,7 @@ use crate::{
     permissions::PermissionDecision,
     scans::{ScanOptions, ScannedSkill, Verdict},
     terms::terms,
+    text::one_line,
 };
 
 /// The longest name of a folder of a skill.
@@ -53,18 +58,17 @@ impl Workspace {
         checkpoint("compare");
         self.check_stop()?;
         let installed = self.inventory()?;
-        let mut names = BTreeSet::new();
+        let mut sources = BTreeMap::new();
         for one in &checked {
-            if !names.insert(one.key.clone()) {
-                let message = format!("two of the skills have the name `{}`", one.key);
-                return Err(Error::unmet("twice", message)
-                    .skill(&one.key)
-                    .hint("name one of the two by its folder"));
+            let source = one.fetched.origin.source.as_str();
+            if let Some(other) = sources.insert(one.key.as_str(), source) {
+                return Err(self.same_name(&one.key, [other, source], scope));
             }
         }
+        let keys: BTreeSet<String> = sources.into_keys().map(str::to_owned).collect();
         let skills: Result<Vec<PlannedSkill>, Error> = checked
             .into_iter()
-            .map(|one| self.plan_skill(one, scope, &installed))
+            .map(|one| self.plan_skill(one, scope, &installed, &keys))
             .collect();
         let skills = skills?;
         let names: Vec<&str> = skills.iter().map(|skill| &*skill.key).collect();
@@ -74,7 +78,20 @@ impl Workspace {
             skills,
             others: Vec::new(),
             left_out: Vec::new(),
+            is_partial: false,
         })
+    }
+
+    /// Two skills can't have one folder: one of them has to be chosen.
+    fn same_name(&self, key: &str, sources: [&str; 2], scope: InstallScope) -> Error {
+        let message = format!("two of the skills have the name `{key}`");
+        let error = Error::unmet("twice", message).skill(key);
+        let lines = sources.iter().map(|one| format!("from {}", one_line(one)));
+        lines.fold(error, Error::detail).hint(format!(
+            "install one of them: metier {} {}",
+            scope.verb(),
+            self.typed_source(sources[0])
+        ))
     }
 
     /// Writes skills into the quarantine, reads them there as any other skill, and scans them.
@@ -148,6 +165,7 @@ impl Workspace {
         checked: CheckedFetch,
         scope: InstallScope,
         installed: &Inventory,
+        planned: &BTreeSet<String>,
     ) -> Result<PlannedSkill, Error> {
         let CheckedFetch {
             fetched,
@@ -182,6 +200,7 @@ impl Workspace {
         let before = present.locked().map_or(held.digest, |locked| locked.tree);
         let known = [held.digest, before];
         obstacles.extend(shadowed(installed, &entry, &place, &known));
+        obstacles.extend(breaks(installed, &key, version.as_deref(), planned));
         let card = InstallCard {
             name: entry.name().into_owned(),
             description: entry

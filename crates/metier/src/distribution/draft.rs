@@ -67,7 +67,7 @@ impl Workspace {
         let text = read.map_err(|error| {
             Error::broken("lock", format!("the lock can't be read: {error}")).path(&places.lock)
         })?;
-        let lock = match &text {
+        let mut lock: Lock = match &text {
             None => Lock::default(),
             Some(text) => text.parse().map_err(|error: metier_package::LockError| {
                 Error::unmet("lock", format!("the lock can't be used: {error}"))
@@ -84,6 +84,10 @@ impl Workspace {
             return Err(Error::unmet("lock", message)
                 .path(&places.lock)
                 .hint("remove that entry, or restore the file from version control"));
+        }
+        if scope == InstallScope::Project {
+            let sources = lock.skills.values_mut().map(|skill| &mut skill.source);
+            sources.for_each(|source| *source = from_project(source, &self.machine.project));
         }
         Ok(DraftLock { places, text, lock })
     }
@@ -192,23 +196,29 @@ impl ChangeDraft<'_> {
     ) -> Result<(), Error> {
         let places = self.workspace.scope_places(scope)?;
         self.workspace.make_skills_folder(&places)?;
-        self.set(&places.skill(name), &NewContent::Tree(tree))
+        self.set(&places.skill(name), NewContent::Tree(tree))
     }
 
     /// Removes the folder of a skill; its content is kept for `undo`.
     pub(crate) fn remove_skill(&mut self, scope: InstallScope, name: &str) -> Result<(), Error> {
         let places = self.workspace.scope_places(scope)?;
-        self.set(&places.skill(name), &NewContent::Absent)
+        self.set(&places.skill(name), NewContent::Absent)
     }
 
     /// New content for any other place, such as a link for another agent. The folder above it must exist.
-    pub(crate) fn set(&mut self, target: &Path, content: &NewContent) -> Result<(), Error> {
+    pub(crate) fn set(&mut self, target: &Path, content: NewContent) -> Result<(), Error> {
         self.transaction.set(target, content).map_err(failed)
     }
 
     fn save_locks(&mut self) -> Result<(), Error> {
         for draft in &self.locks {
-            let text = draft.lock.to_text();
+            let mut lock = draft.lock.clone();
+            if draft.places.scope == InstallScope::Project {
+                let project = &self.workspace.machine.project;
+                let sources = lock.skills.values_mut().map(|skill| &mut skill.source);
+                sources.for_each(|source| *source = seen_from_project(source, project));
+            }
+            let text = lock.to_text();
             let is_same = match &draft.text {
                 Some(before) => *before == text,
                 None => draft.lock.skills.is_empty(),
@@ -221,7 +231,7 @@ impl ChangeDraft<'_> {
                 fs::create_dir_all(folder).map_err(|error| Error::unwritable(folder, &error))?;
             }
             let content = NewContent::File(text.into_bytes());
-            self.transaction.set(path, &content).map_err(failed)?;
+            self.transaction.set(path, content).map_err(failed)?;
         }
         Ok(())
     }
@@ -237,6 +247,32 @@ impl Workspace {
         let below = places.skills.strip_prefix(&self.machine.project);
         make_folders(&self.machine.project, below.unwrap_or(&places.skills))
     }
+}
+
+/// The source of a project's lock as it is written there: a folder in or beside the project has the same path for everyone who has both.
+fn seen_from_project(source: &str, project: &Path) -> String {
+    let path = Path::new(source);
+    let below = |folder: Option<&Path>| path.strip_prefix(folder?).ok();
+    let relative = match (below(Some(project)), below(project.parent())) {
+        (Some(below), _) => Path::new(".").join(below),
+        (None, Some(below)) => Path::new("..").join(below),
+        (None, None) => return source.to_owned(),
+    };
+    match project.parent().and_then(Path::parent) {
+        Some(_) => relative.to_string_lossy().into_owned(),
+        // Everything is beside a project in `/`.
+        None => source.to_owned(),
+    }
+}
+
+/// The other way round.
+fn from_project(source: &str, project: &Path) -> String {
+    let path = match (source.strip_prefix("./"), source.strip_prefix("../")) {
+        (Some(below), _) => project.join(below),
+        (None, Some(below)) => project.parent().unwrap_or(project).join(below),
+        (None, None) => return source.to_owned(),
+    };
+    path.to_string_lossy().into_owned()
 }
 
 /// Whether a name is one plain component of a path.
@@ -293,11 +329,42 @@ pub(crate) fn failed(error: ChangeError) -> Error {
             .path(path)
             .hint("install the skill again"),
         ChangeError::Twice(path) => Error::broken("twice", message).path(path),
+        ChangeError::Interrupted { path, error } => {
+            let message = format!("the change was begun and can't be completed yet: {error}");
+            Error::broken("interrupted", message)
+                .path(path)
+                .hint("free space there or check its permissions; the next command completes it")
+        }
         ChangeError::Os { path, error } => {
             let message = format!("the change was not made: {error}");
             Error::broken("not-written", message)
                 .path(path)
                 .hint("free space there or check its permissions; nothing was changed")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_in_or_beside_a_project_is_written_as_seen_from_it() {
+        for (project, source, written) in [
+            ("/home/ada/shop", "/home/ada/shop/tools/pdf", "./tools/pdf"),
+            ("/home/ada/shop", "/home/ada/pdf", "../pdf"),
+            ("/home/ada/shop", "/srv/pdf", "/srv/pdf"),
+            ("/home/ada/shop", "owner/repo/pdf", "owner/repo/pdf"),
+            (
+                "/home/ada/shop",
+                "git+file:///home/ada/pdf",
+                "git+file:///home/ada/pdf",
+            ),
+            ("/shop", "/srv/pdf", "/srv/pdf"),
+        ] {
+            let project = Path::new(project);
+            assert_eq!(seen_from_project(source, project), written, "{source}");
+            assert_eq!(from_project(written, project), source, "{written}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Changes of skills that were made, and undoing the last one.
 
-use metier_hub::Change;
+use metier_hub::{Change, TransactionChanges};
 use metier_model::Source;
 use metier_store::{NewReceipt, ReceiptDecision, ReceiptOutcome};
 
@@ -64,6 +64,28 @@ impl Workspace {
     /// # Errors
     /// When there is none, when one of its places was changed since, or when what was there is no longer kept.
     pub fn undo(&self) -> Result<UndoneChange, Error> {
+        let (changes, last) = self.last_change()?;
+        let at = timestamp(self.machine.now);
+        changes.undo(&last, &at).map_err(failed)?;
+        let receipt = self.change_receipt("skill:undo", &last.title);
+        self.store()?.append(&[NewReceipt {
+            outcome: Some(ReceiptOutcome::Ok),
+            ..receipt
+        }])?;
+        Ok((&last).into())
+    }
+
+    /// The change that [`Workspace::undo`] would undo. Nothing is changed.
+    ///
+    /// # Errors
+    /// As of [`Workspace::undo`].
+    pub fn check_undo(&self) -> Result<ChangeSummary, Error> {
+        let (changes, last) = self.last_change()?;
+        changes.check_undo(&last).map_err(failed)?;
+        Ok((&last).into())
+    }
+
+    fn last_change(&self) -> Result<(TransactionChanges, Change), Error> {
         let nothing = || {
             Error::unmet("nothing-to-undo", "there is no change to undo")
                 .hint("metier undo --list shows the changes that can be undone")
@@ -72,16 +94,11 @@ impl Workspace {
             return Err(nothing());
         }
         let changes = self.changes()?;
-        let list = changes.list().map_err(failed)?;
-        let last = list.first().ok_or_else(nothing)?;
-        let at = timestamp(self.machine.now);
-        changes.undo(last, &at).map_err(failed)?;
-        let receipt = self.change_receipt("skill:undo", &last.title);
-        self.store()?.append(&[NewReceipt {
-            outcome: Some(ReceiptOutcome::Ok),
-            ..receipt
-        }])?;
-        Ok(last.into())
+        let mut list = changes.list().map_err(failed)?;
+        match list.is_empty() {
+            true => Err(nothing()),
+            false => Ok((changes, list.swap_remove(0))),
+        }
     }
 
     /// What is written down about a change of the user's that is not about one skill.

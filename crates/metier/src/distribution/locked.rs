@@ -10,7 +10,7 @@ use super::{
     places::InstallScope,
     plan::{InstallOptions, InstallPlan},
     present::FileDifferences,
-    sources::not_fetched,
+    sources::{locked_offer, not_fetched},
     verifying::{InstalledState, VerifiedSkill},
 };
 use crate::{
@@ -86,12 +86,7 @@ impl Workspace {
         let source = self.locked_source(locked)?;
         let from_source = || {
             self.with_source(&source, |opened| {
-                let offers = opened.offers();
-                let offer = match offers {
-                    [only] => Some(only),
-                    many => many.iter().find(|offer| offer.name == name),
-                };
-                let offer = offer.ok_or_else(|| {
+                let offer = locked_offer(opened.offers(), name).ok_or_else(|| {
                     let message = format!(
                         "`{}` has no skill `{}` any more",
                         one_line(&source),
@@ -124,7 +119,7 @@ impl Workspace {
                     .hint(format!(
                         "metier {} {} shows what is different, and asks",
                         scope.verb(),
-                        shell_word(&locked.source)
+                        self.typed_source(&locked.source)
                     )))
             }
         }
@@ -160,7 +155,7 @@ fn drifted(skill: &VerifiedSkill, files: Option<&FileDifferences>) -> Error {
         None => error.detail("its original files are not kept, so the changed ones are not known"),
     };
     error.hint(format!(
-        "restore it with `metier {}`, or keep it with `metier verify {} --accept`",
+        "restore it with `metier {} --replace`, or keep it with `metier verify {} --accept`",
         skill.scope.verb(),
         shell_word(&skill.name)
     ))

@@ -1,11 +1,12 @@
 //! What stands between a fetched skill and its place, and what deserves a look.
 
-use std::path::Path;
+use std::{collections::BTreeSet, path::Path};
 
 use metier_catalog::CatalogEntry;
-use metier_model::{DiagnosticSeverity, Digest};
+use metier_model::{DiagnosticSeverity, Digest, Need};
 use metier_policy::{Reason, ReasonKind};
 use metier_runtime::Inventory;
+use semver::{Version, VersionReq};
 
 use super::{card::InstallObstacle, checking::folder_name};
 use crate::scans::{ScanConsequence, ScannedSkill, Verdict};
@@ -129,6 +130,46 @@ pub(super) fn shadowed(
     })?;
     let place = other.place.path().to_string_lossy().into_owned();
     Some(InstallObstacle::Shadows(place))
+}
+
+/// An installed skill that requires another version than this one, if none of the planned skills takes its place. What does not fit already is not
+/// an obstacle.
+pub(super) fn breaks(
+    installed: &Inventory,
+    key: &str,
+    version: Option<&str>,
+    planned: &BTreeSet<String>,
+) -> Option<InstallObstacle> {
+    let fits = |range: &VersionReq, version: Option<&str>| {
+        let version = version.and_then(|version| version.parse::<Version>().ok());
+        version.is_some_and(|version| range.matches(&version))
+    };
+    let now = installed.find(key).ok();
+    let now = now.and_then(|skill| installed.entry(skill).card.as_ref());
+    let now = now.and_then(|card| Some(card.version.as_ref()?.as_str()));
+    for skill in &installed.skills {
+        let entry = installed.entry(skill);
+        let name = entry.name();
+        if planned.contains(&*name) {
+            continue;
+        }
+        let requirements = entry.card.iter().flat_map(|card| &card.requirements);
+        for requirement in requirements {
+            let Need::Skill(needed) = &requirement.need else {
+                continue;
+            };
+            let range = needed.version.as_deref();
+            let range = range.and_then(|range| VersionReq::parse(range).ok());
+            let Some(range) = range.filter(|_| &*needed.name == key && !needed.optional) else {
+                continue;
+            };
+            if fits(&range, now) && !fits(&range, version) {
+                let why = format!("the installed `{name}` requires `{key}` {range}");
+                return Some(InstallObstacle::Breaks(why));
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

@@ -5,15 +5,20 @@ use std::collections::BTreeMap;
 use metier_hub::{
     GitSource, SkillSource,
     fetch::{FetchedSkill, OpenedSource},
+    registry::RegistryFreshness,
 };
-use metier_package::LockedSkill;
+use metier_package::{Lock, LockedSkill};
+use semver::VersionReq;
 
 use super::{
     places::InstallScope,
-    sources::{SourceRequest, not_fetched},
+    sources::{locked_offer, not_fetched},
     update::SkillRevision,
 };
-use crate::{Error, Workspace, text::one_line};
+use crate::{
+    Error, Workspace,
+    text::{one_line, shell_word},
+};
 
 /// An installed skill, compared with its source.
 #[derive(Debug)]
@@ -36,6 +41,12 @@ impl SkillAge {
         newest.is_ok_and(|newest| newest.digest != self.here.digest)
     }
 }
+
+/// The position of a skill among those that are compared, with its name in a registry and the versions that it can have.
+type RegistryPosition = (usize, (String, VersionReq));
+
+/// The position of a skill, and what its source contains now.
+type NewestPosition = (usize, Result<FetchedSkill, Error>);
 
 /// A skill of a lock, and what its source contains now.
 pub(crate) type NewestSkill = (String, LockedSkill, Result<FetchedSkill, Error>);
@@ -93,6 +104,7 @@ impl Workspace {
         scope: InstallScope,
     ) -> Vec<NewestSkill> {
         let mut repositories: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        let mut of_registries = Vec::new();
         let mut alone = Vec::new();
         for (position, (_, locked)) in wanted.iter().enumerate() {
             match SkillSource::parse(&locked.source) {
@@ -100,10 +112,14 @@ impl Workspace {
                     let whole = repositories.entry(whole(&git)).or_default();
                     whole.push(position);
                 }
+                Ok(SkillSource::Registry { name, versions }) => {
+                    of_registries.push((position, (name, versions)));
+                }
                 _ => alone.push(position),
             }
         }
         let mut found: BTreeMap<usize, Result<FetchedSkill, Error>> = BTreeMap::new();
+        found.extend(self.newest_of_registries(&of_registries, scope));
         for (source, positions) in repositories {
             let [_, _, ..] = positions.as_slice() else {
                 alone.extend(positions);
@@ -126,29 +142,90 @@ impl Workspace {
         }
         for position in alone {
             let (name, locked) = &wanted[position];
-            found.insert(position, self.newest_alone(name, locked, scope));
+            found.insert(position, self.newest_alone(name, locked));
         }
         let all = wanted.into_iter().zip(found.into_values());
         all.map(|((name, locked), newest)| (name, locked, newest))
             .collect()
     }
 
-    fn newest_alone(
+    /// The newest versions in registries that fit together; if there are none, each skill by itself, so that one does not hide the others.
+    fn newest_of_registries(
         &self,
-        name: &str,
-        locked: &LockedSkill,
+        wanted: &[RegistryPosition],
         scope: InstallScope,
-    ) -> Result<FetchedSkill, Error> {
-        let request = SourceRequest {
-            source: locked.source.clone(),
-            ..SourceRequest::default()
-        };
-        let mut fetched = self.fetch_skills(&request, scope, &|_, _| None)?.skills;
-        match (fetched.pop(), fetched.is_empty()) {
-            (Some(only), true) => Ok(only),
-            _ => Err(gone(name, locked)),
+    ) -> Vec<NewestPosition> {
+        match self.newest_together(wanted, scope) {
+            Ok(newest) => newest,
+            Err(_) if wanted.len() > 1 => {
+                let each = wanted.iter().map(std::slice::from_ref);
+                each.flat_map(|one| self.newest_of_registries(one, scope))
+                    .collect()
+            }
+            Err(error) => {
+                let each = wanted.iter();
+                each.map(|(position, _)| (*position, Err(error.clone())))
+                    .collect()
+            }
         }
     }
+
+    fn newest_together(
+        &self,
+        wanted: &[RegistryPosition],
+        scope: InstallScope,
+    ) -> Result<Vec<NewestPosition>, Error> {
+        if wanted.is_empty() {
+            return Ok(Vec::new());
+        }
+        let lock = self.lock(scope)?;
+        let named: Vec<_> = wanted.iter().map(|(_, named)| named.clone()).collect();
+        let fetched = self.fetch_from_registries(&named, &lock, RegistryFreshness::Now)?;
+        let is_named = |skill: &FetchedSkill| named.iter().any(|(name, _)| *name == skill.name);
+        let (mut newest, required): (Vec<_>, Vec<_>) = fetched.into_iter().partition(is_named);
+        let is_here = |skill: &FetchedSkill| {
+            let here = lock.skills.get(&skill.name);
+            here.is_some_and(|here| here.tree == skill.tree.digest())
+        };
+        let required: Vec<&FetchedSkill> = required.iter().filter(|one| !is_here(one)).collect();
+        let mut of = |name: &String| {
+            let at = newest.iter().position(|skill| skill.name == *name);
+            let skill = at.map(|at| newest.swap_remove(at));
+            let skill = skill.ok_or_else(|| not_found(name))?;
+            match (is_here(&skill), required.first()) {
+                (false, Some(other)) => Err(needs(name, other, &lock)),
+                _ => Ok(skill),
+            }
+        };
+        let each = wanted.iter();
+        Ok(each
+            .map(|(position, (name, _))| (*position, of(name)))
+            .collect())
+    }
+
+    fn newest_alone(&self, name: &str, locked: &LockedSkill) -> Result<FetchedSkill, Error> {
+        self.with_source(&locked.source, |opened| {
+            let offer = locked_offer(opened.offers(), name).ok_or_else(|| gone(name, locked))?;
+            opened.read(offer).map_err(|error| not_fetched(&error))
+        })
+    }
+}
+
+fn not_found(name: &str) -> Error {
+    let message = format!("no registry has a skill `{}`", one_line(name));
+    Error::unmet("not-found", message).skill(name)
+}
+
+/// A new version that requires a skill which is not part of the update.
+fn needs(name: &str, other: &FetchedSkill, lock: &Lock) -> Error {
+    let other = one_line(&other.name);
+    let name_word = shell_word(name);
+    let hint = match lock.skills.contains_key(&other) {
+        true => format!("metier update {name_word} {}", shell_word(&other)),
+        false => format!("metier install {name_word}"),
+    };
+    let message = format!("its newest version requires another `{other}` than is installed");
+    Error::unmet("requires", message).skill(name).hint(hint)
 }
 
 /// A repository without the folder of one skill.

@@ -1,6 +1,9 @@
 //! Packing a skill into a `.skill` file.
 
-use std::path::{Path, PathBuf};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use metier_catalog::{CatalogEntry, Snapshot, SnapshotContent, SnapshotFile};
 use metier_model::{
@@ -15,7 +18,7 @@ use metier_package::{
 use metier_scan::{Finding, ScanReport, Verdict};
 use sha2::{Digest as _, Sha256};
 
-use super::package_files::{beside, write_whole};
+use super::package_files::{beside, unwritten, write_whole};
 use crate::{
     Error, Workspace, scanner_skills,
     text::{count, one_line},
@@ -98,6 +101,9 @@ impl Workspace {
         let bill = BillOfMaterials::new(&manifest, &tree, archive, env!("CARGO_PKG_VERSION"));
         let mut is_written = false;
         if !options.dry_run {
+            if let Some(folder) = file.parent() {
+                fs::create_dir_all(folder).map_err(|error| unwritten(&file, &error))?;
+            }
             is_written = write_whole(&file, &bytes, options.replace)?;
         }
         if let Some(sbom) = sbom.as_ref().filter(|_| !options.dry_run) {
@@ -162,11 +168,12 @@ impl Workspace {
         }
     }
 
-    /// Where the package is written.
+    /// Where the package is written. A name without an extension is a folder, also one that does not exist yet.
     fn package_path(&self, name: &str, output: Option<&Path>) -> PathBuf {
         let own = format!("{name}.{PACKAGE_EXTENSION}");
         let path = self.machine.work.join(output.unwrap_or(Path::new("")));
-        match output.is_none() || path.is_dir() {
+        let is_folder = path.is_dir() || path.extension().is_none() && !path.is_file();
+        match output.is_none() || is_folder {
             true => path.join(own),
             false => path,
         }

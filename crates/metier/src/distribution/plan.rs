@@ -27,6 +27,8 @@ pub struct InstallPlan {
     pub(crate) others: Vec<(PathBuf, NewContent)>,
     /// What was left out of a source, and why.
     pub(crate) left_out: Vec<String>,
+    /// Whether a skill that was asked for is among them.
+    pub(crate) is_partial: bool,
 }
 
 impl InstallPlan {
@@ -40,6 +42,12 @@ impl InstallPlan {
     #[must_use]
     pub fn left_out(&self) -> &[String] {
         &self.left_out
+    }
+
+    /// Whether a skill that was asked for is among what was left out.
+    #[must_use]
+    pub const fn is_partial(&self) -> bool {
+        self.is_partial
     }
 }
 

@@ -17,7 +17,7 @@ use metier_package::{Lock, LockedSkill, PackageTree};
 use semver::{Version, VersionReq};
 
 use super::{places::InstallScope, registry_memory::StoredMemory, sources::SourceRequest};
-use crate::{Error, NoticeLevel, Workspace};
+use crate::{Error, NoticeLevel, Workspace, text::one_line};
 
 pub use metier_hub::registry::{RegistryAddress, RegistryClientError, RegistryFreshness};
 pub use metier_package::registry_api::{
@@ -192,6 +192,23 @@ impl Workspace {
         if self.registries()?.is_empty() {
             return Err(no_registry());
         }
+        let fetched = self.fetch_as_known(wanted, locked, freshness);
+        let is_unknown = |error: &Error| matches!(error.code(), "not-found" | "version-conflict");
+        match fetched {
+            // It may have been published within the hour.
+            Err(error) if freshness == RegistryFreshness::Hourly && is_unknown(&error) => {
+                self.fetch_as_known(wanted, locked, RegistryFreshness::Now)
+            }
+            fetched => fetched,
+        }
+    }
+
+    fn fetch_as_known(
+        &self,
+        wanted: &[(String, VersionReq)],
+        locked: &Lock,
+        freshness: RegistryFreshness,
+    ) -> Result<Vec<FetchedSkill>, Error> {
         let versions = locked.skills.iter();
         let versions: BTreeMap<String, Version> = versions
             .filter_map(|(name, skill)| Some((name.clone(), skill.version.clone()?)))
@@ -200,6 +217,7 @@ impl Workspace {
             let choices = choose_versions(clients, wanted, &versions).map_err(failed)?;
             for choice in &choices {
                 check_lock(locked, clients[choice.registry].address(), &choice.version)?;
+                self.note_yanked(&choice.version);
             }
             for client in clients.iter().filter(|client| client.is_stale()) {
                 let line = format!(
@@ -218,6 +236,19 @@ impl Workspace {
             }
             Ok(fetched)
         })
+    }
+
+    /// A withdrawn version is used only because it is installed already: its user has to know.
+    fn note_yanked(&self, version: &RegistryVersion) {
+        let Some(why) = &version.yanked else {
+            return;
+        };
+        let (name, number) = (one_line(&version.name), one_line(&version.version));
+        let line = format!(
+            "`{name}` {number} was withdrawn from its registry: {}",
+            one_line(why)
+        );
+        self.notices.notice(NoticeLevel::Warning, &line);
     }
 
     /// The files of a locked version, also of a yanked one.

@@ -210,7 +210,7 @@ impl Workspace {
                     .hint(format!("metier remove {}", shell_word(name))));
             }
             self.make_skills_folder(&places)?;
-            draft.set(&places.skill(name), &content)?;
+            draft.set(&places.skill(name), content)?;
             if let Some(locked) = locked.clone() {
                 draft.lock(scope)?.skills.insert(name.to_owned(), locked);
             }

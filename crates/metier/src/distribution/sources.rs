@@ -1,12 +1,16 @@
 //! Opening sources: what they offer, and which of it is installed.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, AtomicUsize, Ordering},
+use std::{
+    collections::BTreeMap,
+    path::Path,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
 };
 
 use metier_hub::{
-    SkillSource,
+    GitSource, SkillSource,
     fetch::{
         self, AccessSettings, FetchError, FetchProgress, FetchStep, FetchedSkill, HostAccess,
         OpenedSource, SourceLimits,
@@ -14,18 +18,23 @@ use metier_hub::{
 };
 
 pub use metier_hub::fetch::{OfferKind, SkillOffer};
+use metier_runtime::near_names;
 
 use super::{
+    checking::folder_name,
     places::InstallScope,
     plan::{InstallOptions, InstallPlan},
 };
 use crate::{
     Error, Workspace,
-    text::{count, one_line, shell_word},
+    text::{count, one_line, shell_word, shortened},
 };
 
 /// How many skills of a source are named in an error.
 const MAX_NAMED: usize = 40;
+
+/// How many characters of a description are shown in a list of offers.
+const MAX_ABOUT: usize = 70;
 
 /// A source as it was typed, and which of its skills are asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,10 +51,52 @@ pub struct SourceRequest {
 pub type OfferChooser<'c> = &'c dyn Fn(&str, &[SkillOffer]) -> Option<Vec<usize>>;
 
 /// What was read of the sources.
+#[derive(Default)]
 pub(crate) struct FetchedSkills {
     pub(crate) skills: Vec<FetchedSkill>,
-    /// What was left out of a source of which everything was asked for, and why.
-    pub(crate) left_out: Vec<String>,
+    /// What a source names and does not contain, such as a plugin that is elsewhere.
+    pub(crate) notes: Vec<String>,
+    /// Skills of a source of which everything was asked for that can't be installed, and why.
+    pub(crate) missing: Vec<String>,
+}
+
+impl FetchedSkills {
+    fn extend(&mut self, other: Self) {
+        self.skills.extend(other.skills);
+        self.notes.extend(other.notes);
+        self.missing.extend(other.missing);
+    }
+
+    /// One name has one folder. The same files twice are one skill; of different ones none is chosen, and each is named with what to type.
+    fn separate_names(&mut self, typed: &dyn Fn(&str) -> String) {
+        let mut by_name: BTreeMap<String, Vec<FetchedSkill>> = BTreeMap::new();
+        let mut names = Vec::new();
+        for skill in self.skills.drain(..) {
+            let name = folder_name(&skill.name).unwrap_or_else(|| skill.name.clone());
+            let same = by_name.entry(name.clone()).or_default();
+            if same.is_empty() {
+                names.push(name);
+            }
+            if same.iter().all(|one| one.tree != skill.tree) {
+                same.push(skill);
+            }
+        }
+        for name in names {
+            match by_name.remove(&name).unwrap_or_default() {
+                same if same.len() == 1 => self.skills.extend(same),
+                several => {
+                    let commands = several.iter().map(|one| typed(&one.origin.source));
+                    let commands: Vec<String> = commands.collect();
+                    self.missing.push(format!(
+                        "{} skills have the name `{}`: choose with {}",
+                        several.len(),
+                        one_line(&name),
+                        commands.join(" or ")
+                    ));
+                }
+            }
+        }
+    }
 }
 
 impl Workspace {
@@ -76,20 +127,36 @@ impl Workspace {
         choose: OfferChooser<'_>,
     ) -> Result<InstallPlan, Error> {
         self.check_scope(options.scope)?;
-        let mut all = FetchedSkills {
-            skills: Vec::new(),
-            left_out: Vec::new(),
-        };
         let (named, requests) = self.resolve_named(requests, options.scope)?;
-        all.skills.extend(named);
-        for request in requests {
-            let fetched = self.fetch_skills(request, options.scope, choose)?;
-            all.skills.extend(fetched.skills);
-            all.left_out.extend(fetched.left_out);
+        let mut all = FetchedSkills {
+            skills: named,
+            ..FetchedSkills::default()
+        };
+        for request in &requests {
+            all.extend(self.fetch_skills(request, options.scope, choose)?);
+        }
+        if requests.iter().any(|request| request.all) {
+            all.separate_names(&|source| {
+                let source = self.typed_source(source);
+                format!("`metier {} {source}`", options.scope.verb())
+            });
         }
         let mut plan = self.plan_skills(options.scope.verb(), all.skills, options.scope)?;
-        plan.left_out = all.left_out;
+        plan.is_partial = !all.missing.is_empty();
+        plan.left_out = all.notes;
+        plan.left_out.extend(all.missing);
         Ok(plan)
+    }
+
+    /// A source of a lock or a plan as a word of a command. A path below the working directory begins with `./`: without that it would be a
+    /// repository.
+    pub(crate) fn typed_source(&self, source: &str) -> String {
+        let below = Path::new(source).strip_prefix(&self.machine.work);
+        let typed = match below {
+            Ok(below) => format!("./{}", below.display()),
+            Err(_) => source.to_owned(),
+        };
+        shell_word(&one_line(&typed)).into_owned()
     }
 
     /// The home directory is not a project: its folder of skills is the user's.
@@ -123,18 +190,21 @@ impl Workspace {
             let offers = opened.offers();
             let chosen = chosen(request, offers, scope, choose)?;
             let chosen: Vec<&SkillOffer> = chosen.into_iter().map(|at| &offers[at]).collect();
-            let mut skills = Vec::new();
-            let mut left_out = opened.left_out().to_vec();
+            let mut all = FetchedSkills {
+                notes: opened.left_out().to_vec(),
+                ..FetchedSkills::default()
+            };
             for (offer, read) in chosen.iter().zip(opened.read_all(&chosen)) {
                 match read {
-                    Ok(fetched) => skills.push(fetched),
+                    Ok(fetched) => all.skills.push(fetched),
                     Err(error) if request.all && chosen.len() > 1 => {
-                        left_out.push(format!("{}: {error}", offer.name));
+                        all.missing
+                            .push(format!("`{}` is not installed: {error}", offer.name));
                     }
                     Err(error) => return Err(not_fetched(&error)),
                 }
             }
-            Ok(FetchedSkills { skills, left_out })
+            Ok(all)
         })
     }
 
@@ -200,7 +270,7 @@ fn chosen(
     choose: OfferChooser<'_>,
 ) -> Result<Vec<usize>, Error> {
     if !request.names.is_empty() {
-        let named = |name: &String| named(request, offers, name);
+        let named = |name: &String| named(request, offers, name, scope);
         return request.names.iter().map(named).collect();
     }
     let skills: Vec<usize> = (0..offers.len())
@@ -223,8 +293,23 @@ fn chosen(
     }
 }
 
-/// The offer of a name, or of a folder if two have the name.
-fn named(request: &SourceRequest, offers: &[SkillOffer], name: &str) -> Result<usize, Error> {
+/// The offer that a skill of a lock was installed from: the only one, or that of its name.
+pub(crate) fn locked_offer<'o>(offers: &'o [SkillOffer], name: &str) -> Option<&'o SkillOffer> {
+    match offers {
+        [only] => Some(only),
+        many => many
+            .iter()
+            .find(|offer| folder_name(&offer.name).as_deref() == Some(name)),
+    }
+}
+
+/// The offer of a name, or of a folder: all of its path, or the last part.
+fn named(
+    request: &SourceRequest,
+    offers: &[SkillOffer],
+    name: &str,
+    scope: InstallScope,
+) -> Result<usize, Error> {
     let by = |is: &dyn Fn(&SkillOffer) -> bool| -> Vec<usize> {
         (0..offers.len()).filter(|at| is(&offers[*at])).collect()
     };
@@ -232,20 +317,54 @@ fn named(request: &SourceRequest, offers: &[SkillOffer], name: &str) -> Result<u
     if found.is_empty() {
         found = by(&|offer| offer.name == name || offer.folder == name);
     }
+    if found.is_empty() {
+        found = by(&|offer| offer.folder.rsplit('/').next() == Some(name));
+    }
     let source = one_line(&request.source);
     match found.as_slice() {
         [one] => Ok(*one),
         [] => {
             let message = format!("`{source}` has no skill `{}`", one_line(name));
             let error = Error::unmet("unknown-skill", message).skill(name);
-            Err(with_offers(error, offers).hint("name one of these"))
+            let names = offers.iter().map(|offer| offer.name.as_str());
+            let near: Vec<String> = near_names(name, names)
+                .iter()
+                .map(|near| format!("`{}`", one_line(near)))
+                .collect();
+            Err(match near.is_empty() {
+                true => with_offers(error, offers).hint("name one of these"),
+                false => error.hint(format!("did you mean {}?", near.join(" or "))),
+            })
         }
         many => {
             let message = format!("`{source}` has several skills `{}`", one_line(name));
             let error = Error::unmet("ambiguous", message).skill(name);
-            let folders = many.iter().map(|at| offers[*at].folder.clone());
-            let error = folders.fold(error, |error, folder| error.detail(folder));
-            Err(error.hint("name one of these folders instead of the skill"))
+            let folders = many.iter().map(|at| offers[*at].folder.as_str());
+            let error = folders.fold(error, |error, folder| error.detail(one_line(folder)));
+            Err(error.hint(format!(
+                "name the folder instead of the skill: metier {} {}",
+                scope.verb(),
+                in_folder(&request.source, &offers[many[0]].folder)
+            )))
+        }
+    }
+}
+
+/// One folder of a source, as it is typed: part of the address, or after an archive or a site the last part of the folder's path.
+fn in_folder(source: &str, folder: &str) -> String {
+    let word = |text: &str| shell_word(&one_line(text)).into_owned();
+    match SkillSource::parse(source) {
+        Ok(SkillSource::Git(git)) => {
+            let whole = [git.folder.as_str(), folder].join("/");
+            let folder = whole.trim_start_matches('/').to_owned();
+            word(&SkillSource::Git(GitSource { folder, ..git }).to_string())
+        }
+        Ok(SkillSource::Path(path)) if path.extension().is_none() => {
+            word(&format!("{}/{folder}", source.trim_end_matches('/')))
+        }
+        _ => {
+            let last = folder.rsplit('/').next().unwrap_or(folder);
+            format!("{} {}", word(source), word(last))
         }
     }
 }
@@ -264,9 +383,11 @@ fn several(request: &SourceRequest, offers: &[SkillOffer], scope: InstallScope) 
 
 fn with_offers(error: Error, offers: &[SkillOffer]) -> Error {
     let lines = offers.iter().take(MAX_NAMED).map(|offer| {
-        let about = one_line(&offer.description);
-        let short: String = about.chars().take(70).collect();
-        format!("{}  {short}", one_line(&offer.name))
+        format!(
+            "{} - {}",
+            one_line(&offer.name),
+            shortened(&one_line(&offer.description), MAX_ABOUT)
+        )
     });
     let error = lines.fold(error, Error::detail);
     match offers.len().saturating_sub(MAX_NAMED) {

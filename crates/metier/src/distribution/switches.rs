@@ -204,7 +204,7 @@ impl Workspace {
             }
             InstallScope::Project => make_folders(&self.machine.project, ".metier".as_ref())?,
         }
-        let (change, ()) = self.change_skills(title, |draft| draft.set(&file, &content))?;
+        let (change, ()) = self.change_skills(title, |draft| draft.set(&file, content))?;
         Ok(SettingsChange {
             file,
             is_different,

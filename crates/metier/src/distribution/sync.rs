@@ -455,7 +455,7 @@ impl ChangeDraft<'_> {
                 SyncAction::Remove => NewContent::Absent,
                 SyncAction::Keep | SyncAction::Shared | SyncAction::Leave(_) => continue,
             };
-            self.set(&place.place, &content)?;
+            self.set(&place.place, content)?;
         }
         if let Some(locked) = self.lock(scope)?.skills.get_mut(name) {
             plan.agents.sort();

@@ -358,7 +358,7 @@ impl Workspace {
             let hint = format!(
                 "metier {} {}",
                 scope.verb(),
-                shell_word(&update.locked.source)
+                self.typed_source(&update.locked.source)
             );
             let state = UpdateState::Failed(error.hint(hint));
             return Ok(bare(
@@ -517,9 +517,23 @@ impl UpdatePlan {
                 .skill(&update.name)
                 .hint("ask its author; if the new key is right: metier update --accept-signer"));
         }
+        let broken = skill.card.obstacles.iter().find_map(|one| match one {
+            InstallObstacle::Breaks(why) => Some(one_line(why)),
+            _ => None,
+        });
+        if let Some(why) = broken {
+            let name = shell_word(&update.name);
+            let message = format!("the {} of `{}` does not fit", self.verb, update.name);
+            return Err(Error::unmet("breaks", message)
+                .skill(&update.name)
+                .detail(why)
+                .hint(format!(
+                    "update both: metier update; or only this one: metier install {name} --replace"
+                )));
+        }
         let open = update.unapproved(skill, &decision.approve)?;
         if !open.is_empty() {
-            return Err(self.needs_approval(update, &open));
+            return Err(self.needs_approval(update, &decision.approve, &open));
         }
         let approve = update.kept_permissions.iter().chain(&decision.approve);
         Ok(Some(InstallDecision {
@@ -529,13 +543,13 @@ impl UpdatePlan {
         }))
     }
 
-    fn needs_approval(&self, update: &SkillUpdate, open: &[String]) -> Error {
+    /// The command in the hint approves everything: what was approved already, and what is open.
+    fn needs_approval(&self, update: &SkillUpdate, given: &[String], open: &[String]) -> Error {
         let (verb, name) = (self.verb, &update.name);
         let message = format!("the {verb} of `{name}` asks for new permissions");
         let error = Error::unmet("needs-approval", message).skill(name);
-        let words = open
-            .iter()
-            .map(|one| format!(" --approve {}", shell_word(one)));
+        let words = given.iter().chain(open);
+        let words = words.map(|one| format!(" --approve {}", shell_word(one)));
         let words: String = words.collect();
         let details = open.iter().map(|one| format!("+ {one}"));
         let error = details.fold(error, Error::detail);

@@ -79,6 +79,7 @@ fn output_of_tools_and_earlier_packages_are_left_out() {
         ".DS_Store",
         "assets/.DS_Store",
         "evals/evals.json",
+        "SKILL.schema.json",
         "pdf.skill",
         "pdf.skill.minisig",
         "pdf.skill.cdx.json",

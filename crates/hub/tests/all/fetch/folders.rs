@@ -293,7 +293,7 @@ proptest! {
         let place = user.files("pdf");
         let put = |place: &std::path::Path, tree: &PackageTree| {
             let mut change = changes.begin("install", "now").unwrap();
-            change.set(place, &NewContent::Tree(tree.clone())).unwrap();
+            change.set(place, NewContent::Tree(tree.clone())).unwrap();
             change.commit().unwrap();
             SkillLocation::Folder(place.to_owned()).digest().unwrap()
         };
