@@ -120,13 +120,13 @@ impl JudgedRole<'_> {
 
 /// Names each with its revision, and adds those that were not run.
 fn named(group: &str, required: &[String], seen: BTreeMap<String, JudgeCheck>) -> Vec<JudgeCheck> {
-    let names = required.iter().map(|name| format!("{group} {name}"));
+    let names = required.iter().map(|name| format!("{group}: {name}"));
     let names: Vec<String> = names.collect();
     let checks = seen.into_values().map(|mut check| {
         let unscored = format!("{}{NOT_SCORED}", check.name);
         let is_scored = !required.contains(&unscored);
         let name = if is_scored { &check.name } else { &unscored };
-        check.name = format!("{group} {name}");
+        check.name = format!("{group}: {name}");
         check
     });
     complete(checks.collect(), &names)
@@ -265,7 +265,7 @@ mod tests {
         let seen = ["a", "b-c", "e"].map(|name| (name.to_owned(), JudgeCheck::passed(name)));
         let checks = named("X", &scenarios(LIST, "server"), seen.into());
         let names: Vec<_> = checks.iter().map(|check| check.name.as_str()).collect();
-        assert_eq!(names, ["X a", "X b-c", "X e (not scored)"]);
+        assert_eq!(names, ["X: a", "X: b-c", "X: e (not scored)"]);
         assert!(checks.iter().all(|check| check.result.is_ok()));
     }
 

@@ -44,6 +44,11 @@ impl JudgeCheck {
         }
     }
 
+    /// The era or revision in front of the name, if there is one, and the name.
+    fn parts(&self) -> (&str, &str) {
+        self.name.split_once(": ").unwrap_or(("", &self.name))
+    }
+
     pub(crate) fn failed(name: impl Into<String>, seen: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -111,30 +116,81 @@ impl Judgement {
     /// Every check, one a line or as a table.
     pub(crate) fn report(&self, what: &str, markdown: bool) -> String {
         let mut text = match markdown {
-            true => format!("\n### {what}\n\n{self}.\n\n| check | result |\n|---|---|\n"),
-            false => format!("\n{}: {what}\n", self.judge),
+            true => format!("\n### {what}\n\n{self}.\n\n{}", self.table()),
+            false => format!("\n{}: {what}\n{}", self.judge, self.lines()),
         };
-        for JudgedRow { check, reason } in &self.rows {
-            let (word, detail) = match (&check.result, reason) {
-                (Ok(()), _) => ("pass", ""),
-                (Err(_), Some(reason)) => ("expected failure", *reason),
-                (Err(seen), None) => ("FAIL", seen.as_str()),
-            };
-            let colon = if detail.is_empty() { "" } else { ": " };
-            let detail = detail.replace('\n', " ");
-            text += &match markdown {
-                true => format!(
-                    "| {} | {word}{colon}{} |\n",
-                    check.name,
-                    detail.replace('|', "\\|")
-                ),
-                false => format!("  {word:<16} {}{colon}{detail}\n", check.name),
-            };
-        }
         for surprise in &self.surprises {
             text += &format!("error: {}: {surprise}\n", self.judge);
         }
         text
+    }
+
+    fn lines(&self) -> String {
+        let line = |row: &JudgedRow| {
+            let (word, detail) = match (&row.check.result, row.reason) {
+                (Ok(()), _) => ("pass", ""),
+                (Err(_), Some(reason)) => ("expected failure", reason),
+                (Err(seen), None) => ("FAIL", seen.as_str()),
+            };
+            let colon = if detail.is_empty() { "" } else { ": " };
+            let detail = detail.replace('\n', " ");
+            format!("  {word:<16} {}{colon}{detail}\n", row.check.name)
+        };
+        self.rows.iter().map(line).collect()
+    }
+
+    /// A row for each check, a column for each era or revision in front of its name, and the reasons below.
+    fn table(&self) -> String {
+        let (mut groups, mut names) = (Vec::new(), Vec::new());
+        for row in &self.rows {
+            let (group, name) = row.check.parts();
+            if !groups.contains(&group) {
+                groups.push(group);
+            }
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        let heads = groups.iter().map(|group| match *group {
+            "" => "result",
+            group => group,
+        });
+        let heads: Vec<&str> = heads.collect();
+        let mut text = format!(
+            "| check | {} |\n|---|{}\n",
+            heads.join(" | "),
+            "---|".repeat(heads.len())
+        );
+        for name in names {
+            let cells = groups.iter().map(|group| {
+                let mut rows = self.rows.iter();
+                let row = rows.find(|row| row.check.parts() == (*group, name));
+                row.map_or("", JudgedRow::word)
+            });
+            text += &format!("| {name} | {} |\n", cells.collect::<Vec<_>>().join(" | "));
+        }
+        let known = self.rows.iter().filter(|row| row.check.result.is_err());
+        let mut reasons = BTreeMap::<&str, Vec<&str>>::new();
+        for (reason, row) in known.filter_map(|row| Some((row.reason?, row))) {
+            reasons.entry(reason).or_default().push(&row.check.name);
+        }
+        let lines = reasons.iter();
+        let lines = lines.map(|(reason, checks)| format!("- {}: {reason}\n", checks.join(", ")));
+        let lines: String = lines.collect();
+        match lines.is_empty() {
+            true => text,
+            false => format!("{text}\nExpected failures:\n\n{lines}"),
+        }
+    }
+}
+
+impl JudgedRow {
+    fn word(&self) -> &'static str {
+        match (&self.check.result, self.reason) {
+            (Ok(()), _) => "pass",
+            (Err(_), Some(_)) => "expected failure",
+            (Err(_), None) => "FAIL",
+        }
     }
 }
 
@@ -235,6 +291,25 @@ mod tests {
         assert!(
             found.contains(&"no check was reported".to_owned()),
             "{found:?}"
+        );
+    }
+
+    #[test]
+    fn a_table_has_a_column_for_each_era() {
+        let checks = vec![
+            JudgeCheck::passed("old: a"),
+            JudgeCheck::failed("new: a", "saw"),
+            JudgeCheck::passed("new: c"),
+        ];
+        let known = [ExpectedFailure {
+            judge: "j",
+            check: "new: a",
+            reason: "why",
+        }];
+        let table = Judgement::of("j", checks, &known).table();
+        assert_eq!(
+            table,
+            "| check | old | new |\n|---|---|---|\n| a | pass | expected failure |\n| c |  | pass |\n\nExpected failures:\n\n- new: a: why\n"
         );
     }
 
