@@ -7,7 +7,7 @@
 //! * the rules that a compiler can't check (the map, the layers, the module docs) are tests;
 //! * the budgets are measured against real floors, in the same run, on the same machine.
 //!
-//! **Worked example.** `cargo xtask test`; `cargo xtask attack 94`; `cargo xtask guests`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
+//! **Worked example.** `cargo xtask test`; `cargo xtask attack 94`; `cargo xtask guests`; `cargo xtask judge inspector`; `cargo xtask tidy`; `cargo xtask layers`; `cargo xtask bench --quick`.
 //!
 //! **Invariants.** A check that read nothing fails · each check has a test that breaks its rule · few dependencies,
 //! because the bench builds this program with optimisation.
@@ -25,6 +25,7 @@ mod demo;
 #[cfg(test)]
 mod deny;
 mod guests;
+mod judge;
 mod layers;
 mod model;
 mod packages;
@@ -50,6 +51,8 @@ usage: cargo xtask COMMAND
   guests           build the skills that are WebAssembly, after getting what that takes
   attack [--list] [CASE …]
                    run the tests of the attack cases in docs/security.md, and print each case with its results
+  judge [--metier FILE] [--skills DIR] [--markdown] [JUDGE …]
+                   install the suites, clients and agents of others that docs/judges.md names, and run them against metier
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down, and an embedded library stays small
   wasi DIR         the public test suite of WASI in our sandbox
@@ -89,6 +92,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "guests" => guests::run(rest),
         "demo" => demo::run(),
         "attack" => attack::run(rest),
+        "judge" => judge::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
         "wasi" => wasi::run(rest),

@@ -20,14 +20,14 @@ pub(crate) const NOT_RUN: &str = "METIER_TEST_NOT_RUN";
 const REQUIREMENTS: &str = "crates/cli/tests/python/requirements.txt";
 
 /// Programs that come from npm: the packages, and the lock with their digests.
-struct Packages {
-    what: &'static str,
+pub(crate) struct Packages {
+    pub(crate) what: &'static str,
     /// Where `package.json` and `package-lock.json` are.
-    from: &'static str,
+    pub(crate) from: &'static str,
     /// Where they go, beside the build output.
-    to: &'static str,
+    pub(crate) to: &'static str,
     /// One of these is there afterwards, or there is none for this kind of machine.
-    programs: &'static [&'static str],
+    pub(crate) programs: &'static [&'static str],
 }
 
 const PACKAGES: &[Packages] = &[
@@ -107,7 +107,7 @@ pub(crate) fn prepare() -> Result<()> {
         install(program)?;
     }
     let (root, target) = (workspace::root(), workspace::target()?);
-    prepare_python(&root, &target)?;
+    prepare_python(&root.join(REQUIREMENTS), &target.join("python"))?;
     for packages in PACKAGES {
         prepare_packages(packages, &root, &target)?;
     }
@@ -156,25 +156,21 @@ fn apt(package: &str) -> bool {
 }
 
 /// A Python of our own beside the build output, where the tests look for it: nothing of the user's is touched.
-fn prepare_python(root: &Path, target: &Path) -> Result<()> {
-    let wanted = fs::read_to_string(root.join(REQUIREMENTS))?;
-    let (folder, complete) = (target.join("python"), target.join("python/complete"));
+pub(crate) fn prepare_python(requirements: &Path, folder: &Path) -> Result<()> {
+    let wanted = fs::read_to_string(requirements)?;
+    let complete = folder.join("complete");
     if fs::read_to_string(&complete).ok().as_ref() == Some(&wanted) {
         return Ok(());
     }
-    eprintln!(
-        "the tests need Python packages: installing them into {}",
-        folder.display()
-    );
-    make_venv(&folder)?;
+    eprintln!("installing Python packages into {}", folder.display());
+    make_venv(folder)?;
     let installed = Command::new(folder.join("bin/python"))
         .args(PIP_INSTALL)
-        .arg(root.join(REQUIREMENTS))
+        .arg(requirements)
         .status()?;
     if !installed.success() {
-        return Err(
-            format!("pip can't install what {REQUIREMENTS} names; is there a network?").into(),
-        );
+        let list = requirements.display();
+        return Err(format!("pip can't install what {list} names; is there a network?").into());
     }
     Ok(fs::write(complete, wanted)?)
 }
@@ -207,7 +203,7 @@ pub(crate) fn make_venv(folder: &Path) -> Result<()> {
 }
 
 /// Packages of our own in the same way. What they would run while they are installed isn't run.
-fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<()> {
+pub(crate) fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<()> {
     let Packages { what, from, .. } = packages;
     let read = |name: &str| fs::read_to_string(root.join(from).join(name));
     let (list, lock) = (read("package.json")?, read("package-lock.json")?);
@@ -217,10 +213,7 @@ fn prepare_packages(packages: &Packages, root: &Path, target: &Path) -> Result<(
     if fs::read_to_string(&complete).ok().as_ref() == Some(&wanted) {
         return Ok(());
     }
-    eprintln!(
-        "the tests need {what}: installing it into {}",
-        folder.display()
-    );
+    eprintln!("installing {what} into {}", folder.display());
     fs::create_dir_all(&folder)?;
     fs::write(folder.join("package.json"), list)?;
     fs::write(folder.join("package-lock.json"), lock)?;

@@ -15,18 +15,22 @@ pub(super) fn format(request: &Recorded) -> Result<ProviderFormat, String> {
     match (request.method.as_str(), request.path.as_str()) {
         ("POST", "/v1/messages") => Ok(ProviderFormat::Anthropic),
         ("POST", "/v1/chat/completions") => Ok(ProviderFormat::OpenAi),
+        ("POST", "/v1/responses") => Ok(ProviderFormat::OpenAiResponses),
         _ => Err("there is nothing at this path".to_owned()),
     }
 }
 
 /// All that is wrong with a request.
 pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<String> {
+    let Some(schema) = schema(format) else {
+        return vec!["metier never asks in this format".to_owned()];
+    };
     let mut problems = headers(request, format, is_keyless);
     if request.json.is_null() {
         problems.push("the body is not JSON".to_owned());
         return problems;
     }
-    let checked = schema(format).check(&request.json);
+    let checked = schema.check(&request.json);
     problems.extend(checked.err().as_ref().map(SchemaMisfit::to_string));
     if problems.is_empty() {
         let messages = request.json["messages"]
@@ -34,21 +38,27 @@ pub(super) fn request(request: &Recorded, format: ProviderFormat, is_keyless: bo
             .map_or(&[][..], Vec::as_slice);
         problems.extend(match format {
             ProviderFormat::Anthropic => anthropic(messages),
-            ProviderFormat::OpenAi => openai(messages),
+            ProviderFormat::OpenAi | ProviderFormat::OpenAiResponses => openai(messages),
         });
         problems.extend(twice(&request.tools()));
     }
     problems
 }
 
-fn schema(format: ProviderFormat) -> &'static BoundedSchema {
+/// `None` for the format of others.
+fn schema(format: ProviderFormat) -> Option<&'static BoundedSchema> {
     static ANTHROPIC: OnceLock<BoundedSchema> = OnceLock::new();
     static OPENAI: OnceLock<BoundedSchema> = OnceLock::new();
     let (cell, text) = match format {
         ProviderFormat::Anthropic => (&ANTHROPIC, include_str!("schemas/anthropic.json")),
         ProviderFormat::OpenAi => (&OPENAI, include_str!("schemas/openai.json")),
+        ProviderFormat::OpenAiResponses => return None,
     };
-    cell.get_or_init(|| compile(text).unwrap_or_else(|error| panic!("our own schema: {error}")))
+    Some(
+        cell.get_or_init(|| {
+            compile(text).unwrap_or_else(|error| panic!("our own schema: {error}"))
+        }),
+    )
 }
 
 fn compile(text: &str) -> Result<BoundedSchema, Box<dyn std::error::Error>> {
@@ -72,11 +82,13 @@ fn headers(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<
     match format {
         _ if is_keyless => {}
         ProviderFormat::Anthropic => expect("x-api-key", &|value| !value.is_empty()),
-        ProviderFormat::OpenAi => expect("authorization", &|value| {
-            value
-                .strip_prefix("Bearer ")
-                .is_some_and(|key| !key.is_empty())
-        }),
+        ProviderFormat::OpenAi | ProviderFormat::OpenAiResponses => {
+            expect("authorization", &|value| {
+                value
+                    .strip_prefix("Bearer ")
+                    .is_some_and(|key| !key.is_empty())
+            })
+        }
     }
     let keys = ["x-api-key", "authorization"];
     let keys = keys.iter().filter(|name| request.header(name).is_some());

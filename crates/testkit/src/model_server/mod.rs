@@ -2,7 +2,7 @@
 //!
 //! **Problem.** What an agent does depends on what a model answers, and on what it is asked. A real model answers
 //! differently each time; a mock inside the client checks the mock. **Decision.** A real HTTP server on the loopback
-//! interface that speaks both wire formats, plays a script of [`ScriptedTurn`]s, one a request, and writes down every request.
+//! interface that speaks the providers' wire formats, plays a script of [`ScriptedTurn`]s, one a request, and writes down every request.
 //! It is stricter than the providers are: a request that departs from their documented shape is answered with 400 and
 //! fails the test, as do a request too many and a turn that was never played.
 //!
@@ -28,12 +28,13 @@
 //! | `turn` | what is played |
 //! | `http` | requests off the wire, answers onto it |
 //! | `check` | whether a request is one; `schemas/` say what it looks like |
-//! | `anthropic`, `openai` | a reply in either format, streamed or whole |
+//! | `anthropic`, `openai`, `responses` | a reply in each format, streamed or whole |
 
 mod anthropic;
 mod check;
 mod http;
 mod openai;
+mod responses;
 mod turn;
 
 use std::collections::VecDeque;
@@ -61,6 +62,8 @@ pub enum ProviderFormat {
     Anthropic,
     /// `POST /v1/chat/completions`
     OpenAi,
+    /// `POST /v1/responses`, from programs of others only
+    OpenAiResponses,
 }
 
 /// The server. It runs until it is finished or dropped.
@@ -145,7 +148,7 @@ impl ModelServer {
         }
     }
 
-    /// `http://127.0.0.1:PORT`: the base URL in both formats.
+    /// `http://127.0.0.1:PORT`: the base URL in every format.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
@@ -338,6 +341,12 @@ fn played(reply: &ModelReply, format: ProviderFormat, request: &Value) -> HttpAn
         }
         (ProviderFormat::OpenAi, true) => HttpAnswer::events(openai::events(reply, model)),
         (ProviderFormat::OpenAi, false) => HttpAnswer::document(200, &openai::whole(reply, model)),
+        (ProviderFormat::OpenAiResponses, true) => {
+            HttpAnswer::events(responses::events(reply, request))
+        }
+        (ProviderFormat::OpenAiResponses, false) => {
+            HttpAnswer::document(200, &responses::whole(reply, request))
+        }
     }
 }
 
@@ -353,7 +362,7 @@ fn refused(code: u16, after: Option<String>, format: ProviderFormat) -> HttpAnsw
         ProviderFormat::Anthropic => {
             json!({ "type": "error", "error": { "type": kind, "message": message } })
         }
-        ProviderFormat::OpenAi => {
+        ProviderFormat::OpenAi | ProviderFormat::OpenAiResponses => {
             json!({ "error": { "message": message, "type": kind, "param": null, "code": null } })
         }
     };

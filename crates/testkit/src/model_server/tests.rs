@@ -23,6 +23,7 @@ fn post(server: &ModelServer, format: ProviderFormat, body: &Value) -> String {
             "x-api-key: k\r\nanthropic-version: 2023-06-01",
         ),
         ProviderFormat::OpenAi => ("/v1/chat/completions", "authorization: Bearer k"),
+        ProviderFormat::OpenAiResponses => ("/v1/responses", "authorization: Bearer k"),
     };
     let body = body.to_string();
     let head = format!(
@@ -70,6 +71,70 @@ fn both_formats_are_played_streamed_and_whole() {
         assert_eq!(requests.len(), 2);
         assert_eq!(requests[0].json, hello());
     }
+}
+
+/// What a program of others asks: its tools of MCP are in a namespace.
+fn asking_for_a_response(is_stream: bool) -> Value {
+    let tool = json!({ "type": "function", "name": "f", "parameters": {} });
+    let space = json!({ "type": "namespace", "name": "mcp__it", "tools": [tool] });
+    json!({ "model": "m", "stream": is_stream, "input": [{ "type": "message" }], "tools": [space] })
+}
+
+#[test]
+fn responses_are_played_for_programs_of_others() {
+    let turn = || {
+        ScriptedTurn::calls([("mcp__it__f", json!({ "a": 1 })), ("g", json!({}))])
+            .and_text("hi there")
+    };
+    let server = ModelServer::start_foreign([turn(), turn()]);
+    let whole = post(
+        &server,
+        ProviderFormat::OpenAiResponses,
+        &asking_for_a_response(false),
+    );
+    let body = whole.split("\r\n\r\n").nth(1).unwrap();
+    let body: Value =
+        serde_json::from_str(body.lines().find(|line| line.starts_with('{')).unwrap()).unwrap();
+    let output = body["output"].as_array().unwrap();
+    assert_eq!(output[0]["content"][0]["text"], "hi there");
+    assert_eq!(
+        (
+            &output[1]["namespace"],
+            &output[1]["name"],
+            &output[1]["call_id"]
+        ),
+        (&json!("mcp__it"), &json!("f"), &json!("call_1_1"))
+    );
+    assert_eq!(
+        (&output[2]["namespace"], &output[2]["name"]),
+        (&Value::Null, &json!("g"))
+    );
+    let stream = post(
+        &server,
+        ProviderFormat::OpenAiResponses,
+        &asking_for_a_response(true),
+    );
+    for kind in [
+        "created",
+        "output_text.delta",
+        "function_call_arguments.delta",
+        "completed",
+    ] {
+        assert!(
+            stream.contains(&format!("event: response.{kind}\n")),
+            "{kind}: {stream}"
+        );
+    }
+    assert_eq!(server.finish().len(), 2);
+}
+
+#[test]
+fn our_own_requests_are_never_in_the_format_of_others() {
+    let problem = problem(
+        ProviderFormat::OpenAiResponses,
+        &asking_for_a_response(false),
+    );
+    assert!(problem.contains("never asks in this format"), "{problem}");
 }
 
 #[test]

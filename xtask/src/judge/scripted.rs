@@ -1,0 +1,139 @@
+//! Clients in Python. Each script holds a conversation and prints its checks, a line of JSON each; the tables here say which there have to be.
+
+use serde_json::Value;
+
+use super::machine::JudgedMachine;
+use super::tools::JudgeTools;
+use super::verdict::{JudgeCheck, complete};
+use crate::Result;
+
+/// The conversation that a client of MCP has in each era.
+const MCP: &[&str] = &[
+    "the server introduces itself",
+    "the instructions name skills",
+    "the list of tools",
+    "search finds a skill",
+    "a list has pages",
+    "activate",
+    "read a file of a skill",
+    "a traversal is denied",
+    "execute",
+    "the tools of a skill",
+    "call a tool of a skill",
+    "arguments that do not fit the tool's schema",
+    "a dangerous skill is not given out",
+    "a client that can't ask gets what to type",
+    "an approval is asked for and given once",
+    "given once is not given twice",
+    "an approval is asked for and refused",
+    "an approval for this session holds",
+    "always is not offered",
+    "the prompts",
+    "a prompt",
+    "completion of an argument",
+    "the resources",
+    "a resource",
+    "a resource outside is denied",
+    "every skill with digests that hold",
+    "a skill with a SKILL.yaml is published",
+    "a change on disk is announced",
+    "200 calls at once",
+];
+
+/// What the two Python clients are asked to negotiate, and what comes of it.
+const ERAS: [&str; 2] = ["legacy", "auto"];
+
+const WEBSOCKET: &[&str] = &[
+    "without a token nothing is answered",
+    "a wrong token is refused",
+    "a foreign origin is refused",
+    "a token in the header",
+    "a token in the first frame",
+    "list_skills",
+    "execute_skill",
+    "scan_skill by name",
+    "what is not approved is refused with what to type",
+    "a dangerous skill is not given out",
+    "an unknown type is an error and the socket stays open",
+    "what is not JSON is an error and the socket stays open",
+    "a skill that appears is announced",
+    "a skill that breaks is announced, and the last good version stays",
+    "a skill that is fixed is announced",
+    "a skill that is removed is announced",
+    "MCP over HTTP with the token",
+    "MCP over HTTP without a token is refused",
+];
+
+pub(crate) fn python_mcp(tools: &JudgeTools, machine: &JudgedMachine) -> Result<Vec<JudgeCheck>> {
+    conversations(tools, machine, "mcp")
+}
+
+pub(crate) fn python_fastmcp(
+    tools: &JudgeTools,
+    machine: &JudgedMachine,
+) -> Result<Vec<JudgeCheck>> {
+    conversations(tools, machine, "fastmcp")
+}
+
+fn conversations(
+    tools: &JudgeTools,
+    machine: &JudgedMachine,
+    client: &str,
+) -> Result<Vec<JudgeCheck>> {
+    let mut checks = Vec::new();
+    for era in ERAS {
+        let spoken = script(tools, machine, "mcp_client.py", &[client, era], MCP)?;
+        checks.extend(spoken.into_iter().map(|mut check| {
+            check.name = format!("{era}: {}", check.name);
+            check
+        }));
+    }
+    Ok(checks)
+}
+
+pub(crate) fn websocket(tools: &JudgeTools, machine: &JudgedMachine) -> Result<Vec<JudgeCheck>> {
+    script(tools, machine, "websocket_client.py", &[], WEBSOCKET)
+}
+
+/// Runs a script; every check of the table is in the result.
+pub(crate) fn script(
+    tools: &JudgeTools,
+    machine: &JudgedMachine,
+    name: &str,
+    arguments: &[&str],
+    table: &[&str],
+) -> Result<Vec<JudgeCheck>> {
+    let output = machine
+        .limited(900, &tools.python)
+        .arg(tools.script(name))
+        .args(arguments)
+        .env("METIER", &tools.metier)
+        .env("SKILLS", machine.skills())
+        .env("SCRIPTED_MODEL", tools.example("scripted_model"))
+        .env("CODEX", tools.npm("codex"))
+        .env("OPENCODE", tools.opencode()?)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let mut checks = Vec::new();
+    for line in said.lines() {
+        let line: Value =
+            serde_json::from_str(line).map_err(|error| format!("{name}: {error}: {line}"))?;
+        let seen = line["saw"].as_str().unwrap_or_default();
+        let name = line["check"].as_str().unwrap_or_default();
+        checks.push(match line["ok"] == true {
+            true => JudgeCheck::passed(name),
+            false => JudgeCheck::failed(name, seen),
+        });
+    }
+    // A script that stops early has left out checks; why it stopped is for people.
+    if !output.status.success() {
+        eprintln!(
+            "{name} {}: {}",
+            arguments.join(" "),
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+    let table: Vec<String> = table.iter().map(ToString::to_string).collect();
+    Ok(complete(checks, &table))
+}
