@@ -149,13 +149,13 @@ fn checksum(text: &str) -> u64 {
 }
 
 fn form(message: &str, properties: Value, required: &[&str]) -> Value {
-    json!({
-        "method": "elicitation/create",
-        "params": {
-            "mode": "form", "message": message,
-            "requestedSchema": {"type": "object", "properties": properties, "required": required}
-        }
-    })
+    let mut schema = json!({"type": "object", "required": required});
+    schema["properties"] = properties;
+    let mut params = json!({"mode": "form", "message": message});
+    params["requestedSchema"] = schema;
+    let mut request = json!({"method": "elicitation/create"});
+    request["params"] = params;
+    request
 }
 
 fn sampling(prompt: &str) -> Value {
@@ -373,20 +373,7 @@ impl Fixture {
             .map(opened)
             .transpose()?
             .unwrap_or_default();
-        let name_form = || {
-            form(
-                "What is your name?",
-                json!({"name": {"type": "string"}}),
-                &["name"],
-            )
-        };
         let confirm = || form("Confirm it", json!({"ok": {"type": "boolean"}}), &["ok"]);
-        let accepted = |response: &Value, field: &str| {
-            let value = response["content"][field].as_str();
-            value
-                .filter(|_| response["action"] == "accept")
-                .map(str::to_owned)
-        };
         let answer: CallToolResponse = match name {
             "test_input_required_result_elicitation" => {
                 match given("user_name").and_then(|one| accepted(&one, "name")) {
@@ -437,53 +424,83 @@ impl Fixture {
                     .into(),
                 }
             }
-            "test_input_required_result_multi_round" => {
-                match (state["round"].as_u64(), given("step1"), given("step2")) {
-                    (Some(1), Some(one), _) => {
-                        let color = form(
-                            "Which color?",
-                            json!({"color": {"type": "string"}}),
-                            &["color"],
-                        );
-                        asks(
-                            json!({"step2": color}),
-                            Some(json!({"round": 2, "name": accepted(&one, "name")})),
-                        )?
-                        .into()
-                    }
-                    (Some(2), _, Some(two)) => text(format!(
-                        "{} likes {:?}",
-                        state["name"],
-                        accepted(&two, "color")
-                    )),
-                    _ => asks(json!({"step1": name_form()}), Some(json!({"round": 1})))?.into(),
-                }
-            }
+            "test_input_required_result_multi_round" => two_rounds(&state, &responses)?,
             "test_input_required_result_capabilities" => {
-                let capabilities = context.client_capabilities().unwrap_or_default();
-                let mut requests = json!({});
-                if capabilities.elicitation.is_some() {
-                    requests["elicit_input"] = form(
-                        "Some text",
-                        json!({"value": {"type": "string"}}),
-                        &["value"],
-                    );
-                }
-                if capabilities.sampling.is_some() {
-                    requests["sample_input"] = sampling("Anything");
-                }
-                match (
-                    responses.is_empty(),
-                    requests.as_object().is_none_or(serde_json::Map::is_empty),
-                ) {
-                    (true, false) => asks(requests, Some(json!({"kind": name})))?.into(),
-                    _ => text("nothing more is needed"),
-                }
+                by_capabilities(name, &responses, context)?
             }
             _ => return Ok(None),
         };
         Ok(Some(answer))
     }
+}
+
+fn name_form() -> Value {
+    form(
+        "What is your name?",
+        json!({"name": {"type": "string"}}),
+        &["name"],
+    )
+}
+
+/// The text of a field, if the form was accepted.
+fn accepted(response: &Value, field: &str) -> Option<String> {
+    let value = response["content"][field].as_str();
+    value
+        .filter(|_| response["action"] == "accept")
+        .map(str::to_owned)
+}
+
+/// Asks for a name, then for a color.
+fn two_rounds(state: &Value, responses: &InputResponses) -> Result<CallToolResponse, ErrorData> {
+    Ok(
+        match (
+            state["round"].as_u64(),
+            responses.get("step1"),
+            responses.get("step2"),
+        ) {
+            (Some(1), Some(one), _) => {
+                let color = form(
+                    "Which color?",
+                    json!({"color": {"type": "string"}}),
+                    &["color"],
+                );
+                let state = json!({"round": 2, "name": accepted(one, "name")});
+                asks(json!({"step2": color}), Some(state))?.into()
+            }
+            (Some(2), _, Some(two)) => text(format!(
+                "{} likes {:?}",
+                state["name"],
+                accepted(two, "color")
+            )),
+            _ => asks(json!({"step1": name_form()}), Some(json!({"round": 1})))?.into(),
+        },
+    )
+}
+
+/// Asks only for what the client declares.
+fn by_capabilities(
+    name: &str,
+    responses: &InputResponses,
+    context: &RequestContext<RoleServer>,
+) -> Result<CallToolResponse, ErrorData> {
+    let capabilities = context.client_capabilities().unwrap_or_default();
+    let mut requests = json!({});
+    if capabilities.elicitation.is_some() {
+        requests["elicit_input"] = form(
+            "Some text",
+            json!({"value": {"type": "string"}}),
+            &["value"],
+        );
+    }
+    if capabilities.sampling.is_some() {
+        requests["sample_input"] = sampling("Anything");
+    }
+    let is_complete =
+        !responses.is_empty() || requests.as_object().is_none_or(serde_json::Map::is_empty);
+    Ok(match is_complete {
+        true => text("nothing more is needed"),
+        false => asks(requests, Some(json!({"kind": name})))?.into(),
+    })
 }
 
 /// The five forms of an enumeration.

@@ -53,11 +53,12 @@ fn answering(
 }
 
 fn modern(capabilities: Value) -> Value {
-    json!({
+    let mut meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientCapabilities": capabilities,
         "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
-    })
+    });
+    meta["io.modelcontextprotocol/clientCapabilities"] = capabilities;
+    meta
 }
 
 /// What the log of acts says about a skill.
@@ -67,7 +68,7 @@ fn log(context: &TestContext, skill: &str) -> Vec<Value> {
     document["receipts"].as_array().unwrap().clone()
 }
 
-// case 125, 127, 128
+// case 125, 127, 128, 231
 #[test]
 fn a_user_is_asked_through_the_client() {
     let context = machine();
@@ -164,7 +165,7 @@ fn a_tool_of_a_skill_is_called_with_its_schema_checked() {
     client.end();
 }
 
-// case 125
+// case 125, 230, 235
 #[test]
 fn a_request_is_repeated_with_the_answer() {
     let context = machine();
@@ -245,7 +246,7 @@ fn a_request_is_repeated_with_the_answer() {
     }
 }
 
-// case 86
+// case 86, 235
 #[test]
 fn a_cancelled_call_ends_its_child() {
     let mut context = context();
@@ -351,7 +352,7 @@ fn a_host_gets_whole_skills_with_their_digests() {
     client.end();
 }
 
-// case 1, 2, 3, 4, 5, 9
+// case 1, 2, 3, 4, 5, 9, 233
 #[test]
 fn a_uri_that_is_not_a_file_of_a_published_skill_is_refused() {
     let context = machine();
@@ -406,7 +407,7 @@ fn a_uri_that_is_not_a_file_of_a_published_skill_is_refused() {
     client.end();
 }
 
-// case 17, 146
+// case 17, 146, 232
 #[test]
 fn files_that_change_while_they_are_read_are_never_mixed() {
     let context = context();
@@ -457,6 +458,7 @@ fn files_that_change_while_they_are_read_are_never_mixed() {
     client.end();
 }
 
+// case 234
 #[test]
 fn a_long_answer_comes_in_parts() {
     let context = context();
@@ -491,6 +493,7 @@ fn a_long_answer_comes_in_parts() {
     client.end();
 }
 
+// case 234
 #[test]
 fn a_list_of_many_skills_comes_in_pages() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));
@@ -621,7 +624,7 @@ fn a_user_invokes_a_skill_as_a_prompt() {
 }
 
 #[test]
-fn a_client_hears_of_changes() {
+fn a_client_receives_changes() {
     let context = context();
     let mut client = Client::new(&context, &[]);
     let uri = "skill://report/SKILL.md";
@@ -660,7 +663,7 @@ fn a_client_hears_of_changes() {
 
 // case 133, 134, 135, 144
 #[test]
-fn messages_that_are_wrong_are_answered_or_ignored_and_the_server_goes_on() {
+fn messages_that_are_wrong_are_answered_or_ignored_and_the_server_continues() {
     let context = context();
     let mut client = Client::new(&context, &[]);
     let long = "9".repeat(40);

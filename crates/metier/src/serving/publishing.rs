@@ -91,7 +91,7 @@ impl Publisher {
         })
     }
 
-    /// The skills that can be published as far as their cards show it, by name: each name once. Nothing is read.
+    /// The skills whose cards allow that they are published, by name: each name once. Nothing is read.
     #[must_use]
     pub fn candidates(&self) -> Vec<Skill<'_>> {
         let mut found: Vec<Skill<'_>> = self.skills.ready().filter(is_candidate).collect();

@@ -2,7 +2,7 @@
 //!
 //! The question has the text of the terminal. A client can answer once, for its session, or no; an answer that lasts longer is given at a terminal only.
 //! Clients of the older protocol are asked with an elicitation while the call waits. In the newer one a server asks nothing by itself: the call
-//! returns what it needs, waits on its own thread, and goes on when the client repeats the request with the answer.
+//! returns what it needs, waits on its own thread, and continues when the client repeats the request with the answer.
 
 use std::{
     collections::BTreeSet,

@@ -33,7 +33,7 @@ pub(crate) enum CallOutcome {
 /// What happens while a call runs.
 pub(crate) enum CallEvent {
     /// The user has to decide; the call waits.
-    Question(OpenQuestion),
+    Question(Box<OpenQuestion>),
     /// A message about a skill.
     Notice(NoticeLevel, String),
 }
@@ -156,7 +156,11 @@ impl Approver for CallRelay {
             question: question.clone(),
             answer,
         };
-        if self.events.send(CallEvent::Question(open)).is_err() {
+        if self
+            .events
+            .send(CallEvent::Question(Box::new(open)))
+            .is_err()
+        {
             return Reply::Unavailable;
         }
         drop(self.place().take());

@@ -59,7 +59,7 @@ fn ask(call: &Arc<CallRelay>) -> CallOutcome {
 
 async fn asked(call: &mut RunningCall) -> OpenQuestion {
     match time::timeout(LONG, call.events.recv()).await.unwrap() {
-        Some(CallEvent::Question(open)) => open,
+        Some(CallEvent::Question(open)) => *open,
         _ => panic!("no question"),
     }
 }

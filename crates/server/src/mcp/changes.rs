@@ -18,10 +18,10 @@ use tokio::sync::broadcast::{self, Receiver, Sender, error::RecvError};
 
 use super::{connections::Connection, skill_source::SkillSource};
 
-/// How many changes a slow client may miss before it is told that everything may have changed.
+/// How many changes a slow client may miss before it gets one notification for everything.
 const QUEUE: usize = 16;
 
-/// How long the thread waits at a time, before it looks whether anybody listens.
+/// How long the thread waits at a time, before it checks that the server still runs.
 const TURN: Duration = Duration::from_secs(60);
 
 /// How long after the first client the folders are prepared: what a client asks first comes first.
@@ -39,7 +39,7 @@ impl ChangeRelay {
         let sender = self.sender.get_or_init(|| {
             let (sender, _) = broadcast::channel(QUEUE);
             let (out, source) = (sender.clone(), Arc::downgrade(source));
-            // Without a thread there are no notifications; requests are answered all the same.
+            // Without a thread there are no notifications; requests are answered anyway.
             thread::Builder::new()
                 .name("metier-changes".to_owned())
                 .spawn(move || pass_on(&source, &out))
@@ -66,7 +66,7 @@ fn pass_on(source: &Weak<SkillSource>, out: &Sender<Arc<SkillChanges>>) {
         };
         while source.strong_count() > 0 {
             if let Some(changes) = watch.next(TURN) {
-                // Nobody may listen at the moment.
+                // There may be no listener at the moment.
                 out.send(Arc::new(changes)).ok();
             }
         }
@@ -74,7 +74,7 @@ fn pass_on(source: &Weak<SkillSource>, out: &Sender<Arc<SkillChanges>>) {
     }
 }
 
-/// What a client is told: which lists changed, and which of its resources.
+/// The news for a client: which lists changed, and which of its resources.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct ChangeNews {
     pub(crate) lists: bool,

@@ -21,7 +21,7 @@ use super::{
 /// How many calls wait for an answer of a user at a time, of all clients together.
 const MAX_WAITING: usize = 64;
 
-/// How often a client hears that a call still runs.
+/// How often a client is notified that a call still runs.
 const PROGRESS: Duration = Duration::from_secs(1);
 
 /// A call whose client has to answer a question, in a request that repeats the first one.
@@ -62,7 +62,7 @@ impl McpServer {
                         progress.say(&line).await;
                     }
                     CallEvent::Question(open) if asking == AskingMode::InputRequired => {
-                        match self.wait_for(call, open) {
+                        match self.wait_for(call, *open) {
                             Ok(asks) => return Driven::Asks(asks),
                             Err(refused) => call = refused,
                         }
@@ -110,7 +110,7 @@ impl McpServer {
         Ok(result)
     }
 
-    /// Goes on with a call that waits, with the answer of its client.
+    /// Continues a call that waits, with the answer of its client.
     pub(super) async fn resume(
         &self,
         state: &str,
@@ -144,7 +144,7 @@ impl McpServer {
     }
 }
 
-/// A name for a call that waits, which nobody can guess.
+/// A name for a call that waits, which can't be guessed.
 fn fresh_state() -> Result<String, getrandom::Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes)?;
@@ -167,7 +167,7 @@ async fn elicit(
     }
 }
 
-/// What a client hears of a call that takes long, if it wants to.
+/// What a client receives about a call that takes long, if it wants to.
 struct Progress<'c> {
     context: &'c RequestContext<RoleServer>,
     done: f64,

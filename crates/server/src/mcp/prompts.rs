@@ -45,7 +45,7 @@ pub(crate) fn list(
         if after.as_ref().is_some_and(|after| name <= *after) || last.as_ref() == Some(&name) {
             continue;
         }
-        let prompt = prompt(skill, now.workspace.invocation_help(skill));
+        let prompt = prompt(skill, &now.workspace.invocation_help(skill));
         if !page.add(value(&prompt), limits) {
             next = last.as_deref().map(pages::cursor_after);
             break;
@@ -58,7 +58,7 @@ pub(crate) fn list(
     Ok(result.with_ttl_ms(resources::TTL))
 }
 
-fn prompt(skill: Skill<'_>, help: InvocationHelp) -> Prompt {
+fn prompt(skill: Skill<'_>, help: &InvocationHelp) -> Prompt {
     let hint = help.hint.as_deref().map(one_line);
     let arguments = match help.arguments.as_slice() {
         [] => {

@@ -22,7 +22,7 @@ use super::{
 /// The name of the extension.
 pub(crate) const ID: &str = "io.modelcontextprotocol/skills";
 
-/// How many skills a page has, and how many are looked at for it: each is read and scanned.
+/// How many skills a page has, and how many are read and scanned for it.
 const ROWS: usize = 50;
 const LOOKED_AT: usize = 200;
 
