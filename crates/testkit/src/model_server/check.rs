@@ -87,7 +87,7 @@ fn headers(request: &Recorded, format: ProviderFormat, is_keyless: bool) -> Vec<
                 value
                     .strip_prefix("Bearer ")
                     .is_some_and(|key| !key.is_empty())
-            })
+            });
         }
     }
     let keys = ["x-api-key", "authorization"];
