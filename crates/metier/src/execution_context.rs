@@ -116,7 +116,7 @@ impl ExecutionContext {
                 .chain(workspace.machine.signing_key())
                 .chain(workspace.machine.signers())
                 .chain(config)
-                .chain(["catalog", "wasm", "quarantine"].map(|name| cache.join(name)))
+                .chain(["catalog", "mcp", "wasm", "quarantine"].map(|name| cache.join(name)))
                 .chain(named.secret)
                 .collect(),
             obeyed,

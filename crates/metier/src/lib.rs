@@ -78,6 +78,8 @@ pub mod inspection;
 #[cfg(feature = "run")]
 mod leftovers;
 mod machine;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod notices;
 #[cfg(feature = "run")]
 pub mod permissions;

@@ -202,6 +202,12 @@ pub(crate) fn now() -> SystemTime {
         .unwrap_or_else(SystemTime::now)
 }
 
+/// The value of a variable, if it is set and text.
+#[cfg(feature = "mcp")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok()
+}
+
 /// Size and time of the program file: another build must not use this one's index.
 fn stamp() -> u64 {
     let file = env::current_exe().and_then(fs::metadata);

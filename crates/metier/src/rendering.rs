@@ -263,7 +263,8 @@ pub(crate) fn not_read(skill: &str, error: &ReadError) -> Error {
         | ReadError::TooManyFiles { .. }
         | ReadError::TooDeep { .. }
         | ReadError::PathTooLong { .. } => "too-large",
-        ReadError::Os { .. } => "unreadable",
+        ReadError::Os { .. } | ReadError::Remote { .. } => "unreadable",
+        ReadError::Unverified { .. } => "unverified",
     };
     Error::unmet(code, error.to_string())
         .skill(skill)

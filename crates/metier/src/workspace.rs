@@ -56,6 +56,9 @@ pub struct Workspace {
     /// The database of all sessions, once one was opened.
     #[cfg(feature = "run")]
     shared_store: Arc<Mutex<Option<SharedStore>>>,
+    /// Connections to MCP servers.
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: Arc<crate::mcp::ServerPool>,
 }
 
 impl Workspace {
@@ -126,6 +129,8 @@ impl Workspace {
             warned: Arc::default(),
             #[cfg(feature = "run")]
             shared_store: Arc::default(),
+            #[cfg(feature = "mcp")]
+            mcp: Arc::default(),
         })
     }
 
@@ -337,7 +342,16 @@ impl Workspace {
             progress: Some(&found),
         };
         let _shown = self.notices.progress("Looking for skills…", &found);
-        discover(roots, &options)
+        #[cfg_attr(
+            not(feature = "mcp"),
+            expect(unused_mut, reason = "servers are asked with `mcp`")
+        )]
+        let mut catalog = discover(roots, &options);
+        #[cfg(feature = "mcp")]
+        if builtins {
+            crate::mcp::remote_skills(self, &mut catalog, mode);
+        }
+        catalog
     }
 
     /// Adds the digests of skills that were changed just now. The index doesn't know those yet, and an author who scans a new

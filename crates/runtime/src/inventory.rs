@@ -120,7 +120,7 @@ impl Inventory {
     /// Whether nothing is known of what a skill holds. The built-in ones are part of the program.
     #[must_use]
     pub fn is_unscanned(&self, skill: &InventorySkill) -> bool {
-        skill.scan.is_none() && matches!(self.entry(skill).place, SkillLocation::Folder(_))
+        skill.scan.is_none() && !matches!(self.entry(skill).place, SkillLocation::Builtin(_))
     }
 }
 

@@ -1,0 +1,11 @@
+//! MCP servers that the user configured: the skills and the tools that they offer.
+//!
+//! `servers` makes connections from the configuration and keeps them, `skills` turns what a server lists into entries of the catalog.
+
+mod servers;
+mod skills;
+
+pub use skills::ServerListing;
+
+pub(crate) use servers::ServerPool;
+pub(crate) use skills::remote_skills;
