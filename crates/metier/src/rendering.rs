@@ -182,7 +182,7 @@ impl Workspace {
         let content = if how.raw {
             rendered.body
         } else {
-            render::wrap(&entry.name(), &directory, &rendered)
+            render::wrap(&entry.name(), &entry.place, &rendered)
         };
         Ok(Shown {
             name: entry.name().into_owned(),

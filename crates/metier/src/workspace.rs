@@ -59,6 +59,9 @@ pub struct Workspace {
     /// Connections to MCP servers.
     #[cfg(feature = "mcp")]
     pub(crate) mcp: Arc<crate::mcp::ServerPool>,
+    /// The tools of MCP servers, once they were listed.
+    #[cfg(all(feature = "mcp", feature = "agent"))]
+    pub(crate) served: Arc<std::sync::OnceLock<Arc<crate::mcp::ServerTools>>>,
 }
 
 impl Workspace {
@@ -131,6 +134,8 @@ impl Workspace {
             shared_store: Arc::default(),
             #[cfg(feature = "mcp")]
             mcp: Arc::default(),
+            #[cfg(all(feature = "mcp", feature = "agent"))]
+            served: Arc::default(),
         })
     }
 

@@ -724,7 +724,11 @@ impl Inventory {
                 skill.status != Status::Blocked,
             )
         };
-        let by_path = |skill: &&InventorySkill| matches!(&self.entry(skill).place, SkillLocation::Folder(path) if path.as_os_str() == wanted);
+        let by_path = |skill: &&InventorySkill| match &self.entry(skill).place {
+            SkillLocation::Folder(path) => path.as_os_str() == wanted,
+            SkillLocation::Remote(skill) => skill.address() == wanted,
+            SkillLocation::Builtin(_) => false,
+        };
         self.skills
             .iter()
             .filter(matching)

@@ -4,8 +4,12 @@
 
 mod servers;
 mod skills;
+#[cfg(feature = "agent")]
+mod tools;
 
 pub use skills::ServerListing;
 
 pub(crate) use servers::ServerPool;
 pub(crate) use skills::remote_skills;
+#[cfg(feature = "agent")]
+pub(crate) use tools::ServerTools;

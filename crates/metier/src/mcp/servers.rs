@@ -49,14 +49,6 @@ impl ServerPool {
         drop(replaced);
         Ok(opened)
     }
-
-    /// Ends all connections.
-    pub(crate) fn close(&self) {
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = std::mem::take(&mut *open);
-        drop(open);
-        drop(all);
-    }
 }
 
 impl Workspace {
