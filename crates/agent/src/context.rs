@@ -29,7 +29,8 @@ pub trait ToolServers: Send + Sync {
     ///
     /// # Errors
     /// Why there is no answer.
-    fn call(&self, tool: &ServedTool, input: &Value, cancel: &Cancel) -> Result<ToolOutput, String>;
+    fn call(&self, tool: &ServedTool, input: &Value, cancel: &Cancel)
+    -> Result<ToolOutput, String>;
 }
 
 /// No servers.

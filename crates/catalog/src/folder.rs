@@ -89,7 +89,7 @@ pub enum ReadError {
         /// The path, truncated.
         path: String,
     },
-    /// It is elsewhere, and can't be had now.
+    /// It is elsewhere, and not available now.
     #[error("`{path}` can't be read: {why}")]
     Remote {
         /// The path of the file.

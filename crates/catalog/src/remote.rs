@@ -114,7 +114,7 @@ pub trait RemoteReader: Send + Sync {
     /// The bytes of a file, as they are there now. They are checked after that.
     ///
     /// # Errors
-    /// Why they can't be had.
+    /// Why they are not available.
     fn read(&self, file: &RemoteFile) -> Result<Vec<u8>, String>;
 
     /// These bytes of a file were verified, and can be kept.
@@ -183,22 +183,19 @@ impl RemoteSkill {
     /// One file. Its bytes have the size and the hash that the manifest states; those of SKILL.md have its frontmatter.
     ///
     /// # Errors
-    /// If the manifest does not list it, if it can't be had, or if it is another one.
+    /// If the manifest does not list it, if it is not available, or if it is another one.
     pub fn read(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         let shown = || folder::shown(path);
         let mut files = self.manifest.files.iter();
         let file = files.find(|file| file.path == path);
         let file = file.ok_or_else(|| ReadError::NotFound(shown()))?;
-        let bytes = self.reader.read(file).map_err(|why| ReadError::Remote {
-            path: shown(),
-            why,
-        })?;
+        let bytes = self
+            .reader
+            .read(file)
+            .map_err(|why| ReadError::Remote { path: shown(), why })?;
         self.check(file, &bytes).map_err(|why| {
             self.reader.differs();
-            ReadError::Unverified {
-                path: shown(),
-                why,
-            }
+            ReadError::Unverified { path: shown(), why }
         })?;
         self.reader.verified(file, &bytes);
         Ok(bytes)

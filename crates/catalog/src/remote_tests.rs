@@ -89,7 +89,10 @@ fn a_list_asks_for_no_file() {
     let (skill, sends) = skill(vec![file("SKILL.md", BODY)], honest());
     let entry = CatalogEntry::remote("docs:pdf", skill, Strictness::Lenient);
     assert_eq!(entry.name(), "docs:pdf");
-    assert_eq!(&*entry.card.as_ref().unwrap().description, "Reads PDF files");
+    assert_eq!(
+        &*entry.card.as_ref().unwrap().description,
+        "Reads PDF files"
+    );
     assert_eq!(entry.place.files().unwrap().len(), 1);
     assert!(entry.digest.is_some());
     assert!(sends.asked.lock().unwrap().is_empty());

@@ -356,14 +356,29 @@ fn servers_are_listed_or_named() {
 fn a_server_has_a_usable_name() {
     for (text, expected) in [
         ("[[skills.mcp]]\ncommand = \"x\"\n", "has no `name`"),
-        ("[[skills.mcp]]\nname = \"user\"\ncommand = \"x\"\n", "a source of skills"),
-        ("[[skills.mcp]]\nname = \"A b\"\ncommand = \"x\"\n", "lower-case letters"),
-        ("[[skills.mcp]]\nname = \"a\"\ncommand = \"x\"\n[[skills.mcp]]\nname = \"a\"\ncommand = \"y\"\n", "set twice"),
-        ("[[skills.mcp]]\nname = \"a\"\ncmd = \"x\"\n", "there is no key `skills.mcp.a.cmd`"),
+        (
+            "[[skills.mcp]]\nname = \"user\"\ncommand = \"x\"\n",
+            "a source of skills",
+        ),
+        (
+            "[[skills.mcp]]\nname = \"A b\"\ncommand = \"x\"\n",
+            "lower-case letters",
+        ),
+        (
+            "[[skills.mcp]]\nname = \"a\"\ncommand = \"x\"\n[[skills.mcp]]\nname = \"a\"\ncommand = \"y\"\n",
+            "set twice",
+        ),
+        (
+            "[[skills.mcp]]\nname = \"a\"\ncmd = \"x\"\n",
+            "there is no key `skills.mcp.a.cmd`",
+        ),
         ("skills.mcp = [3]\n", "expected a table"),
     ] {
         let loaded = load([Layer::user("/c.toml", text)]);
         let messages: Vec<&str> = loaded.problems.iter().map(|one| &*one.message).collect();
-        assert!(messages.iter().any(|one| one.contains(expected)), "{text}: {messages:?}");
+        assert!(
+            messages.iter().any(|one| one.contains(expected)),
+            "{text}: {messages:?}"
+        );
     }
 }

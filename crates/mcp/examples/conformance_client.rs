@@ -8,10 +8,19 @@
 
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
-use std::{error::Error, process::ExitCode, sync::Arc, time::Duration};
+use std::{
+    error::Error,
+    io::{Read, Write},
+    net::TcpStream,
+    process::ExitCode,
+    sync::Arc,
+    time::Duration,
+};
 
-use metier_catalog::{RemoteFile, RemoteReader, RemoteSkill, SkillLocation, MemoryBudget};
-use metier_mcp::{ListedSkill, McpConnection, McpEndpoint, McpLimits, McpServer};
+use metier_catalog::{MemoryBudget, RemoteFile, RemoteReader, RemoteSkill, SkillLocation};
+use metier_mcp::{
+    LoginPrompt, McpConnection, McpEndpoint, McpLimits, McpLogin, McpServer, McpSkill,
+};
 use serde_json::{Map, Value, json};
 
 type Done = Result<(), Box<dyn Error>>;
@@ -34,6 +43,7 @@ fn run(url: &str, scenario: &str) -> Done {
         endpoint: McpEndpoint::Address {
             url: url.parse()?,
             headers: Vec::new(),
+            login: Some(login()),
         },
         limits: McpLimits::default(),
     };
@@ -50,6 +60,56 @@ fn run(url: &str, scenario: &str) -> Done {
             Some(calls) => call_planned(&connection, &calls),
             None => call_all(&connection),
         },
+    }
+}
+
+/// A login whose browser follows the redirect of the suite's authorization server.
+fn login() -> McpLogin {
+    let context = std::env::var("MCP_CONFORMANCE_CONTEXT").unwrap_or_default();
+    let context: Value = serde_json::from_str(&context).unwrap_or_default();
+    let text = |key: &str| context[key].as_str().map(str::to_owned);
+    McpLogin {
+        file: std::env::temp_dir().join(format!("metier-conformance-{}.json", std::process::id())),
+        prompt: Some(Arc::new(Redirected)),
+        client_id: text("client_id"),
+        client_secret: text("client_secret"),
+        client_metadata_url: Some("https://conformance-test.local/client-metadata.json".to_owned()),
+    }
+}
+
+/// Asks for the address itself, and takes the redirect for the browser's way back.
+struct Redirected;
+
+impl LoginPrompt for Redirected {
+    fn redirect_uri(&self) -> String {
+        "http://localhost:3000/callback".to_owned()
+    }
+
+    fn visit(&self, url: &str) -> Result<String, String> {
+        let wrong = |error: &dyn std::fmt::Display| error.to_string();
+        let url: url::Url = url.parse().map_err(|error| wrong(&error))?;
+        let address = format!(
+            "{}:{}",
+            url.host_str().unwrap_or_default(),
+            url.port_or_known_default().unwrap_or(80)
+        );
+        let mut stream = TcpStream::connect(&address).map_err(|error| wrong(&error))?;
+        let path = &url[url::Position::BeforePath..];
+        let request =
+            format!("GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n");
+        stream
+            .write_all(request.as_bytes())
+            .map_err(|error| wrong(&error))?;
+        let mut answer = String::new();
+        stream
+            .read_to_string(&mut answer)
+            .map_err(|error| wrong(&error))?;
+        let location = answer.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("location")
+                .then(|| value.trim().to_owned())
+        });
+        location.ok_or_else(|| "the authorization server sent no redirect".to_owned())
     }
 }
 
@@ -88,10 +148,14 @@ fn call_planned(connection: &McpConnection, calls: &[Value]) -> Done {
 /// Sends the schema of one tool back as the input of another.
 fn echo_schema(connection: &McpConnection) -> Done {
     let (tools, _) = connection.tools(&|| false)?;
-    let focal = tools.iter().find(|tool| tool.name == "json_schema_2020_12_tool");
+    let focal = tools
+        .iter()
+        .find(|tool| tool.name == "json_schema_2020_12_tool");
     let focal = focal.ok_or("the tool is not listed")?;
     let input = Map::from_iter([("schema".to_owned(), focal.input_schema.clone())]);
-    connection.call("json_schema_echo", input, Duration::from_secs(20), &|| false)?;
+    connection.call("json_schema_echo", input, Duration::from_secs(20), &|| {
+        false
+    })?;
     Ok(())
 }
 
@@ -111,8 +175,13 @@ fn sample(schema: &Value) -> Value {
         Some("boolean") => json!(true),
         Some("array") => json!([]),
         _ => {
-            let properties = schema["properties"].as_object().cloned().unwrap_or_default();
-            let sampled = properties.iter().map(|(name, inner)| (name.clone(), sample(inner)));
+            let properties = schema["properties"]
+                .as_object()
+                .cloned()
+                .unwrap_or_default();
+            let sampled = properties
+                .iter()
+                .map(|(name, inner)| (name.clone(), sample(inner)));
             Value::Object(sampled.collect())
         }
     }
@@ -123,7 +192,7 @@ fn load_all(connection: McpConnection) -> Done {
     let listing = connection.skills(&|| false)?;
     let connection = Arc::new(connection);
     for entry in &listing.entries {
-        let skill = ListedSkill::read(entry)?;
+        let skill = McpSkill::read(entry)?;
         let reader = Arc::new(Served {
             connection: Arc::clone(&connection),
             root: skill.root()?.to_owned(),

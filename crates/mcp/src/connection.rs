@@ -1,6 +1,9 @@
 //! One connection to a server, with a synchronous face.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use rmcp::{
@@ -13,20 +16,27 @@ use rmcp::{
     service::{ClientInitializeError, ClientLifecycleMode, ClientServiceExt, RunningService},
     transport::{
         StreamableHttpClientTransport,
+        auth::{AuthClient, AuthorizationManager},
         streamable_http_client::StreamableHttpClientTransportConfig,
     },
 };
 use serde_json::{Value, json};
+use url::Url;
 
 use crate::{
     driver::{Driver, Unfinished},
     error::{McpError, shown},
     http::CheckedHttpClient,
     listing::{SkillListing, SkillPages},
+    login::McpLogin,
     program::Program,
     server::{McpEndpoint, McpLimits, McpServer},
 };
 
+/// How often one request leads to a login.
+const MAX_LOGINS: usize = 2;
+/// How long the user can take to log in.
+const LOGIN_TIME: Duration = Duration::from_secs(600);
 /// The extension with which a server offers skills.
 const SKILLS: &str = "io.modelcontextprotocol/skills";
 
@@ -46,8 +56,9 @@ pub(crate) type Service = RunningService<RoleClient, Host>;
 /// A connection to a server. Dropping it ends the server's program.
 pub struct McpConnection {
     driver: Driver,
-    service: Arc<Service>,
+    service: Mutex<Arc<Service>>,
     program: Option<Program>,
+    endpoint: McpEndpoint,
     limits: McpLimits,
     label: String,
 }
@@ -70,8 +81,8 @@ impl McpConnection {
             command: server.label.clone(),
             source,
         })?;
-        let limit = server.limits.connect;
-        let opening = open_service(server.endpoint.clone(), server.limits);
+        let limit = server.endpoint.patience(server.limits.connect);
+        let opening = open_service(server.endpoint.clone(), server.limits, None);
         let opened = match driver.run(limit, stop, opening) {
             Ok(opened) => opened,
             Err(unfinished) => Err(missing(unfinished, "initialize", limit)),
@@ -79,8 +90,9 @@ impl McpConnection {
         match opened {
             Ok((service, program)) => Ok(Self {
                 driver,
-                service: Arc::new(service),
+                service: Mutex::new(Arc::new(service)),
                 program,
+                endpoint: server.endpoint.clone(),
                 limits: server.limits,
                 label: server.label.clone(),
             }),
@@ -100,28 +112,31 @@ impl McpConnection {
     /// Whether it has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
-        self.service.is_transport_closed() || self.service.is_closed()
+        let service = self.service();
+        service.is_transport_closed() || service.is_closed()
     }
 
     /// Whether it offers skills.
     #[must_use]
     pub fn has_skills(&self) -> bool {
-        let info = self.service.peer_info();
-        let extensions = info.as_ref().and_then(|info| info.capabilities.extensions.as_ref());
+        let info = self.service().peer_info();
+        let extensions = info
+            .as_ref()
+            .and_then(|info| info.capabilities.extensions.as_ref());
         extensions.is_some_and(|extensions| extensions.contains_key(SKILLS))
     }
 
     /// Whether it offers tools.
     #[must_use]
     pub fn has_tools(&self) -> bool {
-        let info = self.service.peer_info();
+        let info = self.service().peer_info();
         info.is_some_and(|info| info.capabilities.tools.is_some())
     }
 
     /// The version of the protocol that was agreed on.
     #[must_use]
     pub fn protocol(&self) -> String {
-        let info = self.service.peer_info();
+        let info = self.service().peer_info();
         info.map_or_else(String::new, |info| info.protocol_version.to_string())
     }
 
@@ -208,10 +223,50 @@ impl McpConnection {
         request: ClientRequest,
         stop: &dyn Fn() -> bool,
     ) -> Result<ServerResult, McpError> {
-        let service = Arc::clone(&self.service);
-        let work = async move { service.send_request(request).await };
-        let done = self.wait(what, self.limits.request, stop, work)?;
-        done.map_err(|error| self.failed(what, error))
+        let send = |service: Arc<Service>| {
+            let request = request.clone();
+            async move { service.send_request(request).await }
+        };
+        self.asked(what, self.limits.request, stop, send)
+    }
+
+    /// Asks the server; if it wants another authorization, the user is sent to the login, and it is asked again.
+    pub(crate) fn asked<T, F>(
+        &self,
+        what: &str,
+        limit: Duration,
+        stop: &dyn Fn() -> bool,
+        send: impl Fn(Arc<Service>) -> F,
+    ) -> Result<T, McpError>
+    where
+        T: Send + 'static,
+        F: Future<Output = Result<T, rmcp::ServiceError>> + Send + 'static,
+    {
+        let mut logins = 0;
+        loop {
+            let done = self.wait(what, limit, stop, send(self.service()))?;
+            match done.map_err(|error| self.failed(what, error)) {
+                Err(McpError::Authorization { challenge })
+                    if logins < MAX_LOGINS && self.endpoint.has_prompt() =>
+                {
+                    logins += 1;
+                    self.authorize(challenge, stop)?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Sends the user to the login, and connects again with what came of it.
+    fn authorize(&self, challenge: String, stop: &dyn Fn() -> bool) -> Result<(), McpError> {
+        let limit = self.endpoint.patience(self.limits.connect);
+        let opening = open_service(self.endpoint.clone(), self.limits, Some(challenge));
+        let (service, _) = self.wait("login", limit, stop, opening)??;
+        let mut current = self.service.lock().unwrap_or_else(PoisonError::into_inner);
+        let old = std::mem::replace(&mut *current, Arc::new(service));
+        drop(current);
+        old.cancellation_token().cancel();
+        Ok(())
     }
 
     /// Waits for something of this connection.
@@ -235,11 +290,14 @@ impl McpConnection {
 
     fn with_last_words(&self, why: String) -> String {
         let last = self.program.as_ref().and_then(Program::last_words);
-        last.map_or(why.clone(), |last| format!("{why}; its last message: {last}"))
+        last.map_or(why.clone(), |last| {
+            format!("{why}; its last message: {last}")
+        })
     }
 
-    pub(crate) fn service(&self) -> Arc<Service> {
-        Arc::clone(&self.service)
+    fn service(&self) -> Arc<Service> {
+        let service = self.service.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(&service)
     }
 
     pub(crate) const fn limits(&self) -> McpLimits {
@@ -249,7 +307,7 @@ impl McpConnection {
 
 impl Drop for McpConnection {
     fn drop(&mut self) {
-        let (program, service) = (self.program.take(), Arc::clone(&self.service));
+        let (program, service) = (self.program.take(), self.service());
         self.driver.end(async move {
             service.cancellation_token().cancel();
             drop(service);
@@ -271,20 +329,71 @@ fn missing(unfinished: Unfinished, what: &str, limit: Duration) -> McpError {
     }
 }
 
-/// Connects: first as to a server of 2026, then as to an older one.
+impl McpEndpoint {
+    /// The login that can send the user somewhere, with the address that it is for.
+    fn prompting(&self) -> Option<(&Url, &McpLogin)> {
+        match self {
+            Self::Address {
+                url,
+                login: Some(login),
+                ..
+            } if login.prompt.is_some() => Some((url, login)),
+            _ => None,
+        }
+    }
+
+    fn has_prompt(&self) -> bool {
+        self.prompting().is_some()
+    }
+
+    /// How long a connection can take: people are slower than servers.
+    fn patience(&self, limit: Duration) -> Duration {
+        match self.has_prompt() {
+            true => limit.max(LOGIN_TIME),
+            false => limit,
+        }
+    }
+}
+
+/// Connects, with a login if the server demands one; `challenge` is a demand that was made before.
 async fn open_service(
     endpoint: McpEndpoint,
     limits: McpLimits,
+    mut challenge: Option<String>,
+) -> Result<(Service, Option<Program>), McpError> {
+    let mut logins = 0;
+    loop {
+        let authorized = match (&challenge, endpoint.prompting()) {
+            (Some(challenge), Some((url, login))) => Some(login.authorize(url, challenge).await?),
+            _ => None,
+        };
+        match open_either(&endpoint, limits, authorized).await {
+            Err(McpError::Authorization {
+                challenge: demanded,
+            }) if logins < MAX_LOGINS && endpoint.has_prompt() => {
+                logins += 1;
+                challenge = Some(demanded);
+            }
+            done => return done,
+        }
+    }
+}
+
+/// Connects: first as to a server of 2026, then as to an older one.
+async fn open_either(
+    endpoint: &McpEndpoint,
+    limits: McpLimits,
+    authorized: Option<AuthorizationManager>,
 ) -> Result<(Service, Option<Program>), McpError> {
     let newest = ClientLifecycleMode::Auto {
         preferred_versions: vec![ProtocolVersion::LATEST],
         legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
     };
-    let first = open_once(&endpoint, limits, newest).await;
+    let first = open_once(endpoint, limits, newest, authorized).await;
     match first {
         // A server that answers everything, also what it does not know, or that ends at a request that it does not know.
         Err(Unopened::Protocol(error)) if may_be_older(&error) => {
-            let again = open_once(&endpoint, limits, ClientLifecycleMode::Initialize).await;
+            let again = open_once(endpoint, limits, ClientLifecycleMode::Initialize, None).await;
             again.map_err(Unopened::into_error)
         }
         done => done.map_err(Unopened::into_error),
@@ -328,6 +437,7 @@ async fn open_once(
     endpoint: &McpEndpoint,
     limits: McpLimits,
     lifecycle: ClientLifecycleMode,
+    authorized: Option<AuthorizationManager>,
 ) -> Result<(Service, Option<Program>), Unopened> {
     match endpoint {
         McpEndpoint::Program {
@@ -338,7 +448,9 @@ async fn open_once(
         } => {
             let started = Program::start(command, args, env, folder, limits.message);
             let (program, outgoing, incoming) = started.map_err(Unopened::Start)?;
-            let served = Host.serve_with_lifecycle((outgoing, incoming), lifecycle).await;
+            let served = Host
+                .serve_with_lifecycle((outgoing, incoming), lifecycle)
+                .await;
             match served {
                 Ok(service) => Ok((service, Some(program))),
                 Err(error) => {
@@ -351,16 +463,34 @@ async fn open_once(
                 }
             }
         }
-        McpEndpoint::Address { url, headers } => {
+        McpEndpoint::Address {
+            url,
+            headers,
+            login,
+        } => {
             let client = CheckedHttpClient::new(url.clone(), limits.message);
-            let custom = headers.iter().filter_map(|(name, value)| {
-                Some((name.parse().ok()?, value.parse().ok()?))
-            });
+            let custom = headers
+                .iter()
+                .filter_map(|(name, value)| Some((name.parse().ok()?, value.parse().ok()?)));
             let config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
                 .custom_headers(custom.collect())
                 .max_sse_event_size(limits.message);
-            let transport = StreamableHttpClientTransport::with_client(client, config);
-            let served = Host.serve_with_lifecycle(transport, lifecycle).await;
+            let manager = match (authorized, login) {
+                (Some(manager), _) => Some(manager),
+                (None, Some(login)) => Some(login.known(url).await.map_err(Unopened::Start)?),
+                (None, None) => None,
+            };
+            let served = match manager {
+                Some(manager) => {
+                    let client = AuthClient::new(client, manager);
+                    let transport = StreamableHttpClientTransport::with_client(client, config);
+                    Host.serve_with_lifecycle(transport, lifecycle).await
+                }
+                None => {
+                    let transport = StreamableHttpClientTransport::with_client(client, config);
+                    Host.serve_with_lifecycle(transport, lifecycle).await
+                }
+            };
             let service = served.map_err(Unopened::Protocol)?;
             Ok((service, None))
         }

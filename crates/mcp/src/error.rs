@@ -22,7 +22,7 @@ pub enum McpError {
     /// It requires an authorization that the configuration does not contain.
     #[error("it requires an authorization")]
     Authorization {
-        /// What the server said about it, shown safely.
+        /// What the server said about it, as it said it.
         challenge: String,
     },
     /// It did not answer in time.
@@ -86,7 +86,9 @@ impl McpError {
                 message: shown(&error.message),
             },
             ServiceError::TransportClosed => Self::Connection("it ended the connection".to_owned()),
-            ServiceError::UnexpectedResponse => Self::form(what, "it is the answer to another request"),
+            ServiceError::UnexpectedResponse => {
+                Self::form(what, "it is the answer to another request")
+            }
             ServiceError::Timeout { timeout } => Self::Timeout {
                 what: what.to_owned(),
                 limit: timeout,
@@ -104,7 +106,7 @@ impl McpError {
     pub(crate) fn of_start(error: &ClientInitializeError) -> Self {
         if let Some(challenge) = error.auth_challenge() {
             return Self::Authorization {
-                challenge: shown(challenge),
+                challenge: challenge.to_owned(),
             };
         }
         match error {
@@ -113,11 +115,14 @@ impl McpError {
                 code: data.code.0,
                 message: shown(&data.message),
             },
-            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => Self::of_start(fallback),
+            ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+                Self::of_start(fallback)
+            }
             ClientInitializeError::NoCompatibleProtocolVersion {
                 server_supported, ..
             } => {
-                let versions: Vec<String> = server_supported.iter().map(ToString::to_string).collect();
+                let versions: Vec<String> =
+                    server_supported.iter().map(ToString::to_string).collect();
                 Self::form(
                     "server/discover",
                     format!("it supports only the versions {}", versions.join(", ")),
@@ -149,10 +154,10 @@ fn challenge(error: &ServiceError) -> Option<String> {
     let mut next: Option<&(dyn std::error::Error + 'static)> = Some(error.error.as_ref());
     while let Some(current) = next {
         if let Some(required) = current.downcast_ref::<AuthRequiredError>() {
-            return Some(shown(&required.www_authenticate_header));
+            return Some(required.www_authenticate_header.clone());
         }
         if let Some(scope) = current.downcast_ref::<InsufficientScopeError>() {
-            return Some(shown(&scope.www_authenticate_header));
+            return Some(scope.www_authenticate_header.clone());
         }
         next = current.source();
     }

@@ -147,7 +147,9 @@ fn exchange(
     let mut head = Some(head);
     let mut take = |response: &FetchResponse, piece: &[u8]| match head.take() {
         Some(head) => head.send(Ok(response.clone())).is_ok(),
-        None => pieces.blocking_send(Ok(Bytes::copy_from_slice(piece))).is_ok(),
+        None => pieces
+            .blocking_send(Ok(Bytes::copy_from_slice(piece)))
+            .is_ok(),
     };
     let done = fetch_in_pieces(request, hosts, &limits, line, &shared.trust, &mut take);
     if let Err(error) = done {
@@ -331,7 +333,8 @@ impl OpenResponse {
             Some(ClientJsonRpcMessage::Request(request)) => Some(request),
             _ => None,
         };
-        let is_probe = |request: &ClientRequest| matches!(request, ClientRequest::DiscoverRequest(_));
+        let is_probe =
+            |request: &ClientRequest| matches!(request, ClientRequest::DiscoverRequest(_));
         let in_400s = StatusCode::from_u16(status).is_ok_and(|status| status.is_client_error());
         match (request, error) {
             // An error of the protocol is an answer, whatever its status.
@@ -436,7 +439,10 @@ impl StreamableHttpClient for CheckedHttpClient {
         }
         let new_session = response.header("mcp-session-id").map(str::to_owned);
         if response.is_type("text/event-stream") {
-            return Ok(StreamableHttpPostResponse::Sse(response.events(), new_session));
+            return Ok(StreamableHttpPostResponse::Sse(
+                response.events(),
+                new_session,
+            ));
         }
         let is_request = matches!(message, ClientJsonRpcMessage::Request(_));
         if !response.is_type("application/json") {
@@ -509,7 +515,10 @@ mod tests {
         let check = |header: &str, expected: Option<&str>| {
             assert_eq!(scope_of(header).as_deref(), expected, "{header}");
         };
-        check(r#"Bearer error="insufficient_scope", scope="a b""#, Some("a b"));
+        check(
+            r#"Bearer error="insufficient_scope", scope="a b""#,
+            Some("a b"),
+        );
         check("Bearer scope=a, realm=x", Some("a"));
         check("Bearer realm=x", None);
     }
@@ -517,12 +526,27 @@ mod tests {
     #[test]
     fn the_user_does_not_replace_headers_of_the_protocol() {
         let custom = HashMap::from([
-            (HeaderName::from_static("accept"), HeaderValue::from_static("x")),
-            (HeaderName::from_static("x-key"), HeaderValue::from_static("k")),
+            (
+                HeaderName::from_static("accept"),
+                HeaderValue::from_static("x"),
+            ),
+            (
+                HeaderName::from_static("x-key"),
+                HeaderValue::from_static("k"),
+            ),
         ]);
-        let all = headers(&[("accept", "text/event-stream")], Some("s"), Some("t"), custom);
+        let all = headers(
+            &[("accept", "text/event-stream")],
+            Some("s"),
+            Some("t"),
+            custom,
+        );
         let value = |name: &str| {
-            let found: Vec<&str> = all.iter().filter(|(known, _)| known == name).map(|(_, value)| value.as_str()).collect();
+            let found: Vec<&str> = all
+                .iter()
+                .filter(|(known, _)| known == name)
+                .map(|(_, value)| value.as_str())
+                .collect();
             found
         };
         assert_eq!(value("accept"), ["text/event-stream"]);

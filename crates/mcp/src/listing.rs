@@ -22,7 +22,7 @@ pub struct SkillListing {
 
 /// The entry of a skill, in the form that the extension requires.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ListedSkill {
+pub struct McpSkill {
     /// The URI of its SKILL.md.
     pub uri: String,
     /// Its frontmatter as JSON.
@@ -53,7 +53,7 @@ pub struct ListedResource {
 
 const FILE: &str = "/SKILL.md";
 
-impl ListedSkill {
+impl McpSkill {
     /// Reads an entry.
     ///
     /// # Errors
@@ -122,8 +122,8 @@ impl ListedSkill {
 fn file(root: &str, resource: &ListedResource) -> Result<RemoteFile, String> {
     let below = resource.uri.strip_prefix(root);
     let below = below.and_then(|below| below.strip_prefix('/'));
-    let path = below
-        .ok_or_else(|| format!("the file `{}` is not in its folder", shown(&resource.uri)))?;
+    let path =
+        below.ok_or_else(|| format!("the file `{}` is not in its folder", shown(&resource.uri)))?;
     let digest = resource.digest.parse::<metier_model::Digest>();
     let digest = digest.map_err(|_| {
         format!(
@@ -181,9 +181,15 @@ impl SkillPages {
         let problem = if listing.entries.len() >= self.limits.items {
             Some(format!("it lists more than {} skills", self.limits.items))
         } else if self.cursors.len() + 1 >= self.limits.pages {
-            Some(format!("its list has more than {} pages", self.limits.pages))
+            Some(format!(
+                "its list has more than {} pages",
+                self.limits.pages
+            ))
         } else if self.bytes > self.limits.list_bytes {
-            Some(format!("its list is larger than {} bytes", self.limits.list_bytes))
+            Some(format!(
+                "its list is larger than {} bytes",
+                self.limits.list_bytes
+            ))
         } else if self.cursors.iter().any(|known| known == next) {
             Some("its list repeats a page".to_owned())
         } else {
@@ -241,7 +247,10 @@ mod tests {
         let mut pages = SkillPages::new(limits);
         for number in 0.. {
             assert!(number < 5, "it does not end");
-            if !pages.add(page(&["a", "b"], Some(&number.to_string()))).unwrap() {
+            if !pages
+                .add(page(&["a", "b"], Some(&number.to_string())))
+                .unwrap()
+            {
                 break;
             }
         }
@@ -270,32 +279,62 @@ mod tests {
     #[track_caller]
     fn refused(change: impl FnOnce(&mut Value), expected: &str) {
         let entry = entry(change);
-        let problem = ListedSkill::read(&entry).and_then(|skill| skill.manifest().map(drop));
+        let problem = McpSkill::read(&entry).and_then(|skill| skill.manifest().map(drop));
         let problem = problem.unwrap_err();
         assert!(problem.contains(expected), "{problem}");
     }
 
     #[test]
     fn an_entry_that_breaks_a_rule_is_refused() {
-        let good = ListedSkill::read(&entry(|_| {})).unwrap();
+        let good = McpSkill::read(&entry(|_| {})).unwrap();
         assert_eq!(good.path(), "acme/pdf");
         assert_eq!(good.manifest().unwrap().files().len(), 2);
         refused(|entry| entry["uri"] = json!(7), "no `uri`");
         refused(|entry| entry["uri"] = json!("skill://pdf"), "SKILL.md");
-        refused(|entry| entry["uri"] = json!("skill:///SKILL.md"), "SKILL.md");
+        refused(
+            |entry| entry["uri"] = json!("skill:///SKILL.md"),
+            "SKILL.md",
+        );
         refused(|entry| entry["frontmatter"] = json!([]), "no `frontmatter`");
-        refused(|entry| entry["frontmatter"]["name"] = json!("other"), "end with its name");
+        refused(
+            |entry| entry["frontmatter"]["name"] = json!("other"),
+            "end with its name",
+        );
         refused(|entry| entry["resources"] = json!("dynamic"), "dynamic");
         refused(|entry| entry["resources"] = json!(null), "neither a list");
         refused(|entry| entry["resources"] = json!([]), "SKILL.md");
-        refused(|entry| entry["resources"][1]["uri"] = json!("skill://other/y.md"), "not in its folder");
-        refused(|entry| entry["resources"][1]["uri"] = json!("skill://acme/pdfx/y.md"), "not in its folder");
-        refused(|entry| entry["resources"][1]["uri"] = json!("skill://acme/pdf/../y.md"), "not a path inside");
-        refused(|entry| entry["resources"][1]["uri"] = json!("skill://acme/pdf/SKILL.md"), "twice");
-        refused(|entry| entry["resources"][1]["digest"] = json!("sha256:zz"), "digest");
-        refused(|entry| entry["resources"][1]["digest"] = json!(format!("sha256:{}", "A".repeat(64))), "lower-case");
-        refused(|entry| entry["resources"][1]["size"] = json!(-1), "resources");
-        refused(|entry| entry["resources"][1]["size"] = json!(16 << 20), "bytes");
+        refused(
+            |entry| entry["resources"][1]["uri"] = json!("skill://other/y.md"),
+            "not in its folder",
+        );
+        refused(
+            |entry| entry["resources"][1]["uri"] = json!("skill://acme/pdfx/y.md"),
+            "not in its folder",
+        );
+        refused(
+            |entry| entry["resources"][1]["uri"] = json!("skill://acme/pdf/../y.md"),
+            "not a path inside",
+        );
+        refused(
+            |entry| entry["resources"][1]["uri"] = json!("skill://acme/pdf/SKILL.md"),
+            "twice",
+        );
+        refused(
+            |entry| entry["resources"][1]["digest"] = json!("sha256:zz"),
+            "digest",
+        );
+        refused(
+            |entry| entry["resources"][1]["digest"] = json!(format!("sha256:{}", "A".repeat(64))),
+            "lower-case",
+        );
+        refused(
+            |entry| entry["resources"][1]["size"] = json!(-1),
+            "resources",
+        );
+        refused(
+            |entry| entry["resources"][1]["size"] = json!(16 << 20),
+            "bytes",
+        );
         refused(
             |entry| {
                 let more = (0..600).map(|n| json!({ "uri": format!("skill://acme/pdf/{n}"), "digest": format!("sha256:{}", "a".repeat(64)), "size": 1 }));

@@ -28,7 +28,10 @@ mod tests {
 
     #[test]
     fn a_list_of_skills_stays_whole_whatever_is_beside_it() {
-        for beside in ["", r#","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x","version":"1"}}"#] {
+        for beside in [
+            "",
+            r#","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"x","version":"1"}}"#,
+        ] {
             let text = format!(
                 r#"{{"jsonrpc":"2.0","id":4,"result":{{"resultType":"complete","skills":[{{"uri":"skill://a/SKILL.md"}}],"ttlMs":0,"cacheScope":"private"{beside}}}}}"#
             );

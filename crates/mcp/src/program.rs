@@ -30,8 +30,7 @@ const MAX_STDERR: usize = 4096;
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What is written to a server.
-pub(crate) type Outgoing =
-    Pin<Box<dyn Sink<ClientJsonRpcMessage, Error = LinesCodecError> + Send>>;
+pub(crate) type Outgoing = Pin<Box<dyn Sink<ClientJsonRpcMessage, Error = LinesCodecError> + Send>>;
 /// What a server writes.
 pub(crate) type Incoming = BoxStream<'static, ServerJsonRpcMessage>;
 
@@ -92,7 +91,10 @@ impl Program {
 
     /// Waits a moment for its end, after its input was closed, and then ends it and everything that it started.
     pub(crate) async fn end(mut self) {
-        let group = self.child.id().and_then(|id| Pid::from_raw(id.cast_signed()));
+        let group = self
+            .child
+            .id()
+            .and_then(|id| Pid::from_raw(id.cast_signed()));
         timeout(PATIENCE, self.child.wait()).await.ok();
         // What it started can still run when it has ended itself.
         if let Some(group) = group {
@@ -102,7 +104,7 @@ impl Program {
     }
 }
 
-/// The messages among the lines. A line that is too long ends the connection, one that is no message is skipped: programs print greetings.
+/// The messages among the lines. A line that is too long ends the connection, one that is not a message is skipped: programs print greetings.
 fn messages(
     lines: impl Stream<Item = Result<String, LinesCodecError>> + Send + 'static,
 ) -> Incoming {

@@ -4,6 +4,8 @@ use std::{path::PathBuf, time::Duration};
 
 use url::Url;
 
+use crate::login::McpLogin;
+
 /// A server that the user configured.
 #[derive(Clone, Debug)]
 pub struct McpServer {
@@ -35,6 +37,8 @@ pub enum McpEndpoint {
         url: Url,
         /// Headers that are sent with every request.
         headers: Vec<(String, String)>,
+        /// How the user is authorized there, if the headers are not enough.
+        login: Option<McpLogin>,
     },
 }
 
@@ -96,7 +100,11 @@ impl McpServer {
                 args,
                 folder,
                 ..
-            } => format!("program\0{command}\0{}\0{}", args.join("\0"), folder.display()),
+            } => format!(
+                "program\0{command}\0{}\0{}",
+                args.join("\0"),
+                folder.display()
+            ),
             McpEndpoint::Address { url, .. } => format!("address\0{url}"),
         }
     }
@@ -111,6 +119,7 @@ mod tests {
         let address = McpEndpoint::Address {
             url: "https://x.example/mcp".parse().unwrap(),
             headers: vec![("authorization".into(), "Bearer hunter2".into())],
+            login: None,
         };
         let program = McpEndpoint::Program {
             command: "server".into(),

@@ -15,7 +15,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use crate::{
-    listing::{ListedSkill, SkillListing, SkillResources},
+    listing::{McpSkill, SkillListing, SkillResources},
     server::McpServer,
 };
 
@@ -144,10 +144,10 @@ impl SkillCache {
 
 /// Removes files of skills that are not listed, or in another version.
 fn prune(folder: &Path, listing: &SkillListing) {
-    let skills: Vec<ListedSkill> = listing
+    let skills: Vec<McpSkill> = listing
         .entries
         .iter()
-        .filter_map(|entry| ListedSkill::read(entry).ok())
+        .filter_map(|entry| McpSkill::read(entry).ok())
         .collect();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
         if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
@@ -181,7 +181,10 @@ fn hex(bytes: &[u8; 32]) -> String {
 /// Creates a folder that only the user can read and write.
 fn private(folder: &Path) -> io::Result<()> {
     use std::os::unix::fs::DirBuilderExt;
-    fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)
+    fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(folder)
 }
 
 /// Replaces a file as a whole.
@@ -205,6 +208,7 @@ mod tests {
             endpoint: McpEndpoint::Address {
                 url: url.parse().unwrap(),
                 headers: Vec::new(),
+                login: None,
             },
             limits: McpLimits::default(),
         }
@@ -247,11 +251,18 @@ mod tests {
         let uri = "skill://a/SKILL.md";
         cache.keep_file("one", uri, &[7; 32], b"x");
         cache.keep_file("one", "skill://gone/SKILL.md", &[7; 32], b"x");
-        assert_eq!(cache.file("one", uri, &[7; 32], 1).as_deref(), Some(&b"x"[..]));
+        assert_eq!(
+            cache.file("one", uri, &[7; 32], 1).as_deref(),
+            Some(&b"x"[..])
+        );
         assert_eq!(cache.file("two", uri, &[7; 32], 1), None);
         cache.keep(&one, &listing(&[7; 32])).unwrap();
         assert!(cache.file("one", uri, &[7; 32], 1).is_some());
-        assert!(cache.file("one", "skill://gone/SKILL.md", &[7; 32], 1).is_none());
+        assert!(
+            cache
+                .file("one", "skill://gone/SKILL.md", &[7; 32], 1)
+                .is_none()
+        );
         cache.keep(&one, &listing(&[8; 32])).unwrap();
         assert!(cache.file("one", uri, &[7; 32], 1).is_none());
     }

@@ -1,13 +1,16 @@
 //! The tools of a server: described, and called.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use rmcp::model::{
     CallToolRequestParams, ContentBlock, PaginatedRequestParams, ResourceContents, Tool,
 };
 use serde_json::{Map, Value};
 
-use crate::{connection::McpConnection, error::McpError};
+use crate::{
+    connection::{McpConnection, Service},
+    error::McpError,
+};
 
 /// A tool that a server offers, as it describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,7 +25,7 @@ pub struct McpTool {
 
 /// What a tool returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolResult {
+pub struct McpToolResult {
     /// Its text; what is not text is named.
     pub text: String,
     /// Whether the tool reported an error.
@@ -34,7 +37,10 @@ impl McpConnection {
     ///
     /// # Errors
     /// If it does not answer.
-    pub fn tools(&self, stop: &dyn Fn() -> bool) -> Result<(Vec<McpTool>, Option<String>), McpError> {
+    pub fn tools(
+        &self,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(Vec<McpTool>, Option<String>), McpError> {
         const WHAT: &str = "tools/list";
         if !self.has_tools() {
             return Ok((Vec::new(), None));
@@ -43,11 +49,12 @@ impl McpConnection {
         let mut tools: Vec<McpTool> = Vec::new();
         let mut cursors: Vec<String> = Vec::new();
         loop {
-            let service = self.service();
             let params = PaginatedRequestParams::default().with_cursor(cursors.last().cloned());
-            let work = async move { service.list_tools(Some(params)).await };
-            let page = self.wait(WHAT, limits.request, stop, work)?;
-            let page = page.map_err(|error| self.failed(WHAT, error))?;
+            let send = |service: Arc<Service>| {
+                let params = params.clone();
+                async move { service.list_tools(Some(params)).await }
+            };
+            let page = self.asked(WHAT, limits.request, stop, send)?;
             tools.extend(page.tools.into_iter().map(described));
             if tools.len() > limits.items {
                 tools.truncate(limits.items);
@@ -64,7 +71,7 @@ impl McpConnection {
         }
     }
 
-    /// Calls a tool. When `stop` returns true, or after `limit`, the server is told that the call is cancelled.
+    /// Calls a tool. When `stop` returns true, or after `limit`, the server gets a cancellation of the call.
     ///
     /// # Errors
     /// If it does not answer, or with an error of the protocol. An error of the tool is a result.
@@ -74,19 +81,20 @@ impl McpConnection {
         input: Map<String, Value>,
         limit: Duration,
         stop: &dyn Fn() -> bool,
-    ) -> Result<ToolResult, McpError> {
+    ) -> Result<McpToolResult, McpError> {
         const WHAT: &str = "tools/call";
-        let service = self.service();
         let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(input);
-        let work = async move { service.call_tool(params).await };
-        let done = self.wait(WHAT, limit, stop, work)?;
-        let result = done.map_err(|error| self.failed(WHAT, error))?;
+        let send = |service: Arc<Service>| {
+            let params = params.clone();
+            async move { service.call_tool(params).await }
+        };
+        let result = self.asked(WHAT, limit, stop, send)?;
         let mut texts: Vec<String> = result.content.iter().map(text).collect();
         // A server of the newer protocol can return data alone.
         if texts.is_empty() {
             texts.extend(result.structured_content.map(|value| value.to_string()));
         }
-        Ok(ToolResult {
+        Ok(McpToolResult {
             text: texts.join("\n"),
             is_error: result.is_error.unwrap_or_default(),
         })

@@ -115,6 +115,7 @@ impl ExecutionContext {
                 .chain(workspace.machine.history())
                 .chain(workspace.machine.signing_key())
                 .chain(workspace.machine.signers())
+                .chain(workspace.machine.server_tokens())
                 .chain(config)
                 .chain(["catalog", "mcp", "wasm", "quarantine"].map(|name| cache.join(name)))
                 .chain(named.secret)

@@ -119,6 +119,12 @@ impl Machine {
         Some(self.database.as_ref()?.with_file_name("signing.key"))
     }
 
+    /// The folder with tokens of MCP servers. No skill can read it.
+    #[must_use]
+    pub fn server_tokens(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("mcp-tokens"))
+    }
+
     /// The folder with the known signers of skills. No skill can read or write it.
     #[must_use]
     pub fn signers(&self) -> Option<PathBuf> {

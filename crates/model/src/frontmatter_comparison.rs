@@ -31,12 +31,13 @@ pub fn frontmatter_difference(text: &str, expected: &Map<String, Json>) -> Optio
 }
 
 fn difference(pairs: &[Pair<'_>], expected: &Map<String, Json>) -> Option<String> {
-    let differs = |(key, json): &(&String, &Json)| {
-        !get(pairs, key).is_some_and(|node| is_same(node, json))
-    };
+    let differs =
+        |(key, json): &(&String, &Json)| !get(pairs, key).is_some_and(|node| is_same(node, json));
     let other = expected.iter().find(differs).map(|(key, _)| key.clone());
     other.or_else(|| {
-        let mut unknown = pairs.iter().filter(|pair| !expected.contains_key(&*pair.key));
+        let mut unknown = pairs
+            .iter()
+            .filter(|pair| !expected.contains_key(&*pair.key));
         unknown.next().map(|pair| pair.key.to_string())
     })
 }

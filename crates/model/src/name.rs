@@ -179,13 +179,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_label_is_one_plain_word_that_is_no_source() {
-        for good in ["docs", "my-server", "s3"] {
-            assert_eq!(check_server_label(good), Ok(()), "{good}");
+    fn a_label_is_one_plain_word_and_not_a_source() {
+        for usable in ["docs", "my-server", "s3"] {
+            assert_eq!(check_server_label(usable), Ok(()), "{usable}");
         }
         for bad in [
-            "", "Docs", "a b", "a:b", "a/b", "a__b", "a\u{200b}", "user", "project", "builtin",
-            "extra", "inline", "mcp",
+            "",
+            "Docs",
+            "a b",
+            "a:b",
+            "a/b",
+            "a__b",
+            "a\u{200b}",
+            "user",
+            "project",
+            "builtin",
+            "extra",
+            "inline",
+            "mcp",
         ] {
             assert!(check_server_label(bad).is_err(), "{bad}");
         }

@@ -168,7 +168,10 @@ fn permanently(act: &Act, skill: &str, needed: &str) -> String {
             let (server, tool) = tool.split_once("__").unwrap_or(("", tool));
             format!("metier config agent.mcp.{server}.allow {tool}")
         }
-        _ => format!("metier permissions {skill} --approve {}", shell_word(needed)),
+        _ => format!(
+            "metier permissions {skill} --approve {}",
+            shell_word(needed)
+        ),
     }
 }
 

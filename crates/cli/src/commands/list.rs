@@ -302,9 +302,8 @@ pub(super) fn unscanned(inventory: &Inventory) -> usize {
         .skills
         .iter()
         .filter(|skill| skill.status == Status::Ready);
-    let is_here = |skill: &&InventorySkill| {
-        !matches!(inventory.entry(skill).place, SkillLocation::Remote(_))
-    };
+    let is_here =
+        |skill: &&InventorySkill| !matches!(inventory.entry(skill).place, SkillLocation::Remote(_));
     ready
         .filter(is_here)
         .filter(|skill| inventory.is_unscanned(skill))

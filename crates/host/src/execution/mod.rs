@@ -402,7 +402,9 @@ impl ActExecutor {
         arguments: &[String],
     ) -> Result<(OsString, Vec<OsString>), ExecutionError> {
         let Some(folder) = self.skill.folder.as_deref() else {
-            return Err(ExecutionError::Elsewhere("a script of a skill without a folder"));
+            return Err(ExecutionError::Elsewhere(
+                "a script of a skill without a folder",
+            ));
         };
         // The inspected program is the one that will run.
         let looked_at = self.copy()?.unwrap_or(folder).join(path);

@@ -8,15 +8,29 @@ use std::{
 };
 
 use metier_config::ServerSettings;
-use metier_mcp::{McpConnection, McpEndpoint, McpError, McpLimits, McpServer};
+use metier_mcp::{McpConnection, McpEndpoint, McpError, McpLimits, McpLogin, McpServer};
 
 use crate::{Workspace, machine};
 
 /// Variables of metier's own environment that every server's program gets. Keys of models and other secrets are not among them: a program that needs one gets it
 /// by `env` in the configuration.
 const PASSED: &[&str] = &[
-    "HOME", "LANG", "LANGUAGE", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TERM", "TMPDIR",
-    "TZ", "USER", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_RUNTIME_DIR",
+    "HOME",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LOGNAME",
+    "PATH",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
 ];
 
 /// The open connections of a workspace, by what they are for and the server's label.
@@ -48,6 +62,16 @@ impl ServerPool {
         drop(open);
         drop(replaced);
         Ok(opened)
+    }
+}
+
+impl ServerPool {
+    /// Ends all connections.
+    pub(crate) fn close(&self) {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = std::mem::take(&mut *open);
+        drop(open);
+        drop(all);
     }
 }
 
@@ -84,6 +108,7 @@ impl Workspace {
                 McpEndpoint::Address {
                     url,
                     headers: headers.collect::<Result<_, String>>()?,
+                    login: self.server_login(label, settings),
                 }
             }
             (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
@@ -93,6 +118,21 @@ impl Workspace {
             label: label.to_owned(),
             endpoint,
             limits,
+        })
+    }
+
+    /// The tokens of a server, unless the configuration has its own header for that.
+    fn server_login(&self, label: &str, settings: &ServerSettings) -> Option<McpLogin> {
+        let mut names = settings.headers.keys();
+        if names.any(|name| name.eq_ignore_ascii_case("authorization")) {
+            return None;
+        }
+        Some(McpLogin {
+            file: self.machine.server_tokens()?.join(format!("{label}.json")),
+            prompt: None,
+            client_id: None,
+            client_secret: None,
+            client_metadata_url: None,
         })
     }
 
@@ -142,7 +182,10 @@ fn expand(text: &str, value: impl Fn(&str) -> Option<String>) -> Result<String, 
         out.push_str(before);
         let found = value(name).filter(|value| !value.is_empty());
         out.push_str(&found.ok_or_else(|| {
-            format!("the variable `{}` is not set", metier_model::text::visible(name))
+            format!(
+                "the variable `{}` is not set",
+                metier_model::text::visible(name)
+            )
         })?);
         rest = after;
     }

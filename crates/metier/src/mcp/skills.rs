@@ -12,11 +12,9 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use metier_catalog::{
-    Catalog, CatalogEntry, RemoteFile, RemoteReader, RemoteSkill,
-};
+use metier_catalog::{Catalog, CatalogEntry, RemoteFile, RemoteReader, RemoteSkill};
 use metier_config::ServerSettings;
-use metier_mcp::{KnownListing, ListedSkill, McpError, McpServer, SkillCache};
+use metier_mcp::{KnownListing, McpError, McpServer, McpSkill, SkillCache};
 use metier_model::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Strictness, text::visible};
 
 use super::servers::ServerPool;
@@ -89,6 +87,8 @@ impl Workspace {
                 done.extend(answers);
             });
         }
+        // A list is asked for rarely, and a program that stays open costs memory.
+        self.mcp.close();
         done.sort_by(|a, b| a.server.cmp(&b.server));
         done
     }
@@ -154,7 +154,8 @@ fn is_due(known: &KnownListing, now: u64) -> bool {
 }
 
 fn seconds(time: SystemTime) -> u64 {
-    time.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs())
+    time.duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs())
 }
 
 /// Puts the skills of all configured servers into a catalog, below everything else.
@@ -177,6 +178,12 @@ pub(crate) fn remote_skills(workspace: &Workspace, catalog: &mut Catalog, mode: 
     catalog.entries.splice(0..0, entries);
 }
 
+/// What a server without an authorization is reported with.
+fn no_authorization() -> String {
+    let challenge = String::new();
+    McpError::Authorization { challenge }.to_string()
+}
+
 type ServerProblem = (String, Option<String>);
 
 /// The skills that one server listed last, and what is wrong with it.
@@ -197,17 +204,20 @@ fn of_server(
     };
     let known = cache.known(&server);
     let problem = match (&known.failure, &known.listing) {
+        (Some(failure), _) if *failure == no_authorization() => {
+            Some((failure.clone(), Some(format!("metier login --mcp {label}"))))
+        }
         (Some(failure), _) => Some((failure.clone(), refresh())),
         (None, None) => Some(("its skills have not been listed yet".to_owned(), refresh())),
         (None, Some(listing)) => listing.cut.clone().map(|cut| (cut, None)),
     };
     let listing = known.listing.unwrap_or_default();
-    let read: Vec<Result<ListedSkill, (String, String)>> = listing
+    let read: Vec<Result<McpSkill, (String, String)>> = listing
         .entries
         .iter()
         .map(|entry| {
             let uri = entry["uri"].as_str().unwrap_or_default();
-            ListedSkill::read(entry).map_err(|problem| (uri.to_owned(), problem))
+            McpSkill::read(entry).map_err(|problem| (uri.to_owned(), problem))
         })
         .collect();
     let names = names(read.iter().filter_map(|skill| skill.as_ref().ok()));
@@ -217,22 +227,21 @@ fn of_server(
         cache: cache.clone(),
         server,
     });
-    let entry = |skill: Result<ListedSkill, (String, String)>| match skill {
+    let entry = |skill: Result<McpSkill, (String, String)>| match skill {
         Err((uri, problem)) => refused(label, &uri, &problem),
         Ok(skill) => {
             let name = names.get(&skill.uri).and_then(Option::as_deref);
-            served(&source, &skill, name, mode).unwrap_or_else(|problem| {
-                refused(label, &skill.uri, &problem)
-            })
+            served(&source, &skill, name, mode)
+                .unwrap_or_else(|problem| refused(label, &skill.uri, &problem))
         }
     };
     (read.into_iter().map(entry).collect(), problem)
 }
 
 /// The name of each skill in its server's namespace, by its URI: its own, or its path if another one has the same; `None` if that is not enough.
-fn names<'s>(skills: impl Iterator<Item = &'s ListedSkill>) -> BTreeMap<String, Option<String>> {
-    let skills: Vec<&ListedSkill> = skills.collect();
-    let own = |skill: &ListedSkill| {
+fn names<'s>(skills: impl Iterator<Item = &'s McpSkill>) -> BTreeMap<String, Option<String>> {
+    let skills: Vec<&McpSkill> = skills.collect();
+    let own = |skill: &McpSkill| {
         let path = skill.path();
         path.rsplit('/').next().unwrap_or(path).to_owned()
     };
@@ -255,7 +264,7 @@ fn names<'s>(skills: impl Iterator<Item = &'s ListedSkill>) -> BTreeMap<String, 
 
 fn served(
     source: &Arc<ServedBy>,
-    skill: &ListedSkill,
+    skill: &McpSkill,
     name: Option<&str>,
     mode: Strictness,
 ) -> Result<CatalogEntry, String> {
@@ -269,7 +278,11 @@ fn served(
     });
     let address = address(label, skill.path());
     let served = RemoteSkill::new(&address, manifest, reader);
-    Ok(CatalogEntry::remote(&format!("{label}:{name}"), served, mode))
+    Ok(CatalogEntry::remote(
+        &format!("{label}:{name}"),
+        served,
+        mode,
+    ))
 }
 
 fn refused(label: &str, uri: &str, problem: &str) -> CatalogEntry {
@@ -338,7 +351,9 @@ impl RemoteReader for ServedSkill {
             return Ok(bytes);
         }
         let uri = format!("{}/{}", self.root, file.path);
-        let read = self.source.connected(|connection, stop| connection.read(&uri, stop));
+        let read = self
+            .source
+            .connected(|connection, stop| connection.read(&uri, stop));
         read.map_err(|error| format!("MCP server `{}`: {error}", server.label))
     }
 
@@ -349,7 +364,9 @@ impl RemoteReader for ServedSkill {
 
     fn differs(&self) {
         let ServedBy { cache, server, .. } = &*self.source;
-        let listed = self.source.connected(|connection, stop| connection.skills(stop));
+        let listed = self
+            .source
+            .connected(|connection, stop| connection.skills(stop));
         keep(cache, server, listed).ok();
     }
 }
@@ -361,19 +378,23 @@ mod tests {
     use super::*;
 
     fn listed(uris: &[&str]) -> BTreeMap<String, Option<String>> {
-        let skills: Vec<ListedSkill> = uris
+        let skills: Vec<McpSkill> = uris
             .iter()
             .map(|uri| {
                 let entry = json!({ "uri": uri, "frontmatter": {}, "resources": "dynamic" });
-                ListedSkill::read(&entry).unwrap()
+                McpSkill::read(&entry).unwrap()
             })
             .collect();
         names(skills.iter())
     }
 
     #[test]
-    fn names_that_collide_are_told_apart_by_their_paths() {
-        let uris = ["skill://pdf/SKILL.md", "skill://a/refunds/SKILL.md", "skill://b/refunds/SKILL.md"];
+    fn names_that_collide_are_distinguished_by_their_paths() {
+        let uris = [
+            "skill://pdf/SKILL.md",
+            "skill://a/refunds/SKILL.md",
+            "skill://b/refunds/SKILL.md",
+        ];
         let names = listed(&uris);
         let name = |uri: &str| names[uri].as_deref();
         assert_eq!(name(uris[0]), Some("pdf"));

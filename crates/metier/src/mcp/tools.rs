@@ -89,7 +89,10 @@ impl Workspace {
         let allowed: &[String] = allowed.map_or(&[], |settings| &settings.allow);
         if found.len() > MAX_TOOLS {
             let rest = found.len() - MAX_TOOLS;
-            warn(label, &format!("{rest} of its tools are left out: a server has at most {MAX_TOOLS}"));
+            warn(
+                label,
+                &format!("{rest} of its tools are left out: a server has at most {MAX_TOOLS}"),
+            );
         }
         let mut tools: Vec<ServedTool> = Vec::new();
         for tool in found.into_iter().take(MAX_TOOLS) {
@@ -125,10 +128,18 @@ impl ToolServers for ServerTools {
         &self.tools
     }
 
-    fn call(&self, tool: &ServedTool, input: &Value, cancel: &Cancel) -> Result<ToolOutput, String> {
+    fn call(
+        &self,
+        tool: &ServedTool,
+        input: &Value,
+        cancel: &Cancel,
+    ) -> Result<ToolOutput, String> {
         let label = tool.server();
         let failed = |error: McpError| format!("MCP server `{label}`: {error}");
-        let server = self.servers.get(label).ok_or("its server is not configured")?;
+        let server = self
+            .servers
+            .get(label)
+            .ok_or("its server is not configured")?;
         let input = input.as_object().cloned().unwrap_or_default();
         let stop = || cancel.is_cancelled();
         let connection = self.pool.connection(KIND, server, &stop).map_err(failed)?;

@@ -29,7 +29,11 @@ impl Workspace {
         let catalog = self.look(roots, builtins, mode, self.index().as_ref());
         let tools = match &self.config.agent.tools {
             Some(_) => None,
-            None => Some(agent_tools(&catalog).chain(self.server_tool_names()).collect::<Vec<_>>()),
+            None => Some(
+                agent_tools(&catalog)
+                    .chain(self.server_tool_names())
+                    .collect::<Vec<_>>(),
+            ),
         };
         Ok(self.judge(catalog, mode, &agent.selection, tools.as_deref()))
     }

@@ -245,7 +245,12 @@ impl Runtime {
         }]);
         let grant = if tool.is_allowed {
             let answers = [allow(&tool.want())];
-            match rule(identity.clone(), &request, &answers, approvals.terms.clone()) {
+            match rule(
+                identity.clone(),
+                &request,
+                &answers,
+                approvals.terms.clone(),
+            ) {
                 Ruling::Granted(grant) => grant,
                 Ruling::Ask(_) | Ruling::Denied(_) => return self.refused(tool, "it was denied"),
             }
@@ -313,7 +318,13 @@ impl Runtime {
         let approvals = &self.environment.approvals;
         let nothing = Redactor::new([]);
         approvals
-            .record(&tool.identity(), "tool:call", &tool.full_name, &went, &nothing)
+            .record(
+                &tool.identity(),
+                "tool:call",
+                &tool.full_name,
+                &went,
+                &nothing,
+            )
             .map(drop)
     }
 }
@@ -323,7 +334,13 @@ mod tests {
     use super::*;
 
     fn tool(name: &str, description: &str) -> Result<ServedTool, String> {
-        ServedTool::new("docs", name, description, json!({ "type": "object" }), false)
+        ServedTool::new(
+            "docs",
+            name,
+            description,
+            json!({ "type": "object" }),
+            false,
+        )
     }
 
     #[test]
