@@ -30,6 +30,7 @@ const LAYERS: &[(&str, u8)] = &[
     ("metier-catalog", 5),
     ("metier-host", 5),
     ("metier-hub", 6),
+    ("metier-mcp", 6),
     ("metier-registry", 6),
     ("metier-runtime", 7),
     ("metier-agent", 8),

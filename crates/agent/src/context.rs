@@ -6,10 +6,12 @@ use std::{
 };
 
 use metier_config::Config;
-use metier_runtime::Inventory;
+use metier_runtime::{Inventory, live::ServedTool};
+use metier_sdk::wire::ToolOutput;
+use serde_json::Value;
 
 use crate::{
-    Endpoint, ErrorReport, LanguageModel, ModelName, Price, Provider, ProviderLimits,
+    Cancel, Endpoint, ErrorReport, LanguageModel, ModelName, Price, Provider, ProviderLimits,
     ProviderSettings, ReasoningEffort,
 };
 
@@ -17,6 +19,32 @@ type Models = Box<dyn Fn(Option<&str>) -> Result<ChosenModel, ErrorReport> + Sen
 type Ids = Box<dyn Fn() -> Result<String, ErrorReport> + Send + Sync>;
 type Clock = Box<dyn Fn() -> String + Send + Sync>;
 type Files = Box<dyn Fn() -> Vec<String> + Send + Sync>;
+
+/// Servers that the user configured, and the tools that they offer.
+pub trait ToolServers: Send + Sync {
+    /// All of their tools.
+    fn tools(&self) -> &[ServedTool];
+
+    /// Calls a tool. The runtime has checked the call and written it down; it ends when `cancel` is raised.
+    ///
+    /// # Errors
+    /// Why there is no answer.
+    fn call(&self, tool: &ServedTool, input: &Value, cancel: &Cancel)
+    -> Result<ToolOutput, String>;
+}
+
+/// No servers.
+struct NoServers;
+
+impl ToolServers for NoServers {
+    fn tools(&self) -> &[ServedTool] {
+        &[]
+    }
+
+    fn call(&self, _: &ServedTool, _: &Value, _: &Cancel) -> Result<ToolOutput, String> {
+        Err("there is no server".to_owned())
+    }
+}
 
 /// Skills, configuration and models for a session and its sub-agents, which run on threads of their own.
 pub struct AgentContext {
@@ -27,6 +55,7 @@ pub struct AgentContext {
     clock: Clock,
     files: Files,
     listed: OnceLock<Vec<String>>,
+    servers: Arc<dyn ToolServers>,
 }
 
 impl AgentContext {
@@ -47,6 +76,7 @@ impl AgentContext {
             clock: Box::new(clock),
             files: Box::new(Vec::new),
             listed: OnceLock::new(),
+            servers: Arc::new(NoServers),
         }
     }
 
@@ -59,6 +89,17 @@ impl AgentContext {
     ) -> Self {
         self.files = Box::new(files);
         self
+    }
+
+    /// The same with tools of servers.
+    #[must_use]
+    pub fn with_servers(mut self, servers: Arc<dyn ToolServers>) -> Self {
+        self.servers = servers;
+        self
+    }
+
+    pub(crate) fn servers(&self) -> &Arc<dyn ToolServers> {
+        &self.servers
     }
 
     /// The skills of this run.

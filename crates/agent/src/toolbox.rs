@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use metier_model::model_text::for_model;
-use metier_runtime::live::Tool;
+use metier_runtime::live::{ServedTool, Tool};
 
 use crate::ModelTool;
 use crate::builtin_tools::BuiltinTool;
@@ -21,6 +21,13 @@ pub(crate) enum ToolTarget {
         /// Its name in the skill.
         short: String,
     },
+    /// A tool of a server that the user configured.
+    Server {
+        /// What rules know as its owner.
+        owner: String,
+        /// Its name on the server.
+        short: String,
+    },
 }
 
 impl ToolTarget {
@@ -32,10 +39,14 @@ impl ToolTarget {
                 short: name,
                 skill: None,
             },
-            Self::Skill { skill, short } => RequestedTool {
+            Self::Skill {
+                skill: owner,
+                short,
+            }
+            | Self::Server { owner, short } => RequestedTool {
                 name,
                 short,
-                skill: Some(skill),
+                skill: Some(owner),
             },
         }
     }
@@ -50,15 +61,34 @@ pub(crate) struct Toolbox {
 }
 
 impl Toolbox {
-    /// The tools of skills and of the program that rules allow.
+    /// The tools of skills, of servers and of the program that rules allow.
     pub(crate) fn new(
         contributed: Vec<Tool>,
+        served: &[ServedTool],
         own: &[BuiltinTool],
         rules: &ToolUseRules,
         names: Option<&[String]>,
     ) -> Self {
         let names: Option<Vec<&str>> =
             names.map(|names| names.iter().map(String::as_str).collect());
+        let taken: Vec<String> = contributed.iter().map(|tool| tool.name.clone()).collect();
+        // A skill with a server's name keeps its tools.
+        let served = served
+            .iter()
+            .filter(|tool| !taken.iter().any(|name| name == tool.full_name()));
+        let served = served.map(|tool| {
+            let target = ToolTarget::Server {
+                owner: tool.owner(),
+                short: tool.name().to_owned(),
+            };
+            let description = format!("(MCP server {}) {}", tool.server(), tool.description());
+            let spec = ModelTool {
+                name: tool.full_name().to_owned(),
+                description: for_model(&description).into_owned(),
+                input_schema: schema_for_model(tool.input_schema().clone()),
+            };
+            (spec, target)
+        });
         let contributed = contributed.into_iter().map(|tool| {
             let target = ToolTarget::Skill {
                 skill: tool.skill,
@@ -74,7 +104,7 @@ impl Toolbox {
         let own = own
             .iter()
             .map(|own| (own.spec(names.as_deref()), ToolTarget::Own(*own)));
-        let all: Vec<(ModelTool, ToolTarget)> = contributed.chain(own).collect();
+        let all: Vec<(ModelTool, ToolTarget)> = contributed.chain(served).chain(own).collect();
         let known = all
             .iter()
             .map(|(spec, target)| (spec.name.clone(), target.clone()));

@@ -80,9 +80,9 @@ impl Snapshot {
         place: &SkillLocation,
         folder: BorrowedFd<'_>,
     ) -> Result<(), CopyError> {
-        let SkillLocation::Folder(_) = place else {
+        if let SkillLocation::Builtin(_) = place {
             return Err(CopyError::Builtin);
-        };
+        }
         let mut open: Vec<(&[u8], OwnedFd)> = Vec::new();
         for held in &self.files {
             let names: Vec<&[u8]> = held.path.names().collect();

@@ -229,7 +229,8 @@ fn drop_twins(catalog: &mut Catalog) {
     let kept: HashSet<usize> = best.into_values().collect();
     let mut index = 0;
     entries.retain(|entry| {
-        let keep = matches!(entry.place, SkillLocation::Builtin(_)) || kept.contains(&index);
+        let in_folder = matches!(entry.place, SkillLocation::Folder(_));
+        let keep = !in_folder || kept.contains(&index);
         index += 1;
         keep
     });
@@ -239,6 +240,6 @@ fn real_path(entry: &CatalogEntry) -> Option<&Path> {
     match (&entry.real, &entry.place) {
         (Some(real), _) => Some(real),
         (None, SkillLocation::Folder(path)) => Some(path),
-        (None, SkillLocation::Builtin(_)) => None,
+        (None, SkillLocation::Builtin(_) | SkillLocation::Remote(_)) => None,
     }
 }

@@ -7,14 +7,14 @@ use std::{
 
 use metier_model::{Card, Diagnostic, DiagnosticSeverity, Digest, Source, hooks::plugin::MANIFEST};
 
-use crate::{builtin::BuiltinSkill, root::Root};
+use crate::{builtin::BuiltinSkill, remote::RemoteSkill, root::Root};
 
 /// A skill that was found, valid or not.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CatalogEntry {
     /// Where it comes from.
     pub source: Source,
-    /// Its root, as a position in [`Catalog::roots`]; `None` for a built-in one.
+    /// Its root, as a position in [`Catalog::roots`]; `None` for one that is built in or elsewhere.
     pub root: Option<u16>,
     /// Where its files are.
     pub place: SkillLocation,
@@ -37,15 +37,18 @@ pub enum SkillLocation {
     Folder(PathBuf),
     /// Files that are compiled into the binary.
     Builtin(&'static BuiltinSkill),
+    /// Files that another program serves.
+    Remote(RemoteSkill),
 }
 
 impl SkillLocation {
-    /// The folder, or `builtin:name`.
+    /// The folder, `builtin:name`, or the address of what is elsewhere.
     #[must_use]
     pub fn path(&self) -> Cow<'_, Path> {
         match self {
             Self::Folder(path) => Cow::Borrowed(path),
             Self::Builtin(skill) => Cow::Owned(PathBuf::from(format!("builtin:{}", skill.name))),
+            Self::Remote(skill) => Cow::Borrowed(Path::new(skill.address())),
         }
     }
 }
@@ -81,6 +84,7 @@ impl CatalogEntry {
         match (&self.card, &self.place) {
             (Some(card), _) => Cow::Borrowed(card.name.as_str()),
             (None, SkillLocation::Builtin(skill)) => Cow::Borrowed(skill.name),
+            (None, SkillLocation::Remote(skill)) => Cow::Borrowed(skill.folder()),
             (None, SkillLocation::Folder(path)) => path
                 .file_name()
                 .map_or(Cow::Borrowed("?"), |name| name.to_string_lossy()),

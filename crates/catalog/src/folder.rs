@@ -89,6 +89,22 @@ pub enum ReadError {
         /// The path, truncated.
         path: String,
     },
+    /// It is elsewhere, and not available now.
+    #[error("`{path}` can't be read: {why}")]
+    Remote {
+        /// The path of the file.
+        path: String,
+        /// The reason.
+        why: String,
+    },
+    /// It is elsewhere, and is not the file that was announced.
+    #[error("`{path}` failed verification: {why}")]
+    Unverified {
+        /// The path of the file.
+        path: String,
+        /// How it differs.
+        why: String,
+    },
     /// The operating system returned an error.
     #[error("`{path}` can't be read: {error}")]
     Os {
@@ -127,6 +143,7 @@ impl SkillLocation {
     pub fn files(&self) -> Result<Vec<FileEntry>, ReadError> {
         match self {
             Self::Builtin(skill) => Ok(builtin_files(skill)),
+            Self::Remote(skill) => Ok(skill.list()),
             Self::Folder(path) => {
                 let mut files = Vec::new();
                 visit(path, MAX_FILES, |file| {
@@ -165,6 +182,7 @@ impl SkillLocation {
         let mut states = States::default();
         let mut total = Total::new(max_bytes);
         let folders = match self {
+            Self::Remote(skill) => return Ok((skill.digest(), states.fingerprint(0))),
             Self::Builtin(skill) => {
                 lines.extend(skill.files.iter().map(|(path, content)| {
                     line(path.as_bytes(), &content.len(), &Sha256::digest(content))
@@ -190,13 +208,13 @@ impl SkillLocation {
         Ok((digest_of(lines), states.fingerprint(folders)))
     }
 
-    /// The state of the skill's files, without reading them; `None` for a built-in skill.
+    /// The state of the skill's files, without reading them; `None` for a skill without a folder.
     ///
     /// # Errors
     /// If the folder can't be read, or contains more files than the limit of a fingerprint.
     pub fn fingerprint(&self) -> Result<Option<Fingerprint>, ReadError> {
         match self {
-            Self::Builtin(_) => Ok(None),
+            Self::Builtin(_) | Self::Remote(_) => Ok(None),
             Self::Folder(path) => Fingerprint::of(path).map(Some),
         }
     }
@@ -213,6 +231,7 @@ impl SkillLocation {
                 .map(<[u8]>::to_vec)
                 .ok_or_else(|| ReadError::NotFound(shown(relative)))?,
             Self::Folder(folder) => read_beneath(folder, &components, relative, limit)?,
+            Self::Remote(skill) => skill.read(&components.join("/"))?,
         };
         if content.len() as u64 > limit {
             return Err(ReadError::TooLarge {
@@ -328,6 +347,7 @@ impl CatalogEntry {
         let path = self.place.path();
         let folder = match &self.place {
             SkillLocation::Builtin(skill) => Some(skill.name.into()),
+            SkillLocation::Remote(skill) => Some(skill.folder().into()),
             SkillLocation::Folder(_) => path.file_name().map(|name| name.to_string_lossy()),
         };
         // A plugin is read like a skill, but its name can differ from its folder.
@@ -343,7 +363,14 @@ impl CatalogEntry {
             skill_yaml: yaml.as_ref().map(|bytes| (yaml_name.as_str(), &bytes[..])),
             sidecar: sidecar.as_ref().map(|bytes| (SIDECAR, &bytes[..])),
         };
-        let parsed = manifest_file::parse(folder.as_deref(), &heads, mode);
+        let mut parsed = manifest_file::parse(folder.as_deref(), &heads, mode);
+        if let (SkillLocation::Remote(_), Some(card), Some(manifest)) =
+            (&self.place, &self.card, &mut parsed.manifest)
+        {
+            // Its name is the one that the user gave it, and it has no settings of another skill.
+            manifest.card.name = card.name.clone();
+            manifest.card.skill_key = None;
+        }
         let text = md
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
             .unwrap_or_default();

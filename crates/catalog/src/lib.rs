@@ -34,6 +34,7 @@ mod path_bytes;
 mod plugin;
 mod project;
 mod project_state;
+mod remote;
 mod root;
 mod skill_files;
 mod snapshot;
@@ -53,6 +54,9 @@ pub use manifest_file::{has_file, read_bytes, read_named, read_small};
 pub use path_bytes::PathBytes;
 pub use project::{ProjectFiles, ProjectLimits, project_files};
 pub use project_state::ProjectState;
+pub use remote::{
+    MAX_REMOTE_BYTES, MAX_REMOTE_FILES, RemoteFile, RemoteManifest, RemoteReader, RemoteSkill,
+};
 pub use root::{Root, RootBases, RootPresence, roots_below, usual, usual_in_project};
 pub use skill_files::Fingerprint;
 pub use snapshot::{MemoryBudget, Snapshot, SnapshotContent, SnapshotFile};

@@ -10,6 +10,7 @@ use rustix::fs::FileType;
 use sha2::{Digest as _, Sha256};
 
 use crate::{
+    builtin::BuiltinSkill,
     entry::SkillLocation,
     folder::{self, FileEntry, ReadError, Resource, Total},
     path_bytes::PathBytes,
@@ -23,7 +24,7 @@ pub struct Snapshot {
     pub files: Vec<SnapshotFile>,
     /// The digest of all of them.
     pub digest: Digest,
-    /// The state of the files; `None` for a built-in skill.
+    /// The state of the files; `None` for a skill without a folder.
     pub fingerprint: Option<Fingerprint>,
 }
 
@@ -72,8 +73,11 @@ impl SkillLocation {
     /// # Errors
     /// If a file can't be read: its bytes would not be covered by the digest.
     pub fn snapshot(&self, room: MemoryBudget) -> Result<Snapshot, ReadError> {
-        let Self::Folder(folder) = self else {
-            return Ok(self.snapshot_of_builtin());
+        let folder = match self {
+            Self::Folder(folder) => folder,
+            Self::Builtin(skill) => return Ok(snapshot_of_builtin(skill)),
+            // Its limits are smaller than the room.
+            Self::Remote(skill) => return skill.snapshot(),
         };
         let mut files = Vec::new();
         let mut lines = Vec::new();
@@ -127,32 +131,28 @@ impl SkillLocation {
             fingerprint: Some(states.fingerprint(folders)),
         })
     }
+}
 
-    fn snapshot_of_builtin(&self) -> Snapshot {
-        let contents = match self {
-            Self::Builtin(skill) => skill.files,
-            Self::Folder(_) => &[],
-        };
-        let mut lines = Vec::new();
-        let held = contents.iter().map(|(path, content)| {
-            let hash: [u8; 32] = Sha256::digest(content).into();
-            lines.push(folder::line(path.as_bytes(), &content.len(), &hash));
-            SnapshotFile {
-                path: (*path).into(),
-                content: SnapshotContent::Bytes(content.to_vec()),
-                hash,
-                size: content.len() as u64,
-                shared: false,
-                executable: false,
-            }
-        });
-        let mut files: Vec<SnapshotFile> = held.collect();
-        files.sort_by(|a, b| a.path.cmp(&b.path));
-        Snapshot {
-            files,
-            digest: folder::digest_of(lines),
-            fingerprint: None,
+fn snapshot_of_builtin(skill: &BuiltinSkill) -> Snapshot {
+    let mut lines = Vec::new();
+    let held = skill.files.iter().map(|(path, content)| {
+        let hash: [u8; 32] = Sha256::digest(content).into();
+        lines.push(folder::line(path.as_bytes(), &content.len(), &hash));
+        SnapshotFile {
+            path: (*path).into(),
+            content: SnapshotContent::Bytes(content.to_vec()),
+            hash,
+            size: content.len() as u64,
+            shared: false,
+            executable: false,
         }
+    });
+    let mut files: Vec<SnapshotFile> = held.collect();
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    Snapshot {
+        files,
+        digest: folder::digest_of(lines),
+        fingerprint: None,
     }
 }
 

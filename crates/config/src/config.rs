@@ -33,6 +33,8 @@ pub struct Config {
     pub profiles: BTreeMap<String, Vec<String>>,
     /// `skills.sync.to`
     pub sync_to: Vec<String>,
+    /// `skills.mcp.<server>`
+    pub mcp: BTreeMap<String, ServerSettings>,
     /// `skills.limits.*`
     pub limits: LimitSettings,
     /// `skills.hooks.*`
@@ -230,6 +232,8 @@ pub struct AgentSettings {
     pub max_triggered: u64,
     /// Prices by model, as written.
     pub prices: BTreeMap<String, Prices>,
+    /// `agent.mcp.<server>`
+    pub mcp: BTreeMap<String, ServerSettings>,
 }
 
 /// `agent.prices.<model>.*`, as written: per million tokens.
@@ -263,6 +267,25 @@ pub struct SkillSettings {
     pub api_key: Option<Secret>,
     /// The version to use when several skills have this name.
     pub version: Option<String>,
+}
+
+/// An MCP server: `skills.mcp.<server>` or `agent.mcp.<server>`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ServerSettings {
+    /// Its program.
+    pub command: Option<String>,
+    /// The arguments of the program.
+    pub args: Vec<String>,
+    /// Variables for the program, as written.
+    pub env: BTreeMap<String, Secret>,
+    /// Its address.
+    pub url: Option<String>,
+    /// Headers for its address, as written.
+    pub headers: BTreeMap<String, Secret>,
+    /// The time limit in seconds.
+    pub timeout: Option<u64>,
+    /// Tools that are called without a question.
+    pub allow: Vec<String>,
 }
 
 /// One line of `metier config`.
@@ -335,6 +358,7 @@ impl Config {
             profile: view.text(&table::SKILLS_PROFILE),
             profiles: profiles(&state),
             sync_to: view.list(&table::SKILLS_SYNC_TO).unwrap_or_default(),
+            mcp: servers(&state, "skills"),
             limits: view.limits(),
             hooks: view.hooks(),
             agent: view.agent(),
@@ -515,6 +539,35 @@ fn prices(state: &LoadState) -> BTreeMap<String, Prices> {
     prices
 }
 
+/// The servers below `skills.mcp` or `agent.mcp`.
+fn servers(state: &LoadState, whose: &str) -> BTreeMap<String, ServerSettings> {
+    let mut servers: BTreeMap<String, ServerSettings> = BTreeMap::new();
+    for (path, held) in state {
+        let [first, second, name, field, rest @ ..] = path.segments() else {
+            continue;
+        };
+        if first != whose || second != "mcp" {
+            continue;
+        }
+        let server = servers.entry(name.clone()).or_default();
+        match (field.as_str(), &held.datum, rest) {
+            ("command", Datum::Text(text), []) => server.command = Some(text.clone()),
+            ("url", Datum::Text(text), []) => server.url = Some(text.clone()),
+            ("args", Datum::List(list), []) => server.args.clone_from(list),
+            ("allow", Datum::List(list), []) => server.allow.clone_from(list),
+            ("timeout", Datum::Int(seconds), []) => server.timeout = Some(*seconds),
+            ("env", Datum::Secret(value), [variable]) => {
+                server.env.insert(variable.clone(), value.clone());
+            }
+            ("headers", Datum::Secret(value), [header]) => {
+                server.headers.insert(header.clone(), value.clone());
+            }
+            _ => {}
+        }
+    }
+    servers
+}
+
 /// Reads values by rows of the table. A value of another type than the row's reads as nothing; a test sets every key
 /// and expects [`Config`] to change.
 struct ConfigView<'a>(&'a LoadState);
@@ -605,6 +658,7 @@ impl ConfigView<'_> {
             triggers: self.bool(&table::AGENT_TRIGGERS),
             max_triggered: self.int(&table::AGENT_MAX_TRIGGERED),
             prices: prices(self.0),
+            mcp: servers(self.0, "agent"),
         }
     }
 

@@ -172,7 +172,8 @@ fn list(item: ListItemKind, array: &Array) -> Result<Datum, TypeMismatch> {
     for value in array {
         match value.as_str() {
             Some(text) if item.accepts(text) => {
-                if !values.iter().any(|known| known == text) {
+                let may_repeat = item == ListItemKind::Argument;
+                if may_repeat || !values.iter().any(|known| known == text) {
                     values.push(text.to_owned());
                 }
             }

@@ -216,6 +216,11 @@ impl EditTarget {
             let Some(item) = table.get(segment) else {
                 return Ok(None);
             };
+            if item.is_array_of_tables() {
+                return Err(EditError::Awkward {
+                    key: self.path.to_string(),
+                });
+            }
             inline |= item.is_inline_table();
             table = item
                 .as_table_like()

@@ -64,6 +64,8 @@ pub enum ListItemKind {
     Tool,
     /// The name of an agent.
     Agent,
+    /// An argument of a program; it can be repeated.
+    Argument,
     /// A finding of the scanner that the user accepts, with a reason.
     Suppression,
 }
@@ -222,6 +224,7 @@ impl ListItemKind {
             ListItemKind::Prefix => "command prefixes",
             ListItemKind::Tool => "tool names",
             ListItemKind::Agent => "agent names",
+            ListItemKind::Argument => "arguments",
             ListItemKind::Suppression => "`fingerprint@sha256:… reason`",
         }
     }
@@ -234,6 +237,7 @@ impl ListItemKind {
             ListItemKind::Prefix => "a command prefix",
             ListItemKind::Tool => "a tool name",
             ListItemKind::Agent => "an agent name",
+            ListItemKind::Argument => "an argument",
             ListItemKind::Suppression => {
                 "a fingerprint, `@sha256:` with 64 hexadecimal digits, a space and a reason"
             }
@@ -247,6 +251,7 @@ impl ListItemKind {
             ListItemKind::Approval => is_approval(text),
             ListItemKind::Suppression => suppression(text).is_some(),
             ListItemKind::Path => !text.is_empty() && !text.contains('\0'),
+            ListItemKind::Argument => !text.contains('\0'),
             ListItemKind::Prefix | ListItemKind::Tool | ListItemKind::Agent => {
                 !text.trim().is_empty() && !text.contains(char::is_control)
             }

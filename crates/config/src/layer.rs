@@ -73,8 +73,8 @@ impl Layer {
         }
     }
 
-    /// The user's config file, of which only the settings of models apply: `agent` except `agent.tools`, which
-    /// affects which skills are ready. Problems with other settings are not reported.
+    /// The user's config file, of which only the settings of models apply: `agent` except `agent.tools` and
+    /// `agent.mcp`, which affect which skills are ready. Problems with other settings are not reported.
     pub fn user_models(path: impl Into<PathBuf>, text: impl Into<String>) -> Self {
         Self {
             models_only: true,
@@ -85,7 +85,8 @@ impl Layer {
     /// Whether a key of this layer applies.
     pub(crate) fn counts(&self, key: &ConfigKey) -> bool {
         let of_agent = key.segments().next() == AGENT_TOOLS.segments().next();
-        !self.models_only || (of_agent && key.path != AGENT_TOOLS.path)
+        let is_of_models = key.path != AGENT_TOOLS.path && !key.path.starts_with("agent.mcp.");
+        !self.models_only || (of_agent && is_of_models)
     }
 
     /// The config file of a project: it can only tighten.

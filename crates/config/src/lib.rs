@@ -72,7 +72,8 @@ mod table_tests;
 pub use config::{
     AgentSettings, ApprovedPermission, Config, ConfigLine, ConflictSetting, HookEngine,
     HookSettings, LimitSettings, LoadSettings, OnCommandError, Prices, PromptSettings, ScanRules,
-    ScanSettings, SecuritySettings, SkillSettings, Suppression, UnknownKey, ValidationSetting,
+    ScanSettings, SecuritySettings, ServerSettings, SkillSettings, Suppression, UnknownKey,
+    ValidationSetting,
 };
 pub use key::{
     ConfigKey, DefaultValue, ListItemKind, ProjectAuthority, StricterValue, ValueKind, key_for_env,

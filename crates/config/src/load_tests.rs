@@ -334,3 +334,51 @@ proptest! {
         let _ = loaded.config.setting_is_truthy(&key);
     }
 }
+
+#[test]
+fn servers_are_listed_or_named() {
+    let listed = "[[skills.mcp]]\nname = \"docs\"\ncommand = \"npx\"\nargs = [\"-y\", \"-y\"]\nenv = { TOKEN = \"${TOKEN}\" }\n\n[[skills.mcp]]\nname = \"web\"\nurl = \"https://x.example/mcp\"\n[skills.mcp.headers]\nAuthorization = \"Bearer ${KEY}\"\n";
+    let named = "[skills.mcp.docs]\ncommand = \"npx\"\nargs = [\"-y\", \"-y\"]\nenv.TOKEN = \"${TOKEN}\"\n[skills.mcp.web]\nurl = \"https://x.example/mcp\"\nheaders = { Authorization = \"Bearer ${KEY}\" }\n";
+    let inline = "skills.mcp = [{ name = \"docs\", command = \"npx\", args = [\"-y\", \"-y\"], env = { TOKEN = \"${TOKEN}\" } }, { name = \"web\", url = \"https://x.example/mcp\", headers = { Authorization = \"Bearer ${KEY}\" } }]\n";
+    let [listed, named, inline] =
+        [listed, named, inline].map(|text| load([Layer::user("/c.toml", text)]));
+    assert_eq!(listed.problems, []);
+    assert_eq!(listed.config.mcp, named.config.mcp);
+    assert_eq!(listed.config.mcp, inline.config.mcp);
+    let docs = &listed.config.mcp["docs"];
+    assert_eq!(docs.args, ["-y", "-y"]);
+    assert_eq!(docs.env["TOKEN"].expose(), "${TOKEN}");
+    let web = &listed.config.mcp["web"];
+    assert_eq!(web.headers["Authorization"].expose(), "Bearer ${KEY}");
+}
+
+#[test]
+fn a_server_has_a_usable_name() {
+    for (text, expected) in [
+        ("[[skills.mcp]]\ncommand = \"x\"\n", "has no `name`"),
+        (
+            "[[skills.mcp]]\nname = \"user\"\ncommand = \"x\"\n",
+            "a source of skills",
+        ),
+        (
+            "[[skills.mcp]]\nname = \"A b\"\ncommand = \"x\"\n",
+            "lower-case letters",
+        ),
+        (
+            "[[skills.mcp]]\nname = \"a\"\ncommand = \"x\"\n[[skills.mcp]]\nname = \"a\"\ncommand = \"y\"\n",
+            "set twice",
+        ),
+        (
+            "[[skills.mcp]]\nname = \"a\"\ncmd = \"x\"\n",
+            "there is no key `skills.mcp.a.cmd`",
+        ),
+        ("skills.mcp = [3]\n", "expected a table"),
+    ] {
+        let loaded = load([Layer::user("/c.toml", text)]);
+        let messages: Vec<&str> = loaded.problems.iter().map(|one| &*one.message).collect();
+        assert!(
+            messages.iter().any(|one| one.contains(expected)),
+            "{text}: {messages:?}"
+        );
+    }
+}

@@ -268,3 +268,17 @@ proptest! {
         prop_assert!(is_no_looser(&before, &after));
     }
 }
+
+#[test]
+fn a_project_names_no_server() {
+    for table in ["skills.mcp", "agent.mcp"] {
+        let text = format!("[[{table}]]\nname = \"docs\"\ncommand = \"evil\"\n");
+        let loaded = load([Layer::project("/p/.metier/config.toml", text)]);
+        let messages: Vec<&str> = loaded.problems.iter().map(|one| &*one.message).collect();
+        assert_eq!(
+            messages,
+            [format!("a project can't set `{table}.docs.command`")]
+        );
+        assert!(loaded.config.mcp.is_empty() && loaded.config.agent.mcp.is_empty());
+    }
+}

@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use metier_model::name::check_server_label;
 use toml_edit::{Item as TomlItem, TableLike};
 
 use crate::datum::{Datum, TypeMismatch, found_instead_of_table};
 use crate::key::{ConfigKey, KeyLookup, ValueKind, find, is_name, key_for_env};
 use crate::problem::{LineIndex, TextPosition};
+use crate::table::NAMED_LISTS;
 use crate::{
     ConfigProblem, KeyPath, Layer, OTHER_VARIABLES, Origin, ProblemSeverity, recover, suggest,
 };
@@ -117,6 +119,7 @@ impl<'a> LayerReader<'a> {
         let inner = item.as_table_like();
         match (find(path), inner) {
             (KeyLookup::Table, Some(table)) => self.table(path, table),
+            (KeyLookup::Table, None) if is_named_list(path, item) => self.named_list(path, item),
             (KeyLookup::Table, None) => {
                 let expected = "a table".to_owned();
                 let found = found_instead_of_table(item);
@@ -152,6 +155,31 @@ impl<'a> LayerReader<'a> {
                 }
             }
             (KeyLookup::Nothing, _) => self.unknown(path, span),
+        }
+    }
+
+    /// `[[skills.mcp]]` with `name = "docs"` is `[skills.mcp.docs]`.
+    fn named_list(&mut self, path: &KeyPath, item: &TomlItem) {
+        let tables: Vec<&dyn TableLike> = match item {
+            TomlItem::ArrayOfTables(tables) => tables.iter().map(|table| table as _).collect(),
+            _ => {
+                let items = item.as_array().into_iter().flatten();
+                let tables = items.filter_map(|item| item.as_inline_table());
+                tables.map(|table| table as _).collect()
+            }
+        };
+        for table in tables {
+            let Some(name) = table.get("name").and_then(TomlItem::as_str) else {
+                let message = format!("a table of `{path}` has no `name`");
+                let hint = "add a line such as `name = \"docs\"`".to_owned();
+                self.report(ProblemSeverity::Error, message, item.span(), Some(hint));
+                continue;
+            };
+            let path = path.child(name);
+            for (key, item) in table.iter().filter(|(key, _)| *key != "name") {
+                let span = table.key(key).and_then(toml_edit::Key::span);
+                self.item(&path.child(key), span, item);
+            }
         }
     }
 
@@ -251,6 +279,16 @@ impl<'a> LayerReader<'a> {
     }
 }
 
+fn is_named_list(path: &KeyPath, item: &TomlItem) -> bool {
+    let is_list = match item {
+        TomlItem::ArrayOfTables(_) => true,
+        item => item
+            .as_array()
+            .is_some_and(|list| list.iter().all(toml_edit::Value::is_inline_table)),
+    };
+    is_list && NAMED_LISTS.contains(&path.to_string().as_str())
+}
+
 /// Why the user's segment of a path is not a valid name.
 pub(crate) fn wrong_segment(key: &ConfigKey, path: &KeyPath) -> Option<String> {
     key.segments()
@@ -264,10 +302,24 @@ pub(crate) fn wrong_segment(key: &ConfigKey, path: &KeyPath) -> Option<String> {
                 "`{}` can't be a profile's name",
                 segment.escape_debug()
             )),
+            "<server>" => {
+                let wrong = check_server_label(segment).err()?;
+                let segment = segment.escape_debug();
+                Some(format!("`{segment}` can't be a server's name: {wrong}"))
+            }
+            "<header>" if !is_header(segment) => Some(format!(
+                "`{}` can't be a header's name",
+                segment.escape_debug()
+            )),
             "<variable>" if segment.is_empty() || segment.contains(['=', '\0']) => Some(format!(
                 "`{}` can't be a variable's name",
                 segment.escape_debug()
             )),
             _ => None,
         })
+}
+
+fn is_header(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_plain)
 }

@@ -35,6 +35,22 @@ macro_rules! keys {
     };
 }
 
+/// Tables that can be written as lists, `[[skills.mcp]]`, with their key as `name`.
+pub(crate) const NAMED_LISTS: &[&str] = &["skills.mcp", "agent.mcp"];
+
+/// A setting of an MCP server: a project that names a program to run, or an address for the user's keys, is refused.
+const fn of_server(path: &'static str, kind: ValueKind, doc: &'static str) -> ConfigKey {
+    ConfigKey {
+        path,
+        kind,
+        default: DefaultValue::Absent,
+        env: None,
+        alias: None,
+        project: ProjectAuthority::Never,
+        doc,
+    }
+}
+
 keys! {
     SKILLS_ENABLED = ConfigKey {
         path: "skills.enabled",
@@ -261,6 +277,36 @@ keys! {
         project: ProjectAuthority::Never,
         doc: "The registries to search and install from, separated by spaces; the first one that has a skill provides it, and is where skills are published.",
     };
+    SKILLS_MCP_COMMAND = of_server(
+        "skills.mcp.<server>.command",
+        ValueKind::Text,
+        "The program of an MCP server that serves skills, which speaks MCP on its standard input and output and runs with your rights.",
+    );
+    SKILLS_MCP_ARGS = of_server(
+        "skills.mcp.<server>.args",
+        ValueKind::List(ListItemKind::Argument),
+        "The arguments of the server's program.",
+    );
+    SKILLS_MCP_ENV = of_server(
+        "skills.mcp.<server>.env.<variable>",
+        ValueKind::Secret,
+        "An environment variable for the server's program; `${NAME}` stands for a variable of metier's own environment.",
+    );
+    SKILLS_MCP_URL = of_server(
+        "skills.mcp.<server>.url",
+        ValueKind::Text,
+        "The address of an MCP server with streamable HTTP, instead of `command`.",
+    );
+    SKILLS_MCP_HEADERS = of_server(
+        "skills.mcp.<server>.headers.<header>",
+        ValueKind::Secret,
+        "A header for every request to the server, such as `Authorization`; `${NAME}` stands for a variable of metier's own environment.",
+    );
+    SKILLS_MCP_TIMEOUT = of_server(
+        "skills.mcp.<server>.timeout",
+        ValueKind::Int(1),
+        "The time limit for the start of the server and for each of its answers, in seconds; 30 if not set.",
+    );
     SKILLS_LIMITS_MAX_SKILLS = ConfigKey {
         path: "skills.limits.max_skills",
         kind: ValueKind::Int(1),
@@ -558,6 +604,41 @@ keys! {
         project: ProjectAuthority::Never,
         doc: "The price of a million cached input tokens of this model; the price of input tokens if not set.",
     };
+    AGENT_MCP_COMMAND = of_server(
+        "agent.mcp.<server>.command",
+        ValueKind::Text,
+        "The program of an MCP server whose tools the agent can use, which speaks MCP on its standard input and output and runs with your rights.",
+    );
+    AGENT_MCP_ARGS = of_server(
+        "agent.mcp.<server>.args",
+        ValueKind::List(ListItemKind::Argument),
+        "The arguments of the server's program.",
+    );
+    AGENT_MCP_ENV = of_server(
+        "agent.mcp.<server>.env.<variable>",
+        ValueKind::Secret,
+        "An environment variable for the server's program; `${NAME}` stands for a variable of metier's own environment.",
+    );
+    AGENT_MCP_URL = of_server(
+        "agent.mcp.<server>.url",
+        ValueKind::Text,
+        "The address of an MCP server with streamable HTTP, instead of `command`.",
+    );
+    AGENT_MCP_HEADERS = of_server(
+        "agent.mcp.<server>.headers.<header>",
+        ValueKind::Secret,
+        "A header for every request to the server, such as `Authorization`; `${NAME}` stands for a variable of metier's own environment.",
+    );
+    AGENT_MCP_TIMEOUT = of_server(
+        "agent.mcp.<server>.timeout",
+        ValueKind::Int(1),
+        "The time limit for the start of the server and for each of its answers, in seconds; 30 if not set.",
+    );
+    AGENT_MCP_ALLOW = of_server(
+        "agent.mcp.<server>.allow",
+        ValueKind::List(ListItemKind::Tool),
+        "The tools of the server that the agent can call without a question, whatever their descriptions become.",
+    );
     PROFILES_SKILLS = ConfigKey {
         path: "profiles.<profile>.skills",
         kind: ValueKind::List(ListItemKind::Name),

@@ -125,6 +125,9 @@ fn typed(config: &Config) -> String {
         format!("{name} {entry:?} {key:?} {env:?}")
     });
     let entries: Vec<String> = entries.collect();
+    let servers = config.mcp.values().chain(config.agent.mcp.values());
+    let secrets = servers.flat_map(|server| server.env.values().chain(server.headers.values()));
+    let secrets: Vec<&str> = secrets.map(Secret::expose).collect();
     let Config {
         enabled,
         validation,
@@ -141,10 +144,11 @@ fn typed(config: &Config) -> String {
         hooks,
         agent,
         prompt,
+        mcp,
         ..
     } = config;
     format!(
-        "{:?}{:?}{:?}{entries:?}",
+        "{:?}{:?}{:?}{entries:?}{mcp:?}{secrets:?}",
         (profile, profiles, sync_to),
         (enabled, validation, load, allow_bundled, approved, security),
         (scan, registry_url, limits, hooks, agent, prompt)

@@ -129,6 +129,7 @@ fn about_act(
         Act::Line(_) => "run this command, which can change files of the project".to_owned(),
         Act::WriteFile { content, .. } => about_write(content, pending.preview()),
         Act::FindFiles { .. } | Act::SearchFiles { .. } => "search this folder".to_owned(),
+        Act::CallTool { .. } => "call this tool of an MCP server".to_owned(),
         _ => "read this file".to_owned(),
     };
     let mut out = format!("\n{who} wants to {what}, with {skill}:\n");

@@ -97,6 +97,8 @@ impl Workspace {
         let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
         checks.extend([self.check_database(), self.check_index(), sandbox(&support)]);
         checks.extend(backends::checks(self, support.as_ref().ok()));
+        #[cfg(feature = "mcp")]
+        checks.extend(self.check_servers());
         let Ok(mut inventory) = self.inventory() else {
             let message = "skipped until the checks above pass".to_owned();
             checks.push(HealthCheck::new("skills", CheckStatus::Fail, message, None));
@@ -115,6 +117,24 @@ impl Workspace {
                 inventory: inventory.into(),
             }),
         }
+    }
+
+    /// One check for each MCP server with skills. All of them are asked.
+    #[cfg(feature = "mcp")]
+    fn check_servers(&self) -> Vec<HealthCheck> {
+        let check = |listing: crate::mcp::ServerListing| {
+            let name = format!("MCP server {}", listing.server);
+            match listing.skills {
+                Ok(skills) => {
+                    HealthCheck::new(&name, CheckStatus::Ok, count(skills, "skill"), None)
+                }
+                Err(problem) => {
+                    let fix = format!("check `skills.mcp.{}` with: metier config", listing.server);
+                    HealthCheck::new(&name, CheckStatus::Warn, problem, Some(fix))
+                }
+            }
+        };
+        self.list_servers(true).into_iter().map(check).collect()
     }
 
     /// One check for each mistake in the configuration, or one if there is none.

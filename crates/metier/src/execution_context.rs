@@ -117,8 +117,9 @@ impl ExecutionContext {
                 .chain(workspace.machine.signers())
                 .chain(workspace.machine.daemon_token())
                 .chain(workspace.machine.daemon_lock())
+                .chain(workspace.machine.server_tokens())
                 .chain(config)
-                .chain(["catalog", "wasm", "quarantine"].map(|name| cache.join(name)))
+                .chain(["catalog", "mcp", "wasm", "quarantine"].map(|name| cache.join(name)))
                 .chain(named.secret)
                 .collect(),
             obeyed,

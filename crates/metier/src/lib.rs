@@ -80,6 +80,8 @@ mod last_good;
 mod leftovers;
 mod live_skills;
 mod machine;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 mod notices;
 #[cfg(feature = "run")]
 pub mod permissions;

@@ -119,6 +119,12 @@ impl Machine {
         Some(self.database.as_ref()?.with_file_name("signing.key"))
     }
 
+    /// The folder with tokens of MCP servers. No skill can read it.
+    #[must_use]
+    pub fn server_tokens(&self) -> Option<PathBuf> {
+        Some(self.database.as_ref()?.with_file_name("mcp-tokens"))
+    }
+
     /// The folder with the known signers of skills. No skill can read or write it.
     #[must_use]
     pub fn signers(&self) -> Option<PathBuf> {
@@ -212,6 +218,12 @@ pub(crate) fn now() -> SystemTime {
         .ok()
         .and_then(|text| humantime::parse_rfc3339(&text).ok())
         .unwrap_or_else(SystemTime::now)
+}
+
+/// The value of a variable, if it is set and text.
+#[cfg(feature = "mcp")]
+pub(crate) fn variable(name: &str) -> Option<String> {
+    env::var(name).ok()
 }
 
 /// Size and time of the program file: another build must not use this one's index.

@@ -101,7 +101,11 @@ impl Workspace {
         name: &str,
         permissions: &[impl AsRef<str>],
     ) -> Result<usize, Error> {
-        let name = name.rsplit_once(':').map_or(name, |(_, name)| name);
+        // `source:name`; other names can have a colon, too.
+        let name = match name.split_once(':') {
+            Some((source, name)) if source.parse::<metier_model::Source>().is_ok() => name,
+            _ => name,
+        };
         let Some(store) = self.existing_store()? else {
             return Ok(0);
         };

@@ -210,7 +210,7 @@ impl Workspace {
         let content = if how.raw {
             rendered.body
         } else {
-            render::wrap(&entry.name(), &directory, &rendered)
+            render::wrap(&entry.name(), &entry.place, &rendered)
         };
         Ok(Shown {
             name: entry.name().into_owned(),
@@ -291,7 +291,8 @@ pub(crate) fn not_read(skill: &str, error: &ReadError) -> Error {
         | ReadError::TooManyFiles { .. }
         | ReadError::TooDeep { .. }
         | ReadError::PathTooLong { .. } => "too-large",
-        ReadError::Os { .. } => "unreadable",
+        ReadError::Os { .. } | ReadError::Remote { .. } => "unreadable",
+        ReadError::Unverified { .. } => "unverified",
     };
     Error::unmet(code, error.to_string())
         .skill(skill)

@@ -8,7 +8,7 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, CatalogEntry, Fingerprint, ReadError, Snapshot, VerdictKey, Verdicts,
+    Catalog, CatalogEntry, Fingerprint, ReadError, SkillLocation, Snapshot, VerdictKey, Verdicts,
 };
 use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
@@ -281,6 +281,12 @@ impl ScanGate {
         wanted: Vec<usize>,
         most: Option<Duration>,
     ) -> usize {
+        // What is elsewhere is read when it is loaded, and scanned then.
+        let is_here = |entry: &usize| {
+            let place = &inventory.catalog.entries[*entry].place;
+            !matches!(place, SkillLocation::Remote(_))
+        };
+        let wanted: Vec<usize> = wanted.into_iter().filter(is_here).collect();
         let entries: Vec<&CatalogEntry> = wanted
             .iter()
             .map(|entry| &inventory.catalog.entries[*entry])

@@ -271,6 +271,7 @@ pub(crate) fn failed(error: &CallError) -> Error {
                 "metier log {} shows what it cancelled",
                 shell_word(by)
             )),
+        CallError::Refused { .. } => Error::unmet("not-approved", message),
         CallError::NotAllowed { .. } => Error::unmet("not-allowed", message)
             .hint("metier log shows which hook changed its input"),
         CallError::Busy(skill) => {

@@ -114,6 +114,11 @@ impl Workspace {
         let entry = inventory.entry(explain::find(self, &inventory, what)?);
         match &entry.place {
             SkillLocation::Folder(folder) => Ok(folder.clone()),
+            SkillLocation::Remote(_) => Err(Error::unmet(
+                "remote-skill",
+                format!("skill `{what}` is on an MCP server and has no folder"),
+            )
+            .hint(format!("metier info {}", shell_word(what)))),
             SkillLocation::Builtin(_) => Err(Error::unmet(
                 "builtin-skill",
                 format!("skill `{what}` is part of metier and has no folder"),

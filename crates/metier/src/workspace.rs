@@ -59,6 +59,12 @@ pub struct Workspace {
     pub(crate) shared_store: Arc<Mutex<Option<SharedStore>>>,
     /// What a program that runs for long keeps of the skills.
     pub(crate) live: Option<LiveVersions>,
+    /// Connections to MCP servers.
+    #[cfg(feature = "mcp")]
+    pub(crate) mcp: Arc<crate::mcp::ServerPool>,
+    /// The tools of MCP servers, once they were listed.
+    #[cfg(all(feature = "mcp", feature = "agent"))]
+    pub(crate) served: Arc<std::sync::OnceLock<Arc<crate::mcp::ServerTools>>>,
 }
 
 impl Workspace {
@@ -130,6 +136,10 @@ impl Workspace {
             #[cfg(feature = "run")]
             shared_store: Arc::default(),
             live: None,
+            #[cfg(feature = "mcp")]
+            mcp: Arc::default(),
+            #[cfg(all(feature = "mcp", feature = "agent"))]
+            served: Arc::default(),
         })
     }
 
@@ -332,7 +342,16 @@ impl Workspace {
             progress: Some(&found),
         };
         let _shown = self.notices.progress("Looking for skills…", &found);
-        discover(roots, &options)
+        #[cfg_attr(
+            not(feature = "mcp"),
+            expect(unused_mut, reason = "servers are asked with `mcp`")
+        )]
+        let mut catalog = discover(roots, &options);
+        #[cfg(feature = "mcp")]
+        if builtins {
+            crate::mcp::remote_skills(self, &mut catalog, mode);
+        }
+        catalog
     }
 
     /// Adds the digests of skills that were changed just now. The index doesn't know those yet, and an author who scans a new

@@ -256,6 +256,10 @@ codes! {
     VersionNotFound = "version-not-found", warning, warning;
     /// The name or the description contains instructions for a model: the skill is blocked.
     WordsInstruct = "words-instruct", warning, warning;
+    /// A configured MCP server did not list its skills, or not all of them.
+    McpServer = "mcp-server", warning, warning;
+    /// What an MCP server says about a skill breaks the rules of the Skills extension; it is not loaded.
+    RemoteSkill = "remote-skill", error, error;
     /// A selected skill does not exist.
     SelectionUnknown = "selection-unknown", warning, warning;
     // Hooks

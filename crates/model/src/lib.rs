@@ -26,6 +26,7 @@ mod condition;
 pub mod confusables;
 mod diagnostic;
 mod frontmatter;
+mod frontmatter_comparison;
 pub mod hooks;
 mod manifest;
 pub mod model_text;
@@ -48,6 +49,7 @@ pub use cases::{Case, CaseAction, CaseExpectation, CaseMistake, cases_in_file};
 pub use condition::Condition;
 pub use diagnostic::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Position, Strictness};
 pub use frontmatter::{Extent, MAX_FRONTMATTER, extent};
+pub use frontmatter_comparison::frontmatter_difference;
 pub use manifest::{
     Authorship, CodeLimits, CompatibilityRule, ComposabilityRule, Contract, InvocationRules, Json,
     SkillCode, SkillContext, SkillManifest, SkillOrder, ToolDefinition, ToolRules, Triggers,

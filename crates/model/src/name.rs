@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::Deref};
 
-use crate::text;
+use crate::{Source, text};
 
 /// The maximum length of a name in the specification.
 pub const MAX_NAME: usize = 64;
@@ -80,6 +80,21 @@ impl fmt::Display for SkillName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a text can be the user's name for a server: it becomes a part of skill and tool names.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn check_server_label(label: &str) -> Result<(), &'static str> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    if label.is_empty() || label.len() > 32 || !label.chars().all(is_plain) {
+        return Err("use 1 to 32 lower-case letters, digits and hyphens");
+    }
+    if label.parse::<Source>().is_ok() || label == "mcp" {
+        return Err("it is the name of a source of skills");
+    }
+    Ok(())
 }
 
 /// The trimmed text, if it can be a name.
@@ -162,6 +177,31 @@ pub fn conforming(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_label_is_one_plain_word_and_not_a_source() {
+        for usable in ["docs", "my-server", "s3"] {
+            assert_eq!(check_server_label(usable), Ok(()), "{usable}");
+        }
+        for bad in [
+            "",
+            "Docs",
+            "a b",
+            "a:b",
+            "a/b",
+            "a__b",
+            "a\u{200b}",
+            "user",
+            "project",
+            "builtin",
+            "extra",
+            "inline",
+            "mcp",
+        ] {
+            assert!(check_server_label(bad).is_err(), "{bad}");
+        }
+        assert!(check_server_label(&"a".repeat(33)).is_err());
+    }
 
     #[test]
     fn a_name_is_never_a_path_or_a_trick() {

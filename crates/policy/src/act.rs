@@ -65,6 +65,13 @@ pub enum Act {
     CallModel(Box<str>),
     /// Invoke the skill of this name.
     InvokeSkill(Box<str>),
+    /// Call a tool of a server that the user configured.
+    CallTool {
+        /// Its name, with the server's: `docs__search`.
+        tool: Box<str>,
+        /// The input as JSON.
+        input: Box<str>,
+    },
 }
 
 /// A shell command line that is about to run.
@@ -327,7 +334,7 @@ impl Act {
             Self::ReadRepository(_) => Permission::GitRead,
             Self::WriteRepository(_) => Permission::GitWrite,
             Self::CallModel(_) => Permission::LlmCall,
-            Self::InvokeSkill(_) => Permission::SkillInvoke,
+            Self::InvokeSkill(_) | Self::CallTool { .. } => Permission::SkillInvoke,
         }
     }
 
@@ -355,6 +362,7 @@ impl Act {
             | Self::SetVariable { name: text, .. }
             | Self::CallModel(text)
             | Self::InvokeSkill(text) => text.to_string(),
+            Self::CallTool { tool, input } => format!("{tool} {input}"),
         }
     }
 }

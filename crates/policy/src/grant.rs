@@ -342,7 +342,8 @@ impl Grant {
                 Act::ReadVariable(name)
                 | Act::SetVariable { name, .. }
                 | Act::CallModel(name)
-                | Act::InvokeSkill(name),
+                | Act::InvokeSkill(name)
+                | Act::CallTool { tool: name, .. },
                 scope,
             ) => scope.names(name),
             _ => false,
@@ -363,6 +364,7 @@ impl Grant {
             Act::ReadRepository(git) | Act::WriteRepository(git) => {
                 git.repository.display().to_string()
             }
+            Act::CallTool { tool, .. } => tool.to_string(),
             _ => detail.clone(),
         };
         let why = match act {

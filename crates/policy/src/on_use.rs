@@ -201,6 +201,10 @@ impl PendingAct {
                 let all = format!("{}/**", shown.trim_end_matches('/'));
                 (shown, want(permission, &all), None)
             }
+            Act::CallTool { tool, .. } => {
+                let want = want(permission, tool);
+                (act.detail(), want.clone(), want)
+            }
             other => (other.detail(), None, None),
         };
         Self {

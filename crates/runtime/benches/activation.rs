@@ -105,7 +105,7 @@ fn activation(folder: &Path) -> Outcome {
             here,
             &NoCommands,
         )?;
-        std::hint::black_box(render::wrap("plain", "/skills/plain", &rendered));
+        std::hint::black_box(render::wrap("plain", &entry.place, &rendered));
         Ok(())
     })?;
     tell("activation_us", time);

@@ -12,7 +12,7 @@ use metier_catalog::Snapshot;
 use metier_config::ApprovedPermission;
 use metier_model::{Source, text::shell_word};
 use metier_policy::{
-    ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, Grant, GrantTerms, Identity,
+    Act, ActMeter, ApprovalOffer, ApprovalQuestion, Approver, Changes, Grant, GrantTerms, Identity,
     PendingAct, PermissionAnswer, PermissionRequest, Permit, PermitRefusal, Reply, RequestReason,
     RequestedPermission, Ruling, SessionAnswers, rule,
 };
@@ -147,9 +147,9 @@ impl No {
             Self::Unavailable => (
                 "not-approved",
                 format!(
-                    "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: metier permissions {skill} \
-                     --approve {}, or everything for one run with --approve-skills {skill}); nothing was done",
-                    shell_word(&needed)
+                    "`{shown}` needs the user's approval, and there is no terminal to ask on (allow it with: {}, or everything for one \
+                     run with --approve-skills {skill}); nothing was done",
+                    permanently(pending.act(), &skill, &needed)
                 ),
             ),
         };
@@ -158,6 +158,20 @@ impl No {
             message,
             needed: Some(needed),
         }
+    }
+}
+
+/// What to type so that an act is allowed from now on.
+fn permanently(act: &Act, skill: &str, needed: &str) -> String {
+    match act {
+        Act::CallTool { tool, .. } => {
+            let (server, tool) = tool.split_once("__").unwrap_or(("", tool));
+            format!("metier config agent.mcp.{server}.allow {tool}")
+        }
+        _ => format!(
+            "metier permissions {skill} --approve {}",
+            shell_word(needed)
+        ),
     }
 }
 

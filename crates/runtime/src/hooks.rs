@@ -46,11 +46,19 @@ fn among_all_files(place: &SkillLocation) -> SkillHooks {
 
 /// Whether a skill can have hooks: its manifest allows some, or there is something in a hook folder.
 fn may_hook(entry: &CatalogEntry) -> bool {
-    let SkillLocation::Folder(folder) = &entry.place else {
-        return true;
+    let has_place = match &entry.place {
+        SkillLocation::Builtin(_) => true,
+        SkillLocation::Folder(folder) => PLACES
+            .iter()
+            .any(|name| folder.join(name).symlink_metadata().is_ok()),
+        // Its files are known, and none is read.
+        place => {
+            let files = place.files().unwrap_or_default();
+            let below = |path: &str| PLACES.iter().any(|name| path.starts_with(name));
+            files.iter().any(|file| below(&file.path.text()))
+        }
     };
-    let is_there = |name: &&str| folder.join(name).symlink_metadata().is_ok();
-    !entry.files.no_hooks || PLACES.iter().any(is_there)
+    !entry.files.no_hooks || has_place
 }
 
 /// The permissions that the hooks of a skill need: commands of Claude read the project, and the scanner reports what the code of

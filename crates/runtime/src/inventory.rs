@@ -127,7 +127,7 @@ impl Inventory {
     /// Whether nothing is known of what a skill holds. The built-in ones are part of the program.
     #[must_use]
     pub fn is_unscanned(&self, skill: &InventorySkill) -> bool {
-        skill.scan.is_none() && matches!(self.entry(skill).place, SkillLocation::Folder(_))
+        skill.scan.is_none() && !matches!(self.entry(skill).place, SkillLocation::Builtin(_))
     }
 }
 
@@ -739,7 +739,11 @@ impl Inventory {
                 skill.status != Status::Blocked,
             )
         };
-        let by_path = |skill: &&InventorySkill| matches!(&self.entry(skill).place, SkillLocation::Folder(path) if path.as_os_str() == wanted);
+        let by_path = |skill: &&InventorySkill| match &self.entry(skill).place {
+            SkillLocation::Folder(path) => path.as_os_str() == wanted,
+            SkillLocation::Remote(skill) => skill.address() == wanted,
+            SkillLocation::Builtin(_) => false,
+        };
         self.skills
             .iter()
             .filter(matching)

@@ -101,7 +101,7 @@ impl SkillEnvironment {
         let in_world = ExecutingSkill {
             folder: match &entry.place {
                 SkillLocation::Folder(path) => Some(path.clone()),
-                SkillLocation::Builtin(_) => None,
+                SkillLocation::Builtin(_) | SkillLocation::Remote(_) => None,
             },
             write_files: Arc::new({
                 let (entry, held) = (Arc::clone(&entry), Arc::clone(&held));

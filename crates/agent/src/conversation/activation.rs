@@ -304,7 +304,7 @@ impl AgentConversation {
         let name = skill.entry.name();
         let done = self.runtime.instruct(skill, arguments);
         let done = done.map_err(|error| not_rendered(&name, &error))?;
-        Ok(render::wrap(&name, &place(&skill.entry), &done.rendered))
+        Ok(render::wrap(&name, &skill.entry.place, &done.rendered))
     }
 
     /// Starts the code of a skill, if it has any.

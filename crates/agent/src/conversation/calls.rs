@@ -87,6 +87,8 @@ enum CallJob {
         short: String,
         input: Map<String, Value>,
     },
+    /// A server does it.
+    Server(Map<String, Value>),
     /// A sub-agent does it.
     Child(Box<Subagent>),
 }
@@ -270,6 +272,7 @@ impl AgentConversation {
                 short: short.clone(),
                 input: input.clone(),
             }),
+            ToolTarget::Server { .. } => Ok(CallJob::Server(input.clone())),
         }
     }
 
@@ -411,6 +414,12 @@ impl AgentConversation {
                 })?;
                 self.run_skill(&call.name, &skill, &short, input)
             }
+            CallJob::Server(input) => {
+                self.record(HistoryRecord::Began {
+                    id: call.id.clone(),
+                })?;
+                self.run_served(&call.name, input)
+            }
             // Usually those are run elsewhere; this one was checked again.
             CallJob::Child(child) => child.run(),
         };
@@ -459,6 +468,42 @@ impl AgentConversation {
             self.pipeline.watched(wanted, seen);
         }
         match done {
+            Err(error) => CallOutcome::badly(error.to_string()),
+            Ok(called) => {
+                self.tell_said(called.said);
+                CallOutcome {
+                    output: shown(&called.output),
+                    is_error: called.is_error,
+                    skill: None,
+                }
+            }
+        }
+    }
+
+    /// A tool of a server: hooks, permission and receipts are the runtime's.
+    fn run_served(&mut self, name: &str, input: Map<String, Value>) -> CallOutcome {
+        let servers = std::sync::Arc::clone(self.context.servers());
+        let mut tools = servers.tools().iter();
+        let Some(tool) = tools.find(|tool| tool.full_name() == name) else {
+            return CallOutcome::badly(format!("there is no tool `{name}`"));
+        };
+        let owner = tool.owner();
+        let wanted = RequestedTool {
+            name,
+            short: tool.name(),
+            skill: Some(&owner),
+        };
+        let may = |changed: &Value| {
+            let changed = changed.as_object().ok_or("it is not a JSON object")?;
+            let permitted = self.permit(wanted, changed);
+            permitted.map_err(|forbidden| forbidden.reason)?;
+            let admitted = self.pipeline.admit(wanted, &arguments(changed));
+            admitted.map_err(|not_yet| not_yet.to_string())
+        };
+        let cancel = &self.shared.cancel;
+        let call = |input: &Value| servers.call(tool, input, cancel);
+        let input = Value::Object(input);
+        match self.runtime.call_served(tool, &input, &may, &call) {
             Err(error) => CallOutcome::badly(error.to_string()),
             Ok(called) => {
                 self.tell_said(called.said);

@@ -489,11 +489,12 @@ impl AgentConversation {
     /// Skills, rules or the role changed: updates the callable tools.
     fn refresh_tools(&mut self) {
         let names = self.system.names.as_deref();
-        let contributed = match self.role {
-            ConversationRole::Orchestrator => Vec::new(),
-            _ => self.runtime.tools(),
+        let servers = Arc::clone(self.context.servers());
+        let (contributed, served) = match self.role {
+            ConversationRole::Orchestrator => (Vec::new(), &[][..]),
+            _ => (self.runtime.tools(), servers.tools()),
         };
-        let toolbox = Toolbox::new(contributed, self.own_tools(), &self.rules, names);
+        let toolbox = Toolbox::new(contributed, served, self.own_tools(), &self.rules, names);
         let changed = toolbox.names() != self.toolbox.names();
         self.toolbox = toolbox;
         if changed {

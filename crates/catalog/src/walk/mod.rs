@@ -9,6 +9,8 @@
 
 mod read_skill;
 
+pub(crate) use read_skill::words_instruct;
+
 use std::{
     collections::{HashSet, VecDeque},
     ffi::OsStr,

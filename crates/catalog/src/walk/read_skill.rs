@@ -568,7 +568,7 @@ fn may_have_sidecar(stat: Option<&Stat>) -> bool {
 
 /// The scanner's finding about the words of a skill that every prompt shows. They are scanned when they are read, and
 /// the index stores the result.
-fn words_instruct(card: &Card, file: &str) -> Option<Diagnostic> {
+pub(crate) fn words_instruct(card: &Card, file: &str) -> Option<Diagnostic> {
     let when = card.when_to_use.as_deref().unwrap_or_default();
     let found = metier_scan::judge_words(&card.name, &card.description, when)?;
     Some(Diagnostic {

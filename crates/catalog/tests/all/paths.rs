@@ -36,6 +36,8 @@ fn refusal(error: &ReadError) -> Refusal {
         ReadError::HardLink(_) => Refusal::HardLink,
         ReadError::TooLarge { .. } => Refusal::TooLarge,
         ReadError::Os { .. }
+        | ReadError::Remote { .. }
+        | ReadError::Unverified { .. }
         | ReadError::TooManyFiles { .. }
         | ReadError::TooDeep { .. }
         | ReadError::PathTooLong { .. } => Refusal::Os,

@@ -8,7 +8,7 @@ use metier::{
     scans::ScanConsequence,
     skill::{
         CatalogEntry, Diagnostic, DiagnosticCode, DiagnosticSeverity, Inventory, InventorySkill,
-        Reason, ReasonKind, RootPresence, Source, Status, known_agents, scan_reason,
+        Reason, ReasonKind, RootPresence, SkillLocation, Source, Status, known_agents, scan_reason,
     },
 };
 use metier_wire::ListDocument;
@@ -47,8 +47,11 @@ pub(crate) struct ListArgs {
     /// Scan the skills first; otherwise the last verdict is shown
     #[arg(long)]
     scan: bool,
+    /// Ask every MCP server of `skills.mcp` for its skills; otherwise only those whose list is missing or old
+    #[arg(long)]
+    refresh: bool,
     /// List the skills of registries instead
-    #[arg(long, conflicts_with_all = ["agent", "source", "ready", "status", "all", "scan", "words"])]
+    #[arg(long, conflicts_with_all = ["agent", "source", "ready", "status", "all", "scan", "refresh", "words"])]
     available: bool,
 }
 
@@ -71,6 +74,8 @@ pub(crate) fn run(session: &CliRun, args: &ListArgs) -> Result<Exit, Failure> {
         return search::available(session);
     }
     let agent = args.agent.as_deref().map(agent).transpose()?;
+    // What came of it is part of the list.
+    session.list_servers(args.refresh);
     // The process ends with the command: freeing ten thousand skills one by one only takes time.
     let mut skills = ManuallyDrop::new(match args.scan {
         true => session.scanned_skills()?,
@@ -173,7 +178,10 @@ fn heading(inventory: &Inventory, skill: &InventorySkill, output: &Output) -> St
     let source = output.paint(entry.source.as_str(), Tone::Strong);
     let root = entry.root.map(usize::from);
     let Some(root) = root.and_then(|root| inventory.catalog.roots.get(root)) else {
-        return source;
+        return match entry.place {
+            SkillLocation::Remote(_) => format!("{source}  MCP servers"),
+            _ => source,
+        };
     };
     let place = match root.presence == RootPresence::Required {
         true => String::new(),
@@ -288,13 +296,18 @@ fn remarks_with(
     lines
 }
 
-/// How many ready skills were not scanned yet.
+/// How many ready skills were not scanned yet. Those of servers are scanned when they are loaded.
 pub(super) fn unscanned(inventory: &Inventory) -> usize {
     let ready = inventory
         .skills
         .iter()
         .filter(|skill| skill.status == Status::Ready);
-    ready.filter(|skill| inventory.is_unscanned(skill)).count()
+    let is_here =
+        |skill: &&InventorySkill| !matches!(inventory.entry(skill).place, SkillLocation::Remote(_));
+    ready
+        .filter(is_here)
+        .filter(|skill| inventory.is_unscanned(skill))
+        .count()
 }
 
 /// How many there are; `before` is their number without a filter.
@@ -349,6 +362,7 @@ fn footer(inventory: &Inventory, all: bool, before: usize, output: &Output) {
                 DiagnosticCode::LimitReached
                     | DiagnosticCode::SelectionUnknown
                     | DiagnosticCode::RootMissing
+                    | DiagnosticCode::McpServer
             )
     });
     let skills = inventory.skills.iter();

@@ -20,12 +20,18 @@ pub(crate) struct LoginArgs {
     /// The registry [default: the first one of `skills.registry_url`]
     #[arg(value_name = "URL")]
     registry: Option<String>,
+    /// Log in at an MCP server of `skills.mcp` or `agent.mcp` instead, with a browser on this machine
+    #[arg(long, value_name = "NAME", conflicts_with = "registry")]
+    mcp: Option<String>,
     /// Forget the token
     #[arg(long)]
     logout: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
+    if let Some(server) = &args.mcp {
+        return at_server(session, server, args.logout);
+    }
     let registry = match &args.registry {
         Some(registry) => registry.clone(),
         None => match session.registries()?.first() {
@@ -68,6 +74,43 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     output.report(&format!(
         "{sign} logged in to {shown} as {owner} ({scope})\n"
     ))?;
+    Ok(Exit::Ok)
+}
+
+/// The same for an MCP server, which sends the user to a browser.
+fn at_server(session: &CliRun, server: &str, logout: bool) -> Result<Exit, Failure> {
+    let output = &session.output;
+    let shown = one_line(server);
+    let done = if logout {
+        match session.logout_at_server(server)? {
+            true => format!("the token of {shown} is removed\n"),
+            false => format!("there was no token of {shown}\n"),
+        }
+    } else {
+        if !io::stderr().is_terminal() {
+            let message =
+                format!("the login at MCP server `{shown}` needs a terminal and a browser");
+            return Err(Failure::unmet("no-terminal", message)
+                .hint("run it at a terminal, or put a token into `headers` of the server"));
+        }
+        let talk = output.clone();
+        session.login_at_server(server, move |address| {
+            talk.note(&format!(
+                "open this address in a browser on this machine:\n{}",
+                one_line(address)
+            ));
+        })?;
+        format!("logged in at {shown}\n")
+    };
+    if output.is_json() {
+        output.document(&LoginDocument {
+            registry: server,
+            account: None,
+            scope: None,
+        })?;
+    } else {
+        output.report(&done)?;
+    }
     Ok(Exit::Ok)
 }
 

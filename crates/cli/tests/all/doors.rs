@@ -67,6 +67,7 @@ acts! {
     "change a repository": Act::WriteRepository(_) => Act::WriteRepository(git("commit"));
     "call a model": Act::CallModel(_) => Act::CallModel("small".into());
     "invoke a skill": Act::InvokeSkill(_) => Act::InvokeSkill("other".into());
+    "call a tool of a server": Act::CallTool { .. } => Act::CallTool { tool: "docs__search".into(), input: "{}".into() };
 }
 
 fn git(word: &str) -> GitAct {

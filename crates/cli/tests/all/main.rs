@@ -55,6 +55,7 @@ mod live_wasm;
 mod live_word_count;
 mod mcp;
 mod mcp_calls;
+mod mcp_client;
 mod not_obeyed;
 mod own_tests;
 mod packages;

@@ -167,7 +167,9 @@ impl ActExecutor {
             ));
         };
         let Some(folder) = self.skill.folder.as_deref() else {
-            return Err(ExecutionError::Elsewhere("a library of a built-in skill"));
+            return Err(ExecutionError::Elsewhere(
+                "a library of a skill without a folder",
+            ));
         };
         let shim = &self.host.shim;
         let arguments = [NATIVE_HOST.into(), folder.join(&**path).into()];

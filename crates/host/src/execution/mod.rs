@@ -81,7 +81,7 @@ pub struct HostEnvironment {
 /// The one skill that a world is for.
 #[derive(Clone)]
 pub struct ExecutingSkill {
-    /// Its folder; a built-in skill has none.
+    /// Its folder; a skill that is built in or elsewhere has none.
     pub folder: Option<PathBuf>,
     /// Writes its scanned files into an empty folder.
     pub write_files: WriteFiles,
@@ -343,9 +343,9 @@ impl ActExecutor {
             Act::SetVariable { name, value } => {
                 self.set_variable(name, value).map(|()| ActResult::Nothing)
             }
-            Act::CallModel(_) | Act::InvokeSkill(_) => Err(ExecutionError::Elsewhere(
-                permit.act().permission().as_str(),
-            )),
+            Act::CallModel(_) | Act::InvokeSkill(_) | Act::CallTool { .. } => Err(
+                ExecutionError::Elsewhere(permit.act().permission().as_str()),
+            ),
         }
     }
 
@@ -402,7 +402,9 @@ impl ActExecutor {
         arguments: &[String],
     ) -> Result<(OsString, Vec<OsString>), ExecutionError> {
         let Some(folder) = self.skill.folder.as_deref() else {
-            return Err(ExecutionError::Elsewhere("a script of a built-in skill"));
+            return Err(ExecutionError::Elsewhere(
+                "a script of a skill without a folder",
+            ));
         };
         // The inspected program is the one that will run.
         let looked_at = self.copy()?.unwrap_or(folder).join(path);

@@ -248,7 +248,7 @@ pub fn fetch(
 }
 
 /// The same for a body that is taken as it arrives, and not unpacked. `take` gets the response without its body, and the next
-/// bytes; it returns whether more is wanted.
+/// bytes; it returns whether more is wanted. Its first call has no bytes: the head is there, and the body can take its time.
 pub fn fetch_in_pieces(
     request: &FetchRequest,
     hosts: &AllowedHosts,
@@ -272,7 +272,9 @@ pub fn fetch_in_pieces(
         url: target.url.to_string(),
         redirects,
     };
-    hop.pieces(&target, answer, |piece| take(&response, piece))?;
+    if take(&response, &[]) {
+        hop.pieces(&target, answer, |piece| take(&response, piece))?;
+    }
     Ok(response)
 }
 

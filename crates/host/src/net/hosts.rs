@@ -22,6 +22,7 @@
 use std::{
     net::{IpAddr, SocketAddr},
     str::FromStr,
+    time::Duration,
 };
 
 use thiserror::Error;
@@ -29,7 +30,13 @@ use url::{Host, Url};
 
 use metier_model::scope::HostPattern;
 
-use super::address::{AddressKind, kind};
+use super::{
+    address::{AddressKind, kind},
+    reach::Resolve,
+};
+
+/// How long the lookup of a name that the user typed can take.
+const LOOKUP: Duration = Duration::from_secs(15);
 
 /// The hosts that were approved. Empty means nothing is allowed.
 #[derive(Debug, Clone, Default)]
@@ -170,6 +177,34 @@ impl AllowedHosts {
             any,
             denied: Vec::new(),
         })
+    }
+
+    /// The hosts of addresses that the user typed, and every public one if `any`. A name that the user typed can be one of a private network,
+    /// such as a company's server: then its addresses are allowed as well, but never those of this machine or of a metadata service.
+    pub fn typed<'u>(
+        urls: impl IntoIterator<Item = &'u Url>,
+        any: bool,
+        resolve: &dyn Resolve,
+    ) -> Result<Self, ScopeError> {
+        let mut scopes = Vec::new();
+        for url in urls {
+            let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
+                continue;
+            };
+            scopes.push(format!("{host}:{port}"));
+            if let Host::Domain(name) = host
+                && name != "localhost"
+            {
+                // A name that can't be looked up is reported by the request.
+                let found = resolve.resolve(name, port, LOOKUP).unwrap_or_default();
+                let private = found
+                    .iter()
+                    .filter(|found| kind(found.ip()) == AddressKind::Private);
+                let at_port = |found: &SocketAddr| SocketAddr::new(found.ip(), port).to_string();
+                scopes.extend(private.map(at_port));
+            }
+        }
+        Self::new(&scopes, any)
     }
 
     /// The same without these, on every port unless they name one; an empty scope is all of it. A denied address is not dialled

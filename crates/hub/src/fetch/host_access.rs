@@ -2,21 +2,20 @@
 
 use std::{
     ffi::OsString,
-    net::SocketAddr,
     path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
     },
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use metier_host::net::{
-    self, AddressKind, AllowedHosts, FetchLimits, FetchRequest, FetchResponse, NetError, Resolve,
+    self, AllowedHosts, FetchLimits, FetchRequest, FetchResponse, NetError, Resolve,
     SystemResolver, Trust,
 };
 use metier_model::text::visible;
-use url::{Host, Url};
+use url::Url;
 
 use super::{
     access::{Download, DownloadRequest, GitRun, ObjectReader, SourceAccess},
@@ -27,8 +26,6 @@ use super::{
 
 /// How often a download that breaks off is continued.
 const MAX_ATTEMPTS: usize = 5;
-/// How long a lookup of the typed host can take.
-const LOOKUP: Duration = Duration::from_secs(15);
 
 /// What the program provides for fetching.
 #[derive(Clone, Debug)]
@@ -102,32 +99,16 @@ impl HostAccess {
     }
 
     /// The hosts that a fetch can reach: the typed one, and for downloads every public one.
-    ///
-    /// A name that the user typed can be one of a private network, such as a company's server: then its addresses are allowed as well, but never those of
-    /// this machine or of a metadata service.
     pub(super) fn hosts(&self, typed: &Url, any: bool) -> Result<AllowedHosts, FetchError> {
         let refused = |reason: String| FetchError::Answer {
             url: typed.to_string(),
             reason,
         };
-        let host = typed
-            .host()
-            .ok_or_else(|| refused("it has no host".to_owned()))?;
-        let port = typed.port_or_known_default().unwrap_or(443);
-        let mut scopes = vec![format!("{host}:{port}")];
-        if let Host::Domain(name) = host
-            && name != "localhost"
-        {
-            let found = self
-                .resolver
-                .resolve(name, port, LOOKUP)
-                .unwrap_or_default();
-            let is_private =
-                |address: &&SocketAddr| net::kind(address.ip()) == AddressKind::Private;
-            let private = found.iter().filter(is_private);
-            scopes.extend(private.map(|address| SocketAddr::new(address.ip(), port).to_string()));
+        if !typed.has_host() {
+            return Err(refused("it has no host".to_owned()));
         }
-        AllowedHosts::new(&scopes, any).map_err(|error| refused(error.to_string()))
+        let hosts = AllowedHosts::typed([typed], any, self.resolver.as_ref());
+        hosts.map_err(|error| refused(error.to_string()))
     }
 
     /// One request of a download; what arrives is added to what is there.

@@ -3,16 +3,14 @@
 use std::time::Duration;
 
 use metier_host::net::{
-    AllowedHosts, FetchLimits, FetchRequest, NetError, Resolve, SystemResolver, Trust, fetch,
+    AllowedHosts, FetchLimits, FetchRequest, NetError, SystemResolver, Trust, fetch,
 };
-use url::{Host, Url};
+use url::Url;
 
 use super::RegistryAddress;
 
 /// How long one request can take.
 const TIMEOUT: Duration = Duration::from_secs(60);
-/// How long the lookup of the registry's name can take.
-const LOOKUP: Duration = Duration::from_secs(10);
 
 /// A request to a registry.
 #[derive(Clone, Debug)]
@@ -72,26 +70,10 @@ impl HostTransport {
     /// If a host can't be contacted at all.
     pub fn new(registries: &[RegistryAddress]) -> Result<Self, String> {
         let resolver = SystemResolver::default();
-        let mut scopes = Vec::new();
-        for registry in registries {
-            let url = registry.url();
-            let (Some(host), Some(port)) = (url.host(), url.port_or_known_default()) else {
-                continue;
-            };
-            scopes.push(format!("{host}:{port}"));
-            if let Host::Domain(name) = host
-                && name != "localhost"
-            {
-                // A name that can't be looked up is reported by the request.
-                let found = resolver.resolve(name, port, LOOKUP).unwrap_or_default();
-                let private = found.iter().filter(|found| {
-                    metier_host::net::kind(found.ip()) == metier_host::net::AddressKind::Private
-                });
-                scopes.extend(private.map(ToString::to_string));
-            }
-        }
+        let urls = registries.iter().map(RegistryAddress::url);
+        let hosts = AllowedHosts::typed(urls, false, &resolver);
         Ok(Self {
-            hosts: AllowedHosts::new(&scopes, false).map_err(|error| error.to_string())?,
+            hosts: hosts.map_err(|error| error.to_string())?,
             resolver,
             trust: Trust::system(),
         })

@@ -32,14 +32,17 @@ pub(super) fn context(
         Ok(ChosenModel { model, ..chosen })
     };
     let files = workspace.clone();
-    AgentContext::new(
+    let context = AgentContext::new(
         Arc::clone(&skills.inventory),
         Arc::clone(&workspace.config),
         models,
         || execution_context::fresh_id().map_err(|error| report(&error)),
         || timestamp(machine::now()),
     )
-    .listing_files(move || listed(&files))
+    .listing_files(move || listed(&files));
+    #[cfg(feature = "mcp")]
+    let context = context.with_servers(workspace.server_tools());
+    context
 }
 
 /// A model by name, or the configured one.

@@ -111,7 +111,7 @@ fn real_folder(entry: &CatalogEntry) -> Option<&Path> {
     match (&entry.real, &entry.place) {
         (Some(real), _) => Some(real),
         (None, SkillLocation::Folder(folder)) => Some(folder),
-        (None, SkillLocation::Builtin(_)) => None,
+        (None, SkillLocation::Builtin(_) | SkillLocation::Remote(_)) => None,
     }
 }
 

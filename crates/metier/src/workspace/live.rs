@@ -41,6 +41,8 @@ impl Workspace {
             warned: Arc::clone(&self.warned),
             #[cfg(feature = "run")]
             shared_store: Arc::clone(&self.shared_store),
+            #[cfg(feature = "mcp")]
+            mcp: Arc::clone(&self.mcp),
             live,
             ..Self::open_anyway(self.settings.renewed())?
         };
@@ -71,7 +73,7 @@ impl Workspace {
         let catalog = self.look(roots, builtins, mode, self.index().as_ref());
         #[cfg(feature = "agent")]
         let tools = match &self.config.agent.tools {
-            None if is_for_own_agent => Some(super::agent::agent_tools(&catalog)),
+            None if is_for_own_agent => Some(self.own_agent_tools(&catalog)),
             _ => None,
         };
         #[cfg(not(feature = "agent"))]

@@ -331,6 +331,8 @@ const FOLLOWED: &[Followed] = &[
 /// Codes whose hints request no change of a SKILL.md, or that have none; those of SKILL.yaml are followed in
 /// `spec/validation.md`.
 const NOTHING_TO_FOLLOW: &[DiagnosticCode] = &[
+    DiagnosticCode::McpServer,
+    DiagnosticCode::RemoteSkill,
     DiagnosticCode::SkillFileMissing,
     DiagnosticCode::FileUnreadable,
     DiagnosticCode::FileNotRegular,

@@ -289,6 +289,7 @@ fn folder(entry: &CatalogEntry) -> PathBuf {
     match &entry.place {
         SkillLocation::Folder(path) => path.clone(),
         SkillLocation::Builtin(_) => PathBuf::from(format!("/builtin:{}", entry.name())),
+        SkillLocation::Remote(skill) => PathBuf::from(format!("/{}", skill.address())),
     }
 }
 

@@ -57,6 +57,14 @@ pub enum CallError {
         /// The caller's rule.
         reason: String,
     },
+    /// The user does not allow it, or can't be asked.
+    #[error("`{tool}` was not called: {reason}")]
+    Refused {
+        /// Name of the tool.
+        tool: String,
+        /// The reason, and what to type.
+        reason: String,
+    },
     /// It is already handling a call, further up the stack.
     #[error("skill `{0}` is already handling a call, which waits for this one")]
     Busy(String),

@@ -31,6 +31,7 @@ mod invoke;
 mod ledger;
 mod lifecycle;
 mod parallel_calls;
+mod served_tools;
 mod tools;
 
 use std::{collections::BTreeSet, sync::Arc, time::Duration};
@@ -69,6 +70,7 @@ pub use error::CallError;
 pub use ledger::AttachedText;
 pub use lifecycle::{LifecycleState, Transition};
 pub use parallel_calls::PlannedCall;
+pub use served_tools::ServedTool;
 pub use tools::{BadTool, CORE, Tool, full_name};
 
 /// How many uncollected lines are kept.

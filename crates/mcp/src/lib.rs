@@ -1,0 +1,38 @@
+//! # metier-mcp — what other programs offer over MCP
+//!
+//! **Problem.** An MCP server offers tools, and with the Skills extension (SEP-2640) whole skills. It can be slow, down or hostile: its lists may never end, its
+//! digests may be wrong, its texts may be instructions. Its protocol has two eras, and its library is asynchronous.
+//!
+//! **Goals.** A synchronous face with a limit on every size and every wait; what a server says is checked before it is used; what it can't be asked for is
+//! not asked for (no roots, no sampling).
+//!
+//! **Worked example.** `docs` is a program that serves `skill://pdf/SKILL.md`. [`McpConnection::open`] starts it and finds out which era it speaks;
+//! [`McpConnection::skills`] lists its skills and reads no file; [`McpConnection::read`] returns the bytes of one file, which the catalog compares with the size
+//! and the digest in the list ([`metier_catalog::RemoteSkill`]).
+//!
+//! **In → out.** [`McpServer`] (what the user configured) → [`McpConnection`] → [`SkillListing`], [`McpTool`]s, [`McpToolResult`]s.
+//!
+//! **Invariants.** no environment, no home, no date · each connection has its own thread, and ends with it · an address is checked as for every other request of
+//! metier (`metier_host::net`), and a redirect never leads to another host · a server's program is in its own process group, which is ended with the connection.
+//!
+//! **Start reading at** `connection.rs`, then `listing.rs`.
+
+mod connection;
+mod driver;
+mod error;
+mod http;
+mod listing;
+mod login;
+mod message;
+mod program;
+mod server;
+mod skill_cache;
+mod tools;
+
+pub use connection::McpConnection;
+pub use error::McpError;
+pub use listing::{ListedResource, McpSkill, SkillListing, SkillResources};
+pub use login::{BrowserLogin, LoginPrompt, McpLogin};
+pub use server::{McpEndpoint, McpLimits, McpServer};
+pub use skill_cache::{KnownListing, SkillCache};
+pub use tools::{McpTool, McpToolResult};
