@@ -16,8 +16,10 @@
 //! **Start reading at** `mcp.rs`, then `tools.rs`, then `answers.rs`.
 
 mod answers;
+mod daemon;
 mod lines;
 mod mcp;
 mod tools;
 
+pub use daemon::{DaemonOptions, DaemonStarted, rotate_token, serve_daemon};
 pub use mcp::{McpServeError, serve};
