@@ -8,12 +8,13 @@
 //! * an error about a skill is an answer, not a failure of the protocol;
 //! * the server stays responsive while a skill is scanned or activated.
 //!
-//! **In → out.** JSON-RPC lines on stdin → [`Workspace`](metier::Workspace) → JSON-RPC lines on stdout.
+//! **In → out.** JSON-RPC lines on stdin → [`Workspace`](metier::Workspace) → JSON-RPC lines on stdout; HTTP and WebSocket →
+//! [`LiveSkills`](metier::LiveSkills) → documents and events.
 //!
 //! **Invariants.** of our crates, this one knows `metier` and `metier-wire` · documents are those of `--json`, text is for the model ·
-//! each request opens the workspace again, so that changes count at once · no question is asked, since there is no user.
+//! changes of skills count at once · a question is asked only where a client said that it waits for the answer.
 //!
-//! **Start reading at** `mcp.rs`, then `tools.rs`, then `answers.rs`.
+//! **Start reading at** `mcp.rs`, then `tools.rs`, then `answers.rs`; for the daemon at `daemon/mod.rs`.
 
 mod answers;
 mod daemon;

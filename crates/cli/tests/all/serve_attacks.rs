@@ -298,7 +298,7 @@ fn slow_and_half_open_clients_are_not_waited_for() {
         .map(|_| TcpStream::connect(&daemon.address).unwrap())
         .collect();
     drop(silent);
-    let mut socket = daemon.socket();
+    let socket = daemon.socket();
     socket.0.get_ref().shutdown(std::net::Shutdown::Write).ok();
     is_alive(&daemon);
     let ended = |mut stream: TcpStream| {

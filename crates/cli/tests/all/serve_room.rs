@@ -126,8 +126,13 @@ impl Daemon {
     }
 
     /// Ends it, and waits for that.
-    pub(crate) fn end(mut self, signal: Signal) -> Option<i32> {
+    pub(crate) fn end(self, signal: Signal) -> Option<i32> {
         self.signal(signal);
+        self.wait()
+    }
+
+    /// Waits until it has ended.
+    pub(crate) fn wait(mut self) -> Option<i32> {
         let status = patience::in_time("the daemon ends", || self.child.wait().unwrap());
         status.code()
     }

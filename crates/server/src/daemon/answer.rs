@@ -211,6 +211,10 @@ impl<S: Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 
 /// One JSON document, with an error that says where it is wrong.
 pub(super) fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Refusal> {
+    // A list of values would be taken for the fields in their order.
+    if !text.trim_ascii_start().starts_with(b"{") {
+        return Err(Refusal::usage("the request is not a JSON object"));
+    }
     serde_json::from_slice(text)
         .map_err(|error| Refusal::usage(format!("the request can't be read: {error}")))
 }

@@ -181,7 +181,7 @@ pub(super) async fn status(State(state): Shared) -> ApiResult {
 
 /// The page for Prometheus. It shows what is known, and lists nothing.
 pub(super) async fn metrics(State(state): Shared) -> Response {
-    let now = state.live.current_if_listed();
+    let now = state.live.last_listed();
     let counts = now.as_ref().map(|now| now.skills.inventory().counts());
     let watching = state.live.watching();
     let page = state.metrics.page(&Gauges {

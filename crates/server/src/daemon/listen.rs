@@ -22,7 +22,10 @@ use axum::{
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use metier::{Error, text::one_line};
-use rustix::process::{PidfdFlags, PidfdGetfdFlags, getpid, pidfd_getfd, pidfd_open};
+use rustix::process::{
+    PidfdFlags, PidfdGetfdFlags, Resource, Rlimit, getpid, getrlimit, pidfd_getfd, pidfd_open,
+    setrlimit,
+};
 use rustls::{
     ServerConfig,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject as _},
@@ -146,6 +149,17 @@ fn acceptor(chain: &Path, key: &Path) -> Result<TlsAcceptor, Error> {
         .with_single_cert(certificates, private)
         .map_err(|error| refused(chain, format!("the certificate can't be used: {error}")))?;
     Ok(TlsAcceptor::from(Arc::new(config)))
+}
+
+/// Each connection is an open file, and a usual limit is 1,024 of them: as many as the user may have are allowed.
+pub(super) fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit {
+        current: limit.maximum,
+        ..limit
+    };
+    // With fewer files there are fewer connections.
+    setrlimit(Resource::Nofile, raised).ok();
 }
 
 /// Accepts connections until `shutdown` ends; then those that are open have a while to end.

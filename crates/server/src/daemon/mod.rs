@@ -101,6 +101,7 @@ pub fn serve_daemon(
     let lock = settings.machine.daemon_lock().ok_or_else(no_folder)?;
     let mut lock = InstanceLock::take(&lock)?;
     let token = DaemonToken::open(&token_file(&settings)?)?;
+    listen::raise_file_limit();
     let listener = BoundListener::open(options)?;
     let (url, address) = (listener.url(), listener.address());
     // What was left behind by killed runs is put back first: since then, runs of this program are under way.
