@@ -241,7 +241,7 @@ impl LiveSkills {
         }
     }
 
-    /// Lists the skills again, whether or not something changed. Watches are told what did.
+    /// Lists the skills again, whether or not something changed. Watches report what did.
     ///
     /// An example is at [`LiveSkills`].
     ///

@@ -1,6 +1,7 @@
 //! Who is let in.
 
 use axum::http::{HeaderMap, HeaderValue, Method, Uri};
+use metier_testkit::patience;
 
 use super::*;
 
@@ -154,16 +155,9 @@ fn a_link_becomes_a_cookie_once() {
     assert_eq!(check(Method::GET, &[("cookie", &other)]), "unauthorized");
     // Another token ends all of it.
     crate::daemon::instance::replace(&folder.path().join("token")).unwrap();
-    metier_testkit_wait(|| check(Method::GET, &[("cookie", &shown)]) == "unauthorized");
-}
-
-/// Waits for a condition, for as long as a busy machine needs.
-fn metier_testkit_wait(holds: impl Fn() -> bool) {
-    let start = Instant::now();
-    while !holds() {
-        assert!(start.elapsed() < Duration::from_secs(120), "not in time");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    patience::wait_until("the cookie is refused", || {
+        check(Method::GET, &[("cookie", &shown)]) == "unauthorized"
+    });
 }
 
 // case 106

@@ -59,43 +59,27 @@ impl Metrics {
     /// The page.
     pub(super) fn page(&self, gauges: &Gauges) -> String {
         let mut page = String::new();
-        let mut metric = |name: &str, kind: &str, help: &str, values: &[(&str, String)]| {
-            // Writing to a string does not fail.
-            let _ = writeln!(
-                page,
-                "# HELP metier_{name} {help}\n# TYPE metier_{name} {kind}"
-            );
-            for (labels, value) in values {
-                let _ = writeln!(page, "metier_{name}{labels} {value}");
-            }
-        };
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed).to_string();
-        let level = |gauge: &AtomicI64| gauge.load(Ordering::Relaxed).to_string();
         let classes = [1, 2, 3, 4, 5].map(|class: usize| {
-            let label = format!("{{status=\"{class}xx\"}}");
-            (label, read(&self.answers[class]))
+            let count = self.answers[class].load(Ordering::Relaxed);
+            (format!("{{status=\"{class}xx\"}}"), count.to_string())
         });
-        let classes = classes
-            .each_ref()
-            .map(|(label, value)| (label.as_str(), value.clone()));
-        metric(
-            "http_requests_total",
-            "counter",
-            "Answered requests.",
-            &classes,
-        );
-        let rows = self.histogram();
-        let rows: Vec<(&str, String)> = rows
-            .iter()
-            .map(|(label, value)| (label.as_str(), value.clone()))
-            .collect();
-        metric(
-            "http_request_seconds",
-            "histogram",
-            "Time until an answer began.",
-            &rows,
-        );
-        let counters = [
+        let name = "http_requests_total";
+        metric(&mut page, name, "counter", "Answered requests.", &classes);
+        let (name, help) = ("http_request_seconds", "Time until an answer began.");
+        metric(&mut page, name, "histogram", help, &self.histogram());
+        for (name, help, counter) in self.counters() {
+            let value = counter.load(Ordering::Relaxed).to_string();
+            metric(&mut page, name, "counter", help, &[(String::new(), value)]);
+        }
+        for (name, help, value) in self.levels(gauges) {
+            let value = value.to_string();
+            metric(&mut page, name, "gauge", help, &[(String::new(), value)]);
+        }
+        page
+    }
+
+    fn counters(&self) -> [(&'static str, &'static str, &AtomicU64); 5] {
+        [
             (
                 "refused_connections_total",
                 "Connections over the limit.",
@@ -117,53 +101,37 @@ impl Metrics {
                 "Reported changes of skills.",
                 &self.changes,
             ),
-        ];
-        for (name, help, counter) in counters {
-            metric(name, "counter", help, &[("", read(counter))]);
-        }
-        let levels = [
+        ]
+    }
+
+    fn levels(&self, gauges: &Gauges) -> [(&'static str, &'static str, u64); 9] {
+        let level =
+            |gauge: &AtomicI64| u64::try_from(gauge.load(Ordering::Relaxed)).unwrap_or_default();
+        let size = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
+        let (folders, polls) = (size(gauges.watched_folders), u64::from(gauges.is_polling));
+        [
             ("connections", "Open connections.", level(&self.connections)),
             ("websockets", "Open WebSockets.", level(&self.sockets)),
             (
                 "generation",
                 "Listings of the skills so far.",
-                gauges.generation.to_string(),
+                gauges.generation,
             ),
-            (
-                "skills",
-                "Skills that were found.",
-                gauges.skills.to_string(),
-            ),
+            ("skills", "Skills that were found.", size(gauges.skills)),
             (
                 "skills_ready",
                 "Skills that can be used.",
-                gauges.ready.to_string(),
+                size(gauges.ready),
             ),
-            (
-                "watched_folders",
-                "Folders with reported changes.",
-                gauges.watched_folders.to_string(),
-            ),
-            (
-                "watch_polling",
-                "Whether folders are polled.",
-                u8::from(gauges.is_polling).to_string(),
-            ),
-            (
-                "sessions",
-                "Sessions of agents.",
-                gauges.sessions.to_string(),
-            ),
+            ("watched_folders", "Folders with reported changes.", folders),
+            ("watch_polling", "Whether folders are polled.", polls),
+            ("sessions", "Sessions of agents.", size(gauges.sessions)),
             (
                 "approvals_pending",
                 "Questions without an answer.",
-                gauges.approvals.to_string(),
+                size(gauges.approvals),
             ),
-        ];
-        for (name, help, value) in levels {
-            metric(name, "gauge", help, &[("", value)]);
-        }
-        page
+        ]
     }
 
     /// Rows of the histogram: each bucket contains those before it.
@@ -182,5 +150,18 @@ impl Metrics {
         rows.push(("_sum".to_owned(), total.as_secs_f64().to_string()));
         rows.push(("_count".to_owned(), sum.to_string()));
         rows
+    }
+}
+
+/// One metric with its values, each behind its labels.
+fn metric(page: &mut String, name: &str, kind: &str, help: &str, values: &[(String, String)]) {
+    // Writing to a string does not fail.
+    writeln!(
+        page,
+        "# HELP metier_{name} {help}\n# TYPE metier_{name} {kind}"
+    )
+    .ok();
+    for (labels, value) in values {
+        writeln!(page, "metier_{name}{labels} {value}").ok();
     }
 }

@@ -128,7 +128,7 @@ impl AgentSession {
         self.progress().is_ending = true;
         self.approvals.close();
         self.cancel.cancel();
-        // Wakes a session that waits for a message; one that is busy looks at the flag.
+        // Wakes a session that waits for a message; one that is busy checks the flag.
         self.messages.try_send(String::new()).ok();
     }
 

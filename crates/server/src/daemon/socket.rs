@@ -79,7 +79,7 @@ pub(super) fn upgrade(
         })
 }
 
-/// The handler; the caller was looked at before.
+/// The handler; the caller was checked before.
 pub(super) async fn handler(
     State(state): Shared,
     caller: axum::Extension<Option<Caller>>,
@@ -128,7 +128,7 @@ impl SocketClient {
         }
     }
 
-    /// Serves until the client goes, or is told to: then the reason.
+    /// Serves until the client goes, or has to: then the reason.
     async fn serve(&mut self, mut socket: WebSocket) -> Option<&'static str> {
         let mut written = self.written.take()?;
         let (code, why) = loop {
