@@ -132,9 +132,9 @@ fn asked_to_end() -> io::Result<impl FnOnce() + Send + 'static> {
     }
     Ok(move || {
         // Reading fails only if there is nothing to wait for any more.
-        read.read(&mut [0]).ok();
+        read.read_exact(&mut [0]).ok();
         thread::spawn(move || {
-            read.read(&mut [0]).ok();
+            read.read_exact(&mut [0]).ok();
             std::process::exit(i32::from(INTERRUPTED));
         });
     })

@@ -222,10 +222,11 @@ async fn connection(
     open.fetch_add(1, Ordering::Relaxed);
     match tls {
         None => requests(stream, &gate).await,
-        Some(tls) => match timeout(HEADER_TIME, tls.accept(stream)).await {
-            Ok(Ok(stream)) => requests(stream, &gate).await,
-            Ok(Err(_)) | Err(_) => {}
-        },
+        Some(tls) => {
+            if let Ok(Ok(stream)) = timeout(HEADER_TIME, tls.accept(stream)).await {
+                requests(stream, &gate).await;
+            }
+        }
     }
     gate.state
         .metrics

@@ -209,7 +209,8 @@ impl SocketClient {
         self.state.metrics.messages.fetch_add(1, Ordering::Relaxed);
         let (id, request) = match parse(&text) {
             Ok(parsed) => parsed,
-            Err((id, refusal)) => {
+            Err(wrong) => {
+                let (id, refusal) = *wrong;
                 return write(socket, problem(&id, &refusal.into())).await;
             }
         };
@@ -219,7 +220,7 @@ impl SocketClient {
         self.heard = Instant::now();
         match request {
             SocketRequest::Auth { token } => match self.state.access.program(&token) {
-                Ok(_) => write(socket, answer(&id, "authenticated", json!({}))).await,
+                Ok(_) => write(socket, answer(&id, "authenticated", &json!({}))).await,
                 Err(refusal) => write(socket, problem(&id, &refusal.into())).await,
             },
             SocketRequest::Subscribe => self.subscribe(&id, socket).await,
@@ -245,7 +246,7 @@ impl SocketClient {
             Ok(_) => {
                 self.is_known = true;
                 self.heard = Instant::now();
-                write(socket, answer(id, "authenticated", json!({}))).await
+                write(socket, answer(id, "authenticated", &json!({}))).await
             }
             Err(refusal) => {
                 write(socket, problem(id, &refusal.into())).await?;
@@ -265,7 +266,7 @@ impl SocketClient {
             Ok(generation) => {
                 self.changes = Some(reader);
                 let fields = json!({ "generation": generation });
-                write(socket, answer(id, "subscribed", fields)).await
+                write(socket, answer(id, "subscribed", &fields)).await
             }
             Err(error) => write(socket, problem(id, &error)).await,
         }
@@ -336,18 +337,19 @@ async fn write(socket: &mut WebSocket, message: Message) -> Written {
 }
 
 /// The id of a message, and its request. A message that is not one has the id that could be found.
-fn parse(text: &str) -> Result<(Value, SocketRequest), (Value, Refusal)> {
+fn parse(text: &str) -> Result<(Value, SocketRequest), Box<(Value, Refusal)>> {
     let message: Value = serde_json::from_str(text).map_err(|error| {
         let message = format!("the message is not JSON: {error}");
-        (Value::Null, Refusal::usage(message))
+        Box::new((Value::Null, Refusal::usage(message)))
     })?;
     let id = message.get("id").cloned().unwrap_or_default();
     if !message.is_object() {
-        return Err((id, Refusal::usage("the message is not an object")));
+        let refusal = Refusal::usage("the message is not an object");
+        return Err(Box::new((id, refusal)));
     }
     if !matches!(id, Value::Null | Value::Number(_) | Value::String(_)) || is_long(&id) {
         let refusal = Refusal::usage("`id` is neither a number nor a text of up to 128 bytes");
-        return Err((Value::Null, refusal));
+        return Err(Box::new((Value::Null, refusal)));
     }
     let kind = message
         .get("type")
@@ -358,10 +360,8 @@ fn parse(text: &str) -> Result<(Value, SocketRequest), (Value, Refusal)> {
         Err(error) => {
             let kind = kind.unwrap_or_default();
             let message = format!("the message `{}` is wrong: {error}", kind.escape_debug());
-            Err((
-                id,
-                Refusal::usage(message).hint("docs/serve.md has all messages"),
-            ))
+            let refusal = Refusal::usage(message).hint("docs/serve.md has all messages");
+            Err(Box::new((id, refusal)))
         }
     }
 }
@@ -424,8 +424,8 @@ fn text_of(id: &Value, kind: &str, document: &Value) -> Utf8Bytes {
     spliced(id, kind, document.to_string().as_bytes())
 }
 
-fn answer(id: &Value, kind: &str, fields: Value) -> Message {
-    Message::Text(text_of(id, kind, &fields))
+fn answer(id: &Value, kind: &str, fields: &Value) -> Message {
+    Message::Text(text_of(id, kind, fields))
 }
 
 fn problem(id: &Value, error: &ApiError) -> Message {
@@ -455,7 +455,7 @@ mod tests {
     fn a_message_that_is_wrong_is_answered_with_what_is_known_of_it() {
         let check = |text: &str| match parse(text) {
             Ok((id, _)) => format!("{id}: ok"),
-            Err((id, refusal)) => format!("{id}: {}", refusal.code),
+            Err(wrong) => format!("{}: {}", wrong.0, wrong.1.code),
         };
         for (text, expected) in [
             (r#"{"id":1,"type":"list_skills"}"#, "1: ok"),
