@@ -22,6 +22,7 @@ mod options;
 mod random;
 mod rows;
 mod scripts;
+mod serve;
 mod table;
 
 use std::fs;
@@ -48,6 +49,7 @@ pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
         BenchPart::Host => backends::DRIVERS,
         BenchPart::Agent => agent::DRIVERS,
         BenchPart::Hub => hub::DRIVERS,
+        BenchPart::Serve => serve::DRIVERS,
         BenchPart::Catalog | BenchPart::Scan | BenchPart::Mcp => &[],
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
@@ -101,6 +103,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         BenchPart::Mcp => handshakes(&bench, &options, &mut table)?,
         BenchPart::Agent => agent::measure(&bench, &options, &mut table)?,
         BenchPart::Hub => hub::measure(&bench, &mut table)?,
+        BenchPart::Serve => serve::measure(&bench, &options, &mut table)?,
     }
     print!(
         "{}",

@@ -67,7 +67,9 @@ usage: cargo xtask COMMAND
   bench agent [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    what a turn costs beside the model, with the budgets
   bench hub [--keep DIR] [--metier FILE] [--markdown]
-                   what installing from a registry costs, with the budgets";
+                   what installing from a registry costs, with the budgets
+  bench serve [--sizes 10000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
+                   what the daemon costs, with the budgets; it needs `wrk`";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

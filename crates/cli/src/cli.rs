@@ -9,8 +9,8 @@ pub(crate) use metier::NamedRoot;
 use crate::commands::{
     agent, call, chat, check, completions, compose, config, deps, doctor, enable, exec, info,
     install, keygen, list, log, login, man, mcp, new, outdated, pack, permissions, profile, prompt,
-    publish, read, remove, rollback, run, scan, schema, search, select, show, sign, spawn, sync,
-    test, tools, trust, undo, update, validate, verify, verify_signature, why, yank,
+    publish, read, remove, rollback, run, scan, schema, search, select, serve, show, sign, spawn,
+    sync, test, tools, trust, undo, update, validate, verify, verify_signature, why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -156,6 +156,7 @@ pub(crate) enum CliCommand {
     Sign(sign::SignArgs),
     VerifySignature(verify_signature::VerifySignatureArgs),
     Mcp(mcp::McpArgs),
+    Serve(serve::ServeArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),

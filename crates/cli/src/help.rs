@@ -25,7 +25,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Check skills", &["validate", "scan", "test", "check"]),
     (
         "Give skills to a model",
-        &["prompt", "show", "read", "compose", "mcp"],
+        &["prompt", "show", "read", "compose", "mcp", "serve"],
     ),
     ("Work with an agent", &["agent", "chat", "run", "spawn"]),
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
@@ -153,6 +153,14 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &["metier compose specification-engine opencode-implementer --coding"],
     ),
     ("mcp", &["claude mcp add metier -- metier mcp"]),
+    (
+        "serve",
+        &[
+            "metier serve",
+            "metier serve --listen 127.0.0.1:0 --json",
+            "metier serve --rotate-token",
+        ],
+    ),
     (
         "agent",
         &[
@@ -320,7 +328,7 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "metier sync --to claude-code",
     ),
     (
-        &["ui", "tui", "web", "serve"],
+        &["ui", "tui", "web"],
         "this version has no terminal UI and no web page",
         "metier shows the overview; metier chat is a conversation with a model",
     ),

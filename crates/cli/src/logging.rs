@@ -17,10 +17,25 @@ const FORMAT: &str = "METIER_LOG_FORMAT";
 
 /// Starts the log if it is asked for. A value that can't be read is reported, and nothing is logged.
 pub(crate) fn start(output: &Output) {
-    let Some(written) = env::var_os(FILTER).filter(|written| !written.is_empty()) else {
-        return;
-    };
-    let written = written.to_string_lossy();
+    if let Some(written) = asked() {
+        begin(output, &written);
+    }
+}
+
+/// Starts the log with this filter, if no other one was asked for.
+pub(crate) fn start_with(output: &Output, filter: &str) {
+    if asked().is_none() {
+        begin(output, filter);
+    }
+}
+
+/// The filter that was asked for.
+fn asked() -> Option<String> {
+    let written = env::var_os(FILTER).filter(|written| !written.is_empty())?;
+    Some(written.to_string_lossy().into_owned())
+}
+
+fn begin(output: &Output, written: &str) {
     let Ok(filter) = written.parse::<Targets>() else {
         output.warn(&format!(
             "{FILTER} is `{written}`, which is not a log filter: nothing is logged; write {FILTER}=info, or \

@@ -18,11 +18,7 @@ pub static OTHER_VARIABLES: &[&str] = &[
 ];
 
 /// Keys that have no effect in this version. `metier config` and the reference page say so.
-pub(crate) static WITHOUT_EFFECT: &[ConfigKey] = &[
-    SKILLS_LOAD_WATCH,
-    SKILLS_LOAD_WATCH_DEBOUNCE_MS,
-    SKILLS_REGISTRY_URL,
-];
+pub(crate) static WITHOUT_EFFECT: &[ConfigKey] = &[SKILLS_REGISTRY_URL];
 
 /// Names each row, so that values are read by name, and puts all rows into [`KEYS`]: a key that is read is in the
 /// table.
@@ -95,7 +91,7 @@ keys! {
         env: Some("METIER_SKILLS_LOAD_WATCH"),
         alias: None,
         project: ProjectAuthority::Tighten(StricterValue::Only("false")),
-        doc: "Whether a running server reloads changed skills.",
+        doc: "Whether a running server notices changed skills.",
     };
     SKILLS_LOAD_WATCH_DEBOUNCE_MS = ConfigKey {
         path: "skills.load.watch_debounce_ms",
@@ -104,7 +100,7 @@ keys! {
         env: Some("METIER_SKILLS_LOAD_WATCH_DEBOUNCE_MS"),
         alias: Some("watchDebounceMs"),
         project: ProjectAuthority::Never,
-        doc: "The number of milliseconds without further changes before a changed skill is read again.",
+        doc: "The number of milliseconds without further changes before a running server reports changes.",
     };
     SKILLS_ALLOW_BUNDLED = ConfigKey {
         path: "skills.allow_bundled",

@@ -29,7 +29,7 @@ pub struct ApprovalQueue {
     listener: Option<Arc<ApprovalListener>>,
 }
 
-/// Hears of questions: of each one when it is asked, and again with the answer.
+/// Receives each question when it is asked, and again with the answer.
 type ApprovalListener = dyn Fn(&PendingApproval, Option<Reply>) + Send + Sync;
 
 #[derive(Default)]
@@ -96,7 +96,7 @@ impl ApprovalQueue {
         }
     }
 
-    /// The same queue with a listener, which hears of each question when it is asked, and again with the answer. It is called on the threads that
+    /// The same queue with a listener, which receives each question when it is asked, and again with the answer. It is called on the threads that
     /// ask and answer, and must not wait.
     #[must_use]
     pub fn with_listener(

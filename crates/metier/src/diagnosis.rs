@@ -11,7 +11,13 @@ use metier_policy::Identity;
 use metier_runtime::{Inventory, Status, approvals, hooks};
 use metier_store::Store;
 
-use crate::{Skills, Workspace, explain, scan_gate::ScanGate, terms::meant_by_name, text::count};
+use crate::{
+    Skills, Workspace, explain,
+    scan_gate::ScanGate,
+    terms::meant_by_name,
+    text::count,
+    watched_folders::{Unwatched, WatchedFolders},
+};
 
 /// One check of [`Workspace::diagnose`], and its result.
 ///
@@ -96,6 +102,7 @@ impl Workspace {
         let mut checks = self.check_configuration();
         let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
         checks.extend([self.check_database(), self.check_index(), sandbox(&support)]);
+        checks.extend(self.check_watches());
         checks.extend(backends::checks(self, support.as_ref().ok()));
         #[cfg(feature = "mcp")]
         checks.extend(self.check_servers());
@@ -202,6 +209,30 @@ impl Workspace {
                 Some("set METIER_HOME to a folder".to_owned()),
             ),
         }
+    }
+
+    /// Whether a server could watch the folders of skills; nothing if it is not to.
+    fn check_watches(&self) -> Option<HealthCheck> {
+        if !self.config.load.watch {
+            return None;
+        }
+        let watched = WatchedFolders::new().and_then(|mut folders| {
+            let watched = folders.follow(self.watched_places());
+            watched.map(|()| folders.count())
+        });
+        let why = watched.err()?;
+        let message = format!("{why}: a running server lists the skills every few seconds");
+        let fix = match why {
+            Unwatched::NoMoreWatches => "sudo sysctl fs.inotify.max_user_watches=524288",
+            Unwatched::NoMoreQueues => "sudo sysctl fs.inotify.max_user_instances=1024",
+            Unwatched::Unreadable(..) => "check the folder and its permissions",
+        };
+        Some(HealthCheck::new(
+            "changes",
+            CheckStatus::Warn,
+            message,
+            Some(fix.to_owned()),
+        ))
     }
 
     fn check_skills(&self, inventory: &Inventory, form: bool, checks: &mut Vec<HealthCheck>) {

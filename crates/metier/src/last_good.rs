@@ -1,6 +1,6 @@
 //! The last good version of each skill that was used, for a program that runs for long.
 //!
-//! A skill that is being edited is broken for a while. Whoever uses it meanwhile gets the bytes that worked before. They are checked like any others:
+//! A skill that is being edited is broken for a while. A client that uses it meanwhile gets the bytes that worked before. They are checked like any others:
 //! the verdict, the pin and the approvals belong to these bytes. Skills that were removed, disabled or blocked have no last good version.
 
 use std::{

@@ -215,6 +215,14 @@ impl LiveSkills {
         listing.known()
     }
 
+    /// The skills as they were listed last, whatever changed since; nothing if they were not, or are being listed just now. For figures, not for
+    /// answers.
+    #[must_use]
+    pub fn last_listed(&self) -> Option<Arc<SkillsNow>> {
+        let listing = self.shared.listing.try_lock().ok()?;
+        listing.now.clone()
+    }
+
     /// [`LiveSkills::current`] for one skill: if it is not ready by the kept list, the skills are listed again before it is refused. (A program
     /// that it needs may have been installed, where no event reports it.)
     ///
@@ -233,7 +241,7 @@ impl LiveSkills {
         }
     }
 
-    /// Lists the skills again, whether or not something changed. Watches are told what did.
+    /// Lists the skills again, whether or not something changed. Watches report what did.
     ///
     /// An example is at [`LiveSkills`].
     ///

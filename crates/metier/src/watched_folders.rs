@@ -34,7 +34,7 @@ const MAX_DEPTH: usize = 24;
 /// The maximum depth of a folder that belongs to no skill: the deepest one that a list reads by default, and some more.
 const MAX_DEPTH_OF_SKILLS: usize = 8;
 
-/// The number of changes that are told apart.
+/// The number of changes that are kept one by one.
 const MAX_TOUCHED: usize = 4_096;
 
 /// Folders without files of skills, or with too many that no list reads.
@@ -281,7 +281,7 @@ impl WatchedFolders {
         )
     }
 
-    /// Watches a folder and everything below it, each folder once. Links are followed as lists follow them: not inside of a skill.
+    /// Watches a folder and everything below it, each folder once. Links are followed as lists follow them: not in a skill.
     fn walk(
         &mut self,
         top: PathBuf,

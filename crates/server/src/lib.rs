@@ -8,14 +8,17 @@
 //! * an error about a skill is an answer, not a failure of the protocol;
 //! * the server stays responsive while a skill is scanned or activated.
 //!
-//! **In → out.** JSON-RPC, on stdin and stdout or over HTTP → the verbs of [`Workspace`](metier::Workspace) → documents and text.
+//! **In → out.** JSON-RPC, on stdin and stdout or over HTTP, and the HTTP and WebSocket of the daemon → the verbs of
+//! [`Workspace`](metier::Workspace) → documents, text and events.
 //!
 //! **Invariants.** of our crates, this one knows `metier` and `metier-wire` · documents are those of `--json`, text is for the model ·
-//! requests use the skills of the moment ([`LiveSkills`](metier::LiveSkills)) and list nothing again · a question is asked through the client, or the
-//! answer is no.
+//! requests use the skills of the moment ([`LiveSkills`](metier::LiveSkills)) and list nothing again · a question is asked through a client that can
+//! answer it, or the answer is no.
 //!
-//! **Start reading at** `mcp/mod.rs`, then `mcp/server.rs`, then `mcp/answers.rs`.
+//! **Start reading at** `mcp/mod.rs`, then `mcp/server.rs`, then `mcp/answers.rs`; for the daemon at `daemon/mod.rs`.
 
+mod daemon;
 mod mcp;
 
+pub use daemon::{DaemonOptions, DaemonStarted, rotate_token, serve_daemon};
 pub use mcp::{McpCaller, McpServeError, McpServer, mcp_http_config, mcp_service, serve};

@@ -287,8 +287,10 @@ pub struct SessionsDocument {
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SessionRow {
-    /// Its id: `metier chat --resume ID` continues it once it has ended.
+    /// Its id, until the daemon ends.
     pub id: String,
+    /// The id of the conversation: `metier chat --resume ID` continues it once the session has ended.
+    pub conversation: String,
     /// The first words of the task.
     pub title: String,
     /// Time in UTC.

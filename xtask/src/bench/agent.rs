@@ -250,6 +250,11 @@ fn accept(listener: &TcpListener, child: &mut Child) -> Result<TcpStream> {
 
 /// Reads the rest of a request, and answers it.
 fn answer(stream: &TcpStream) -> Result<()> {
+    read_request(stream)?;
+    send_answer(stream, ANSWER)
+}
+
+pub(super) fn read_request(stream: &TcpStream) -> Result<()> {
     let mut reader = BufReader::new(stream);
     let mut length = 0;
     loop {
@@ -264,13 +269,16 @@ fn answer(stream: &TcpStream) -> Result<()> {
         }
     }
     std::io::copy(&mut reader.by_ref().take(length), &mut std::io::sink())?;
+    Ok(())
+}
+
+pub(super) fn send_answer(mut stream: &TcpStream, answer: &str) -> Result<()> {
+    let length = answer.len();
     let head = format!(
-        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        ANSWER.len()
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
     );
-    let mut stream = stream;
     stream.write_all(head.as_bytes())?;
-    Ok(stream.write_all(ANSWER.as_bytes())?)
+    Ok(stream.write_all(answer.as_bytes())?)
 }
 
 /// In milliseconds.

@@ -21,6 +21,8 @@ pub(super) enum BenchPart {
     Agent,
     /// Installing from a registry.
     Hub,
+    /// The daemon.
+    Serve,
 }
 
 /// What to measure, and how long.
@@ -62,6 +64,7 @@ impl BenchOptions {
                 "mcp" => options.part = BenchPart::Mcp,
                 "agent" => options.part = BenchPart::Agent,
                 "hub" => options.part = BenchPart::Hub,
+                "serve" => options.part = BenchPart::Serve,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
@@ -74,6 +77,8 @@ impl BenchOptions {
             (BenchPart::Scan, true) => &[100],
             (BenchPart::Scan, false) => &[500],
             (BenchPart::Render | BenchPart::Host | BenchPart::Agent | BenchPart::Hub, _) => &[],
+            (BenchPart::Serve, true) => &[1_000],
+            (BenchPart::Serve, false) => &[10_000],
             (BenchPart::Mcp, true) => &[52],
             (BenchPart::Mcp, false) => &[52, 10_000],
             (BenchPart::Catalog, true) => &[52, 1_000],

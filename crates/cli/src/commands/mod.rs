@@ -36,6 +36,7 @@ pub(crate) mod scan;
 pub(crate) mod schema;
 pub(crate) mod search;
 pub(crate) mod select;
+pub(crate) mod serve;
 pub(crate) mod show;
 pub(crate) mod sign;
 pub(crate) mod spawn;
@@ -113,6 +114,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Sign(args)) => sign::run(&open()?, args),
         Some(CliCommand::VerifySignature(args)) => verify_signature::run(&open()?, args),
         Some(CliCommand::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
+        Some(CliCommand::Serve(args)) => serve::run(&cli.global, machine, output, args),
         Some(CliCommand::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(CliCommand::Config(args)) => config::run(&open_anyway()?, args),
         Some(CliCommand::Schema(args)) => schema::run(args, output),

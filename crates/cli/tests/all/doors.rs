@@ -19,6 +19,9 @@ use metier_runtime::{
 use metier_store::{ReceiptDecision, Store};
 use metier_testkit::{ProgramOutput, TestContext};
 
+use serde_json::json;
+
+use crate::serve_room::Daemon;
 use crate::session_parts::{desk, host_environment, terms, without_files, without_folder};
 use crate::stage::{Stage, field};
 
@@ -285,6 +288,13 @@ const ACTS: &[(&str, Refused)] = &[
         stage.context.bin("absent-program", "exit 0");
         let output = activate_by_mcp(stage, &["--root", "skills"]);
         (output.stdout.contains("not-approved"), output)
+    }),
+    ("serve", |stage| {
+        stage.context.bin("absent-program", "exit 0");
+        let daemon = Daemon::start(&stage.context);
+        let answer = daemon.post("/api/v1/skills/trap/execute", &json!({}));
+        let is_refused = answer.refused() == (403, "not-approved".to_owned());
+        (is_refused, stage.run(&["list"]))
     }),
 ];
 
