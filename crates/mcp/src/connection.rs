@@ -187,7 +187,7 @@ impl McpConnection {
         // Not through the library's own cache: each read is checked against what is asked for now.
         let params = ReadResourceRequestParams::new(uri);
         let request = ClientRequest::ReadResourceRequest(ReadResourceRequest::new(params));
-        let ServerResult::ReadResourceResult(result) = self.request(WHAT, request, stop)? else {
+        let ServerResult::ReadResourceResult(result) = self.request(WHAT, &request, stop)? else {
             return Err(McpError::form(WHAT, "it is not the content of a resource"));
         };
         let of_uri = |content: &ResourceContents| match content {
@@ -211,7 +211,7 @@ impl McpConnection {
         stop: &dyn Fn() -> bool,
     ) -> Result<Value, McpError> {
         let request = ClientRequest::CustomRequest(CustomRequest::new(what, Some(params)));
-        match self.request(what, request, stop)? {
+        match self.request(what, &request, stop)? {
             ServerResult::CustomResult(result) => Ok(result.0),
             _ => Err(McpError::form(what, "it has another form")),
         }
@@ -220,7 +220,7 @@ impl McpConnection {
     fn request(
         &self,
         what: &'static str,
-        request: ClientRequest,
+        request: &ClientRequest,
         stop: &dyn Fn() -> bool,
     ) -> Result<ServerResult, McpError> {
         let send = |service: Arc<Service>| {
@@ -290,9 +290,10 @@ impl McpConnection {
 
     fn with_last_words(&self, why: String) -> String {
         let last = self.program.as_ref().and_then(Program::last_words);
-        last.map_or(why.clone(), |last| {
-            format!("{why}; its last message: {last}")
-        })
+        match last {
+            Some(last) => format!("{why}; its last message: {last}"),
+            None => why,
+        }
     }
 
     fn service(&self) -> Arc<Service> {

@@ -67,7 +67,7 @@ impl McpLogin {
             trust: Trust::system(),
         });
         let made = AuthorizationManager::new_with_oauth_http_client(server.as_str(), network);
-        let mut manager = made.await.map_err(failed)?;
+        let mut manager = made.await.map_err(|error| failed(&error))?;
         manager.set_credential_store(TokenFile {
             file: self.file.clone(),
             server: server.to_string(),
@@ -104,21 +104,30 @@ impl McpLogin {
             .client_metadata_url
             .clone_from(&self.client_metadata_url);
         let mut state = OAuthState::Unauthorized(self.manager(server).await?);
-        state.start_authorization(request).await.map_err(failed)?;
-        let url = state.get_authorization_url().await.map_err(failed)?;
+        state
+            .start_authorization(request)
+            .await
+            .map_err(|error| failed(&error))?;
+        let url = state
+            .get_authorization_url()
+            .await
+            .map_err(|error| failed(&error))?;
         // The user takes a while, and the runtime has other things to do.
         let visited = tokio::task::spawn_blocking(move || prompt.visit(&url)).await;
         let visited = visited
             .map_err(|error| error.to_string())
             .and_then(|done| done);
         let callback = visited.map_err(McpError::Connection)?;
-        state.handle_callback_url(&callback).await.map_err(failed)?;
+        state
+            .handle_callback_url(&callback)
+            .await
+            .map_err(|error| failed(&error))?;
         let manager = state.into_authorization_manager();
         manager.ok_or_else(|| McpError::Connection("the login was not completed".to_owned()))
     }
 }
 
-fn failed(error: AuthError) -> McpError {
+fn failed(error: &AuthError) -> McpError {
     McpError::Connection(format!("the login failed: {}", shown(&error.to_string())))
 }
 

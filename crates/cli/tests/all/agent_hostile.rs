@@ -500,7 +500,7 @@ fn odd_ends_of_an_answer_are_ends() {
     for format in FORMATS {
         let stop = |anthropic, openai| match format {
             ProviderFormat::Anthropic => anthropic,
-            ProviderFormat::OpenAi => openai,
+            ProviderFormat::OpenAi | ProviderFormat::OpenAiResponses => openai,
         };
         let (output, _) = continues(format, ScriptedTurn::text(""), None);
         let empty = told(&output, "note");

@@ -6,7 +6,7 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    path::PathBuf,
+    path::Path,
     sync::Arc,
     thread,
     time::{Duration, SystemTime, UNIX_EPOCH},
@@ -172,7 +172,7 @@ pub(crate) fn remote_skills(workspace: &Workspace, catalog: &mut Catalog, mode: 
         entries.extend(found);
         catalog.diagnostics.extend(problem.map(|(message, hint)| {
             let file = workspace.machine.config_file.clone().unwrap_or_default();
-            problem_of(label, &message, hint, file)
+            problem_of(label, &message, hint, &file)
         }));
     }
     catalog.entries.splice(0..0, entries);
@@ -299,7 +299,7 @@ fn address(label: &str, path: &str) -> String {
     format!("mcp:{label}/{path}")
 }
 
-fn problem_of(label: &str, message: &str, hint: Option<String>, file: PathBuf) -> Diagnostic {
+fn problem_of(label: &str, message: &str, hint: Option<String>, file: &Path) -> Diagnostic {
     Diagnostic {
         severity: DiagnosticSeverity::Warning,
         code: DiagnosticCode::McpServer,
