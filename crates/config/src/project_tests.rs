@@ -15,6 +15,8 @@ fn concrete(key: &ConfigKey) -> String {
         .replace("<variable>", "TOKEN")
         .replace("<model>", "some-model")
         .replace("<path>", "github.enabled")
+        .replace("<server>", "docs")
+        .replace("<header>", "X-Key")
 }
 
 /// A valid value that differs from the default.

@@ -462,7 +462,7 @@ fn the_tab_key_knows_skills_keys_and_values() {
         offered(&["metier", "read", "skill-author", "references/c"]),
         ["references/checklist.md"]
     );
-    assert_eq!(offered(&["metier", "list", "--re"]), ["--ready"]);
+    assert_eq!(offered(&["metier", "list", "--rea"]), ["--ready"]);
     assert_eq!(offered(&["metier", "validate", ""]), ["__files"]);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let output = context.run(&["completions", shell]);
