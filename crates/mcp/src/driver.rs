@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn work_that_takes_too_long_is_left() {
         let mut driver = Driver::start().unwrap();
-        let slow = tokio::time::sleep(Duration::from_secs(600));
+        let slow = async { tokio::time::sleep(Duration::from_secs(600)).await };
         let done = driver.run(Duration::from_millis(60), &|| false, slow);
         assert_eq!(done, Err(Unfinished::Timeout));
         let done = driver.run(Duration::from_secs(60), &|| false, async { 7 });
@@ -114,7 +114,7 @@ mod tests {
     #[test]
     fn a_caller_that_stops_is_not_kept() {
         let mut driver = Driver::start().unwrap();
-        let slow = tokio::time::sleep(Duration::from_secs(600));
+        let slow = async { tokio::time::sleep(Duration::from_secs(600)).await };
         let done = driver.run(Duration::from_secs(600), &|| true, slow);
         assert_eq!(done, Err(Unfinished::Stopped));
         driver.end(async {});
