@@ -19,7 +19,7 @@ use std::{
 
 use metier_catalog::{MemoryBudget, RemoteFile, RemoteReader, RemoteSkill, SkillLocation};
 use metier_mcp::{
-    LoginPrompt, McpConnection, McpEndpoint, McpLimits, McpLogin, McpServer, McpSkill,
+    LoginPrompt, McpConnection, McpEndpoint, McpLimits, McpLogin, McpSkill, ServerEntry,
 };
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ fn main() -> ExitCode {
 }
 
 fn run(url: &str, scenario: &str) -> Done {
-    let server = McpServer {
+    let server = ServerEntry {
         label: "suite".to_owned(),
         endpoint: McpEndpoint::Address {
             url: url.parse()?,

@@ -30,7 +30,7 @@ use crate::{
     listing::{SkillListing, SkillPages},
     login::McpLogin,
     program::Program,
-    server::{McpEndpoint, McpLimits, McpServer},
+    server::{McpEndpoint, McpLimits, ServerEntry},
 };
 
 /// How often one request leads to a login.
@@ -76,7 +76,7 @@ impl McpConnection {
     ///
     /// # Errors
     /// If the server can't be started or reached, or does not speak MCP.
-    pub fn open(server: &McpServer, stop: &dyn Fn() -> bool) -> Result<Self, McpError> {
+    pub fn open(server: &ServerEntry, stop: &dyn Fn() -> bool) -> Result<Self, McpError> {
         let mut driver = Driver::start().map_err(|source| McpError::Start {
             command: server.label.clone(),
             source,

@@ -10,7 +10,7 @@
 //! [`McpConnection::skills`] lists its skills and reads no file; [`McpConnection::read`] returns the bytes of one file, which the catalog compares with the size
 //! and the digest in the list ([`metier_catalog::RemoteSkill`]).
 //!
-//! **In → out.** [`McpServer`] (what the user configured) → [`McpConnection`] → [`SkillListing`], [`McpTool`]s, [`McpToolResult`]s.
+//! **In → out.** [`ServerEntry`] (what the user configured) → [`McpConnection`] → [`SkillListing`], [`McpTool`]s, [`McpToolResult`]s.
 //!
 //! **Invariants.** no environment, no home, no date · each connection has its own thread, and ends with it · an address is checked as for every other request of
 //! metier (`metier_host::net`), and a redirect never leads to another host · a server's program is in its own process group, which is ended with the connection.
@@ -33,6 +33,6 @@ pub use connection::McpConnection;
 pub use error::McpError;
 pub use listing::{ListedResource, McpSkill, SkillListing, SkillResources};
 pub use login::{BrowserLogin, LoginPrompt, McpLogin};
-pub use server::{McpEndpoint, McpLimits, McpServer};
+pub use server::{McpEndpoint, McpLimits, ServerEntry};
 pub use skill_cache::{KnownListing, SkillCache};
 pub use tools::{McpTool, McpToolResult};

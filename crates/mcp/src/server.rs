@@ -8,7 +8,7 @@ use crate::login::McpLogin;
 
 /// A server that the user configured.
 #[derive(Clone, Debug)]
-pub struct McpServer {
+pub struct ServerEntry {
     /// The user's name for it. What the server calls itself is never used.
     pub label: String,
     /// How it is reached.
@@ -90,7 +90,7 @@ impl Default for McpLimits {
     }
 }
 
-impl McpServer {
+impl ServerEntry {
     /// A text that changes when the user configures another program or address: what is known of one server is not used for another.
     #[must_use]
     pub fn identity(&self) -> String {

@@ -16,7 +16,7 @@ use sha2::{Digest, Sha256};
 
 use crate::{
     listing::{McpSkill, SkillListing, SkillResources},
-    server::McpServer,
+    server::ServerEntry,
 };
 
 const LISTING: &str = "listing.json";
@@ -63,7 +63,7 @@ impl SkillCache {
 
     /// What is known of a server. What another program or address said under this label is not.
     #[must_use]
-    pub fn known(&self, server: &McpServer) -> KnownListing {
+    pub fn known(&self, server: &ServerEntry) -> KnownListing {
         let read = || -> Option<KnownListing> {
             let bytes = read_bytes(&self.of(&server.label).join(LISTING), MAX_LISTING).ok()?;
             let stored: Stored = serde_json::from_slice(&bytes).ok()?;
@@ -89,7 +89,7 @@ impl SkillCache {
     ///
     /// # Errors
     /// If it can't be written.
-    pub fn keep(&self, server: &McpServer, known: &KnownListing) -> io::Result<()> {
+    pub fn keep(&self, server: &ServerEntry, known: &KnownListing) -> io::Result<()> {
         let listing = known.listing.as_ref();
         let stored = Stored {
             server: hash(&server.identity()),
@@ -202,8 +202,8 @@ mod tests {
     use super::*;
     use crate::server::{McpEndpoint, McpLimits};
 
-    fn server(label: &str, url: &str) -> McpServer {
-        McpServer {
+    fn server(label: &str, url: &str) -> ServerEntry {
+        ServerEntry {
             label: label.to_owned(),
             endpoint: McpEndpoint::Address {
                 url: url.parse().unwrap(),

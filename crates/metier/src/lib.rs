@@ -148,7 +148,7 @@ pub use running::Runnable;
 #[cfg(feature = "run")]
 pub use serving::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
 pub use serving::{
-    FoundSkill, InvocationHelp, PublishedFile, PublishedSkill, Publisher, SkillFilter,
+    InvocationHelp, ModelMatch, PublishedFile, PublishedSkill, Publisher, SkillFilter,
     split_arguments,
 };
 #[cfg(feature = "run")]

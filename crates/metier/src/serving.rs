@@ -16,7 +16,7 @@ use metier_runtime::render::Arguments;
 
 use crate::{Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skills, Workspace};
 
-pub use choosing::{FoundSkill, SkillFilter};
+pub use choosing::{ModelMatch, SkillFilter};
 #[cfg(feature = "run")]
 pub use executing::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
 pub use publishing::{PublishedFile, PublishedSkill, Publisher};

@@ -2,7 +2,7 @@
 
 #[cfg(feature = "run")]
 use metier::{Called, ExecutionMode, Shown};
-use metier::{FoundSkill, PublishedSkill, Skill, StatusCounts};
+use metier::{ModelMatch, PublishedSkill, Skill, StatusCounts};
 use metier_runtime::WITHHELD;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -92,8 +92,8 @@ pub struct FoundSkillRow {
     pub why: Vec<String>,
 }
 
-impl From<FoundSkill<'_>> for FoundSkillRow {
-    fn from(found: FoundSkill<'_>) -> Self {
+impl From<ModelMatch<'_>> for FoundSkillRow {
+    fn from(found: ModelMatch<'_>) -> Self {
         Self {
             name: found.skill.name().into_owned(),
             description: found.skill.description().to_owned(),

@@ -68,7 +68,7 @@ fn log(context: &TestContext, skill: &str) -> Vec<Value> {
     document["receipts"].as_array().unwrap().clone()
 }
 
-// case 125, 127, 128, 231
+// case 125, 127, 128, 200
 #[test]
 fn a_user_is_asked_through_the_client() {
     let context = machine();
@@ -165,7 +165,7 @@ fn a_tool_of_a_skill_is_called_with_its_schema_checked() {
     client.end();
 }
 
-// case 125, 230, 235
+// case 125, 199, 204
 #[test]
 fn a_request_is_repeated_with_the_answer() {
     let context = machine();
@@ -246,7 +246,7 @@ fn a_request_is_repeated_with_the_answer() {
     }
 }
 
-// case 86, 235
+// case 86, 204
 #[test]
 fn a_cancelled_call_ends_its_child() {
     let mut context = context();
@@ -352,7 +352,7 @@ fn a_host_gets_whole_skills_with_their_digests() {
     client.end();
 }
 
-// case 1, 2, 3, 4, 5, 9, 233
+// case 1, 2, 3, 4, 5, 9, 202
 #[test]
 fn a_uri_that_is_not_a_file_of_a_published_skill_is_refused() {
     let context = machine();
@@ -407,7 +407,7 @@ fn a_uri_that_is_not_a_file_of_a_published_skill_is_refused() {
     client.end();
 }
 
-// case 17, 146, 232
+// case 17, 146, 201
 #[test]
 fn files_that_change_while_they_are_read_are_never_mixed() {
     let context = context();
@@ -458,7 +458,7 @@ fn files_that_change_while_they_are_read_are_never_mixed() {
     client.end();
 }
 
-// case 234
+// case 203
 #[test]
 fn a_long_answer_comes_in_parts() {
     let context = context();
@@ -493,7 +493,7 @@ fn a_long_answer_comes_in_parts() {
     client.end();
 }
 
-// case 234
+// case 203
 #[test]
 fn a_list_of_many_skills_comes_in_pages() {
     let context = TestContext::new(env!("CARGO_BIN_EXE_metier"));

@@ -163,7 +163,7 @@ fn an_older_server_and_one_that_greets_work_as_well() {
     }
 }
 
-// case 220
+// case 193
 #[test]
 fn content_that_is_not_what_was_listed_is_not_loaded() {
     for (mode, reason) in [
@@ -200,7 +200,7 @@ fn content_that_is_not_what_was_listed_is_not_loaded() {
     }
 }
 
-// case 220
+// case 193
 #[test]
 fn a_skill_that_changed_has_a_new_digest_and_is_loaded_by_the_next_request() {
     let room = needed!(Room::new("honest"));
@@ -222,7 +222,7 @@ fn a_skill_that_changed_has_a_new_digest_and_is_loaded_by_the_next_request() {
     );
 }
 
-// case 220
+// case 193
 #[test]
 fn a_kept_file_that_was_changed_on_disk_is_not_used() {
     let room = needed!(Room::new("honest"));
@@ -265,7 +265,7 @@ fn a_kept_file_that_was_changed_on_disk_is_not_used() {
     assert!(!cache.exists());
 }
 
-// case 221
+// case 194
 #[test]
 fn entries_that_break_the_rules_are_listed_as_invalid() {
     for (mode, reason) in [
@@ -285,7 +285,7 @@ fn entries_that_break_the_rules_are_listed_as_invalid() {
     }
 }
 
-// case 221
+// case 194
 #[test]
 fn instructions_in_a_description_block_a_skill_before_anything_is_read() {
     let room = needed!(Room::new("instruct"));
@@ -294,7 +294,7 @@ fn instructions_in_a_description_block_a_skill_before_anything_is_read() {
     assert!(!prompt.stdout.contains("evil.example"), "{}", prompt.stdout);
 }
 
-// case 221
+// case 194
 #[test]
 fn names_with_control_characters_reach_no_terminal() {
     let room = needed!(Room::new("names"));
@@ -305,7 +305,7 @@ fn names_with_control_characters_reach_no_terminal() {
     assert_eq!(room.status("docs:greeter").as_deref(), Some("ready"));
 }
 
-// case 222
+// case 195
 #[test]
 fn a_server_that_fails_breaks_no_list() {
     for (mode, said) in [
@@ -344,7 +344,7 @@ fn a_server_that_fails_breaks_no_list() {
     );
 }
 
-// case 222
+// case 195
 #[test]
 fn a_server_ends_with_the_program() {
     let room = needed!(Room::new("stays"));
@@ -359,7 +359,7 @@ fn a_server_ends_with_the_program() {
     metier_testkit::patience::wait_until("the server ends", || !is_left());
 }
 
-// case 223
+// case 196
 #[test]
 fn a_project_names_no_server() {
     let room = needed!(Room::new("honest"));
@@ -452,7 +452,7 @@ fn a_tool_of_a_server_is_called_when_the_user_allows_it() {
     );
 }
 
-// case 224
+// case 197
 #[test]
 fn a_tool_of_a_server_is_not_called_without_an_answer() {
     let room = needed!(agent_room(
@@ -477,7 +477,7 @@ fn a_tool_of_a_server_is_not_called_without_an_answer() {
     assert!(told.contains("nothing was done"), "{told}");
 }
 
-// case 225
+// case 198
 #[test]
 fn hostile_tools_are_left_out_and_hostile_results_are_broken() {
     let room = needed!(agent_room(

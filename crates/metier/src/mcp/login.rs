@@ -2,7 +2,7 @@
 
 use std::{fs, sync::Arc, time::Duration};
 
-use metier_mcp::{BrowserLogin, McpConnection, McpEndpoint, McpServer};
+use metier_mcp::{BrowserLogin, McpConnection, McpEndpoint, ServerEntry};
 
 use crate::{Error, Workspace};
 
@@ -62,7 +62,7 @@ impl Workspace {
         }
     }
 
-    fn server_with_login(&self, name: &str) -> Result<McpServer, Error> {
+    fn server_with_login(&self, name: &str) -> Result<ServerEntry, Error> {
         let unmet = |message: String| Error::unmet("mcp-server", message);
         let config = &self.config;
         let settings = config.mcp.get(name).or_else(|| config.agent.mcp.get(name));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use metier_config::ServerSettings;
-use metier_mcp::{McpConnection, McpEndpoint, McpError, McpLimits, McpLogin, McpServer};
+use metier_mcp::{McpConnection, McpEndpoint, McpError, McpLimits, McpLogin, ServerEntry};
 
 use crate::{Workspace, machine};
 
@@ -44,7 +44,7 @@ impl ServerPool {
     pub(crate) fn connection(
         &self,
         kind: &'static str,
-        server: &McpServer,
+        server: &ServerEntry,
         stop: &dyn Fn() -> bool,
     ) -> Result<Arc<McpConnection>, McpError> {
         let key = (kind, server.label.clone());
@@ -81,7 +81,7 @@ impl Workspace {
         &self,
         label: &str,
         settings: &ServerSettings,
-    ) -> Result<McpServer, String> {
+    ) -> Result<ServerEntry, String> {
         let mut limits = McpLimits::default();
         if let Some(seconds) = settings.timeout {
             limits.connect = Duration::from_secs(seconds);
@@ -114,7 +114,7 @@ impl Workspace {
             (Some(_), Some(_)) => return Err("it has both `command` and `url`".to_owned()),
             (None, None) => return Err("it has neither `command` nor `url`".to_owned()),
         };
-        Ok(McpServer {
+        Ok(ServerEntry {
             label: label.to_owned(),
             endpoint,
             limits,

@@ -14,7 +14,7 @@ use std::{
 
 use metier_catalog::{Catalog, CatalogEntry, RemoteFile, RemoteReader, RemoteSkill};
 use metier_config::ServerSettings;
-use metier_mcp::{KnownListing, McpError, McpServer, McpSkill, SkillCache};
+use metier_mcp::{KnownListing, McpError, McpSkill, ServerEntry, SkillCache};
 use metier_model::{Diagnostic, DiagnosticCode, DiagnosticSeverity, Strictness, text::visible};
 
 use super::servers::ServerPool;
@@ -63,10 +63,10 @@ impl Workspace {
         let labels: Vec<&str> = self.config.mcp.keys().map(String::as_str).collect();
         cache.keep_only(&labels);
         let now = seconds(machine::now());
-        let is_due = |server: &McpServer| all || is_due(&cache.known(server), now);
+        let is_due = |server: &ServerEntry| all || is_due(&cache.known(server), now);
         let configured = self.config.mcp.iter();
         let mut done = Vec::new();
-        let mut due: Vec<McpServer> = Vec::new();
+        let mut due: Vec<ServerEntry> = Vec::new();
         for (label, settings) in configured {
             match self.server(label, settings) {
                 Ok(server) if is_due(&server) => due.push(server),
@@ -93,7 +93,7 @@ impl Workspace {
         done
     }
 
-    fn list_server(&self, cache: &SkillCache, server: &McpServer) -> ServerListing {
+    fn list_server(&self, cache: &SkillCache, server: &ServerEntry) -> ServerListing {
         let stop = || self.is_stopped();
         let pool = &self.mcp;
         let asked = pool.connection(KIND, server, &stop);
@@ -113,7 +113,7 @@ impl Workspace {
 /// Keeps what a server said, and returns how many skills that are.
 fn keep(
     cache: &SkillCache,
-    server: &McpServer,
+    server: &ServerEntry,
     asked: Result<metier_mcp::SkillListing, McpError>,
 ) -> Result<usize, String> {
     let now = seconds(machine::now());
@@ -315,7 +315,7 @@ struct ServedBy {
     pool: Arc<ServerPool>,
     stop: Arc<std::sync::atomic::AtomicBool>,
     cache: SkillCache,
-    server: McpServer,
+    server: ServerEntry,
 }
 
 impl ServedBy {

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc, thread, time::Duration};
 
 use metier_agent::{Cancel, ToolServers};
-use metier_mcp::{McpError, McpServer, McpTool};
+use metier_mcp::{McpError, McpTool, ServerEntry};
 use metier_model::text::visible;
 use metier_runtime::live::ServedTool;
 use metier_sdk::wire::ToolOutput;
@@ -21,7 +21,7 @@ const MAX_RESULT: usize = 1 << 20;
 /// The tools of all servers, and the way to them.
 pub(crate) struct ServerTools {
     tools: Vec<ServedTool>,
-    servers: BTreeMap<String, McpServer>,
+    servers: BTreeMap<String, ServerEntry>,
     pool: Arc<ServerPool>,
     limit: Duration,
 }
@@ -46,7 +46,7 @@ impl Workspace {
         }
         let stop = || self.is_stopped();
         let listed: Vec<_> = thread::scope(|scope| {
-            let ask = |server: &McpServer| {
+            let ask = |server: &ServerEntry| {
                 let connection = self.mcp.connection(KIND, server, &stop)?;
                 connection.tools(&stop)
             };

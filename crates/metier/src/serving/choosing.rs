@@ -40,7 +40,7 @@ pub struct SkillFilter {
 ///
 /// An example is at [`Workspace::search_for_model`].
 #[derive(Clone)]
-pub struct FoundSkill<'s> {
+pub struct ModelMatch<'s> {
     /// The skill.
     pub skill: Skill<'s>,
     /// How well it fits, between 0 and 1.
@@ -144,7 +144,7 @@ impl Workspace {
     /// # }
     /// ```
     #[must_use]
-    pub fn search_for_model<'s>(&self, skills: &'s Skills, query: &str) -> Vec<FoundSkill<'s>> {
+    pub fn search_for_model<'s>(&self, skills: &'s Skills, query: &str) -> Vec<ModelMatch<'s>> {
         let task = Task {
             coding: Some(false),
             ..Task::new(query)
@@ -156,9 +156,9 @@ impl Workspace {
             .map(|skill| (skill.judged().entry, skill))
             .collect();
         let picks = matches.selection().picks.into_iter();
-        let mut found: Vec<FoundSkill<'s>> = picks
+        let mut found: Vec<ModelMatch<'s>> = picks
             .filter_map(|pick| {
-                Some(FoundSkill {
+                Some(ModelMatch {
                     skill: by_entry.remove(&pick.skill.entry)?,
                     score: pick.score,
                     why: pick.why.into_iter().map(|one| one.detail).collect(),
@@ -204,7 +204,7 @@ fn by_words<'s>(
     inventory: &'s Inventory,
     skills: impl Iterator<Item = Skill<'s>>,
     query: &str,
-) -> Vec<FoundSkill<'s>> {
+) -> Vec<ModelMatch<'s>> {
     let lower = query.to_lowercase();
     let wanted: BTreeSet<&str> = words(&lower).collect();
     if wanted.is_empty() {
@@ -228,7 +228,7 @@ fn by_words<'s>(
                 .collect();
             let score = named.len() as f64 * IN_NAME + told.len() as f64 * IN_DESCRIPTION;
             let all: BTreeSet<&str> = named.into_iter().chain(told).collect();
-            (!all.is_empty()).then(|| FoundSkill {
+            (!all.is_empty()).then(|| ModelMatch {
                 skill,
                 score: score.min(0.3),
                 why: vec![format!(
