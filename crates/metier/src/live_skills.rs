@@ -69,7 +69,9 @@ pub struct SkillsNow {
     pub generation: u64,
     /// The same with last good versions in the place of broken ones.
     usable: Skills,
+    #[cfg(feature = "agent")]
     last_good: Arc<LastGood>,
+    #[cfg(feature = "agent")]
     for_own_agent: Mutex<Option<Skills>>,
 }
 
@@ -429,7 +431,9 @@ impl LiveShared {
             skills: found.into(),
             generation: listing.generation,
             usable: usable.into(),
+            #[cfg(feature = "agent")]
             last_good: Arc::clone(&self.last_good),
+            #[cfg(feature = "agent")]
             for_own_agent: Mutex::default(),
         });
         listing.workspace = workspace;
