@@ -26,7 +26,7 @@ use crate::{
     last_good::{LastGood, SubstitutedSkills},
     watch::{SkillState, SkillStates, compare},
     watched_folders::{Unwatched, WatchedChanges, WatchedFolders},
-    workspace::{LiveInventory, LiveVersions},
+    workspace::{LiveInventory, LiveVersions, VerdictsState},
 };
 
 /// How long changes that go on are awaited.
@@ -122,6 +122,8 @@ struct Listing {
     is_stale: bool,
     generation: u64,
     judgements: Vec<String>,
+    /// The file of verdicts when it was read.
+    verdicts: Option<VerdictsState>,
     state: WatchState,
     folders: Option<WatchedFolders>,
     /// What changed and was not reported.
@@ -168,6 +170,7 @@ impl Workspace {
             is_stale: true,
             generation: 0,
             judgements: Vec::new(),
+            verdicts: None,
             state: WatchState::Starting,
             folders: None,
             changes: WatchedChanges::anywhere(),
@@ -388,6 +391,10 @@ impl Listing {
 impl LiveShared {
     /// Looks into the queue of events.
     fn notice(&self, listing: &mut Listing) {
+        // A scan of our own ends with a new file of verdicts, for which no event may have arrived yet.
+        if listing.workspace.verdicts_state() != listing.verdicts {
+            listing.is_stale = true;
+        }
         let Some(folders) = &mut listing.folders else {
             return;
         };
@@ -414,6 +421,8 @@ impl LiveShared {
         let mut workspace = listing.workspace.live_reopened()?;
         listing.follow(&workspace);
         listing.judgements = workspace.judgements()?;
+        // Before the verdicts are read: one that is written meanwhile makes the list stale.
+        listing.verdicts = workspace.verdicts_state();
         let LiveInventory { found, usable } = workspace.live_inventory(&self.last_good, false)?;
         let found = Arc::new(found);
         let (usable, substituted) = match usable {

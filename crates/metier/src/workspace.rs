@@ -27,7 +27,7 @@ use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
 use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, scan_gate::ScanGate};
-pub(crate) use live::{LiveInventory, LiveVersions};
+pub(crate) use live::{LiveInventory, LiveVersions, VerdictsState};
 
 /// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);

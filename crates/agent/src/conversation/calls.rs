@@ -10,7 +10,7 @@ use std::time::Instant;
 use metier_catalog::{ProjectLimits, ProjectState, Resource};
 use metier_model::SkillContext;
 use metier_model::model_text::for_model;
-use metier_runtime::live::{PlannedCall, SkillLine};
+use metier_runtime::live::{CallError, Called, PlannedCall, SkillLine};
 use serde_json::{Map, Value};
 
 use super::{
@@ -467,6 +467,11 @@ impl AgentConversation {
             };
             self.pipeline.watched(wanted, seen);
         }
+        self.outcome(done)
+    }
+
+    /// What the model gets of a call, after the messages of skills were passed on.
+    fn outcome(&mut self, done: Result<Called, CallError>) -> CallOutcome {
         match done {
             Err(error) => CallOutcome::badly(error.to_string()),
             Ok(called) => {
@@ -503,17 +508,8 @@ impl AgentConversation {
         let cancel = &self.shared.cancel;
         let call = |input: &Value| servers.call(tool, input, cancel);
         let input = Value::Object(input);
-        match self.runtime.call_served(tool, &input, &may, &call) {
-            Err(error) => CallOutcome::badly(error.to_string()),
-            Ok(called) => {
-                self.tell_said(called.said);
-                CallOutcome {
-                    output: shown(&called.output),
-                    is_error: called.is_error,
-                    skill: None,
-                }
-            }
-        }
+        let done = self.runtime.call_served(tool, &input, &may, &call);
+        self.outcome(done)
     }
 
     /// The files of the project, as they are now.

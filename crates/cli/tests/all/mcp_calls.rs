@@ -153,7 +153,10 @@ fn a_tool_of_a_skill_is_called_with_its_schema_checked() {
         (call(json!(3)), "input"),
         (json!({"skill": "greeter", "tool": "greet"}), "input"),
         (json!({"skill": "greeter", "tool": "sing"}), "not-found"),
-        (json!({"skill": "nobody", "tool": "greet"}), "unknown-skill"),
+        (
+            json!({"skill": "missing", "tool": "greet"}),
+            "unknown-skill",
+        ),
         (json!({"skill": "report", "tool": "greet"}), "not-found"),
     ] {
         let (refused, _) = answering(&mut client, "call_skill_tool", &arguments, "no");
@@ -607,7 +610,7 @@ fn a_user_invokes_a_skill_as_a_prompt() {
         json!(["prod"])
     );
     for (name, arguments, code) in [
-        ("nobody", json!({}), "unknown-skill"),
+        ("missing", json!({}), "unknown-skill"),
         ("quiet", json!({}), "not-for-users"),
         ("deploy", json!({"other": "x"}), "usage"),
         ("facts", json!({}), "not-approved"),

@@ -1,6 +1,6 @@
 //! The inventory of a program that runs for long.
 
-use std::{collections::BTreeSet, path::PathBuf, sync::Arc};
+use std::{collections::BTreeSet, fs, os::unix::fs::MetadataExt as _, path::PathBuf, sync::Arc};
 
 use metier_catalog::{CatalogEntry, Snapshot};
 use metier_config::{ConfigProblem, Origin};
@@ -29,6 +29,9 @@ pub(crate) struct LiveInventory {
     pub(crate) found: Inventory,
     pub(crate) usable: Option<(Inventory, SubstitutedSkills)>,
 }
+
+/// Inode, size and time of the file of verdicts.
+pub(crate) type VerdictsState = (u64, u64, i64, i64);
 
 impl Workspace {
     /// The same workspace now: configuration and time are read again, the database stays open, and what was reported before is not repeated.
@@ -111,6 +114,12 @@ impl Workspace {
         Ok(trusted
             .chain(accepted.map(|one| format!("{} {}", one.digest, one.at)))
             .collect())
+    }
+
+    /// The file of verdicts as it is now; `None` if there is none.
+    pub(crate) fn verdicts_state(&self) -> Option<VerdictsState> {
+        let file = fs::metadata(self.index()?.folder.join("verdicts")).ok()?;
+        Some((file.ino(), file.len(), file.mtime(), file.mtime_nsec()))
     }
 
     /// Files and folders whose changes matter, whether they exist or not.

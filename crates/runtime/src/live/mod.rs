@@ -523,6 +523,11 @@ impl Runtime {
             "tool": found.name, "skill": active.name(), "input": input,
             "output": done.output, "is_error": done.is_error, "session": session,
         });
+        self.after_result(done, event)
+    }
+
+    /// The result of a call after the hooks that see it.
+    fn after_result(&self, done: ToolOutput, event: Value) -> Result<CompletedCall, CallError> {
         let mut after = self.dispatch(HookPhase::AfterToolResult, event)?.event;
         let left = ToolOutput {
             output: after["output"].take(),

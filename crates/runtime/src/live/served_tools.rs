@@ -215,13 +215,7 @@ impl Runtime {
             "tool": name, "skill": tool.owner(), "input": input,
             "output": done.output, "is_error": done.is_error, "session": session,
         });
-        let mut after = self.dispatch(HookPhase::AfterToolResult, event)?.event;
-        let left = ToolOutput {
-            output: after["output"].take(),
-            is_error: after["is_error"].as_bool().unwrap_or(done.is_error),
-        };
-        let before_hooks = (left != done).then_some(done);
-        Ok(CompletedCall { left, before_hooks })
+        self.after_result(done, event)
     }
 
     /// Asks for permission, writes it down, makes the call, and writes down how that went.

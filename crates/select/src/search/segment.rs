@@ -470,7 +470,7 @@ impl<B: SegmentBytes> Segment<B> {
         self.keys.len()
     }
 
-    /// Whether there is no skill in it.
+    /// Whether the segment is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.keys.is_empty()

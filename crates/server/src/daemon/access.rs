@@ -216,7 +216,7 @@ impl Access {
         let Some(found) = found else {
             return Err(
                 Refusal::new(401, "used-link", "this link was used before, or is too old")
-                    .hint("`metier serve --link` prints another one"),
+                    .hint("restart `metier serve`: it prints another link"),
             );
         };
         state.links.remove(found);

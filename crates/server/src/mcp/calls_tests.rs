@@ -166,7 +166,7 @@ fn messages_reach_the_client_and_need_no_client() {
         }
         let RunningCall { events, done, .. } = begin(setup(&permits, false, LONG), |call| {
             thread::sleep(Duration::from_millis(20));
-            call.notice(NoticeLevel::Note, "nobody hears this");
+            call.notice(NoticeLevel::Note, "not sent to a client");
             words("done")
         })
         .await;
