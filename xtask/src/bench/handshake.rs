@@ -108,7 +108,8 @@ pub(super) fn time(metier: &Path, home: &OsStr, root: &Path, era: Era) -> Result
     };
     let answer = server.hear(2)?;
     let time = start.elapsed();
-    if instructions.is_some_and(|text| !text.contains("<available_skills>") && !text.contains("- ")) {
+    if instructions.is_some_and(|text| !text.contains("<available_skills>") && !text.contains("- "))
+    {
         return Err("the instructions name no skills".into());
     }
     match answer["tools"].as_array() {
@@ -145,8 +146,10 @@ pub(super) fn activations(
         for name in &names {
             id += 1;
             let start = Instant::now();
-            server.say(&json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params":
-                {"name": "activate_skill", "arguments": {"name": name}}}))?;
+            server.say(
+                &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params":
+                {"name": "activate_skill", "arguments": {"name": name}}}),
+            )?;
             let answer = server.hear(id)?;
             let time = start.elapsed();
             // Some skills of the corpus need what this machine does not have.

@@ -259,12 +259,17 @@ fn the_readme_configures_each_client_in_its_documented_form() {
     };
     for (client, place, program) in CLIENTS {
         // JSON is YAML too.
-        let files = spans(client).into_iter().filter_map(|span| {
-            metier_model::frontmatter_as_json(&format!("---\n{span}\n---\n"))
-        });
+        let files = spans(client)
+            .into_iter()
+            .filter_map(|span| metier_model::frontmatter_as_json(&format!("---\n{span}\n---\n")));
         let file = files.map(serde_json::Value::Object).last().unwrap();
-        let server = file.pointer(place).unwrap_or_else(|| panic!("{client}: {file}"));
-        assert_eq!((&server[program], &server["args"]), (&"metier".into(), &serde_json::json!(["mcp"])));
+        let server = file
+            .pointer(place)
+            .unwrap_or_else(|| panic!("{client}: {file}"));
+        assert_eq!(
+            (&server[program], &server["args"]),
+            (&"metier".into(), &serde_json::json!(["mcp"]))
+        );
     }
     for (client, program) in [("Claude Code", "claude"), ("Codex", "codex")] {
         let typed = format!("{program} mcp add metier -- metier mcp");
@@ -272,5 +277,8 @@ fn the_readme_configures_each_client_in_its_documented_form() {
     }
     // Goose needs more to use it.
     let goose = spans("Goose").join(" ");
-    assert!(goose.contains("type: stdio") && goose.contains("enabled: true"), "{goose}");
+    assert!(
+        goose.contains("type: stdio") && goose.contains("enabled: true"),
+        "{goose}"
+    );
 }

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use metier_testkit::{needed, needs, patience};
+use metier_testkit::patience;
 use serde_json::json;
 use tungstenite::Message;
 
@@ -498,40 +498,6 @@ fn compressed_frames_and_endless_messages_end_only_their_socket() {
     is_alive(&daemon);
 }
 
-// case 144
-#[test]
-fn connections_over_the_limit_are_refused_and_the_others_served() {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    const MANY: usize = 8_300;
-    let limit = getrlimit(Resource::Nofile);
-    let is_enough = limit.maximum.is_none_or(|most| most > 10_000);
-    needed!(needs::condition(
-        is_enough,
-        "this user can't open 10,000 files"
-    ));
-    let current = limit.maximum;
-    setrlimit(Resource::Nofile, Rlimit { current, ..limit }).unwrap();
-    let context = context();
-    let daemon = Daemon::start(&context);
-    let mut socket = daemon.socket();
-    // Some are refused by the kernel, whose queue is shorter.
-    let open: Vec<TcpStream> = (0..MANY)
-        .filter_map(|_| TcpStream::connect(&daemon.address).ok())
-        .collect();
-    let listed = socket.ask(&json!({ "id": 1, "type": "list_skills" }));
-    assert_eq!(listed["id"], 1, "{listed}");
-    drop(open);
-    patience::wait_until("the connections are closed", || {
-        daemon.get("/healthz").status == 200
-    });
-    let metrics = daemon.get("/metrics").body;
-    let refused = metrics
-        .lines()
-        .find_map(|line| line.strip_prefix("metier_refused_connections_total "));
-    assert_ne!(refused, Some("0"), "{metrics}");
-    is_alive(&daemon);
-}
-
 // case 133, 134, 143, 145
 #[test]
 fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
@@ -553,17 +519,41 @@ fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
         ("", "[]".to_owned()),
         ("", "null".to_owned()),
         ("", "\u{0}".to_owned()),
-        ("", "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}".to_owned()),
-        ("", format!("{{\"jsonrpc\":\"2.0\",\"id\":{long},\"method\":\"ping\"}}")),
+        (
+            "",
+            "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}".to_owned(),
+        ),
+        (
+            "",
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{long},\"method\":\"ping\"}}"),
+        ),
         ("", format!("{}{}", "[".repeat(10_000), "]".repeat(10_000))),
         // A method of the era with a session, without one; and a session that never was.
-        ("", json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string()),
-        ("Mcp-Session-Id: none\r\n", json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string()),
+        (
+            "",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string(),
+        ),
+        (
+            "Mcp-Session-Id: none\r\n",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string(),
+        ),
         // Versions that there are not, and fields of the other era.
-        ("MCP-Protocol-Version: 1999-01-01\r\nMcp-Method: tools/list\r\n", modern("1999-01-01", "tools/list")),
-        ("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n", modern("2026-07-28", "tools/list")),
-        ("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: dance\r\n", modern("2026-07-28", "dance")),
-        ("MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: logging/setLevel\r\n", modern("2026-07-28", "logging/setLevel")),
+        (
+            "MCP-Protocol-Version: 1999-01-01\r\nMcp-Method: tools/list\r\n",
+            modern("1999-01-01", "tools/list"),
+        ),
+        (
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n",
+            modern("2026-07-28", "tools/list"),
+        ),
+        (
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: dance\r\n",
+            modern("2026-07-28", "dance"),
+        ),
+        (
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: logging/setLevel\r\n",
+            modern("2026-07-28", "logging/setLevel"),
+        ),
     ] {
         let answer = daemon.request("POST", "/mcp", &format!("{headers}{more}"), &body);
         let is_refused = (400..500).contains(&answer.status) || answer.body.contains("\"error\"");
@@ -572,7 +562,12 @@ fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
     }
     // A page that made its name resolve to this machine.
     let rebound = headers.replacen(&daemon.address, "evil.example", 1);
-    let refused = daemon.request("POST", "/mcp", &rebound, &modern("2026-07-28", "tools/list"));
+    let refused = daemon.request(
+        "POST",
+        "/mcp",
+        &rebound,
+        &modern("2026-07-28", "tools/list"),
+    );
     assert_eq!(refused.refused(), (421, "wrong-host".to_owned()));
     let form = headers.replace("application/json\r\n", "text/plain\r\n");
     let answer = daemon.request("POST", "/mcp", &form, &modern("2026-07-28", "tools/list"));

@@ -34,10 +34,7 @@ impl Daemon {
     /// Starts one with these options of `serve`.
     pub(crate) fn start_at(context: &TestContext, arguments: &[&str], own: &[&str]) -> Self {
         let mut command = context.command();
-        command
-            .args(arguments)
-            .args(["serve", "--json"])
-            .args(own);
+        command.args(arguments).args(["serve", "--json"]).args(own);
         command.stdout(std::process::Stdio::piped());
         command.stderr(std::process::Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -2,6 +2,7 @@
 
 use std::{fs, process::Command};
 
+use base64::Engine as _;
 use metier_testkit::{TestContext, needed, needs, patience};
 use rustix::process::Signal;
 use serde_json::json;
@@ -9,16 +10,20 @@ use serde_json::json;
 use crate::serve_room::{Daemon, context, names, skill};
 
 /// A program that starts another one with a limit of its own for watches: those of a user namespace.
-fn limited(context: &mut TestContext, limit: &str, most: u32) -> Result<(), metier_testkit::NotRun> {
+fn limited(
+    context: &mut TestContext,
+    limit: &str,
+    most: u32,
+) -> Result<(), metier_testkit::NotRun> {
     let unshare = needs::program("unshare")?;
     let unshare = unshare.to_string_lossy();
     let script = format!("echo {most} > /proc/sys/user/{limit} && exec \"$@\"");
     let trial = Command::new(&*unshare)
-        .args(["-Ur", "sh", "-c", &script, "sh", "true"])
+        .args(["-Ur", "/bin/sh", "-c", &script, "sh", "true"])
         .status();
     let works = trial.is_ok_and(|status| status.success());
     needs::condition(works, "this user can't make user namespaces")?;
-    context.wrap(&[&unshare, "-Ur", "sh", "-c", &script, "sh"]);
+    context.wrap(&[&unshare, "-Ur", "/bin/sh", "-c", &script, "sh"]);
     Ok(())
 }
 
@@ -58,6 +63,7 @@ s = socket.socket()
 s.bind(('127.0.0.1', 0))
 s.listen(64)
 os.dup2(s.fileno(), 3)
+os.set_inheritable(3, True)
 os.environ.update(LISTEN_FDS='1', LISTEN_PID=os.environ.get('OTHER_PID', str(os.getpid())), PASSED_PORT=str(s.getsockname()[1]))
 print(os.environ['PASSED_PORT'], file=open(os.environ['PORT_FILE'], 'w'))
 os.execv(sys.argv[1], sys.argv[1:])
@@ -92,7 +98,17 @@ fn the_units_start_the_daemon_at_its_usual_address() {
     assert!(unit("metier.socket").contains("\nListenStream=127.0.0.1:7717\n"));
     assert!(unit("metier.service").contains("/metier serve\n"));
     let help = context().run(&["help", "serve"]);
-    assert!(help.stdout.contains("127.0.0.1:7717"), "{}", help.snapshot());
+    assert!(
+        help.stdout.contains("127.0.0.1:7717"),
+        "{}",
+        help.snapshot()
+    );
+}
+
+/// The format in which certificates and keys are files.
+fn pem(kind: &str, bytes: &[u8]) -> String {
+    let text = base64::engine::general_purpose::STANDARD.encode(bytes);
+    format!("-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n")
 }
 
 // case 143
@@ -101,8 +117,9 @@ fn other_machines_are_served_over_tls_with_a_token() {
     let curl = needed!(needs::program("curl"));
     let context = context();
     let made = rcgen::generate_simple_self_signed(["metier.test".to_owned()]).unwrap();
-    context.write("cert.pem", made.cert.pem());
-    context.write("key.pem", made.signing_key.serialize_pem());
+    context.write("cert.pem", pem("CERTIFICATE", made.cert.der()));
+    let key = made.signing_key.serialize_der();
+    context.write("key.pem", pem("PRIVATE KEY", &key));
     let daemon = Daemon::start_at(
         &context,
         &["--root", "skills"],
@@ -134,11 +151,26 @@ fn other_machines_are_served_over_tls_with_a_token() {
     };
     let token = format!("Authorization: Bearer {}", daemon.token);
     let listed = ask("/api/v1/skills", &["-H", &token]);
-    assert!(listed.contains("\"report\"") && listed.ends_with("\n200"), "{listed}");
+    assert!(
+        listed.contains("\"report\"") && listed.ends_with("\n200"),
+        "{listed}"
+    );
     assert!(ask("/healthz", &[]).ends_with("\n200"));
     assert!(ask("/api/v1/skills", &[]).ends_with("\n401"));
-    assert!(ask("/api/v1/skills", &["-H", &token, "-H", "Host: evil.example"]).ends_with("\n421"));
-    assert!(ask("/api/v1/skills", &["-H", &token, "-H", "Origin: https://evil.example"]).ends_with("\n403"));
+    assert!(
+        ask(
+            "/api/v1/skills",
+            &["-H", &token, "-H", "Host: evil.example"]
+        )
+        .ends_with("\n421")
+    );
+    assert!(
+        ask(
+            "/api/v1/skills",
+            &["-H", &token, "-H", "Origin: https://evil.example"]
+        )
+        .ends_with("\n403")
+    );
     // Without TLS there is no answer, and the daemon goes on.
     let plain = Command::new(&curl)
         .args(["-sS", "--noproxy", "*", "-m", "20"])

@@ -335,13 +335,19 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<
         .files
         .into_iter()
         .map(|file| published_file(name, file));
-    let (files, contents): (Vec<_>, Vec<_>) = files.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
+    let (files, contents): (Vec<_>, Vec<_>) =
+        files.collect::<Result<Vec<_>, _>>()?.into_iter().unzip();
     let uri = manifest_uri(name);
-    let manifest = files.iter().position(|file: &PublishedFile| file.uri == uri);
+    let manifest = files
+        .iter()
+        .position(|file: &PublishedFile| file.uri == uri);
     let manifest: &Vec<u8> = &contents[manifest.ok_or("it has no file SKILL.md")?];
     let text = std::str::from_utf8(manifest).map_err(|_| "its SKILL.md is not UTF-8")?;
     if text.starts_with(BYTE_ORDER_MARK) {
-        return Err("its SKILL.md begins with a byte order mark, and has to begin with frontmatter".to_owned());
+        return Err(
+            "its SKILL.md begins with a byte order mark, and has to begin with frontmatter"
+                .to_owned(),
+        );
     }
     let frontmatter = frontmatter_as_json(text)
         .ok_or("the frontmatter of its SKILL.md is not YAML that every reader understands alike")?;

@@ -98,7 +98,12 @@ pub(crate) fn get(source: &SkillSource, params: &Value) -> Result<Value, ErrorDa
     let publisher = resources::publisher(&now)?;
     let none =
         || ErrorData::invalid_params(format!("no skill is served at {}", one_line(&uri)), None);
-    let not_published = || publisher.objection(&uri).as_ref().map_or_else(none, not_there);
+    let not_published = || {
+        publisher
+            .objection(&uri)
+            .as_ref()
+            .map_or_else(none, not_there)
+    };
     let skill = publisher.candidate_of(&uri).ok_or_else(not_published)?;
     if skill.uri().as_deref() != Some(&uri) {
         return Err(none());
