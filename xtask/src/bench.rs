@@ -226,6 +226,9 @@ fn handshakes(bench: &Bench, options: &BenchOptions, table: &mut BenchTable) -> 
             }
         }
         rows::handshake(table, size, first, alone);
+        let most = if options.quick { 50 } else { 400 };
+        let times = handshake::activations(&bench.metier, home.as_os_str(), &root, most)?;
+        rows::activation(table, size, times);
         bench.drop_corpus(&root)?;
     }
     Ok(())

@@ -47,7 +47,7 @@ pub struct NotedVerdict {
 }
 
 /// The key of a verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VerdictKey {
     /// The digest of the exact bytes.
     pub digest: [u8; 32],

@@ -229,9 +229,9 @@ pub(crate) fn refused(entry: &CatalogEntry, refused: GrantRefused) -> Error {
         GrantRefused::Denied(ref asked) => denied(&name, asked).hint(format!(
             "this was denied permanently; metier permissions {word} shows it, metier permissions {word} --revoke removes it"
         )),
-        GrantRefused::DeniedNow(ref asked) => denied(&name, asked).hint(
-            "nothing was recorded: run the command again to be asked again",
-        ),
+        GrantRefused::DeniedNow(ref asked) => denied(&name, asked).hint(format!(
+            "nothing was recorded: run the command again to be asked again, or allow it with: metier permissions {word} --approve"
+        )),
         GrantRefused::NotApproved {
             ref asked,
             ref changes,

@@ -76,6 +76,7 @@ mod explain;
 #[cfg(feature = "run")]
 pub mod inspection;
 mod last_good;
+mod learned_verdicts;
 #[cfg(feature = "run")]
 mod leftovers;
 mod live_skills;

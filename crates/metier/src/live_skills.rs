@@ -8,7 +8,7 @@
 use std::{
     os::fd::OwnedFd,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     thread,
@@ -22,12 +22,16 @@ use rustix::{
 };
 
 use crate::{
-    Error, Skill, Skills, Workspace,
+    Error, Publisher, Skill, Skills, Workspace,
     last_good::{LastGood, SubstitutedSkills},
+    learned_verdicts::{LearnedVerdicts, UnwrittenVerdicts},
     watch::{SkillState, SkillStates, compare},
     watched_folders::{Unwatched, WatchedChanges, WatchedFolders},
-    workspace::{LiveInventory, LiveVersions, VerdictsState},
+    workspace::{KnownSkills, LiveInventory, LiveVersions, VerdictsState},
 };
+
+/// How long the first list is awaited before the folders are watched.
+const HEAD_START: Duration = Duration::from_millis(250);
 
 /// How long changes that go on are awaited.
 const MAX_SETTLE: Duration = Duration::from_secs(2);
@@ -69,6 +73,7 @@ pub struct SkillsNow {
     pub generation: u64,
     /// The same with last good versions in the place of broken ones.
     usable: Skills,
+    publisher: OnceLock<Publisher>,
     #[cfg(feature = "agent")]
     last_good: Arc<LastGood>,
     #[cfg(feature = "agent")]
@@ -105,12 +110,13 @@ impl WatchState {
 
 struct LiveShared {
     last_good: Arc<LastGood>,
+    learned: Arc<LearnedVerdicts>,
     /// Held while the skills are listed: others wait for the same list.
     listing: Mutex<Listing>,
     report: Mutex<Report>,
     reported: Condvar,
     /// Wakes the thread up.
-    wake: OwnedFd,
+    wake: Arc<OwnedFd>,
     is_over: AtomicBool,
 }
 
@@ -120,6 +126,8 @@ struct Listing {
     now: Option<Arc<SkillsNow>>,
     /// Whether something changed since.
     is_stale: bool,
+    /// Whether there are verdicts that it does not show. They change nothing for a skill that is used: its bytes are judged then.
+    lacks_verdicts: bool,
     generation: u64,
     judgements: Vec<String>,
     /// The file of verdicts when it was read.
@@ -145,6 +153,8 @@ impl Drop for EndsWatching {
     fn drop(&mut self) {
         self.0.is_over.store(true, Ordering::Relaxed);
         self.0.wake();
+        // The process may end before the thread wakes up.
+        self.0.keep_learned(&self.0.listing());
     }
 }
 
@@ -158,9 +168,14 @@ impl Workspace {
     /// When the system has no more threads or file handles.
     pub fn live(&self) -> Result<LiveSkills, Error> {
         let last_good = Arc::<LastGood>::default();
+        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
+        let wake = Arc::new(eventfd(0, flags).map_err(std::io::Error::from)?);
+        let learned = Arc::new(LearnedVerdicts::new(Arc::clone(&wake)));
         let mut workspace = self.clone();
         workspace.live = Some(LiveVersions {
             last_good: Arc::clone(&last_good),
+            learned: Arc::clone(&learned),
+            published: Arc::default(),
             substituted: Arc::default(),
             known: None,
         });
@@ -168,6 +183,7 @@ impl Workspace {
             workspace,
             now: None,
             is_stale: true,
+            lacks_verdicts: false,
             generation: 0,
             judgements: Vec::new(),
             verdicts: None,
@@ -176,13 +192,13 @@ impl Workspace {
             changes: WatchedChanges::anywhere(),
             took: Duration::ZERO,
         };
-        let flags = EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK;
         let shared = Arc::new(LiveShared {
             last_good,
+            learned,
             listing: Mutex::new(listing),
             report: Mutex::default(),
             reported: Condvar::new(),
-            wake: eventfd(0, flags).map_err(std::io::Error::from)?,
+            wake,
             is_over: AtomicBool::new(false),
         });
         let watching = Arc::clone(&shared);
@@ -212,6 +228,16 @@ impl LiveSkills {
         }
     }
 
+    /// The same for a skill that is used: the newest verdicts may be missing in the list.
+    fn current_files(&self) -> Result<Arc<SkillsNow>, Error> {
+        let mut listing = self.shared.listing();
+        self.shared.notice(&mut listing);
+        match listing.known_files() {
+            Some(now) => Ok(now),
+            None => self.shared.list(&mut listing),
+        }
+    }
+
     /// The same if that needs no listing: it never waits.
     #[must_use]
     pub fn current_if_listed(&self) -> Option<Arc<SkillsNow>> {
@@ -228,8 +254,8 @@ impl LiveSkills {
         listing.now.clone()
     }
 
-    /// [`LiveSkills::current`] for one skill: if it is not ready by the kept list, the skills are listed again before it is refused. (A program
-    /// that it needs may have been installed, where no event reports it.)
+    /// [`LiveSkills::current`] to use one skill: if it is not ready by the kept list, the skills are listed again before it is refused. (A program
+    /// that it needs may have been installed, where no event reports it.) Scans since then may be missing in the list.
     ///
     /// An example is at [`LiveSkills`].
     ///
@@ -237,7 +263,7 @@ impl LiveSkills {
     /// As for [`LiveSkills::current`].
     pub fn current_for(&self, name: &str) -> Result<Arc<SkillsNow>, Error> {
         let before = self.shared.listing().generation;
-        let now = self.current()?;
+        let now = self.current_files()?;
         let found = now.workspace.lookup(now.usable(), name);
         let is_ready = found.is_ok_and(|skill| skill.status() == Status::Ready);
         match is_ready || now.generation > before {
@@ -321,6 +347,18 @@ impl SkillsNow {
         &self.usable
     }
 
+    /// Gives out [`SkillsNow::usable`] to hosts that verify files.
+    ///
+    /// # Errors
+    /// As for [`Publisher::new`].
+    pub fn publisher(&self) -> Result<&Publisher, Error> {
+        if let Some(publisher) = self.publisher.get() {
+            return Ok(publisher);
+        }
+        let publisher = Publisher::new(&self.workspace, &self.usable)?;
+        Ok(self.publisher.get_or_init(|| publisher))
+    }
+
     /// The skill as it is on the disk, broken, if another version stands in for it.
     #[must_use]
     pub fn broken(&self, skill: &Skill<'_>) -> Option<Skill<'_>> {
@@ -350,6 +388,11 @@ impl SkillsNow {
 impl Listing {
     /// The kept list, if it is certain that nothing changed.
     fn known(&self) -> Option<Arc<SkillsNow>> {
+        self.known_files().filter(|_| !self.lacks_verdicts)
+    }
+
+    /// The same if it is certain that no file changed.
+    fn known_files(&self) -> Option<Arc<SkillsNow>> {
         let is_certain = matches!(self.state, WatchState::Watched(_)) && !self.is_stale;
         self.now.clone().filter(|_| is_certain)
     }
@@ -391,10 +434,8 @@ impl Listing {
 impl LiveShared {
     /// Looks into the queue of events.
     fn notice(&self, listing: &mut Listing) {
-        // A scan of our own ends with a new file of verdicts, for which no event may have arrived yet.
-        if listing.workspace.verdicts_state() != listing.verdicts {
-            listing.is_stale = true;
-        }
+        let has_scanned = || listing.workspace.verdicts_state() != listing.verdicts;
+        listing.lacks_verdicts |= !self.learned.is_empty() || has_scanned();
         let Some(folders) = &mut listing.folders else {
             return;
         };
@@ -418,6 +459,7 @@ impl LiveShared {
 
     fn list(&self, listing: &mut Listing) -> Result<Arc<SkillsNow>, Error> {
         let start = Instant::now();
+        self.keep_learned(listing);
         let mut workspace = listing.workspace.live_reopened()?;
         listing.follow(&workspace);
         listing.judgements = workspace.judgements()?;
@@ -425,14 +467,21 @@ impl LiveShared {
         listing.verdicts = workspace.verdicts_state();
         let LiveInventory { found, usable } = workspace.live_inventory(&self.last_good, false)?;
         let found = Arc::new(found);
+        let kept = listing.workspace.live.as_ref();
+        let published = kept.map(|live| Arc::clone(&live.published));
         let (usable, substituted) = match usable {
             Some((inventory, substituted)) => (Arc::new(inventory), substituted),
             None => (Arc::clone(&found), SubstitutedSkills::default()),
         };
         workspace.live = Some(LiveVersions {
             last_good: Arc::clone(&self.last_good),
+            learned: Arc::clone(&self.learned),
+            published: published.unwrap_or_default(),
             substituted: Arc::new(substituted),
-            known: Some(Arc::clone(&usable)),
+            known: Some(KnownSkills {
+                usable: Arc::clone(&usable),
+                facts: Arc::default(),
+            }),
         });
         listing.generation += 1;
         let now = Arc::new(SkillsNow {
@@ -440,6 +489,7 @@ impl LiveShared {
             skills: found.into(),
             generation: listing.generation,
             usable: usable.into(),
+            publisher: OnceLock::new(),
             #[cfg(feature = "agent")]
             last_good: Arc::clone(&self.last_good),
             #[cfg(feature = "agent")]
@@ -448,12 +498,29 @@ impl LiveShared {
         listing.workspace = workspace;
         listing.now = Some(Arc::clone(&now));
         listing.is_stale = false;
+        listing.lacks_verdicts = false;
         listing.took = start.elapsed();
+        if listing.generation == 1 {
+            // The first list comes before the watches: a client waits for it.
+            self.wake();
+        }
         Ok(now)
+    }
+
+    /// Writes what scans found out since the last list.
+    fn keep_learned(&self, listing: &Listing) {
+        let UnwrittenVerdicts { verdicts, digests } = self.learned.take();
+        let Some(now) = &listing.now else {
+            return;
+        };
+        let roots = &now.skills.inventory().catalog.roots;
+        let verdicts = verdicts.into_iter().collect();
+        listing.workspace.keep_verdicts(roots, verdicts, &digests);
     }
 
     /// The thread that prepares the folders and reports changes.
     fn watch(&self) {
+        self.poll(None, Some(HEAD_START));
         self.prepare();
         self.report_changes();
         while self.sleep() && self.settle() {
@@ -501,7 +568,7 @@ impl LiveShared {
             }
             let mut listing = self.listing();
             self.notice(&mut listing);
-            if listing.changes.any {
+            if listing.changes.any || listing.lacks_verdicts {
                 return true;
             }
             if !is_woken {

@@ -21,6 +21,7 @@ use metier_store::{Accepted, Store};
 
 use crate::{
     Error, NoticeLevel,
+    learned_verdicts::LearnedVerdicts,
     text::{count, one_line},
     workspace::Workspace,
 };
@@ -31,9 +32,16 @@ const SNAPSHOT_TRIES: usize = 3;
 /// How skills are scanned in this run, and what is known from earlier ones.
 pub(crate) struct ScanGate {
     workspace: Workspace,
-    scanner: Arc<Scanner>,
+    facts: Arc<GateFacts>,
+}
+
+/// What decides about a skill besides its bytes. A program that runs for long makes it once for each list of its skills.
+pub(crate) struct GateFacts {
+    scanner: Scanner,
     problems: Vec<RuleProblem>,
-    verdicts: Arc<Verdicts>,
+    verdicts: Verdicts,
+    /// Verdicts that are not written yet.
+    learned: Option<Arc<LearnedVerdicts>>,
     accepted: OnceLock<BTreeMap<String, Accepted>>,
     /// The bytes that installed skills must have.
     #[cfg(feature = "hub")]
@@ -85,31 +93,49 @@ pub(crate) struct CheckedVerdict {
     fresh: bool,
 }
 
-impl ScanGate {
+impl GateFacts {
     /// With the rules that the skills of a catalog bring.
     pub(crate) fn new(workspace: &Workspace, catalog: &Catalog, verdicts: Verdicts) -> Self {
         let folder = workspace.config.scan.rules_dir.as_deref();
         let folder = folder.map(|folder| workspace.expand(folder));
         let Rulebook { patterns, problems } =
             Rulebook::gather(folder.as_deref(), catalog, &workspace.config);
+        let live = workspace.live.as_ref();
         Self {
-            workspace: workspace.clone(),
-            scanner: Arc::new(Scanner::new(
-                &workspace.config,
-                patterns,
-                workspace.machine.stamp,
-            )),
+            scanner: Scanner::new(&workspace.config, patterns, workspace.machine.stamp),
             problems,
-            verdicts: Arc::new(verdicts),
+            verdicts,
+            learned: live.map(|live| Arc::clone(&live.learned)),
             accepted: OnceLock::new(),
             #[cfg(feature = "hub")]
             pins: OnceLock::new(),
         }
     }
 
+    /// The verdict of an earlier scan of these bytes.
+    fn remembered(&self, entry: &CatalogEntry, digest: Digest) -> Option<KnownVerdict> {
+        let (name, rules) = (entry.name(), self.scanner.identity());
+        let noted = self.verdicts.find(digest, rules, &name).or_else(|| {
+            let digest = digest.0;
+            let learned = self.learned.as_ref()?;
+            learned.find(VerdictKey { digest, rules }, &name)
+        });
+        noted.and_then(KnownVerdict::from_note)
+    }
+}
+
+impl ScanGate {
+    /// With the rules that the skills of a catalog bring.
+    pub(crate) fn new(workspace: &Workspace, facts: Arc<GateFacts>) -> Self {
+        Self {
+            workspace: workspace.clone(),
+            facts,
+        }
+    }
+
     /// Mistakes in the user's own rules are errors; those of a skill's rules are warnings.
     pub(crate) fn check_rules(&self) -> Result<(), Error> {
-        for problem in &self.problems {
+        for problem in &self.facts.problems {
             if problem.own {
                 return Err(Error::broken("rule", problem.message.clone())
                     .path(&problem.file)
@@ -129,13 +155,13 @@ impl ScanGate {
 
     #[cfg(feature = "run")]
     pub(crate) fn problems(&self) -> &[RuleProblem] {
-        &self.problems
+        &self.facts.problems
     }
 
     /// The user's acceptance of these bytes. The database is opened only if it is needed; one that can't be read has
     /// accepted nothing.
     pub(crate) fn accepted(&self, digest: Digest) -> Option<&Accepted> {
-        let all = self.accepted.get_or_init(|| {
+        let all = self.facts.accepted.get_or_init(|| {
             let store = self.workspace.machine.database.as_ref();
             let store = store.and_then(|path| Store::open_existing(path).ok().flatten());
             let all = store.and_then(|store| store.all_accepted().ok());
@@ -154,13 +180,6 @@ impl ScanGate {
         })
     }
 
-    fn remembered(&self, entry: &CatalogEntry, digest: Digest) -> Option<KnownVerdict> {
-        let noted = self
-            .verdicts
-            .find(digest, self.scanner.identity(), &entry.name())?;
-        KnownVerdict::from_note(noted)
-    }
-
     /// Scans skills on all cores; `keep` takes from each what is wanted of it. With `least`, a skill whose exact bytes have a cached
     /// verdict that is not over it is not scanned again.
     pub(crate) fn scan<T: Send>(
@@ -169,12 +188,12 @@ impl ScanGate {
         least: Option<Verdict>,
         keep: impl Fn(&CatalogEntry, Result<CheckedSkill, ReadError>) -> T + Sync,
     ) -> Vec<T> {
-        let (scanner, verdicts) = (&self.scanner, &self.verdicts);
+        let facts = &*self.facts;
+        let scanner = &facts.scanner;
         self.each(entries, |entry| {
             let cached = |least: Verdict| {
                 let snapshot = scanner.snapshot(entry).ok()?;
-                let noted = verdicts.find(snapshot.digest, scanner.identity(), &entry.name());
-                let known = noted.and_then(KnownVerdict::from_note)?;
+                let known = facts.remembered(entry, snapshot.digest)?;
                 (known.verdict <= least).then_some(CheckedSkill::Cached(snapshot, known))
             };
             let done = least.and_then(cached).map(Ok);
@@ -189,7 +208,7 @@ impl ScanGate {
         entry: &CatalogEntry,
         snapshot: &Snapshot,
     ) -> (ScanReport, usize) {
-        let scanner = &self.scanner;
+        let scanner = &self.facts.scanner;
         let done = AtomicUsize::new(0);
         let scanned = scanning::in_parallel(&[snapshot], 1, &done, |snapshot| {
             scanner.scan_snapshot(entry, snapshot)
@@ -201,7 +220,7 @@ impl ScanGate {
     /// All files of a skill, up to the memory limit.
     #[cfg(feature = "run")]
     pub(crate) fn snapshot(&self, entry: &CatalogEntry) -> Result<Snapshot, ReadError> {
-        self.scanner.snapshot(entry)
+        self.facts.scanner.snapshot(entry)
     }
 
     /// The consequence of a report on these bytes.
@@ -241,16 +260,16 @@ impl ScanGate {
     ) -> Vec<Option<CheckedVerdict>> {
         let looked = match end {
             None => {
-                let (scanner, verdicts) = (&self.scanner, &self.verdicts);
-                self.each(entries, |entry| Some(look(scanner, verdicts, entry)))
+                let facts = &*self.facts;
+                self.each(entries, |entry| Some(look(facts, entry)))
             }
             Some(end) => {
                 let items: Vec<CatalogEntry> =
                     entries.iter().map(|entry| (*entry).clone()).collect();
-                let (scanner, verdicts) = (Arc::clone(&self.scanner), Arc::clone(&self.verdicts));
+                let facts = Arc::clone(&self.facts);
                 self.progressing(entries.len(), |threads, done| {
                     scanning::in_parallel_until(items, threads, end, done, move |entry| {
-                        look(&scanner, &verdicts, entry)
+                        look(&facts, entry)
                     })
                 })
             }
@@ -323,10 +342,10 @@ impl ScanGate {
         catalog: &Catalog,
         found: impl Iterator<Item = VerdictNote<'e>>,
     ) {
-        let Some(index) = self.workspace.index() else {
+        if self.workspace.index().is_none() {
             return;
-        };
-        let rules = self.scanner.identity();
+        }
+        let rules = self.facts.scanner.identity();
         let mut verdicts = Vec::new();
         let mut digests: Vec<(PathBuf, Digest, Fingerprint)> = Vec::new();
         for noticed in found {
@@ -340,11 +359,12 @@ impl ScanGate {
                 digests.push((entry.place.path().into_owned(), digest, state));
             }
         }
-        if !verdicts.is_empty() {
-            // A cache that can't be written only costs time.
-            Verdicts::add(&index, verdicts, self.workspace.machine.now).ok();
+        match &self.facts.learned {
+            Some(learned) => learned.add(verdicts, digests),
+            None => self
+                .workspace
+                .keep_verdicts(&catalog.roots, verdicts, &digests),
         }
-        self.workspace.remember_digests(&catalog.roots, &digests);
     }
 
     /// Refuses bytes that are not those that were installed.
@@ -357,7 +377,7 @@ impl ScanGate {
     ) -> Result<(), ScanRefusal> {
         let workspace = &self.workspace;
         let pins = || crate::distribution::SkillPins::read(workspace);
-        let pins = self.pins.get_or_init(pins);
+        let pins = self.facts.pins.get_or_init(pins);
         match workspace.pin_problem(pins, &catalog.roots, entry, digest) {
             Some(problem) => Err(ScanRefusal::Changed(problem.message, problem.hint)),
             None => Ok(()),
@@ -367,7 +387,7 @@ impl ScanGate {
     /// All files of a skill, of one moment: a folder that changed while it was read is read again, and then refused.
     fn settled_snapshot(&self, entry: &CatalogEntry) -> Result<Snapshot, ScanRefusal> {
         for _ in 0..SNAPSHOT_TRIES {
-            let snapshot = self.scanner.snapshot(entry)?;
+            let snapshot = self.facts.scanner.snapshot(entry)?;
             let is_settled = match (snapshot.fingerprint, entry.place.fingerprint()) {
                 (None, _) => true,
                 (Some(then), Ok(now)) => now == Some(then),
@@ -382,11 +402,25 @@ impl ScanGate {
         Err(ScanRefusal::Unsettled)
     }
 
+    /// Whether bytes with this digest may be given out, by what is known of them. Nothing is read, scanned or reported.
+    pub(crate) fn admits(&self, catalog: &Catalog, entry: &CatalogEntry, digest: Digest) -> bool {
+        #[cfg(feature = "hub")]
+        if self.check_pin(catalog, entry, digest).is_err() {
+            return false;
+        }
+        #[cfg(not(feature = "hub"))]
+        let _ = catalog;
+        match self.facts.remembered(entry, digest) {
+            Some(known) => self.judged(known, Some(digest)).stance != ScanConsequence::Blocked,
+            None => !self.workspace.config.security.scan_on_load,
+        }
+    }
+
     /// The bytes of a skill, if exactly these were scanned before and are admitted. Nothing is scanned or reported.
     pub(crate) fn admitted_before(&self, entry: &CatalogEntry) -> Option<AdmittedSnapshot> {
-        let snapshot = self.scanner.snapshot(entry).ok()?;
+        let snapshot = self.facts.scanner.snapshot(entry).ok()?;
         let digest = snapshot.digest;
-        match self.remembered(entry, digest) {
+        match self.facts.remembered(entry, digest) {
             Some(known) => {
                 let known = self.judged(known, Some(digest));
                 AdmittedSnapshot::with_verdict(snapshot, &known)
@@ -435,7 +469,7 @@ impl ScanGate {
             };
             self.remember(catalog, std::iter::once(noticed));
         };
-        let (snapshot, known) = match self.remembered(entry, digest) {
+        let (snapshot, known) = match self.facts.remembered(entry, digest) {
             Some(known) => {
                 remember(&known, false);
                 (snapshot, known)
@@ -471,7 +505,8 @@ impl ScanGate {
 }
 
 /// A skill as it is now: with the verdict of the cache, or scanned.
-fn look(scanner: &Scanner, verdicts: &Verdicts, entry: &CatalogEntry) -> CheckedVerdict {
+fn look(facts: &GateFacts, entry: &CatalogEntry) -> CheckedVerdict {
+    let scanner = &facts.scanner;
     let snapshot = match scanner.snapshot(entry) {
         Ok(snapshot) => snapshot,
         Err(error) => {
@@ -484,8 +519,7 @@ fn look(scanner: &Scanner, verdicts: &Verdicts, entry: &CatalogEntry) -> Checked
         }
     };
     let (digest, state) = (snapshot.digest, snapshot.fingerprint);
-    let noted = verdicts.find(digest, scanner.identity(), &entry.name());
-    let cached = noted.and_then(KnownVerdict::from_note);
+    let cached = facts.remembered(entry, digest);
     CheckedVerdict {
         digest: Some(digest),
         state,
@@ -498,7 +532,7 @@ fn look(scanner: &Scanner, verdicts: &Verdicts, entry: &CatalogEntry) -> Checked
 impl KnownVerdicts for ScanGate {
     fn known(&self, entry: &CatalogEntry) -> Option<KnownVerdict> {
         let digest = entry.digest?;
-        let known = self.remembered(entry, digest)?;
+        let known = self.facts.remembered(entry, digest)?;
         Some(self.judged(known, Some(digest)))
     }
 }

@@ -19,6 +19,7 @@ use crate::{Error, Notices, Settings, ShowOptions, Shown, Skill, SkillFile, Skil
 pub use choosing::{ModelMatch, SkillFilter};
 #[cfg(feature = "run")]
 pub use executing::{Executed, ExecutionMode, PlannedFork, PlannedWorkflow};
+pub(crate) use publishing::PublishedSkills;
 pub use publishing::{PublishedFile, PublishedSkill, Publisher};
 
 /// How a user invokes a skill: the fields of its manifest that a list of commands shows.

@@ -268,6 +268,11 @@ impl WatchedFolders {
         let Some(there) = upwards.find(|folder| folder.is_dir()) else {
             return Ok(());
         };
+        // A folder above it that appears has to be watched then, whatever it is for.
+        let kind = match path.parent() == Some(there) {
+            true => kind,
+            false => EntryKind::Place,
+        };
         let below = path.strip_prefix(there).ok();
         let name = below.and_then(|below| below.components().next());
         let (Some(name), Ok(real)) = (name, there.canonicalize()) else {

@@ -13,7 +13,7 @@ use std::{
 
 use metier_catalog::{
     Catalog, CatalogEntry, DiscoveryLimits, DiscoveryOptions, Fingerprint, IndexHome, MachineFacts,
-    Root, SkillLocation, Verdicts, discover, read_named, read_small,
+    NotedVerdict, Root, SkillLocation, VerdictKey, Verdicts, discover, read_named, read_small,
 };
 use metier_config::{Config, ConfigProblem, Layer, LoadedConfig, Origin, ValidationSetting};
 use metier_model::{Digest, Source, Strictness};
@@ -26,8 +26,12 @@ use metier_runtime::{
 use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
-use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, scan_gate::ScanGate};
-pub(crate) use live::{LiveInventory, LiveVersions, VerdictsState};
+use crate::{
+    Error, NoticeLevel, Notices, Settings,
+    machine::Machine,
+    scan_gate::{GateFacts, ScanGate},
+};
+pub(crate) use live::{KnownSkills, LiveInventory, LiveVersions, VerdictsState};
 
 /// A skill that was changed less than this long ago is being worked on.
 const JUST_NOW: Duration = Duration::from_secs(600);
@@ -300,7 +304,28 @@ impl Workspace {
 
     /// How skills are scanned here, with the rules that the skills of a catalog bring.
     pub(crate) fn screening(&self, catalog: &Catalog) -> ScanGate {
-        ScanGate::new(self, catalog, self.verdicts())
+        let facts = || Arc::new(GateFacts::new(self, catalog, self.verdicts()));
+        let known = self.known_skills();
+        let known = known.filter(|known| std::ptr::eq(&known.usable.catalog, catalog));
+        let facts = match known {
+            Some(known) => Arc::clone(known.facts.get_or_init(facts)),
+            None => facts(),
+        };
+        ScanGate::new(self, facts)
+    }
+
+    /// Writes verdicts and digests to the cache.
+    pub(crate) fn keep_verdicts(
+        &self,
+        roots: &[Root],
+        verdicts: Vec<(VerdictKey, NotedVerdict)>,
+        digests: &[(PathBuf, Digest, Fingerprint)],
+    ) {
+        if let Some(index) = self.index().filter(|_| !verdicts.is_empty()) {
+            // A cache that can't be written only costs time.
+            Verdicts::add(&index, verdicts, self.machine.now).ok();
+        }
+        self.remember_digests(roots, digests);
     }
 
     /// The skills of the usual places, not judged.
@@ -409,7 +434,10 @@ impl Workspace {
             self.digest_newest(&mut catalog);
         }
         // Without verdicts there is nothing to look up, and no rule needs to be read.
-        let scan_gate = (!verdicts.is_empty()).then(|| ScanGate::new(self, &catalog, verdicts));
+        let scan_gate = (!verdicts.is_empty()).then(|| {
+            let facts = GateFacts::new(self, &catalog, verdicts);
+            ScanGate::new(self, Arc::new(facts))
+        });
         let screen: &dyn KnownVerdicts = match &scan_gate {
             Some(scan_gate) => scan_gate,
             None => &NoKnownVerdicts,

@@ -167,7 +167,7 @@ pub fn skill_entry(skill: &PublishedSkill) -> Value {
     let files = skill
         .files
         .iter()
-        .map(|file| json!({ "uri": file.uri, "digest": file.digest, "size": file.bytes.len() }));
+        .map(|file| json!({ "uri": file.uri, "digest": file.digest, "size": file.size }));
     json!({
         "uri": skill.uri,
         "frontmatter": skill.frontmatter,

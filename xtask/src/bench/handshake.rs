@@ -1,11 +1,13 @@
-//! How long a client waits: from starting `metier mcp` to the answer that names its tools.
+//! How long a client waits: from starting `metier mcp` to the answer that names its tools, and for a skill.
 //!
 //! The process does not end when it has answered, so its whole run is meaningless; the clock stops at the line that has the answer.
 
 use std::ffi::OsStr;
-use std::io::{BufRead, BufReader, Write};
+use std::fs;
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -42,43 +44,122 @@ impl Era {
     }
 }
 
+/// A running `metier mcp`; it ends with this value.
+struct MeasuredServer {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: Lines<BufReader<ChildStdout>>,
+}
+
+impl MeasuredServer {
+    fn start(metier: &Path, home: &OsStr, root: &Path) -> Result<Self> {
+        let mut child = Command::new(metier)
+            .arg("--root")
+            .arg(root)
+            .arg("mcp")
+            .env("METIER_HOME", home)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let output = child.stdout.take().ok_or("the program has no pipes")?;
+        Ok(Self {
+            input: child.stdin.take(),
+            child,
+            output: BufReader::new(output).lines(),
+        })
+    }
+
+    fn say(&mut self, line: &Value) -> Result<()> {
+        let input = self.input.as_mut().ok_or("the program has no pipes")?;
+        Ok(writeln!(input, "{line}")?)
+    }
+
+    /// The result with this id.
+    fn hear(&mut self, id: u64) -> Result<Value> {
+        loop {
+            let line = self.output.next().ok_or("`metier mcp` ended")??;
+            let mut answer: Value = serde_json::from_str(&line)?;
+            if answer["id"] == id {
+                return Ok(answer["result"].take());
+            }
+        }
+    }
+}
+
+impl Drop for MeasuredServer {
+    fn drop(&mut self) {
+        self.input = None;
+        // It may be over already.
+        let _ = self.child.wait();
+    }
+}
+
 /// Starts the program once and asks; gives the time to the answer.
 pub(super) fn time(metier: &Path, home: &OsStr, root: &Path, era: Era) -> Result<Duration> {
     let start = Instant::now();
-    let mut child = Command::new(metier)
-        .arg("--root")
-        .arg(root)
-        .arg("mcp")
-        .env("METIER_HOME", home)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()?;
-    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
-    let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else {
-        return Err("the program has no pipes".into());
-    };
+    let mut server = MeasuredServer::start(metier, home, root)?;
     for line in era.lines() {
-        writeln!(stdin, "{line}")?;
+        server.say(&line)?;
     }
-    let mut answered = None;
-    for line in BufReader::new(stdout).lines() {
-        let answer: Value = serde_json::from_str(&line?)?;
-        if answer["id"] == 2 {
-            answered = Some((start.elapsed(), answer));
-            break;
+    let instructions = match era {
+        Era::Handshake => Some(server.hear(1)?["instructions"].to_string()),
+        Era::Alone => None,
+    };
+    let answer = server.hear(2)?;
+    let time = start.elapsed();
+    if instructions.is_some_and(|text| !text.contains("<available_skills>") && !text.contains("- "))
+    {
+        return Err("the instructions name no skills".into());
+    }
+    match answer["tools"].as_array() {
+        Some(tools) if !tools.is_empty() => Ok(time),
+        _ => Err(format!("`metier mcp` has no tools: {answer}").into()),
+    }
+}
+
+/// How long `activate_skill` takes in a server that is ready: skills that were never scanned, and the same again.
+pub(super) fn activations(
+    metier: &Path,
+    home: &OsStr,
+    root: &Path,
+    most: usize,
+) -> Result<[Vec<Duration>; 2]> {
+    let mut names: Vec<String> = fs::read_dir(root)?
+        .filter_map(std::result::Result::ok)
+        .filter(|entry| entry.path().join("SKILL.md").is_file())
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort();
+    let step = (names.len() / most).max(1);
+    let names: Vec<String> = names.into_iter().step_by(step).take(most).collect();
+    let mut server = MeasuredServer::start(metier, home, root)?;
+    for line in Era::Handshake.lines() {
+        server.say(&line)?;
+    }
+    server.hear(2)?;
+    // The folders are prepared behind the first answers.
+    thread::sleep(Duration::from_secs(2));
+    let mut times = [Vec::new(), Vec::new()];
+    let mut id = 2;
+    for round in &mut times {
+        for name in &names {
+            id += 1;
+            let start = Instant::now();
+            server.say(
+                &json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params":
+                {"name": "activate_skill", "arguments": {"name": name}}}),
+            )?;
+            let answer = server.hear(id)?;
+            let time = start.elapsed();
+            // Some skills of the corpus need what this machine does not have.
+            if answer["isError"] == false {
+                round.push(time);
+            }
         }
     }
-    drop(stdin);
-    child.wait()?;
-    match answered {
-        Some((time, answer))
-            if answer["result"]["tools"]
-                .as_array()
-                .is_some_and(|tools| !tools.is_empty()) =>
-        {
-            Ok(time)
-        }
-        other => Err(format!("`metier mcp` has no tools: {other:?}").into()),
+    match times.iter().any(Vec::is_empty) {
+        true => Err("no skill can be activated".into()),
+        false => Ok(times),
     }
 }

@@ -21,6 +21,7 @@ const SCAN_MS: f64 = 3.0;
 const SCAN_ONE_MS: f64 = 50.0;
 const SCAN_MB: f64 = 64.0;
 const TOOLS_MS: &[(usize, f64)] = &[(52, 15.0), (JUDGED, 60.0)];
+const ACTIVATE_MS: &[(usize, f64)] = &[(52, 1.0), (JUDGED, 10.0)];
 const PEAK_MB: &[(usize, f64)] = &[(JUDGED, 64.0), (LARGE, 200.0)];
 
 /// The samples of one size, in the order in which `Bench::catalog` lists its programs.
@@ -126,14 +127,37 @@ pub(super) fn handshake(
         ("mcp, start → initialize → tools/list, wall", &mut first),
         ("mcp, start → tools/list alone, wall", &mut alone),
     ] {
-        times.sort_unstable();
-        let time = milliseconds(times[times.len() / 2]);
-        let row = BenchRow::new(what).size(size).ours(ms(time));
-        let limit = TOOLS_MS.iter().find(|(at, _)| *at == size);
-        table.push(match limit {
-            Some((_, limit)) => row.budget(time, *limit, "ms"),
-            None => row,
-        });
+        let row = BenchRow::new(what).size(size);
+        table.push(in_the_middle(row, times, size, TOOLS_MS));
+    }
+}
+
+/// From a request to activate a skill to its text: never scanned, and known.
+pub(super) fn activation(table: &mut BenchTable, size: usize, mut times: [Vec<Duration>; 2]) {
+    let [first, again] = &mut times;
+    for (what, times) in [
+        ("mcp, activate_skill for the first time, p50, wall", first),
+        ("mcp, activate_skill again, p50, wall", again),
+    ] {
+        let row = in_the_middle(BenchRow::new(what).size(size), times, size, ACTIVATE_MS);
+        let late = milliseconds(times[times.len() * 99 / 100]);
+        table.push(row.value(format!("p99 {}", ms(late))));
+    }
+}
+
+/// The median, with the budget of this size.
+fn in_the_middle(
+    row: BenchRow,
+    times: &mut [Duration],
+    size: usize,
+    limits: &[(usize, f64)],
+) -> BenchRow {
+    times.sort_unstable();
+    let time = milliseconds(times[times.len() / 2]);
+    let row = row.ours(ms(time));
+    match limits.iter().find(|(at, _)| *at == size) {
+        Some((_, limit)) => row.budget(time, *limit, "ms"),
+        None => row,
     }
 }
 

@@ -92,6 +92,7 @@ def consent():
         ("read_skill_resource", {"name": "ddd-expert", "path": "SKILL.md"}),
         ("list_skill_tools", {"skill": "counter"}),
         ("scan_skill", {"name": "counter"}),
+        ("activate_skill", {"name": "counter"}),
         count("counter"),
     ]
     with Model(calls, PREFIX) as model:
@@ -99,7 +100,8 @@ def consent():
         events = called(execute())
     ran = {item["tool"] for item in events if item["error"] is None}
     asked = {item["tool"] for item in events if "requires approval" in str(item["error"])}
-    check("only the tools that act ask Codex for consent", ran == READ_ONLY and asked == {"call_skill_tool"}, events)
+    fits = ran == READ_ONLY | {"activate_skill"} and asked == {"call_skill_tool"}
+    check("only the tools that act ask Codex for consent", fits, events)
 
 
 class AppServer:

@@ -55,45 +55,9 @@ pub(crate) const FAILURES: &[ExpectedFailure] = &[
     ),
     client("2026-07-28: auth/dpop*", OAUTH),
     client("2026-07-28: auth/wif-jwt-bearer (not scored)", OAUTH),
-    yaml(
-        "inspector",
-        "legacy: a skill with a SKILL.yaml is published",
-    ),
-    yaml("inspector", "auto: a skill with a SKILL.yaml is published"),
-    yaml(
-        "inspector",
-        "modern: a skill with a SKILL.yaml is published",
-    ),
-    yaml(
-        "python-mcp",
-        "legacy: a skill with a SKILL.yaml is published",
-    ),
-    yaml("python-mcp", "auto: a skill with a SKILL.yaml is published"),
-    yaml(
-        "python-fastmcp",
-        "legacy: a skill with a SKILL.yaml is published",
-    ),
-    yaml(
-        "python-fastmcp",
-        "auto: a skill with a SKILL.yaml is published",
-    ),
-    ExpectedFailure {
-        judge: "codex",
-        check: "what is not approved is refused with what to type",
-        reason: "`codex exec` declines every question by itself, and the answer to a declined question does not name the command",
-    },
 ];
 
 const OAUTH: &str = "an optional extension of OAuth that the client does not have";
-
-/// The extension publishes skills whose manifest is SKILL.md.
-const fn yaml(judge: &'static str, check: &'static str) -> ExpectedFailure {
-    ExpectedFailure {
-        judge,
-        check,
-        reason: "a skill with a SKILL.yaml is not published by the extension; the tools give it out",
-    }
-}
 
 const fn server(check: &'static str, reason: &'static str) -> ExpectedFailure {
     ExpectedFailure {

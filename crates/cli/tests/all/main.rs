@@ -77,6 +77,7 @@ mod secrets;
 mod serve;
 mod serve_attacks;
 mod serve_room;
+mod serve_starts;
 mod session_parts;
 mod shells;
 mod skill_fields;

@@ -237,3 +237,48 @@ fn every_command_of_the_readme_works_on_a_fresh_machine() {
     }
     assert!(number > 15, "only {number} commands were found");
 }
+
+/// Where each client's own documentation puts a server, and how it calls the program.
+const CLIENTS: [(&str, &str, &str); 4] = [
+    ("Claude Code", "/mcpServers/metier", "command"),
+    ("Cursor", "/mcpServers/metier", "command"),
+    ("OpenClaw", "/mcp/servers/metier", "command"),
+    ("Goose", "/extensions/metier", "cmd"),
+];
+
+#[test]
+fn the_readme_configures_each_client_in_its_documented_form() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../README.md");
+    let readme = fs::read_to_string(path).unwrap();
+    let spans = |client: &str| -> Vec<String> {
+        let start = format!("| {client} |");
+        let row = readme.lines().find(|line| line.starts_with(&start));
+        let row = row.unwrap_or_else(|| panic!("the README has no row for {client}"));
+        let parts = row.split('`').skip(1).step_by(2);
+        parts.map(str::to_owned).collect()
+    };
+    for (client, place, program) in CLIENTS {
+        // JSON is YAML too.
+        let files = spans(client)
+            .into_iter()
+            .filter_map(|span| metier_model::frontmatter_as_json(&format!("---\n{span}\n---\n")));
+        let file = files.map(serde_json::Value::Object).last().unwrap();
+        let server = file
+            .pointer(place)
+            .unwrap_or_else(|| panic!("{client}: {file}"));
+        assert_eq!(
+            (&server[program], &server["args"]),
+            (&"metier".into(), &serde_json::json!(["mcp"]))
+        );
+    }
+    for (client, program) in [("Claude Code", "claude"), ("Codex", "codex")] {
+        let typed = format!("{program} mcp add metier -- metier mcp");
+        assert!(spans(client).contains(&typed), "{client}");
+    }
+    // Goose needs more to use it.
+    let goose = spans("Goose").join(" ");
+    assert!(
+        goose.contains("type: stdio") && goose.contains("enabled: true"),
+        "{goose}"
+    );
+}

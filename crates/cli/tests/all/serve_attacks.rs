@@ -432,3 +432,145 @@ fn the_files_of_the_daemon_are_the_users_own() {
     }
     drop(daemon);
 }
+
+/// A frame with a mask of zeros, so that its payload is what it says.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![first];
+    match payload.len() {
+        short @ 0..126 => bytes.push(0x80 | u8::try_from(short).unwrap()),
+        long => {
+            bytes.push(0xff);
+            bytes.extend((long as u64).to_be_bytes());
+        }
+    }
+    bytes.extend([0; 4]);
+    bytes.extend_from_slice(payload);
+    bytes
+}
+
+// case 144
+#[test]
+fn compressed_frames_and_endless_messages_end_only_their_socket() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let open = || {
+        let mut stream = TcpStream::connect(&daemon.address).unwrap();
+        stream.set_read_timeout(Some(patience::PATIENCE)).unwrap();
+        let upgrade = format!(
+            "GET /ws HTTP/1.1\r\n{}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n\
+             Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Extensions: permessage-deflate\r\n\r\n",
+            daemon.headers()
+        );
+        stream.write_all(upgrade.as_bytes()).unwrap();
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            let mut byte = [0];
+            stream.read_exact(&mut byte).unwrap();
+            head.extend(byte);
+        }
+        let head = String::from_utf8(head).unwrap().to_lowercase();
+        assert!(head.starts_with("http/1.1 101"), "{head}");
+        assert!(!head.contains("sec-websocket-extensions"), "{head}");
+        stream
+    };
+    let ends = |mut stream: TcpStream| {
+        let mut rest = Vec::new();
+        // A reset is an end too.
+        stream.read_to_end(&mut rest).ok();
+    };
+    // Text that says it is compressed, though no extension was agreed on.
+    let mut compressed = open();
+    compressed.write_all(&frame(0xc1, b"\xab\x02")).unwrap();
+    ends(compressed);
+    // One message in parts that never end: it may have a megabyte.
+    let mut parts = open();
+    parts.write_all(&frame(0x01, b"{")).unwrap();
+    let part = frame(0x00, &vec![b' '; 64 << 10]);
+    let refused = (0..1_000).any(|_| parts.write_all(&part).is_err());
+    assert!(refused, "64 MB were taken");
+    ends(parts);
+    // A frame that announces a gigabyte.
+    let mut huge = open();
+    let mut head = frame(0x81, &[b' '; 200]);
+    head[2..10].copy_from_slice(&(1_u64 << 30).to_be_bytes());
+    huge.write_all(&head).unwrap();
+    ends(huge);
+    is_alive(&daemon);
+}
+
+// case 133, 134, 143, 145
+#[test]
+fn wrong_requests_to_mcp_over_http_are_refused_and_the_daemon_continues() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let typed = "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n";
+    let headers = format!("{}{typed}", daemon.headers());
+    let long = "9".repeat(400);
+    let modern = |version: &str, method: &str| {
+        json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": { "_meta": {
+            "io.modelcontextprotocol/protocolVersion": version,
+            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientInfo": { "name": "t", "version": "1" } } } })
+        .to_string()
+    };
+    for (more, body) in [
+        ("", String::new()),
+        ("", "{".to_owned()),
+        ("", "[]".to_owned()),
+        ("", "null".to_owned()),
+        ("", "\u{0}".to_owned()),
+        (
+            "",
+            "{\"jsonrpc\":\"1.0\",\"id\":1,\"method\":\"ping\"}".to_owned(),
+        ),
+        (
+            "",
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{long},\"method\":\"ping\"}}"),
+        ),
+        ("", format!("{}{}", "[".repeat(10_000), "]".repeat(10_000))),
+        // A method of the era with a session, without one; and a session that never was.
+        (
+            "",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string(),
+        ),
+        (
+            "Mcp-Session-Id: none\r\n",
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/list" }).to_string(),
+        ),
+        // Versions that there are not, and fields of the other era.
+        (
+            "MCP-Protocol-Version: 1999-01-01\r\nMcp-Method: tools/list\r\n",
+            modern("1999-01-01", "tools/list"),
+        ),
+        (
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\n",
+            modern("2026-07-28", "tools/list"),
+        ),
+        (
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: dance\r\n",
+            modern("2026-07-28", "dance"),
+        ),
+        (
+            "MCP-Protocol-Version: 2026-07-28\r\nMcp-Method: logging/setLevel\r\n",
+            modern("2026-07-28", "logging/setLevel"),
+        ),
+    ] {
+        let answer = daemon.request("POST", "/mcp", &format!("{headers}{more}"), &body);
+        let is_refused = (400..500).contains(&answer.status) || answer.body.contains("\"error\"");
+        assert!(is_refused, "{more}{body:.200}: {answer:?}");
+        assert!(!answer.body.contains("\"tools\":["), "{answer:?}");
+    }
+    // A page that made its name resolve to this machine.
+    let rebound = headers.replacen(&daemon.address, "evil.example", 1);
+    let refused = daemon.request(
+        "POST",
+        "/mcp",
+        &rebound,
+        &modern("2026-07-28", "tools/list"),
+    );
+    assert_eq!(refused.refused(), (421, "wrong-host".to_owned()));
+    let form = headers.replace("application/json\r\n", "text/plain\r\n");
+    let answer = daemon.request("POST", "/mcp", &form, &modern("2026-07-28", "tools/list"));
+    assert!((400..500).contains(&answer.status), "{answer:?}");
+    is_alive(&daemon);
+}

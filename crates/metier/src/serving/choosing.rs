@@ -127,7 +127,10 @@ impl Workspace {
                 found.push(skill);
             }
         }
-        found.sort_by(|a, b| (a.name(), a.path()).cmp(&(b.name(), b.path())));
+        found.sort_by(|a, b| {
+            let by_name = a.name().cmp(&b.name());
+            by_name.then_with(|| a.path().as_os_str().cmp(b.path().as_os_str()))
+        });
         (found, counts)
     }
 

@@ -1,6 +1,12 @@
 //! The inventory of a program that runs for long.
 
-use std::{collections::BTreeSet, fs, os::unix::fs::MetadataExt as _, path::PathBuf, sync::Arc};
+use std::{
+    collections::BTreeSet,
+    fs,
+    os::unix::fs::MetadataExt as _,
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use metier_catalog::{CatalogEntry, Snapshot};
 use metier_config::{ConfigProblem, Origin};
@@ -10,6 +16,9 @@ use super::{AgentFiles, PROJECT_CONFIG, Workspace, problem_failure};
 use crate::{
     Error, NoticeLevel,
     last_good::{LastGood, SubstitutedSkills},
+    learned_verdicts::LearnedVerdicts,
+    scan_gate::GateFacts,
+    serving::PublishedSkills,
     watched_folders::WatchedPlaces,
 };
 
@@ -18,10 +27,23 @@ use crate::{
 pub(crate) struct LiveVersions {
     /// Those that were used last.
     pub(crate) last_good: Arc<LastGood>,
+    /// What scans found out and was not written yet.
+    pub(crate) learned: Arc<LearnedVerdicts>,
+    /// The entries of those that were published.
+    pub(crate) published: Arc<PublishedSkills>,
     /// Those that stand in for broken ones now.
     pub(crate) substituted: Arc<SubstitutedSkills>,
-    /// The usable skills, if this workspace is that of one moment: its verbs don't list them again.
-    pub(crate) known: Option<Arc<Inventory>>,
+    /// The skills, if this workspace is that of one moment: its verbs don't list them again.
+    pub(crate) known: Option<KnownSkills>,
+}
+
+/// The skills of one moment.
+#[derive(Clone)]
+pub(crate) struct KnownSkills {
+    /// Those that can be used.
+    pub(crate) usable: Arc<Inventory>,
+    /// What decides about them, once it was needed.
+    pub(crate) facts: Arc<OnceLock<Arc<GateFacts>>>,
 }
 
 /// Every skill as it is, and as it can be used: with last good versions of those that can't be read, if there are any.
@@ -93,8 +115,13 @@ impl Workspace {
     }
 
     /// The skills of the moment that this workspace belongs to.
-    pub(crate) fn known_inventory(&self) -> Option<&Arc<Inventory>> {
+    pub(crate) fn known_skills(&self) -> Option<&KnownSkills> {
         self.live.as_ref()?.known.as_ref()
+    }
+
+    /// The inventory of that moment.
+    pub(crate) fn known_inventory(&self) -> Option<&Arc<Inventory>> {
+        Some(&self.known_skills()?.usable)
     }
 
     /// The last good version of a skill, if its folder has a broken one now.
@@ -129,10 +156,10 @@ impl Workspace {
         let files = ["AGENT.md", "AGENTS.md", PROJECT_CONFIG, "metier.lock"];
         let mut whole: BTreeSet<PathBuf> = self.obeyed().into_iter().collect();
         whole.extend(files.map(|file| project.join(file)));
-        whole.extend(self.index().map(|index| index.folder.join("verdicts")));
         let rules = self.config.scan.rules_dir.as_deref();
         whole.extend(rules.map(|folder| self.expand(folder)));
-        let mut records = BTreeSet::new();
+        let verdicts = self.index().map(|index| index.folder.join("verdicts"));
+        let mut records: BTreeSet<PathBuf> = verdicts.into_iter().collect();
         if let Some(database) = &machine.database {
             whole.insert(database.with_file_name("metier.lock"));
             let mut log = database.clone().into_os_string();

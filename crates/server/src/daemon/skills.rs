@@ -156,8 +156,9 @@ async fn about<T: Send + 'static>(
 }
 
 pub(super) async fn info(State(state): Shared, Path(name): Path<String>) -> ApiResult {
-    let written = about(&state, WorkLane::Quick, name, |_, now, name| {
-        let about = now.workspace.inspect(name)?;
+    let written = about(&state, WorkLane::Quick, name, |state, _, name| {
+        // With the verdict of a scan that ended just now.
+        let about = state.live.current()?.workspace.inspect(name)?;
         let mut text = Vec::new();
         InfoDocument::from(&about).write(&mut text)?;
         Ok(Bytes::from(text))

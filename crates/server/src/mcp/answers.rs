@@ -158,25 +158,20 @@ fn list(scope: &AnswerScope<'_>, wanted: &WantedSkills) -> Result<ToolReply, Err
         .transpose()
         .map_err(bad_cursor)?;
     let key = |skill: &Skill<'_>| format!("{}\0{}", skill.name(), skill.path().display());
+    let is_before = |skill: &Skill<'_>| after.as_ref().is_some_and(|after| key(skill) <= *after);
     let (total, limits) = (found.len(), limits(wanted.limit, LIST_ROWS));
+    let found = &found[found.partition_point(is_before)..];
     let mut page = PageRows::default();
     let mut document = ModelSkillsPage::new(counts, total);
-    let mut last = None;
-    let mut left = 0;
     for skill in found {
-        let own = key(&skill);
-        if after.as_ref().is_some_and(|after| own <= *after) {
-            continue;
+        if !page.add(ModelSkillsPage::row(*skill), limits) {
+            break;
         }
-        if left > 0 || !page.add(ModelSkillsPage::row(skill), limits) {
-            left += 1;
-            continue;
-        }
-        document
-            .diagnostics
-            .extend(ModelSkillsPage::diagnostics_of(skill));
-        last = Some(own);
+        let diagnostics = ModelSkillsPage::diagnostics_of(*skill);
+        document.diagnostics.extend(diagnostics);
     }
+    let (shown, left) = (page.rows.len(), found.len() - page.rows.len());
+    let last = found[..shown].last().map(key);
     document.skills = page.rows;
     document.next_cursor = last
         .filter(|_| left > 0)

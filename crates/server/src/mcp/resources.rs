@@ -3,6 +3,8 @@
 //! A list names the SKILL.md of each skill, from its card alone; the other files have URIs of the same form. Reading one gives out bytes of the skill as it
 //! was published as a whole: see [`metier::Publisher`]. A URI is compared with those of the files and never taken apart into a path.
 
+use std::string::FromUtf8Error;
+
 use metier::{PublishedFile, Publisher, SkillsNow, model_text::for_model, text::one_line};
 use rmcp::{
     ErrorData,
@@ -55,11 +57,8 @@ pub(crate) fn list(
     let publisher = publisher(&now)?;
     let (mut page, mut listed, mut next) = (PageRows::default(), Vec::new(), None);
     let mut last: Option<String> = None;
-    for skill in publisher.candidates() {
+    for skill in publisher.candidates_after(after.as_deref().unwrap_or_default()) {
         let name = skill.name().into_owned();
-        if after.as_ref().is_some_and(|after| name <= *after) {
-            continue;
-        }
         let Some(uri) = skill.uri() else {
             continue;
         };
@@ -99,34 +98,32 @@ pub(crate) fn read(source: &SkillSource, uri: &str) -> Result<ReadResourceResult
         )
     };
     let skill = publisher.candidate_of(uri).ok_or_else(none)?;
-    let published = publisher
-        .publish(skill)
-        .map_err(|error| not_there(&error))?;
-    let file = published.file(uri).ok_or_else(none)?;
-    Ok(ReadResourceResult::new(vec![contents(file)]).with_ttl_ms(TTL))
+    let read = publisher.read(skill, uri);
+    let (file, bytes) = read.map_err(|error| not_there(&error))?.ok_or_else(none)?;
+    Ok(ReadResourceResult::new(vec![contents(file, bytes)]).with_ttl_ms(TTL))
 }
 
-fn contents(file: &PublishedFile) -> ResourceContents {
-    let (uri, mime_type) = (file.uri.clone(), Some(mime_type(file).to_owned()));
+fn contents(file: PublishedFile, bytes: Vec<u8>) -> ResourceContents {
+    let mime_type = Some(mime_type(&file).to_owned());
     // The same bytes have the same digest on the other side: text that is not UTF-8 can't be given as text.
-    match std::str::from_utf8(&file.bytes) {
+    match String::from_utf8(bytes) {
         Ok(text) if !text.contains('\0') => ResourceContents::TextResourceContents {
-            uri,
+            uri: file.uri,
             mime_type,
-            text: text.to_owned(),
+            text,
             meta: None,
         },
-        _ => ResourceContents::BlobResourceContents {
-            uri,
+        other => ResourceContents::BlobResourceContents {
+            uri: file.uri,
             mime_type,
-            blob: base64(&file.bytes),
+            blob: base64(&other.map_or_else(FromUtf8Error::into_bytes, String::into_bytes)),
             meta: None,
         },
     }
 }
 
-pub(crate) fn publisher(now: &SkillsNow) -> Result<Publisher, ErrorData> {
-    Publisher::new(&now.workspace, now.usable()).map_err(|error| not_there(&error))
+pub(crate) fn publisher(now: &SkillsNow) -> Result<&Publisher, ErrorData> {
+    now.publisher().map_err(|error| not_there(&error))
 }
 
 /// The type of a file by its ending.
@@ -140,7 +137,7 @@ pub(crate) fn mime_type(file: &PublishedFile) -> &'static str {
         .find(|(known, _)| Some(*known) == ending.as_deref());
     match known {
         Some((_, kind)) => kind,
-        None if std::str::from_utf8(&file.bytes).is_ok() => "text/plain",
+        None if file.is_text => "text/plain",
         None => "application/octet-stream",
     }
 }
@@ -186,7 +183,7 @@ pub(crate) fn complete(
     match (variable, skill) {
         ("name", _) => {
             let names = publisher.candidates();
-            let names = names.iter().map(|skill| skill.name().into_owned());
+            let names = names.map(|skill| skill.name().into_owned());
             Ok(names.filter(|name| name.starts_with(typed)).collect())
         }
         ("path", Some(name)) => {
@@ -197,7 +194,7 @@ pub(crate) fn complete(
             let published = publisher
                 .publish(skill)
                 .map_err(|error| not_there(&error))?;
-            let paths = published.files.into_iter().map(|file| file.path);
+            let paths = published.files.iter().map(|file| file.path.clone());
             Ok(paths.filter(|path| path.starts_with(typed)).collect())
         }
         ("path", None) => Ok(Vec::new()),

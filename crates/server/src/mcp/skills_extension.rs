@@ -69,11 +69,7 @@ pub(crate) fn list(source: &SkillSource, params: &Value) -> Result<Value, ErrorD
         bytes: MAX_ANSWER - (MAX_ANSWER >> 3),
     };
     let (mut page, mut last, mut has_more) = (PageRows::default(), None, false);
-    let candidates = publisher.candidates();
-    let left = candidates.into_iter().filter(|skill| {
-        let after = after.as_deref();
-        after.is_none_or(|after| *skill.name() > *after)
-    });
+    let left = publisher.candidates_after(after.as_deref().unwrap_or_default());
     for (looked_at, skill) in left.enumerate() {
         if looked_at >= LOOKED_AT {
             has_more = true;
@@ -102,7 +98,13 @@ pub(crate) fn get(source: &SkillSource, params: &Value) -> Result<Value, ErrorDa
     let publisher = resources::publisher(&now)?;
     let none =
         || ErrorData::invalid_params(format!("no skill is served at {}", one_line(&uri)), None);
-    let skill = publisher.candidate_of(&uri).ok_or_else(none)?;
+    let not_published = || {
+        publisher
+            .objection(&uri)
+            .as_ref()
+            .map_or_else(none, not_there)
+    };
+    let skill = publisher.candidate_of(&uri).ok_or_else(not_published)?;
     if skill.uri().as_deref() != Some(&uri) {
         return Err(none());
     }
@@ -119,7 +121,7 @@ pub(crate) fn read_directory(source: &SkillSource, params: &Value) -> Result<Val
     let uri = uri_of(params)?;
     let now = source.now().map_err(|error| not_there(&error))?;
     let publisher = resources::publisher(&now)?;
-    let children = children(&publisher, &uri)?;
+    let children = children(publisher, &uri)?;
     let (mut page, mut last, mut next) = (PageRows::default(), None, None);
     for (name, child) in children {
         if after.as_ref().is_some_and(|after| name <= *after) {
@@ -169,7 +171,7 @@ fn children(publisher: &Publisher, uri: &str) -> Result<BTreeMap<String, Value>,
                 json!({ "uri": format!("{uri}/{folder}"), "name": name, "mimeType": FOLDER })
             }
             None => json!({
-                "uri": file.uri, "name": name, "mimeType": resources::mime_type(file), "size": file.bytes.len()
+                "uri": file.uri, "name": name, "mimeType": resources::mime_type(file), "size": file.size
             }),
         };
         children.insert(name.to_owned(), row);

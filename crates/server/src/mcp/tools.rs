@@ -208,6 +208,11 @@ fn runs() -> ToolAnnotations {
         .open_world(true)
 }
 
+/// Text of a skill on this machine. Its commands run if the user has approved them for these very bytes.
+fn loads() -> ToolAnnotations {
+    runs().open_world(false)
+}
+
 fn name() -> Value {
     json!({
         "type": "string",
@@ -308,7 +313,7 @@ fn using() -> Vec<ToolRow> {
                  skill: the user is asked, or the error contains what the user has to type.",
             properties: json!({"name": name(), "arguments": arguments(), "offset": offset(), "limit": bytes()}),
             required: &["name"],
-            annotations: runs(),
+            annotations: loads(),
             output: OutputShape::Activate,
         },
         ToolRow {
