@@ -1,11 +1,10 @@
 //! The program's own tools: how a model finds skills, loads them, and gives work to sub-agents.
 
-use metier_runtime::{Inventory, InventorySkill, Status, prompt};
-use metier_select::fold;
+use metier_runtime::{Inventory, InventorySkill, Status, finding::SkillFinder, prompt};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::ModelTool;
+use crate::{ModelTool, SearchedSkill, context::AgentContext};
 
 /// One of the program's own tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,8 +67,8 @@ impl BuiltinTool {
                 &[],
             ),
             Self::SearchSkills => (
-                "Search skills with words of the task. Use it when no listed skill fits.",
-                json!({ "query": { "type": "string", "description": "a few words" } }),
+                "Search the names, descriptions and instructions of all skills. Returns the best ten with the reasons. Use it when no listed skill fits.",
+                json!({ "query": { "type": "string", "description": "the task, or words of it" } }),
                 &["query"],
             ),
             Self::ActivateSkill => (
@@ -216,31 +215,38 @@ pub(crate) fn list(inventory: &Inventory) -> String {
     text
 }
 
-/// The skills whose name or description contains the most words of a query; a word in the name counts three times.
-pub(crate) fn search(inventory: &Inventory, query: &str) -> String {
-    let words = |text: &str| -> Vec<String> {
-        let folded = fold(text);
-        let parts = folded.split(|c: char| !c.is_alphanumeric());
-        let long = parts.filter(|word| word.chars().count() > 2);
-        long.map(str::to_owned).collect()
+/// The skills that fit a query best, each with the reason.
+pub(crate) fn search(context: &AgentContext, query: &str) -> String {
+    let found = context.search(query, MAX_FOUND);
+    let flat = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let line = |skill: SearchedSkill| {
+        let (name, source) = (&skill.name, skill.source);
+        let (about, why) = (flat(&skill.description), flat(&skill.why));
+        format!("- {name} ({source}): {about} [{why}]\n")
     };
-    let wanted = words(query);
-    let mut found: Vec<(usize, &str, &InventorySkill)> = offered(inventory)
-        .filter_map(|(name, skill)| {
-            let card = inventory.entry(skill).card.as_ref()?;
-            let (named, described) = (words(name), words(&prompt::describe(card)));
-            let hits = |word: &String| {
-                3 * usize::from(named.contains(word)) + usize::from(described.contains(word))
-            };
-            let score: usize = wanted.iter().map(hits).sum();
-            (score > 0).then_some((score, name, skill))
-        })
-        .collect();
-    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
-    let lines = found.iter().take(MAX_FOUND);
-    let text: String = lines.map(|(_, _, skill)| line(inventory, skill)).collect();
+    let text: String = found.into_iter().map(line).collect();
     if text.is_empty() {
         return format!("no skill matches `{query}`\n");
     }
     text
+}
+
+/// The skills whose name and description fit a query best.
+pub(crate) fn search_cards(inventory: &Inventory, query: &str, limit: usize) -> Vec<SearchedSkill> {
+    let finder = SkillFinder::of_cards(inventory);
+    // An index in memory is never damaged.
+    let found = finder
+        .find(query, limit.saturating_mul(2))
+        .unwrap_or_default();
+    let skills = found.skills.into_iter().filter_map(|found| {
+        let entry = inventory.entry(inventory.skills.get(found.position)?);
+        let card = entry.card.as_ref().filter(|card| card.model_invocable)?;
+        Some(SearchedSkill {
+            name: card.name.as_str().to_owned(),
+            source: entry.source.as_str(),
+            description: prompt::describe(card).into_owned(),
+            why: found.hit.told(),
+        })
+    });
+    skills.take(limit).collect()
 }

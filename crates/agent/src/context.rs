@@ -1,6 +1,7 @@
 //! What the sessions of one run have in common: skills, configuration and models.
 
 use std::{
+    collections::BTreeMap,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -12,13 +13,27 @@ use serde_json::Value;
 
 use crate::{
     Cancel, Endpoint, ErrorReport, LanguageModel, ModelName, Price, Provider, ProviderLimits,
-    ProviderSettings, ReasoningEffort,
+    ProviderSettings, ReasoningEffort, builtin_tools,
 };
 
 type Models = Box<dyn Fn(Option<&str>) -> Result<ChosenModel, ErrorReport> + Send + Sync>;
 type Ids = Box<dyn Fn() -> Result<String, ErrorReport> + Send + Sync>;
 type Clock = Box<dyn Fn() -> String + Send + Sync>;
 type Files = Box<dyn Fn() -> Vec<String> + Send + Sync>;
+type Search = Box<dyn Fn(&str, usize) -> Vec<SearchedSkill> + Send + Sync>;
+
+/// A skill that a model's search found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchedSkill {
+    /// Its name.
+    pub name: String,
+    /// Its source: `user`, `project` …
+    pub source: &'static str,
+    /// Its description.
+    pub description: String,
+    /// The words of the query, and where they are.
+    pub why: String,
+}
 
 /// Servers that the user configured, and the tools that they offer.
 pub trait ToolServers: Send + Sync {
@@ -56,6 +71,8 @@ pub struct AgentContext {
     files: Files,
     listed: OnceLock<Vec<String>>,
     servers: Arc<dyn ToolServers>,
+    search: Option<Search>,
+    used: BTreeMap<String, f64>,
 }
 
 impl AgentContext {
@@ -77,6 +94,8 @@ impl AgentContext {
             files: Box::new(Vec::new),
             listed: OnceLock::new(),
             servers: Arc::new(NoServers),
+            search: None,
+            used: BTreeMap::new(),
         }
     }
 
@@ -89,6 +108,34 @@ impl AgentContext {
     ) -> Self {
         self.files = Box::new(files);
         self
+    }
+
+    /// The same with a function that searches skills, at most so many; without it only names and descriptions are searched.
+    #[must_use]
+    pub fn searching(
+        mut self,
+        search: impl Fn(&str, usize) -> Vec<SearchedSkill> + Send + Sync + 'static,
+    ) -> Self {
+        self.search = Some(Box::new(search));
+        self
+    }
+
+    /// The same with how much skills were used lately, by name: a catalog that does not fit describes them first.
+    #[must_use]
+    pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
+        self.used = used;
+        self
+    }
+
+    pub(crate) fn used_skills(&self) -> BTreeMap<String, f64> {
+        self.used.clone()
+    }
+
+    pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<SearchedSkill> {
+        match &self.search {
+            Some(search) => search(query, limit),
+            None => builtin_tools::search_cards(&self.inventory, query, limit),
+        }
     }
 
     /// The same with tools of servers.

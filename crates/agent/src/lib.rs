@@ -73,7 +73,7 @@ mod turn_usage;
 pub use budget::{Budget, BudgetLimits, ExhaustedBudget};
 pub use builtin_tools::tool_names;
 pub use cancel::Cancel;
-pub use context::{AgentContext, ChosenModel, ToolServers};
+pub use context::{AgentContext, ChosenModel, SearchedSkill, ToolServers};
 pub use conversation::{
     AgentConversation, ConversationPlan, ConversationRole, RejectedSet, SharedResources, SkillSet,
     TurnResult, is_coding, judge_set, open,

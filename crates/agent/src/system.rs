@@ -3,11 +3,13 @@
 //! Four parts, from what never changes to what changes most, so that providers can cache the beginning: the role, the catalog, the
 //! given skills, and additions of hooks. Without skills only the first is left, unchanged.
 
-use metier_config::Config;
 use metier_model::SkillManifest;
 use metier_model::model_text::for_model;
-use metier_runtime::{Inventory, live::PromptFragment, prompt};
+use metier_runtime::{live::PromptFragment, project_fit::ProjectFit, prompt};
+use metier_select::languages::detect;
 use serde_json::Value;
+
+use crate::context::AgentContext;
 
 /// Maximum tokens of the catalog, unless configured.
 const CATALOG_BUDGET: usize = 8_000;
@@ -44,12 +46,7 @@ pub(crate) struct System {
 
 impl System {
     /// The role of the model, and the catalog, if it may choose skills.
-    pub(crate) fn new(
-        who: PromptAudience,
-        inventory: &Inventory,
-        config: &Config,
-        chooses: bool,
-    ) -> Self {
+    pub(crate) fn new(who: PromptAudience, context: &AgentContext, chooses: bool) -> Self {
         let base = match who {
             PromptAudience::Primary => PRIMARY,
             PromptAudience::Orchestrator => ORCHESTRATOR,
@@ -60,33 +57,39 @@ impl System {
             names: Some(Vec::new()),
         };
         if chooses {
-            system.add_catalog(inventory, config);
+            system.add_catalog(context);
         }
         system
     }
 
-    fn add_catalog(&mut self, inventory: &Inventory, config: &Config) {
+    fn add_catalog(&mut self, context: &AgentContext) {
+        let (inventory, config) = (context.inventory(), context.config());
         let size = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let options = prompt::ListingOptions {
             max_skills: size(config.prompt.max_skills).unwrap_or(0),
             budget: Some(size(config.prompt.budget).unwrap_or(CATALOG_BUDGET)),
             bare: true,
             unscanned_locations: false,
+            finder: Some("search_skills"),
             ..prompt::ListingOptions::default()
         };
-        let listing = prompt::listing(inventory, &options);
-        let names = listing.lines.iter().map(|line| line.name.to_owned());
-        self.names = (listing.omitted == 0).then(|| names.collect());
-        if listing.lines.is_empty() && listing.omitted == 0 {
-            return;
+        let mut listing = prompt::listing(inventory, &options);
+        if listing.is_cut() {
+            // Only then the project decides which skills are described.
+            let files = context.project_files().iter().map(String::as_str);
+            let fit = ProjectFit::new(&detect(files)).with_use(context.used_skills());
+            listing = prompt::listing_of(inventory, fit.ordered(inventory, false), &options);
         }
-        let catalog = prompt::write(&listing.lines, &options);
-        self.fixed
-            .push_str(&format!("\n\n{CATALOG}\n\n{}", catalog.trim_end()));
-        if listing.omitted > 0 {
-            let more = listing.omitted;
+        let names = listing
+            .lines
+            .iter()
+            .map(|line| line.name)
+            .chain(listing.names.iter().copied());
+        self.names = (listing.omitted == 0).then(|| names.map(str::to_owned).collect());
+        let catalog = prompt::write(&listing, &options);
+        if !catalog.is_empty() {
             self.fixed
-                .push_str(&format!("\nThere are {more} more: call search_skills."));
+                .push_str(&format!("\n\n{CATALOG}\n\n{}", catalog.trim_end()));
         }
     }
 

@@ -7,10 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum, builder::styling};
 pub(crate) use metier::NamedRoot;
 
 use crate::commands::{
-    agent, call, chat, check, completions, compose, config, deps, doctor, enable, exec, info,
-    install, keygen, list, log, login, man, mcp, new, outdated, pack, permissions, profile, prompt,
-    publish, read, remove, rollback, run, scan, schema, search, select, serve, show, sign, spawn,
-    sync, test, tools, trust, undo, update, validate, verify, verify_signature, why, yank,
+    agent, call, chat, check, completions, compose, config, deps, doctor, enable, eval, exec,
+    improve, info, install, keygen, list, log, login, man, mcp, new, outdated, pack, permissions,
+    profile, prompt, publish, read, remove, rollback, run, scan, schema, search, select, serve,
+    show, sign, spawn, sync, test, tools, trust, undo, update, validate, verify, verify_signature,
+    why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -116,6 +117,8 @@ pub(crate) enum CliCommand {
     Read(read::ReadArgs),
     Scan(scan::ScanArgs),
     Check(check::CheckArgs),
+    Eval(eval::EvalArgs),
+    Improve(improve::ImproveArgs),
     Select(select::SelectArgs),
     Why(why::WhyArgs),
     Compose(compose::ComposeArgs),

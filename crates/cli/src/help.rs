@@ -22,7 +22,10 @@ const GROUPS: &[(&str, &[&str])] = &[
             "update", "outdated", "rollback", "sync", "enable", "disable", "profile",
         ],
     ),
-    ("Check skills", &["validate", "scan", "test", "check"]),
+    (
+        "Check skills",
+        &["validate", "scan", "test", "eval", "improve", "check"],
+    ),
     (
         "Give skills to a model",
         &["prompt", "show", "read", "compose", "mcp", "serve"],
@@ -74,6 +77,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         &[
             "metier why 'resolve the merge conflict'",
             "metier why 'resolve the merge conflict' git",
+            "metier why --collisions",
         ],
     ),
     ("doctor", &["metier doctor"]),
@@ -115,6 +119,21 @@ const EXAMPLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("test", &["metier test my-skill"]),
+    (
+        "eval",
+        &[
+            "metier eval skills",
+            "metier eval skills queries.tsv --min-hit1 0.9",
+            "metier eval my-skill --installed",
+        ],
+    ),
+    (
+        "improve",
+        &[
+            "metier improve git",
+            "metier improve git --query 'undo my last commit'",
+        ],
+    ),
     (
         "check",
         &[

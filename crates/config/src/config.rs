@@ -13,6 +13,8 @@ use crate::{KEYS, KeyPath, Origin, Secret, suggest, table};
 pub struct Config {
     /// `skills.enabled`
     pub enabled: bool,
+    /// `skills.usage`
+    pub usage: bool,
     /// `skills.validation`
     pub validation: ValidationSetting,
     /// `skills.load.*`
@@ -340,6 +342,7 @@ impl Config {
         let view = ConfigView(&state);
         Self {
             enabled: view.bool(&table::SKILLS_ENABLED),
+            usage: view.bool(&table::SKILLS_USAGE),
             validation: match view.text(&table::SKILLS_VALIDATION).as_deref() {
                 Some("lenient") => ValidationSetting::Lenient,
                 _ => ValidationSetting::Strict,

@@ -57,6 +57,15 @@ keys! {
         project: ProjectAuthority::Tighten(StricterValue::Only("false")),
         doc: "The main switch: if `false`, no skill is offered or run, including the core tools of an agent.",
     };
+    SKILLS_USAGE = ConfigKey {
+        path: "skills.usage",
+        kind: ValueKind::Bool,
+        default: DefaultValue::Bool(false),
+        env: Some("METIER_SKILLS_USAGE"),
+        alias: None,
+        project: ProjectAuthority::Tighten(StricterValue::Only("false")),
+        doc: "Whether skills that did something lately, by their receipts, are preferred to others that fit as well. `metier why` shows it.",
+    };
     SKILLS_VALIDATION = ConfigKey {
         path: "skills.validation",
         kind: ValueKind::Choice(&["lenient", "strict"]),

@@ -11,11 +11,12 @@ use std::{
 
 use metier_catalog::{CatalogEntry, Root};
 use metier_model::{Diagnostic, Source, Strictness};
-use metier_runtime::Inventory;
+use metier_runtime::{Inventory, trigger_queries::TriggerQueries};
 use metier_scan::Verdict;
 
 use crate::{
-    Error, TestResult, Workspace,
+    Error, Skills, TestResult, Workspace,
+    evaluation::EvalReport,
     scans::{ScanOptions, ScannedSkill},
     testing,
     text::one_line,
@@ -31,6 +32,8 @@ pub struct CheckOptions {
     pub strict: bool,
     /// Only skills with files that differ from this git revision.
     pub since: Option<String>,
+    /// The part of the trigger queries that must find their skill first; without a number they are only reported.
+    pub min_hit_at_1: Option<f64>,
 }
 
 /// The result of [`Workspace::check`].
@@ -41,6 +44,10 @@ pub struct CheckReport {
     pub folder_problems: Vec<Diagnostic>,
     /// Skills that did not change, and were not checked.
     pub unchanged: usize,
+    /// What the trigger queries of the skills find, among all skills of the folders.
+    pub queries: EvalReport,
+    /// The part of them that must find its skill first.
+    pub min_hit_at_1: Option<f64>,
 }
 
 /// The results for one skill.
@@ -80,6 +87,17 @@ impl CheckReport {
         let mut folders = self.folder_problems.iter();
         self.skills.iter().all(SkillCheck::is_passed)
             && !folders.any(|problem| problem.severity == error)
+            && self.queries.problems.is_empty()
+            && self.is_reached()
+    }
+
+    /// Whether enough trigger queries find their skill. Skills without queries pass.
+    #[must_use]
+    pub fn is_reached(&self) -> bool {
+        let part = self
+            .min_hit_at_1
+            .filter(|_| self.queries.quality.queries() > 0);
+        part.is_none_or(|part| self.queries.reaches(part))
     }
 }
 
@@ -111,6 +129,8 @@ impl Workspace {
             skills: Vec::new(),
             folder_problems: Vec::new(),
             unchanged: 0,
+            queries: EvalReport::default(),
+            min_hit_at_1: options.min_hit_at_1,
         };
         if paths.is_empty() {
             return Ok(report);
@@ -131,6 +151,10 @@ impl Workspace {
         if wanted.is_empty() {
             return Ok(report);
         }
+        let mut queries = TriggerQueries::default();
+        wanted
+            .iter()
+            .for_each(|(entry, _)| queries.add_shipped(entry));
         let folders = wanted
             .iter()
             .map(|(entry, _)| entry.place.path().into_owned());
@@ -156,6 +180,8 @@ impl Workspace {
             }
             report.skills.push(skill);
         }
+        let pool = Skills { inventory: tested };
+        report.queries = self.judge_queries(&pool, queries, 1);
         Ok(report)
     }
 

@@ -32,6 +32,7 @@
 //! | get them | [`Workspace::prepare_install`], [`Workspace::verify_skills`], [`Workspace::undo`], [`Workspace::search_registries`], [`Workspace::publish`] | [`distribution`] |
 //! | keep them in order | [`Workspace::prepare_update`], [`Workspace::sync`], [`Workspace::switch_skills`], [`Workspace::use_profile`] | [`distribution`] |
 //! | choose for a task | [`Workspace::select`], [`Workspace::why`], [`Workspace::compose`] | [`selection`], [`composition`] |
+//! | make them easier to find | [`Workspace::evaluate`], [`Workspace::improve`], [`Workspace::collisions`] | [`evaluation`], [`improving`] |
 //! | give them to a model | [`Workspace::prompt`], [`Workspace::render`], [`Workspace::read`] | [`prompts`] |
 //! | run their code | [`Workspace::session`], [`Workspace::exec`] | [`Session`], [`scripts`] |
 //! | decide what they may do | [`Workspace::trust`], [`Workspace::permissions`], [`ApprovalQueue`] | [`trusting`], [`permissions`] |
@@ -70,9 +71,11 @@ pub mod diagnosis;
 #[cfg(feature = "hub")]
 pub mod distribution;
 mod error;
+pub mod evaluation;
 #[cfg(feature = "run")]
 mod execution_context;
 mod explain;
+pub mod improving;
 #[cfg(feature = "run")]
 pub mod inspection;
 mod last_good;
@@ -115,6 +118,7 @@ pub mod text;
 #[cfg(feature = "run")]
 mod tool_list;
 pub mod trusting;
+mod usage;
 pub mod validating;
 mod watch;
 mod watched_folders;

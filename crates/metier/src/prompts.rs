@@ -1,17 +1,29 @@
 //! The system prompt about skills: a catalog with the texts of active skills, or whole bodies.
 
-use std::{collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
+use metier_catalog::{ProjectLimits, project_files};
 use metier_model::{Strictness, hooks::may_hook};
 use metier_runtime::{
     AdmittedSnapshot, Inventory,
+    project_fit::ProjectFit,
     prompt::{self, FullOptions, PromptListing},
     render::Arguments,
 };
+use metier_select::languages::detect;
 
 pub use metier_runtime::prompt::PromptFormat;
 
-use crate::{Error, NoticeLevel, ShowOptions, Skills, Workspace, explain, text::one_line};
+use crate::{
+    Error, NoticeLevel, ShowOptions, Skills, Workspace, explain, selection::Task, text::one_line,
+};
+
+/// How many skills a task puts in order.
+const RANKED: usize = 200;
 
 /// How long skills are scanned before they are named.
 const SCAN_TIME: Duration = Duration::from_secs(2);
@@ -29,6 +41,8 @@ pub struct PromptOptions {
     pub max_skills: Option<usize>,
     /// At most this many tokens (estimated) in the catalog; by default the configuration's. Descriptions are shortened before skills are left out.
     pub budget: Option<usize>,
+    /// The skills that fit this task come first, and keep their descriptions.
+    pub task: Option<String>,
     /// Also name skills that are not ready.
     pub include_not_ready: bool,
     /// Write the frame of the catalog even when it is empty.
@@ -44,8 +58,10 @@ pub struct PromptOptions {
 pub struct SkillPrompt {
     /// The whole text.
     pub text: String,
-    /// The skills that it names.
+    /// The skills that it describes.
     pub skills: Vec<PromptedSkill>,
+    /// The skills that it only names.
+    pub names: Vec<String>,
     /// How many skills the catalog leaves out.
     pub omitted: usize,
     /// How many bodies a full prompt leaves out because of its limit.
@@ -87,6 +103,11 @@ impl SkillPrompt {
         };
         Self {
             skills: listing.lines.iter().map(skill).collect(),
+            names: listing
+                .names
+                .iter()
+                .map(|name| (*name).to_owned())
+                .collect(),
             omitted: listing.omitted,
             shortened: listing.shortened,
             tokens: listing.tokens,
@@ -120,13 +141,13 @@ impl Workspace {
             inventory: Arc::new(inventory),
         };
         let how = self.catalog_options(options);
-        let listing = prompt::listing(&skills.inventory, &how);
+        let listing = self.listed(&skills, options, &how);
         let active = self.active_texts(&skills.inventory)?;
         let mut text = options.base.clone();
         if !text.is_empty() {
             text.push_str("\n\n");
         }
-        text.push_str(&prompt::write(&listing.lines, &how));
+        text.push_str(&prompt::write(&listing, &how));
         for body in &active {
             text.push('\n');
             text.push_str(body);
@@ -189,6 +210,48 @@ impl Workspace {
         })
     }
 
+    /// The catalog in the order of the task; without one, by the project if not everything fits.
+    fn listed<'s>(
+        &self,
+        skills: &'s Skills,
+        options: &PromptOptions,
+        how: &prompt::ListingOptions,
+    ) -> PromptListing<'s> {
+        let inventory = &*skills.inventory;
+        let by_project = || {
+            let fit = self.project_fit();
+            fit.ordered(inventory, options.include_not_ready)
+        };
+        let Some(task) = &options.task else {
+            let listing = prompt::listing(inventory, how);
+            return match listing.is_cut() {
+                true => prompt::listing_of(inventory, by_project(), how),
+                false => listing,
+            };
+        };
+        let task = Task {
+            top: Some(RANKED),
+            scan_time: Duration::ZERO,
+            coding: Some(false),
+            ..Task::new(task.as_str())
+        };
+        let matches = self.select(skills, task);
+        let mut ranks: BTreeMap<usize, usize> = BTreeMap::new();
+        for (rank, pick) in matches.selection().picks.iter().enumerate() {
+            ranks.insert(pick.skill.entry, rank);
+        }
+        let mut ordered = by_project();
+        ordered.sort_by_key(|skill| ranks.get(&skill.entry).copied().unwrap_or(usize::MAX));
+        prompt::listing_of(inventory, ordered, how)
+    }
+
+    /// What is known about the project, for the order of a catalog.
+    pub(crate) fn project_fit(&self) -> ProjectFit {
+        let files = project_files(&self.machine.project, ProjectLimits::default());
+        let detected = detect(files.files.iter().map(String::as_str));
+        ProjectFit::new(&detected).with_use(self.recent_use())
+    }
+
     fn catalog_options(&self, options: &PromptOptions) -> prompt::ListingOptions {
         let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let wanted = &self.config.prompt;
@@ -201,6 +264,8 @@ impl Workspace {
             keep_empty: options.keep_empty,
             bare: options.bare,
             unscanned_locations: !self.config.security.scan_on_load,
+            by_task: options.task.is_some(),
+            finder: (!options.bare).then_some("`metier select TASK`"),
         }
     }
 

@@ -7,15 +7,18 @@ use std::{sync::Arc, time::Duration};
 
 use metier_catalog::TextIndex;
 use metier_runtime::{
-    finding::{FoundSkill, SkillFinder},
+    finding::{FoundSkill, FoundSkills, SkillFinder},
     prompt,
-    selecting::ManifestReading,
+    selecting::{Candidates, ManifestReading},
 };
+use metier_select::{Situation, UsageMode, search::DamagedIndex};
 
-use crate::{NoticeLevel, Skills, Workspace, selection::Task};
+use crate::{NoticeLevel, Skills, Workspace};
 
 /// How many skills a search returns for a selection.
-const SEARCHED: usize = 50;
+pub(crate) const SEARCHED: usize = 50;
+/// How many skills a search returns where ranks are compared.
+const ROUTED: usize = 50;
 /// Without a wanted number, at most this many are named because of their words.
 const NAMED: usize = 10;
 
@@ -58,12 +61,13 @@ impl Workspace {
         limit: usize,
         patience: Option<Duration>,
     ) -> Vec<SkillResult> {
-        let skills = self.scanned(skills, patience);
+        let (skills, _) = self.scanned(skills, patience);
         let reading = self.search_reading();
         let finder = self.finder(&skills, reading);
         let inventory = &skills.inventory;
-        let found = self.hits(&skills, finder, reading, query, limit.saturating_mul(2));
-        let results = found.into_iter().filter_map(|found| {
+        let wanted = SearchScope::Ready(limit.saturating_mul(2));
+        let (found, _) = self.hits(&skills, finder, reading, query, wanted);
+        let results = found.skills.into_iter().filter_map(|found| {
             let entry = inventory.entry(inventory.skills.get(found.position)?);
             let card = entry.card.as_ref().filter(|card| card.model_invocable)?;
             let signal = found.signal();
@@ -78,11 +82,12 @@ impl Workspace {
         results.take(limit).collect()
     }
 
-    /// The skills with verdicts on those that were never scanned. Without a limit all of them are scanned, once.
-    pub(crate) fn scanned(&self, skills: &Skills, patience: Option<Duration>) -> Skills {
-        let wanted = prompt::unscanned(&skills.inventory, false);
+    /// The skills with verdicts on those that were never scanned, and how many are left without one. Without a limit all of them are
+    /// scanned, once.
+    pub(crate) fn scanned(&self, skills: &Skills, patience: Option<Duration>) -> (Skills, usize) {
+        let wanted = prompt::unscanned(&skills.inventory, true);
         if wanted.is_empty() || !self.config.security.scan_on_load {
-            return skills.clone();
+            return (skills.clone(), 0);
         }
         let mut inventory = (*skills.inventory).clone();
         let gate = self.screening(&inventory.catalog);
@@ -90,12 +95,11 @@ impl Workspace {
             // Names and descriptions are searched; `metier scan` reports the rule.
             self.notices
                 .notice(NoticeLevel::Warning, &error.to_string());
-            return skills.clone();
+            return (skills.clone(), wanted.len());
         }
-        gate.look_at(&mut inventory, wanted, patience);
-        Skills {
-            inventory: Arc::new(inventory),
-        }
+        let left = gate.look_at(&mut inventory, wanted, patience);
+        let inventory = Arc::new(inventory);
+        (Skills { inventory }, left)
     }
 
     fn search_files(&self, skills: &Skills) -> Option<TextIndex> {
@@ -114,45 +118,52 @@ impl Workspace {
         SkillFinder::with_bodies(&skills.inventory, files.as_ref(), &admit, reading)
     }
 
-    /// What a task finds; with a damaged index, after it was made again.
-    fn hits(
+    /// What a task finds; with a damaged index, after it was made again. Returns the finder for further tasks.
+    pub(crate) fn hits(
         &self,
         skills: &Skills,
         finder: SkillFinder,
         reading: ManifestReading,
         task: &str,
-        limit: usize,
-    ) -> Vec<FoundSkill> {
-        if let Ok(found) = finder.find(task, limit) {
-            return found;
+        scope: SearchScope,
+    ) -> (FoundSkills, SkillFinder) {
+        if let Ok(found) = scope.find(&finder, task) {
+            return (found, finder);
         }
         drop(finder);
         if let Some(files) = self.search_files(skills) {
             // If they can't be removed, names and descriptions are searched below.
             files.clear().ok();
         }
-        let again = self.finder(skills, reading).find(task, limit);
-        let cards = || SkillFinder::of_cards(&skills.inventory).find(task, limit);
-        again.or_else(|_| cards()).unwrap_or_default()
+        let again = self.finder(skills, reading);
+        match scope.find(&again, task) {
+            Ok(found) => (found, again),
+            Err(_) => {
+                let cards = SkillFinder::of_cards(&skills.inventory);
+                (scope.find(&cards, task).unwrap_or_default(), cards)
+            }
+        }
     }
 
-    /// What a task finds for a selection: everything that matches if one skill is explained, else the best.
-    pub(crate) fn found(
-        &self,
-        skills: &Skills,
-        finder: SkillFinder,
-        reading: ManifestReading,
-        task: &Task,
-        everything: bool,
-    ) -> Vec<FoundSkill> {
-        let limit = match everything {
-            true => skills.inventory.skills.len(),
-            false => task.top.unwrap_or(0).max(SEARCHED),
+    /// Many tasks against the same skills. What was never scanned is scanned first, all of it.
+    pub(crate) fn router(&self, skills: &Skills) -> TaskRouter {
+        let (skills, _) = self.scanned(skills, None);
+        let reading = ManifestReading {
+            everything: true,
+            ..self.search_reading()
         };
-        self.hits(skills, finder, reading, &task.text, limit)
+        let finder = self.finder(&skills, reading);
+        // An index that is damaged is made again now.
+        let scope = SearchScope::Any(1);
+        let (_, finder) = self.hits(&skills, finder, reading, "", scope);
+        TaskRouter {
+            candidates: Candidates::read_beside(&skills.inventory, reading, Some(&finder)),
+            skills,
+            finder,
+        }
     }
 
-    fn search_reading(&self) -> ManifestReading {
+    pub(crate) fn search_reading(&self) -> ManifestReading {
         ManifestReading {
             mode: self.mode(),
             max_bytes: self.config.limits.max_skill_bytes,
@@ -165,10 +176,82 @@ impl Workspace {
     }
 }
 
-/// The skills that a search picks: as many as are wanted, or those that fit at least half as well as the best.
-pub(crate) fn picked(found: &[FoundSkill], top: Option<usize>) -> &[FoundSkill] {
-    let best = found.first().map_or(0.0, |best| best.hit.points);
-    let good = found.partition_point(|found| found.hit.points * 2.0 >= best);
+/// Which skills a search returns, and how many.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum SearchScope {
+    /// Only skills that are ready.
+    Ready(usize),
+    /// Also those that are not.
+    Any(usize),
+}
+
+impl SearchScope {
+    fn find(self, finder: &SkillFinder, task: &str) -> Result<FoundSkills, DamagedIndex> {
+        match self {
+            Self::Ready(limit) => finder.find(task, limit),
+            Self::Any(limit) => finder.find_any(task, limit),
+        }
+    }
+}
+
+/// Skills that are ready for many tasks.
+pub(crate) struct TaskRouter {
+    pub(crate) skills: Skills,
+    finder: SkillFinder,
+    candidates: Candidates,
+}
+
+/// The skills that a task finds, by their words and triggers; the project, rules and gates don't count.
+pub(crate) struct RoutedTask {
+    /// Positions in the inventory with their scores, best first.
+    pub(crate) ranked: Vec<(usize, f64)>,
+    pub(crate) found: FoundSkills,
+}
+
+impl TaskRouter {
+    /// The skills that fit a task best.
+    pub(crate) fn route(&self, task: &str) -> RoutedTask {
+        self.route_some(task, ROUTED)
+    }
+
+    /// All skills that have a word of a task.
+    pub(crate) fn route_all(&self, task: &str) -> RoutedTask {
+        self.route_some(task, self.skills.inventory.skills.len())
+    }
+
+    fn route_some(&self, task: &str, limit: usize) -> RoutedTask {
+        let found = self.finder.find_any(task, limit).unwrap_or_default();
+        let situation = Situation {
+            task,
+            files: &[],
+            languages: &[],
+            mode: UsageMode::Interactive,
+            explicit: &[],
+        };
+        RoutedTask {
+            ranked: self.candidates.ranked(&situation, &found.skills),
+            found,
+        }
+    }
+
+    /// The name of a skill.
+    pub(crate) fn name(&self, position: usize) -> String {
+        let inventory = &self.skills.inventory;
+        let skill = inventory.skills.get(position);
+        skill.map_or_else(String::new, |skill| {
+            inventory.entry(skill).name().into_owned()
+        })
+    }
+}
+
+/// The points from which on a search picks: as many skills as are wanted, or those that fit at least half as well as the best.
+pub(crate) fn enough<'f>(found: impl Iterator<Item = &'f FoundSkill>, top: Option<usize>) -> f32 {
+    let points: Vec<f32> = found.map(|found| found.hit.points).collect();
+    let best = points.first().copied().unwrap_or(f32::INFINITY);
+    let good = points.partition_point(|points| points * 2.0 >= best);
     let count = top.map_or(good.min(NAMED), |top| top.max(SEARCHED));
-    found.get(..count).unwrap_or(found)
+    let last = count.min(points.len()).checked_sub(1);
+    last.and_then(|last| points.get(last))
+        .copied()
+        .unwrap_or(f32::INFINITY)
 }

@@ -1,16 +1,21 @@
 //! Which skills fit a task, and why.
 
-use std::path::{Component, Path, PathBuf};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Component, Path, PathBuf},
+    time::Duration,
+};
 
 use metier_catalog::{ProjectFiles, ProjectLimits, project_files};
 use metier_runtime::{
-    finding::FoundSkill,
+    Status,
+    finding::{FoundSkill, FoundSkills},
     selecting::{Candidates, ManifestReading},
 };
 use metier_select::{
     Situation,
     languages::{ProgrammingLanguage, SituationLanguage, detect},
-    rules::{NamedBesideTask, coding},
+    rules::{CODING_PIPELINE, NamedBesideTask, coding},
 };
 
 pub use metier_runtime::selecting::{Account, Gate, Pick, Selection, UnusableSkill};
@@ -18,11 +23,12 @@ pub use metier_select::{
     TriggerMatch, UsageMode as TaskMode,
     languages::DetectedProject,
     rules::{Coding, Incomplete, Risk, TaskFacts},
-    search::{MatchPlace, SearchShare},
+    search::{MatchPlace, SearchShare, TaskWord},
 };
 
 use crate::{
-    Error, NoticeLevel, Skills, Workspace, explain, searching,
+    Error, NoticeLevel, Skills, Workspace, explain,
+    searching::{self, SEARCHED, SearchScope},
     text::{count, one_line},
 };
 
@@ -49,15 +55,21 @@ pub struct Task {
     pub by_text: bool,
     /// How many skills are wanted. Without a number, those whose words fit much less than the best are left out.
     pub top: Option<usize>,
+    /// How long skills that were never scanned are scanned first; what is left is searched by name and description.
+    pub scan_time: Duration,
 }
 
 impl Task {
+    /// How long skills are scanned for a task, unless the caller sets another time.
+    pub const SCAN_TIME: Duration = Duration::from_secs(10);
+
     /// A task in words, as a person types it.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         Self {
             text: text.into(),
             by_text: true,
+            scan_time: Self::SCAN_TIME,
             ..Self::default()
         }
     }
@@ -91,10 +103,28 @@ pub struct TaskMatches {
     /// The only skill that is asked about, by its entry.
     only: Option<usize>,
     /// What the search found, best first.
-    found: Vec<FoundSkill>,
+    found: FoundSkills,
+    /// How many skills could not be scanned in time.
+    unscanned: usize,
+    /// How much skills were used lately, by name.
+    used: BTreeMap<String, f64>,
+}
+
+/// A skill that has words of a task, and too few of them to be picked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NearMiss {
+    /// Its name.
+    pub name: String,
+    /// How well it fits, between 0 and 1.
+    pub score: f64,
+    /// The words of the task, and where they are.
+    pub why: String,
 }
 
 impl TaskMatches {
+    /// How many skills [`Self::near_misses`] returns at most.
+    const NEAR: usize = 5;
+
     /// The skills, as they were judged.
     #[must_use]
     pub fn skills(&self) -> &Skills {
@@ -127,12 +157,63 @@ impl TaskMatches {
     /// Where the words of the task are in a skill, and the rank that the search gives it, from 1 on.
     #[must_use]
     pub fn search_shares(&self, account: &Account<'_>) -> Option<(usize, &[SearchShare])> {
-        let mut found = self.found.iter().enumerate();
+        let mut found = self.found.skills.iter().enumerate();
         let (rank, found) = found.find(|(_, found)| {
             let skill = self.skills.inventory.skills.get(found.position);
             skill.is_some_and(|skill| skill.entry == account.skill.entry)
         })?;
         Some((rank + 1, &found.hit.shares))
+    }
+
+    /// The words of the task that no field of a skill has, and what each would be worth in its description, most first.
+    #[must_use]
+    pub fn missing_words(&self, account: &Account<'_>) -> Vec<TaskWord> {
+        let shares = self
+            .search_shares(account)
+            .map_or(&[][..], |(_, shares)| shares);
+        missing(&self.found.words, shares)
+    }
+
+    /// The best skills that have words of the task and were not picked.
+    #[must_use]
+    pub fn near_misses(&self) -> Vec<NearMiss> {
+        let inventory = &self.skills.inventory;
+        let (accounts, _) = self.accounts();
+        let told = accounts.iter().filter(|account| account.score > 0.0);
+        let told: BTreeSet<usize> = told.map(|account| account.skill.entry).collect();
+        let rest = self.found.skills.iter().filter_map(|found| {
+            let skill = inventory.skills.get(found.position)?;
+            let is_pipeline = CODING_PIPELINE.contains(&&*inventory.entry(skill).name());
+            (!told.contains(&skill.entry) && !is_pipeline).then_some((skill, found))
+        });
+        let misses = rest.take(Self::NEAR).map(|(skill, found)| {
+            let signal = found.signal();
+            NearMiss {
+                name: inventory.entry(skill).name().into_owned(),
+                score: signal.weight,
+                why: signal.detail,
+            }
+        });
+        misses.collect()
+    }
+
+    /// In how many sessions a skill did something lately; older ones count less.
+    #[must_use]
+    pub fn sessions_of(&self, account: &Account<'_>) -> f64 {
+        let name = self.skills.inventory.entry(account.skill).name();
+        self.used.get(&*name).copied().unwrap_or(0.0)
+    }
+
+    /// How many skills have a word of the task, of those that were returned.
+    #[must_use]
+    pub fn matching(&self) -> usize {
+        self.found.skills.len()
+    }
+
+    /// How many skills were not scanned in time, and so are searched by name and description only.
+    #[must_use]
+    pub fn unscanned(&self) -> usize {
+        self.unscanned
     }
 
     /// Whether the task is coding, with the evidence.
@@ -165,6 +246,19 @@ impl TaskMatches {
         };
         ask(&situation, &rules)
     }
+}
+
+/// The words that are in no share, most points first.
+pub(crate) fn missing(words: &[TaskWord], shares: &[SearchShare]) -> Vec<TaskWord> {
+    let has = |word: &TaskWord| {
+        let single = shares
+            .iter()
+            .filter(|share| share.place != MatchPlace::Pair);
+        single.into_iter().any(|share| share.words == word.text)
+    };
+    let mut missing: Vec<TaskWord> = words.iter().filter(|word| !has(word)).cloned().collect();
+    missing.sort_by(|a, b| b.gain.total_cmp(&a.gain));
+    missing
 }
 
 impl Workspace {
@@ -233,17 +327,40 @@ impl Workspace {
             everything,
             powers: task.risk != Risk::Low,
         };
-        let skills = match task.by_text {
-            true => &self.scanned(skills, None),
-            false => skills,
+        let (skills, unscanned) = match task.by_text {
+            true => &self.scanned(skills, Some(task.scan_time)),
+            false => &(skills.clone(), 0),
         };
         let finder = task.by_text.then(|| self.finder(skills, reading));
         let mut candidates = Candidates::read_beside(&skills.inventory, reading, finder.as_ref());
-        let mut found = Vec::new();
+        let mut found = FoundSkills::default();
         if let Some(finder) = finder {
-            found = self.found(skills, finder, reading, &task, only.is_some());
-            let picked = searching::picked(&found, task.top);
-            candidates = candidates.with_found(picked.iter().cloned());
+            let limit = match only {
+                // The words of the one skill are shown, whatever its rank.
+                Some(_) => skills.inventory.skills.len(),
+                None => task.top.unwrap_or(0).max(SEARCHED),
+            };
+            let scope = match everything {
+                true => SearchScope::Any(limit),
+                false => SearchScope::Ready(limit),
+            };
+            (found, _) = self.hits(skills, finder, reading, &task.text, scope);
+            let is_ready = |found: &FoundSkill| {
+                let skill = skills.inventory.skills.get(found.position);
+                skill.is_some_and(|skill| skill.status == Status::Ready)
+            };
+            let enough =
+                searching::enough(found.skills.iter().filter(|one| is_ready(one)), task.top);
+            // One that is not ready and fits as well is shown with its gate.
+            let picked = found.skills.iter().filter(|one| one.hit.points >= enough);
+            candidates = candidates.with_found(picked.cloned());
+        }
+        let used = match everything {
+            true => self.skill_use(),
+            false => self.recent_use(),
+        };
+        if self.config.usage {
+            candidates = candidates.with_use(used.clone());
         }
         let files = candidates.asks_about_files().then(|| self.files_for(&task));
         let names = files.iter().flat_map(|listed| &listed.files);
@@ -260,12 +377,14 @@ impl Workspace {
             coding: task.coding(),
             task,
             skills: skills.clone(),
+            unscanned: *unscanned,
             candidates,
             files,
             detected,
             seen,
             only,
             found,
+            used,
         }
     }
 

@@ -105,7 +105,7 @@ impl Workspace {
     }
 
     /// The folder that is meant: a path, or where the skill of that name is.
-    fn folder(&self, what: &str) -> Result<PathBuf, Error> {
+    pub(crate) fn folder(&self, what: &str) -> Result<PathBuf, Error> {
         let path = self.machine.work.join(what);
         if what.contains('/') || path.exists() {
             return Ok(path);

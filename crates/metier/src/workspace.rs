@@ -27,7 +27,7 @@ use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
 use crate::{
-    Error, NoticeLevel, Notices, Settings,
+    Error, NoticeLevel, Notices, Settings, Skills,
     machine::Machine,
     scan_gate::{GateFacts, ScanGate},
 };
@@ -223,6 +223,17 @@ impl Workspace {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         Ok(self.take_stock(roots, builtins, self.mode(), &agent.selection))
+    }
+
+    /// The skills of the workspace, and those of further roots, which win names.
+    pub(crate) fn skills_beside(&self, more: Vec<Root>) -> Result<Skills, Error> {
+        let agent = AgentFiles::read(self);
+        let (mut roots, builtins) = self.roots(&agent)?;
+        roots.extend(more);
+        let inventory = self.take_stock(roots, builtins, self.mode(), &agent.selection);
+        Ok(Skills {
+            inventory: Arc::new(inventory),
+        })
     }
 
     /// Reads the given roots only, every file again, and examines a skill that was named itself more closely than the thousands in a

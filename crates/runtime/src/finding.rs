@@ -1,6 +1,6 @@
 //! Finds skills of an inventory by the words of a task.
 //!
-//! Names and descriptions of all ready skills are searched, and the bodies of those whose exact bytes were scanned and admitted:
+//! Names and descriptions of all skills that are ready or only miss something are searched, and the bodies of those whose exact bytes were scanned and admitted:
 //! a body gets into the index only from an [`AdmittedSnapshot`]. A skill is found by the digest of its bytes, so one that changed
 //! is searched by its name and description until it was scanned again.
 
@@ -11,7 +11,8 @@ use metier_model::{Digest, SkillManifest};
 use metier_select::{
     Signal, TriggerMatch,
     search::{
-        DamagedIndex, SearchHit, SearchableSkill, Segment, SegmentBuilder, SkillIndex, SkillKey,
+        DamagedIndex, SearchHit, SearchHits, SearchableSkill, Segment, SegmentBuilder, SkillIndex,
+        SkillKey, TaskWord,
     },
 };
 
@@ -34,8 +35,19 @@ pub struct SkillFinder {
     positions: HashMap<SkillKey, Vec<usize>>,
     /// By position: whether the manifest is known to have no triggers.
     plain: Vec<bool>,
+    /// By position: whether the skill is ready.
+    ready: Vec<bool>,
     /// How many skills are searched by their name and description only.
     without_body: usize,
+}
+
+/// What a task finds.
+#[derive(Clone, Debug, Default)]
+pub struct FoundSkills {
+    /// Best first.
+    pub skills: Vec<FoundSkill>,
+    /// The words of the task.
+    pub words: Vec<TaskWord>,
 }
 
 /// A skill that has words of a task.
@@ -78,11 +90,12 @@ impl SkillFinder {
         let mut rest = Vec::new();
         for (position, skill) in inventory.skills.iter().enumerate() {
             let digest = reading.and(inventory.entry(skill).digest);
-            match digest.filter(|_| skill.status == Status::Ready && !inventory.is_unscanned(skill))
-            {
+            if !is_searched(skill) {
+                continue;
+            }
+            match digest.filter(|_| !inventory.is_unscanned(skill)) {
                 Some(digest) => keys.entry(key(digest)).or_default().push(position),
-                None if skill.status == Status::Ready => rest.push(position),
-                None => {}
+                None => rest.push(position),
             }
         }
         let mut segments = files.map(TextIndex::open).unwrap_or_default();
@@ -119,27 +132,52 @@ impl SkillFinder {
         rest.extend(unread.map(|(_, position)| *position));
         let without_body = rest.len();
         segments.extend(cards(inventory, &rest, &mut keys, reading));
-        let index = SkillIndex::new(segments, |key| keys.contains_key(key));
+        let ready = inventory.skills.iter();
+        let ready: Vec<bool> = ready.map(|skill| skill.status == Status::Ready).collect();
+        let is_ready = |position: &usize| ready.get(*position) == Some(&true);
+        let is_hidden = |key: &SkillKey| {
+            let positions = keys.get(key);
+            positions.is_some_and(|positions| !positions.iter().any(is_ready))
+        };
+        let index = SkillIndex::new(segments, |key| keys.contains_key(key)).hiding(is_hidden);
         Self {
             index,
             positions: keys,
             plain,
+            ready,
             without_body,
         }
     }
 
-    /// The skills that fit a task best.
+    /// The ready skills that fit a task best.
     ///
     /// # Errors
     /// When a file of the index is damaged.
-    pub fn find(&self, task: &str, limit: usize) -> Result<Vec<FoundSkill>, DamagedIndex> {
-        let found = self.index.search(task, limit)?;
+    pub fn find(&self, task: &str, limit: usize) -> Result<FoundSkills, DamagedIndex> {
+        let mut found = self.placed(self.index.search(task, limit)?);
+        let is_ready = |found: &FoundSkill| self.ready.get(found.position) == Some(&true);
+        found.skills.retain(is_ready);
+        Ok(found)
+    }
+
+    /// The same, with skills that are not ready.
+    ///
+    /// # Errors
+    /// When a file of the index is damaged.
+    pub fn find_any(&self, task: &str, limit: usize) -> Result<FoundSkills, DamagedIndex> {
+        Ok(self.placed(self.index.search_all(task, limit)?))
+    }
+
+    fn placed(&self, found: SearchHits) -> FoundSkills {
         let places = found.hits.into_iter().flat_map(|hit| {
             let positions = self.positions.get(&hit.key).into_iter().flatten();
             let found = positions.map(move |position| (*position, hit.clone()));
             found.map(|(position, hit)| FoundSkill { position, hit })
         });
-        Ok(places.collect())
+        FoundSkills {
+            skills: places.collect(),
+            words: found.words,
+        }
     }
 
     /// Whether a manifest is known to have no triggers, so that it needn't be read.
@@ -171,6 +209,11 @@ impl FoundSkill {
             weight: (weight * 10_000.0).round() / 10_000.0,
         }
     }
+}
+
+/// A skill that misses a program today is found tomorrow, and counts for the rarity of words on every machine.
+fn is_searched(skill: &InventorySkill) -> bool {
+    matches!(skill.status, Status::Ready | Status::NotReady)
 }
 
 fn key(digest: Digest) -> SkillKey {

@@ -45,6 +45,7 @@ pub mod live;
 pub mod manifest_checks;
 mod parallel;
 pub mod permissions;
+pub mod project_fit;
 pub mod prompt;
 mod prompt_files;
 #[cfg(feature = "run")]
@@ -59,6 +60,7 @@ pub mod selecting;
 pub mod skill_environment;
 mod standing_answers;
 mod tokens;
+pub mod trigger_queries;
 mod workflows;
 
 pub use admitted_snapshot::AdmittedSnapshot;

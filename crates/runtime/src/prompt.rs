@@ -1,7 +1,8 @@
 //! The catalog of skills for a model: names and descriptions, within a budget.
 //!
 //! The catalog form is progressive: a model gets names, descriptions and locations, and loads a body only when it needs one. When
-//! the budget is tight, descriptions are shortened before any skill is omitted. The full form contains whole bodies, which some
+//! the budget is tight, descriptions are shortened before any skill is left out, then skills are named without one, and only then left out. Which
+//! skills lose their descriptions first is decided by the caller's order: by a task, or by the project. The full form contains whole bodies, which some
 //! agents require.
 
 use std::{borrow::Cow, fmt::Write};
@@ -46,6 +47,10 @@ pub struct ListingOptions {
     pub bare: bool,
     /// Include the location of unscanned skills: the user disabled scanning.
     pub unscanned_locations: bool,
+    /// The best skills come first and keep their whole descriptions; without it, all are sorted by name.
+    pub by_task: bool,
+    /// What finds the skills that are left out, for a line at the end.
+    pub finder: Option<&'static str>,
 }
 
 /// One skill as a model sees it.
@@ -64,12 +69,22 @@ pub struct PromptEntry<'a> {
 pub struct PromptListing<'a> {
     /// One line per skill.
     pub lines: Vec<PromptEntry<'a>>,
+    /// Skills that are only named.
+    pub names: Vec<&'a str>,
     /// How many were left out.
     pub omitted: usize,
     /// How many descriptions were cut.
     pub shortened: usize,
     /// An estimate of the tokens of the written form.
     pub tokens: usize,
+}
+
+impl PromptListing<'_> {
+    /// Whether any skill is not described in full.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.omitted + self.shortened + self.names.len() > 0
+    }
 }
 
 const INSTRUCTION: &str = "Skills are folders of instructions for particular tasks. When a task matches the description of a skill, \
@@ -94,11 +109,12 @@ pub fn unscanned(inventory: &Inventory, include_disabled: bool) -> Vec<usize> {
 /// The skills that a model may choose, as they fit into the budget.
 #[must_use]
 pub fn listing<'a>(inventory: &'a Inventory, options: &ListingOptions) -> PromptListing<'a> {
-    let offered = offered(inventory, options.include_disabled);
+    let mut offered: Vec<&InventorySkill> = offered(inventory, options.include_disabled).collect();
+    offered.sort_by_cached_key(|skill| inventory.entry(skill).name().into_owned());
     listing_of(inventory, offered, options)
 }
 
-/// The same for some of them.
+/// The same for some of them, the most important first: they are described when others are only named.
 #[must_use]
 pub fn listing_of<'a>(
     inventory: &'a Inventory,
@@ -109,7 +125,6 @@ pub fn listing_of<'a>(
         .into_iter()
         .filter_map(|skill| line(inventory, skill, options))
         .collect();
-    lines.sort_by(|a, b| a.name.cmp(b.name));
     let found = lines.len();
     if options.max_skills > 0 {
         lines.truncate(options.max_skills);
@@ -117,13 +132,18 @@ pub fn listing_of<'a>(
     let mut listing = PromptListing {
         omitted: found - lines.len(),
         lines,
+        names: Vec::new(),
         shortened: 0,
         tokens: 0,
     };
     if let Some(budget) = options.budget {
         fit(&mut listing, options, budget);
     }
-    listing.tokens = cost(&listing.lines, options);
+    if !options.by_task {
+        listing.lines.sort_by(|a, b| a.name.cmp(b.name));
+        listing.names.sort_unstable();
+    }
+    listing.tokens = cost(&listing, options);
     listing
 }
 
@@ -184,15 +204,46 @@ fn without_controls(value: &str) -> Cow<'_, str> {
     }
 }
 
-fn cost(lines: &[PromptEntry<'_>], options: &ListingOptions) -> usize {
-    tokens::count(&write(lines, options))
+fn cost(listing: &PromptListing<'_>, options: &ListingOptions) -> usize {
+    tokens::count(&write(listing, options))
 }
 
-/// Shortens descriptions evenly until the budget holds; only then leaves skills out, from the end.
+fn cost_of_lines(lines: &[PromptEntry<'_>], options: &ListingOptions) -> usize {
+    tokens::count(&write_parts(lines, &[], 0, options))
+}
+
+/// A description that is shortened further says nothing: the skill is only named.
+const SHORTEST: usize = 60;
+/// The length of a description beside those of better skills.
+const SHORT: usize = 90;
+
+/// Makes the catalog fit into a budget.
 fn fit(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize) {
-    if cost(&listing.lines, options) <= budget {
+    if fits(&listing.lines, options, budget) {
         return;
     }
+    let is_even = !options.by_task && shorten_evenly(listing, options, budget);
+    if !is_even {
+        divide(listing, options, budget);
+    }
+}
+
+/// Whether all descriptions fit as they are; a long catalog is not counted to its end.
+fn fits(lines: &[PromptEntry<'_>], options: &ListingOptions, budget: usize) -> bool {
+    let mut used = 0;
+    let mut chunks = lines.chunks(64);
+    chunks.all(|chunk| {
+        used += tokens::count(&lines_in(chunk, options.format));
+        used <= budget
+    }) && cost_of_lines(lines, options) <= budget
+}
+
+/// Shortens descriptions evenly until the budget holds; returns whether it does, and all of them still say something.
+fn shorten_evenly(
+    listing: &mut PromptListing<'_>,
+    options: &ListingOptions,
+    budget: usize,
+) -> bool {
     let full: Vec<Cow<'_, str>> = listing
         .lines
         .iter()
@@ -212,23 +263,104 @@ fn fit(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize)
             too_long = middle - 1;
         }
     }
-    loop {
+    while fits >= SHORTEST {
         apply(listing, &full, fits);
-        let over = cost(&listing.lines, options).saturating_sub(budget);
+        if cost_of_lines(&listing.lines, options) <= budget {
+            return true;
+        }
+        fits -= (fits / 16).max(1);
+    }
+    for (line, description) in listing.lines.iter_mut().zip(full) {
+        line.description = description;
+    }
+    listing.shortened = 0;
+    false
+}
+
+/// Describes the first skills, names the next, and leaves out the rest. At most half of the budget is for names. With a task, half of what is left is for
+/// whole descriptions, the other half for shortened ones.
+fn divide(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize) {
+    let lines = std::mem::take(&mut listing.lines);
+    listing.shortened = 0;
+    let frame = tokens::count(&write_parts(&lines[..1.min(lines.len())], &[], 1, options));
+    let one = |line: &PromptEntry<'_>| {
+        tokens::count(&lines_in(std::slice::from_ref(line), options.format))
+    };
+    let frame = frame.saturating_sub(lines.first().map_or(0, one));
+    let room = budget.saturating_sub(frame);
+    let name_cost = |line: &PromptEntry<'_>| tokens::count(line.name) + 1;
+    let mut all_names = 0;
+    for line in &lines {
+        all_names += name_cost(line);
+        if all_names > room / 2 {
+            break;
+        }
+    }
+    let for_names = all_names.min(room / 2);
+    let for_lines = room - for_names;
+    let for_full = if options.by_task { for_lines / 2 } else { 0 };
+    let (mut used, mut used_by_names) = (0, 0);
+    let mut tier = CatalogTier::Whole;
+    for line in lines {
+        if tier == CatalogTier::Whole {
+            let cost = one(&line);
+            if used + cost <= for_full {
+                used += cost;
+                listing.lines.push(line);
+                continue;
+            }
+            tier = CatalogTier::Shortened;
+        }
+        if tier == CatalogTier::Shortened {
+            let (short, is_cut) = shorten(&line.description, SHORT);
+            let line = PromptEntry {
+                description: Cow::Owned(short),
+                ..line.clone()
+            };
+            let cost = one(&line);
+            if used + cost <= for_lines {
+                used += cost;
+                listing.shortened += usize::from(is_cut);
+                listing.lines.push(line);
+                continue;
+            }
+            tier = CatalogTier::Named;
+        }
+        used_by_names += name_cost(&line);
+        match used_by_names <= for_names {
+            true => listing.names.push(line.name),
+            false => listing.omitted += 1,
+        }
+    }
+    shrink(listing, options, budget);
+}
+
+/// How much of a skill is in a divided catalog.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum CatalogTier {
+    Whole,
+    Shortened,
+    Named,
+}
+
+/// Leaves out names, then lines, until the exact cost is within the budget.
+fn shrink(listing: &mut PromptListing<'_>, options: &ListingOptions, budget: usize) {
+    loop {
+        let over = cost(listing, options).saturating_sub(budget);
         if over == 0 {
             return;
         }
-        if fits == 0 {
-            let per_line = (cost(&listing.lines, options) / listing.lines.len().max(1)).max(1);
-            let drop = (over / per_line).max(1).min(listing.lines.len());
-            listing.lines.truncate(listing.lines.len() - drop);
+        if !listing.names.is_empty() {
+            let drop = over.div_ceil(4).min(listing.names.len());
+            listing.names.truncate(listing.names.len() - drop);
             listing.omitted += drop;
-            if listing.lines.is_empty() {
-                listing.shortened = 0;
-                return;
-            }
+        } else if let Some(line) = listing.lines.pop() {
+            listing.omitted += 1;
+            let is_cut = line.description.ends_with('…');
+            listing.shortened = listing.shortened.saturating_sub(usize::from(is_cut));
         } else {
-            fits -= (fits / 16).max(1);
+            // Not even the frame fits.
+            return;
         }
     }
 }
@@ -258,7 +390,7 @@ fn estimate(
             ..line.clone()
         })
         .collect();
-    let frame = cost(&bare, options) * lines.len() / bare.len().max(1);
+    let frame = cost_of_lines(&bare, options) * lines.len() / bare.len().max(1);
     let sample: String = full.iter().take(64).map(|text| text.as_ref()).collect();
     let sampled = sample.chars().count().max(1);
     frame + tokens::count(&sample) * all / sampled * kept / all
@@ -294,25 +426,64 @@ fn shorten(description: &str, length: usize) -> (String, bool) {
 
 /// Writes the catalog in the format of the options.
 #[must_use]
-pub fn write(lines: &[PromptEntry<'_>], options: &ListingOptions) -> String {
-    if lines.is_empty() && !options.keep_empty {
-        return String::new();
-    }
+pub fn write(listing: &PromptListing<'_>, options: &ListingOptions) -> String {
+    write_parts(&listing.lines, &listing.names, listing.omitted, options)
+}
+
+fn write_parts(
+    lines: &[PromptEntry<'_>],
+    names: &[&str],
+    omitted: usize,
+    options: &ListingOptions,
+) -> String {
+    let is_empty = lines.is_empty() && names.is_empty();
     let mut out = String::new();
-    if !options.bare && !lines.is_empty() {
+    if !options.bare && !is_empty {
         out.push_str(INSTRUCTION);
-        if lines
-            .iter()
-            .any(|line| line.location.starts_with("builtin:"))
-        {
+        let mut locations = lines.iter().map(|line| &line.location);
+        if locations.any(|location| location.starts_with("builtin:")) {
             out.push_str(BUILTIN);
         }
-        if lines.iter().any(|line| line.location.is_empty()) {
+        if !names.is_empty() || lines.iter().any(|line| line.location.is_empty()) {
             out.push_str(UNSCANNED);
         }
         out.push_str("\n\n");
     }
-    match options.format {
+    if !is_empty || options.keep_empty {
+        match options.format {
+            PromptFormat::Xml => {
+                out.push_str("<available_skills>\n");
+                out.push_str(&lines_in(lines, options.format));
+                out.push_str("</available_skills>\n");
+            }
+            PromptFormat::Markdown => {
+                out.push_str("## Available skills\n\n");
+                out.push_str(&lines_in(lines, options.format));
+            }
+        }
+    }
+    if !names.is_empty() {
+        let mut escaped = String::new();
+        match options.format {
+            PromptFormat::Xml => escape(&names.join(", "), &mut escaped),
+            PromptFormat::Markdown => escaped = names.join(", "),
+        }
+        out.push_str(&format!(
+            "\nMore skills, by name: {}\n",
+            for_model(&escaped)
+        ));
+    }
+    if let Some(finder) = options.finder.filter(|_| omitted > 0) {
+        let noun = if omitted == 1 { "skill" } else { "skills" };
+        out.push_str(&format!("{finder} finds {omitted} more {noun}.\n"));
+    }
+    out
+}
+
+/// The lines alone, without a frame.
+fn lines_in(lines: &[PromptEntry<'_>], format: PromptFormat) -> String {
+    let mut out = String::new();
+    match format {
         PromptFormat::Xml => write_xml(lines, &mut out),
         PromptFormat::Markdown => write_markdown(lines, &mut out),
     }
@@ -320,7 +491,6 @@ pub fn write(lines: &[PromptEntry<'_>], options: &ListingOptions) -> String {
 }
 
 fn write_xml(lines: &[PromptEntry<'_>], out: &mut String) {
-    out.push_str("<available_skills>\n");
     for line in lines {
         out.push_str("<skill>\n");
         for (tag, value) in [
@@ -351,7 +521,6 @@ fn write_xml(lines: &[PromptEntry<'_>], out: &mut String) {
         }
         out.push_str("</skill>\n");
     }
-    out.push_str("</available_skills>\n");
 }
 
 /// All five characters that mean something in XML.
@@ -369,7 +538,6 @@ pub(crate) fn escape(value: &str, out: &mut String) {
 }
 
 fn write_markdown(lines: &[PromptEntry<'_>], out: &mut String) {
-    out.push_str("## Available skills\n\n");
     for line in lines {
         let flat: Vec<&str> = line.description.split_whitespace().collect();
         let separator = if flat.is_empty() { "" } else { ": " };
@@ -484,13 +652,7 @@ mod tests {
             description: "</description></skill>\"'&amp;".into(),
             location: "/a<b>/SKILL.md".into(),
         };
-        let text = write(
-            &[line],
-            &ListingOptions {
-                bare: true,
-                ..ListingOptions::default()
-            },
-        );
+        let text = lines_in(&[line], PromptFormat::Xml);
         assert_eq!(text.matches("</skill>").count(), 1);
         assert!(text.contains("&lt;/description&gt;&lt;/skill&gt;&quot;&#x27;&amp;amp;"));
     }
@@ -503,12 +665,7 @@ mod tests {
                 description: "Does x.".into(),
                 location: String::new(),
             };
-            let options = ListingOptions {
-                format,
-                bare: true,
-                ..ListingOptions::default()
-            };
-            write(&[line], &options)
+            lines_in(&[line], format)
         };
         assert!(!check(PromptFormat::Xml).contains("location"));
         assert!(check(PromptFormat::Markdown).ends_with("- **x**: Does x.\n"));

@@ -16,7 +16,7 @@ use metier_model::{
     text::shell_word,
 };
 use metier_select::{
-    CompiledTriggers, Considered, Signal, Situation, TriggerCandidate, TriggerMatch,
+    CompiledTriggers, Considered, Signal, Situation, TriggerCandidate, TriggerMatch, mentions,
     rules::{CODING_PIPELINE, Incomplete, Lack, RuleSubject, SkillPrograms, TaskFacts, powers},
     score,
 };
@@ -53,6 +53,10 @@ pub struct Candidates {
     selected: Vec<String>,
     /// What a search found for the task, by the position of the skill.
     texts: BTreeMap<usize, TriggerMatch>,
+    /// The ranks of the search, by the entry of the skill.
+    ranks: BTreeMap<usize, usize>,
+    /// How much skills were used lately, by name.
+    used: BTreeMap<String, f64>,
 }
 
 /// A skill that fits.
@@ -131,7 +135,7 @@ impl Account<'_> {
         let by_trigger = |signal| {
             !matches!(
                 signal,
-                Signal::Explicit | Signal::Rule | Signal::Domain | Signal::Text
+                Signal::Explicit | Signal::Rule | Signal::Domain | Signal::Text | Signal::Used
             )
         };
         !self.considered.misses.is_empty() || matches.any(|found| by_trigger(found.signal))
@@ -238,6 +242,8 @@ impl Candidates {
                 .collect(),
             inventory: Arc::clone(inventory),
             texts: BTreeMap::new(),
+            ranks: BTreeMap::new(),
+            used: BTreeMap::new(),
         }
     }
 
@@ -245,15 +251,73 @@ impl Candidates {
     /// by its rule.
     #[must_use]
     pub fn with_found(mut self, found: impl IntoIterator<Item = FoundSkill>) -> Self {
-        let inventory = &self.inventory;
-        let found = found.into_iter().filter(|found| {
-            let skill = inventory.skills.get(found.position);
-            skill.is_some_and(|skill| !CODING_PIPELINE.contains(&&*inventory.entry(skill).name()))
-        });
-        self.texts = found
-            .map(|found| (found.position, found.signal()))
-            .collect();
+        for (rank, found) in found.into_iter().enumerate() {
+            let Some(skill) = self.inventory.skills.get(found.position) else {
+                continue;
+            };
+            if !self.is_of_pair(skill) {
+                self.ranks.insert(skill.entry, rank);
+                self.texts.insert(found.position, found.signal());
+            }
+        }
         self
+    }
+
+    /// The same, with how much skills were used lately, by name. A skill that matches nothing is not picked for it.
+    #[must_use]
+    pub fn with_use(mut self, used: BTreeMap<String, f64>) -> Self {
+        self.used = used;
+        self
+    }
+
+    fn use_of(&self, name: &str) -> Option<TriggerMatch> {
+        let used = *self.used.get(name)?;
+        let weight = Signal::Used.weight() * (used / (used + 1.0));
+        Some(TriggerMatch {
+            signal: Signal::Used,
+            subject: name.to_owned(),
+            detail: format!("it was used lately ({used:.1} sessions, older ones count less)"),
+            weight: (weight * 10_000.0).round() / 10_000.0,
+        })
+    }
+
+    /// All skills that match a task by their triggers or by what a search found, best first: the position in the inventory, and the score. Rules
+    /// and gates are not asked.
+    #[must_use]
+    pub fn ranked(&self, situation: &Situation<'_>, found: &[FoundSkill]) -> Vec<(usize, f64)> {
+        let view = self.compiled.look(situation);
+        let is_named = !mentions(situation.task).is_empty() || !situation.explicit.is_empty();
+        let texts: BTreeMap<usize, (usize, &FoundSkill)> = found
+            .iter()
+            .enumerate()
+            .map(|(rank, found)| (found.position, (rank, found)))
+            .collect();
+        let skills = self.inventory.skills.iter().enumerate();
+        let ranked = skills.filter_map(|(position, skill)| {
+            let text = texts.get(&position);
+            let can_match = is_named || text.is_some() || self.compiled.has_triggers(position);
+            if !can_match || !matches!(skill.status, Status::Ready | Status::NotReady) {
+                return None;
+            }
+            let mut matches = view.matches(position);
+            matches.extend(text.map(|(_, found)| found.signal()));
+            let rank = text.map_or(usize::MAX, |(rank, _)| *rank);
+            (!matches.is_empty()).then(|| (score(&matches), rank, position, skill))
+        });
+        let mut ranked: Vec<(f64, usize, usize, &InventorySkill)> = ranked.collect();
+        ranked.sort_by(|a, b| {
+            let by_score = b.0.total_cmp(&a.0).then(a.1.cmp(&b.1));
+            by_score.then_with(|| self.by_name(a.3, b.3))
+        });
+        let ranked = ranked.into_iter();
+        ranked
+            .map(|(score, _, position, _)| (position, score))
+            .collect()
+    }
+
+    /// The rank of a skill in the search, for skills of the same score.
+    fn text_rank(&self, skill: &InventorySkill) -> usize {
+        self.ranks.get(&skill.entry).copied().unwrap_or(usize::MAX)
     }
 
     /// Whether any skill asks about the files or languages of the project.
@@ -304,6 +368,7 @@ impl Candidates {
             let by_rule = self.rank(rules, a.skill).cmp(&self.rank(rules, b.skill));
             by_rule
                 .then_with(|| b.score.total_cmp(&a.score))
+                .then_with(|| self.text_rank(a.skill).cmp(&self.text_rank(b.skill)))
                 .then_with(|| self.by_name(a.skill, b.skill))
         };
         selection.picks.sort_by(order);
@@ -336,6 +401,7 @@ impl Candidates {
             by_pick
                 .then_with(|| self.rank(rules, a.skill).cmp(&self.rank(rules, b.skill)))
                 .then_with(|| b.score.total_cmp(&a.score))
+                .then_with(|| self.text_rank(a.skill).cmp(&self.text_rank(b.skill)))
                 .then_with(|| self.by_name(a.skill, b.skill))
         });
         (accounts, incomplete)
@@ -368,6 +434,10 @@ impl Candidates {
             let name = self.inventory.entry(skill).name();
             let subject = self.subject(position, &name);
             considered.matches.extend(rules.matches(&subject));
+            let used = self
+                .use_of(&name)
+                .filter(|_| !considered.matches.is_empty());
+            considered.matches.extend(used);
             (skill, considered)
         };
         let skills = self.inventory.skills.iter().enumerate();

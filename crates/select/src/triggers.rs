@@ -102,6 +102,8 @@ pub enum Signal {
     Domain,
     /// The task shares words with the name, the description or the body.
     Text,
+    /// The skill did something lately; only beside another match.
+    Used,
 }
 
 impl Signal {
@@ -117,6 +119,7 @@ impl Signal {
             Self::Rule => "rule",
             Self::Domain => "domain",
             Self::Text => "text",
+            Self::Used => "used",
         }
     }
 
@@ -130,6 +133,7 @@ impl Signal {
             Self::File | Self::Domain => 0.3,
             Self::Language => 0.2,
             Self::Mode | Self::Text => 0.1,
+            Self::Used => 0.05,
         }
     }
 }

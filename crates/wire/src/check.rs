@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
+    evaluation::EvalDocument,
     list::DiagnosticRow,
     live::TestRow,
     scan::{ScanDocument, ScannedRow, location, sarif, word_level},
@@ -21,6 +22,8 @@ pub struct CheckDocument<'a> {
     pub skills: Vec<CheckRow<'a>>,
     /// What is wrong with folders.
     pub diagnostics: Vec<DiagnosticRow<'a>>,
+    /// What the trigger queries of the skills find; `null` if there are none.
+    pub queries: Option<EvalDocument<'a>>,
     /// The numbers of all skills.
     pub summary: CheckSummary,
 }
@@ -111,6 +114,7 @@ impl<'a> CheckDocument<'a> {
                 .iter()
                 .map(DiagnosticRow::new)
                 .collect(),
+            queries: has_queries(report).then(|| EvalDocument::of(&report.queries)),
             summary: CheckSummary::of(report),
         }
     }
@@ -144,6 +148,10 @@ impl<'a> CheckDocument<'a> {
         }
         log
     }
+}
+
+fn has_queries(report: &CheckReport) -> bool {
+    !report.queries.results.is_empty() || !report.queries.problems.is_empty()
 }
 
 /// A diagnostic as a result of SARIF.

@@ -41,7 +41,9 @@ pub struct Validated<'a> {
 pub struct PromptDocument<'a> {
     /// The skills that fit.
     pub skills: Vec<PromptSkill<'a>>,
-    /// How many did not.
+    /// Skills that are only named, because of the budget.
+    pub names: &'a [String],
+    /// How many are left out.
     pub omitted: usize,
     /// How many descriptions were cut.
     pub shortened: usize,

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use metier::{
     Error, Resource, Shown, SkillFile,
     scans::ScannedSkill,
-    selection::{Selection, TaskMatches},
+    selection::{Account, NearMiss, Selection, TaskMatches},
 };
 #[cfg(feature = "run")]
 use metier::{
@@ -14,8 +14,9 @@ use metier::{
 };
 
 use crate::{
-    AcceptanceRow, CodingRow, CommandRow, ErrorBody, ErrorDocument, LackRow, PickRow, ProjectRow,
-    ReadDocument, RefusedRow, ScannedRow, SelectDocument, ShowDocument,
+    AcceptanceRow, AccountRow, CodingRow, CommandRow, ErrorBody, ErrorDocument, LackRow,
+    NearMissRow, PickRow, ProjectRow, ReadDocument, RefusedRow, ScannedRow, SelectDocument,
+    ShareRow, ShowDocument,
 };
 #[cfg(feature = "run")]
 use crate::{InfoDocument, PermissionRow, SkillPermissions};
@@ -80,12 +81,44 @@ impl<'a> SelectDocument<'a> {
             refused: refused
                 .map(|refused| RefusedRow::new(inventory, refused))
                 .collect(),
+            unscanned: matches.unscanned(),
             considered: matches.considered(),
             coding: matches.coding().is,
             coding_evidence: CodingRow::from(matches.coding()),
             risk,
             errors: selection.incomplete.iter().map(LackRow::from).collect(),
             project: ProjectRow::of(matches),
+        }
+    }
+}
+
+impl<'a> AccountRow<'a> {
+    /// The same account with the words of the task that the skill has, and those that it lacks.
+    #[must_use]
+    pub fn with_words(mut self, matches: &'a TaskMatches, account: &Account<'_>) -> Self {
+        let shares = matches
+            .search_shares(account)
+            .map_or(&[][..], |(_, shares)| shares);
+        self.shares = shares
+            .iter()
+            .map(|share| ShareRow {
+                words: &share.words,
+                place: share.place.as_str(),
+                points: (f64::from(share.points) * 100.0).round() / 100.0,
+            })
+            .collect();
+        let missing = matches.missing_words(account).into_iter();
+        self.missing = missing.map(|word| word.text).collect();
+        self
+    }
+}
+
+impl From<NearMiss> for NearMissRow {
+    fn from(miss: NearMiss) -> Self {
+        Self {
+            name: miss.name,
+            score: miss.score,
+            why: miss.why,
         }
     }
 }

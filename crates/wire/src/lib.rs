@@ -19,6 +19,7 @@ mod check;
 mod compose;
 mod conversation;
 mod documents;
+mod evaluation;
 #[cfg(feature = "agent")]
 mod event;
 mod facade;
@@ -54,6 +55,10 @@ pub use documents::{
     NewDocument, NextRow, OverviewDocument, PromptDocument, PromptSkill, ReadDocument, RootRow,
     SchemaRow, SchemasDocument, ShowDocument, TrustDocument, TrustRow, ValidateDocument, Validated,
 };
+pub use evaluation::{
+    CollidingRow, CollisionRow, CollisionsDocument, ConfusionRow, EvalDocument, EvalSummary,
+    HelpfulWordRow, ImproveDocument, LostQueryRow, LostToRow, QueryProblemRow, QueryRow,
+};
 #[cfg(feature = "agent")]
 pub use event::event_document;
 pub use info::{HookRow, InfoDocument};
@@ -84,8 +89,8 @@ pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, Un
 #[cfg(feature = "schema")]
 pub use schema::{NamedSchema, schemas, served_schemas};
 pub use select::{
-    AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, PickRow, ProjectRow, RefusedRow,
-    SelectDocument, SignalRow, WhyDocument,
+    AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, NearMissRow, PickRow,
+    ProjectRow, RefusedRow, SelectDocument, ShareRow, SignalRow, WhyDocument,
 };
 pub use served::{
     ApprovalRow, ApprovalsDocument, BrokenRow, ExecutedDocument, OfferRow, RefreshDocument,

@@ -21,6 +21,8 @@ pub struct SelectDocument<'a> {
     pub held: Vec<PickRow<'a>>,
     /// Skills that were named and can't be picked.
     pub refused: Vec<RefusedRow<'a>>,
+    /// How many could not be scanned in time: only their names and descriptions were searched.
+    pub unscanned: usize,
     /// How many could have been picked.
     pub considered: usize,
     /// Whether the task is one of writing code.
@@ -131,6 +133,10 @@ pub struct ProjectRow<'a> {
 pub struct WhyDocument<'a> {
     /// The skills: those that were picked first.
     pub skills: Vec<AccountRow<'a>>,
+    /// The best skills that have words of the task and were not picked.
+    pub near_misses: Vec<NearMissRow>,
+    /// How many could not be scanned in time: only their names and descriptions were searched.
+    pub unscanned: usize,
     /// How many could have been picked.
     pub considered: usize,
     /// Whether the task is one of writing code.
@@ -159,6 +165,10 @@ pub struct AccountRow<'a> {
     pub score: f64,
     /// The signals that matched.
     pub why: Vec<SignalRow<'a>>,
+    /// Where its texts have words of the task, with the points of each; empty unless the skill was named.
+    pub shares: Vec<ShareRow<'a>>,
+    /// Words of the task that it has nowhere; empty unless the skill was named.
+    pub missing: Vec<String>,
     /// Triggers that wait for something else.
     pub misses: Vec<MissRow<'a>>,
     /// Why it can't be picked.
@@ -167,6 +177,30 @@ pub struct AccountRow<'a> {
     pub consent: Option<&'a str>,
     /// Triggers that never match.
     pub problems: Vec<MissRow<'a>>,
+}
+
+/// A skill that has words of a task, and too few of them to be picked.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NearMissRow {
+    /// Name of the skill.
+    pub name: String,
+    /// How well it fits, between 0 and 1.
+    pub score: f64,
+    /// The words of the task, and where they are.
+    pub why: String,
+}
+
+/// A part of the score of a skill that a search found.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ShareRow<'a> {
+    /// The words of the task.
+    pub words: &'a str,
+    /// Where they are: `in its name`, `in its description`, `in its body` …
+    pub place: &'static str,
+    /// Its points.
+    pub points: f64,
 }
 
 /// A trigger that did not match.
@@ -243,6 +277,8 @@ impl<'a> AccountRow<'a> {
             picked: account.picked,
             score: account.score,
             why: considered.matches.iter().map(SignalRow::from).collect(),
+            shares: Vec::new(),
+            missing: Vec::new(),
             misses: considered.misses.iter().map(MissRow::from).collect(),
             gates: account.gates.iter().map(GateRow::from).collect(),
             consent: account.consent.as_deref(),

@@ -524,7 +524,7 @@ impl AgentConversation {
             BuiltinTool::ListSkills => Ok(CallOutcome::well(builtin_tools::list(inventory))),
             BuiltinTool::SearchSkills => {
                 builtin_tools::read(input).map(|wanted: builtin_tools::SearchInput| {
-                    CallOutcome::well(builtin_tools::search(inventory, &wanted.query))
+                    CallOutcome::well(builtin_tools::search(&self.context, &wanted.query))
                 })
             }
             BuiltinTool::ActivateSkill => {

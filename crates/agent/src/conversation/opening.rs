@@ -187,8 +187,7 @@ impl AgentConversation {
             }
         };
         let chooses = !matches!(self.role, ConversationRole::Set(_));
-        let inventory = self.context.inventory();
-        self.system = System::new(who, inventory, self.context.config(), chooses);
+        self.system = System::new(who, &self.context, chooses);
         if let ConversationRole::Set(set) = self.role.clone() {
             self.inject(&set)?;
         }

@@ -4,19 +4,20 @@ use metier::{
     checking::{CheckOptions, CheckReport, SkillCheck},
     skill::DiagnosticSeverity,
 };
-use metier_wire::{CheckDocument, CheckSummary, TestRow};
+use metier_wire::{CheckDocument, CheckSummary, EvalDocument, TestRow};
 
-use super::{scan::page::findings, test, validate};
+use super::{eval, scan::page::findings, test, validate};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
 };
 
-/// Validate, scan and test skills in one run
+/// Validate, scan and test skills, and measure their trigger queries
 ///
 /// For maintainers of a repository of skills, for hooks and for CI. A path is a skill's folder, a folder of skills, or any file of a skill:
-/// files that belong to no skill are ignored. Tests of a skill that is not valid or blocked are not run. Exit code 1 when something is wrong.
+/// files that belong to no skill are ignored. Tests of a skill that is not valid or blocked are not run. Trigger queries in `evals/` are measured as
+/// `metier eval` does; they fail the check only with `--min-hit1`. Exit code 1 when something is wrong.
 #[derive(clap::Args)]
 pub(crate) struct CheckArgs {
     /// Folders of skills, or files of skills
@@ -28,6 +29,9 @@ pub(crate) struct CheckArgs {
     /// Check only skills that changed since this git revision
     #[arg(long, value_name = "REF")]
     since: Option<String>,
+    /// Fail when a smaller part of the trigger queries finds its skill first, between 0 and 1
+    #[arg(long, value_name = "PART", value_parser = eval::part)]
+    min_hit1: Option<f64>,
     /// How to print: text, json or sarif
     #[arg(long, value_enum, value_name = "FORMAT")]
     format: Option<CheckFormatArg>,
@@ -47,6 +51,7 @@ pub(crate) fn run(session: &CliRun, args: &CheckArgs) -> Result<Exit, Failure> {
     let options = CheckOptions {
         strict: args.strict,
         since: args.since.clone(),
+        min_hit_at_1: args.min_hit1,
     };
     let report = session.check(&args.path, &options)?;
     let output = &session.output;
@@ -78,6 +83,7 @@ fn print(report: &CheckReport, output: &Output) -> Result<(), Failure> {
             problem.code
         ))?;
     }
+    print_queries(report, output)?;
     let summary = CheckSummary::of(report);
     let mark = match report.is_passed() {
         true => output.paint("✓", Tone::Good),
@@ -102,6 +108,26 @@ fn print(report: &CheckReport, output: &Output) -> Result<(), Failure> {
         count(summary.skills, "skill"),
         parts.join(", ")
     ))
+}
+
+/// What the trigger queries find.
+fn print_queries(report: &CheckReport, output: &Output) -> Result<(), Failure> {
+    let document = EvalDocument::of(&report.queries);
+    eval::print_problems(&document, output)?;
+    if document.queries.is_empty() {
+        return Ok(());
+    }
+    let mark = match report.is_reached() {
+        true => output.paint("✓", Tone::Good),
+        false => output.paint("✗", Tone::Bad),
+    };
+    let summary = &document.summary;
+    let mut line = eval::measures(summary);
+    if summary.negatives > 0 {
+        let fired = count(summary.false_activations, "false activation");
+        line.push_str(&format!("; {fired} of {}", summary.negatives));
+    }
+    output.report(&format!("{mark} {line}\n"))
 }
 
 /// What is wrong with a skill, and a line with the result.

@@ -11,7 +11,9 @@ pub(crate) mod config;
 pub(crate) mod deps;
 pub(crate) mod doctor;
 pub(crate) mod enable;
+pub(crate) mod eval;
 pub(crate) mod exec;
+pub(crate) mod improve;
 pub(crate) mod info;
 pub(crate) mod install;
 pub(crate) mod keygen;
@@ -77,6 +79,8 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::Read(args)) => read::run(&open()?, args),
         Some(CliCommand::Scan(args)) => scan::run(&open()?, args),
         Some(CliCommand::Check(args)) => check::run(&open()?, args),
+        Some(CliCommand::Eval(args)) => eval::run(&open()?, args),
+        Some(CliCommand::Improve(args)) => improve::run(&open()?, args),
         Some(CliCommand::Select(args)) => select::run(&open()?, args),
         Some(CliCommand::Why(args)) => why::run(&open()?, args),
         Some(CliCommand::Compose(args)) => compose::run(&open()?, args),

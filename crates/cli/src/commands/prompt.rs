@@ -45,9 +45,12 @@ pub(crate) struct PromptArgs {
         hide_default_value = true
     )]
     separator: String,
-    /// At most this many tokens (estimated): descriptions are shortened before skills are left out
+    /// At most this many tokens (estimated): descriptions are shortened before skills are only named, and then left out
     #[arg(long, value_name = "TOKENS")]
     budget: Option<usize>,
+    /// Skills that fit this task come first, and keep their descriptions
+    #[arg(long, value_name = "TASK")]
+    task: Option<String>,
     /// Put this file before it; `-` reads stdin
     #[arg(long, value_name = "FILE")]
     base: Option<PathBuf>,
@@ -76,8 +79,9 @@ enum PromptModeArg {
 }
 
 pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> {
-    if args.mode == PromptModeArg::Full && (args.budget.is_some() || args.bare || args.keep_empty) {
-        let message = "--budget, --bare and --keep-empty are for the catalog, not for whole bodies";
+    if args.mode == PromptModeArg::Full && has_catalog_option(args) {
+        let message =
+            "--task, --budget, --bare and --keep-empty are for the catalog, not for whole bodies";
         return Err(Failure::broken("usage", message).hint("leave out `--mode full`"));
     }
     let base = args
@@ -94,6 +98,7 @@ pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> 
         },
         max_skills: args.max_skills,
         budget: args.budget,
+        task: args.task.clone(),
         include_not_ready: args.include_disabled,
         keep_empty: args.keep_empty,
         bare: args.bare,
@@ -114,6 +119,10 @@ pub(crate) fn run(session: &CliRun, args: &PromptArgs) -> Result<Exit, Failure> 
         remarks(session, &prompt);
     }
     Ok(Exit::Ok)
+}
+
+fn has_catalog_option(args: &PromptArgs) -> bool {
+    args.budget.is_some() || args.task.is_some() || args.bare || args.keep_empty
 }
 
 fn read_base(session: &CliRun, file: &Path) -> Result<String, Failure> {
@@ -141,6 +150,7 @@ fn document(prompt: &SkillPrompt) -> PromptDocument<'_> {
     }
     PromptDocument {
         skills: prompt.skills.iter().map(row).collect(),
+        names: &prompt.names,
         omitted: prompt.omitted,
         shortened: prompt.shortened,
         tokens: prompt.tokens,
@@ -154,10 +164,11 @@ fn note(session: &CliRun, line: &str) {
 }
 
 fn remarks(session: &CliRun, prompt: &SkillPrompt) {
-    if prompt.omitted + prompt.shortened > 0 {
+    if prompt.omitted + prompt.shortened + prompt.names.len() > 0 {
         let line = format!(
-            "{} left out, {} shortened; about {} tokens",
+            "{} left out, {} only named, {} shortened; about {} tokens",
             count(prompt.omitted, "skill"),
+            prompt.names.len(),
             count(prompt.shortened, "description"),
             prompt.tokens
         );

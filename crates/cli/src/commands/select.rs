@@ -5,7 +5,8 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::ValueEnum;
 use metier::{
     selection::{
-        self, Coding, Incomplete, Pick, Selection, Task, TaskMode, TriggerMatch, UnusableSkill,
+        self, Coding, Incomplete, Pick, Selection, Task, TaskMatches, TaskMode, TriggerMatch,
+        UnusableSkill,
     },
     skill::{DiagnosticCode, Inventory},
     text::shell_word,
@@ -160,6 +161,7 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
             .report(&page(inventory, pick, &session.output))?;
     }
     note_rest(session, inventory, &selection);
+    note_unscanned(&matches, &session.output);
     let task = shell_word(&args.task);
     if matches.considered() == 0 {
         let hint = "no skill can be picked; `metier list --all` shows why";
@@ -183,6 +185,19 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
         note_incomplete(incomplete, matches.coding(), &session.output);
     }
     Ok(exit)
+}
+
+/// Skills that are searched by name and description only.
+pub(super) fn note_unscanned(matches: &TaskMatches, output: &Output) {
+    if matches.unscanned() > 0 {
+        let skills = count(matches.unscanned(), "skill");
+        output.note(&format!(
+            "{skills} could not be scanned in {} s: only name and description are searched; the next run continues",
+            Task::SCAN_TIME.as_secs()
+        ));
+        let word = output.paint_talk("hint:", Tone::Note);
+        output.note(&format!("{word} metier list --scan scans all of them"));
+    }
 }
 
 /// Skills that were held back or refused.

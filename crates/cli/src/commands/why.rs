@@ -1,14 +1,22 @@
 //! `metier why`
 
 use metier::{
+    Skills,
     selection::{Account, Coding, TaskMatches},
     skill::Inventory,
 };
-use metier_wire::{AccountRow, CodingRow, LackRow, ProjectRow, WhyDocument};
+use metier_wire::{
+    AccountRow, CodingRow, CollisionsDocument, LackRow, NearMissRow, ProjectRow, WhyDocument,
+};
 
 use crate::{
     cli_run::CliRun,
-    commands::select::{ProjectArgs, Ruled, line, note_incomplete, note_unknown, signals},
+    commands::{
+        eval::queries,
+        select::{
+            ProjectArgs, Ruled, line, note_incomplete, note_unknown, note_unscanned, signals,
+        },
+    },
     failure::{Exit, Failure},
     output::{Output, Tone, count, one_line},
 };
@@ -17,12 +25,16 @@ use crate::{
 ///
 /// A signal is a reason to pick a skill, a gate keeps it out: it is not ready, blocked, disabled, shadowed or
 /// invalid, or the risk is too high to pick it unless the task names it. Without a name, skills with a signal are shown, and the evidence
-/// for and against coding; with one, also the triggers of that skill that don't match.
+/// for and against coding; with one, also the triggers of that skill that don't match. `--collisions` lists pairs of skills that compete: a query
+/// that one ships in `evals/`, or has in quotes in its description, finds the other first.
 #[derive(clap::Args)]
 pub(crate) struct WhyArgs {
     /// The task, in quotes
-    #[arg(value_name = "TASK")]
-    task: String,
+    #[arg(value_name = "TASK", required_unless_present = "collisions")]
+    task: Option<String>,
+    /// List pairs of skills whose own queries find the other first
+    #[arg(long, conflicts_with_all = ["task", "name"])]
+    collisions: bool,
     /// A skill: its name, `source:name` for a shadowed one, or its folder
     name: Option<String>,
     #[command(flatten)]
@@ -36,17 +48,28 @@ const MAX_SHARES: usize = 12;
 
 pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
     let skills = session.skills()?;
+    let Some(task) = &args.task else {
+        return collisions(session, &skills);
+    };
     let inventory = skills.inventory();
     note_unknown(inventory, &session.output);
-    let task = args.ruled.task(&args.task, &args.around);
+    let task = args.ruled.task(task, &args.around);
     let matches = session.why(&skills, task, args.name.as_deref())?;
     let (accounts, incomplete) = matches.accounts();
     if session.output.is_json() {
         session.output.document(&WhyDocument {
             skills: accounts
                 .iter()
-                .map(|account| AccountRow::new(inventory, account))
+                .map(|account| {
+                    let row = AccountRow::new(inventory, account);
+                    match args.name {
+                        Some(_) => row.with_words(&matches, account),
+                        None => row,
+                    }
+                })
                 .collect(),
+            near_misses: near_misses(&matches, args),
+            unscanned: matches.unscanned(),
             considered: matches.considered(),
             coding: matches.coding().is,
             coding_evidence: CodingRow::from(matches.coding()),
@@ -61,6 +84,13 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
         for account in &accounts {
             let mut page = alone(inventory, account, output);
             words(&matches, account, output, &mut page);
+            let sessions = matches.sessions_of(account);
+            if sessions > 0.0 {
+                let text = format!(
+                    "in {sessions:.1} sessions lately, older ones count less; it counts only with `skills.usage`"
+                );
+                line("used", &text, output, &mut page);
+            }
             output.report(&page)?;
         }
         return Ok(Exit::Ok);
@@ -71,6 +101,15 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
     for account in accounts.iter().filter(told) {
         output.report(&page(inventory, account, output))?;
     }
+    let near = matches.near_misses();
+    if !near.is_empty() {
+        let mut page = format!("{}\n", output.paint("near misses", Tone::Strong));
+        for miss in &near {
+            let text = format!("{}: {}", miss.name, miss.why);
+            line(&format!("{:.2}", miss.score), &text, output, &mut page);
+        }
+        output.report(&page)?;
+    }
     let rest: Vec<&Account<'_>> = accounts.iter().filter(|account| !told(account)).collect();
     if !rest.is_empty() {
         let waiting = rest.iter().filter(|account| account.has_triggers());
@@ -80,10 +119,67 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
             waiting.count()
         ));
     }
+    note_unscanned(&matches, output);
     if let Some(incomplete) = &incomplete {
         note_incomplete(incomplete, matches.coding(), output);
     }
     Ok(Exit::Ok)
+}
+
+/// The best that were not picked, unless one skill was asked about.
+fn near_misses(matches: &TaskMatches, args: &WhyArgs) -> Vec<NearMissRow> {
+    let all = match args.name {
+        Some(_) => Vec::new(),
+        None => matches.near_misses(),
+    };
+    all.into_iter().map(NearMissRow::from).collect()
+}
+
+/// Pairs of skills that compete.
+fn collisions(session: &CliRun, skills: &Skills) -> Result<Exit, Failure> {
+    let pairs = session.collisions(skills);
+    let output = &session.output;
+    if output.is_json() {
+        output.document(&CollisionsDocument::of(&pairs))?;
+        return Ok(Exit::Ok);
+    }
+    for pair in &pairs {
+        let [a, b] = pair.skills.each_ref().map(|one| one_line(&one.name));
+        let [first, second] = [&a, &b].map(|name| output.paint(name, Tone::Strong));
+        let mut page = format!("{first} and {second}\n");
+        for (skill, other) in [(&pair.skills[0], &b), (&pair.skills[1], &a)] {
+            let Some(example) = skill.example.as_ref().filter(|_| skill.lost > 0) else {
+                continue;
+            };
+            let text = format!(
+                "{} of {} of `{}` find `{other}` first: \"{}\"",
+                skill.lost,
+                queries(skill.queries),
+                skill.name,
+                shortened(example)
+            );
+            line("lost", &text, output, &mut page);
+        }
+        output.report(&page)?;
+    }
+    let mutual = pairs.iter().filter(|pair| pair.is_mutual()).count();
+    output.note(&match pairs.len() {
+        0 => "no skill's own queries find another one first".to_owned(),
+        number => format!(
+            "{}, {mutual} of them in both directions",
+            count(number, "pair")
+        ),
+    });
+    Ok(Exit::Ok)
+}
+
+/// The beginning of a query.
+fn shortened(query: &str) -> String {
+    const LONGEST: usize = 100;
+    match query.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &query[..end]),
+        None => query.to_owned(),
+    }
 }
 
 /// Whether the task is coding, and how we know.
@@ -158,18 +254,41 @@ fn words(matches: &TaskMatches, account: &Account<'_>, output: &Output, page: &m
     let Some((rank, shares)) = matches.search_shares(account) else {
         return;
     };
-    line(
-        "rank",
-        &format!("{rank} by the words of the task"),
-        output,
-        page,
+    let sum: f32 = shares.iter().map(|share| share.points).sum();
+    let text = format!(
+        "{rank} of {} by the words of the task, {sum:.2} points",
+        matches.matching()
     );
+    line("rank", &text, output, page);
+    if account.considered.matches.is_empty() {
+        let text = "it has fewer than half of the points of the best, so its words don't pick it";
+        line("text", text, output, page);
+    }
     for share in shares.iter().take(MAX_SHARES) {
         let text = format!("`{}` {}", share.words, share.place.as_str());
         line(&format!("+{:.2}", share.points), &text, output, page);
     }
-    if let Some(more) = shares.len().checked_sub(MAX_SHARES + 1) {
-        line("+", &format!("{} more words", more + 1), output, page);
+    if let Some(rest) = shares.get(MAX_SHARES..).filter(|rest| !rest.is_empty()) {
+        let points: f32 = rest.iter().map(|share| share.points).sum();
+        line(
+            &format!("+{points:.2}"),
+            &format!("{} more", rest.len()),
+            output,
+            page,
+        );
+    }
+    let missing = matches.missing_words(account);
+    if !missing.is_empty() {
+        let named = missing.iter().take(MAX_SHARES);
+        let named: Vec<String> = named.map(|word| format!("`{}`", word.text)).collect();
+        let more = missing.len().saturating_sub(MAX_SHARES);
+        let more = if more > 0 {
+            format!(" and {more} more")
+        } else {
+            String::new()
+        };
+        let text = format!("{}{more}: nowhere in the skill", named.join(", "));
+        line("missing", &text, output, page);
     }
 }
 

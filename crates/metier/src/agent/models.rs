@@ -1,10 +1,10 @@
 //! The models of a workspace: names, keys and budgets come from the configuration and the environment.
 
-use std::{env, sync::Arc};
+use std::{env, sync::Arc, time::Duration};
 
 use metier_agent::{
     AgentContext, BudgetLimits, Cancel, ChosenModel, ErrorReport, EventListener, LanguageModel,
-    ModelError, ModelRequest, ModelResponse, ResponseDelta,
+    ModelError, ModelRequest, ModelResponse, ResponseDelta, SearchedSkill,
 };
 use metier_catalog::{ProjectLimits, project_files};
 use metier_config::Config;
@@ -15,6 +15,9 @@ use crate::{
     machine::{self, timestamp},
     text::count,
 };
+
+/// How long skills are scanned before a model's search.
+const SEARCH_SCAN_TIME: Duration = Duration::from_secs(2);
 
 /// The context that a conversation shares with its sub-agents.
 pub(super) fn context(
@@ -39,7 +42,19 @@ pub(super) fn context(
         || execution_context::fresh_id().map_err(|error| report(&error)),
         || timestamp(machine::now()),
     )
-    .listing_files(move || listed(&files));
+    .listing_files(move || listed(&files))
+    .with_use(workspace.recent_use());
+    let (searched, all) = (workspace.clone(), skills.clone());
+    let context = context.searching(move |query, limit| {
+        let found = searched.search_skills(&all, query, limit, Some(SEARCH_SCAN_TIME));
+        let found = found.into_iter().map(|found| SearchedSkill {
+            name: found.name,
+            source: found.source,
+            description: found.description,
+            why: found.why,
+        });
+        found.collect()
+    });
     #[cfg(feature = "mcp")]
     let context = context.with_servers(workspace.server_tools());
     context

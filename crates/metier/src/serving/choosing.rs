@@ -7,13 +7,12 @@
 use std::collections::{BTreeSet, HashMap};
 
 use metier_model::Source;
-use metier_runtime::{Inventory, InventorySkill, Status, StatusCounts, prompt};
+use metier_runtime::{Inventory, Status, StatusCounts, prompt};
 
-use crate::{Skill, Skills, Workspace, selection::Task, text::count};
+use crate::{Skill, Skills, Workspace, selection::Task};
 
-/// The size of the catalog by default, in tokens and in skills.
+/// The size of the catalog by default, in tokens.
 const BUDGET: usize = 2_000;
-const MAX_SKILLS: usize = 100;
 
 /// The minimum length of a word that a search compares.
 const SHORTEST: usize = 2;
@@ -65,23 +64,22 @@ impl Workspace {
     pub fn catalog_for_model(&self, skills: &Skills) -> Option<String> {
         let configured = |value: Option<u64>| value.and_then(|value| usize::try_from(value).ok());
         let wanted = &self.config.prompt;
-        let most = configured(wanted.max_skills).unwrap_or(MAX_SKILLS);
+        let most = configured(wanted.max_skills).unwrap_or(0);
         let options = prompt::ListingOptions {
             max_skills: most,
             budget: Some(configured(wanted.budget).unwrap_or(BUDGET)),
             bare: true,
             unscanned_locations: false,
+            finder: Some("search_skills"),
             ..prompt::ListingOptions::default()
         };
         let inventory = skills.inventory();
-        let (chosen, left_out) = nearest(inventory, most);
-        let listing = prompt::listing_of(inventory, chosen, &options);
-        let mut text = prompt::write(&listing.lines, &options);
-        let omitted = listing.omitted + left_out;
-        if omitted > 0 {
-            let more = count(omitted, "more skill");
-            text.push_str(&format!("search_skills finds {more}.\n"));
+        let mut listing = prompt::listing(inventory, &options);
+        if listing.is_cut() {
+            let ordered = self.project_fit().ordered(inventory, false);
+            listing = prompt::listing_of(inventory, ordered, &options);
         }
+        let text = prompt::write(&listing, &options);
         (!text.is_empty()).then_some(text)
     }
 
@@ -179,27 +177,6 @@ impl Workspace {
         });
         found
     }
-}
-
-/// The skills to name in instructions, and how many are left out: those that were selected, then those of the project, of the user and so on.
-fn nearest(inventory: &Inventory, most: usize) -> (Vec<&InventorySkill>, usize) {
-    let mut offered: Vec<(bool, Source, &str, &InventorySkill)> = prompt::offered(inventory, false)
-        .filter_map(|skill| {
-            let entry = inventory.entry(skill);
-            let name = entry.card.as_ref()?.name.as_str();
-            Some((skill.selected, entry.source, name, skill))
-        })
-        .collect();
-    let all = offered.len();
-    offered.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(a.2.cmp(b.2)));
-    if most > 0 {
-        offered.truncate(most);
-    }
-    let left_out = all - offered.len();
-    (
-        offered.into_iter().map(|(.., skill)| skill).collect(),
-        left_out,
-    )
 }
 
 /// Skills that share words with a query: a guess, for words that are too common for a trigger.

@@ -11,12 +11,16 @@
 //! **In → out.** [`SearchableSkill`]s → [`SegmentBuilder`] → bytes → [`Segment`] → [`SkillIndex`] + task → [`SearchHits`].
 
 mod bits;
+mod quality;
 mod query;
 mod segment;
 mod tokens;
 mod tuning;
 mod typos;
 
-pub use query::{DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex};
+pub use quality::RankingQuality;
+pub use query::{
+    DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex, TaskWord,
+};
 pub use segment::{SearchableSkill, Segment, SegmentBuilder, SegmentBytes, SkillKey, merged};
 pub use tuning::SearchTuning;

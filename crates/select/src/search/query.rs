@@ -26,6 +26,8 @@ pub struct SkillIndex<B> {
 struct LivingSegment<B> {
     segment: Segment<B>,
     living: Vec<bool>,
+    /// Skills that count for the rarity of words and are not found; empty if there are none.
+    hidden: Vec<bool>,
     /// The position of its first skill among the skills of all segments.
     first: usize,
 }
@@ -47,6 +49,17 @@ pub struct SearchHits {
     pub matching: usize,
     /// How many words of the task were not compared because there are too many.
     pub ignored_words: usize,
+    /// The words of the task that were compared, in their order.
+    pub words: Vec<TaskWord>,
+}
+
+/// A word of a task, and what it is worth.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskWord {
+    /// The word, as it was typed.
+    pub text: String,
+    /// The points of one occurrence in a description of the usual length.
+    pub gain: f32,
 }
 
 /// A skill that has words of a task.
@@ -242,6 +255,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
             all.push(LivingSegment {
                 segment,
                 living: flags,
+                hidden: Vec::new(),
                 first,
             });
             first += count;
@@ -267,6 +281,15 @@ impl<B: SegmentBytes> SkillIndex<B> {
         }
     }
 
+    /// The same index, in which some skills count for the rarity of words and are found only by [`Self::search_all`].
+    #[must_use]
+    pub fn hiding(mut self, is_hidden: impl Fn(&SkillKey) -> bool) -> Self {
+        for one in &mut self.segments {
+            one.hidden = one.segment.keys.iter().map(&is_hidden).collect();
+        }
+        self
+    }
+
     /// How many skills are searched.
     #[must_use]
     pub fn len(&self) -> usize {
@@ -284,17 +307,26 @@ impl<B: SegmentBytes> SkillIndex<B> {
     /// # Errors
     /// When the bytes of a segment are damaged.
     pub fn search(&self, task: &str, limit: usize) -> Result<SearchHits, DamagedIndex> {
-        self.look(task, limit).ok_or(DamagedIndex)
+        self.look(task, limit, false).ok_or(DamagedIndex)
     }
 
-    fn look(&self, task: &str, limit: usize) -> Option<SearchHits> {
+    /// The same among all skills, hidden ones too.
+    ///
+    /// # Errors
+    /// When the bytes of a segment are damaged.
+    pub fn search_all(&self, task: &str, limit: usize) -> Result<SearchHits, DamagedIndex> {
+        self.look(task, limit, true).ok_or(DamagedIndex)
+    }
+
+    fn look(&self, task: &str, limit: usize, everything: bool) -> Option<SearchHits> {
         let mut query = Query::read(task, &self.tuning);
         let mut points = vec![0.0_f32; self.segments.iter().map(|one| one.living.len()).sum()];
         self.score(&mut query.terms, &mut points)?;
         let mut similar = self.similar(&query)?;
         self.score(&mut similar, &mut points)?;
         query.terms.append(&mut similar);
-        let (mut best, matching) = self.best(&points, self.tuning.compared.max(limit));
+        let wanted = self.tuning.compared.max(limit);
+        let (mut best, matching) = self.best(&points, wanted, everything);
         best.sort_by(|a, b| self.compare(a, b));
         let mut close = HashMap::new();
         for (points, position) in best.iter_mut().take(self.tuning.compared) {
@@ -321,6 +353,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
             hits: hits.collect::<Option<_>>()?,
             matching,
             ignored_words: query.ignored,
+            words: query.words(self.living),
         })
     }
 
@@ -394,12 +427,14 @@ impl<B: SegmentBytes> SkillIndex<B> {
     }
 
     /// The positions with the most points, and how many have any.
-    fn best(&self, points: &[f32], count: usize) -> (Vec<(f32, usize)>, usize) {
+    fn best(&self, points: &[f32], count: usize, everything: bool) -> (Vec<(f32, usize)>, usize) {
         let mut found: Vec<(f32, usize)> = Vec::new();
         for one in &self.segments {
             let own = points.get(one.first..).unwrap_or_default();
             let living = own.iter().zip(&one.living).enumerate();
             let living = living.filter(|(_, (points, lives))| **lives && **points > 0.0);
+            let is_hidden = |skill: usize| !everything && one.hidden.get(skill) == Some(&true);
+            let living = living.filter(|(skill, _)| !is_hidden(*skill));
             found.extend(living.map(|(skill, (points, _))| (*points, one.first + skill)));
         }
         let matching = found.len();
@@ -662,6 +697,19 @@ impl Query {
             rare += term.head_rarity * term.weight.min(1.0);
         }
         (words.len() > 1).then(|| (words.join(" "), rare))
+    }
+
+    /// The words, each with its points in a description of the usual length.
+    fn words(&self, skills: u32) -> Vec<TaskWord> {
+        let own = self.terms.iter().filter(|term| !term.similar);
+        let words = own.map(|term| TaskWord {
+            text: term.text.clone(),
+            gain: match term.head_rarity > 0.0 {
+                true => term.head_rarity * term.weight,
+                false => rarity(skills, 1) * term.weight,
+            },
+        });
+        words.collect()
     }
 
     /// The points of a text that is made for this task and of the usual length.

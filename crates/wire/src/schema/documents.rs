@@ -5,13 +5,14 @@ use serde_json::{Value, json};
 
 use super::{NamedSchema, generator, one_of};
 use crate::{
-    AnswerDocument, AnswersDocument, CallDocument, ChangesDocument, CheckDocument, ComposeDocument,
-    ConfigDocument, ConfigValue, ConversationsDocument, DepsDocument, DepsTreeDocument, Doctor,
-    ErrorDocument, ExecDocument, InstallDocument, KeyDocument, LogDocument, LoginDocument,
-    OutdatedDocument, PackDocument, ProfilesDocument, PromptDocument, PublishDocument,
-    ReadDocument, RemoveDocument, ScanDocument, SearchDocument, SelectDocument, ShowDocument,
-    SignatureDocument, SkillPermissions, SwitchDocument, SyncDocument, TestDocument, ToolsDocument,
-    TrustDocument, UpdateDocument, ValidateDocument, VerifyDocument, WhyDocument, YankDocument,
+    AnswerDocument, AnswersDocument, CallDocument, ChangesDocument, CheckDocument,
+    CollisionsDocument, ComposeDocument, ConfigDocument, ConfigValue, ConversationsDocument,
+    DepsDocument, DepsTreeDocument, Doctor, ErrorDocument, EvalDocument, ExecDocument,
+    ImproveDocument, InstallDocument, KeyDocument, LogDocument, LoginDocument, OutdatedDocument,
+    PackDocument, ProfilesDocument, PromptDocument, PublishDocument, ReadDocument, RemoveDocument,
+    ScanDocument, SearchDocument, SelectDocument, ShowDocument, SignatureDocument,
+    SkillPermissions, SwitchDocument, SyncDocument, TestDocument, ToolsDocument, TrustDocument,
+    UpdateDocument, ValidateDocument, VerifyDocument, WhyDocument, YankDocument,
     documents::{ConfigChangeDocument, NewDocument, OverviewDocument, SchemasDocument},
     info::InfoShape,
     list::ListShape,
@@ -104,9 +105,19 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
         ErrorDocument<'static>
     ),
     document!(
+        "eval",
+        "What `metier eval --json` prints",
+        EvalDocument<'static>
+    ),
+    document!(
         "exec",
         "What `metier exec --json` prints",
         ExecDocument<'static>
+    ),
+    document!(
+        "improve",
+        "What `metier improve --json` prints",
+        ImproveDocument<'static>
     ),
     document!("info", "What `metier info --json` prints", InfoShape),
     document!(
@@ -242,7 +253,8 @@ pub(super) const DOCUMENTS: &[NamedSchema] = &[
     document!(
         "why",
         "What `metier why --json` prints",
-        WhyDocument<'static>
+        WhyDocument<'static>,
+        CollisionsDocument<'static>
     ),
     document!(
         "yank",
