@@ -31,7 +31,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
     (
         "Decide what skills may do",
-        &["trust", "permissions", "log"],
+        &["ui", "trust", "permissions", "log"],
     ),
     (
         "Share skills",
@@ -161,6 +161,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "metier serve --rotate-token",
         ],
     ),
+    ("ui", &["metier ui", "metier ui --no-open"]),
     (
         "agent",
         &[
