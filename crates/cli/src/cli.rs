@@ -10,8 +10,8 @@ use crate::commands::{
     agent, call, chat, check, completions, compose, config, deps, doctor, enable, eval, exec,
     improve, info, install, keygen, list, log, login, man, mcp, new, outdated, pack, permissions,
     profile, prompt, publish, read, remove, rollback, run, scan, schema, search, select, serve,
-    show, sign, spawn, sync, test, tools, trust, undo, update, validate, verify, verify_signature,
-    why, yank,
+    show, sign, spawn, sync, test, tools, trust, ui, undo, update, validate, verify,
+    verify_signature, why, yank,
 };
 
 const STYLES: styling::Styles = styling::Styles::styled()
@@ -160,6 +160,7 @@ pub(crate) enum CliCommand {
     VerifySignature(verify_signature::VerifySignatureArgs),
     Mcp(mcp::McpArgs),
     Serve(serve::ServeArgs),
+    Ui(ui::UiArgs),
     Config(config::ConfigArgs),
     Schema(schema::SchemaArgs),
     Completions(completions::CompletionsArgs),

@@ -34,7 +34,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Run code of a skill", &["tools", "call", "exec", "deps"]),
     (
         "Decide what skills may do",
-        &["trust", "permissions", "log"],
+        &["ui", "trust", "permissions", "log"],
     ),
     (
         "Share skills",
@@ -180,6 +180,7 @@ const EXAMPLES: &[(&str, &[&str])] = &[
             "metier serve --rotate-token",
         ],
     ),
+    ("ui", &["metier ui", "metier ui --no-open"]),
     (
         "agent",
         &[

@@ -15,10 +15,11 @@
 //! requests use the skills of the moment ([`LiveSkills`](metier::LiveSkills)) and list nothing again · a question is asked through a client that can
 //! answer it, or the answer is no.
 //!
-//! **Start reading at** `mcp/mod.rs`, then `mcp/server.rs`, then `mcp/answers.rs`; for the daemon at `daemon/mod.rs`.
+//! **Start reading at** `mcp/mod.rs`, then `mcp/server.rs`, then `mcp/answers.rs`; for the daemon at `daemon/mod.rs`; for what a browser shows at `page/mod.rs`.
 
 mod daemon;
 mod mcp;
+mod page;
 
-pub use daemon::{DaemonOptions, DaemonStarted, rotate_token, serve_daemon};
+pub use daemon::{DaemonOptions, DaemonStarted, link_to_running, rotate_token, serve_daemon};
 pub use mcp::{McpCaller, McpServeError, McpServer, mcp_http_config, mcp_service, serve};

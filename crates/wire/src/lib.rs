@@ -83,7 +83,7 @@ pub use registry::{
 pub use requests::{
     AnswerField, AnswerRequest, ApprovalsField, ArgumentsField, CallRequest, ComposeRequest,
     DecisionField, ExecuteRequest, ForgetRequest, MessageRequest, PermitRequest, RenderRequest,
-    RiskField, ScanRequest, SelectRequest, SocketExecute, SocketRequest, StartRequest,
+    RiskField, ScanRequest, SelectRequest, SocketExecute, SocketRequest, StartRequest, WhyRequest,
 };
 pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, UnreadRow, sarif};
 #[cfg(feature = "schema")]
@@ -93,9 +93,9 @@ pub use select::{
     ProjectRow, RefusedRow, SelectDocument, ShareRow, SignalRow, WhyDocument,
 };
 pub use served::{
-    ApprovalRow, ApprovalsDocument, BrokenRow, ExecutedDocument, OfferRow, RefreshDocument,
-    SessionRow, SessionsDocument, SkillsChangedDocument, SkillsPage, SourceRow, StatusDocument,
-    WatchRow,
+    AgentSkillsRow, ApprovalRow, ApprovalsDocument, BrokenRow, ExecutedDocument, LinkDocument,
+    OfferRow, RefreshDocument, SessionRow, SessionsDocument, SkillsChangedDocument, SkillsPage,
+    SourceRow, StatusDocument, WatchRow,
 };
 pub use serving::{FoundSkillRow, FoundSkillsPage, ModelSkillsPage, skill_entry, text_of};
 #[cfg(feature = "hub")]

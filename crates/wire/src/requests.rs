@@ -110,6 +110,22 @@ pub struct SelectRequest {
     pub domain: Option<String>,
 }
 
+/// `POST /why`.
+#[derive(Debug, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WhyRequest {
+    /// The task.
+    pub task: String,
+    /// Only this skill, with the triggers that don't match.
+    pub skill: Option<String>,
+    /// What mistakes cost.
+    #[serde(default)]
+    pub risk: RiskField,
+    /// At most so many skills.
+    pub limit: Option<usize>,
+}
+
 /// What mistakes cost.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

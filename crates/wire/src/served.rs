@@ -321,6 +321,8 @@ pub struct StatusDocument {
     pub counts: ListCounts,
     /// How many skills each source has.
     pub sources: Vec<SourceRow>,
+    /// How many skills are in the folders of each agent.
+    pub agents: Vec<AgentSkillsRow>,
     /// How changes are noticed.
     pub watch: WatchRow,
     /// Number of sessions of agents.
@@ -341,6 +343,28 @@ pub struct SourceRow {
     pub ready: usize,
     /// How many of them can't be read.
     pub invalid: usize,
+}
+
+/// The skills in the folders of one agent.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct AgentSkillsRow {
+    /// Name of the agent.
+    pub agent: &'static str,
+    /// Number of skills in its folders.
+    pub skills: usize,
+    /// How many of them can be used.
+    pub ready: usize,
+    /// How many of them can't be read.
+    pub invalid: usize,
+}
+
+/// A link for a browser.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LinkDocument {
+    /// What follows the address of the daemon; it works once, for ten minutes.
+    pub path: String,
 }
 
 /// How changes of skills are noticed.
@@ -382,6 +406,37 @@ impl SourceRow {
             let position = position.unwrap_or_else(|| {
                 rows.push(Self {
                     source,
+                    skills: 0,
+                    ready: 0,
+                    invalid: 0,
+                });
+                rows.len() - 1
+            });
+            let row = &mut rows[position];
+            row.skills += 1;
+            row.ready += usize::from(skill.status == Status::Ready);
+            row.invalid += usize::from(skill.status == Status::Invalid);
+        }
+        rows
+    }
+}
+
+impl AgentSkillsRow {
+    /// One row for each agent that has skills.
+    #[must_use]
+    pub fn all(inventory: &Inventory) -> Vec<Self> {
+        let roots = &inventory.catalog.roots;
+        let mut rows: Vec<Self> = Vec::new();
+        for skill in &inventory.skills {
+            let root = inventory.entry(skill).root.map(usize::from);
+            let agent = root.and_then(|root| roots.get(root)?.agent);
+            let Some(agent) = agent else {
+                continue;
+            };
+            let position = rows.iter().position(|row| row.agent == agent);
+            let position = position.unwrap_or_else(|| {
+                rows.push(Self {
+                    agent,
                     skills: 0,
                     ready: 0,
                     invalid: 0,

@@ -46,6 +46,7 @@ pub(crate) mod sync;
 pub(crate) mod test;
 pub(crate) mod tools;
 pub(crate) mod trust;
+pub(crate) mod ui;
 pub(crate) mod undo;
 pub(crate) mod update;
 pub(crate) mod validate;
@@ -119,6 +120,7 @@ pub(crate) fn run(cli: &Cli, machine: &Machine, output: &Output) -> Result<ExitC
         Some(CliCommand::VerifySignature(args)) => verify_signature::run(&open()?, args),
         Some(CliCommand::Mcp(args)) => mcp::run(&cli.global, machine, output, args),
         Some(CliCommand::Serve(args)) => serve::run(&cli.global, machine, output, args),
+        Some(CliCommand::Ui(args)) => ui::run(&cli.global, machine, output, args),
         Some(CliCommand::Trust(args)) => trust::run(&open_anyway()?, args),
         Some(CliCommand::Config(args)) => config::run(&open_anyway()?, args),
         Some(CliCommand::Schema(args)) => schema::run(args, output),

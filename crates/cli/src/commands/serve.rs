@@ -57,12 +57,7 @@ pub(crate) fn run(
     output: &Output,
     args: &ServeArgs,
 ) -> Result<Exit, Failure> {
-    let unattended = Arc::new(Output::unattended(global));
-    let settings = Settings {
-        approver: Arc::new(Headless),
-        notices: Arc::new(Logged),
-        ..settings(global, machine, &unattended)
-    };
+    let settings = unattended_settings(global, machine);
     if args.rotate_token {
         let file = rotate_token(&settings)?;
         match output.is_json() {
@@ -71,7 +66,6 @@ pub(crate) fn run(
         }
         return Ok(Exit::Ok);
     }
-    logging::start_with(output, LOG);
     let tls = args.tls_cert.clone().zip(args.tls_key.clone());
     let options = DaemonOptions {
         listen: args.listen,
@@ -79,6 +73,27 @@ pub(crate) fn run(
         tls,
         passed_sockets: passed_sockets(),
     };
+    until_asked_to_end(output, settings, &options, |started| tell(output, started))
+}
+
+/// The settings of a program without a terminal.
+pub(super) fn unattended_settings(global: &Global, machine: &Machine) -> Settings {
+    let unattended = Arc::new(Output::unattended(global));
+    Settings {
+        approver: Arc::new(Headless),
+        notices: Arc::new(Logged),
+        ..settings(global, machine, &unattended)
+    }
+}
+
+/// Serves until Ctrl-C or SIGTERM. `tell` is called once it listens.
+pub(super) fn until_asked_to_end(
+    output: &Output,
+    settings: Settings,
+    options: &DaemonOptions,
+    tell: impl FnOnce(&DaemonStarted) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
+    logging::start_with(output, LOG);
     let wait = asked_to_end().map_err(|error| {
         Failure::broken(
             "signals",
@@ -86,12 +101,7 @@ pub(crate) fn run(
         )
     })?;
     let mut told = Ok(());
-    let served = serve_daemon(
-        settings,
-        &options,
-        |started| told = tell(output, started),
-        wait,
-    );
+    let served = serve_daemon(settings, options, |started| told = tell(started), wait);
     served?;
     told?;
     Ok(Exit::Ok)

@@ -3,13 +3,14 @@
 //! **Problem.** A page on the web can make a browser connect to this machine: to a port of ours (its `Origin` is another one), under a name that was
 //! made to resolve to 127.0.0.1 (then `Host` is that name), or with a form. **Decision.** Every request and every upgrade has a `Host` that is ours,
 //! and an `Origin` that is ours if it has one. Everything except health and the page's files needs the token, or the cookie that a one-time link
-//! became; with the cookie, whatever changes something also needs a header that no form can send.
+//! became; with the cookie, whatever changes something also needs a header that no form can send. Forms of our own page, below [`FORMS`], need the
+//! token of their cookie instead ([`PageVisit`]).
 
 use std::{
     collections::VecDeque,
     net::{IpAddr, SocketAddr},
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant, SystemTime},
 };
 
 use axum::http::{HeaderMap, HeaderName, Method, Uri, header};
@@ -25,14 +26,17 @@ use super::{
 const LINK_LIFE: Duration = Duration::from_secs(600);
 pub(super) const COOKIE_LIFE: Duration = Duration::from_secs(12 * 3_600);
 
-/// The maximum number of browsers.
-const MAX_COOKIES: usize = 64;
+/// The maximum number of links that wait to be used.
+const MAX_LINKS: usize = 64;
 
 /// The name of the cookie.
 pub(super) const COOKIE: &str = "metier_session";
 
 /// What the page sends with each request that changes something.
 pub(super) const CSRF: HeaderName = HeaderName::from_static("x-metier-request");
+
+/// Where forms of the page are sent: with the cookie and the token of a [`PageVisit`].
+pub(crate) const FORMS: &str = "/do/";
 
 /// Wrong tokens in a minute, before further ones are refused unread.
 const MAX_FAILURES: usize = 60;
@@ -48,9 +52,33 @@ pub(super) struct Access {
 #[derive(Default)]
 struct AccessState {
     links: Vec<(String, Instant)>,
-    cookies: VecDeque<(String, Instant)>,
     failures: VecDeque<Instant>,
     token: Option<(u64, i64, i64, u64)>,
+}
+
+/// A browser with our cookie looks at the page: what its forms have to send, so that no other page can send them.
+#[derive(Clone)]
+pub(crate) struct PageVisit {
+    form_token: Arc<str>,
+}
+
+impl PageVisit {
+    /// The token that every form contains.
+    pub(crate) fn form_token(&self) -> &str {
+        &self.form_token
+    }
+
+    /// Whether a form contained it.
+    pub(crate) fn is_sent_by_us(&self, shown: &str) -> bool {
+        is_same(&self.form_token, shown)
+    }
+
+    /// A visit in a test.
+    #[cfg(test)]
+    pub(crate) fn with_token(token: &str) -> Self {
+        let form_token = token.into();
+        Self { form_token }
+    }
 }
 
 /// How a request showed who it is from.
@@ -157,7 +185,7 @@ impl Access {
         let Some(cookie) = cookie(headers) else {
             return Err(unauthorized());
         };
-        if !self.has_cookie(cookie) {
+        if self.visit(cookie).is_none() {
             return Err(unauthorized());
         }
         let is_safe = matches!(*method, Method::GET | Method::HEAD);
@@ -169,6 +197,12 @@ impl Access {
                 format!("a request with a cookie needs the header `{CSRF}`"),
             )),
         }
+    }
+
+    /// The browser that a request for a page, or a form of one, is from.
+    pub(super) fn page_visit(&self, headers: &HeaderMap) -> Result<PageVisit, Refusal> {
+        let visit = cookie(headers).and_then(|cookie| self.visit(cookie));
+        visit.ok_or_else(unauthorized)
     }
 
     /// A program that shows this token.
@@ -200,13 +234,14 @@ impl Access {
         let code = secret()?;
         let mut state = self.state();
         state.links.retain(|(_, end)| *end > Instant::now());
-        state.links.truncate(MAX_COOKIES);
+        state.links.truncate(MAX_LINKS);
         state.links.push((code.clone(), Instant::now() + LINK_LIFE));
         Ok(code)
     }
 
     /// The cookie for a code, which works no more after that.
     pub(super) fn redeem(&self, code: &str) -> Result<String, Refusal> {
+        self.forget_links_of_another_token();
         let mut state = self.state();
         state.links.retain(|(_, end)| *end > Instant::now());
         let found = state
@@ -216,37 +251,54 @@ impl Access {
         let Some(found) = found else {
             return Err(
                 Refusal::new(401, "used-link", "this link was used before, or is too old")
-                    .hint("restart `metier serve`: it prints another link"),
+                    .hint("`metier ui` makes another link"),
             );
         };
         state.links.remove(found);
-        let cookie = secret()
+        drop(state);
+        let number = secret()
             .map_err(|_| Refusal::new(500, "failed", "the system has no random numbers"))?;
-        while state.cookies.len() >= MAX_COOKIES {
-            state.cookies.pop_front();
-        }
-        let end = Instant::now() + COOKIE_LIFE;
-        state.cookies.push_back((cookie.clone(), end));
-        Ok(cookie)
+        Ok(self.cookie_until(&number, seconds(SystemTime::now() + COOKIE_LIFE)))
     }
 
-    fn has_cookie(&self, shown: &str) -> bool {
+    /// A cookie that only the holder of the token can make. It needs no memory, so a daemon that is started again knows its browsers.
+    fn cookie_until(&self, number: &str, end: u64) -> String {
+        let sign = self.token.sign(&format!("cookie {number} {end}"));
+        format!("{number}.{end}.{sign}")
+    }
+
+    /// The visit of a browser that shows a cookie of ours.
+    fn visit(&self, shown: &str) -> Option<PageVisit> {
+        self.forget_links_of_another_token();
+        let (number, rest) = shown.split_once('.')?;
+        let end: u64 = rest.split_once('.')?.0.parse().ok()?;
+        let is_ours = is_same(&self.cookie_until(number, end), shown);
+        if !is_ours || end <= seconds(SystemTime::now()) {
+            return None;
+        }
+        let form_token = self.token.sign(&format!("form {number}")).into();
+        Some(PageVisit { form_token })
+    }
+
+    /// With another token everyone shows who they are again.
+    fn forget_links_of_another_token(&self) {
         let version = self.token.version();
         let mut state = self.state();
-        // Another token: everyone shows who they are again.
         if state.token != version {
             state.token = version;
-            state.cookies.clear();
             state.links.clear();
         }
-        state.cookies.retain(|(_, end)| *end > Instant::now());
-        let mut cookies = state.cookies.iter();
-        cookies.any(|(known, _)| is_same(known, shown))
     }
 
     fn state(&self) -> MutexGuard<'_, AccessState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A time in whole seconds.
+fn seconds(time: SystemTime) -> u64 {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH);
+    since.map_or(0, |since| since.as_secs())
 }
 
 fn is_same(known: &str, shown: &str) -> bool {

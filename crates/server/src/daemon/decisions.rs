@@ -8,11 +8,15 @@ use axum::{
     http::{HeaderValue, Uri, header},
     response::{IntoResponse, Response},
 };
-use metier::{Error, Reply, WatchState, permissions::ApprovalDecision, receipts::ReceiptQuery};
+use metier::{
+    Error, Reply, WatchState,
+    permissions::ApprovalDecision,
+    receipts::{ReceiptQuery, Verified},
+};
 use metier_wire::{
-    AnswerField, AnswerRequest, AnswersDocument, ApprovalsDocument, DecisionField, ForgetRequest,
-    ListCounts, LogDocument, PermitRequest, ReceiptRow, RefreshDocument, SkillPermissions,
-    SourceRow, StatusDocument, WatchRow,
+    AgentSkillsRow, AnswerField, AnswerRequest, AnswersDocument, ApprovalsDocument, DecisionField,
+    ForgetRequest, ListCounts, LogDocument, PermitRequest, ReceiptRow, RefreshDocument,
+    SkillPermissions, SourceRow, StatusDocument, WatchRow,
 };
 
 use super::{
@@ -125,6 +129,7 @@ pub(super) async fn receipts(State(state): Shared, uri: Uri) -> ApiResult {
     let query = wanted.remove("query").map(|query| query.to_lowercase());
     let status = wanted.remove("status");
     let query_skill = wanted.remove("skill");
+    let verify = wanted.remove("verify").is_some_and(|word| word == "true");
     let since: Option<SystemTime> = since.transpose()?;
     let read = state.work(WorkLane::Quick, move |state| {
         let workspace = state.live.current()?.workspace.clone();
@@ -133,7 +138,10 @@ pub(super) async fn receipts(State(state): Shared, uri: Uri) -> ApiResult {
             since,
             limit: Some(MAX_RECEIPTS),
         })?;
-        Ok(all.iter().map(ReceiptRow::from).collect::<Vec<_>>())
+        let verified = verify.then(|| workspace.verify_receipts()).transpose()?;
+        let whole = verified.map(|verified| matches!(verified, Verified::Whole { .. }));
+        let rows = all.iter().map(ReceiptRow::from).collect::<Vec<_>>();
+        Ok((rows, whole))
     });
     let is_wanted = |row: &ReceiptRow| {
         let has_status = status
@@ -142,14 +150,12 @@ pub(super) async fn receipts(State(state): Shared, uri: Uri) -> ApiResult {
         let text = || format!("{} {} {}", row.skill, row.act, row.detail).to_lowercase();
         has_status && query.as_ref().is_none_or(|query| text().contains(query))
     };
-    let rows = read.await?.into_iter().filter(is_wanted).skip(start);
+    let (rows, whole) = read.await?;
+    let rows = rows.into_iter().filter(is_wanted).skip(start);
     let receipts = rows
         .take(usize::try_from(limit).unwrap_or(usize::MAX))
         .collect();
-    Ok(document(&LogDocument {
-        receipts,
-        whole: None,
-    }))
+    Ok(document(&LogDocument { receipts, whole }))
 }
 
 pub(super) async fn refresh(State(state): Shared) -> ApiResult {
@@ -173,6 +179,7 @@ pub(super) async fn status(State(state): Shared) -> ApiResult {
         generation: now.generation,
         counts: ListCounts::from(inventory.counts()),
         sources: SourceRow::all(inventory),
+        agents: AgentSkillsRow::all(inventory),
         watch: WatchRow::from(state.live.watching()),
         sessions: state.sessions.count(),
         approvals: state.approvals().len(),

@@ -13,6 +13,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use metier::Error;
 use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 /// How long a changed token can stay unnoticed.
@@ -68,6 +69,18 @@ impl Drop for InstanceLock {
         // The lock goes with the file; what it states about us is over.
         self.file.set_len(0).ok();
     }
+}
+
+/// The address of the daemon that holds the lock of a data folder, if there is one.
+pub(super) fn running_address(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    if flock(&file, FlockOperation::NonBlockingLockShared).is_ok() {
+        return None;
+    }
+    let mut text = String::new();
+    file.read_to_string(&mut text).ok()?;
+    let running = serde_json::from_str::<RunningInstance>(&text).ok()?;
+    Some(running.address)
 }
 
 fn already_running(path: &Path, text: &str) -> Error {
@@ -129,6 +142,22 @@ impl DaemonToken {
         !known.token.is_empty() && bool::from(known.token.as_bytes().ct_eq(shown.as_bytes()))
     }
 
+    /// A text signed with the token (HMAC-SHA-256); another token has another signature. Without a token nothing is signed alike twice.
+    pub(super) fn sign(&self, text: &str) -> String {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.look(&self.path);
+        if known.token.is_empty() {
+            return secret().unwrap_or_default();
+        }
+        let mut key = [0; 64];
+        let hashed = Sha256::digest(known.token.as_bytes());
+        key[..hashed.len()].copy_from_slice(&hashed);
+        let padded = |pad: u8| key.map(|byte| byte ^ pad);
+        let inner = Sha256::new().chain_update(padded(0x36)).chain_update(text);
+        let outer = Sha256::new().chain_update(padded(0x5c));
+        URL_SAFE_NO_PAD.encode(outer.chain_update(inner.finalize()).finalize())
+    }
+
     /// Where it is.
     pub(super) fn path(&self) -> &Path {
         &self.path
@@ -161,7 +190,7 @@ fn state_of(path: &Path) -> Option<FileState> {
     Some((state.ino(), state.mtime(), state.mtime_nsec(), state.size()))
 }
 
-fn read(path: &Path) -> Result<String, Error> {
+pub(super) fn read(path: &Path) -> Result<String, Error> {
     let unreadable = |why: String| {
         Error::broken("token", format!("the token can't be used: {why}"))
             .path(path)

@@ -16,7 +16,7 @@ use axum::{
     body::Body,
     extract::Request,
     http::{HeaderValue, Method, Uri, header},
-    response::{Html, IntoResponse as _, Redirect, Response},
+    response::{IntoResponse as _, Response},
     routing::get,
 };
 use hyper::{body::Incoming, server::conn::http1, service::service_fn};
@@ -39,7 +39,10 @@ use tokio::{
 use tokio_rustls::TlsAcceptor;
 use tower_service::Service as _;
 
-use crate::mcp::{McpCaller, McpServer, mcp_service};
+use crate::{
+    mcp::{McpCaller, McpServer, mcp_service},
+    page,
+};
 
 use super::{
     DaemonOptions, GRACE,
@@ -275,16 +278,17 @@ impl Gate {
         let (hosts, origins) = (state.access.hosts(), state.access.origins());
         let mcp = McpServer::watched(state.live.clone());
         let mcp = mcp_service(&mcp, hosts.iter().cloned(), origins);
+        let api = routes::router().with_state(Arc::clone(state));
         let router = routes::router()
             .route("/healthz", get(decisions::healthz))
             .route("/metrics", get(decisions::metrics))
             .route("/ws", get(socket::handler))
             .route("/login", get(login))
-            .route("/", get(page))
             .route_service("/mcp", mcp)
             .fallback(unknown)
             .method_not_allowed_fallback(wrong_method)
-            .with_state(Arc::clone(state));
+            .with_state(Arc::clone(state))
+            .merge(page::router(api));
         Self {
             state: Arc::clone(state),
             router,
@@ -295,11 +299,13 @@ impl Gate {
         let started = Instant::now();
         let logged = tracing::enabled!(tracing::Level::DEBUG)
             .then(|| (request.method().clone(), request.uri().path().to_owned()));
+        let is_page = page::is_page(request.uri().path());
         let response = match self.admit(request) {
             Ok(request) => match self.router.call(request).await {
                 Ok(response) => response,
                 Err(never) => match never {},
             },
+            Err(refusal) if is_page => page::refused(refusal.status, &refusal.message),
             Err(refusal) => refusal.into_response(),
         };
         let (status, took) = (response.status().as_u16(), started.elapsed());
@@ -323,7 +329,12 @@ impl Gate {
         }
         let path = request.uri().path();
         let is_read = matches!(*request.method(), Method::GET | Method::HEAD);
-        if is_read && matches!(path, "/healthz" | "/login" | "/") {
+        if is_read && (matches!(path, "/healthz" | "/login") || path.starts_with(page::ASSETS)) {
+            return Ok(request);
+        }
+        if page::is_page(path) {
+            let visit = access.page_visit(request.headers())?;
+            request.extensions_mut().insert(visit);
             return Ok(request);
         }
         let caller = access.caller(request.method(), request.headers());
@@ -370,28 +381,11 @@ async fn login(axum::extract::State(state): Shared, uri: Uri) -> Result<Response
     let cookie = state.access.redeem(&code)?;
     let seconds = COOKIE_LIFE.as_secs();
     let value = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}");
-    let mut response = Redirect::to("/").into_response();
+    // Not a redirect: a browser that came from a file or another page would follow that without the cookie.
+    let mut response = page::entered();
     let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&value) {
         headers.insert(header::SET_COOKIE, value);
     }
-    headers.insert(
-        header::REFERRER_POLICY,
-        HeaderValue::from_static("no-referrer"),
-    );
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(response)
-}
-
-/// A page that says where programs find everything.
-async fn page() -> Response {
-    const PAGE: &str = "<!doctype html><meta charset=utf-8><title>metier</title>\
-        <p>The daemon of metier is running. Programs use <code>/api/v1</code>, \
-        <code>/ws</code> and <code>/mcp</code>.\n";
-    let mut response = Html(PAGE).into_response();
-    let policy = HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'");
-    response
-        .headers_mut()
-        .insert(header::CONTENT_SECURITY_POLICY, policy);
-    response
 }

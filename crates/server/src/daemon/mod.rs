@@ -10,10 +10,11 @@
 //! | `listen` | connections: limits, TLS, sockets of the service manager, the gate |
 //! | `access`, `instance` | tokens, cookies, `Host` and `Origin`; one daemon for each data folder |
 //! | `routes` | every address, and the description of them |
-//! | `skills`, `decisions`, `sessions`, `execute` | what the addresses do |
+//! | `skills`, `decisions`, `accounts`, `sessions`, `execute` | what the addresses do; the page itself is `crate::page` |
 //! | `socket`, `events`, `event_log` | WebSocket and server-sent events |
 
-mod access;
+pub(crate) mod access;
+mod accounts;
 mod answer;
 mod decisions;
 mod event_log;
@@ -43,6 +44,9 @@ use access::Access;
 use instance::{DaemonToken, InstanceLock};
 use listen::{BoundListener, Gate};
 use state::DaemonState;
+
+/// How long a running daemon may take to make a link.
+const LINK_TIME: Duration = Duration::from_secs(10);
 
 /// How long the end waits for connections and work.
 const GRACE: Duration = Duration::from_secs(5);
@@ -77,6 +81,37 @@ pub fn rotate_token(settings: &Settings) -> Result<PathBuf, Error> {
     let file = token_file(settings)?;
     instance::replace(&file)?;
     Ok(file)
+}
+
+/// A link for a browser to the daemon of a data folder that runs already; none if there is no such daemon.
+///
+/// # Errors
+/// When the token can't be read, or when the daemon does not answer as one.
+pub fn link_to_running(settings: &Settings) -> Result<Option<String>, Error> {
+    let lock = settings.machine.daemon_lock().ok_or_else(no_folder)?;
+    let Some(address) = instance::running_address(&lock) else {
+        return Ok(None);
+    };
+    let token = instance::read(&token_file(settings)?)?;
+    let refused = |why: String| {
+        let message = format!("the daemon at {address} gives no link: {why}");
+        Error::unmet("no-link", message).hint("restart it: `metier serve` prints a link")
+    };
+    let mut answer = ureq::post(format!("{address}/api/v1/links"))
+        .config()
+        .timeout_global(Some(LINK_TIME))
+        .build()
+        .header("Authorization", format!("Bearer {token}"))
+        .send_empty()
+        .map_err(|error| refused(error.to_string()))?;
+    let text = answer.body_mut().read_to_string();
+    let text = text.map_err(|error| refused(error.to_string()))?;
+    let link = serde_json::from_str::<serde_json::Value>(&text).ok();
+    let path = link.as_ref().and_then(|link| link["path"].as_str());
+    match path.filter(|path| path.starts_with("/login?code=")) {
+        Some(path) => Ok(Some(format!("{address}{path}"))),
+        None => Err(refused("its answer is not a link".to_owned())),
+    }
 }
 
 fn token_file(settings: &Settings) -> Result<PathBuf, Error> {

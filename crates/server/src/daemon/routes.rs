@@ -10,7 +10,7 @@ use axum::{
 use metier_wire::{NamedSchema, schemas, served_schemas};
 use serde_json::{Map, Value, json};
 
-use super::{answer, decisions, events, sessions, skills, state::DaemonState};
+use super::{accounts, answer, decisions, events, sessions, skills, state::DaemonState};
 
 /// Where the interface begins.
 pub(super) const API: &str = "/api/v1";
@@ -79,6 +79,9 @@ const LIST: &[(&str, &str)] = &[
     ("query", "Words that name or description contain."),
     ("status", "Only skills with this status."),
     ("source", "Only skills of this source."),
+    ("agent", "Only skills in the folders of this agent."),
+    ("type", "Only skills of this type."),
+    ("scan", "Only skills with this verdict of the scanner."),
     ("limit", "At most so many."),
     ("cursor", "The `next_cursor` of the page before."),
 ];
@@ -99,6 +102,10 @@ const RECEIPTS: &[(&str, &str)] = &[
         "At most so many, the newest first; 100 by default.",
     ),
     ("cursor", "How many to leave out."),
+    (
+        "verify",
+        "`true` checks the chain of all receipts; `whole` has the result.",
+    ),
 ];
 
 /// All of them.
@@ -151,6 +158,10 @@ pub(super) const OPERATIONS: &[Operation] = &[
         post(skills::select)
     })
     .body("select_request"),
+    operation("post", "/why", "Why skills fit a task, or don't", Document(200, "why"), || {
+        post(accounts::why)
+    })
+    .body("why_request"),
     operation("post", "/compose", "Several skills as one set", Document(200, "compose"), || {
         post(skills::compose)
     })
@@ -187,6 +198,16 @@ pub(super) const OPERATIONS: &[Operation] = &[
     }),
     operation("post", "/approvals/{id}", "Answer a question", Done, || post(decisions::answer))
         .body("answer_request"),
+    operation("post", "/links", "A link for a browser, which works once", Document(200, "link"), || {
+        post(accounts::link)
+    }),
+    operation(
+        "get",
+        "/conversations",
+        "Conversations that can be continued",
+        Document(200, "chat"),
+        || get(accounts::conversations),
+    ),
     operation("get", "/sessions", "Sessions of agents", Document(200, "sessions"), || {
         get(sessions::list)
     }),

@@ -139,6 +139,8 @@ impl AgentSession {
     /// Sends the messages to the model, one turn each.
     fn work(&self, mut conversation: Conversation, messages: &Receiver<String>) {
         while let Some(message) = self.next_message(messages) {
+            let asked = json!({ "type": "message", "text": message });
+            self.log.add("event", asked.to_string().into_bytes());
             let turn = conversation.send(&message);
             let mut progress = self.progress();
             progress.turns += 1;

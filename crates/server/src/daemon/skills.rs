@@ -9,7 +9,7 @@ use axum::{
     response::Response,
 };
 use metier::{
-    Error, SessionOptions, ShowOptions, SkillsNow, Source,
+    Error, SessionOptions, ShowOptions, Skill, SkillsNow, Source,
     agent::Cancel,
     scans::ScanOptions,
     selection::{Risk, Task},
@@ -38,6 +38,10 @@ pub(super) struct ListQuery {
     pub(super) query: Option<String>,
     pub(super) status: Option<String>,
     pub(super) source: Option<String>,
+    pub(super) agent: Option<String>,
+    #[serde(rename = "type")]
+    pub(super) kind: Option<String>,
+    pub(super) scan: Option<String>,
     pub(super) limit: Option<usize>,
     pub(super) cursor: Option<String>,
 }
@@ -72,6 +76,9 @@ struct WantedPage {
     words: Vec<String>,
     status: Option<Status>,
     source: Option<Source>,
+    agent: Option<String>,
+    kind: Option<String>,
+    scan: Option<String>,
     limit: usize,
     start: usize,
 }
@@ -102,6 +109,9 @@ impl TryFrom<ListQuery> for WantedPage {
             words: words.split_whitespace().map(str::to_owned).collect(),
             status: status.transpose()?,
             source: source.transpose()?,
+            agent: query.agent,
+            kind: query.kind,
+            scan: query.scan,
             limit: query.limit.unwrap_or(usize::MAX),
             start: start.transpose()?.unwrap_or(0),
         })
@@ -114,9 +124,7 @@ impl WantedPage {
         let all = now.skills.all().enumerate();
         let matching: Vec<usize> = all
             .filter(|(_, skill)| {
-                self.status.is_none_or(|status| skill.status() == status)
-                    && self.source.is_none_or(|source| skill.source() == source)
-                    && self.has_words(&skill.name(), skill.description())
+                self.is_kept(skill) && self.has_words(&skill.name(), skill.description())
             })
             .map(|(position, _)| position)
             .collect();
@@ -130,6 +138,24 @@ impl WantedPage {
             is_first: self.start == 0,
         };
         page.to_bytes().into()
+    }
+
+    /// Whether a skill passes the filters.
+    fn is_kept(&self, skill: &Skill<'_>) -> bool {
+        let scan = skill.judged().scan.as_deref();
+        let verdict = scan.map_or("unknown", |known| known.verdict.word());
+        let card = skill.entry().card.as_ref();
+        let mut types = card.into_iter().flat_map(|card| card.types.iter());
+        let is =
+            |wanted: &Option<String>, word: &str| wanted.as_deref().is_none_or(|it| it == word);
+        self.status.is_none_or(|status| skill.status() == status)
+            && self.source.is_none_or(|source| skill.source() == source)
+            && is(&self.agent, skill.agent().unwrap_or_default())
+            && is(&self.scan, verdict)
+            && self
+                .kind
+                .as_deref()
+                .is_none_or(|kind| types.any(|known| known.as_str() == kind))
     }
 
     fn has_words(&self, name: &str, description: &str) -> bool {

@@ -2,11 +2,12 @@
 
 use super::{NamedSchema, generator, one_of};
 use crate::{
-    ApprovalsDocument, ExecutedDocument, RefreshDocument, SessionRow, SessionsDocument,
-    SkillsChangedDocument, StatusDocument,
+    ApprovalsDocument, ExecutedDocument, LinkDocument, RefreshDocument, SessionRow,
+    SessionsDocument, SkillsChangedDocument, StatusDocument,
     requests::{
         AnswerRequest, CallRequest, ComposeRequest, ExecuteRequest, ForgetRequest, MessageRequest,
         PermitRequest, RenderRequest, ScanRequest, SelectRequest, SocketRequest, StartRequest,
+        WhyRequest,
     },
     served::SkillsPageShape,
 };
@@ -42,6 +43,7 @@ pub(super) const SERVED: &[NamedSchema] = &[
         ExecutedDocument
     ),
     shape!("forget_request", "Answers to forget", ForgetRequest),
+    shape!("link", "A link for a browser", LinkDocument),
     shape!("message_request", "A message to an agent", MessageRequest),
     shape!(
         "permit_request",
@@ -71,4 +73,5 @@ pub(super) const SERVED: &[NamedSchema] = &[
     ),
     shape!("start_request", "A task for an agent", StartRequest),
     shape!("status", "The state of the daemon", StatusDocument),
+    shape!("why_request", "A task to explain", WhyRequest),
 ];

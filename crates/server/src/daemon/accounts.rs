@@ -1,0 +1,78 @@
+//! Accounts of what is, and of what was: why skills fit a task, conversations of before; and links for browsers.
+
+use axum::{
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, Method},
+};
+use metier::selection::{Risk, Task};
+use metier_wire::{
+    AccountRow, CodingRow, ConversationRow, ConversationsDocument, LackRow, LinkDocument,
+    ProjectRow, RiskField, WhyDocument, WhyRequest,
+};
+
+use super::{
+    access::Caller,
+    answer::{ApiResult, JsonBody, Refusal, document, json},
+    skills::Shared,
+    state::WorkLane,
+};
+
+/// `why` as the command has it.
+pub(super) async fn why(
+    State(state): Shared,
+    JsonBody(request): JsonBody<WhyRequest>,
+) -> ApiResult {
+    let risk = match request.risk {
+        RiskField::Low => Risk::Low,
+        RiskField::Medium => Risk::Medium,
+        RiskField::High => Risk::High,
+    };
+    let (skill, limit) = (request.skill, request.limit.unwrap_or(usize::MAX));
+    let task = Task {
+        risk,
+        ..Task::new(request.task)
+    };
+    let explained = state.work(WorkLane::Quick, move |state| {
+        let now = state.live.current()?;
+        let matches = now.workspace.why(now.usable(), task, skill.as_deref())?;
+        let inventory = matches.skills().inventory();
+        let (accounts, incomplete) = matches.accounts();
+        let text = serde_json::to_vec(&WhyDocument {
+            skills: accounts
+                .iter()
+                .take(limit)
+                .map(|account| AccountRow::new(inventory, account))
+                .collect(),
+            considered: matches.considered(),
+            coding: matches.coding().is,
+            coding_evidence: CodingRow::from(matches.coding()),
+            risk: risk.as_str(),
+            errors: incomplete.iter().map(LackRow::from).collect(),
+            project: ProjectRow::of(&matches),
+        });
+        Ok(Bytes::from(text.unwrap_or_default()))
+    });
+    Ok(json(explained.await?))
+}
+
+/// The conversations of this project that can be continued.
+pub(super) async fn conversations(State(state): Shared) -> ApiResult {
+    let listed = state.work(WorkLane::Quick, |state| {
+        let workspace = state.live.current()?.workspace.clone();
+        let all = workspace.conversations()?.list()?;
+        let conversations = all.iter().map(ConversationRow::from).collect();
+        Ok(ConversationsDocument { conversations })
+    });
+    Ok(document(&listed.await?))
+}
+
+/// Another link for a browser. Only a program with the token gets one: a page can't let others in.
+pub(super) async fn link(State(state): Shared, headers: HeaderMap) -> ApiResult {
+    let caller = state.access.caller(&Method::POST, &headers)?;
+    if caller != Caller::Program {
+        return Err(Refusal::new(403, "not-permitted", "a page can't make links").into());
+    }
+    let path = format!("/login?code={}", state.access.link()?);
+    Ok(document(&LinkDocument { path }))
+}
