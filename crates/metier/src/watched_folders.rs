@@ -40,6 +40,14 @@ const MAX_TOUCHED: usize = 4_096;
 /// Folders without files of skills, or with too many that no list reads.
 const PASSED_OVER: [&str; 2] = [".git", "node_modules"];
 
+/// What happens to a file of records that is written or replaced. SQLite opens its files for writing, and as root sets their owner, when it only
+/// reads: those events would make us read the records, and cause the same events again.
+const WRITTEN: ReadFlags = ReadFlags::MODIFY
+    .union(ReadFlags::CREATE)
+    .union(ReadFlags::DELETE)
+    .union(ReadFlags::MOVED_FROM)
+    .union(ReadFlags::MOVED_TO);
+
 /// Files and folders whose changes matter, whether they exist or not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct WatchedPlaces {
@@ -407,7 +415,7 @@ impl WatchedFolders {
                         changes.touch(folder.path.join(name));
                         is_moved = true;
                     }
-                    Some(EntryKind::Record) => changes.records = true,
+                    Some(EntryKind::Record) => changes.records |= flags.intersects(WRITTEN),
                     None => {}
                 },
                 (None, Some(name)) => {
@@ -479,4 +487,37 @@ fn is_manifest(entry: &fs::DirEntry) -> bool {
     let name = entry.file_name();
     let manifests = ["SKILL.md", "SKILL.yaml", "SKILL.yml"];
     manifests.iter().any(|one| name.eq_ignore_ascii_case(one))
+}
+
+#[cfg(test)]
+mod tests {
+    use metier_store::{ReceiptFilter, Store};
+
+    use super::*;
+
+    /// A daemon reads the records whenever they change: if reading were a change, it would never rest.
+    #[test]
+    fn reading_the_records_is_not_a_change_of_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().canonicalize().unwrap().join("metier.db");
+        let kept = Store::open(&path).unwrap();
+        kept.trust(folder.path(), "2026-01-01T00:00:00Z").unwrap();
+        let mut watched = WatchedFolders::new().unwrap();
+        let log = path.with_extension("db-wal");
+        let places = WatchedPlaces {
+            records: [path.clone(), log.clone()].into(),
+            ..WatchedPlaces::default()
+        };
+        watched.follow(places).unwrap();
+        // What SQLite does to read.
+        let file = fs::File::options().write(true).open(&log).unwrap();
+        std::os::unix::fs::fchown(&file, None, None).unwrap();
+        drop(file);
+        let again = Store::open(&path).unwrap();
+        again.receipts(ReceiptFilter::default()).unwrap();
+        drop(again);
+        assert_eq!(watched.look().0, WatchedChanges::none());
+        kept.trust(&path, "2026-01-01T00:00:00Z").unwrap();
+        assert!(watched.look().0.records);
+    }
 }
