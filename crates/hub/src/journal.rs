@@ -71,12 +71,24 @@ pub(crate) fn write(path: &Path, change: &Change) -> io::Result<()> {
     object::remove(&part)?;
     let text = serde_json::to_vec_pretty(change)?;
     let written = object::create(&part, &NewContent::File(text))
+        .and_then(|()| object::sync(&part))
         .and_then(|()| fs::rename(&part, path))
         .and_then(|()| object::sync_parent(path));
     if written.is_err() {
         object::remove(&part).ok();
     }
     written
+}
+
+/// Writes a record that is waited for later, with [`sync`]. After a loss of power it can be there and empty.
+pub(crate) fn note(path: &Path, change: &Change) -> io::Result<()> {
+    fs::write(path, serde_json::to_vec_pretty(change)?)
+}
+
+/// Waits until a record is on the disk.
+pub(crate) fn sync(path: &Path) -> io::Result<()> {
+    object::sync(path)?;
+    object::sync_parent(path)
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<Change> {

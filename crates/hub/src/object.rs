@@ -39,6 +39,11 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// Whether both are on one file system.
+    pub(crate) const fn is_beside(&self, other: &Self) -> bool {
+        self.device == other.device
+    }
+
     /// Of what is there, if anything is.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         match fs::symlink_metadata(path) {
@@ -57,7 +62,7 @@ impl Identity {
     }
 }
 
-/// Writes new content to a path where nothing is, and waits until it is on the disk; its own name in the folder above may not be.
+/// Writes new content to a path where nothing is. It is on the disk after [`sync`].
 pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
     match content {
         NewContent::Tree(tree) => create_tree(path, tree),
@@ -84,7 +89,7 @@ fn create_tree(path: &Path, tree: &PackageTree) -> io::Result<()> {
         }
         create_file(&place, &file.bytes, 0o644)?;
     }
-    sync_folders(path)
+    Ok(())
 }
 
 fn folder(path: &Path) -> io::Result<()> {
@@ -97,8 +102,7 @@ fn create_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
         .create_new(true)
         .mode(mode)
         .open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    file.write_all(bytes)
 }
 
 /// Copies what is at a path; a link stays a link.
@@ -115,7 +119,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         copy(&entry.path(), &to.join(entry.file_name()))?;
     }
-    File::open(to)?.sync_all()
+    Ok(())
 }
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
@@ -126,15 +130,23 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
         .create_new(true)
         .mode(mode)
         .open(to)?;
-    io::copy(&mut source, &mut target)?;
-    target.sync_all()
+    io::copy(&mut source, &mut target).map(drop)
 }
 
-fn sync_folders(path: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sync_folders(&entry.path())?;
+/// Waits until what is at a path is on the disk, with everything in it; its own name in the folder above may not be. Everything is written before the first
+/// wait: one wait of a file system then covers most of it.
+pub(crate) fn sync(path: &Path) -> io::Result<()> {
+    let kind = match fs::symlink_metadata(path) {
+        Ok(metadata) => metadata.file_type(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if kind.is_symlink() {
+        return Ok(());
+    }
+    if kind.is_dir() {
+        for entry in fs::read_dir(path)? {
+            sync(&entry?.path())?;
         }
     }
     File::open(path)?.sync_all()
@@ -179,6 +191,7 @@ pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
             let part = to.with_extension("part");
             remove(&part)?;
             copy(from, &part)?;
+            sync(&part)?;
             move_to(&part, to)?;
             sync_parent(to)?;
             remove(from)

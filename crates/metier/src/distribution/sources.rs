@@ -4,8 +4,8 @@ use std::{
     collections::BTreeMap,
     path::Path,
     sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
     },
 };
 
@@ -26,7 +26,7 @@ use super::{
     plan::{InstallOptions, InstallPlan},
 };
 use crate::{
-    Error, Workspace,
+    Error, LongWork, WorkKind, Workspace,
     text::{count, one_line, shell_word, shortened},
 };
 
@@ -224,11 +224,10 @@ impl Workspace {
             parsed => parsed,
         };
         let access = self.source_access()?;
-        let done = Arc::new(AtomicUsize::new(0));
-        let _shown = self
-            .notices
-            .progress(&format!("Fetching {}…", one_line(source)), &done);
-        let progress = CountedSkills(Arc::clone(&done));
+        let what = format!("Fetching {}…", one_line(source));
+        let fetching = Arc::new(LongWork::new(WorkKind::Fetch, what));
+        let _shown = self.notices.progress(&fetching);
+        let progress = FetchedSoFar::new(&fetching);
         let limits = SourceLimits::default();
         let opened = fetch::open(&parsed, &access, &limits, &progress);
         work(&opened.map_err(|error| not_fetched(&error))?)
@@ -251,13 +250,45 @@ impl Workspace {
     }
 }
 
-/// Counts the skills that were read.
-struct CountedSkills(Arc<AtomicUsize>);
+/// Counts the skills that were read, and the bytes of all downloads.
+pub(crate) struct FetchedSoFar {
+    work: Arc<LongWork>,
+    /// What was received of each address, and whether its size was announced.
+    addresses: Mutex<BTreeMap<String, (u64, bool)>>,
+}
 
-impl FetchProgress for CountedSkills {
+impl FetchedSoFar {
+    pub(crate) fn new(work: &Arc<LongWork>) -> Self {
+        Self {
+            work: Arc::clone(work),
+            addresses: Mutex::default(),
+        }
+    }
+}
+
+impl FetchProgress for FetchedSoFar {
     fn report(&self, step: FetchStep<'_>) {
-        if let FetchStep::Read { .. } = step {
-            self.0.fetch_add(1, Ordering::Relaxed);
+        match step {
+            FetchStep::Opening { .. } => {}
+            FetchStep::Read { .. } => {
+                self.work.done.fetch_add(1, Ordering::Relaxed);
+            }
+            FetchStep::Bytes {
+                source,
+                received,
+                total,
+            } => {
+                let addresses = self.addresses.lock();
+                let mut addresses = addresses.unwrap_or_else(PoisonError::into_inner);
+                let (before, is_announced) = addresses.entry(source.to_owned()).or_default();
+                // A download that begins again was counted already.
+                self.work.receive(received.saturating_sub(*before));
+                *before = received.max(*before);
+                if let (Some(total), false) = (total, *is_announced) {
+                    *is_announced = true;
+                    self.work.expect(total);
+                }
+            }
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use super::{NamedSchema, generator, one_of};
 use crate::{
-    ApprovalsDocument, ExecutedDocument, RefreshDocument, SessionRow, SessionsDocument,
-    SkillsChangedDocument, StatusDocument,
+    ApplyInstallRequest, ApplyUpdateRequest, ApprovalsDocument, ExecutedDocument,
+    InstallPlanDocument, OffersDocument, OffersRequest, PlanInstallRequest, PlanUpdateRequest,
+    ProgressDocument, RefreshDocument, RemoveRequest, RestoreRequest, SessionRow, SessionsDocument,
+    SkillsChangedDocument, StatusDocument, UndoRequest, UpdatePlanDocument,
     requests::{
         AnswerRequest, CallRequest, ComposeRequest, ExecuteRequest, ForgetRequest, MessageRequest,
         PermitRequest, RenderRequest, ScanRequest, SelectRequest, SocketRequest, StartRequest,
@@ -29,6 +31,16 @@ macro_rules! shape {
 pub(super) const SERVED: &[NamedSchema] = &[
     shape!("answer_request", "An answer to a question", AnswerRequest),
     shape!(
+        "apply_install_request",
+        "Decisions about a plan to install skills",
+        ApplyInstallRequest
+    ),
+    shape!(
+        "apply_update_request",
+        "Decisions about a plan to update skills",
+        ApplyUpdateRequest
+    ),
+    shape!(
         "approvals",
         "Questions without an answer",
         ApprovalsDocument
@@ -42,13 +54,33 @@ pub(super) const SERVED: &[NamedSchema] = &[
         ExecutedDocument
     ),
     shape!("forget_request", "Answers to forget", ForgetRequest),
+    shape!(
+        "install_plan",
+        "A plan to install skills",
+        InstallPlanDocument
+    ),
     shape!("message_request", "A message to an agent", MessageRequest),
     shape!(
         "permit_request",
         "An answer about permissions",
         PermitRequest
     ),
+    shape!("offers", "The skills of a source", OffersDocument),
+    shape!("offers_request", "A source", OffersRequest),
+    shape!(
+        "plan_install_request",
+        "Which skills to fetch and scan",
+        PlanInstallRequest
+    ),
+    shape!(
+        "plan_update_request",
+        "Which skills to compare with their sources",
+        PlanUpdateRequest
+    ),
+    shape!("progress", "How far long work is", ProgressDocument),
     shape!("refresh", "A new listing of the skills", RefreshDocument),
+    shape!("remove_request", "Skills to remove", RemoveRequest),
+    shape!("restore_request", "A removed skill", RestoreRequest),
     shape!("render_request", "How a skill is rendered", RenderRequest),
     shape!("scan_request", "What to scan", ScanRequest),
     shape!(
@@ -71,4 +103,6 @@ pub(super) const SERVED: &[NamedSchema] = &[
     ),
     shape!("start_request", "A task for an agent", StartRequest),
     shape!("status", "The state of the daemon", StatusDocument),
+    shape!("undo_request", "The change to undo", UndoRequest),
+    shape!("update_plan", "A plan to update skills", UpdatePlanDocument),
 ];
