@@ -10,7 +10,8 @@
 //! | `listen` | connections: limits, TLS, sockets of the service manager, the gate |
 //! | `access`, `instance` | tokens, cookies, `Host` and `Origin`; one daemon for each data folder |
 //! | `routes` | every address, and the description of them |
-//! | `skills`, `decisions`, `sessions`, `execute` | what the addresses do |
+//! | `skills`, `decisions`, `sessions`, `execute`, `installing` | what the addresses do |
+//! | `plans` | plans to install and update, until they are decided about |
 //! | `socket`, `events`, `event_log` | WebSocket and server-sent events |
 
 mod access;
@@ -19,9 +20,11 @@ mod decisions;
 mod event_log;
 mod events;
 mod execute;
+mod installing;
 mod instance;
 mod listen;
 mod metrics;
+mod plans;
 mod routes;
 mod sessions;
 mod skills;
