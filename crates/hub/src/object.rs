@@ -1,16 +1,22 @@
 //! What can be at a place: a folder of files, a file, a link, or nothing.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, symlink},
     path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
     time::UNIX_EPOCH,
 };
 
 use metier_package::PackageTree;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+
+/// How many files are waited for at the same time.
+const MAX_WAITS: usize = 8;
 
 /// What a place shall hold.
 #[derive(Clone, Debug)]
@@ -62,7 +68,7 @@ impl Identity {
     }
 }
 
-/// Writes new content to a path where nothing is. It is on the disk after [`sync`].
+/// Writes new content to a path where nothing is. It is on the disk after [`sync_all`].
 pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
     match content {
         NewContent::Tree(tree) => create_tree(path, tree),
@@ -133,23 +139,54 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
     io::copy(&mut source, &mut target).map(drop)
 }
 
-/// Waits until what is at a path is on the disk, with everything in it; its own name in the folder above may not be. Everything is written before the first
-/// wait: one wait of a file system then covers most of it.
-pub(crate) fn sync(path: &Path) -> io::Result<()> {
-    let kind = match fs::symlink_metadata(path) {
-        Ok(metadata) => metadata.file_type(),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    if kind.is_symlink() {
-        return Ok(());
-    }
-    if kind.is_dir() {
-        for entry in fs::read_dir(path)? {
-            sync(&entry?.path())?;
+/// The files and folders at these paths, with everything in the folders. Links are names of their folders, and nothing of their own.
+pub(crate) fn everything_in<'p>(
+    paths: impl Iterator<Item = &'p Path>,
+) -> io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let mut todo: Vec<PathBuf> = paths.map(Path::to_owned).collect();
+    while let Some(path) = todo.pop() {
+        let kind = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if kind.is_symlink() {
+            continue;
         }
+        if kind.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                todo.push(entry?.path());
+            }
+        }
+        found.insert(path);
     }
-    File::open(path)?.sync_all()
+    Ok(found)
+}
+
+/// Waits until all of these files and folders are on the disk, for several at the same time: a file system then writes them together, and not one after
+/// the other.
+pub(crate) fn sync_all(paths: BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+    let threads = paths.len().min(MAX_WAITS);
+    let paths = Mutex::new(paths.into_iter());
+    let next = || paths.lock().ok()?.next();
+    let wait = || {
+        while let Some(path) = next() {
+            File::open(&path)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| (path, error))?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(wait)).collect();
+        let own = wait();
+        let ended = others.into_iter().map(|other| {
+            let ended = other.join();
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        ended.fold(own, Result::and)
+    })
 }
 
 /// Waits until the names in the folder above are on the disk.
@@ -191,7 +228,7 @@ pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
             let part = to.with_extension("part");
             remove(&part)?;
             copy(from, &part)?;
-            sync(&part)?;
+            sync_all(everything_in([part.as_path()].into_iter())?).map_err(|(_, error)| error)?;
             move_to(&part, to)?;
             sync_parent(to)?;
             remove(from)

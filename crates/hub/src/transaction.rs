@@ -456,21 +456,25 @@ impl Transaction<'_> {
             step.new = Identity::at(&step.staged).map_err(failed)?;
             (self.changes.checkpoint)("staged");
         }
-        // Everything is written by now: to wait for one file after the other would cost as many commits of the file system.
-        for step in &self.change.steps {
-            object::sync(&step.staged).map_err(|error| ChangeError::at(&step.staged, error))?;
-        }
-        sync_parents(self.change.places())?;
-        let begun = self.changes.record("begun", self.change.id);
-        journal::sync(&begun).map_err(|error| ChangeError::at(&begun, error))
+        let id = self.change.id;
+        let done = journal::part(&self.changes.record("done", id));
+        journal::note(&done, &self.change).map_err(|error| ChangeError::at(&done, error))?;
+        let staged = self.change.steps.iter().map(|step| step.staged.as_path());
+        let mut waits = object::everything_in(staged.chain([done.as_path()]))
+            .map_err(|error| ChangeError::at(&done, error))?;
+        let parents = self.change.places().filter_map(Path::parent);
+        waits.extend(parents.map(Path::to_owned));
+        waits.insert(self.changes.folder.join("begun"));
+        object::sync_all(waits).map_err(|(path, error)| ChangeError::at(&path, error))
     }
 
     /// Writes the change down as done and exchanges the places, or puts back those that were exchanged.
     fn decide(&self) -> Result<(), ChangeError> {
         (self.changes.checkpoint)("decide");
         let done = self.changes.record("done", self.change.id);
-        if let Err(error) = journal::write(&done, &self.change) {
+        if let Err(error) = journal::publish(&done) {
             fs::remove_file(&done).ok();
+            fs::remove_file(journal::part(&done)).ok();
             return Err(ChangeError::at(&done, error));
         }
         (self.changes.checkpoint)("decided");

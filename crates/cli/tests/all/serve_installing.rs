@@ -72,8 +72,8 @@ fn a_skill_is_planned_decided_about_used_updated_removed_and_undone() {
             .unwrap()
             .contains("Version 1.0.0")
     );
-    let list = daemon.get("/api/v1/skills?query=notes").ok();
-    assert_eq!(names(&list["skills"]), ["notes"]);
+    let info = daemon.get("/api/v1/skills/notes").ok();
+    assert_eq!(info["status"], "ready", "{info}");
     let state = daemon.get("/api/v1/installed").ok();
     assert_eq!(state["skills"][0]["state"], "unchanged", "{state}");
 

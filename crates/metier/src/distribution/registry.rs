@@ -391,7 +391,10 @@ impl Workspace {
         let address = self.one_registry(registry)?;
         let version = self.with_registry(&address, None, |client| {
             let connection = client.connection();
-            connection.set_yanked(name, version, reason).map_err(failed)
+            let changed = connection.set_yanked(name, version, reason);
+            // What this machine knows of the skill is older than its own change. Without an answer it stays as it is for an hour.
+            client.skill(name).ok();
+            changed.map_err(failed)
         })?;
         Ok((address.to_string(), version))
     }
