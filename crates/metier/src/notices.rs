@@ -163,7 +163,7 @@ impl LongWork {
     }
 }
 
-/// Looks at work from time to time, on a thread of its own, until it is dropped.
+/// Checks how far work is from time to time, on a thread of its own, until it is dropped.
 ///
 /// ```
 /// use metier::{LongWork, WorkKind, WorkWatcher};

@@ -212,14 +212,14 @@ fn a_link_that_stays_in_the_repository_is_its_file() {
     repository(&user);
     let repo = user.files("repo");
     user.write("repo/skills/link/SKILL.md", manifest("link"));
-    user.write("repo/shared/notes/a.md", "a\n");
-    user.write("repo/shared/notes/b/c.md", "c\n");
+    user.write("repo/common/notes/a.md", "a\n");
+    user.write("repo/common/notes/b/c.md", "c\n");
     let link = |target: &str, name: &str| {
         symlink(target, repo.join("skills/link").join(name)).unwrap();
     };
     link("SKILL.md", "AGENTS.md");
     link("AGENTS.md", "CLAUDE.md");
-    link("../../shared/notes", "references");
+    link("../../common/notes", "references");
     link("references/b/../a.md", "through.md");
     git(&repo, &["add", "."]);
     git(&repo, &["commit", "--quiet", "-m", "links"]);
