@@ -76,6 +76,7 @@ mod second_look;
 mod secrets;
 mod serve;
 mod serve_attacks;
+mod serve_installing;
 mod serve_room;
 mod serve_starts;
 mod session_parts;
