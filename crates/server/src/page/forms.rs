@@ -101,6 +101,7 @@ pub(super) fn routes(views: Router<Api>) -> Router<Api> {
         .route("/do/approvals/{id}", post(approvals::answer))
         .route("/do/permissions", post(skill_parts::permit))
         .route("/do/scan", post(skill_parts::scan))
+        .route("/do/tools/{name}", post(skill_parts::ask_tools))
         .route("/do/tools/{name}/{tool}", post(skill_parts::call))
         .route("/do/sessions", post(chat::start))
         .route("/do/sessions/{id}/messages", post(chat::message))
