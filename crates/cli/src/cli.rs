@@ -60,6 +60,9 @@ pub(crate) struct Global {
     /// Print one JSON document and nothing else
     #[arg(long, global = true)]
     pub(crate) json: bool,
+    /// With --json: report progress and warnings as lines of JSON on standard error
+    #[arg(long, global = true)]
+    pub(crate) events: bool,
     /// Print fewer messages
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(crate) quiet: bool,

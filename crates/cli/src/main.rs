@@ -68,6 +68,10 @@ fn main() -> ExitCode {
     )
     .and_then(|machine| {
         output = output.clone().at(&machine);
+        if cli.global.events && !cli.global.json {
+            let error = Failure::broken("usage", "--events works with --json only");
+            return Err(error.hint("add --json, which prints the result on standard output"));
+        }
         commands::run(&cli, &machine, &output)
     });
     match done {

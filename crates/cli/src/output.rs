@@ -7,16 +7,13 @@ use std::{
     io::{self, BufWriter, IsTerminal, Write},
     os::fd::AsFd,
     path::Path,
-    sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    thread::{self, JoinHandle},
+    sync::Arc,
     time::Duration,
 };
 
 use anstyle::{AnsiColor, Style};
-use metier::{Machine, NoticeLevel, Notices};
+use metier::{LongWork, Machine, NoticeLevel, Notices, WorkWatcher};
+use metier_wire::{NoticeDocument, ProgressDocument};
 use serde::Serialize;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -28,6 +25,10 @@ use crate::{
 };
 
 pub(crate) use metier::text::{Tone, count, one_line};
+
+/// How often a progress line and progress events are renewed.
+const GLANCE: Duration = Duration::from_millis(200);
+const EVENTS: Duration = Duration::from_millis(250);
 
 /// The fewest columns that text is wrapped at.
 const NARROWEST: usize = 20;
@@ -48,6 +49,8 @@ pub(crate) struct Output {
     /// the home directory.
     folders: Vec<(String, String)>,
     attended: bool,
+    /// Whether progress and notices are lines of JSON on stderr.
+    events: bool,
 }
 
 impl Output {
@@ -71,6 +74,7 @@ impl Output {
             talk_width: columns_of(io::stderr()),
             folders: Vec::new(),
             attended: true,
+            events: global.events,
         }
     }
 
@@ -107,6 +111,7 @@ impl Output {
             talk_width: None,
             folders: Vec::new(),
             attended: true,
+            events: false,
         }
     }
 
@@ -407,6 +412,9 @@ fn paint(text: &str, tone: Tone, colors: bool) -> String {
 
 impl Notices for Output {
     fn notice(&self, level: NoticeLevel, line: &str) {
+        if self.events {
+            event(&NoticeDocument::new(level, line));
+        }
         match level {
             NoticeLevel::Alert => self.warn(line),
             NoticeLevel::Warning => {
@@ -417,9 +425,13 @@ impl Notices for Output {
         }
     }
 
-    fn progress(&self, what: &str, done: &Arc<AtomicUsize>) -> Option<Box<dyn Send>> {
-        self.shows_progress()
-            .then(|| Box::new(ProgressLine::start(what, done)) as Box<dyn Send>)
+    fn progress(&self, work: &Arc<LongWork>) -> Option<Box<dyn Send>> {
+        let watcher = match self.events {
+            true => progress_events(work),
+            false if self.shows_progress() => progress_line(work),
+            false => None,
+        };
+        Some(Box::new(watcher?))
     }
 
     fn explains(&self) -> bool {
@@ -427,44 +439,50 @@ impl Notices for Output {
     }
 }
 
-/// A progress line for work that takes longer than a moment. It disappears when it is dropped.
-struct ProgressLine {
-    is_over: Arc<AtomicBool>,
-    shower: Option<JoinHandle<()>>,
-}
-
-impl ProgressLine {
-    fn start(what: &str, done: &Arc<AtomicUsize>) -> Self {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let (what, done, over) = (what.to_owned(), Arc::clone(done), Arc::clone(&is_over));
-        Self {
-            is_over,
-            shower: Some(thread::spawn(move || show_progress(&what, &done, &over))),
+/// A progress line for work that takes longer than a moment. It disappears at the end.
+fn progress_line(work: &Arc<LongWork>) -> Option<WorkWatcher> {
+    let mut is_shown = false;
+    WorkWatcher::start(work, GLANCE, move |work, ended| {
+        if !ended {
+            murmur(&format!("\r\x1b[2K{} {}", work.what, so_far(work)));
+        } else if is_shown {
+            murmur("\r\x1b[2K");
         }
+        is_shown = true;
+    })
+}
+
+/// The same as lines of JSON.
+fn progress_events(work: &Arc<LongWork>) -> Option<WorkWatcher> {
+    WorkWatcher::start(work, EVENTS, |work, ended| {
+        event(&ProgressDocument::new(work, None, ended));
+    })
+}
+
+/// One event, as a line of JSON on stderr.
+fn event(document: &impl Serialize) {
+    if let Ok(text) = serde_json::to_string(document) {
+        murmur(&format!("{text}\n"));
     }
 }
 
-impl Drop for ProgressLine {
-    fn drop(&mut self) {
-        self.is_over.store(true, Ordering::Release);
-        if let Some(shower) = self.shower.take() {
-            shower.thread().unpark();
-            shower.join().ok();
+/// How far work is: `3`, `3 of 12`, `1.2 of 4.0 MB`.
+fn so_far(work: &LongWork) -> String {
+    let far = work.so_far();
+    let megabytes = |bytes: u64| {
+        let tenths = bytes / 100_000;
+        format!("{}.{}", tenths / 10, tenths % 10)
+    };
+    let skills = match far.total {
+        Some(total) => format!("{} of {total}", far.done),
+        None => far.done.to_string(),
+    };
+    match (far.bytes, far.total_bytes) {
+        (0, _) => skills,
+        (bytes, None) => format!("{skills}, {} MB", megabytes(bytes)),
+        (bytes, Some(total)) => {
+            format!("{skills}, {} of {} MB", megabytes(bytes), megabytes(total))
         }
-    }
-}
-
-fn show_progress(what: &str, done: &AtomicUsize, is_over: &AtomicBool) {
-    thread::park_timeout(Duration::from_millis(200));
-    let mut shown = false;
-    while !is_over.load(Ordering::Acquire) {
-        let done = done.load(Ordering::Relaxed);
-        murmur(&format!("\r\x1b[2K{what} {done}"));
-        shown = true;
-        thread::park_timeout(Duration::from_millis(100));
-    }
-    if shown {
-        murmur("\r\x1b[2K");
     }
 }
 

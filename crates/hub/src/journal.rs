@@ -8,7 +8,7 @@ use std::{
 
 use serde::{Deserialize, Serialize};
 
-use crate::object::{self, Identity, NewContent};
+use crate::object::{self, Identity};
 
 /// The number of a change; later changes have higher ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -65,18 +65,20 @@ pub(crate) struct Step {
     pub(crate) kept: PathBuf,
 }
 
-/// Writes a record, whole or not at all, and waits until it is on the disk.
-pub(crate) fn write(path: &Path, change: &Change) -> io::Result<()> {
-    let part = path.with_extension("part");
-    object::remove(&part)?;
-    let text = serde_json::to_vec_pretty(change)?;
-    let written = object::create(&part, &NewContent::File(text))
-        .and_then(|()| fs::rename(&part, path))
-        .and_then(|()| object::sync_parent(path));
-    if written.is_err() {
-        object::remove(&part).ok();
-    }
-    written
+/// Writes a record. After a loss of power, one that was not waited for can be there and empty.
+pub(crate) fn note(path: &Path, change: &Change) -> io::Result<()> {
+    fs::write(path, serde_json::to_vec_pretty(change)?)
+}
+
+/// Where a record is until it counts.
+pub(crate) fn part(path: &Path) -> PathBuf {
+    path.with_extension("part")
+}
+
+/// Makes a record count that is on the disk as its [`part`], and waits until its name is there too.
+pub(crate) fn publish(path: &Path) -> io::Result<()> {
+    fs::rename(part(path), path)?;
+    object::sync_parent(path)
 }
 
 pub(crate) fn read(path: &Path) -> io::Result<Change> {

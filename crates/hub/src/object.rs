@@ -1,16 +1,22 @@
 //! What can be at a place: a folder of files, a file, a link, or nothing.
 
 use std::{
+    collections::BTreeSet,
     fs::{self, File},
     io::{self, Write},
     os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, symlink},
     path::{Path, PathBuf},
+    sync::Mutex,
+    thread,
     time::UNIX_EPOCH,
 };
 
 use metier_package::PackageTree;
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::io::Errno;
+
+/// How many files are waited for at the same time.
+const MAX_WAITS: usize = 8;
 
 /// What a place shall hold.
 #[derive(Clone, Debug)]
@@ -39,6 +45,11 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
+    /// Whether both are on one file system.
+    pub(crate) const fn is_beside(&self, other: &Self) -> bool {
+        self.device == other.device
+    }
+
     /// Of what is there, if anything is.
     pub(crate) fn at(path: &Path) -> io::Result<Option<Self>> {
         match fs::symlink_metadata(path) {
@@ -57,7 +68,7 @@ impl Identity {
     }
 }
 
-/// Writes new content to a path where nothing is, and waits until it is on the disk; its own name in the folder above may not be.
+/// Writes new content to a path where nothing is. It is on the disk after [`sync_all`].
 pub(crate) fn create(path: &Path, content: &NewContent) -> io::Result<()> {
     match content {
         NewContent::Tree(tree) => create_tree(path, tree),
@@ -84,7 +95,7 @@ fn create_tree(path: &Path, tree: &PackageTree) -> io::Result<()> {
         }
         create_file(&place, &file.bytes, 0o644)?;
     }
-    sync_folders(path)
+    Ok(())
 }
 
 fn folder(path: &Path) -> io::Result<()> {
@@ -97,8 +108,7 @@ fn create_file(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
         .create_new(true)
         .mode(mode)
         .open(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
+    file.write_all(bytes)
 }
 
 /// Copies what is at a path; a link stays a link.
@@ -115,7 +125,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
         let entry = entry?;
         copy(&entry.path(), &to.join(entry.file_name()))?;
     }
-    File::open(to)?.sync_all()
+    Ok(())
 }
 
 fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
@@ -126,18 +136,57 @@ fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
         .create_new(true)
         .mode(mode)
         .open(to)?;
-    io::copy(&mut source, &mut target)?;
-    target.sync_all()
+    io::copy(&mut source, &mut target).map(drop)
 }
 
-fn sync_folders(path: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            sync_folders(&entry.path())?;
+/// The files and folders at these paths, with everything in the folders. Links are names of their folders, and nothing of their own.
+pub(crate) fn everything_in<'p>(
+    paths: impl Iterator<Item = &'p Path>,
+) -> io::Result<BTreeSet<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let mut todo: Vec<PathBuf> = paths.map(Path::to_owned).collect();
+    while let Some(path) = todo.pop() {
+        let kind = match fs::symlink_metadata(&path) {
+            Ok(metadata) => metadata.file_type(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+            Err(error) => return Err(error),
+        };
+        if kind.is_symlink() {
+            continue;
         }
+        if kind.is_dir() {
+            for entry in fs::read_dir(&path)? {
+                todo.push(entry?.path());
+            }
+        }
+        found.insert(path);
     }
-    File::open(path)?.sync_all()
+    Ok(found)
+}
+
+/// Waits until all of these files and folders are on the disk, for several at the same time: a file system then writes them together, and not one after
+/// the other.
+pub(crate) fn sync_all(paths: BTreeSet<PathBuf>) -> Result<(), (PathBuf, io::Error)> {
+    let threads = paths.len().min(MAX_WAITS);
+    let paths = Mutex::new(paths.into_iter());
+    let next = || paths.lock().ok()?.next();
+    let wait = || {
+        while let Some(path) = next() {
+            File::open(&path)
+                .and_then(|file| file.sync_all())
+                .map_err(|error| (path, error))?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(wait)).collect();
+        let own = wait();
+        let ended = others.into_iter().map(|other| {
+            let ended = other.join();
+            ended.unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        ended.fold(own, Result::and)
+    })
 }
 
 /// Waits until the names in the folder above are on the disk.
@@ -179,6 +228,7 @@ pub(crate) fn move_anywhere(from: &Path, to: &Path) -> io::Result<()> {
             let part = to.with_extension("part");
             remove(&part)?;
             copy(from, &part)?;
+            sync_all(everything_in([part.as_path()].into_iter())?).map_err(|(_, error)| error)?;
             move_to(&part, to)?;
             sync_parent(to)?;
             remove(from)

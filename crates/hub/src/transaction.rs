@@ -12,6 +12,10 @@
 //! nothing happened  ────────────────────┤  it happened: completed now or at the next start
 //! ```
 //!
+//! A killed process loses nothing that it wrote; a machine without power loses what was not waited for. So the new contents and `begun` are waited for
+//! before `done` is written, and `done` before a place is exchanged. The exchanges themselves are not waited for where the records are on the same
+//! file system: `begun` is removed after them, and file systems keep the order of names.
+//!
 //! If a place can't be exchanged although the process lives (its folder is read-only, say), those before it are put back and the record is
 //! withdrawn. An error therefore means that nothing changed, except for [`ChangeError::Interrupted`].
 
@@ -221,9 +225,12 @@ impl TransactionChanges {
             let begun = self.record("begun", id);
             let failed = |error| ChangeError::at(&begun, error);
             let done = self.record("done", id);
-            match done.exists() {
-                true => self.complete(&journal::read(&done).map_err(failed)?)?,
-                false => remove_staged(&journal::read(&begun).map_err(failed)?)?,
+            match (done.exists(), journal::read(&begun)) {
+                (true, _) => self.complete(&journal::read(&done).map_err(failed)?)?,
+                (false, Ok(change)) => remove_staged(&change)?,
+                // The process or the power ended while it was written, so nothing was decided.
+                (false, Err(error)) if is_cut(&error) => {}
+                (false, Err(error)) => return Err(failed(error)),
             }
             fs::remove_file(&begun).map_err(failed)?;
         }
@@ -237,7 +244,16 @@ impl TransactionChanges {
                 .map_err(|error| ChangeError::at(&step.target, error))?;
         }
         let kept = change.steps.iter().map(|step| step.kept.as_path());
-        sync_parents(change.places().chain(kept))
+        let own = Identity::at(&self.folder).map_err(|error| ChangeError::at(&self.folder, error));
+        let own = own?;
+        let elsewhere = change.places().chain(kept).filter(|path| {
+            let folder = path.parent().map(Identity::at);
+            let folder = folder.and_then(Result::ok).flatten();
+            !folder
+                .zip(own)
+                .is_some_and(|(folder, own)| folder.is_beside(&own))
+        });
+        sync_parents(elsewhere)
     }
 
     fn put(&self, step: &Step) -> io::Result<()> {
@@ -332,6 +348,12 @@ impl TransactionChanges {
     }
 }
 
+/// Whether a record is empty or ends too early.
+fn is_cut(error: &io::Error) -> bool {
+    let kinds = [io::ErrorKind::InvalidData, io::ErrorKind::UnexpectedEof];
+    kinds.contains(&error.kind())
+}
+
 /// Removes what a change that did not happen has prepared.
 fn remove_staged(change: &Change) -> Result<(), ChangeError> {
     for step in &change.steps {
@@ -406,7 +428,7 @@ impl Transaction<'_> {
     pub fn commit(mut self) -> Result<Change, ChangeError> {
         let begun = self.changes.record("begun", self.change.id);
         let failed = |error| ChangeError::at(&begun, error);
-        journal::write(&begun, &self.change).map_err(failed)?;
+        journal::note(&begun, &self.change).map_err(failed)?;
         let made = self.stage().and_then(|()| self.decide());
         match &made {
             Err(ChangeError::Interrupted { .. }) => {} // The records stay: the next start completes it.
@@ -434,15 +456,25 @@ impl Transaction<'_> {
             step.new = Identity::at(&step.staged).map_err(failed)?;
             (self.changes.checkpoint)("staged");
         }
-        sync_parents(self.change.places())
+        let id = self.change.id;
+        let done = journal::part(&self.changes.record("done", id));
+        journal::note(&done, &self.change).map_err(|error| ChangeError::at(&done, error))?;
+        let staged = self.change.steps.iter().map(|step| step.staged.as_path());
+        let mut waits = object::everything_in(staged.chain([done.as_path()]))
+            .map_err(|error| ChangeError::at(&done, error))?;
+        let parents = self.change.places().filter_map(Path::parent);
+        waits.extend(parents.map(Path::to_owned));
+        waits.insert(self.changes.folder.join("begun"));
+        object::sync_all(waits).map_err(|(path, error)| ChangeError::at(&path, error))
     }
 
     /// Writes the change down as done and exchanges the places, or puts back those that were exchanged.
     fn decide(&self) -> Result<(), ChangeError> {
         (self.changes.checkpoint)("decide");
         let done = self.changes.record("done", self.change.id);
-        if let Err(error) = journal::write(&done, &self.change) {
+        if let Err(error) = journal::publish(&done) {
             fs::remove_file(&done).ok();
+            fs::remove_file(journal::part(&done)).ok();
             return Err(ChangeError::at(&done, error));
         }
         (self.changes.checkpoint)("decided");

@@ -141,7 +141,7 @@ pub use metier_policy::{
 pub use metier_runtime::live::{Called, Dispatched, Model, PromptFragment, Tool, workflow_input};
 pub use metier_runtime::{Status, StatusCounts};
 pub use metier_sdk::HookPhase;
-pub use notices::{Logged, NoticeLevel, Notices};
+pub use notices::{Logged, LongWork, NoticeLevel, Notices, WorkKind, WorkSoFar, WorkWatcher};
 pub use rendering::{ShowOptions, Shown, SkillFile};
 #[cfg(feature = "run")]
 pub use running::Runnable;

@@ -1,6 +1,13 @@
 //! Warnings and progress, for the interface that shows them.
 
-use std::sync::{Arc, atomic::AtomicUsize};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+    thread::{self, JoinHandle},
+    time::Duration,
+};
 
 /// How important a notice is.
 ///
@@ -32,15 +39,188 @@ pub trait Notices: Send + Sync {
     /// One line of text, which can quote skills. It contains no control characters.
     fn notice(&self, level: NoticeLevel, line: &str);
 
-    /// Long work starts; `done` counts up. It ends when the returned value is dropped.
-    fn progress(&self, what: &str, done: &Arc<AtomicUsize>) -> Option<Box<dyn Send>> {
-        let _ = (what, done);
+    /// Long work starts, and counts in `work` what it has done. It ends when the returned value is dropped.
+    fn progress(&self, work: &Arc<LongWork>) -> Option<Box<dyn Send>> {
+        let _ = work;
         None
     }
 
     /// Whether notices explain how the code of skills is started.
     fn explains(&self) -> bool {
         false
+    }
+}
+
+/// Work that can take long, and how far it is. The work counts; an interface looks from time to time.
+///
+/// ```
+/// use metier::{LongWork, WorkKind};
+/// use std::sync::atomic::Ordering;
+///
+/// let work = LongWork::new(WorkKind::Scan, "Scanning 2 skills…").of(2);
+/// work.done.fetch_add(1, Ordering::Relaxed);
+/// assert_eq!(work.so_far().done, 1);
+/// assert_eq!(work.so_far().total, Some(2));
+/// ```
+#[derive(Debug)]
+pub struct LongWork {
+    /// What kind of work it is.
+    pub kind: WorkKind,
+    /// The same as a line of text, which contains no control characters.
+    pub what: String,
+    /// How many skills are done.
+    pub done: AtomicUsize,
+    total: Option<usize>,
+    bytes: AtomicU64,
+    total_bytes: AtomicU64,
+}
+
+/// What kind of work takes long.
+///
+/// An example is at [`LongWork`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WorkKind {
+    /// Skills are looked for.
+    List,
+    /// Skills are fetched from a source.
+    Fetch,
+    /// Skills are scanned.
+    Scan,
+}
+
+impl WorkKind {
+    /// The word in JSON.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::List => "list",
+            Self::Fetch => "fetch",
+            Self::Scan => "scan",
+        }
+    }
+}
+
+/// How far long work is at one moment.
+///
+/// An example is at [`LongWork`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WorkSoFar {
+    /// How many skills are done.
+    pub done: usize,
+    /// How many there are, if that is known.
+    pub total: Option<usize>,
+    /// The bytes that were received.
+    pub bytes: u64,
+    /// How many there are, if that is known.
+    pub total_bytes: Option<u64>,
+}
+
+impl LongWork {
+    /// Work of which nothing is done yet.
+    #[must_use]
+    pub fn new(kind: WorkKind, what: impl Into<String>) -> Self {
+        Self {
+            kind,
+            what: what.into(),
+            done: AtomicUsize::new(0),
+            total: None,
+            bytes: AtomicU64::new(0),
+            total_bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// The same with a known number of skills.
+    #[must_use]
+    pub fn of(self, total: usize) -> Self {
+        Self {
+            total: Some(total),
+            ..self
+        }
+    }
+
+    /// Counts bytes that were received.
+    pub fn receive(&self, bytes: u64) {
+        self.bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Announces bytes that will be received.
+    pub fn expect(&self, bytes: u64) {
+        self.total_bytes.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// How far it is now.
+    #[must_use]
+    pub fn so_far(&self) -> WorkSoFar {
+        let bytes = self.bytes.load(Ordering::Relaxed);
+        let total_bytes = self.total_bytes.load(Ordering::Relaxed);
+        WorkSoFar {
+            done: self.done.load(Ordering::Relaxed),
+            total: self.total,
+            bytes,
+            // What was announced for one file of several says nothing about all of them.
+            total_bytes: Some(total_bytes).filter(|total| *total > 0 && *total >= bytes),
+        }
+    }
+}
+
+/// Checks how far work is from time to time, on a thread of its own, until it is dropped.
+///
+/// ```
+/// use metier::{LongWork, WorkKind, WorkWatcher};
+/// use std::{sync::{Arc, mpsc}, time::Duration};
+///
+/// let work = Arc::new(LongWork::new(WorkKind::Fetch, "Fetching owner/repo…"));
+/// let (sender, looks) = mpsc::channel();
+/// let watcher = WorkWatcher::start(&work, Duration::from_millis(10), move |work, ended| {
+///     sender.send((work.so_far().bytes, ended)).ok();
+/// });
+/// work.receive(512);
+/// drop(watcher);
+/// assert_eq!(looks.iter().last(), Some((512, true)));
+/// ```
+pub struct WorkWatcher {
+    is_over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl WorkWatcher {
+    /// Calls `look` after each pause in which the work came further, and once at its end. `None` if the system has no more threads.
+    #[must_use]
+    pub fn start(
+        work: &Arc<LongWork>,
+        pause: Duration,
+        mut look: impl FnMut(&LongWork, bool) + Send + 'static,
+    ) -> Option<Self> {
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (over, work) = (Arc::clone(&is_over), Arc::clone(work));
+        let watch = move || {
+            let mut last = None;
+            loop {
+                thread::park_timeout(pause);
+                let has_ended = over.load(Ordering::Acquire);
+                let far = work.so_far();
+                if has_ended || last != Some(far) {
+                    look(&work, has_ended);
+                    last = Some(far);
+                }
+                if has_ended {
+                    return;
+                }
+            }
+        };
+        let thread = thread::Builder::new().name("metier-progress".to_owned());
+        let thread = Some(thread.spawn(watch).ok()?);
+        Some(Self { is_over, thread })
+    }
+}
+
+impl Drop for WorkWatcher {
+    fn drop(&mut self) {
+        self.is_over.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            thread.join().ok();
+        }
     }
 }
 

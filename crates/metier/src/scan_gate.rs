@@ -20,7 +20,7 @@ use metier_scan::{ScanReport, Unread, Verdict};
 use metier_store::{Accepted, Store};
 
 use crate::{
-    Error, NoticeLevel,
+    Error, LongWork, NoticeLevel, WorkKind,
     text::{count, one_line},
     workspace::Workspace,
 };
@@ -225,11 +225,11 @@ impl ScanGate {
         skills: usize,
         scan: impl FnOnce(usize, &AtomicUsize) -> Vec<T>,
     ) -> Vec<T> {
-        let done = Arc::new(AtomicUsize::new(0));
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
         let what = format!("Scanning {}…", count(skills, "skill"));
-        let _shown = self.workspace.notices.progress(&what, &done);
-        scan(threads.min(8), &done)
+        let work = Arc::new(LongWork::new(WorkKind::Scan, what).of(skills));
+        let _shown = self.workspace.notices.progress(&work);
+        scan(threads.min(8), &work.done)
     }
 
     /// Inspects skills as they are now; only those that are not in the cache are scanned. A skill whose scan did not end before `end` has no

@@ -7,7 +7,7 @@ mod live;
 use std::{
     collections::BTreeSet,
     path::{Component, Path, PathBuf},
-    sync::{Arc, Mutex, PoisonError, atomic::AtomicUsize},
+    sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
@@ -26,7 +26,10 @@ use metier_runtime::{
 use metier_store::SharedStore;
 use metier_store::{Store, TrustedRoot};
 
-use crate::{Error, NoticeLevel, Notices, Settings, machine::Machine, scan_gate::ScanGate};
+use crate::{
+    Error, LongWork, NoticeLevel, Notices, Settings, WorkKind, machine::Machine,
+    scan_gate::ScanGate,
+};
 pub(crate) use live::{LiveInventory, LiveVersions, VerdictsState};
 
 /// A skill that was changed less than this long ago is being worked on.
@@ -329,7 +332,7 @@ impl Workspace {
         mode: Strictness,
         index: Option<&IndexHome>,
     ) -> Catalog {
-        let found = Arc::new(AtomicUsize::new(0));
+        let work = Arc::new(LongWork::new(WorkKind::List, "Looking for skills…"));
         let options = DiscoveryOptions {
             mode,
             limits: self.limits(),
@@ -339,9 +342,9 @@ impl Workspace {
             index,
             now: self.machine.now,
             builtins,
-            progress: Some(&found),
+            progress: Some(&work.done),
         };
-        let _shown = self.notices.progress("Looking for skills…", &found);
+        let _shown = self.notices.progress(&work);
         #[cfg_attr(
             not(feature = "mcp"),
             expect(unused_mut, reason = "servers are asked with `mcp`")

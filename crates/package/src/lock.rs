@@ -30,6 +30,8 @@ pub struct LockedSkill {
     pub version: Option<Version>,
     /// Where it was installed from, as it can be typed again.
     pub source: String,
+    /// The registry that it came from, if it came from one: its other versions come from nowhere else.
+    pub registry: Option<String>,
     /// The commit, if it came from a git repository.
     pub commit: Option<String>,
     /// The digest of the archive, if it came as one.
@@ -128,6 +130,7 @@ fn read_skill(name: &str, table: &Table) -> Result<LockedSkill, LockError> {
     const KNOWN: &[&str] = &[
         "version",
         "source",
+        "registry",
         "commit",
         "archive",
         "tree",
@@ -165,6 +168,7 @@ fn read_skill(name: &str, table: &Table) -> Result<LockedSkill, LockError> {
             .map(|version| version.parse().map_err(wrong_version))
             .transpose()?,
         source: required("source")?,
+        registry: text("registry")?,
         commit: text("commit")?,
         archive: digest("archive")?,
         tree: digest("tree")?.ok_or_else(|| LockError::field(&path("tree"), "is missing"))?,
@@ -232,6 +236,7 @@ fn write_skill(out: &mut String, name: &str, skill: &LockedSkill) -> std::fmt::R
     };
     field("version", skill.version.as_ref().map(ToString::to_string))?;
     field("source", Some(skill.source.clone()))?;
+    field("registry", skill.registry.clone())?;
     field("commit", skill.commit.clone())?;
     field("archive", skill.archive.map(|digest| digest.to_string()))?;
     field("tree", Some(skill.tree.to_string()))?;

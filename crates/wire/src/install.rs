@@ -2,8 +2,8 @@
 
 use metier::{
     distribution::{
-        CardPermission, ChangeSummary, FileDifferences, InstallCard, InstallObstacle, InstallPlan,
-        InstallReport, InstalledSkill, InstalledState, RemovedSkill, VerifiedSkill,
+        CardBefore, CardPermission, ChangeSummary, FileDifferences, InstallCard, InstallObstacle,
+        InstallPlan, InstallReport, InstalledSkill, InstalledState, RemovedSkill, VerifiedSkill,
     },
     permissions::PermissionDecision,
 };
@@ -42,6 +42,9 @@ pub struct InstallRow {
     pub version: Option<String>,
     /// Where it comes from.
     pub source: String,
+    /// The registry, if it comes from one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub registry: Option<String>,
     /// The commit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub commit: Option<String>,
@@ -68,6 +71,15 @@ pub struct InstallRow {
     /// What the scanner found.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub findings: Vec<InstallFindingRow>,
+    /// What the scanner could not read, and why.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unread: Vec<String>,
+    /// Whether you accepted exactly these bytes despite the findings.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub accepted: bool,
+    /// What has its name already, and would be replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub before: Option<InstallBeforeRow>,
     /// What is different from what is there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<FileChangesRow>,
@@ -85,6 +97,34 @@ pub struct InstallRow {
     /// The permissions that were approved with it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub approved: Vec<String>,
+}
+
+/// What an installation would replace.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct InstallBeforeRow {
+    /// Its folder, or `builtin:NAME`.
+    pub place: String,
+    /// Where it was installed from; none if metier did not install it.
+    pub source: Option<String>,
+    /// Its version.
+    pub version: Option<String>,
+    /// The digest of its files as they are now.
+    pub digest: Option<String>,
+    /// Permissions that only the old one asked for.
+    pub gone_permissions: Vec<String>,
+}
+
+impl From<&CardBefore> for InstallBeforeRow {
+    fn from(before: &CardBefore) -> Self {
+        Self {
+            place: before.place.clone(),
+            source: before.source.clone(),
+            version: before.version.clone(),
+            digest: before.digest.map(|digest| digest.to_string()),
+            gone_permissions: before.gone_permissions.clone(),
+        }
+    }
 }
 
 /// One finding in an installation.
@@ -185,6 +225,7 @@ impl From<&InstallCard> for InstallRow {
             description: card.description.clone(),
             version: card.version.clone(),
             source: card.source.clone(),
+            registry: card.registry.clone(),
             commit: card.commit.clone(),
             signer: card.signer.clone(),
             digest: card.digest.to_string(),
@@ -196,6 +237,9 @@ impl From<&InstallCard> for InstallRow {
             new_permissions: new.map(|one| one.permission.clone()).collect(),
             verdict: card.verdict.verdict.word(),
             findings: findings.collect(),
+            unread: card.verdict.unread.clone(),
+            accepted: card.verdict.is_accepted,
+            before: card.before.as_ref().map(InstallBeforeRow::from),
             changes: card.before.as_ref().map(|before| (&before.files).into()),
             missing: card.missing.clone(),
             warnings: card.warnings.clone(),

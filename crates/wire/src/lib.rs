@@ -33,6 +33,8 @@ mod manifest;
 mod package;
 mod permission;
 #[cfg(feature = "hub")]
+mod plans;
+#[cfg(feature = "hub")]
 mod registry;
 mod requests;
 mod scan;
@@ -59,8 +61,9 @@ pub use event::event_document;
 pub use info::{HookRow, InfoDocument};
 #[cfg(feature = "hub")]
 pub use install::{
-    ChangeRow, ChangesDocument, FileChangesRow, InstallDocument, InstallFindingRow, InstallRow,
-    ObstacleRow, RemoveDocument, RemovedRow, VerifiedRow, VerifyDocument,
+    ChangeRow, ChangesDocument, FileChangesRow, InstallBeforeRow, InstallDocument,
+    InstallFindingRow, InstallRow, ObstacleRow, RemoveDocument, RemovedRow, VerifiedRow,
+    VerifyDocument,
 };
 pub use list::{DiagnosticRow, ListCounts, ListDocument, ReasonRow};
 #[cfg(feature = "run")]
@@ -70,6 +73,13 @@ pub use package::{KeyDocument, PackDocument, PackedFileRow, SignatureDocument};
 pub use permission::{
     AnswerRow, AnswersDocument, CommandRow, DepsDocument, ExecDocument, InstallerRow, LogDocument,
     PermissionRow, ReceiptRow, SkillPermissions,
+};
+#[cfg(feature = "hub")]
+pub use plans::{
+    ApplyInstallRequest, ApplyUpdateRequest, EditsField, InstallChoice, InstallPlanDocument,
+    NoticeDocument, OffersDocument, OffersRequest, PlanInstallRequest, PlanUpdateRequest,
+    PlannedRow, PlannedUpdateRow, ProgressDocument, RemoveRequest, RestoreRequest, ScopeField,
+    SourceOfferRow, UndoRequest, UpdateChoice, UpdatePlanDocument,
 };
 #[cfg(feature = "hub")]
 pub use registry::{

@@ -42,8 +42,8 @@ pub struct PackedFileRow {
 #[derive(Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct KeyDocument {
-    /// The public key.
-    pub key: String,
+    /// The public key; `null` if none was made because of `--dry-run`.
+    pub key: Option<String>,
     /// Path of the file with the secret key.
     pub secret: String,
     /// Path of the file with the public key.

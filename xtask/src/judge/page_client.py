@@ -37,6 +37,7 @@ VIEWS = [
     ("approvals", "/approvals", "a", "Approvals"),
     ("why", "/why?task=write+a+report+about+a+text", "w", "Why"),
     ("compose", "/compose?skill=report&skill=rfc-writer", "c", "Compose"),
+    ("install", "/install", "i", "Install"),
     ("chat", "/chat", "t", "Chat"),
     ("receipts", "/receipts", "r", "Receipts"),
     ("usage", "/usage", "u", "Usage"),
@@ -349,6 +350,24 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
         pass
 
 
+def installing(browser, daemon):
+    source = HOME / "offered" / "newcomer"
+    source.mkdir(parents=True)
+    (source / "SKILL.md").write_text("---\nname: newcomer\ndescription: Comes from a folder.\n---\nFollow this.\n")
+    browser.go(daemon.url + "/install")
+    browser.press("/")
+    browser.type(str(source))
+    browser.press("Enter")
+    card = browser.shows("Place newcomer")
+    browser.picture(PICTURES / "card-1280-light.png")
+    browser.click("main form button.primary")
+    placed = browser.shows("installed") and wait(lambda: daemon.api("GET", "/skills/newcomer").get("status") == "ready")
+    browser.go(daemon.url + "/install")
+    browser.click("form[action='/do/undo'] button")
+    undone = wait(lambda: "error" in daemon.api("GET", "/skills/newcomer"))
+    check("a skill is installed from its card, and that is undone", card and placed and undone, browser.text())
+
+
 def refusing(browser, daemon):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -422,7 +441,7 @@ def main():
             check("the link works once", first and "not known here" in browser.text(), browser.text())
             browser.go(daemon.new_link())
             browser.shows("Skills on this machine")
-            for part in (views, seeing, deciding, explaining, refusing, looking):
+            for part in (views, seeing, deciding, explaining, installing, refusing, looking):
                 part(browser, daemon)
             browser.go(daemon.url + "/skills/report")
             browser.shows("live")

@@ -84,6 +84,7 @@ const PAGE: &[&str] = &[
     "the chain of receipts is whole",
     "a chat with a scripted model",
     "forms work without script",
+    "a skill is installed from its card, and that is undone",
     "another origin can't read, post or frame the page",
     "nothing of a hostile skill runs or is loaded",
     "no view scrolls sideways on a phone",

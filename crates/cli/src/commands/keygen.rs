@@ -26,10 +26,31 @@ pub(crate) struct KeygenArgs {
     /// Write the secret key without a password
     #[arg(long, conflicts_with = "password_file")]
     no_password: bool,
+    /// Show which files would be written, and write nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &KeygenArgs) -> Result<Exit, Failure> {
     let output = &session.output;
+    if args.dry_run {
+        let (secret, public) = session.check_key_files(args.output.as_deref())?;
+        if output.is_json() {
+            output.document(&KeyDocument {
+                key: None,
+                secret: secret.to_string_lossy().into_owned(),
+                public: public.to_string_lossy().into_owned(),
+                encrypted: !args.no_password,
+            })?;
+            return Ok(Exit::Ok);
+        }
+        output.report(&format!(
+            "would write\n  secret key  {}\n  public key  {}\n",
+            output.path(&secret),
+            output.path(&public)
+        ))?;
+        return Ok(Exit::Ok);
+    }
     let password = match args.no_password {
         true => None,
         false => Some(password::new(session, args.password_file.as_deref())?),
@@ -37,7 +58,7 @@ pub(crate) fn run(session: &CliRun, args: &KeygenArgs) -> Result<Exit, Failure> 
     let key = session.generate_key(args.output.as_deref(), password.as_deref())?;
     if output.is_json() {
         output.document(&KeyDocument {
-            key: key.key.to_string(),
+            key: Some(key.key.to_string()),
             secret: key.secret.to_string_lossy().into_owned(),
             public: key.public.to_string_lossy().into_owned(),
             encrypted: key.is_encrypted,

@@ -26,6 +26,9 @@ pub(crate) struct LoginArgs {
     /// Forget the token
     #[arg(long)]
     logout: bool,
+    /// Check the token, and keep or remove nothing
+    #[arg(long, conflicts_with = "mcp")]
+    dry_run: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
@@ -45,7 +48,7 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     let output = &session.output;
     let shown = one_line(&registry);
     if args.logout {
-        let was_there = session.logout(&registry)?;
+        let was_there = session.logout(&registry, args.dry_run)?;
         if output.is_json() {
             output.document(&LoginDocument {
                 registry: &registry,
@@ -54,13 +57,14 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
             })?;
             return Ok(Exit::Ok);
         }
-        output.report(&match was_there {
-            true => format!("the token of {shown} is removed\n"),
-            false => format!("there was no token of {shown}\n"),
+        output.report(&match (was_there, args.dry_run) {
+            (true, false) => format!("the token of {shown} is removed\n"),
+            (true, true) => format!("would remove the token of {shown}\n"),
+            (false, _) => format!("there was no token of {shown}\n"),
         })?;
         return Ok(Exit::Ok);
     }
-    let account = session.login(&registry, &token(session)?)?;
+    let account = session.login(&registry, &token(session)?, args.dry_run)?;
     if output.is_json() {
         output.document(&LoginDocument {
             registry: &registry,
@@ -71,9 +75,10 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
     }
     let sign = output.paint("✓", Tone::Good);
     let (owner, scope) = (one_line(&account.owner), one_line(&account.scope));
-    output.report(&format!(
-        "{sign} logged in to {shown} as {owner} ({scope})\n"
-    ))?;
+    output.report(&match args.dry_run {
+        true => format!("the token of {shown} is valid for {owner} ({scope}); it was not kept\n"),
+        false => format!("{sign} logged in to {shown} as {owner} ({scope})\n"),
+    })?;
     Ok(Exit::Ok)
 }
 

@@ -30,8 +30,8 @@ pub(crate) struct RemoveArgs {
     /// Bring removed skills back
     #[arg(long)]
     restore: bool,
-    /// Show what would be removed, and change nothing
-    #[arg(long, conflicts_with = "restore")]
+    /// Show what would be removed or restored, and change nothing
+    #[arg(long)]
     dry_run: bool,
     /// Don't ask, as in scripts
     #[arg(long, short)]
@@ -47,9 +47,12 @@ pub(crate) fn run(session: &CliRun, args: &RemoveArgs) -> Result<Exit, Failure> 
     if args.restore {
         let mut restored = Vec::new();
         for name in &args.names {
-            restored.push(session.restore(name, scope)?);
+            restored.push(match args.dry_run {
+                true => session.check_restore(name, scope)?,
+                false => session.restore(name, scope)?,
+            });
         }
-        return answer(session, "restored", false, &restored);
+        return answer(session, "restored", args.dry_run, &restored);
     }
     let skills = session.installed_skills(&args.names, scope)?;
     if args.dry_run {
@@ -100,6 +103,7 @@ fn answer(
         let (name, place) = (one_line(&skill.name), one_line(&skill.place));
         let mark = output.paint("✓", Tone::Good);
         text.push_str(&match (dry_run, action) {
+            (true, "restored") => format!("would restore {name} in {place}\n"),
             (true, _) => format!("would remove {name} from {place}\n"),
             (_, "restored") => format!("{mark} {name} is restored in {place}\n"),
             _ => format!("{mark} {name} is removed from {place}\n"),

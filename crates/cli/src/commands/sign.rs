@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use metier::distribution::signing::SignOptions;
+
 use crate::{
     cli_run::CliRun,
     commands::verify_signature::document,
@@ -28,20 +30,31 @@ pub(crate) struct SignArgs {
     /// Replace another signature
     #[arg(long)]
     force: bool,
+    /// Sign and check everything, and write nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &SignArgs) -> Result<Exit, Failure> {
     let output = &session.output;
-    let signed = session.sign_package(&args.file, args.key.as_deref(), args.force, &mut || {
+    let options = SignOptions {
+        key: args.key.clone(),
+        replace: args.force,
+        dry_run: args.dry_run,
+    };
+    let signed = session.sign_package(&args.file, &options, &mut || {
         password::existing(session, args.password_file.as_deref())
     })?;
     if output.is_json() {
-        output.document(&document(&signed))?;
+        let mut document = document(&signed);
+        document.written &= !args.dry_run;
+        output.document(&document)?;
         return Ok(Exit::Ok);
     }
-    let did = match signed.is_written {
-        true => "signed",
-        false => "already signed",
+    let did = match (signed.is_written, args.dry_run) {
+        (true, false) => "signed",
+        (true, true) => "would sign",
+        (false, _) => "already signed",
     };
     let package = &signed.package;
     let title = one_line(&format!("{} {}", package.name, package.version));

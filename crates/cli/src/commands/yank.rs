@@ -25,6 +25,9 @@ pub(crate) struct YankArgs {
     /// The registry [default: the first one of `skills.registry_url`]
     #[arg(long, value_name = "URL")]
     registry: Option<String>,
+    /// Check the version and your token, and change nothing
+    #[arg(long)]
+    dry_run: bool,
 }
 
 pub(crate) fn run(session: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
@@ -33,8 +36,26 @@ pub(crate) fn run(session: &CliRun, args: &YankArgs) -> Result<Exit, Failure> {
         return Err(Failure::broken("usage", message).hint("metier yank NAME@1.2.0 --reason TEXT"));
     };
     let reason = args.reason.as_deref();
-    let (registry, yanked) = session.set_yanked(name, version, reason, args.registry.as_deref())?;
     let output = &session.output;
+    let registry = args.registry.as_deref();
+    if args.dry_run {
+        let (registry, found) = session.check_yanked(name, version, registry)?;
+        if output.is_json() {
+            output.document(&YankDocument::new(&registry, &found))?;
+            return Ok(Exit::Ok);
+        }
+        let verb = match args.undo {
+            true => "make available again",
+            false => "yank",
+        };
+        let title = one_line(&format!("{} {}", found.name, found.version));
+        output.report(&format!(
+            "would {verb}: {title} in {}\n",
+            one_line(&registry)
+        ))?;
+        return Ok(Exit::Ok);
+    }
+    let (registry, yanked) = session.set_yanked(name, version, reason, registry)?;
     if output.is_json() {
         output.document(&YankDocument::new(&registry, &yanked))?;
         return Ok(Exit::Ok);

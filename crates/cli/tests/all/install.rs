@@ -493,3 +493,29 @@ fn a_repository_is_pinned_to_its_commit() {
         "second a\n"
     );
 }
+
+/// The one document is alone on stdout, and every line of stderr is an event.
+#[test]
+fn events_are_lines_of_json_beside_the_document() {
+    let context = context();
+    for name in ["one", "two"] {
+        write_skill(&context, &format!("repo/{name}"), name, "first");
+    }
+    let arguments = ["install", "./repo", "--all", "--yes", "--json", "--events"];
+    let output = succeed(&context, &arguments);
+    let document: Value = serde_json::from_str(&output.stdout).unwrap();
+    assert_eq!(document["skills"].as_array().unwrap().len(), 2);
+    let lines = output.stderr.lines();
+    let events: Vec<Value> = lines
+        .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
+        .collect();
+    let last = |work: &str| {
+        let mut events = events.iter().filter(|event| event["work"] == work);
+        let last = events.rfind(|event| event["ended"] == true);
+        last.unwrap_or_else(|| panic!("no end of {work}: {events:?}"))["done"].clone()
+    };
+    assert_eq!((last("fetch"), last("scan")), (2.into(), 2.into()));
+    // Without the flag there is nothing on stderr.
+    let output = succeed(&context, &["install", "./repo", "--all", "--yes", "--json"]);
+    assert_eq!(output.stderr, "");
+}

@@ -78,6 +78,7 @@ mod second_look;
 mod secrets;
 mod serve;
 mod serve_attacks;
+mod serve_installing;
 mod serve_room;
 mod session_parts;
 mod shells;

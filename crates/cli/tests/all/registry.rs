@@ -152,6 +152,26 @@ fn a_locked_version_with_other_bytes_is_not_installed() {
     login(&context);
     skill(&context, "base", "1.0.0", "license: MIT\n");
     assert_eq!(context.run(&["publish", "base"]).code, 0);
+    // It is not the registry of the lock, so nothing of it is used for this skill.
+    for arguments in [
+        &["install", "base", "--yes", "--json"][..],
+        &["outdated", "--json"],
+    ] {
+        let output = context.run(arguments);
+        assert_eq!(output.code, 1, "{} {}", output.stdout, output.stderr);
+        assert!(
+            output.stdout.contains("registry-not-configured"),
+            "{}",
+            output.stdout
+        );
+    }
+    // A lock of an earlier version names no registry: the digest protects it.
+    let lock = context.home().join(".local/share/metier/metier.lock");
+    let text = std::fs::read_to_string(&lock).unwrap();
+    let lines = text.lines().filter(|line| !line.starts_with("registry = "));
+    let older: String = lines.map(|line| format!("{line}\n")).collect();
+    assert_ne!(older, text);
+    std::fs::write(&lock, older).unwrap();
     let output = context.run(&["install", "base", "--yes", "--json"]);
     assert_eq!(output.code, 1, "{} {}", output.stdout, output.stderr);
     assert!(

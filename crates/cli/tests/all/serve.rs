@@ -436,6 +436,11 @@ fn the_description_of_the_interface_is_true() {
         "/api/v1/sessions" => json!({ "task": "x" }),
         "/api/v1/approvals/{id}" => json!({ "answer": "no" }),
         "/api/v1/sessions/{id}/messages" => json!({ "text": "x" }),
+        "/api/v1/offers" | "/api/v1/installs" => json!({ "source": "skills/report" }),
+        "/api/v1/remove" => json!({ "names": ["none"] }),
+        "/api/v1/restore" => json!({ "name": "none" }),
+        "/api/v1/undo" => json!({ "change": "1" }),
+        "/api/v1/installs/{plan}" | "/api/v1/updates/{plan}" => json!({ "skills": [] }),
         _ => json!({}),
     };
     let mut tried = 0;
@@ -448,6 +453,7 @@ fn the_description_of_the_interface_is_true() {
                 .replace("{name}", "report")
                 .replace("{path}", "SKILL.md")
                 .replace("{tool}", "none")
+                .replace("{plan}", "none")
                 .replace("{id}", "s1");
             let body = match (method.as_str(), path.as_str()) {
                 ("delete", "/api/v1/permissions") => json!({ "skill": "report" }),

@@ -40,7 +40,7 @@ pub trait SourceAccess: Send + Sync {
 }
 
 /// One run of git.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct GitRun<'a> {
     /// The source, for messages.
     pub source_name: &'a str,
@@ -54,6 +54,8 @@ pub struct GitRun<'a> {
     pub remote: Option<&'a GitRemote>,
     /// The most bytes that it can print.
     pub max_output: usize,
+    /// Is called with the bytes that were received so far.
+    pub progress: &'a (dyn Fn(u64) + Sync),
     /// The limits of the fetch.
     pub limits: &'a SourceLimits,
 }

@@ -158,6 +158,14 @@ pub enum SkillProblem {
     /// A link.
     #[error("`{0}` is a link; a package contains only files and folders")]
     Link(String),
+    /// A link of a repository that can't become a file of the skill.
+    #[error("`{path}` is a link that can't be followed: {reason}")]
+    BadLink {
+        /// The link.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// A submodule.
     #[error("`{0}` is a submodule; a package contains only files and folders")]
     Submodule(String),
@@ -210,7 +218,7 @@ impl FetchError {
                 "a skill is a folder with a file SKILL.md; name the folder that has it".to_owned()
             }
             Self::Skill {
-                problem: SkillProblem::Link(_),
+                problem: SkillProblem::Link(_) | SkillProblem::BadLink { .. },
                 ..
             } => "replace the link with the file it points to".to_owned(),
             Self::Package {

@@ -2,12 +2,12 @@
 //!
 //! Git runs in the sandbox and can reach the remote that was typed, and nothing else. Where the server supports it, only folders are fetched first, then
 //! the manifests, then the files of the skills that are read: a skill of a large repository costs little more than its own files. Trees and blobs are read
-//! from git itself, so that a link, a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook ever runs.
+//! from git itself, so that a submodule or an odd name elsewhere in the repository does not matter, and no filter or hook ever runs.
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
     fs,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use metier_model::text::visible;
@@ -15,10 +15,11 @@ use metier_package::PackageTree;
 use url::Url;
 
 use super::{
-    SourceLimits,
+    FetchProgress, FetchStep, SourceLimits,
     access::{GitRemote, GitRun, ObjectReader, SourceAccess},
     error::{FetchError, SkillProblem},
     files::{EntryKind, FolderName, SourceFiles, TreeBuilder, below},
+    git_links::{CommitNames, ResolvedLinks},
     quarantine::QuarantineRoom,
 };
 use crate::source::GitSource;
@@ -36,14 +37,19 @@ const MAX_ATTEMPTS: usize = 64;
 /// A commit that was fetched.
 pub(super) struct GitFiles<'a> {
     access: &'a dyn SourceAccess,
+    progress: &'a dyn FetchProgress,
     source_name: String,
     remote: GitRemote,
     room: QuarantineRoom,
     limits: SourceLimits,
     pub(super) commit: String,
+    /// The folder that the paths of the files begin at.
+    folder: String,
     folders: BTreeMap<String, Vec<FolderName>>,
     /// The files with their objects; links and submodules included.
     files: BTreeMap<String, ListedObject>,
+    /// All names of the commit, once a link was followed.
+    whole: Mutex<Option<Arc<CommitNames>>>,
     /// The sizes of the objects that are here.
     sizes: Mutex<HashMap<String, u64>>,
     /// Held while objects are fetched and listed: an older list must not replace a newer one.
@@ -52,9 +58,9 @@ pub(super) struct GitFiles<'a> {
 }
 
 /// A file of a commit.
-struct ListedObject {
-    kind: EntryKind,
-    id: String,
+pub(super) struct ListedObject {
+    pub(super) kind: EntryKind,
+    pub(super) id: String,
 }
 
 /// What a reference turned out to be.
@@ -115,14 +121,18 @@ impl<'a> GitFiles<'a> {
         source: &GitSource,
         access: &'a dyn SourceAccess,
         limits: &SourceLimits,
+        progress: &'a dyn FetchProgress,
     ) -> Result<(Self, ResolvedReference), FetchError> {
         let mut fetched = Self {
             access,
+            progress,
             source_name: source.to_string(),
             remote: GitRemote::parse(&source.url)?,
             room: access.quarantine()?,
             limits: *limits,
             commit: String::new(),
+            folder: String::new(),
+            whole: Mutex::default(),
             folders: BTreeMap::new(),
             files: BTreeMap::new(),
             sizes: Mutex::default(),
@@ -164,6 +174,13 @@ impl<'a> GitFiles<'a> {
         remote: Option<&GitRemote>,
         max_output: usize,
     ) -> Result<Vec<u8>, FetchError> {
+        let report = |received| {
+            self.progress.report(FetchStep::Bytes {
+                source: &self.source_name,
+                received,
+                total: None,
+            });
+        };
         self.access.git(&GitRun {
             source_name: &self.source_name,
             repository: self.room.path(),
@@ -171,6 +188,7 @@ impl<'a> GitFiles<'a> {
             input,
             remote,
             max_output,
+            progress: &report,
             limits: &self.limits,
         })
     }
@@ -276,6 +294,27 @@ impl<'a> GitFiles<'a> {
     }
 
     fn list_files(&mut self, folder: &str) -> Result<(), FetchError> {
+        folder.clone_into(&mut self.folder);
+        let mut listed = Vec::new();
+        self.names_below(folder, &mut |path, object| {
+            listed.push((path.to_owned(), object));
+        })?;
+        self.folders.entry(String::new()).or_default();
+        for (path, object) in listed {
+            self.add(&path, object);
+        }
+        for names in self.folders.values_mut() {
+            names.sort_by(|a, b| a.name.cmp(&b.name));
+        }
+        Ok(())
+    }
+
+    /// The names below a folder of the commit.
+    fn names_below(
+        &self,
+        folder: &str,
+        each: &mut dyn FnMut(&str, ListedObject),
+    ) -> Result<(), FetchError> {
         // The tree of a folder is a name of its own, so that no path is read as a pattern.
         let tree = format!("{FETCHED}:{folder}");
         let max_output = self.limits.names.saturating_mul(LINE).min(1 << 29);
@@ -287,7 +326,6 @@ impl<'a> GitFiles<'a> {
             },
             error => error,
         })?;
-        self.folders.entry(String::new()).or_default();
         for line in listed
             .split(|byte| *byte == 0)
             .filter(|line| !line.is_empty())
@@ -308,19 +346,15 @@ impl<'a> GitFiles<'a> {
                 "160000" => EntryKind::Submodule,
                 _ => EntryKind::File,
             };
-            self.add(path, kind, id);
-        }
-        for names in self.folders.values_mut() {
-            names.sort_by(|a, b| a.name.cmp(&b.name));
+            let id = id.to_owned();
+            each(path, ListedObject { kind, id });
         }
         Ok(())
     }
 
-    fn add(&mut self, path: &str, kind: EntryKind, id: &str) {
-        let id = id.to_owned();
-        self.files
-            .insert(path.to_owned(), ListedObject { kind, id });
-        let (mut path, mut kind) = (path, kind);
+    fn add(&mut self, path: &str, object: ListedObject) {
+        let (mut path, mut kind) = (path, object.kind);
+        self.files.insert(path.to_owned(), object);
         loop {
             let (above, name) = path.rsplit_once('/').unwrap_or(("", path));
             let is_known = self.folders.contains_key(above);
@@ -355,6 +389,53 @@ impl<'a> GitFiles<'a> {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The files of a folder with links in it, each with the object of its content.
+    fn resolved(
+        &self,
+        folder: &str,
+        tree: &mut TreeBuilder<'_>,
+    ) -> Result<Vec<(String, String)>, FetchError> {
+        let links = self.below(folder);
+        let links = links.filter(|(_, object)| object.kind == EntryKind::Link);
+        self.ensure(&links.map(|(_, object)| object.id.as_str()).collect())?;
+        let names = self.commit_names()?;
+        let mut resolved = ResolvedLinks {
+            files: self,
+            names: &names,
+            found: Vec::new(),
+        };
+        let top = below(&self.folder, folder);
+        for (path, _) in self.below(folder) {
+            resolved.add(tree, &below(&top, path), path, 0)?;
+        }
+        Ok(resolved.found)
+    }
+
+    /// The names of the whole commit: a link can lead out of the folder that was typed, and not out of the repository.
+    fn commit_names(&self) -> Result<Arc<CommitNames>, FetchError> {
+        let mut whole = self.whole.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(names) = &*whole {
+            return Ok(Arc::clone(names));
+        }
+        let mut names = CommitNames::new();
+        self.names_below("", &mut |path, object| {
+            names.insert(path.to_owned(), object);
+        })?;
+        let names = Arc::new(names);
+        *whole = Some(Arc::clone(&names));
+        Ok(names)
+    }
+
+    /// Where a link leads, as it is written.
+    pub(super) fn link_target(&self, id: &str, limit: u64) -> Result<Option<String>, FetchError> {
+        self.ensure(&BTreeSet::from([id]))?;
+        if self.sizes().get(id).is_none_or(|size| *size > limit) {
+            return Ok(None);
+        }
+        let target = self.with_reader(|reader| reader.read(id))?;
+        Ok(String::from_utf8(target).ok())
+    }
+
     /// Does something with git, which waits for names of objects.
     fn with_reader<T>(
         &self,
@@ -370,6 +451,7 @@ impl<'a> GitFiles<'a> {
                 input: &[],
                 remote: None,
                 max_output: 0,
+                progress: &|_| {},
                 limits: &self.limits,
             })?,
         };
@@ -507,33 +589,26 @@ impl SourceFiles for GitFiles<'_> {
 
     fn tree(&self, folder: &str) -> Result<PackageTree, FetchError> {
         let mut tree = TreeBuilder::new(folder, self.limits.archive);
-        for (path, object) in self.below(folder) {
-            tree.entry()?;
-            let shown = || visible(path).into_owned();
-            match object.kind {
-                EntryKind::File => {}
-                EntryKind::Submodule => return Err(tree.refuse(SkillProblem::Submodule(shown()))),
-                EntryKind::Special => {
-                    return Err(tree.refuse(SkillProblem::Unreadable {
-                        path: shown(),
-                        reason: "its name is not valid UTF-8".to_owned(),
-                    }));
-                }
-                _ => return Err(tree.refuse(SkillProblem::Link(shown()))),
+        let mut kinds = self.below(folder).map(|(_, object)| object.kind);
+        let files = match kinds.all(|kind| kind == EntryKind::File) {
+            true => {
+                let files = self.below(folder);
+                let files = files.map(|(path, object)| (path.to_owned(), object.id.clone()));
+                files.collect()
             }
-        }
-        let ids = self.below(folder).map(|(_, object)| object.id.as_str());
-        self.ensure(&ids.collect())?;
+            false => self.resolved(folder, &mut tree)?,
+        };
+        self.ensure(&files.iter().map(|(_, id)| id.as_str()).collect())?;
         self.with_reader(|reader| {
-            for (path, object) in self.below(folder) {
-                let Some(size) = self.size(object) else {
+            for (path, id) in &files {
+                let Some(size) = self.sizes().get(id).copied() else {
                     return Err(tree.refuse(SkillProblem::Unreadable {
                         path: visible(path).into_owned(),
                         reason: "the repository does not contain it".to_owned(),
                     }));
                 };
                 tree.fits(&visible(path), size)?;
-                tree.add(path.as_bytes(), reader.read(&object.id)?)?;
+                tree.add(path.as_bytes(), reader.read(id)?)?;
             }
             Ok(())
         })?;

@@ -18,6 +18,7 @@ use std::{
     os::{fd::AsFd, unix::fs::OpenOptionsExt},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
     time::Duration,
 };
 
@@ -63,6 +64,9 @@ const SETTINGS: &[&str] = &[
 
 /// Programs of git that take part in a fetch.
 const HELPERS: &[&str] = &["git-remote-http", "git-remote-https", "git-upload-pack"];
+
+/// How often is looked how much arrived.
+const GLANCE: Duration = Duration::from_millis(200);
 
 /// What git can use up.
 const MEMORY: u64 = 4 << 30;
@@ -195,7 +199,10 @@ fn run_once(access: &HostAccess, run: &GitRun<'_>) -> Result<Vec<u8>, FetchError
             serve: &open,
         });
     }
-    let outcome = child::run(&spec);
+    let outcome = match run.remote {
+        Some(_) => counted(run, || child::run(&spec)),
+        None => child::run(&spec),
+    };
     let mut notes = network.map(RunNetwork::close).unwrap_or_default();
     notes.extend(bridge.into_iter().flat_map(SshBridge::close));
     let outcome = outcome.map_err(|error| not_started(&error))?;
@@ -212,6 +219,28 @@ fn run_once(access: &HostAccess, run: &GitRun<'_>) -> Result<Vec<u8>, FetchError
         Exit::NotStarted(error) => Err(FetchError::NoGit(error.to_string())),
         exit => Err(failed(run, &exit, &outcome.stderr, notes)),
     }
+}
+
+/// Does work that fetches, and reports how large the packs of the repository are meanwhile.
+fn counted<T>(run: &GitRun<'_>, work: impl FnOnce() -> T) -> T {
+    let packs = run.repository.join("objects/pack");
+    let size = move || -> u64 {
+        let files = fs::read_dir(&packs).into_iter().flatten().flatten();
+        let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));
+        sizes.sum()
+    };
+    // The sender is dropped at the end of the work, however it ends.
+    let (working, ended) = mpsc::channel::<()>();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            while let Err(mpsc::RecvTimeoutError::Timeout) = ended.recv_timeout(GLANCE) {
+                (run.progress)(size());
+            }
+            (run.progress)(size());
+        });
+        let _working = working;
+        work()
+    })
 }
 
 /// What git reported, in one line.

@@ -160,6 +160,7 @@ impl OpenedArchive {
             tree: self.files.tree(&offer.folder)?,
             origin: SkillOrigin {
                 source: self.source.clone(),
+                registry: None,
                 commit: None,
                 archive: Some(self.digest),
                 signature: signed.map(|signed| signed.signature.clone()),

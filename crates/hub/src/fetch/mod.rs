@@ -14,6 +14,7 @@ mod error;
 mod files;
 mod folder;
 mod git;
+mod git_links;
 mod host_access;
 mod host_git;
 mod host_ssh;
@@ -156,6 +157,8 @@ pub struct FetchedSkill {
 pub struct SkillOrigin {
     /// The source as it can be typed again, with the folder of the skill.
     pub source: String,
+    /// The address of the registry, if it came from one.
+    pub registry: Option<String>,
     /// The commit, if it came from a git repository.
     pub commit: Option<String>,
     /// The digest of the archive, if it came as one.
@@ -189,7 +192,7 @@ pub fn open<'a>(
             (LocalSource::Archive(archive), found) => (SourceContent::Archive(archive), found),
         },
         SkillSource::Registry { name, .. } => return Err(FetchError::Registry(name.clone())),
-        SkillSource::Git(git) => open_repository(git, access, limits)?,
+        SkillSource::Git(git) => open_repository(git, access, limits, progress)?,
         SkillSource::Download(url) => {
             let (archive, found) = site.file(url)?;
             (SourceContent::Archive(archive), found)
@@ -200,7 +203,7 @@ pub fn open<'a>(
         }
         SkillSource::ClawHub { slug, version } => {
             match site::open_clawhub(&site, slug, version.as_deref())? {
-                ClawHubSkill::Repository(git) => open_repository(&git, access, limits)?,
+                ClawHubSkill::Repository(git) => open_repository(&git, access, limits, progress)?,
                 ClawHubSkill::Archive(archive) => {
                     let (archive, found) = *archive;
                     (SourceContent::Archive(archive), found)
@@ -226,9 +229,10 @@ fn open_repository<'a>(
     source: &GitSource,
     access: &'a dyn SourceAccess,
     limits: &SourceLimits,
+    progress: &'a dyn FetchProgress,
 ) -> Result<(SourceContent<'a>, FoundOffers), FetchError> {
     let typed = source.to_string();
-    let (files, resolved) = GitFiles::fetch(source, access, limits)?;
+    let (files, resolved) = GitFiles::fetch(source, access, limits, progress)?;
     let last = resolved
         .folder
         .rsplit('/')

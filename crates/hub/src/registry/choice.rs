@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use metier_package::{
-    Available,
+    Available, Lock,
     registry_api::{RegistrySkill, RegistryVersion},
     resolve,
 };
@@ -27,15 +27,15 @@ pub struct RegistryChoice {
 
 /// Chooses the newest versions that satisfy all requirements, sorted by name.
 ///
-/// A skill is taken from the first registry that has its name, with all its versions: a later registry can't add a higher version of it. A yanked
-/// version is chosen only where it is locked.
+/// A skill is taken from the registry that its lock names, or from the first one that has its name, with all its versions: another registry can't add
+/// a higher version of it. A yanked version is chosen only where it is locked.
 ///
 /// # Errors
 /// If no registry has a skill that was asked for, no versions fit together, or a registry fails.
 pub fn choose_versions(
     registries: &[RegistryClient<'_>],
     wanted: &[(String, VersionReq)],
-    locked: &BTreeMap<String, Version>,
+    locked: &Lock,
 ) -> Result<Vec<RegistryChoice>, RegistryClientError> {
     let mut known: BTreeMap<String, Option<(usize, RegistrySkill)>> = BTreeMap::new();
     let mut open: VecDeque<String> = wanted.iter().map(|(name, _)| name.clone()).collect();
@@ -47,9 +47,12 @@ pub fn choose_versions(
         if known.len() >= MAX_SKILLS {
             return Err(RegistryClientError::TooMany(MAX_SKILLS));
         }
-        let found = find(registries, &name)?;
+        let locked = locked.skills.get(&name);
+        let of_lock = locked.and_then(|locked| locked.registry.as_deref());
+        let found = find(registries, &name, of_lock)?;
         if let Some((_, skill)) = &found {
-            let versions = usable(skill, locked.get(&name));
+            let here = locked.and_then(|locked| locked.version.as_ref());
+            let versions = usable(skill, here);
             for (required, _) in versions.values().flatten() {
                 open.push_back(required.clone());
             }
@@ -82,12 +85,25 @@ pub fn choose_versions(
     Ok(choices.collect())
 }
 
-/// The first registry that has a skill.
+/// The registry of the lock, or the first one that has a skill.
 fn find(
     registries: &[RegistryClient<'_>],
     name: &str,
+    of_lock: Option<&str>,
 ) -> Result<Option<(usize, RegistrySkill)>, RegistryClientError> {
+    let is_meant = |registry: &RegistryClient<'_>| {
+        of_lock.is_none_or(|address| registry.address().as_str() == address)
+    };
+    if let Some(registry) = of_lock.filter(|_| !registries.iter().any(is_meant)) {
+        return Err(RegistryClientError::NotConfigured {
+            name: name.to_owned(),
+            registry: registry.to_owned(),
+        });
+    }
     for (index, registry) in registries.iter().enumerate() {
+        if !is_meant(registry) {
+            continue;
+        }
         if let Some(skill) = registry.skill(name)? {
             return Ok(Some((index, skill)));
         }

@@ -71,6 +71,7 @@ impl RegistryConnection<'_> {
             archive: signature.is_some().then(|| bytes.into()),
             origin: SkillOrigin {
                 source: name.to_owned(),
+                registry: Some(self.address.to_string()),
                 archive: Some(digest),
                 signature,
                 version: number.parse().ok(),

@@ -103,6 +103,14 @@ pub enum RegistryClientError {
         /// The registries that were asked.
         registries: Vec<String>,
     },
+    /// A lock names a registry that the user does not use.
+    #[error("the lock has `{name}` from the registry {registry}, which is not configured")]
+    NotConfigured {
+        /// The skill.
+        name: String,
+        /// The registry of the lock.
+        registry: String,
+    },
     /// No versions fit together.
     #[error(transparent)]
     Versions(#[from] ResolutionError),
@@ -129,6 +137,7 @@ impl RegistryClientError {
             Self::BackInTime { .. } => "registry-back-in-time",
             Self::Package { .. } => "package-refused",
             Self::NotFound { .. } => "not-found",
+            Self::NotConfigured { .. } => "registry-not-configured",
             Self::Versions(_) => "version-conflict",
             Self::TooMany(_) => "too-many-skills",
             Self::Memory(_) => "store",
@@ -152,6 +161,9 @@ impl RegistryClientError {
                 "don't install from it; ask who runs the registry".to_owned()
             }
             Self::NotFound { name, .. } => format!("metier search {name}"),
+            Self::NotConfigured { name, .. } => format!(
+                "if you trust it, add it to `skills.registry_url`; or remove the skill and install it again: metier remove {name}"
+            ),
             _ => return None,
         })
     }

@@ -368,3 +368,25 @@ fn a_process_that_is_killed_at_any_time_leaves_nothing_staged() {
         );
     }
 }
+
+/// A record of a begun change is waited for later than it is written: without power it can be empty.
+// case 39
+#[test]
+fn a_begun_record_that_is_cut_off_means_that_nothing_happened() {
+    for text in ["", "{\"id\": 2,"] {
+        let home = Home::new();
+        before(&home);
+        let old = home.listing();
+        let begun = home.folder.path().join("changes/begun/2.json");
+        fs::write(&begun, text).unwrap();
+        let staged = home.skills().join(".metier-2-0");
+        fs::create_dir(&staged).unwrap();
+        let changes = home.changes();
+        assert!(!begun.exists());
+        // The next change has the same number, and removes what is left.
+        let change = update(&changes, &home.skills(), "2").unwrap();
+        assert!(!staged.exists());
+        changes.undo(&change, "now").unwrap();
+        assert_eq!(home.listing(), old);
+    }
+}

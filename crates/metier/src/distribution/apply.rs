@@ -38,13 +38,11 @@ impl InstallPlan {
     /// made, or when a place can't be written.
     pub fn apply(self, decisions: &[InstallDecision]) -> Result<InstallReport, Error> {
         let workspace = &self.workspace;
-        let mut agreed = Vec::new();
+        let agreed = self.agreed(decisions)?;
         for skill in &self.skills {
-            let decision = decisions.iter().find(|one| one.name == skill.card.name);
-            match decision {
-                Some(decision) => agreed.push(agree(workspace, skill, decision)?),
-                None if skill.card.is_refused() => workspace.record_refusal(&skill.card)?,
-                None => {}
+            let is_decided = decisions.iter().any(|one| one.name == skill.card.name);
+            if skill.card.is_refused() && !is_decided {
+                workspace.record_refusal(&skill.card)?;
             }
         }
         let change = workspace.place(&self, &agreed)?;
@@ -61,6 +59,31 @@ impl InstallPlan {
             skills: skills.collect(),
             change,
         })
+    }
+}
+
+impl InstallPlan {
+    /// Checks decisions as [`InstallPlan::apply`] does, and installs nothing. A refused skill leaves its receipt.
+    ///
+    /// # Errors
+    /// When the scanner blocks a skill that was decided about, when it is not part of the plan, or when a decision is missing that its card
+    /// asks for.
+    pub fn check(&self, decisions: &[InstallDecision]) -> Result<(), Error> {
+        self.agreed(decisions).map(drop)
+    }
+
+    fn agreed(&self, decisions: &[InstallDecision]) -> Result<Vec<AgreedSkill<'_>>, Error> {
+        let is_planned = |name: &str| self.skills.iter().any(|skill| skill.card.name == name);
+        if let Some(other) = decisions.iter().find(|one| !is_planned(&one.name)) {
+            let message = format!("skill `{}` is not part of the plan", one_line(&other.name));
+            return Err(Error::unmet("unknown-skill", message).skill(&other.name));
+        }
+        let decided = self.skills.iter().filter_map(|skill| {
+            let mut decisions = decisions.iter();
+            let decision = decisions.find(|one| one.name == skill.card.name)?;
+            Some(agree(&self.workspace, skill, decision))
+        });
+        decided.collect()
     }
 }
 

@@ -23,6 +23,8 @@ pub struct InstallCard {
     pub version: Option<String>,
     /// Where it comes from, as it can be typed again.
     pub source: String,
+    /// The registry, if it comes from one.
+    pub registry: Option<String>,
     /// The commit, if it comes from a git repository.
     pub commit: Option<String>,
     /// The public key that signed it, if its signature was verified.

@@ -40,9 +40,12 @@ pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> St
         );
     };
     let source = one_line(&card.source);
-    match card.source.starts_with('/') {
-        true => row("from", &format!("{source} (on this machine)")),
-        false => row("from", &source),
+    match (card.source.starts_with('/'), &card.registry) {
+        (true, _) => row("from", &format!("{source} (on this machine)")),
+        (false, Some(registry)) => {
+            row("from", &format!("{source} (in {})", one_line(registry)));
+        }
+        (false, None) => row("from", &source),
     }
     if let Some(commit) = &card.commit {
         row("commit", &one_line(commit));

@@ -209,6 +209,7 @@ impl Workspace {
                 .map_or_else(String::new, |card| card.description.to_string()),
             version: version.clone(),
             source: origin.source.clone(),
+            registry: origin.registry.clone(),
             commit: origin.commit.clone(),
             signer: signer.clone(),
             digest: held.digest,
@@ -232,6 +233,7 @@ impl Workspace {
         let locked = LockedSkill {
             version: version.and_then(|version| version.parse().ok()),
             source: origin.source.clone(),
+            registry: origin.registry.clone(),
             commit: origin.commit.clone(),
             archive: origin.archive,
             tree: held.digest,

@@ -5,7 +5,7 @@ use metier_model::Source;
 use metier_store::{NewReceipt, ReceiptDecision, ReceiptOutcome};
 
 use super::draft::failed;
-use crate::{Error, Workspace, machine::timestamp};
+use crate::{Error, Workspace, machine::timestamp, text::one_line};
 
 /// A change that can be undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,14 +65,37 @@ impl Workspace {
     /// When there is none, when one of its places was changed since, or when what was there is no longer kept.
     pub fn undo(&self) -> Result<UndoneChange, Error> {
         let (changes, last) = self.last_change()?;
+        self.undo_last(&changes, &last)
+    }
+
+    /// The same, if this is still the last change: what a user saw and agreed to, and nothing else.
+    ///
+    /// # Errors
+    /// As of [`Workspace::undo`], and when another change was made since.
+    pub fn undo_change(&self, id: &str) -> Result<UndoneChange, Error> {
+        let (changes, last) = self.last_change()?;
+        if last.id.to_string() != id {
+            let message = format!("change {} is not the last one", one_line(id));
+            return Err(Error::unmet("changed-since", message)
+                .detail(format!("the last one is {}: {}", last.id, last.title))
+                .hint("metier undo --list shows the changes that can be undone"));
+        }
+        self.undo_last(&changes, &last)
+    }
+
+    fn undo_last(
+        &self,
+        changes: &TransactionChanges,
+        last: &Change,
+    ) -> Result<UndoneChange, Error> {
         let at = timestamp(self.machine.now);
-        changes.undo(&last, &at).map_err(failed)?;
+        changes.undo(last, &at).map_err(failed)?;
         let receipt = self.change_receipt("skill:undo", &last.title);
         self.store()?.append(&[NewReceipt {
             outcome: Some(ReceiptOutcome::Ok),
             ..receipt
         }])?;
-        Ok((&last).into())
+        Ok(last.into())
     }
 
     /// The change that [`Workspace::undo`] would undo. Nothing is changed.

@@ -50,6 +50,7 @@ impl Workspace {
                 tree,
                 origin: SkillOrigin {
                     source: skill.locked.source.clone(),
+                    registry: skill.locked.registry.clone(),
                     commit: skill.locked.commit.clone(),
                     archive: skill.locked.archive,
                     ..SkillOrigin::default()

@@ -36,16 +36,23 @@ pub(super) fn read_file(file: &Path, limit: usize) -> Result<Vec<u8>, Error> {
 /// Writes a file as a whole; whether it was written. A file that has this content already is left alone, and one with other content is
 /// replaced only if that was requested.
 pub(super) fn write_whole(file: &Path, bytes: &[u8], replace: bool) -> Result<bool, Error> {
-    match read_bytes(file, bytes.len() as u64) {
-        Ok(there) if there == bytes => return Ok(false),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        _ if !replace => return Err(exists(file)),
-        _ => {}
+    if !is_different(file, bytes, replace)? {
+        return Ok(false);
     }
     match put(file, bytes, replace) {
         Ok(()) => Ok(true),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists(file)),
         Err(error) => Err(unwritten(file, &error)),
+    }
+}
+
+/// Whether a file would be written. The error if it has other content and must not be replaced.
+pub(super) fn is_different(file: &Path, bytes: &[u8], replace: bool) -> Result<bool, Error> {
+    match read_bytes(file, bytes.len() as u64) {
+        Ok(there) if there == bytes => Ok(false),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        _ if !replace => Err(exists(file)),
+        _ => Ok(true),
     }
 }
 

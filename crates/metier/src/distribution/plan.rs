@@ -32,6 +32,21 @@ pub struct InstallPlan {
 }
 
 impl InstallPlan {
+    /// The same plan for a later moment: it is carried out with the time, the configuration and the stop sign of this workspace.
+    #[must_use]
+    pub fn at(self, workspace: &Workspace) -> Self {
+        Self {
+            workspace: workspace.clone(),
+            ..self
+        }
+    }
+
+    /// The bytes of all its skills.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.skills.iter().map(|skill| skill.card.bytes).sum()
+    }
+
     /// The skills in the order in which they were asked for.
     #[must_use]
     pub fn skills(&self) -> &[PlannedSkill] {

@@ -4,7 +4,9 @@ use std::{fs, path::Path};
 
 use metier_hub::registry::PackageToPublish;
 
-use super::{package_files::read_file, packages::PackOptions, registry::PublishOptions};
+use super::{
+    package_files::read_file, packages::PackOptions, registry::PublishOptions, signing::SignOptions,
+};
 use crate::{Error, Workspace};
 
 /// The largest package that is published.
@@ -36,8 +38,16 @@ impl Workspace {
         }
         let mut signature = None;
         if options.sign {
-            let signed = self.sign_package(&file, options.key.as_deref(), true, password)?;
-            let text = read_file(&signed.signature, MAX_PACKAGE)?;
+            let signing = SignOptions {
+                key: options.key.clone(),
+                replace: true,
+                dry_run: options.dry_run,
+            };
+            let signed = self.sign_package(&file, &signing, password)?;
+            let text = match options.dry_run {
+                true => Vec::new(),
+                false => read_file(&signed.signature, MAX_PACKAGE)?,
+            };
             let text = String::from_utf8_lossy(&text).into_owned();
             signature = Some((text, signed.key.to_string()));
         }

@@ -1,7 +1,13 @@
 //! Registries: search, log in, publish, yank, and where a skill that is named without a source comes from.
 
 use std::{
-    collections::BTreeMap, fs, io::Write, os::unix::fs::OpenOptionsExt, path::PathBuf, thread,
+    collections::BTreeMap,
+    fs,
+    io::Write,
+    os::unix::fs::OpenOptionsExt,
+    path::PathBuf,
+    sync::{Arc, atomic::Ordering},
+    thread,
     time::UNIX_EPOCH,
 };
 
@@ -17,7 +23,10 @@ use metier_package::{Lock, LockedSkill, PackageTree};
 use semver::{Version, VersionReq};
 
 use super::{places::InstallScope, registry_memory::StoredMemory, sources::SourceRequest};
-use crate::{Error, NoticeLevel, Workspace, text::one_line};
+use crate::{
+    Error, LongWork, NoticeLevel, WorkKind, Workspace,
+    text::{count, one_line},
+};
 
 pub use metier_hub::registry::{RegistryAddress, RegistryClientError, RegistryFreshness};
 pub use metier_package::registry_api::{
@@ -209,12 +218,8 @@ impl Workspace {
         locked: &Lock,
         freshness: RegistryFreshness,
     ) -> Result<Vec<FetchedSkill>, Error> {
-        let versions = locked.skills.iter();
-        let versions: BTreeMap<String, Version> = versions
-            .filter_map(|(name, skill)| Some((name.clone(), skill.version.clone()?)))
-            .collect();
         self.with_registries(freshness, |clients| {
-            let choices = choose_versions(clients, wanted, &versions).map_err(failed)?;
+            let choices = choose_versions(clients, wanted, locked).map_err(failed)?;
             for choice in &choices {
                 check_lock(locked, clients[choice.registry].address(), &choice.version)?;
                 self.note_yanked(&choice.version);
@@ -226,7 +231,13 @@ impl Workspace {
                 );
                 self.notices.notice(NoticeLevel::Warning, &line);
             }
-            let mut fetched = download_all(clients, &choices)?;
+            let what = format!("Downloading {}…", count(choices.len(), "skill"));
+            let work = LongWork::new(WorkKind::Fetch, what).of(choices.len());
+            let work = Arc::new(work);
+            work.expect(choices.iter().map(|choice| choice.version.size).sum());
+            let shown = self.notices.progress(&work);
+            let mut fetched = download_all(clients, &choices, &work)?;
+            drop(shown);
             for skill in &mut fetched {
                 // What is typed again finds the same skill, and newer versions of what was asked for.
                 let range = wanted.iter().find(|(name, _)| *name == skill.name);
@@ -269,7 +280,17 @@ impl Workspace {
             skills: BTreeMap::from([(name.to_owned(), locked.clone())]),
         };
         self.with_registries(RegistryFreshness::Hourly, |clients| {
-            for client in clients {
+            let of_lock = locked.registry.as_deref();
+            let is_meant = |client: &&RegistryClient<'_>| {
+                of_lock.is_none_or(|address| client.address().as_str() == address)
+            };
+            if let Some(registry) = of_lock.filter(|_| !clients.iter().any(|one| is_meant(&one))) {
+                return Err(failed(RegistryClientError::NotConfigured {
+                    name: name.to_owned(),
+                    registry: registry.to_owned(),
+                }));
+            }
+            for client in clients.iter().filter(is_meant) {
                 let skill = client.skill(name).map_err(failed)?;
                 let versions = skill.into_iter().flat_map(|skill| skill.versions);
                 let mut same = versions.filter(|version| Some(&version.version) == number.as_ref());
@@ -287,11 +308,16 @@ impl Workspace {
         })
     }
 
-    /// Checks a token and keeps it for a registry.
+    /// Checks a token and keeps it for a registry; with `dry_run` it is only checked.
     ///
     /// # Errors
     /// When the registry can't be reached or does not know the token, or the token can't be kept.
-    pub fn login(&self, registry: &str, token: &str) -> Result<RegistryAccount, Error> {
+    pub fn login(
+        &self,
+        registry: &str,
+        token: &str,
+        dry_run: bool,
+    ) -> Result<RegistryAccount, Error> {
         let address = RegistryAddress::parse(registry).map_err(failed)?;
         let token = token.trim();
         if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
@@ -302,19 +328,21 @@ impl Workspace {
         })?;
         let mut tokens = self.registry_tokens()?;
         tokens.insert(address.to_string(), token.to_owned());
-        self.write_tokens(&tokens)?;
+        if !dry_run {
+            self.write_tokens(&tokens)?;
+        }
         Ok(account)
     }
 
-    /// Forgets the token of a registry; whether there was one.
+    /// Forgets the token of a registry; whether there was one. With `dry_run` it is kept.
     ///
     /// # Errors
     /// When the tokens can't be read or written.
-    pub fn logout(&self, registry: &str) -> Result<bool, Error> {
+    pub fn logout(&self, registry: &str, dry_run: bool) -> Result<bool, Error> {
         let address = RegistryAddress::parse(registry).map_err(failed)?;
         let mut tokens = self.registry_tokens()?;
         let was_there = tokens.remove(address.as_str()).is_some();
-        if was_there {
+        if was_there && !dry_run {
             self.write_tokens(&tokens)?;
         }
         Ok(was_there)
@@ -363,9 +391,38 @@ impl Workspace {
         let address = self.one_registry(registry)?;
         let version = self.with_registry(&address, None, |client| {
             let connection = client.connection();
-            connection.set_yanked(name, version, reason).map_err(failed)
+            let changed = connection.set_yanked(name, version, reason);
+            // What this machine knows of the skill is older than its own change. Without an answer it stays as it is for an hour.
+            client.skill(name).ok();
+            changed.map_err(failed)
         })?;
         Ok((address.to_string(), version))
+    }
+
+    /// A version as [`Workspace::set_yanked`] would change it. Nothing is sent that changes something.
+    ///
+    /// # Errors
+    /// When the registry can't be reached, does not have the version, or does not know the token.
+    pub fn check_yanked(
+        &self,
+        name: &str,
+        version: &str,
+        registry: Option<&str>,
+    ) -> Result<(String, RegistryVersion), Error> {
+        let address = self.one_registry(registry)?;
+        let found = self.with_registry(&address, None, |client| {
+            client.connection().account().map_err(failed)?;
+            client.skill(name).map_err(failed)
+        })?;
+        let versions = found.into_iter().flat_map(|skill| skill.versions);
+        let mut same = versions.filter(|one| one.version == version);
+        let found = same.next().ok_or_else(|| {
+            failed(RegistryClientError::NotFound {
+                name: format!("{name}@{version}"),
+                registries: vec![address.to_string()],
+            })
+        })?;
+        Ok((address.to_string(), found))
     }
 
     /// The registry that was named, or the first one of the configuration.
@@ -500,6 +557,7 @@ fn check_lock(
 fn download_all(
     clients: &[RegistryClient<'_>],
     choices: &[RegistryChoice],
+    work: &LongWork,
 ) -> Result<Vec<FetchedSkill>, Error> {
     let jobs: Vec<_> = choices
         .iter()
@@ -511,7 +569,12 @@ fn download_all(
             .chunks(share)
             .map(|jobs| {
                 scope.spawn(|| {
-                    let skills = jobs.iter().map(|(way, version)| way.download(version));
+                    let skills = jobs.iter().map(|(way, version)| {
+                        let skill = way.download(version)?;
+                        work.receive(version.size);
+                        work.done.fetch_add(1, Ordering::Relaxed);
+                        Ok(skill)
+                    });
                     skills.collect::<Result<Vec<_>, _>>()
                 })
             })

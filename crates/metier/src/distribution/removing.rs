@@ -150,6 +150,27 @@ impl Workspace {
     /// # Errors
     /// When it was not removed, when something has its name now, or when its content is no longer kept.
     pub fn restore(&self, name: &str, scope: Option<InstallScope>) -> Result<RemovedSkill, Error> {
+        self.restore_kept(name, scope, false)
+    }
+
+    /// What [`Workspace::restore`] would bring back. Nothing is changed.
+    ///
+    /// # Errors
+    /// As of [`Workspace::restore`].
+    pub fn check_restore(
+        &self,
+        name: &str,
+        scope: Option<InstallScope>,
+    ) -> Result<RemovedSkill, Error> {
+        self.restore_kept(name, scope, true)
+    }
+
+    fn restore_kept(
+        &self,
+        name: &str,
+        scope: Option<InstallScope>,
+        dry_run: bool,
+    ) -> Result<RemovedSkill, Error> {
         let changes = self.changes()?;
         let list = changes.list().map_err(super::draft::failed)?;
         for change in &list {
@@ -165,7 +186,7 @@ impl Workspace {
                 };
                 let lock = changes.kept_at(change, &places.lock);
                 drop(changes);
-                return self.put_back(name, looked, &kept, lock.as_deref());
+                return self.put_back(name, looked, &kept, lock.as_deref(), dry_run);
             }
         }
         let message = format!("no removed skill `{}` is kept", one_line(name));
@@ -180,6 +201,7 @@ impl Workspace {
         scope: InstallScope,
         kept: &std::path::Path,
         lock: Option<&std::path::Path>,
+        dry_run: bool,
     ) -> Result<RemovedSkill, Error> {
         let places = self.scope_places(scope)?;
         let unusable = |why: String| {
@@ -201,26 +223,34 @@ impl Workspace {
         };
         let locked = before.skills.get(name).cloned();
         let content = metier_hub::NewContent::CopyOf(kept.to_owned());
-        self.change_skills(&format!("restore {name}"), |draft| {
-            if PresentSkill::look(self, scope, name)?.exists() {
+        let is_free = || match PresentSkill::look(self, scope, name)?.exists() {
+            false => Ok(()),
+            true => {
                 let message = format!("there is a skill `{}` again", one_line(name));
-                return Err(Error::unmet("exists", message)
+                Err(Error::unmet("exists", message)
                     .skill(name)
                     .path(places.skill(name))
-                    .hint(format!("metier remove {}", shell_word(name))));
+                    .hint(format!("metier remove {}", shell_word(name))))
             }
+        };
+        let restored = RemovedSkill {
+            name: name.to_owned(),
+            scope,
+            place: places.skill(name).to_string_lossy().into_owned(),
+            source: locked.as_ref().map(|locked| locked.source.clone()),
+        };
+        if dry_run {
+            return is_free().map(|()| restored);
+        }
+        self.change_skills(&format!("restore {name}"), |draft| {
+            is_free()?;
             self.make_skills_folder(&places)?;
             draft.set(&places.skill(name), content)?;
-            if let Some(locked) = locked.clone() {
+            if let Some(locked) = locked {
                 draft.lock(scope)?.skills.insert(name.to_owned(), locked);
             }
             Ok(())
         })?;
-        Ok(RemovedSkill {
-            name: name.to_owned(),
-            scope,
-            place: places.skill(name).to_string_lossy().into_owned(),
-            source: locked.map(|locked| locked.source),
-        })
+        Ok(restored)
     }
 }

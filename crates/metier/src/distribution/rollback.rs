@@ -126,6 +126,7 @@ impl Workspace {
             tree,
             origin: SkillOrigin {
                 source: locked.source.clone(),
+                registry: locked.registry.clone(),
                 version: revision
                     .revision
                     .version

@@ -17,7 +17,7 @@ use metier_package::{
 
 pub use metier_package::{PublicKey, SignedPackage};
 
-use super::package_files::{beside, read_file, unwritten, write_new, write_whole};
+use super::package_files::{beside, is_different, read_file, unwritten, write_new, write_whole};
 use crate::{Error, NoticeLevel, Workspace};
 
 /// The largest key or signature file.
@@ -69,7 +69,33 @@ pub enum SignerStatus {
     Unverifiable,
 }
 
+/// How a package is signed.
+#[derive(Clone, Debug, Default)]
+pub struct SignOptions {
+    /// The secret key, if it is not the user's usual one.
+    pub key: Option<PathBuf>,
+    /// Replace another signature.
+    pub replace: bool,
+    /// Sign, and write nothing.
+    pub dry_run: bool,
+}
+
 impl Workspace {
+    /// The files that [`Workspace::generate_key`] would write: the secret key and the public one. Nothing is written.
+    ///
+    /// # Errors
+    /// When there is a file already.
+    pub fn check_key_files(&self, file: Option<&Path>) -> Result<(PathBuf, PathBuf), Error> {
+        let secret = self.secret_key_path(file)?;
+        let public = beside(&secret, "pub");
+        for path in [&secret, &public] {
+            if path.symlink_metadata().is_ok() {
+                return Err(taken_key(path));
+            }
+        }
+        Ok((secret, public))
+    }
+
     /// Generates a key to sign packages with. The secret key is written to this file, or to the data folder; the public key beside it.
     ///
     /// # Errors
@@ -89,11 +115,7 @@ impl Workspace {
             make_private(folder).map_err(|error| Error::unwritable(folder, &error))?;
         }
         let taken = |path: &Path, error: &io::Error| match error.kind() {
-            io::ErrorKind::AlreadyExists => {
-                Error::unmet("exists", "there is a key already; nothing was changed")
-                    .path(path)
-                    .hint("name another file with `-o`")
-            }
+            io::ErrorKind::AlreadyExists => taken_key(path),
             _ => unwritten(path, error),
         };
         write_new(&secret, keys.secret_file.as_bytes(), 0o600)
@@ -118,13 +140,12 @@ impl Workspace {
     pub fn sign_package(
         &self,
         file: &Path,
-        key: Option<&Path>,
-        replace: bool,
+        options: &SignOptions,
         password: &mut dyn FnMut() -> Result<String, Error>,
     ) -> Result<SignedFile, Error> {
         let file = self.machine.work.join(file);
         let (bytes, package) = read_package(&file)?;
-        let secret = self.secret_key_path(key)?;
+        let secret = self.secret_key_path(options.key.as_deref())?;
         let text = read_text(&secret).map_err(|error| match error.code() {
             "not-found" => Error::unmet("no-key", "there is no key to sign with")
                 .path(&secret)
@@ -144,8 +165,15 @@ impl Workspace {
         let signature = beside(&file, SIGNATURE_EXTENSION);
         let is_signed =
             read_text(&signature).is_ok_and(|there| verify(&key, &there, &bytes, &package).is_ok());
-        let is_written = !is_signed && write_whole(&signature, text.as_bytes(), replace)?;
-        self.note_own_signature(&package.name, &key)?;
+        let (text, replace) = (text.as_bytes(), options.replace);
+        let is_written = match (is_signed, options.dry_run) {
+            (true, _) => false,
+            (false, true) => is_different(&signature, text, replace)?,
+            (false, false) => write_whole(&signature, text, replace)?,
+        };
+        if !options.dry_run {
+            self.note_own_signature(&package.name, &key)?;
+        }
         Ok(SignedFile {
             package,
             signature,
@@ -322,6 +350,12 @@ impl Workspace {
         let folder = self.machine.signers().filter(|_| conforms)?;
         Some(folder.join(format!("{skill}.pub")))
     }
+}
+
+fn taken_key(path: &Path) -> Error {
+    Error::unmet("exists", "there is a key already; nothing was changed")
+        .path(path)
+        .hint("name another file with `-o`")
 }
 
 /// A folder that only its owner can read.

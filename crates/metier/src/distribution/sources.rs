@@ -4,8 +4,8 @@ use std::{
     collections::BTreeMap,
     path::Path,
     sync::{
-        Arc,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
     },
 };
 
@@ -26,7 +26,7 @@ use super::{
     plan::{InstallOptions, InstallPlan},
 };
 use crate::{
-    Error, Workspace,
+    Error, LongWork, WorkKind, Workspace,
     text::{count, one_line, shell_word, shortened},
 };
 
@@ -127,7 +127,12 @@ impl Workspace {
         choose: OfferChooser<'_>,
     ) -> Result<InstallPlan, Error> {
         self.check_scope(options.scope)?;
-        let (named, requests) = self.resolve_named(requests, options.scope)?;
+        for request in requests {
+            self.check_meaning(&request.source, options.scope)?;
+        }
+        let resolved = self.resolve_named(requests, options.scope);
+        let (named, requests) =
+            resolved.map_err(|error| self.or_folder(error, requests, options.scope))?;
         let mut all = FetchedSkills {
             skills: named,
             ..FetchedSkills::default()
@@ -146,6 +151,40 @@ impl Workspace {
         plan.left_out = all.notes;
         plan.left_out.extend(all.missing);
         Ok(plan)
+    }
+
+    /// A word such as `skills/pdf` is a repository; where it is a folder here too, the user has to say which one is meant.
+    fn check_meaning(&self, source: &str, scope: InstallScope) -> Result<(), Error> {
+        let is_short = source.matches('/').count() > 0 && !source.contains(':');
+        let parsed = SkillSource::parse(source);
+        let is_repository = matches!(parsed, Ok(SkillSource::Git(_))) && is_short;
+        if !is_repository || !self.machine.work.join(source).exists() {
+            return Ok(());
+        }
+        let (shown, word) = (one_line(source), shell_word(source));
+        let message = format!("`{shown}` is a folder here, and could also be a repository");
+        let verb = scope.verb();
+        Err(Error::unmet("ambiguous", message).hint(format!(
+            "for the folder: metier {verb} ./{word}; for the repository: metier {verb} github.com/{word}"
+        )))
+    }
+
+    /// A folder that was typed like the name of a skill in a registry.
+    fn or_folder(&self, error: Error, requests: &[SourceRequest], scope: InstallScope) -> Error {
+        let is_unknown = matches!(error.code(), "no-registry" | "not-found");
+        let mut requests = requests.iter();
+        let folder = requests.find(|request| {
+            let folder = self.machine.work.join(&request.source);
+            let manifests = ["SKILL.md", "SKILL.yaml"];
+            manifests.iter().any(|name| folder.join(name).is_file())
+        });
+        match folder.filter(|_| is_unknown) {
+            None => error,
+            Some(request) => {
+                let word = shell_word(&request.source);
+                error.hint(format!("for the folder: metier {} ./{word}", scope.verb()))
+            }
+        }
     }
 
     /// A source of a lock or a plan as a word of a command. A path below the working directory begins with `./`: without that it would be a
@@ -224,11 +263,10 @@ impl Workspace {
             parsed => parsed,
         };
         let access = self.source_access()?;
-        let done = Arc::new(AtomicUsize::new(0));
-        let _shown = self
-            .notices
-            .progress(&format!("Fetching {}…", one_line(source)), &done);
-        let progress = CountedSkills(Arc::clone(&done));
+        let what = format!("Fetching {}…", one_line(source));
+        let fetching = Arc::new(LongWork::new(WorkKind::Fetch, what));
+        let _shown = self.notices.progress(&fetching);
+        let progress = FetchedSoFar::new(&fetching);
         let limits = SourceLimits::default();
         let opened = fetch::open(&parsed, &access, &limits, &progress);
         work(&opened.map_err(|error| not_fetched(&error))?)
@@ -251,13 +289,45 @@ impl Workspace {
     }
 }
 
-/// Counts the skills that were read.
-struct CountedSkills(Arc<AtomicUsize>);
+/// Counts the skills that were read, and the bytes of all downloads.
+pub(crate) struct FetchedSoFar {
+    work: Arc<LongWork>,
+    /// What was received of each address, and whether its size was announced.
+    addresses: Mutex<BTreeMap<String, (u64, bool)>>,
+}
 
-impl FetchProgress for CountedSkills {
+impl FetchedSoFar {
+    pub(crate) fn new(work: &Arc<LongWork>) -> Self {
+        Self {
+            work: Arc::clone(work),
+            addresses: Mutex::default(),
+        }
+    }
+}
+
+impl FetchProgress for FetchedSoFar {
     fn report(&self, step: FetchStep<'_>) {
-        if let FetchStep::Read { .. } = step {
-            self.0.fetch_add(1, Ordering::Relaxed);
+        match step {
+            FetchStep::Opening { .. } => {}
+            FetchStep::Read { .. } => {
+                self.work.done.fetch_add(1, Ordering::Relaxed);
+            }
+            FetchStep::Bytes {
+                source,
+                received,
+                total,
+            } => {
+                let addresses = self.addresses.lock();
+                let mut addresses = addresses.unwrap_or_else(PoisonError::into_inner);
+                let (before, is_announced) = addresses.entry(source.to_owned()).or_default();
+                // A download that begins again was counted already.
+                self.work.receive(received.saturating_sub(*before));
+                *before = received.max(*before);
+                if let (Some(total), false) = (total, *is_announced) {
+                    *is_announced = true;
+                    self.work.expect(total);
+                }
+            }
         }
     }
 }

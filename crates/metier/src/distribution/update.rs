@@ -447,6 +447,22 @@ fn bare(
 }
 
 impl UpdatePlan {
+    /// The same plan for a later moment; see [`InstallPlan::at`].
+    #[must_use]
+    pub fn at(self, workspace: &Workspace) -> Self {
+        Self {
+            plan: self.plan.map(|plan| plan.at(workspace)),
+            workspace: workspace.clone(),
+            ..self
+        }
+    }
+
+    /// The bytes of all new versions.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.plan.as_ref().map_or(0, InstallPlan::bytes)
+    }
+
     /// Every skill that was compared, sorted by name.
     #[must_use]
     pub fn updates(&self) -> &[SkillUpdate] {

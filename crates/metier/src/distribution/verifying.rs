@@ -141,6 +141,7 @@ impl Workspace {
             tree: self.tree_of(name, &place)?,
             origin: SkillOrigin {
                 source: skill.locked.source.clone(),
+                registry: skill.locked.registry.clone(),
                 commit: skill.locked.commit.clone(),
                 archive: skill.locked.archive,
                 ..SkillOrigin::default()

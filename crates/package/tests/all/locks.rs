@@ -7,6 +7,7 @@ fn skill(source: &str) -> LockedSkill {
     LockedSkill {
         version: Some("1.2.0".parse().unwrap()),
         source: source.to_owned(),
+        registry: None,
         commit: Some("0123456789abcdef0123456789abcdef01234567".to_owned()),
         archive: None,
         tree: metier_model::Digest([7; 32]),
@@ -114,6 +115,7 @@ proptest! {
             let mut skill = skill(&source);
             skill.permissions = words.clone();
             skill.agents = words.clone();
+            skill.registry = words.first().cloned();
             lock.skills.insert(name, skill);
         }
         prop_assert_eq!(lock.to_text().parse::<Lock>(), Ok(lock));

@@ -10,7 +10,10 @@ use metier_hub::registry::{
     RegistryClientError, RegistryFreshness, RegistryMemory, RegistryRequest, RegistryResponse,
     RegistryTransport, choose_versions,
 };
-use metier_package::registry_api::{PublishStatus, RegistryLogHead};
+use metier_package::{
+    Lock,
+    registry_api::{PublishStatus, RegistryLogHead},
+};
 use semver::{Version, VersionReq};
 use serde_json::Value;
 
@@ -520,7 +523,7 @@ fn versions_of_several_skills_are_chosen_together() {
             .map(|name| ((*name).to_owned(), VersionReq::STAR))
             .collect()
     };
-    let chosen = choose_versions(&client, &wanted(&["report"]), &BTreeMap::new()).unwrap();
+    let chosen = choose_versions(&client, &wanted(&["report"]), &Lock::default()).unwrap();
     let shown: Vec<String> = chosen
         .iter()
         .map(|choice| {
@@ -535,11 +538,11 @@ fn versions_of_several_skills_are_chosen_together() {
         ["base 1.5.0 false", "pdf 1.0.0 false", "report 1.0.0 true"]
     );
     let conflict =
-        choose_versions(&client, &wanted(&["report", "modern"]), &BTreeMap::new()).unwrap_err();
+        choose_versions(&client, &wanted(&["report", "modern"]), &Lock::default()).unwrap_err();
     let text = conflict.to_string();
     assert!(text.contains("report 1.0.0 requires base ^1"), "{text}");
     assert!(text.contains("modern 1.0.0 requires base ^2"), "{text}");
-    let absent = choose_versions(&client, &wanted(&["none"]), &BTreeMap::new()).unwrap_err();
+    let absent = choose_versions(&client, &wanted(&["none"]), &Lock::default()).unwrap_err();
     assert!(
         matches!(absent, RegistryClientError::NotFound { .. }),
         "{absent}"
@@ -549,15 +552,50 @@ fn versions_of_several_skills_are_chosen_together() {
         .set_yanked(Some(&run.token), "base", "1.5.0", Some("broken"))
         .unwrap();
     let client = [run.client()];
-    let chosen = choose_versions(&client, &wanted(&["base"]), &BTreeMap::new()).unwrap();
+    let chosen = choose_versions(&client, &wanted(&["base"]), &Lock::default()).unwrap();
     assert_eq!(chosen[0].version.version, "2.0.0");
     let client = [run.client()];
-    let chosen = choose_versions(&client, &wanted(&["report"]), &BTreeMap::new()).unwrap();
+    let chosen = choose_versions(&client, &wanted(&["report"]), &Lock::default()).unwrap();
     assert_eq!(chosen[0].version.version, "1.0.0", "not the yanked one");
-    let locked = BTreeMap::from([("base".to_owned(), Version::new(1, 5, 0))]);
+    let locked = locked("base", "1.5.0", None);
     let client = [run.client()];
     let chosen = choose_versions(&client, &wanted(&["report"]), &locked).unwrap();
     assert_eq!(chosen[0].version.version, "1.5.0", "unless it is locked");
+}
+
+/// A lock with one skill.
+fn locked(name: &str, version: &str, registry: Option<&str>) -> Lock {
+    let registry = registry.map_or_else(String::new, |registry| {
+        format!("registry = \"{registry}\"\n")
+    });
+    let tree = "0".repeat(64);
+    let text = format!(
+        "version = 1\n[skills.{name}]\nversion = \"{version}\"\nsource = \"{name}\"\n{registry}tree = \"sha256:{tree}\"\n\
+         verdict = \"clean\"\nrules = \"1\"\n"
+    );
+    text.parse().unwrap()
+}
+
+// case 146
+#[test]
+fn a_locked_skill_comes_from_the_registry_of_its_lock_and_no_other() {
+    let (first, second) = (Run::new(), Run::new());
+    first.stage.publish(&first.token, "report", "99.0.0");
+    second.stage.publish(&second.token, "report", "1.1.0");
+    let wanted = [("report".to_owned(), VersionReq::STAR)];
+    let clients = [first.client(), second.client()];
+    let address = clients[1].address().to_string();
+    let lock = locked("report", "1.0.0", Some(&address));
+    let chosen = choose_versions(&clients, &wanted, &lock).unwrap();
+    assert_eq!(
+        (chosen[0].registry, &*chosen[0].version.version),
+        (1, "1.1.0")
+    );
+    // Without that registry there is no other that can stand in for it.
+    let clients = [first.client()];
+    let error = choose_versions(&clients, &wanted, &lock).unwrap_err();
+    assert_eq!(error.code(), "registry-not-configured");
+    assert!(error.to_string().contains(&address), "{error}");
 }
 
 // case 146
@@ -568,7 +606,7 @@ fn a_later_registry_can_t_add_versions_to_a_skill_of_an_earlier_one() {
     second.stage.publish(&second.token, "only-there", "1.0.0");
     let clients = [first.client(), second.client()];
     let wanted = ["pdf", "only-there"].map(|name| (name.to_owned(), VersionReq::STAR));
-    let chosen = choose_versions(&clients, &wanted, &BTreeMap::new()).unwrap();
+    let chosen = choose_versions(&clients, &wanted, &Lock::default()).unwrap();
     let shown: Vec<(usize, &str)> = chosen
         .iter()
         .map(|choice| (choice.registry, choice.version.version.as_str()))

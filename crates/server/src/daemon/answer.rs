@@ -126,8 +126,10 @@ impl IntoResponse for ApiError {
 /// The status of an error of the library.
 fn status_of(error: &Error) -> StatusCode {
     match (error.kind(), error.code()) {
-        (_, "usage") => StatusCode::BAD_REQUEST,
-        (_, "unknown-skill" | "not-found" | "not-a-file") => StatusCode::NOT_FOUND,
+        (_, "usage" | "source") => StatusCode::BAD_REQUEST,
+        (_, "unknown-skill" | "not-found" | "not-a-file" | "not-installed" | "not-kept") => {
+            StatusCode::NOT_FOUND
+        }
         (
             _,
             "not-approved" | "not-permitted" | "denied" | "blocked" | "changed" | "disabled"

@@ -10,7 +10,8 @@
 //! | `listen` | connections: limits, TLS, sockets of the service manager, the gate |
 //! | `access`, `instance` | tokens, cookies, `Host` and `Origin`; one daemon for each data folder |
 //! | `routes` | every address, and the description of them |
-//! | `skills`, `decisions`, `accounts`, `sessions`, `execute` | what the addresses do; the page itself is `crate::page` |
+//! | `skills`, `decisions`, `accounts`, `sessions`, `execute`, `installing` | what the addresses do; the page itself is `crate::page` |
+//! | `plans` | plans to install and update, until they are decided about |
 //! | `socket`, `events`, `event_log` | WebSocket and server-sent events |
 
 pub(crate) mod access;
@@ -20,9 +21,11 @@ mod decisions;
 mod event_log;
 mod events;
 mod execute;
+mod installing;
 mod instance;
 mod listen;
 mod metrics;
+mod plans;
 mod routes;
 mod sessions;
 mod skills;

@@ -10,7 +10,9 @@ use axum::{
 use metier_wire::{NamedSchema, schemas, served_schemas};
 use serde_json::{Map, Value, json};
 
-use super::{accounts, answer, decisions, events, sessions, skills, state::DaemonState};
+use super::{
+    accounts, answer, decisions, events, installing, sessions, skills, state::DaemonState,
+};
 
 /// Where the interface begins.
 pub(super) const API: &str = "/api/v1";
@@ -107,6 +109,8 @@ const RECEIPTS: &[(&str, &str)] = &[
         "`true` checks the chain of all receipts; `whole` has the result.",
     ),
 ];
+
+const SCOPE: &[(&str, &str)] = &[("scope", "`user` or `project`.")];
 
 /// All of them.
 pub(super) const OPERATIONS: &[Operation] = &[
@@ -208,6 +212,57 @@ pub(super) const OPERATIONS: &[Operation] = &[
         Document(200, "chat"),
         || get(accounts::conversations),
     ),
+    operation("post", "/offers", "The skills of a source", Document(200, "offers"), || {
+        post(installing::offers)
+    })
+    .body("offers_request"),
+    operation(
+        "post",
+        "/installs",
+        "Fetch and scan skills: a plan, which waits for a decision",
+        Document(201, "install_plan"),
+        || post(installing::plan_install),
+    )
+    .body("plan_install_request"),
+    operation("post", "/installs/{plan}", "Install skills of a plan", Document(200, "install"), || {
+        post(installing::apply_install)
+    })
+    .body("apply_install_request"),
+    operation("delete", "/installs/{plan}", "Forget a plan", Done, || delete(installing::forget)),
+    operation("get", "/installed", "Installed skills, compared with their lock", Document(200, "verify"), || {
+        get(installing::installed)
+    })
+    .query(SCOPE),
+    operation("get", "/outdated", "Installed skills, compared with their sources", Document(200, "outdated"), || {
+        get(installing::outdated)
+    })
+    .query(SCOPE),
+    operation(
+        "post",
+        "/updates",
+        "Compare and scan new versions: a plan, which waits for a decision",
+        Document(201, "update_plan"),
+        || post(installing::plan_update),
+    )
+    .body("plan_update_request"),
+    operation("post", "/updates/{plan}", "Update skills of a plan", Document(200, "update"), || {
+        post(installing::apply_update)
+    })
+    .body("apply_update_request"),
+    operation("delete", "/updates/{plan}", "Forget a plan", Done, || delete(installing::forget)),
+    operation("post", "/remove", "Remove installed skills", Document(200, "remove"), || {
+        post(installing::remove)
+    })
+    .body("remove_request"),
+    operation("post", "/restore", "Restore a removed skill", Document(200, "remove"), || {
+        post(installing::restore)
+    })
+    .body("restore_request"),
+    operation("get", "/changes", "Changes that can be undone", Document(200, "undo"), || {
+        get(installing::changes)
+    }),
+    operation("post", "/undo", "Undo the last change", Document(200, "undo"), || post(installing::undo))
+        .body("undo_request"),
     operation("get", "/sessions", "Sessions of agents", Document(200, "sessions"), || {
         get(sessions::list)
     }),
@@ -236,7 +291,7 @@ pub(super) const OPERATIONS: &[Operation] = &[
     operation(
         "get",
         "/events",
-        "What happens: skills_changed, approval_requested, approval_answered, receipt, session_started, session_ended",
+        "What happens: skills_changed, progress, approval_requested, approval_answered, receipt, session_started, session_ended",
         Events,
         || get(events::all),
     )
@@ -269,6 +324,7 @@ pub(super) fn description() -> Value {
         methods[operation.method] = describe(operation, &mut shapes);
     }
     schema("error", &mut shapes);
+    schema("progress", &mut shapes);
     schema("skills_changed", &mut shapes);
     schema("socket_request", &mut shapes);
     json!({

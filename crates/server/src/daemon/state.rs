@@ -21,6 +21,7 @@ use super::{
     answer::{ApiError, Refusal},
     event_log::EventLog,
     metrics::Metrics,
+    plans::KeptPlans,
     sessions::Sessions,
 };
 
@@ -54,6 +55,7 @@ pub(super) struct DaemonState {
     /// Questions of requests that belong to no session.
     pub(super) questions: ApprovalQueue,
     pub(super) pages: ListPages,
+    pub(super) plans: KeptPlans,
     pub(super) started: String,
     /// Held by everyone who listens to events.
     pub(super) listeners: Arc<()>,
@@ -100,6 +102,7 @@ impl DaemonState {
             metrics: Metrics::default(),
             questions,
             pages: ListPages::default(),
+            plans: KeptPlans::default(),
             started,
             listeners: Arc::default(),
             ending,

@@ -69,6 +69,11 @@ fn hostile_document(path: &str) -> Value {
             json!({ "valid": false, "order": [text], "tools": { "allowed": [text], "forbidden": [text], "own": [text] },
             "errors": [{ "code": text, "message": text, "hint": text }], "warnings": [], "unchecked": [{ "skill": text, "field": text, "text": text }] })
         }
+        "/installed" => json!({ "skills": [{ "name": text, "state": text, "scope": text, "place": text, "source": text, "version": text, "changes": { "added": [text] } }] }),
+        "/changes" => json!({ "changes": [{ "id": text, "title": text, "at": text }] }),
+        "/installs" | "/updates" => json!({ "plan": text, "notices": [text], "left_out": [text], "skills": [{ "name": text, "state": text, "verdict": text,
+            "source": text, "digest": text, "text": text, "open": [text], "obstacles": [{}], "error": { "message": text },
+            "files": [{ "path": text, "change": text, "diff": text }] }] }),
         "/refused" => json!({ "error": { "message": text, "hint": text } }),
         path if path.contains("/files/") => {
             json!({ "name": text, "path": text, "text": text, "size": 1, "binary": false })
@@ -118,6 +123,7 @@ const VIEWS: &[&str] = &[
     "/approvals",
     "/why?task=x",
     "/compose?skill=a&skill=b",
+    "/install",
     "/chat",
     "/chat/s1",
     "/receipts?verify=true",
@@ -192,6 +198,11 @@ async fn a_form_without_the_token_does_nothing() {
         "/do/scan",
         "/do/tools/a",
         "/do/tools/a/b",
+        "/do/installs",
+        "/do/installs/p1",
+        "/do/updates",
+        "/do/updates/p1",
+        "/do/undo",
         "/do/sessions",
         "/do/sessions/s1/messages",
         "/do/sessions/s1/stop",

@@ -109,6 +109,7 @@ fn lock() -> Value {
                     "properties": {
                         "version": { "type": "string", "description": "The version in the manifest" },
                         "source": { "type": "string", "description": "Where the skill was installed from, as it can be typed again" },
+                        "registry": { "type": "string", "description": "The registry that it came from" },
                         "commit": { "type": "string", "description": "The commit of a git repository" },
                         "archive": digest,
                         "tree": digest,

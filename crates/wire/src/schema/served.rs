@@ -2,8 +2,10 @@
 
 use super::{NamedSchema, generator, one_of};
 use crate::{
-    ApprovalsDocument, ExecutedDocument, LinkDocument, RefreshDocument, SessionRow,
-    SessionsDocument, SkillsChangedDocument, StatusDocument,
+    ApplyInstallRequest, ApplyUpdateRequest, ApprovalsDocument, ExecutedDocument,
+    InstallPlanDocument, LinkDocument, OffersDocument, OffersRequest, PlanInstallRequest, PlanUpdateRequest,
+    ProgressDocument, RefreshDocument, RemoveRequest, RestoreRequest, SessionRow, SessionsDocument,
+    SkillsChangedDocument, StatusDocument, UndoRequest, UpdatePlanDocument,
     requests::{
         AnswerRequest, CallRequest, ComposeRequest, ExecuteRequest, ForgetRequest, MessageRequest,
         PermitRequest, RenderRequest, ScanRequest, SelectRequest, SocketRequest, StartRequest,
@@ -30,6 +32,16 @@ macro_rules! shape {
 pub(super) const SERVED: &[NamedSchema] = &[
     shape!("answer_request", "An answer to a question", AnswerRequest),
     shape!(
+        "apply_install_request",
+        "Decisions about a plan to install skills",
+        ApplyInstallRequest
+    ),
+    shape!(
+        "apply_update_request",
+        "Decisions about a plan to update skills",
+        ApplyUpdateRequest
+    ),
+    shape!(
         "approvals",
         "Questions without an answer",
         ApprovalsDocument
@@ -43,6 +55,11 @@ pub(super) const SERVED: &[NamedSchema] = &[
         ExecutedDocument
     ),
     shape!("forget_request", "Answers to forget", ForgetRequest),
+    shape!(
+        "install_plan",
+        "A plan to install skills",
+        InstallPlanDocument
+    ),
     shape!("link", "A link for a browser", LinkDocument),
     shape!("message_request", "A message to an agent", MessageRequest),
     shape!(
@@ -50,7 +67,22 @@ pub(super) const SERVED: &[NamedSchema] = &[
         "An answer about permissions",
         PermitRequest
     ),
+    shape!("offers", "The skills of a source", OffersDocument),
+    shape!("offers_request", "A source", OffersRequest),
+    shape!(
+        "plan_install_request",
+        "Which skills to fetch and scan",
+        PlanInstallRequest
+    ),
+    shape!(
+        "plan_update_request",
+        "Which skills to compare with their sources",
+        PlanUpdateRequest
+    ),
+    shape!("progress", "How far long work is", ProgressDocument),
     shape!("refresh", "A new listing of the skills", RefreshDocument),
+    shape!("remove_request", "Skills to remove", RemoveRequest),
+    shape!("restore_request", "A removed skill", RestoreRequest),
     shape!("render_request", "How a skill is rendered", RenderRequest),
     shape!("scan_request", "What to scan", ScanRequest),
     shape!(
@@ -73,5 +105,7 @@ pub(super) const SERVED: &[NamedSchema] = &[
     ),
     shape!("start_request", "A task for an agent", StartRequest),
     shape!("status", "The state of the daemon", StatusDocument),
+    shape!("undo_request", "The change to undo", UndoRequest),
+    shape!("update_plan", "A plan to update skills", UpdatePlanDocument),
     shape!("why_request", "A task to explain", WhyRequest),
 ];

@@ -168,8 +168,9 @@ fn a_branch_with_a_slash_is_found_in_an_address() {
     );
 }
 
+// case 26
 #[test]
-fn links_submodules_and_odd_names_refuse_their_skill_only() {
+fn links_out_of_the_repository_submodules_and_odd_names_refuse_their_skill_only() {
     needed!(metier_testkit::needs::program("git"));
     let user = User::new();
     repository(&user);
@@ -177,7 +178,7 @@ fn links_submodules_and_odd_names_refuse_their_skill_only() {
     for name in ["link", "sub", "name"] {
         user.write(&format!("repo/skills/{name}/SKILL.md"), manifest(name));
     }
-    symlink("SKILL.md", repo.join("skills/link/inner")).unwrap();
+    symlink("/etc/passwd", repo.join("skills/link/inner")).unwrap();
     user.write("repo/skills/name/a:b", "x");
     git(&repo, &["add", "."]);
     let commit = git(&repo, &["rev-parse", "HEAD"]);
@@ -194,10 +195,82 @@ fn links_submodules_and_odd_names_refuse_their_skill_only() {
         }
     }
     assert_eq!(seen[0], "docx");
-    assert!(seen[1].contains("`inner` is a link"), "{seen:?}");
+    assert!(
+        seen[1].contains("`inner` is a link that can't be followed: it leads out of"),
+        "{seen:?}"
+    );
     assert!(seen[2].contains("a:b"), "{seen:?}");
     assert_eq!(seen[3], "pdf");
     assert!(seen[4].contains("`module` is a submodule"), "{seen:?}");
+}
+
+/// A link in a commit becomes the file that it names, whatever folder was typed.
+#[test]
+fn a_link_that_stays_in_the_repository_is_its_file() {
+    needed!(metier_testkit::needs::program("git"));
+    let user = User::new();
+    repository(&user);
+    let repo = user.files("repo");
+    user.write("repo/skills/link/SKILL.md", manifest("link"));
+    user.write("repo/common/notes/a.md", "a\n");
+    user.write("repo/common/notes/b/c.md", "c\n");
+    let link = |target: &str, name: &str| {
+        symlink(target, repo.join("skills/link").join(name)).unwrap();
+    };
+    link("SKILL.md", "AGENTS.md");
+    link("AGENTS.md", "CLAUDE.md");
+    link("../../common/notes", "references");
+    link("references/b/../a.md", "through.md");
+    git(&repo, &["add", "."]);
+    git(&repo, &["commit", "--quiet", "-m", "links"]);
+    let expected = [
+        format!("AGENTS.md: {}", manifest("link")),
+        format!("CLAUDE.md: {}", manifest("link")),
+        format!("SKILL.md: {}", manifest("link")),
+        "references/a.md: a\n".to_owned(),
+        "references/b/c.md: c\n".to_owned(),
+        "through.md: a\n".to_owned(),
+    ];
+    let access = user.access();
+    for (typed, offer) in [("", 1), ("//skills", 1), ("//skills/link", 0)] {
+        let opened = opened(&access, &from_folder(&user, typed));
+        let skill = opened.read(&opened.offers()[offer]).unwrap();
+        assert_eq!(listing(&skill), expected, "{typed}");
+    }
+}
+
+// case 26
+#[test]
+fn a_link_that_leads_elsewhere_refuses_its_skill() {
+    needed!(metier_testkit::needs::program("git"));
+    for (target, reason) in [
+        ("/etc/passwd", "it leads out of the repository"),
+        ("../../../etc/passwd", "it leads out of the repository"),
+        (
+            "../../skills/../../repo/SKILL.md",
+            "it leads out of the repository",
+        ),
+        ("none", "it leads nowhere"),
+        ("../../.git/config", "it leads nowhere"),
+        ("loop", "it leads through too many links"),
+        (".", "it leads to a folder that contains it"),
+        ("../..", "it leads to a folder that contains it"),
+        ("../sub/module", "`loop` is a submodule"),
+    ] {
+        let user = User::new();
+        repository(&user);
+        let repo = user.files("repo");
+        user.write("repo/skills/link/SKILL.md", manifest("link"));
+        user.write("repo/skills/sub/other", "x");
+        symlink(target, repo.join("skills/link/loop")).unwrap();
+        git(&repo, &["add", "."]);
+        let commit = git(&repo, &["rev-parse", "HEAD"]);
+        let entry = format!("160000,{commit},skills/sub/module");
+        git(&repo, &["update-index", "--add", "--cacheinfo", &entry]);
+        git(&repo, &["commit", "--quiet", "-m", "links"]);
+        let error = refused(user.fetch(&from_folder(&user, "//skills/link")));
+        assert!(error.contains(reason), "{target}: {error}");
+    }
 }
 
 // case 40
