@@ -73,6 +73,12 @@ const JUDGES: &[ForeignJudge] = &[
         run: scripted::websocket,
     },
     ForeignJudge {
+        name: "page",
+        what: "Chromium and axe-core 4.14.0, against the page",
+        examples: &["scripted_model"],
+        run: scripted::page,
+    },
+    ForeignJudge {
         name: "codex",
         what: "Codex CLI 0.166.0 with a scripted model",
         examples: &["scripted_model"],

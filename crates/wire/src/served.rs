@@ -133,7 +133,7 @@ pub struct ApprovalRow {
     pub danger: &'static str,
     /// The requested permissions, or the act.
     pub wants: Vec<String>,
-    /// The question as it is printed at a terminal.
+    /// The question as it is printed at a terminal, without keys and colours.
     pub text: String,
     /// The answers that allow something; `no` is always possible.
     pub answers: Vec<OfferRow>,
@@ -168,7 +168,7 @@ impl ApprovalRow {
             },
             danger: danger(question.danger),
             wants: pending.wants(),
-            text: approval_text::question(question, false, &|text, _| text.to_owned()),
+            text: approval_text::card(question),
             answers: question.offers.iter().map(OfferRow::from).collect(),
         }
     }

@@ -64,6 +64,45 @@ const WEBSOCKET: &[&str] = &[
     "MCP over HTTP without a token is refused",
 ];
 
+/// What Chromium does with the page. Each view is also judged by axe-core, in both themes.
+const PAGE: &[&str] = &[
+    "the link works once",
+    "every view with the mouse",
+    "every view with the keyboard",
+    "a search follows what is typed",
+    "a skill that appears is shown",
+    "an invalid skill is counted and not ready",
+    "a skill of the user shadows a built-in one",
+    "a file outside a skill is refused",
+    "refresh",
+    "a tool is tried with the form of its schema",
+    "a permission is allowed and revoked",
+    "a question is answered while a program waits",
+    "two tabs answer one question once",
+    "a task is explained",
+    "a set is composed",
+    "the chain of receipts is whole",
+    "a chat with a scripted model",
+    "forms work without script",
+    "a skill is installed from its card, and that is undone",
+    "another origin can't read, post or frame the page",
+    "nothing of a hostile skill runs or is loaded",
+    "no view scrolls sideways on a phone",
+    "the page connects again when the daemon was started again",
+    "axe-core has no serious finding in the light theme",
+    "axe-core has no serious finding in the dark theme",
+    "the first view is below 200 KB",
+    "nothing is reported in the console",
+];
+
+pub(crate) fn page(tools: &JudgeTools, machine: &JudgedMachine) -> Result<Vec<JudgeCheck>> {
+    let pictures = tools.root.join("docs/page");
+    let axe = tools.module("axe-core/axe.min.js");
+    let arguments = [&pictures, &axe].map(|path| path.to_string_lossy().into_owned());
+    let [pictures, axe] = &arguments;
+    script(tools, machine, "page_client.py", &[pictures, axe], PAGE)
+}
+
 pub(crate) fn python_mcp(tools: &JudgeTools, machine: &JudgedMachine) -> Result<Vec<JudgeCheck>> {
     conversations(tools, machine, "mcp")
 }

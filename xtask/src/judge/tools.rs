@@ -53,6 +53,11 @@ impl JudgeTools {
         self.packages.join(".bin").join(name)
     }
 
+    /// A file of a package.
+    pub(crate) fn module(&self, path: &str) -> PathBuf {
+        self.packages.join(path)
+    }
+
     /// OpenCode comes as one package for each kind of machine.
     pub(crate) fn opencode(&self) -> Result<PathBuf> {
         let kinds = ["opencode-linux-x64-baseline", "opencode-linux-arm64"];

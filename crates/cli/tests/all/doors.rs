@@ -289,6 +289,10 @@ const ACTS: &[(&str, Refused)] = &[
         let output = activate_by_mcp(stage, &["--root", "skills"]);
         (output.stdout.contains("not-approved"), output)
     }),
+    ("ui", |stage| {
+        stage.context.bin("absent-program", "exit 0");
+        failed(stage.run(&["ui", "--no-open", "--listen", "0.0.0.0:0"]))
+    }),
     ("serve", |stage| {
         stage.context.bin("absent-program", "exit 0");
         let daemon = Daemon::start(&stage.context);

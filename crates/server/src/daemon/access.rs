@@ -56,7 +56,7 @@ struct AccessState {
     token: Option<(u64, i64, i64, u64)>,
 }
 
-/// A browser with our cookie looks at the page: what its forms have to send, so that no other page can send them.
+/// A browser with our cookie: what its forms have to send, so that no other page can send them.
 #[derive(Clone)]
 pub(crate) struct PageVisit {
     form_token: Arc<str>,

@@ -15,7 +15,7 @@ use axum::{
     Router,
     body::Body,
     extract::Request,
-    http::{HeaderValue, Method, Uri, header},
+    http::{HeaderMap, HeaderValue, Method, Uri, header},
     response::{IntoResponse as _, Response},
     routing::get,
 };
@@ -376,9 +376,22 @@ async fn wrong_method() -> Refusal {
 }
 
 /// Becomes the cookie of the page.
-async fn login(axum::extract::State(state): Shared, uri: Uri) -> Result<Response, Refusal> {
+async fn login(
+    axum::extract::State(state): Shared,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
     let code = parameters(&uri)?.remove("code").unwrap_or_default();
-    let cookie = state.access.redeem(&code)?;
+    let accepted = headers
+        .get(header::ACCEPT)
+        .map_or(&b""[..], |kinds| kinds.as_bytes());
+    let cookie = match state.access.redeem(&code) {
+        Ok(cookie) => cookie,
+        Err(refusal) if accepted.starts_with(b"text/html") => {
+            return Ok(page::refused(refusal.status, &refusal.message));
+        }
+        Err(refusal) => return Err(refusal),
+    };
     let seconds = COOKIE_LIFE.as_secs();
     let value = format!("{COOKIE}={cookie}; HttpOnly; SameSite=Strict; Path=/; Max-Age={seconds}");
     // Not a redirect: a browser that came from a file or another page would follow that without the cookie.

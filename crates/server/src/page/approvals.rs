@@ -64,7 +64,15 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
         let fields = html! {
             input type="hidden" name="answer" value=(answer);
             button type="submit" class=(answer) { (label) span.hidden { ": " (skill) } }
-            @if !covers.is_empty() { p.small.faint { "covers " @for one in covers { code { (one) } " " } } }
+            p.small.faint {
+                @match answer {
+                    "once" => "only this time",
+                    "session" => "until the session ends",
+                    "always" => "for these bytes of the skill",
+                    _ => "it is refused",
+                }
+                @if !covers.is_empty() { ": " @for one in covers { code { (one) } " " } }
+            }
         };
         form(visit, &act, "/approvals", &fields)
     };
@@ -90,22 +98,23 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
 
 fn kept(answers: &[Part<'_>], visit: &PageVisit) -> Markup {
     html! {
-        table.wide {
-            thead { tr { th scope="col" { "Skill" } th scope="col" { "Permission" } th scope="col" { "Answer" } th scope="col" { "When" } th scope="col" { span.hidden { "Revoke" } } } }
-            tbody {
-                @for answer in answers {
-                    tr {
-                        th scope="row" { a.name href={ "/skills/" (encoded(answer.text("skill").raw())) } { (answer.text("skill")) } }
-                        td { code { (answer.text("permission")) } }
-                        td { (badge(answer.text("state"))) }
-                        td { (time(answer.text("at"))) div.small.faint { "by " (answer.text("by")) } }
-                        td { (form(visit, "permissions", "/approvals", &html! {
-                            input type="hidden" name="skill" value=(answer.text("skill").raw());
-                            input type="hidden" name="permission" value=(answer.text("permission").raw());
-                            input type="hidden" name="decision" value="forget";
-                            button type="submit" { "Revoke" span.hidden { " " (answer.text("permission")) " of " (answer.text("skill")) } }
-                        })) }
+        ul.rows {
+            @for answer in answers {
+                li.row.permission {
+                    div {
+                        div.row-head {
+                            (badge(answer.text("state")))
+                            a.name href={ "/skills/" (encoded(answer.text("skill").raw())) } { (answer.text("skill")) }
+                            code { (answer.text("permission")) }
+                        }
+                        p.small.faint { (time(answer.text("at"))) " by " (answer.text("by")) }
                     }
+                    (form(visit, "permissions", "/approvals", &html! {
+                        input type="hidden" name="skill" value=(answer.text("skill").raw());
+                        input type="hidden" name="permission" value=(answer.text("permission").raw());
+                        input type="hidden" name="decision" value="forget";
+                        button type="submit" { "Revoke" span.hidden { " " (answer.text("permission")) " of " (answer.text("skill")) } }
+                    }))
                 }
             }
         }

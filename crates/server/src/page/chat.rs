@@ -52,7 +52,7 @@ async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
         div.ask { (form(visit, "sessions", "/chat", &ask)) }
         section #sessions data-live-part aria-labelledby="open" {
             h2 #open { "Sessions" }
-            @if sessions.is_empty() { (empty("No session is open.", &html! { "Give a task above. The model is the one of " code { "metier config get model" } "." })) }
+            @if sessions.is_empty() { (empty("No session is open.", &html! { "Give a task above. The model is the one of " code { "metier config agent.model" } "." })) }
             @else {
                 ul.rows { @for one in &sessions {
                     li.row { div.row-head { a.name href={ "/chat/" (encoded(one.text("id").raw())) } { (one.text("title")) } (badge(one.text("state"))) span.small.faint { (time(one.text("started"))) " · " (super::parts::counted(one.number("turns"), "turn")) } } }

@@ -91,9 +91,8 @@ fn result(composed: &Answered) -> Markup {
     };
     let tools = root.at("tools");
     html! {
-        p { @if root.flag("valid") { (badge(Quoted::new("valid"))) " The set can be used." } @else { (badge(Quoted::new("invalid"))) " The set can't be used." } }
-        (faults(&root.items("errors"), "error"))
-        (faults(&root.items("warnings"), "warning"))
+        p.outcome { @if root.flag("valid") { (badge(Quoted::new("valid"))) " The set can be used." } @else { (badge(Quoted::new("invalid"))) " The set can't be used." } }
+        (faults(&root.items("errors"), &root.items("warnings")))
         div.columns {
             section aria-labelledby="order" {
                 h2 #order { "Order" }
@@ -115,7 +114,7 @@ fn result(composed: &Answered) -> Markup {
             section aria-labelledby="promises" {
                 h2 #promises { "Promised in prose" }
                 p.faint { "The model is asked to keep these; nothing checks them." }
-                ul { @for row in &unchecked { li { strong { (row.text("skill")) } " " code { (row.text("field")) } " " (row.text("text")) } } }
+                ul.plain-list { @for row in &unchecked { li { strong { (row.text("skill")) } " " code { (row.text("field")) } " " (row.text("text")) } } }
             }
         }
     }
@@ -128,11 +127,15 @@ fn list(label: &str, names: &[Quoted<'_>]) -> Markup {
     }
 }
 
-fn faults(rows: &[Part<'_>], word: &str) -> Markup {
+fn faults(errors: &[Part<'_>], warnings: &[Part<'_>]) -> Markup {
+    let errors = errors.iter().map(|row| (row, "error"));
+    let rows: Vec<(&Part<'_>, &str)> = errors
+        .chain(warnings.iter().map(|row| (row, "warning")))
+        .collect();
     html! {
         @if !rows.is_empty() {
             ul.rows {
-                @for row in rows {
+                @for (row, word) in rows {
                     li.row {
                         div.row-head { (badge(Quoted::new(word))) code.small { (row.text("code")) } }
                         p { (hint(row.text("message"))) }

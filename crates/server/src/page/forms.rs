@@ -13,7 +13,7 @@ use maud::{Markup, html};
 
 use crate::daemon::access::{FORMS, PageVisit};
 
-use super::{api::Api, approvals, chat, layout, overview, skill_parts};
+use super::{api::Api, approvals, chat, install, layout, overview, skill_parts};
 
 /// The field with the token.
 const TOKEN: &str = "form_token";
@@ -101,7 +101,13 @@ pub(super) fn routes(views: Router<Api>) -> Router<Api> {
         .route("/do/approvals/{id}", post(approvals::answer))
         .route("/do/permissions", post(skill_parts::permit))
         .route("/do/scan", post(skill_parts::scan))
+        .route("/do/tools/{name}", post(skill_parts::ask_tools))
         .route("/do/tools/{name}/{tool}", post(skill_parts::call))
+        .route("/do/installs", post(install::plan))
+        .route("/do/installs/{plan}", post(install::apply))
+        .route("/do/updates", post(install::plan_update))
+        .route("/do/updates/{plan}", post(install::apply_update))
+        .route("/do/undo", post(install::undo))
         .route("/do/sessions", post(chat::start))
         .route("/do/sessions/{id}/messages", post(chat::message))
         .route("/do/sessions/{id}/stop", post(chat::stop))

@@ -153,6 +153,7 @@ pub(crate) fn refused(status: u16, message: &str) -> Response {
         main #main .alone tabindex="-1" {
             @if is_stranger {
                 h1 { "This browser is not known here" }
+                @if message.contains("link") { p { (message) "." } }
                 p { "Run this in a terminal. It opens the page with a link that works once:" }
                 pre.command { code { "metier ui" } }
                 p.faint { "Programs use " code { "/api/v1" } ", " code { "/ws" } " and " code { "/mcp" } " with the token." }
@@ -168,11 +169,13 @@ pub(crate) fn refused(status: u16, message: &str) -> Response {
 
 /// The answer to a link that became a cookie: it continues to the overview.
 pub(crate) fn entered() -> Response {
+    let [_, _, icon] = assets::addresses();
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
+                link rel="icon" href=(icon) type="image/svg+xml";
                 meta http-equiv="refresh" content="0;url=/";
                 title { "metier" }
             }

@@ -23,6 +23,7 @@ mod chat;
 mod compose;
 mod document;
 mod forms;
+mod install;
 mod layout;
 mod markdown;
 mod overview;
@@ -52,6 +53,7 @@ const VIEWS: &[(&str, &str, char)] = &[
     ("/approvals", "Approvals", 'a'),
     ("/why", "Why", 'w'),
     ("/compose", "Compose", 'c'),
+    ("/install", "Install", 'i'),
     ("/chat", "Chat", 't'),
     ("/receipts", "Receipts", 'r'),
     ("/usage", "Usage", 'u'),
@@ -80,6 +82,7 @@ pub(crate) fn router(programs: Router) -> Router {
         .route("/approvals", get(approvals::show))
         .route("/why", get(why::show))
         .route("/compose", get(compose::show))
+        .route("/install", get(install::show))
         .route("/chat", get(chat::show))
         .route("/chat/{id}", get(chat::session))
         .route("/receipts", get(receipts::show))

@@ -72,7 +72,7 @@ async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
                 li { a.tile href="/skills" { span.figure { (grouped(all)) } span.label { "all" } span.small.faint { "found on this machine" } } }
                 @for (word, means) in STATUSES {
                     @let count = root.at("counts").number(word);
-                    li { a.tile href={ "/skills?status=" (word) } {
+                    li { a.tile.none[count == 0] href={ "/skills?status=" (word) } {
                         span.figure { (grouped(count)) }
                         span.label { (badge(super::document::Quoted::new(word))) }
                         span.small.faint { (means) }

@@ -10,8 +10,8 @@ use super::{
 /// The tone and the sign of a word; the colour is never the only sign.
 fn look(word: &str) -> (&'static str, &'static str) {
     match word {
-        "ready" | "clean" | "ok" | "allowed" | "picked" | "valid" => ("good", "✓"),
-        "not_ready" | "warning" | "ask" | "timeout" | "begun" | "incomplete" | "info" => {
+        "ready" | "clean" | "ok" | "allowed" | "picked" | "valid" | "unchanged" | "installed" => ("good", "✓"),
+        "not_ready" | "warning" | "ask" | "timeout" | "begun" | "incomplete" | "info" | "changed" | "edited" => {
             ("warn", "!")
         }
         "invalid" | "blocked" | "critical" | "refused" | "denied" | "error" => ("bad", "✗"),
@@ -24,7 +24,10 @@ fn look(word: &str) -> (&'static str, &'static str) {
 /// A word with its sign.
 pub(super) fn badge(word: Quoted<'_>) -> Markup {
     let (tone, sign) = look(word.raw());
-    let shown = word.raw().replace('_', " ");
+    let shown = match word.raw() {
+        "unknown" => "not scanned".to_owned(),
+        word => word.replace('_', " "),
+    };
     html! {
         span class={ "badge " (tone) } {
             span aria-hidden="true" { (sign) } " " (Quoted::new(&shown))
@@ -32,19 +35,20 @@ pub(super) fn badge(word: Quoted<'_>) -> Markup {
     }
 }
 
-/// What to type.
-pub(super) fn command(text: Quoted<'_>) -> Markup {
-    html! { code.typed data-copy { (text) } }
+/// A word that is typed or read literally. A command of ours can be copied.
+fn literal(text: Quoted<'_>) -> Markup {
+    let is_ours = text.raw().starts_with("metier ");
+    html! { code.typed data-copy[is_ours] { (text) } }
 }
 
-/// A hint: what is between backticks is typed.
+/// A sentence: what is between backticks is typed.
 pub(super) fn hint(text: Quoted<'_>) -> Markup {
     let parts: Vec<&str> = text.raw().split('`').collect();
     let is_paired = parts.len() % 2 == 1;
     html! {
         @if is_paired {
             @for (number, part) in parts.iter().enumerate() {
-                @if number % 2 == 1 { (command(Quoted::new(part))) }
+                @if number % 2 == 1 { (literal(Quoted::new(part))) }
                 @else { (Quoted::new(part)) }
             }
         } @else { (text) }
@@ -130,7 +134,8 @@ pub(super) fn receipts(rows: &[Part<'_>], with_skill: bool) -> Markup {
                         @if with_skill {
                             a.name href={ "/skills/" (encoded(row.text("skill").raw())) } { (row.text("skill")) } " "
                         }
-                        code { (row.text("act")) } " " (row.text("detail"))
+                        @if !row.text("detail").raw().starts_with(row.text("act").raw()) { code { (row.text("act")) } " " }
+                        (row.text("detail"))
                         @if let Some(reason) = row.some_text("reason") { div.faint { (hint(reason)) } }
                         div.small.faint {
                             (row.number("ms")) " ms"

@@ -8,7 +8,7 @@ use maud::{Markup, html};
 
 use super::{
     api::{Answered, Api, ApiRefusal, encoded, query},
-    document::{Part, Quoted},
+    document::Part,
     forms::{Visit, form},
     layout::View,
     markdown, parts,
@@ -41,9 +41,10 @@ async fn content(api: &Api, visit: &Visit, name: &str) -> Result<(String, Markup
     let info = api.get(&format!("/skills/{key}")).await?;
     let root = info.root();
     let back = format!("/skills/{key}");
-    let body = api
-        .get(&format!("/skills/{key}/files/{}", manifest_file(root)))
-        .await;
+    let body = match has_text(root) {
+        true => Some(api.get(&format!("/skills/{key}/files/SKILL.md")).await),
+        false => None,
+    };
     let answers = api.get("/permissions").await?;
     let asked = query(&[("skill", root.text("name").raw()), ("limit", RECEIPTS)]);
     let receipts = api.get(&format!("/receipts{asked}")).await?;
@@ -61,7 +62,7 @@ async fn content(api: &Api, visit: &Visit, name: &str) -> Result<(String, Markup
                 (skill_parts::findings(root))
                 (skill_parts::permissions(root, answers.root(), visit, &back))
                 (skill_parts::tools(root, visit, &back))
-                (own.text(&body))
+                (own.text(body.as_ref()))
                 section aria-labelledby="receipts" {
                     h2 #receipts { "What it did" }
                     div #timeline data-live-part {
@@ -80,14 +81,12 @@ async fn content(api: &Api, visit: &Visit, name: &str) -> Result<(String, Markup
     Ok((root.text("name").raw().to_owned(), page))
 }
 
-/// The file with the text: `SKILL.md`, unless it has none.
-fn manifest_file(root: Part<'_>) -> &'static str {
+/// Whether it has a text of its own: a skill with a `SKILL.yaml` may have code only.
+fn has_text(root: Part<'_>) -> bool {
     let files = root.items("files");
-    let has = |name: &str| files.iter().any(|file| file.text("path").raw() == name);
-    match has("SKILL.md") {
-        true => "SKILL.md",
-        false => "SKILL.yaml",
-    }
+    files
+        .iter()
+        .any(|file| file.text("path").raw() == "SKILL.md")
 }
 
 /// One skill, and where its forms return to.
@@ -133,7 +132,7 @@ impl Own<'_> {
                             li.row {
                                 div.row-head {
                                     @if let Some(severity) = row.some_text("severity") { (badge(severity)) }
-                                    @else { (badge(Quoted::new("not_ready"))) }
+                                    @else { (badge(self.root.text("status"))) }
                                     @if let Some(code) = row.some_text("code").or(row.some_text("kind")) { code.small { (code) } }
                                 }
                                 p { (hint(row.text("message"))) }
@@ -150,16 +149,17 @@ impl Own<'_> {
     }
 
     /// Its text, if it may be shown.
-    fn text(&self, body: &Answered) -> Markup {
+    fn text(&self, body: Option<&Answered>) -> Markup {
         html! {
             section aria-labelledby="text" {
                 h2 #text { "Text" }
                 @match body {
-                    Ok(file) => {
+                    Some(Ok(file)) => {
                         @let text = file.root().text("text");
                         (markdown::framed(without_frontmatter(text.raw()), self.root.text("name")))
                     }
-                    Err(refusal) => { (parts::problem(refusal)) }
+                    Some(Err(refusal)) => { (parts::problem(refusal)) }
+                    None => { (empty("No text.", &html! { "The skill is code. Its files are listed on this page." })) }
                 }
             }
         }

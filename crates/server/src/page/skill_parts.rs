@@ -177,27 +177,73 @@ async fn done(api: &Api, sent: &CheckedForm, act: PageAct) -> Response {
     }
 }
 
-/// Its tools, each with a form to try it.
+/// Its tools, each with a form to try it. Tools that the code registers are known once it runs: that is a button.
 pub(super) fn tools(root: Part<'_>, visit: &Visit, back: &str) -> Markup {
     let tools = root.items("tools");
+    let is_code = root.texts("types").iter().any(|kind| kind.raw() == "tool");
     let skill = encoded(root.text("name").raw());
+    let ask = html! {
+        p.faint { "The code of the skill registers its tools when it starts." }
+        button type="submit" { "Start it and list its tools" }
+    };
     html! {
-        @if !tools.is_empty() {
+        @if !tools.is_empty() || is_code {
             section aria-labelledby="tools" {
                 h2 #tools { "Tools" }
-                @for (number, tool) in tools.iter().enumerate() {
-                    details.tool {
-                        summary { code { (tool.text("name")) } " " span.faint { (tool.text("description")) } }
-                        @let fields = html! {
-                            (schema_form::controls(tool.at("input_schema").value(), &format!("tool-{number}")))
-                            button type="submit" { "Try it" }
-                        };
-                        (form_named(visit, &format!("tools/{skill}/{}", encoded(tool.text("name").raw())), back, "inline", &fields))
-                    }
-                }
+                @if tools.is_empty() { (form_named(visit, &format!("tools/{skill}"), back, "inline", &ask)) }
+                @else { (tool_forms(&tools, &skill, "name", visit, back)) }
             }
         }
     }
+}
+
+/// One form for each tool; `key` is the field with the name of the tool in the skill.
+fn tool_forms(tools: &[Part<'_>], skill: &str, key: &str, visit: &Visit, back: &str) -> Markup {
+    html! {
+        @for (number, tool) in tools.iter().enumerate() {
+            details.tool open[tools.len() == 1] {
+                summary { code { (tool.text(key)) } " " span.faint { (tool.text("description")) } }
+                @let fields = html! {
+                    (schema_form::controls(tool.at("input_schema").value(), &format!("tool-{number}")))
+                    button type="submit" { "Try it" }
+                };
+                (form_named(visit, &format!("tools/{skill}/{}", encoded(tool.text(key).raw())), back, "inline", &fields))
+            }
+        }
+    }
+}
+
+/// Starts the code of a skill, and shows the tools that it registers.
+pub(super) async fn ask_tools(
+    State(api): State<Api>,
+    visit: Visit,
+    Path(name): Path<String>,
+    sent: CheckedForm,
+) -> Response {
+    let key = encoded(&name);
+    let back = format!("/skills/{key}");
+    let act = PageAct {
+        method: Method::GET,
+        path: format!("/skills/{key}/tools"),
+        body: json!({}),
+    };
+    let listed = api.act(&sent, act).await;
+    let content = html! {
+        header.head { div { p.crumb { a href=(back) { (Quoted::new(&name)) } " /" } h1 { "Tools" } } }
+        section #answer aria-label="Tools" tabindex="-1" {
+            @match &listed {
+                Err(refusal) => { (problem(refusal)) }
+                Ok(document) => {
+                    @let tools = document.root().items("tools");
+                    @if tools.is_empty() { p.faint { "It registers none." } }
+                    (tool_forms(&tools, &key, "tool", &visit, &back))
+                }
+            }
+        }
+    };
+    View::new(&api, "/skills", name, content)
+        .await
+        .into_response()
 }
 
 /// Calls a tool with what a form has.

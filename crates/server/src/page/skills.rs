@@ -99,7 +99,7 @@ async fn content(api: &Api, wanted: &HashMap<String, String>) -> Result<Markup, 
             @if is_filtered { a.plain href="/skills" { "Clear" } }
         }
         section #results data-live-part aria-label="Results" {
-            p.faint.small role="status" { (count(start, shown.len() as u64, total)) }
+            p.faint.small.tally-line role="status" { (count(start, shown.len() as u64, total)) }
             @if total == 0 {
                 @if is_filtered {
                     (empty("No skill matches.", &html! { a href="/skills" { "Show all skills" } ", or describe a task in " a href="/why" { "Why" } "." }))
@@ -128,7 +128,7 @@ fn filter<'a>(
             select name=(name) {
                 option value="" { "any" }
                 @for value in values {
-                    option value=(value) selected[value == chosen] { (value.replace('_', " ")) }
+                    option value=(value) selected[value == chosen] { (match value { "unknown" => "not scanned".to_owned(), value => value.replace('_', " ") }) }
                 }
             }
         }

@@ -123,7 +123,7 @@ fn signals(rows: &[Part<'_>], weight: &str) -> Markup {
                             th scope="row" { (row.text("signal")) (row.text("sign")) }
                             td.share { (bar(row.real(weight).abs(), if row.real(weight) < 0.0 { "against" } else { "" })) }
                             td.num { (two(row.real(weight))) }
-                            td { (row.text("detail")) }
+                            td { (hint(row.text("detail"))) }
                         }
                     }
                 }

@@ -2,17 +2,14 @@
 import { connect, load, replaceParts } from "./live.js";
 import { converse } from "./chat.js";
 
-/** Times as "3 minutes ago"; the exact one stays in the title. */
+/** Times as "3 min ago"; the exact one stays in the title. */
 export function tellTimes(root) {
   for (const time of root.querySelectorAll("time[data-ago]")) {
     const seconds = (Date.now() - Date.parse(time.dateTime)) / 1000;
     if (!Number.isFinite(seconds) || seconds < 0) continue;
-    const units = [[60, 1, "second"], [3600, 60, "minute"], [86400, 3600, "hour"], [2592000, 86400, "day"]];
+    const units = [[60, 1, "s"], [3600, 60, "min"], [86400, 3600, "h"], [2592000, 86400, "d"]];
     const unit = units.find(([limit]) => seconds < limit);
-    if (unit) {
-      const count = Math.floor(seconds / unit[1]);
-      time.textContent = unit[1] === 1 && count < 10 ? "just now" : `${count} ${unit[2]}${count === 1 ? "" : "s"} ago`;
-    }
+    if (unit) time.textContent = `${Math.floor(seconds / unit[1])} ${unit[2]} ago`;
   }
 }
 

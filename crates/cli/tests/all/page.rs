@@ -1,0 +1,307 @@
+//! The page as a browser meets it: over HTTP what it refuses, and in Chromium that it works.
+
+use metier_testkit::{needed, patience};
+use rustix::process::Signal;
+use serde_json::json;
+
+use crate::{
+    browser::Browser,
+    serve_room::{Daemon, HttpAnswer, context, skill, workflow},
+};
+
+/// A browser that used the link: its cookie, and the token of its forms.
+struct Visitor<'d> {
+    daemon: &'d Daemon,
+    headers: String,
+}
+
+impl<'d> Visitor<'d> {
+    fn new(daemon: &'d Daemon) -> Self {
+        let host = format!("Host: {}\r\n", daemon.address);
+        let path = daemon.link.split_once(&daemon.address).unwrap().1;
+        let entered = daemon.request("GET", path, &host, "");
+        let cookie = entered
+            .head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "));
+        let cookie = cookie.unwrap().split(';').next().unwrap().to_owned();
+        Self {
+            daemon,
+            headers: format!("{host}Cookie: {cookie}\r\n"),
+        }
+    }
+
+    fn get(&self, path: &str) -> HttpAnswer {
+        self.daemon.request("GET", path, &self.headers, "")
+    }
+
+    fn post(&self, path: &str, more: &str, body: &str) -> HttpAnswer {
+        let headers = format!(
+            "{}{more}Content-Type: application/x-www-form-urlencoded\r\n",
+            self.headers
+        );
+        self.daemon.request("POST", path, &headers, body)
+    }
+
+    fn form_token(&self) -> String {
+        let page = self.get("/").body;
+        let (_, rest) = page.split_once("name=\"form_token\" value=\"").unwrap();
+        rest.split('"').next().unwrap().to_owned()
+    }
+}
+
+/// A skill that reads a file which it has to ask for.
+fn reader(context: &metier_testkit::TestContext) {
+    context.write("secret.txt", "the secret\n");
+    let code = "def look(input):\n    return read_file(\"secret.txt\")\n\nregister_workflow(\"look\", look, \"Looks.\")\n";
+    workflow(context, "reader", code);
+    let manifest = context.read("skills/reader/SKILL.yaml");
+    let manifest = format!("{manifest}permissions: [\"file:read(./secret.txt)\"]\n");
+    context.write("skills/reader/SKILL.yaml", manifest);
+}
+
+fn question(daemon: &Daemon) -> String {
+    patience::wait_for("a question", || {
+        let pending = daemon.get("/api/v1/approvals").ok();
+        Some(
+            pending["approvals"].as_array()?.first()?["id"]
+                .as_str()?
+                .to_owned(),
+        )
+    })
+}
+
+#[test]
+fn the_page_needs_the_cookie_and_says_how_to_get_it() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let host = format!("Host: {}\r\n", daemon.address);
+    for path in ["/", "/skills", "/skills/report", "/approvals", "/chat"] {
+        let stranger = daemon.request("GET", path, &host, "");
+        assert_eq!(stranger.status, 401, "{path}");
+        assert!(
+            stranger.body.contains("metier ui") && !stranger.body.contains("report"),
+            "{stranger:?}"
+        );
+    }
+    let visitor = Visitor::new(&daemon);
+    let page = visitor.get("/skills");
+    assert_eq!(page.status, 200, "{page:?}");
+    assert!(page.body.contains("Writes reports."), "{}", page.body);
+    for line in [
+        "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'",
+        "frame-ancestors 'none'",
+        "x-frame-options: DENY",
+        "referrer-policy: no-referrer",
+        "cache-control: no-store",
+    ] {
+        assert!(page.head.contains(line), "{}", page.head);
+    }
+    // The files of the page are the same for everyone.
+    let style = daemon.request("GET", "/assets/page.css", &host, "");
+    assert_eq!(style.status, 200);
+    assert_eq!(
+        daemon
+            .request("GET", "/assets/..%2fmod.rs", &host, "")
+            .status,
+        404
+    );
+}
+
+/// Another page in the same browser: it has no token of a form, and its origin is its own.
+// case 143
+#[test]
+fn another_page_can_not_send_a_form() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let token = visitor.form_token();
+    let body = format!("form_token={token}");
+    let ours = format!("Origin: http://{}\r\n", daemon.address);
+    for (origin, body, expected) in [
+        (ours.as_str(), body.as_str(), 303),
+        ("", "", 403),
+        ("", "form_token=guess", 403),
+        ("Origin: http://evil.example\r\n", &body, 403),
+        ("Origin: null\r\n", &body, 403),
+    ] {
+        let answer = visitor.post("/do/refresh", origin, body);
+        assert_eq!(answer.status, expected, "{origin} {body}");
+    }
+    // The cookie alone does not reach the interface for programs either, and the form is none of theirs.
+    let refused = visitor.post("/api/v1/refresh", "", &body).refused();
+    assert_eq!(refused, (403, "missing-header".to_owned()));
+    let evil = daemon.request(
+        "GET",
+        "/",
+        &visitor
+            .headers
+            .replace(&format!("Host: {}", daemon.address), "Host: evil.example"),
+        "",
+    );
+    assert_eq!(evil.status, 421);
+}
+
+#[test]
+fn a_link_for_another_browser_needs_the_token() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let headers = format!("{}X-Metier-Request: 1\r\n", visitor.headers);
+    let refused = daemon
+        .request("POST", "/api/v1/links", &headers, "")
+        .refused();
+    assert_eq!(refused, (403, "not-permitted".to_owned()));
+    let printed = context.run(&["ui", "--no-open", "--json"]);
+    let link: serde_json::Value = serde_json::from_str(&printed.stdout).unwrap();
+    let link = link["link"].as_str().unwrap();
+    let path = link.split_once(&daemon.address).unwrap().1;
+    let host = format!("Host: {}\r\n", daemon.address);
+    assert_eq!(daemon.request("GET", path, &host, "").status, 200);
+    assert_eq!(
+        daemon.request("GET", path, &host, "").status,
+        401,
+        "the link works once"
+    );
+}
+
+#[test]
+fn two_tabs_answer_one_question_once() {
+    let context = context();
+    reader(&context);
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let mut socket = daemon.socket();
+    socket.say(
+        &json!({ "id": 1, "type": "execute_skill", "name": "reader", "approvals": "ask" })
+            .to_string(),
+    );
+    let id = question(&daemon);
+    let card = visitor.get("/approvals").body;
+    assert!(card.contains("read files: ./secret.txt"), "{card}");
+    let act = format!("/do/approvals/{id}");
+    let token = visitor.form_token();
+    let first = visitor.post(
+        &act,
+        "",
+        &format!("form_token={token}&answer=once&back=/approvals"),
+    );
+    assert_eq!(first.status, 303, "{first:?}");
+    let second = visitor.post(
+        &act,
+        "",
+        &format!("form_token={token}&answer=no&back=/approvals"),
+    );
+    assert_eq!(second.status, 404, "{second:?}");
+    assert!(
+        second.body.contains("does not wait for an answer"),
+        "{second:?}"
+    );
+    assert_eq!(
+        socket.hear()["content"],
+        "the secret\n",
+        "the first answer counts"
+    );
+}
+
+/// A page of a list has the same size for ten skills and for thousands, readable or not.
+#[test]
+fn thousands_of_invalid_skills_are_pages() {
+    let context = context();
+    for number in 0..2_000 {
+        context.write(
+            &format!("skills/broken-{number:04}/SKILL.md"),
+            "---\nname: [\n",
+        );
+    }
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let list = visitor.get("/skills?status=invalid").body;
+    assert!(
+        list.contains("1–100 of 2,000 skills") && list.contains("page 1 of 20"),
+        "{list}"
+    );
+    assert!(list.len() < 120_000, "{}", list.len());
+    let overview = visitor.get("/").body;
+    assert!(overview.contains("1,996 more skills invalid"), "{overview}");
+    assert!(overview.len() < 30_000, "{}", overview.len());
+    let last = visitor.get("/skills?status=invalid&cursor=1900").body;
+    assert!(last.contains("broken-1999"), "{last}");
+}
+
+/// The one test in a real browser: the keyboard alone, events, a question that is answered while a program waits, and a daemon that was
+/// started again under the page.
+#[test]
+fn a_browser_sees_decides_and_tries() {
+    let context = context();
+    reader(&context);
+    skill(
+        &context,
+        "hostile",
+        "'<script>document.title=1</script>'",
+        "<script>document.title = \"taken\"</script>\n![x](http://127.0.0.1:1/x.png)\n",
+    );
+    let daemon = Daemon::start(&context);
+    let root = format!("http://{}", daemon.address);
+    let browser = needed!(Browser::open());
+    browser.go(&daemon.link);
+    browser.shows("Skills on this machine");
+    browser.shows("live");
+
+    // Keys: to the skills, search, and what is typed is found.
+    browser.press(&["g", "s"]);
+    browser.shows("report");
+    patience::wait_until("the search has the focus", || {
+        browser.press(&["/"]);
+        browser.script("return document.activeElement.name") == "query"
+    });
+    browser.press(&["r", "e", "p", "o", "r", "t"]);
+    patience::wait_until("the list follows", || !browser.text().contains("hostile"));
+    browser.press(&["Enter"]);
+
+    // A skill that appears is in the list without a key.
+    browser.go(&format!("{root}/skills"));
+    browser.shows("live");
+    skill(&context, "audit", "Audits the books.", "One.\n");
+    browser.shows("Audits the books.");
+
+    // Nothing that a skill writes runs or is loaded.
+    browser.go(&format!("{root}/skills/hostile"));
+    browser.shows("not by metier");
+    assert_eq!(browser.script("return document.title"), "hostile · metier");
+    assert_eq!(
+        browser.script(
+            "return document.querySelectorAll('img, .foreign script, .foreign form').length"
+        ),
+        0
+    );
+    let inline = "try { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s) } catch {} return window.ran ?? 0";
+    assert_eq!(
+        browser.script(inline),
+        0,
+        "the policy refuses inline script"
+    );
+
+    // A question appears, is answered with a click, and the program that waits continues.
+    browser.go(&root);
+    browser.shows("live");
+    let mut socket = daemon.socket();
+    let asking = json!({ "id": 1, "type": "execute_skill", "name": "reader", "approvals": "ask" });
+    socket.say(&asking.to_string());
+    browser.shows("A skill waits for your answer.");
+    browser.click(".banner a");
+    browser.shows("read files: ./secret.txt");
+    browser.click(".approval button.once");
+    assert_eq!(socket.hear()["content"], "the secret\n");
+    browser.shows("No question waits.");
+
+    // The daemon ends and is started again on its port: the page continues with the same cookie.
+    let address = daemon.address.clone();
+    daemon.end(Signal::TERM);
+    browser.shows("not connected");
+    let again = Daemon::start_at(&context, &["--root", "skills"], &["--listen", &address]);
+    browser.shows("live");
+    browser.go(&format!("{root}/skills/report"));
+    browser.shows("Writes reports.");
+    assert_eq!(again.address, address);
+}
