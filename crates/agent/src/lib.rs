@@ -86,7 +86,7 @@ pub use model::{
     CallArguments, LanguageModel, ModelMessage, ModelRequest, ModelResponse, ModelTool,
     ReasoningEffort, ResponseDelta, SignedBlock, StopReason, TokenUsage, ToolCall, ToolResult,
 };
-pub use price::{Price, PriceError};
+pub use price::{Price, PriceError, shown as shown_cost};
 pub use provider::{Endpoint, ModelName, Provider, ProviderKind, ProviderLimits, ProviderSettings};
 pub use report::ErrorReport;
 pub use rules::{ForbiddenTool, RequestedTool, ToolUseRules};

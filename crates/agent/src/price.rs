@@ -114,7 +114,8 @@ impl Price {
 }
 
 /// A cost, as a person writes it: two places, or as many as it takes.
-pub(crate) fn shown(millionths: u64) -> String {
+#[must_use]
+pub fn shown(millionths: u64) -> String {
     let (whole, part) = (millionths / 1_000_000, millionths % 1_000_000);
     let places = format!("{part:06}");
     let places = places.trim_end_matches('0');

@@ -3,7 +3,10 @@
 //! The index is brought up to date first: what was never scanned is scanned, because only admitted bytes are searched; what
 //! changed is read again; the rest comes from the cache.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use metier_catalog::TextIndex;
 use metier_runtime::{
@@ -113,8 +116,12 @@ impl Workspace {
 
     pub(crate) fn finder(&self, skills: &Skills, reading: ManifestReading) -> SkillFinder {
         let files = self.search_files(skills);
-        let gate = self.screening(&skills.inventory.catalog);
-        let admit = |entry: &metier_catalog::CatalogEntry| gate.admitted_before(entry);
+        // The rules of the scanner are read only if a body is not in the index yet.
+        let gate = OnceLock::new();
+        let admit = |entry: &metier_catalog::CatalogEntry| {
+            let gate = gate.get_or_init(|| self.screening(&skills.inventory.catalog));
+            gate.admitted_before(entry)
+        };
         SkillFinder::with_bodies(&skills.inventory, files.as_ref(), &admit, reading)
     }
 

@@ -125,6 +125,12 @@ impl TaskMatches {
     /// How many skills [`Self::near_misses`] returns at most.
     const NEAR: usize = 5;
 
+    /// The task, in the user's words.
+    #[must_use]
+    pub fn task(&self) -> &str {
+        &self.task.text
+    }
+
     /// The skills, as they were judged.
     #[must_use]
     pub fn skills(&self) -> &Skills {

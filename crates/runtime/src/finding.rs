@@ -196,6 +196,14 @@ impl SkillFinder {
 impl FoundSkill {
     /// The weight of the best possible text: that of a keyword, which is the author's statement where this is a guess.
     const WEIGHT: f64 = 0.4;
+    /// A skill with less of the task than this is called a weak match. It is still listed: short descriptions have few words of any task.
+    const WEAK: f32 = 1.0 / 3.0;
+
+    /// Whether the skill has little of the task.
+    #[must_use]
+    pub fn is_weak(&self) -> bool {
+        self.hit.covered < Self::WEAK
+    }
 
     /// The match as a signal.
     #[must_use]
@@ -205,7 +213,10 @@ impl FoundSkill {
         TriggerMatch {
             signal: Signal::Text,
             subject: words.unwrap_or_default(),
-            detail: self.hit.told(),
+            detail: match self.is_weak() {
+                true => format!("a weak match: {}", self.hit.told()),
+                false => self.hit.told(),
+            },
             weight: (weight * 10_000.0).round() / 10_000.0,
         }
     }

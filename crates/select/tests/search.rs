@@ -169,6 +169,7 @@ fn every_point_has_a_reason() {
                 "{sum} {hit:?}"
             );
             assert!((0.0..=1.0).contains(&hit.fit), "{hit:?}");
+            assert!((0.0..=1.0).contains(&hit.covered), "{hit:?}");
         }
     }
 }
@@ -250,6 +251,27 @@ fn pushing_another_skill_down_is_bounded() {
     }
 }
 
+/// A skill that is not ready counts for the rarity of words, so the points of the others are the same on every machine.
+#[test]
+fn a_hidden_skill_changes_no_points() {
+    let skills = catalog();
+    let task = "merge PDF files of the project";
+    let whole = index(&skills).search(task, 300).unwrap();
+    let first = whole.hits[0].key;
+    let hiding = index(&skills).hiding(|key| *key == first);
+    let found = hiding.search(task, 300).unwrap();
+    assert_eq!(found.hits, whole.hits[1..]);
+    assert_eq!(hiding.search_all(task, 300).unwrap().hits, whole.hits);
+}
+
+#[test]
+fn a_skill_with_little_of_the_task_is_told_apart() {
+    let skills = catalog();
+    let covered = |task: &str| index(&skills).search(task, 1).unwrap().hits[0].covered;
+    assert!(covered("merge PDF files") > 0.9);
+    assert!(covered("compose a symphony for strings about the weather in Lisbon") < 0.34);
+}
+
 #[test]
 fn odd_tasks_are_harmless() {
     let skills = catalog();
@@ -311,7 +333,7 @@ fn damaged_bytes_are_noticed_or_harmless() {
     let mut longer = good.clone();
     longer.push(0);
     assert!(Segment::open(longer).is_none());
-    assert!(Segment::open(b"METIERT\x02".repeat(20)).is_none());
+    assert!(Segment::open(b"METIERT\x01".repeat(20)).is_none());
     for position in (0..good.len()).step_by(11) {
         let mut bad = good.clone();
         bad[position] ^= 0x55;

@@ -13,6 +13,8 @@ use metier::{
     permissions::{PermissionDecision, PermissionReport, PermissionState},
 };
 
+#[cfg(feature = "agent")]
+use crate::RerankRow;
 use crate::{
     AcceptanceRow, AccountRow, CodingRow, CommandRow, ErrorBody, ErrorDocument, LackRow,
     NearMissRow, PickRow, ProjectRow, ReadDocument, RefusedRow, ScannedRow, SelectDocument,
@@ -88,6 +90,22 @@ impl<'a> SelectDocument<'a> {
             risk,
             errors: selection.incomplete.iter().map(LackRow::from).collect(),
             project: ProjectRow::of(matches),
+            rerank: None,
+        }
+    }
+}
+
+#[cfg(feature = "agent")]
+impl<'a> From<&'a metier::agent::RerankedSkills> for RerankRow<'a> {
+    fn from(reranked: &'a metier::agent::RerankedSkills) -> Self {
+        Self {
+            model: &reranked.model,
+            answer: &reranked.answer,
+            offered: reranked.offered,
+            chosen: reranked.chosen,
+            input_tokens: reranked.usage.input,
+            output_tokens: reranked.usage.output,
+            cost: reranked.cost.map(metier_agent::shown_cost),
         }
     }
 }

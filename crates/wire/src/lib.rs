@@ -100,7 +100,7 @@ pub use scan::{AcceptanceRow, FindingRow, Observed, ScanDocument, ScannedRow, Un
 pub use schema::{NamedSchema, schemas, served_schemas};
 pub use select::{
     AccountRow, CodingRow, EvidenceRow, GateRow, LackRow, MissRow, NearMissRow, PickRow,
-    ProjectRow, RefusedRow, SelectDocument, ShareRow, SignalRow, WhyDocument,
+    ProjectRow, RefusedRow, RerankRow, SelectDocument, ShareRow, SignalRow, WhyDocument,
 };
 pub use served::{
     AgentSkillsRow, ApprovalRow, ApprovalsDocument, BrokenRow, ExecutedDocument, LinkDocument,

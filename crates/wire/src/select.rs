@@ -35,6 +35,29 @@ pub struct SelectDocument<'a> {
     pub errors: Vec<LackRow<'a>>,
     /// Facts about the project; `null` if no trigger depends on it.
     pub project: Option<ProjectRow<'a>>,
+    /// What a model chose, with `--rerank`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerank: Option<RerankRow<'a>>,
+}
+
+/// What a model chose among the skills that fit.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct RerankRow<'a> {
+    /// The model, as `provider/name`.
+    pub model: &'a str,
+    /// Its answer.
+    pub answer: &'a str,
+    /// How many skills it chose from.
+    pub offered: usize,
+    /// How many of them it chose.
+    pub chosen: usize,
+    /// Tokens of the request.
+    pub input_tokens: u64,
+    /// Tokens of the answer.
+    pub output_tokens: u64,
+    /// The cost, in the unit of the configured prices; `null` if they are not known.
+    pub cost: Option<String>,
 }
 
 /// A skill that fits.

@@ -4,6 +4,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::ValueEnum;
 use metier::{
+    agent::RerankedSkills,
     selection::{
         self, Coding, Incomplete, Pick, Selection, Task, TaskMatches, TaskMode, TriggerMatch,
         UnusableSkill,
@@ -11,7 +12,7 @@ use metier::{
     skill::{DiagnosticCode, Inventory},
     text::shell_word,
 };
-use metier_wire::SelectDocument;
+use metier_wire::{RerankRow, SelectDocument};
 
 use crate::{
     cli_run::CliRun,
@@ -33,11 +34,17 @@ pub(crate) struct SelectArgs {
     /// Show only the best K; skills that the task requires are always shown
     #[arg(long, value_name = "K")]
     top: Option<NonZeroUsize>,
+    /// Let the configured model choose among the best 20: one request, whose answer and cost are shown
+    #[arg(long)]
+    rerank: bool,
     #[command(flatten)]
     around: ProjectArgs,
     #[command(flatten)]
     ruled: Ruled,
 }
+
+/// How many skills a model chooses from.
+const RERANKED: usize = 20;
 
 /// Values for the rules about tasks.
 #[derive(clap::Args)]
@@ -139,19 +146,31 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
     let inventory = skills.inventory();
     note_unknown(inventory, &session.output);
     let task = Task {
-        top: args.top.map(NonZeroUsize::get),
+        // A model chooses among more than the words alone would pick.
+        top: args
+            .top
+            .map(NonZeroUsize::get)
+            .or(args.rerank.then_some(RERANKED)),
         ..args.ruled.task(&args.task, &args.around)
     };
     let matches = session.select(&skills, task);
     let mut selection = matches.selection();
+    let reranked = match args.rerank && !selection.picks.is_empty() {
+        true => Some(rerank(session, &matches, &mut selection)?),
+        false => None,
+    };
     let found = selection.picks.len();
     let required = selection.picks.iter().filter(|pick| pick.required).count();
     let top = args.top.map_or(usize::MAX, NonZeroUsize::get);
-    selection.picks.truncate(top.max(required));
+    let chosen = reranked
+        .as_ref()
+        .map_or(usize::MAX, |one| required + one.chosen);
+    selection.picks.truncate(top.min(chosen).max(required));
     let exit = Exit::unmet_if(selection.incomplete.is_some());
     if session.output.is_json() {
         let risk = args.ruled.risk();
-        let document = SelectDocument::new(&matches, &selection, risk);
+        let mut document = SelectDocument::new(&matches, &selection, risk);
+        document.rerank = reranked.as_ref().map(RerankRow::from);
         session.output.document(&document)?;
         return Ok(exit);
     }
@@ -159,6 +178,9 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
         session
             .output
             .report(&page(inventory, pick, &session.output))?;
+    }
+    if let Some(reranked) = &reranked {
+        note_rerank(reranked, &session.output);
     }
     note_rest(session, inventory, &selection);
     note_unscanned(&matches, &session.output);
@@ -185,6 +207,31 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
         note_incomplete(incomplete, matches.coding(), &session.output);
     }
     Ok(exit)
+}
+
+/// The model's choice, and the skills in its order.
+fn rerank(
+    session: &CliRun,
+    matches: &TaskMatches,
+    selection: &mut Selection<'_>,
+) -> Result<RerankedSkills, Failure> {
+    Ok(session.rerank(matches, selection)?)
+}
+
+/// What a model answered, and what it cost.
+fn note_rerank(reranked: &RerankedSkills, output: &Output) {
+    let row = RerankRow::from(reranked);
+    let cost = row.cost.as_ref().map(|cost| format!(", cost {cost}"));
+    output.note(&format!(
+        "{} chose {} of {}: \"{}\" ({} tokens in, {} out{})",
+        one_line(row.model),
+        row.chosen,
+        count(row.offered, "skill"),
+        one_line(row.answer),
+        row.input_tokens,
+        row.output_tokens,
+        cost.unwrap_or_default()
+    ));
 }
 
 /// Skills that are searched by name and description only.

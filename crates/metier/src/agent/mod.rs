@@ -23,6 +23,7 @@
 mod invocation;
 mod kept;
 mod models;
+mod reranking;
 mod sub_agent;
 
 use std::sync::Arc;
@@ -40,6 +41,7 @@ pub use metier_agent::{
 };
 pub use metier_policy::CODING_PIPELINE;
 pub use metier_select::{UsageMode, mentions};
+pub use reranking::RerankedSkills;
 pub use sub_agent::{SubAgent, SubAgentRequest, SubAgentSkills};
 
 use crate::{Error, ErrorKind, Skills, Workspace, session_setup};

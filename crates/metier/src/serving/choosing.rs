@@ -4,21 +4,20 @@
 //! that are nearest to the project within a budget of tokens, and say how many a search finds besides. [`Workspace::search_for_model`] is the only place
 //! that ranks skills for such a model.
 
-use std::collections::{BTreeSet, HashMap};
+use std::{collections::HashMap, time::Duration};
 
 use metier_model::Source;
-use metier_runtime::{Inventory, Status, StatusCounts, prompt};
+use metier_runtime::{Status, StatusCounts, prompt};
 
 use crate::{Skill, Skills, Workspace, selection::Task};
 
 /// The size of the catalog by default, in tokens.
 const BUDGET: usize = 2_000;
 
-/// The minimum length of a word that a search compares.
-const SHORTEST: usize = 2;
-/// What a word of a search counts in a name, and in a description: less than any trigger.
-const IN_NAME: f64 = 0.05;
-const IN_DESCRIPTION: f64 = 0.01;
+/// How many skills a search for a model returns at most by their texts.
+const FOUND: usize = 50;
+/// How long a search waits for scans of skills that were never scanned.
+const SCAN_TIME: Duration = Duration::from_secs(2);
 
 /// Which skills a list contains. By default those that a model can use or could use if something was fixed.
 ///
@@ -148,9 +147,10 @@ impl Workspace {
     pub fn search_for_model<'s>(&self, skills: &'s Skills, query: &str) -> Vec<ModelMatch<'s>> {
         let task = Task {
             coding: Some(false),
+            top: Some(FOUND),
+            scan_time: SCAN_TIME,
             ..Task::new(query)
         };
-        let inventory = skills.inventory();
         let matches = self.select(skills, task);
         let mut by_entry: HashMap<usize, Skill<'s>> = skills
             .all()
@@ -167,60 +167,6 @@ impl Workspace {
             })
             .collect();
         found.retain(|one| one.skill.is_model_invocable());
-        let others = by_entry
-            .into_values()
-            .filter(|skill| skill.status() == Status::Ready && skill.is_model_invocable());
-        found.extend(by_words(inventory, others, query));
-        found.sort_by(|a, b| {
-            let by_score = b.score.total_cmp(&a.score);
-            by_score.then_with(|| a.skill.name().cmp(&b.skill.name()))
-        });
         found
     }
-}
-
-/// Skills that share words with a query: a guess, for words that are too common for a trigger.
-fn by_words<'s>(
-    inventory: &'s Inventory,
-    skills: impl Iterator<Item = Skill<'s>>,
-    query: &str,
-) -> Vec<ModelMatch<'s>> {
-    let lower = query.to_lowercase();
-    let wanted: BTreeSet<&str> = words(&lower).collect();
-    if wanted.is_empty() {
-        return Vec::new();
-    }
-    skills
-        .filter_map(|skill| {
-            let card = inventory.entry(skill.judged()).card.as_ref()?;
-            let name = card.name.as_str().to_lowercase();
-            let description = prompt::describe(card).to_lowercase();
-            let described: BTreeSet<&str> = words(&description).collect();
-            let named: Vec<&str> = wanted
-                .iter()
-                .copied()
-                .filter(|word| name.contains(word))
-                .collect();
-            let told: Vec<&str> = wanted
-                .iter()
-                .copied()
-                .filter(|word| described.contains(word))
-                .collect();
-            let score = named.len() as f64 * IN_NAME + told.len() as f64 * IN_DESCRIPTION;
-            let all: BTreeSet<&str> = named.into_iter().chain(told).collect();
-            (!all.is_empty()).then(|| ModelMatch {
-                skill,
-                score: score.min(0.3),
-                why: vec![format!(
-                    "it has the words: {}",
-                    all.into_iter().collect::<Vec<_>>().join(", ")
-                )],
-            })
-        })
-        .collect()
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let parts = text.split(|c: char| !c.is_alphanumeric());
-    parts.filter(|word| word.chars().count() >= SHORTEST)
 }

@@ -31,6 +31,9 @@ impl BitWriter {
     }
 }
 
+/// The most bits that are read at once.
+const WINDOW: u32 = 56;
+
 /// The number in the `width` bits at a position; beyond the end there are zeros.
 #[inline]
 pub(crate) fn bits_at(bytes: &[u8], position: usize, width: u32) -> u64 {
@@ -133,8 +136,8 @@ impl HashSetBits {
         let end = position.checked_add(length)?;
         let set = bytes.get(*position..end)?;
         *position = end;
-        // Each number has at least eight bits.
-        if count as usize > set.len() {
+        let least = count as usize * (Self::LOW as usize + 1);
+        if least > set.len() * 8 {
             return None;
         }
         let mut found = vec![false; asked.len()];
@@ -146,12 +149,20 @@ impl HashSetBits {
         let (mut at, mut place) = (0_usize, 0_u32);
         for _ in 0..count {
             let mut high = 0_u32;
-            while bits_at(set, at, 1) == 1 {
-                high += 1;
-                at += 1;
+            let mut window = bits_at(set, at, WINDOW);
+            while window == mask(WINDOW) {
+                high += WINDOW;
+                at += WINDOW as usize;
+                window = bits_at(set, at, WINDOW);
             }
-            let low = bits_at(set, at + 1, Self::LOW);
-            at += 1 + Self::LOW as usize;
+            let ones = window.trailing_ones();
+            high += ones;
+            at += ones as usize + 1;
+            let low = match ones + 1 + Self::LOW <= WINDOW {
+                true => (window >> (ones + 1)) & mask(Self::LOW),
+                false => bits_at(set, at, Self::LOW),
+            };
+            at += Self::LOW as usize;
             if at > set.len() * 8 {
                 return None;
             }

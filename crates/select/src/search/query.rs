@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use super::{
     bits::HashSetBits,
-    segment::{Segment, SegmentBytes, SkillKey, TextField, lengths},
+    segment::{LEVELS, Posting, Segment, SegmentBytes, SkillKey, TextField, lengths},
     tokens::{Place, TermWeight, Tokenizer, pair, plain},
     tuning::{MAX_MISSPELT, MAX_QUERY_BYTES, MAX_TERMS, MIN_MISSPELT, SearchTuning},
     typos::is_one_edit,
@@ -26,6 +26,8 @@ pub struct SkillIndex<B> {
 struct LivingSegment<B> {
     segment: Segment<B>,
     living: Vec<bool>,
+    /// Whether all of them are there now.
+    is_whole: bool,
     /// Skills that count for the rarity of words and are not found; empty if there are none.
     hidden: Vec<bool>,
     /// The position of its first skill among the skills of all segments.
@@ -71,6 +73,8 @@ pub struct SearchHit {
     pub points: f32,
     /// How well it fits, between 0 and 1: one half for a quarter of the points that a text of all words of the task could get.
     pub fit: f32,
+    /// How much of the task it has, between 0 and 1: its words, rare ones counting more.
+    pub covered: f32,
     /// Where the points come from, largest first.
     pub shares: Vec<SearchShare>,
 }
@@ -169,10 +173,9 @@ struct QueryTerm {
 
 /// What depends on the lengths of all texts of a field.
 struct FieldTable {
-    /// By count (up to 15) and stored length.
-    small: Vec<[f32; 256]>,
+    /// By level of count and stored length.
+    gains: [[f32; 256]; LEVELS.len()],
     k1: f32,
-    norms: [f32; 256],
 }
 
 impl FieldTable {
@@ -187,29 +190,19 @@ impl FieldTable {
         let usual = (sum.max(1) as f64 / count.max(1) as f64) as f32;
         #[expect(clippy::cast_precision_loss, reason = "a length in words")]
         let norms = table.map(|length| k1 * (1.0 - b + b * length as f32 / usual));
-        let small = (0..16_u8).map(|count| norms.map(|norm| gain(k1, norm, count)));
-        Self {
-            small: small.collect(),
-            k1,
-            norms,
-        }
+        let gain = |count: f32, norm: f32| count * (k1 + 1.0) / (count + norm);
+        let gains = LEVELS.map(|(_, count)| norms.map(|norm| gain(count, norm)));
+        Self { gains, k1 }
     }
 
-    fn gain(&self, count: u8, length: u8) -> f32 {
-        match self.small.get(usize::from(count)) {
-            Some(row) => row[usize::from(length)],
-            None => gain(self.k1, self.norms[usize::from(length)], count),
-        }
+    fn gain(&self, level: usize, length: u8) -> f32 {
+        let gains = self.gains.get(level);
+        gains.map_or(0.0, |gains| gains[usize::from(length)])
     }
 
     fn limit(&self) -> f32 {
         self.k1 + 1.0
     }
-}
-
-fn gain(k1: f32, norm: f32, count: u8) -> f32 {
-    let count = f32::from(count);
-    count * (k1 + 1.0) / (count + norm)
 }
 
 /// How rare a word is, 0 if no skill has it; rounded, because machines compute logarithms differently in the last digit.
@@ -254,6 +247,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
             let count = segment.len();
             all.push(LivingSegment {
                 segment,
+                is_whole: flags.iter().all(|lives| *lives),
                 living: flags,
                 hidden: Vec::new(),
                 first,
@@ -337,6 +331,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         best.sort_by(|a, b| self.compare(a, b));
         best.truncate(limit);
         let ideal = query.ideal(self);
+        let task_words = query.words(self.living);
         let words = self.explained(&best, &query)?;
         let hits = best.into_iter().zip(words);
         let hits = hits.map(|((points, position), mut shares)| {
@@ -346,6 +341,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
                 key: *self.key(position)?,
                 points,
                 fit: points / (points + ideal * HALF_FIT),
+                covered: covered(&task_words, &shares),
                 shares,
             })
         });
@@ -353,7 +349,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
             hits: hits.collect::<Option<_>>()?,
             matching,
             ignored_words: query.ignored,
-            words: query.words(self.living),
+            words: task_words,
         })
     }
 
@@ -382,7 +378,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         &self,
         field: TextField,
         term: u64,
-        list: &mut Vec<(u32, u8)>,
+        list: &mut Vec<Posting>,
         starts: &mut Vec<usize>,
     ) -> Option<u32> {
         list.clear();
@@ -393,10 +389,14 @@ impl<B: SegmentBytes> SkillIndex<B> {
             starts.push(start);
             one.segment.list(field, term, list)?;
             let new = list.get(start..)?;
-            let living = new
-                .iter()
-                .filter(|(skill, _)| one.living.get(*skill as usize) == Some(&true));
-            having += u32::try_from(living.count()).unwrap_or(0);
+            let living = match one.is_whole {
+                true => new.len(),
+                false => {
+                    let lives = |skill: u32| one.living.get(skill as usize) == Some(&true);
+                    new.iter().filter(|one| lives(one.skill())).count()
+                }
+            };
+            having += u32::try_from(living).unwrap_or(0);
         }
         starts.push(list.len());
         Some(having)
@@ -406,7 +406,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         &self,
         field: TextField,
         weight: f32,
-        list: &[(u32, u8)],
+        list: &[Posting],
         starts: &[usize],
         points: &mut [f32],
     ) {
@@ -417,10 +417,10 @@ impl<B: SegmentBytes> SkillIndex<B> {
                 TextField::Body => (&self.body, &one.segment.bodies),
             };
             let points = points.get_mut(one.first..).unwrap_or_default();
-            for (skill, count) in list.get(*start..*end).unwrap_or_default() {
-                let skill = *skill as usize;
+            for posting in list.get(*start..*end).unwrap_or_default() {
+                let skill = posting.skill() as usize;
                 if let (Some(points), Some(length)) = (points.get_mut(skill), lengths.get(skill)) {
-                    *points += weight * table.gain(*count, *length);
+                    *points += weight * table.gain(posting.level(), *length);
                 }
             }
         }
@@ -499,9 +499,10 @@ impl<B: SegmentBytes> SkillIndex<B> {
                 .iter()
                 .enumerate()
                 .filter(|(_, (_, position))| (one.first..end).contains(position));
-            let own: Vec<(usize, usize)> = own
+            let mut own: Vec<(usize, usize)> = own
                 .map(|(hit, (_, position))| (hit, position - one.first))
                 .collect();
+            own.sort_unstable_by_key(|(_, skill)| *skill);
             let skills: Vec<u32> = own
                 .iter()
                 .filter_map(|(_, skill)| u32::try_from(*skill).ok())
@@ -511,10 +512,10 @@ impl<B: SegmentBytes> SkillIndex<B> {
                 .map(|(_, skill)| Some(name_words(&one.segment.record(*skill)?)?.0));
             let names: Vec<Vec<u64>> = names.collect::<Option<_>>()?;
             for term in &query.terms {
-                let heads = one.segment.counts(TextField::Head, term.hash, &skills)?;
+                let heads = one.segment.levels(TextField::Head, term.hash, &skills)?;
                 let bodies = match term.similar {
-                    true => vec![0; skills.len()],
-                    false => one.segment.counts(TextField::Body, term.hash, &skills)?,
+                    true => vec![None; skills.len()],
+                    false => one.segment.levels(TextField::Body, term.hash, &skills)?,
                 };
                 let counts = heads.into_iter().zip(bodies);
                 for (((hit, skill), name), counts) in own.iter().zip(&names).zip(counts) {
@@ -534,18 +535,24 @@ impl<B: SegmentBytes> SkillIndex<B> {
         skill: usize,
         term: &QueryTerm,
         is_name: bool,
-        (head, body): (u8, u8),
+        (head, body): (Option<usize>, Option<usize>),
     ) -> Option<impl Iterator<Item = SearchShare>> {
         let place = match (is_name, term.similar) {
             (true, true) => MatchPlace::SimilarName,
             (true, false) => MatchPlace::Name,
             (false, _) => MatchPlace::Description,
         };
-        let head_gain = self.head.gain(head, *one.segment.heads.get(skill)?);
-        let body_gain = self.body.gain(body, *one.segment.bodies.get(skill)?);
-        let in_head = (head > 0).then_some((place, term.head_rarity * head_gain));
-        let body_points = term.body_rarity * body_gain * self.tuning.body;
-        let in_body = (body > 0).then_some((MatchPlace::Body, body_points));
+        let lengths = [&one.segment.heads, &one.segment.bodies].map(|all| all.get(skill).copied());
+        let [head_length, body_length] = lengths;
+        let (head_length, body_length) = (head_length?, body_length?);
+        let in_head = head.map(|level| {
+            let gain = self.head.gain(level, head_length);
+            (place, term.head_rarity * gain)
+        });
+        let in_body = body.map(|level| {
+            let gain = self.body.gain(level, body_length) * self.tuning.body;
+            (MatchPlace::Body, term.body_rarity * gain)
+        });
         let shares = in_head.into_iter().chain(in_body);
         Some(shares.map(|(place, points)| SearchShare {
             place,
@@ -599,6 +606,14 @@ impl<B: SegmentBytes> SkillIndex<B> {
         similar.sort_by_key(|term| term.hash);
         Some(similar)
     }
+}
+
+/// The part of a task's words that a skill has.
+fn covered(words: &[TaskWord], shares: &[SearchShare]) -> f32 {
+    let has = |word: &&TaskWord| shares.iter().any(|share| share.words == word.text);
+    let all: f32 = words.iter().map(|word| word.gain).sum();
+    let own: f32 = words.iter().filter(has).map(|word| word.gain).sum();
+    own / all.max(f32::MIN_POSITIVE)
 }
 
 /// The hashes of the words of a name, and where the record continues.

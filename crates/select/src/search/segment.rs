@@ -11,22 +11,29 @@
 //! | lengths | a byte a skill for name and description, then a byte a skill for the body, then the marks |
 //! | records | where the record of each skill begins, 4 bytes each |
 //! | buckets | the first word of each bucket, 4 bytes each |
-//! | words | the hash of a word in a field, and where its list begins: 12 bytes each, rising |
-//! | lists | for each word the number of skills, then blocks of 128: the bits of a gap, the bits of a count, in long lists how far the block reaches, then gap and count of each skill |
+//! | words | the hash of a word in a field (6 bytes), and where its list begins (4 bytes), rising |
+//! | lists | for each word the number of skills, then blocks of 128: the bits of a gap and of a level (one byte), in long lists how far the block reaches, then gap and level of count of each skill |
 //! | skills | the hashes of the name's words, then neighbours in the body |
 //! | names | the words of all names, one a line |
 
-use std::{borrow::Cow, collections::BTreeSet, ops::Range};
+use std::{
+    borrow::Cow,
+    cmp::Reverse,
+    collections::{BTreeSet, BinaryHeap},
+    ops::Range,
+};
 
 use super::{
     bits::{BitWriter, HashSetBits, bits_at, put_varint, varint, width_of},
-    tokens::{ByHash, Place, TermWeight, Tokenizer, pair, plain},
-    tuning::{MAX_COUNT, NAME_TIMES, PAIR_WORDS},
+    tokens::{Place, TermWeight, Tokenizer, pair, plain},
+    tuning::{NAME_TIMES, PAIR_WORDS},
 };
 
-const MAGIC: &[u8; 8] = b"METIERT\x01";
+const MAGIC: &[u8; 8] = b"METIERT\x02";
 const HEADER: usize = 8 + 9 * 8;
 const BLOCK: usize = 128;
+/// The bytes of a word in the table of words.
+const WORD: usize = 10;
 /// A bucket has about this many words.
 const BUCKET: usize = 24;
 
@@ -76,12 +83,13 @@ pub(crate) enum TextField {
 }
 
 impl TextField {
-    /// The hash of a word in this field.
+    /// The hash of a word in this field: 48 bits, then zeros.
     pub(crate) fn of(self, term: u64) -> u64 {
-        match self {
+        let hash = match self {
             Self::Head => term,
             Self::Body => term.rotate_left(32) ^ 0x5bd1_e995,
-        }
+        };
+        hash & !0xffff
     }
 }
 
@@ -104,6 +112,43 @@ fn stored_length(table: &[u32; 256], length: u32) -> u8 {
     u8::try_from(above.saturating_sub(1)).unwrap_or(u8::MAX)
 }
 
+/// How often a word occurs, in eight levels, each with the count that stands for it. Further occurrences hardly change a score, so three bits are
+/// enough.
+pub(crate) const LEVELS: [(u32, f32); 8] = [
+    (1, 1.0),
+    (2, 2.0),
+    (3, 3.0),
+    (4, 4.0),
+    (5, 5.5),
+    (7, 8.0),
+    (11, 14.0),
+    (21, 30.0),
+];
+const LEVEL_BITS: u32 = 3;
+
+/// A skill of a list, and the level of the word's count in it: a number of 29 bits and one of three.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Posting(u32);
+
+impl Posting {
+    fn new(skill: u32, level: u32) -> Self {
+        Self(skill << LEVEL_BITS | level)
+    }
+
+    pub(crate) const fn skill(self) -> u32 {
+        self.0 >> LEVEL_BITS
+    }
+
+    pub(crate) const fn level(self) -> usize {
+        (self.0 & ((1 << LEVEL_BITS) - 1)) as usize
+    }
+}
+
+fn level_of(count: u32) -> u32 {
+    let above = LEVELS.partition_point(|(from, _)| *from <= count);
+    u32::try_from(above.saturating_sub(1)).unwrap_or(0)
+}
+
 /// One skill, before it is written.
 struct DraftSkill {
     key: SkillKey,
@@ -111,6 +156,40 @@ struct DraftSkill {
     body: u8,
     marks: u8,
     record: Vec<u8>,
+    /// Where its words end among those of all skills.
+    end: usize,
+}
+
+/// How often each term of a text occurs.
+#[derive(Default)]
+struct TermCounts {
+    by_number: Vec<u32>,
+    /// The terms that occur.
+    terms: Vec<u32>,
+}
+
+impl TermCounts {
+    fn add(&mut self, term: u32, times: u32) {
+        let position = term as usize;
+        if position >= self.by_number.len() {
+            self.by_number.resize(position + 1, 0);
+        }
+        if let Some(count) = self.by_number.get_mut(position) {
+            if *count == 0 {
+                self.terms.push(term);
+            }
+            *count = count.saturating_add(times);
+        }
+    }
+
+    /// All terms with their counts; none is left.
+    fn drain(&mut self, mut found: impl FnMut(u32, u32)) {
+        for term in self.terms.drain(..) {
+            if let Some(count) = self.by_number.get_mut(term as usize) {
+                found(term, std::mem::take(count));
+            }
+        }
+    }
 }
 
 /// Makes a segment of the texts of skills.
@@ -118,8 +197,9 @@ pub struct SegmentBuilder {
     tokens: Tokenizer,
     lengths: [u32; 256],
     skills: Vec<DraftSkill>,
-    lists: ByHash<Vec<(u32, u8)>>,
-    counts: ByHash<u32>,
+    /// The words of all skills, one skill after the other: each with twice the number of its term, plus one in the body, in place of a skill.
+    words: Vec<Posting>,
+    counts: TermCounts,
     names: BTreeSet<String>,
 }
 
@@ -129,8 +209,8 @@ impl Default for SegmentBuilder {
             tokens: Tokenizer::default(),
             lengths: lengths(),
             skills: Vec::new(),
-            lists: ByHash::default(),
-            counts: ByHash::default(),
+            words: Vec::new(),
+            counts: TermCounts::default(),
             names: BTreeSet::new(),
         }
     }
@@ -145,7 +225,7 @@ impl SegmentBuilder {
         let head = &mut self.counts;
         let mut length = 0;
         self.tokens.each(skill.name, |term, place, word| {
-            *head.entry(term.hash).or_default() += NAME_TIMES;
+            head.add(term.number, NAME_TIMES);
             length += NAME_TIMES;
             if place == Place::Next && !named.contains(&term.hash) {
                 named.push(term.hash);
@@ -157,7 +237,7 @@ impl SegmentBuilder {
         });
         self.tokens.each(skill.description, |term, _, _| {
             if term.weight != TermWeight::Stop {
-                *head.entry(term.hash).or_default() += 1;
+                head.add(term.number, 1);
                 length += 1;
             }
         });
@@ -175,6 +255,7 @@ impl SegmentBuilder {
             body,
             marks: skill.marks,
             record,
+            end: self.words.len(),
         });
     }
 
@@ -186,7 +267,7 @@ impl SegmentBuilder {
             if term.weight == TermWeight::Stop {
                 return;
             }
-            *counts.entry(term.hash).or_default() += 1;
+            counts.add(term.number, 1);
             length = length.saturating_add(1);
             if pairs.len() < PAIR_WORDS {
                 note_pair(&mut pairs, &mut last, term.hash, term.weight, place);
@@ -197,18 +278,13 @@ impl SegmentBuilder {
         stored_length(&self.lengths, length)
     }
 
-    /// Moves the counts of one text to the lists.
+    /// Moves the counts of one text to the words.
     fn flush(&mut self, field: TextField) {
-        let skill = u32::try_from(self.skills.len()).unwrap_or(u32::MAX);
-        #[expect(
-            clippy::iter_over_hash_type,
-            reason = "each word has a list of its own"
-        )]
-        for (term, count) in self.counts.drain() {
-            let count = u8::try_from(count.min(MAX_COUNT)).unwrap_or(u8::MAX);
-            let list = self.lists.entry(field.of(term)).or_default();
-            list.push((skill, count));
-        }
+        let words = &mut self.words;
+        self.counts.drain(|term, count| {
+            let word = term * 2 + u32::from(field == TextField::Body);
+            words.push(Posting::new(word, level_of(count)));
+        });
     }
 
     /// How many skills were added.
@@ -229,32 +305,75 @@ impl SegmentBuilder {
         let mut order: Vec<usize> = (0..self.skills.len()).collect();
         order.sort_by_key(|position| self.skills.get(*position).map(|skill| skill.key));
         order.dedup_by_key(|position| self.skills.get(*position).map(|skill| skill.key));
-        let mut moved = vec![u32::MAX; self.skills.len()];
-        for (to, from) in order.iter().enumerate() {
-            if let Some(place) = moved.get_mut(*from) {
-                *place = u32::try_from(to).unwrap_or(u32::MAX);
-            }
-        }
-        let skills = order.iter().filter_map(|from| self.skills.get(*from));
         let mut out = SegmentWriter::default();
-        for skill in skills {
+        for skill in order.iter().filter_map(|from| self.skills.get(*from)) {
             out.skill(
                 &skill.key,
                 [skill.head, skill.body, skill.marks],
                 &skill.record,
             );
         }
-        let mut lists: Vec<(u64, Vec<(u32, u8)>)> = self.lists.into_iter().collect();
-        lists.sort_unstable_by_key(|(hash, _)| *hash);
-        for (hash, mut list) in lists {
-            for (skill, _) in &mut list {
-                *skill = moved.get(*skill as usize).copied().unwrap_or(u32::MAX);
+        let (starts, lists) = self.lists(&order);
+        let mut words: Vec<(u64, u32)> = Vec::with_capacity(starts.len());
+        #[expect(clippy::iter_over_hash_type, reason = "they are sorted below")]
+        for (hash, number) in self.tokens.numbers() {
+            for (field, word) in [
+                (TextField::Head, number * 2),
+                (TextField::Body, number * 2 + 1),
+            ] {
+                words.push((field.of(*hash), word));
             }
-            list.retain(|(skill, _)| *skill != u32::MAX);
-            list.sort_unstable();
-            out.list(hash, &list);
+        }
+        words.sort_unstable();
+        for (hash, word) in words {
+            let list = starts.get(word as usize..word as usize + 2);
+            let list =
+                list.and_then(|ends| lists.get(*ends.first()? as usize..*ends.last()? as usize));
+            if let Some(list) = list.filter(|list| !list.is_empty()) {
+                out.list(hash, list);
+            }
         }
         out.finish(&self.names)
+    }
+
+    /// For each word the skills that have it, in the new order: where each list begins, and all lists. The skills are walked in their new order, so
+    /// nothing needs to be sorted.
+    fn lists(&self, order: &[usize]) -> (Vec<u32>, Vec<Posting>) {
+        let words_of = |skill: usize| {
+            let end = self.skills.get(skill).map_or(0, |skill| skill.end);
+            let start = skill
+                .checked_sub(1)
+                .and_then(|before| self.skills.get(before));
+            let start = start.map_or(0, |before| before.end);
+            self.words.get(start..end).unwrap_or_default()
+        };
+        let mut starts = vec![0_u32; self.tokens.numbers().len() * 2 + 1];
+        for skill in order {
+            for word in words_of(*skill) {
+                if let Some(count) = starts.get_mut(word.skill() as usize) {
+                    *count += 1;
+                }
+            }
+        }
+        let mut sum = 0;
+        for start in &mut starts {
+            sum += std::mem::replace(start, sum);
+        }
+        let mut lists = vec![Posting::default(); sum as usize];
+        let mut next = starts.clone();
+        for (to, skill) in order.iter().enumerate() {
+            let to = u32::try_from(to).unwrap_or(u32::MAX);
+            for word in words_of(*skill) {
+                let Some(place) = next.get_mut(word.skill() as usize) else {
+                    continue;
+                };
+                if let Some(entry) = lists.get_mut(*place as usize) {
+                    *entry = Posting(to << LEVEL_BITS | (word.0 & ((1 << LEVEL_BITS) - 1)));
+                }
+                *place += 1;
+            }
+        }
+        (starts, lists)
     }
 }
 
@@ -298,7 +417,7 @@ impl SegmentWriter {
         self.records.extend_from_slice(record);
     }
 
-    fn list(&mut self, hash: u64, list: &[(u32, u8)]) {
+    fn list(&mut self, hash: u64, list: &[Posting]) {
         if list.is_empty() {
             return;
         }
@@ -312,22 +431,25 @@ impl SegmentWriter {
         for block in list.chunks(BLOCK) {
             let before = last;
             let mut gaps = [0_u32; BLOCK];
-            for (gap, (skill, _)) in gaps.iter_mut().zip(block) {
-                *gap = skill - last;
-                last = *skill;
+            for (gap, posting) in gaps.iter_mut().zip(block) {
+                *gap = posting.skill() - last;
+                last = posting.skill();
             }
-            let counts = block.iter().map(|(_, count)| u32::from(*count) - 1);
+            let levels = block
+                .iter()
+                .map(|posting| posting.0 & ((1 << LEVEL_BITS) - 1));
             let gap_bits = width_of(gaps.iter().copied().max().unwrap_or(0));
-            let count_bits = width_of(counts.max().unwrap_or(0));
-            let widths = [gap_bits, count_bits].map(|bits| u8::try_from(bits).unwrap_or(0));
-            self.lists.extend(widths);
+            let level_bits = width_of(levels.clone().max().unwrap_or(0));
+            // Both fit into one byte.
+            self.lists
+                .push(u8::try_from(gap_bits << 2 | level_bits).unwrap_or(0));
             if list.len() > BLOCK {
                 put_varint(&mut self.lists, last - before);
             }
             let mut bits = BitWriter::default();
-            for (gap, (_, count)) in gaps.iter().zip(block) {
-                let both = u64::from(*gap) | ((u64::from(*count) - 1) << gap_bits);
-                bits.put(both, gap_bits + count_bits);
+            for (gap, level) in gaps.iter().zip(levels) {
+                let both = u64::from(*gap) | (u64::from(level) << gap_bits);
+                bits.put(both, gap_bits + level_bits);
             }
             self.lists.extend(bits.finish());
         }
@@ -346,10 +468,11 @@ impl SegmentWriter {
                 .partition_point(|(hash, _)| bucket_of(*hash, bucket_bits) < bucket);
             buckets.extend_from_slice(&u32::try_from(first).unwrap_or(u32::MAX).to_le_bytes());
         }
-        let mut words = Vec::with_capacity(self.words.len() * 12 + 12);
+        let mut words = Vec::with_capacity((self.words.len() + 1) * WORD);
         let end = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
         for (hash, start) in self.words.iter().chain([&(u64::MAX, end)]) {
-            words.extend_from_slice(&hash.to_le_bytes());
+            let [_, _, hash @ ..] = hash.to_le_bytes();
+            words.extend_from_slice(&hash);
             words.extend_from_slice(&start.to_le_bytes());
         }
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
@@ -370,7 +493,11 @@ impl SegmentWriter {
         for part in &parts {
             out.extend_from_slice(&(part.len() as u64).to_le_bytes());
         }
-        out.extend(parts.into_iter().flatten());
+        out.reserve_exact(parts.iter().map(Vec::len).sum());
+        // Each part is freed as soon as it was copied.
+        for part in parts {
+            out.extend_from_slice(&part);
+        }
         out
     }
 }
@@ -494,36 +621,44 @@ impl<B: SegmentBytes> Segment<B> {
     }
 
     /// The skills that have a word: appended as (skill, count), rising. `None` if the bytes are damaged.
-    pub(crate) fn list(&self, field: TextField, term: u64, out: &mut Vec<(u32, u8)>) -> Option<()> {
+    pub(crate) fn list(&self, field: TextField, term: u64, out: &mut Vec<Posting>) -> Option<()> {
         match self.packed(field, term)? {
             Some(packed) => unpack(&packed, self.len(), out),
             None => Some(()),
         }
     }
 
-    /// How often each of some skills has a word.
-    pub(crate) fn counts(&self, field: TextField, term: u64, skills: &[u32]) -> Option<Vec<u8>> {
+    /// The level of a word's count in each of some skills, which rise; none where a skill does not have the word.
+    pub(crate) fn levels(
+        &self,
+        field: TextField,
+        term: u64,
+        skills: &[u32],
+    ) -> Option<Vec<Option<usize>>> {
+        let mut levels = vec![None; skills.len()];
         let Some(packed) = self.packed(field, term)? else {
-            return Some(vec![0; skills.len()]);
+            return Some(levels);
         };
+        let mut wanted = skills.iter().zip(&mut levels).peekable();
+        let mut blocks = Blocks::new(&packed, self.len())?;
         let mut block = Vec::with_capacity(BLOCK);
-        let one = |skill: &u32| {
-            let mut blocks = Blocks::new(&packed, self.len())?;
-            while !blocks.is_done() {
-                block.clear();
-                if blocks.next(*skill, &mut block)? {
-                    let found = block.binary_search_by_key(skill, |(skill, _)| *skill);
-                    return Some(
-                        found
-                            .ok()
-                            .and_then(|at| block.get(at))
-                            .map_or(0, |(_, count)| *count),
-                    );
-                }
+        while let Some((first, _)) = wanted.peek()
+            && !blocks.is_done()
+        {
+            block.clear();
+            if !blocks.next(**first, &mut block)? {
+                continue;
             }
-            Some(0)
-        };
-        skills.iter().map(one).collect()
+            let end = block.last().map_or(0, |posting: &Posting| posting.skill());
+            while let Some((skill, level)) = wanted.next_if(|(skill, _)| **skill <= end) {
+                let found = block.binary_search_by_key(skill, |posting| posting.skill());
+                *level = found
+                    .ok()
+                    .and_then(|at| block.get(at))
+                    .map(|one| one.level());
+            }
+        }
+        Some(levels)
     }
 
     /// The packed list of a word.
@@ -532,13 +667,13 @@ impl<B: SegmentBytes> Segment<B> {
         let bucket = usize::try_from(bucket_of(hash, self.bucket_bits)).ok()?;
         let first = u64::from(*self.buckets.get(bucket)?);
         let last = u64::from(*self.buckets.get(bucket + 1)?);
-        let start = self.words.start + first * 12;
-        let end = self.words.start + (last + 1) * 12;
+        let start = self.words.start + first * WORD as u64;
+        let end = self.words.start + (last + 1) * WORD as u64;
         if end > self.words.end {
             return None;
         }
         let words = self.bytes.read(start..end)?;
-        let (words, _) = words.as_chunks::<12>();
+        let (words, _) = words.as_chunks::<WORD>();
         let mut words = words.iter().map(word);
         let Some((_, from)) = words.find(|(found, _)| *found == hash) else {
             return Some(None);
@@ -566,19 +701,24 @@ impl<B: SegmentBytes> Segment<B> {
         self.bytes.read(self.names.clone())
     }
 
-    /// All words with their lists, rising by hash.
-    fn all_words(&self) -> Option<Vec<(u64, u32)>> {
-        let words = self.bytes.read(self.words.clone())?;
-        let (words, rest) = words.as_chunks::<12>();
-        rest.is_empty().then(|| words.iter().map(word).collect())
+    /// All words with their lists, rising by hash; the last row is the end of the lists.
+    fn word_table(&self) -> Option<Cow<'_, [u8]>> {
+        self.bytes.read(self.words.clone())
     }
 }
 
-fn word(bytes: &[u8; 12]) -> (u64, u32) {
-    let [a, b, c, d, e, f, g, h, rest @ ..] = *bytes;
+/// The word at a position of a table.
+fn word_at(table: &[u8], at: usize) -> Option<(u64, u32)> {
+    let start = at.checked_mul(WORD)?;
+    let bytes = table.get(start..start + WORD)?;
+    bytes.try_into().ok().map(word)
+}
+
+fn word(bytes: &[u8; WORD]) -> (u64, u32) {
+    let [a, b, c, d, e, f, start @ ..] = *bytes;
     (
-        u64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        u32::from_le_bytes(rest),
+        u64::from_le_bytes([0, 0, a, b, c, d, e, f]),
+        u32::from_le_bytes(start),
     )
 }
 
@@ -612,14 +752,14 @@ impl<'a> Blocks<'a> {
     }
 
     /// Reads a block, unless all of it is before a skill; returns whether it was read.
-    fn next(&mut self, from: u32, out: &mut Vec<(u32, u8)>) -> Option<bool> {
-        let [gap_bits, count_bits] = *self.bytes.get(self.at..self.at + 2)?.as_array()?;
-        let (gap_bits, count_bits) = (u32::from(gap_bits), u32::from(count_bits));
-        let width = gap_bits + count_bits;
-        if gap_bits > 32 || count_bits > 8 {
+    fn next(&mut self, from: u32, out: &mut Vec<Posting>) -> Option<bool> {
+        let widths = u32::from(*self.bytes.get(self.at)?);
+        let (gap_bits, level_bits) = (widths >> 2, widths & 3);
+        let width = gap_bits + level_bits;
+        if gap_bits > 32 {
             return None;
         }
-        self.at += 2;
+        self.at += 1;
         let block = self.left.min(BLOCK);
         let size = (block * width as usize).div_ceil(8);
         let end = match self.has_ends {
@@ -640,17 +780,15 @@ impl<'a> Blocks<'a> {
             position += width as usize;
             let gap = both & ((1_u64 << gap_bits) - 1);
             skill = skill.wrapping_add(u32::try_from(gap).unwrap_or(0));
-            out.push((
-                skill,
-                u8::try_from((both >> gap_bits) + 1).unwrap_or(u8::MAX),
-            ));
+            let level = u32::try_from(both >> gap_bits).unwrap_or(0);
+            out.push(Posting::new(skill, level));
         }
         self.last = skill;
         ((skill as usize) < self.skills).then_some(true)
     }
 }
 
-fn unpack(bytes: &[u8], skills: usize, out: &mut Vec<(u32, u8)>) -> Option<()> {
+fn unpack(bytes: &[u8], skills: usize, out: &mut Vec<Posting>) -> Option<()> {
     let mut blocks = Blocks::new(bytes, skills)?;
     out.reserve(blocks.left);
     while !blocks.is_done() {
@@ -682,38 +820,47 @@ pub fn merged<B: SegmentBytes>(segments: &[(&Segment<B>, &[bool])]) -> Option<Ve
         out.skill(key, [head?, body?, marks?], &segment.record(*skill)?);
         *moved.get_mut(*which)?.get_mut(*skill)? = u32::try_from(to).ok()?;
     }
-    let mut words: Vec<(u64, usize, u32, u32)> = Vec::new();
-    for (which, (segment, _)) in segments.iter().enumerate() {
-        let all = segment.all_words()?;
-        let starts = all.iter().zip(all.iter().skip(1));
-        words.extend(starts.map(|((hash, from), (_, to))| (*hash, which, *from, *to)));
-    }
-    words.sort_unstable();
     let mut names = BTreeSet::new();
     for (segment, _) in segments {
         let all = segment.names()?;
         let all = std::str::from_utf8(&all).ok()?;
         names.extend(all.lines().map(str::to_owned));
     }
+    let mut next = BinaryHeap::new();
+    let mut tables = Vec::with_capacity(segments.len());
+    for (which, (segment, _)) in segments.iter().enumerate() {
+        let table = segment.word_table()?;
+        next.extend(word_at(&table, 0).map(|(hash, _)| Reverse((hash, which, 0))));
+        tables.push(table);
+    }
     let (mut read, mut list) = (Vec::new(), Vec::new());
-    for same in words.chunk_by(|a, b| a.0 == b.0) {
+    while let Some(Reverse((hash, ..))) = next.peek().copied() {
         list.clear();
-        for (_, which, from, to) in same {
-            let (segment, _) = segments.get(*which)?;
+        while let Some(Reverse((same, which, at))) = next.peek().copied()
+            && same == hash
+        {
+            next.pop();
+            let ((segment, _), table) = (segments.get(which)?, tables.get(which)?);
+            let ((_, from), (after, to)) = (word_at(table, at)?, word_at(table, at + 1)?);
             read.clear();
-            unpack(
-                &segment.part_of_lists(*from, *to)?,
-                segment.len(),
-                &mut read,
-            )?;
-            let moved = moved.get(*which)?;
-            list.extend(read.iter().filter_map(|(skill, count)| {
-                let to = moved.get(*skill as usize).filter(|to| **to != u32::MAX)?;
-                Some((*to, *count))
+            let packed = segment.part_of_lists(from, to)?;
+            unpack(&packed, segment.len(), &mut read)?;
+            let moved = moved.get(which)?;
+            list.extend(read.iter().filter_map(|posting| {
+                let to = moved.get(posting.skill() as usize);
+                let to = to.filter(|to| **to != u32::MAX)?;
+                Some(Posting::new(
+                    *to,
+                    u32::try_from(posting.level()).unwrap_or(0),
+                ))
             }));
+            // The last row of a table is only the end of the lists.
+            if word_at(table, at + 2).is_some() {
+                next.push(Reverse((after, which, at + 1)));
+            }
         }
         list.sort_unstable();
-        out.list(same.first()?.0, &list);
+        out.list(hash, &list);
     }
     Some(out.finish(&names))
 }

@@ -20,6 +20,8 @@ use crate::fold::runs_on;
 pub(crate) struct Term {
     pub(crate) hash: u64,
     pub(crate) weight: TermWeight,
+    /// Its number in this tokenizer: 0, 1, 2 …
+    pub(crate) number: u32,
 }
 
 /// How much a word says.
@@ -35,7 +37,9 @@ pub(crate) enum TermWeight {
 /// Finds words, and remembers their stems: a collection has few different words.
 pub(crate) struct Tokenizer {
     stemmer: Stemmer,
-    known: HashMap<u64, Term, BuildHasherDefault<HashedKey>>,
+    known: ByHash<Term>,
+    /// The numbers of terms, by hash.
+    numbers: ByHash<u32>,
     word: String,
 }
 
@@ -92,7 +96,8 @@ impl Default for Tokenizer {
     fn default() -> Self {
         Self {
             stemmer: Stemmer::create(Algorithm::English),
-            known: HashMap::default(),
+            known: ByHash::default(),
+            numbers: ByHash::default(),
             word: String::new(),
         }
     }
@@ -117,6 +122,11 @@ impl Tokenizer {
             }
             found(self.term(word), Place::Beside, word);
         });
+    }
+
+    /// The numbers of all terms so far, by hash.
+    pub(crate) fn numbers(&self) -> &ByHash<u32> {
+        &self.numbers
     }
 
     /// A word as it is compared.
@@ -144,7 +154,7 @@ impl Tokenizer {
         term
     }
 
-    fn stemmed(&self) -> Term {
+    fn stemmed(&mut self) -> Term {
         let word = self.word.as_str();
         let weight = match word {
             word if STOP.contains(&word) => TermWeight::Stop,
@@ -152,10 +162,12 @@ impl Tokenizer {
             _ => TermWeight::Full,
         };
         let stem = self.stemmer.stem(word);
-        let hash = stem.bytes().fold(START, step);
+        let hash = spread(stem.bytes().fold(START, step));
+        let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         Term {
-            hash: spread(hash),
+            hash,
             weight,
+            number: *self.numbers.entry(hash).or_insert(next),
         }
     }
 }

@@ -61,15 +61,13 @@ impl SearchTuning {
 /// The weight of a name's words against those of the description.
 pub(crate) const NAME_TIMES: u32 = 2;
 /// How many words of a body are searched for neighbours.
-pub(crate) const PAIR_WORDS: usize = 1_000;
+pub(crate) const PAIR_WORDS: usize = 860;
 /// The maximum length of a word, in characters; the rest is not compared.
 pub(crate) const MAX_WORD: usize = 40;
 /// The maximum number of different words of a task, and of its bytes, that are compared.
 pub(crate) const MAX_TERMS: usize = 400;
 /// See [`MAX_TERMS`].
 pub(crate) const MAX_QUERY_BYTES: usize = 64 << 10;
-/// The maximum number of occurrences that are stored.
-pub(crate) const MAX_COUNT: u32 = 255;
 /// A shorter word is not compared with similar ones.
 pub(crate) const MIN_MISSPELT: usize = 5;
 /// How many unknown words of a task are compared with similar ones.

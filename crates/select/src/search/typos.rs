@@ -3,12 +3,13 @@
 /// Whether a word becomes another one by one insertion, one deletion, one other letter or two swapped neighbours. The first letters
 /// must be the same: typing rarely starts wrong, and this keeps short words apart.
 pub(crate) fn is_one_edit(a: &str, b: &str) -> bool {
-    if a.len().abs_diff(b.len()) > 4 {
+    // Nearly all words end here, before anything is copied.
+    if a.len().abs_diff(b.len()) > 4 || a.chars().next() != b.chars().next() {
         return false;
     }
     let a: Vec<char> = a.chars().collect();
     let b: Vec<char> = b.chars().collect();
-    if a.first() != b.first() || a.len().abs_diff(b.len()) > 1 {
+    if a.len().abs_diff(b.len()) > 1 {
         return false;
     }
     let same = a.iter().zip(&b).take_while(|(a, b)| a == b).count();
