@@ -9,7 +9,7 @@ use std::{
     os::fd::OwnedFd,
     sync::{
         Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -111,6 +111,8 @@ impl WatchState {
 struct LiveShared {
     last_good: Arc<LastGood>,
     learned: Arc<LearnedVerdicts>,
+    /// The number of the list of which it is certain that nothing changed; 0 if there is none.
+    certain: Arc<AtomicU64>,
     /// Held while the skills are listed: others wait for the same list.
     listing: Mutex<Listing>,
     report: Mutex<Report>,
@@ -195,6 +197,7 @@ impl Workspace {
         let shared = Arc::new(LiveShared {
             last_good,
             learned,
+            certain: Arc::default(),
             listing: Mutex::new(listing),
             report: Mutex::default(),
             reported: Condvar::new(),
@@ -285,6 +288,13 @@ impl LiveSkills {
         let now = self.shared.list(&mut listing)?;
         self.shared.wake();
         Ok(now)
+    }
+
+    /// Writes the verdicts of scans to the cache, for a program that ends. Otherwise that happens soon by itself, and when the last clone is dropped.
+    ///
+    /// An example is at [`LiveSkills`].
+    pub fn save_verdicts(&self) {
+        self.shared.keep_learned(&self.shared.listing());
     }
 
     /// How changes are noticed at the moment.
@@ -452,6 +462,7 @@ impl LiveShared {
         }
         if changes.any || changes.records {
             listing.is_stale = true;
+            self.certain.store(0, Ordering::Release);
             listing.changes.add(changes);
             self.wake();
         }
@@ -480,6 +491,8 @@ impl LiveShared {
             substituted: Arc::new(substituted),
             known: Some(KnownSkills {
                 usable: Arc::clone(&usable),
+                generation: listing.generation + 1,
+                certain: Arc::clone(&self.certain),
                 facts: Arc::default(),
             }),
         });
@@ -499,6 +512,9 @@ impl LiveShared {
         listing.now = Some(Arc::clone(&now));
         listing.is_stale = false;
         listing.lacks_verdicts = false;
+        let is_watched = matches!(listing.state, WatchState::Watched(_));
+        let certain = if is_watched { listing.generation } else { 0 };
+        self.certain.store(certain, Ordering::Release);
         listing.took = start.elapsed();
         if listing.generation == 1 {
             // The first list comes before the watches: a client waits for it.

@@ -319,7 +319,7 @@ impl Workspace {
         let known = self.known_skills();
         let known = known.filter(|known| std::ptr::eq(&known.usable.catalog, catalog));
         let facts = match known {
-            Some(known) => Arc::clone(known.facts.get_or_init(facts)),
+            Some(known) => known.facts(facts),
             None => facts(),
         };
         ScanGate::new(self, facts)

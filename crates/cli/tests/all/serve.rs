@@ -220,6 +220,51 @@ fn http_gives_the_documents_of_the_command_line() {
     assert!(refreshed["generation"].as_u64() > status["generation"].as_u64());
 }
 
+/// A skill that is used for the first time is scanned. For that nothing is listed again; the next list and the next program know the verdict.
+#[test]
+fn first_uses_are_noted_together() {
+    let context = context();
+    let names: Vec<String> = (0..30).map(|number| format!("used-{number}")).collect();
+    for name in &names {
+        skill(&context, name, "Is used.", "Body.\n");
+    }
+    // Nothing changed for so long before it is reported.
+    let config = "[skills.load]\nwatch_debounce_ms = 60000\n";
+    context.write("~/.config/metier/config.toml", config);
+    let daemon = Daemon::start(&context);
+    patience::wait_until("the folders are watched", || {
+        let status = daemon.get("/api/v1/status").ok();
+        status["watch"]["state"] == "watched"
+    });
+    let listings = || -> u64 {
+        let metrics = daemon.get("/metrics").body;
+        let mut lines = metrics.lines();
+        let number = lines.find_map(|line| line.strip_prefix("metier_generation "));
+        number.unwrap().parse().unwrap()
+    };
+    let before = listings();
+    for name in &names {
+        let path = format!("/api/v1/skills/{name}/render");
+        daemon.post(&path, &json!({})).ok();
+    }
+    let lists = listings() - before;
+    assert!(lists < 15, "{lists} lists for 30 skills");
+    let is_known = |list: &Value| {
+        let skills = list["skills"].as_array().unwrap().iter();
+        skills.filter(|skill| skill["scan"] == "clean").count() == names.len()
+    };
+    let list = daemon.get("/api/v1/skills").ok();
+    assert!(is_known(&list), "{list}");
+    daemon.post("/api/v1/skills/report/render", &json!({})).ok();
+    assert_eq!(daemon.end(Signal::TERM), Some(0));
+    let output = context.run(&["--root", "skills", "--json", "list", "report"]);
+    assert!(
+        output.stdout.contains("\"scan\":\"clean\""),
+        "{}",
+        output.snapshot()
+    );
+}
+
 #[test]
 fn lists_come_in_pages() {
     let context = context();

@@ -5,7 +5,10 @@ use std::{
     fs,
     os::unix::fs::MetadataExt as _,
     path::PathBuf,
-    sync::{Arc, OnceLock},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use metier_catalog::{CatalogEntry, Snapshot};
@@ -42,8 +45,21 @@ pub(crate) struct LiveVersions {
 pub(crate) struct KnownSkills {
     /// Those that can be used.
     pub(crate) usable: Arc<Inventory>,
+    /// The number of their list, and the number of the list of which it is certain that nothing changed; 0 if there is none.
+    pub(crate) generation: u64,
+    pub(crate) certain: Arc<AtomicU64>,
     /// What decides about them, once it was needed.
     pub(crate) facts: Arc<OnceLock<Arc<GateFacts>>>,
+}
+
+impl KnownSkills {
+    /// What decides about these skills. A session can outlive its list: then it is found out again.
+    pub(crate) fn facts(&self, make: impl FnOnce() -> Arc<GateFacts>) -> Arc<GateFacts> {
+        match self.certain.load(Ordering::Acquire) == self.generation {
+            true => Arc::clone(self.facts.get_or_init(make)),
+            false => make(),
+        }
+    }
 }
 
 /// Every skill as it is, and as it can be used: with last good versions of those that can't be read, if there are any.

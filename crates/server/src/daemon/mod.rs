@@ -181,6 +181,7 @@ pub fn serve_daemon(
     });
     state.questions.close();
     state.sessions.end_all();
+    state.live.save_verdicts();
     runtime.shutdown_timeout(GRACE);
     tracing::info!("ended");
     drop(lock);
