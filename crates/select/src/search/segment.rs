@@ -830,7 +830,9 @@ pub fn merged<B: SegmentBytes>(segments: &[(&Segment<B>, &[bool])]) -> Option<Ve
     let mut tables = Vec::with_capacity(segments.len());
     for (which, (segment, _)) in segments.iter().enumerate() {
         let table = segment.word_table()?;
-        next.extend(word_at(&table, 0).map(|(hash, _)| Reverse((hash, which, 0))));
+        // The last row of a table is only the end of the lists.
+        let first = word_at(&table, 0).filter(|_| word_at(&table, 1).is_some());
+        next.extend(first.map(|(hash, _)| Reverse((hash, which, 0))));
         tables.push(table);
     }
     let (mut read, mut list) = (Vec::new(), Vec::new());
@@ -854,7 +856,6 @@ pub fn merged<B: SegmentBytes>(segments: &[(&Segment<B>, &[bool])]) -> Option<Ve
                     u32::try_from(posting.level()).unwrap_or(0),
                 ))
             }));
-            // The last row of a table is only the end of the lists.
             if word_at(table, at + 2).is_some() {
                 next.push(Reverse((after, which, at + 1)));
             }
