@@ -33,6 +33,9 @@ use crate::{
 /// How long the first list is awaited before the folders are watched.
 const HEAD_START: Duration = Duration::from_millis(250);
 
+/// How long verdicts are gathered before they are written.
+const GATHER: Duration = Duration::from_millis(50);
+
 /// How long changes that go on are awaited.
 const MAX_SETTLE: Duration = Duration::from_secs(2);
 
@@ -113,6 +116,8 @@ struct LiveShared {
     learned: Arc<LearnedVerdicts>,
     /// The number of the list of which it is certain that nothing changed; 0 if there is none.
     certain: Arc<AtomicU64>,
+    /// Held while verdicts are written.
+    writing: Mutex<()>,
     /// Held while the skills are listed: others wait for the same list.
     listing: Mutex<Listing>,
     report: Mutex<Report>,
@@ -156,7 +161,8 @@ impl Drop for EndsWatching {
         self.0.is_over.store(true, Ordering::Relaxed);
         self.0.wake();
         // The process may end before the thread wakes up.
-        self.0.keep_learned(&self.0.listing());
+        let now = self.0.listing().now.clone();
+        self.0.keep_learned(now.as_deref());
     }
 }
 
@@ -198,6 +204,7 @@ impl Workspace {
             last_good,
             learned,
             certain: Arc::default(),
+            writing: Mutex::default(),
             listing: Mutex::new(listing),
             report: Mutex::default(),
             reported: Condvar::new(),
@@ -294,7 +301,8 @@ impl LiveSkills {
     ///
     /// An example is at [`LiveSkills`].
     pub fn save_verdicts(&self) {
-        self.shared.keep_learned(&self.shared.listing());
+        let now = self.shared.listing().now.clone();
+        self.shared.keep_learned(now.as_deref());
     }
 
     /// How changes are noticed at the moment.
@@ -470,7 +478,7 @@ impl LiveShared {
 
     fn list(&self, listing: &mut Listing) -> Result<Arc<SkillsNow>, Error> {
         let start = Instant::now();
-        self.keep_learned(listing);
+        self.keep_learned(listing.now.as_deref());
         let mut workspace = listing.workspace.live_reopened()?;
         listing.follow(&workspace);
         listing.judgements = workspace.judgements()?;
@@ -523,15 +531,25 @@ impl LiveShared {
         Ok(now)
     }
 
-    /// Writes what scans found out since the last list.
-    fn keep_learned(&self, listing: &Listing) {
+    /// Writes what scans found out. When it returns, nothing is being written either.
+    fn keep_learned(&self, now: Option<&SkillsNow>) {
+        let _writing = lock(&self.writing);
         let UnwrittenVerdicts { verdicts, digests } = self.learned.take();
-        let Some(now) = &listing.now else {
+        let Some(now) = now else {
             return;
         };
         let roots = &now.skills.inventory().catalog.roots;
         let verdicts = verdicts.into_iter().collect();
-        listing.workspace.keep_verdicts(roots, verdicts, &digests);
+        now.workspace.keep_verdicts(roots, verdicts, &digests);
+    }
+
+    /// The same beside requests, which need the list meanwhile.
+    fn keep_learned_soon(&self) {
+        if !self.learned.is_empty() {
+            self.poll(None, Some(GATHER));
+            let now = self.listing().now.clone();
+            self.keep_learned(now.as_deref());
+        }
     }
 
     /// The thread that prepares the folders and reports changes.
@@ -582,6 +600,7 @@ impl LiveShared {
             if self.is_over.load(Ordering::Relaxed) {
                 return false;
             }
+            self.keep_learned_soon();
             let mut listing = self.listing();
             self.notice(&mut listing);
             if listing.changes.any || listing.lacks_verdicts {
@@ -599,6 +618,7 @@ impl LiveShared {
     fn settle(&self) -> bool {
         let start = Instant::now();
         while start.elapsed() < MAX_SETTLE {
+            self.keep_learned_soon();
             let (queue, quiet) = {
                 let mut listing = self.listing();
                 self.notice(&mut listing);

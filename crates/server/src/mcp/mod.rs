@@ -111,6 +111,7 @@ pub fn serve(settings: Settings) -> Result<(), McpServeError> {
                 if shared.discovered.load(Ordering::Relaxed) => {}
             Err(error) => return Err(not_served(error)),
         }
+        shared.source.save_verdicts();
         Ok(())
     });
     runtime.shutdown_timeout(GRACE);

@@ -40,6 +40,14 @@ impl SkillSource {
         Ok(live.insert(opened).clone())
     }
 
+    /// Writes what scans found out, before the end.
+    pub(crate) fn save_verdicts(&self) {
+        let live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(live) = &*live {
+            live.save_verdicts();
+        }
+    }
+
     /// The skills as they are now.
     ///
     /// # Errors
