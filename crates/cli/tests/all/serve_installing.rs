@@ -3,7 +3,10 @@
 use std::{
     fs,
     io::{BufRead as _, BufReader, Write as _},
-    net::TcpStream,
+    net::{TcpListener, TcpStream},
+    sync::mpsc,
+    thread,
+    time::Duration,
 };
 
 use metier_testkit::{TestContext, patience};
@@ -352,4 +355,56 @@ fn progress_is_an_event() {
         (&scanned["done"], &scanned["total"]),
         (&json!(1), &json!(1))
     );
+}
+
+/// A server that sends a file without end; it reports its first client, and that it is gone.
+fn endless_file() -> (String, mpsc::Receiver<&'static str>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/skill.zip", listener.local_addr().unwrap());
+    let (sender, receiver) = mpsc::channel();
+    thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        sender.send("begun").ok();
+        let head =
+            "HTTP/1.1 200 OK\r\nContent-Type: application/zip\r\nContent-Length: 30000000\r\n\r\n";
+        stream.write_all(head.as_bytes()).unwrap();
+        while stream.write_all(&[0; 64]).is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+        sender.send("gone").ok();
+    });
+    (address, receiver)
+}
+
+/// A client that wants such a file installed, once its download has begun.
+fn downloading(daemon: &Daemon) -> (TcpStream, mpsc::Receiver<&'static str>) {
+    let (address, events) = endless_file();
+    let body = json!({ "source": address }).to_string();
+    let mut stream = TcpStream::connect(&daemon.address).unwrap();
+    let request = format!(
+        "POST /api/v1/installs HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+        daemon.headers(),
+        body.len()
+    );
+    stream.write_all(request.as_bytes()).unwrap();
+    assert_eq!(events.recv_timeout(patience::PATIENCE), Ok("begun"));
+    (stream, events)
+}
+
+#[test]
+fn a_client_that_leaves_stops_its_download() {
+    let context = context();
+    let daemon = Daemon::start_with(&context, &[]);
+    let (client, events) = downloading(&daemon);
+    drop(client);
+    assert_eq!(events.recv_timeout(patience::PATIENCE), Ok("gone"));
+}
+
+#[test]
+fn the_end_of_the_daemon_stops_a_download() {
+    let context = context();
+    let daemon = Daemon::start_with(&context, &[]);
+    let (_client, events) = downloading(&daemon);
+    assert_eq!(daemon.end(rustix::process::Signal::TERM), Some(0));
+    assert_eq!(events.recv_timeout(patience::PATIENCE), Ok("gone"));
 }
