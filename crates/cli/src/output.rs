@@ -491,3 +491,35 @@ fn murmur(words: &str) {
     let written = stderr.write_all(words.as_bytes());
     written.and_then(|()| stderr.flush()).ok();
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use metier::WorkKind;
+
+    use super::*;
+
+    #[test]
+    fn progress_names_the_skills_and_bytes_that_are_known() {
+        let check = |work: LongWork, done, bytes, announced, expected: &str| {
+            work.done.store(done, Ordering::Relaxed);
+            work.receive(bytes);
+            work.expect(announced);
+            assert_eq!(so_far(&work), expected);
+        };
+        let work = || LongWork::new(WorkKind::Fetch, "Fetching…");
+        check(work(), 3, 0, 0, "3");
+        check(work().of(12), 3, 0, 0, "3 of 12");
+        check(work(), 0, 1_250_000, 0, "0, 1.2 MB");
+        check(
+            work().of(1),
+            0,
+            1_250_000,
+            4_000_000,
+            "0 of 1, 1.2 of 4.0 MB",
+        );
+        // What was announced for one of two files is not the size of both.
+        check(work(), 0, 5_000_000, 4_000_000, "0, 5.0 MB");
+    }
+}

@@ -65,12 +65,12 @@ fn print(session: &CliRun, args: &PackArgs, packed: &PackedSkill) -> Result<(), 
     };
     let unpacked: u64 = packed.files.iter().map(|(_, size)| size).sum();
     let mut page = format!(
-        "{did} {} → {}\n  {}, {} of {}\n  tree     {}\n  archive  {}\n",
+        "{did} {} → {}\n  {}, {}; the package has {}\n  tree     {}\n  archive  {}\n",
         output.paint(&title, Tone::Strong),
         output.path(&packed.file),
         count(packed.files.len(), "file"),
-        kilobytes(packed.size as u64),
         kilobytes(unpacked),
+        kilobytes(packed.size as u64),
         packed.tree,
         packed.archive
     );
