@@ -22,7 +22,9 @@ pub(super) async fn show(State(api): State<Api>, visit: Visit) -> Response {
             let view = View::new(&api, "/install", "Install", content).await;
             view.live("skills_changed").into_response()
         }
-        Err(refusal) => View::failed(&api, "/install", &refusal).await.into_response(),
+        Err(refusal) => View::failed(&api, "/install", &refusal)
+            .await
+            .into_response(),
     }
 }
 
@@ -141,7 +143,9 @@ async fn decision(
         @if rows.is_empty() { (empty("There is nothing to decide.", &html! { a href="/install" { "Back" } })) }
         @else { (form(visit, &format!("{verb}/{}", encoded(root.text("plan").raw())), "/install", &cards)) }
     };
-    View::new(api, "/install", title, content).await.into_response()
+    View::new(api, "/install", title, content)
+        .await
+        .into_response()
 }
 
 /// The card of a new version, or of a skill to install.
@@ -198,7 +202,11 @@ fn choices(sent: &CheckedForm, with_replace: bool) -> Vec<Value> {
     let chosen = sent.fields().filter(|(field, _)| *field == "skill");
     let choice = |(_, name): (&str, &str)| {
         let approve = format!("approve:{name}");
-        let approve: Vec<&str> = sent.fields().filter(|(field, _)| *field == approve).map(|(_, value)| value).collect();
+        let approve: Vec<&str> = sent
+            .fields()
+            .filter(|(field, _)| *field == approve)
+            .map(|(_, value)| value)
+            .collect();
         let mut choice = json!({ "name": name, "digest": sent.field(&format!("digest:{name}")), "approve": approve });
         if with_replace {
             choice["replace"] = (sent.field(&format!("replace:{name}")) == "true").into();
@@ -237,7 +245,9 @@ pub(super) async fn undo(State(api): State<Api>, sent: CheckedForm) -> Response 
     let body = json!({ "change": sent.field("change") });
     match act(&api, &sent, Method::POST, "/undo".to_owned(), body).await {
         Ok(_) => sent.back(),
-        Err(refusal) => View::failed(&api, "/install", &refusal).await.into_response(),
+        Err(refusal) => View::failed(&api, "/install", &refusal)
+            .await
+            .into_response(),
     }
 }
 
@@ -260,5 +270,7 @@ async fn outcome(api: &Api, done: &Answered) -> Response {
         }
         p { a href="/install" { "Back; a change can be undone there" } }
     };
-    View::new(api, "/install", "Install", content).await.into_response()
+    View::new(api, "/install", "Install", content)
+        .await
+        .into_response()
 }

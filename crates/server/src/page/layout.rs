@@ -11,6 +11,7 @@ use super::{
     VIEWS,
     api::{Api, ApiRefusal},
     assets,
+    document::Quoted,
     parts::problem,
 };
 
@@ -128,7 +129,7 @@ fn framed(title: &str, body: &Markup) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (title) " · metier" }
+                title { (Quoted::new(title)) " · metier" }
                 link rel="icon" href=(icon) type="image/svg+xml";
                 link rel="stylesheet" href=(style);
                 script type="module" src=(script) {}

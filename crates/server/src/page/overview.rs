@@ -180,7 +180,6 @@ fn tally(rows: &[Part<'_>], key: &str, all: u64) -> Markup {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the width of a bar")]
 fn ratio(part: u64, all: u64) -> f64 {
     part as f64 / all.max(1) as f64
 }

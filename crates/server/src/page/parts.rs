@@ -10,10 +10,11 @@ use super::{
 /// The tone and the sign of a word; the colour is never the only sign.
 fn look(word: &str) -> (&'static str, &'static str) {
     match word {
-        "ready" | "clean" | "ok" | "allowed" | "picked" | "valid" | "unchanged" | "installed" => ("good", "✓"),
-        "not_ready" | "warning" | "ask" | "timeout" | "begun" | "incomplete" | "info" | "changed" | "edited" => {
-            ("warn", "!")
+        "ready" | "clean" | "ok" | "allowed" | "picked" | "valid" | "unchanged" | "installed" => {
+            ("good", "✓")
         }
+        "not_ready" | "warning" | "ask" | "timeout" | "begun" | "incomplete" | "info"
+        | "changed" | "edited" => ("warn", "!"),
         "invalid" | "blocked" | "critical" | "refused" | "denied" | "error" => ("bad", "✗"),
         "running" => ("good", "▸"),
         "unknown" => ("faint", "?"),

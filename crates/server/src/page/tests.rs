@@ -69,11 +69,15 @@ fn hostile_document(path: &str) -> Value {
             json!({ "valid": false, "order": [text], "tools": { "allowed": [text], "forbidden": [text], "own": [text] },
             "errors": [{ "code": text, "message": text, "hint": text }], "warnings": [], "unchecked": [{ "skill": text, "field": text, "text": text }] })
         }
-        "/installed" => json!({ "skills": [{ "name": text, "state": text, "scope": text, "place": text, "source": text, "version": text, "changes": { "added": [text] } }] }),
+        "/installed" => {
+            json!({ "skills": [{ "name": text, "state": text, "scope": text, "place": text, "source": text, "version": text, "changes": { "added": [text] } }] })
+        }
         "/changes" => json!({ "changes": [{ "id": text, "title": text, "at": text }] }),
-        "/installs" | "/updates" => json!({ "plan": text, "notices": [text], "left_out": [text], "skills": [{ "name": text, "state": text, "verdict": text,
+        "/installs" | "/updates" => {
+            json!({ "plan": text, "notices": [text], "left_out": [text], "skills": [{ "name": text, "state": text, "verdict": text,
             "source": text, "digest": text, "text": text, "open": [text], "obstacles": [{}], "error": { "message": text },
-            "files": [{ "path": text, "change": text, "diff": text }] }] }),
+            "files": [{ "path": text, "change": text, "diff": text }] }] })
+        }
         "/refused" => json!({ "error": { "message": text, "hint": text } }),
         path if path.contains("/files/") => {
             json!({ "name": text, "path": text, "text": text, "size": 1, "binary": false })
@@ -187,10 +191,13 @@ async fn every_form_that_is_posted_has_the_token() {
     }
 }
 
+async fn never_asked() -> axum::response::Response {
+    panic!("nothing may be asked of the interface")
+}
+
 /// Every address of a form, refused without the token, with a wrong one, and with that of another browser.
 #[tokio::test]
 async fn a_form_without_the_token_does_nothing() {
-    let refuse = |_: Request| async { panic!("nothing may be asked of the interface") };
     for path in [
         "/do/refresh",
         "/do/approvals/requests.1",
@@ -214,7 +221,7 @@ async fn a_form_without_the_token_does_nothing() {
             "form_token=&answer=always",
             "form_token=the-toke&answer=always",
         ] {
-            let page = router(Router::new().fallback(any(refuse)));
+            let page = router(Router::new().fallback(any(never_asked)));
             let (status, _) = answer(page, Method::POST, path, body).await;
             assert_eq!(status, StatusCode::FORBIDDEN, "{path} {body}");
         }

@@ -121,7 +121,6 @@ fn row(name: &str, one: &SkillUse<'_>, most: u64) -> Markup {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "the length of a bar")]
 fn share(part: u64, most: u64) -> f64 {
     part as f64 / most.max(1) as f64
 }

@@ -4,8 +4,9 @@ use super::{NamedSchema, generator, one_of};
 use crate::{
     ApplyInstallRequest, ApplyUpdateRequest, ApprovalsDocument, ExecutedDocument,
     InstallPlanDocument, LinkDocument, OffersDocument, OffersRequest, PlanInstallRequest,
-    PlanUpdateRequest, ProgressDocument, RefreshDocument, RemoveRequest, RestoreRequest, SessionRow,
-    SessionsDocument, SkillsChangedDocument, StatusDocument, UndoRequest, UpdatePlanDocument,
+    PlanUpdateRequest, ProgressDocument, RefreshDocument, RemoveRequest, RestoreRequest,
+    SessionRow, SessionsDocument, SkillsChangedDocument, StatusDocument, UndoRequest,
+    UpdatePlanDocument,
     requests::{
         AnswerRequest, CallRequest, ComposeRequest, ExecuteRequest, ForgetRequest, MessageRequest,
         PermitRequest, RenderRequest, ScanRequest, SelectRequest, SocketRequest, StartRequest,
