@@ -203,6 +203,14 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
     } else {
         start
     };
+    // `ExecStart=/bin/sh -c …`, `cmd = …`
+    let start = match lower[start..first].rfind('=') {
+        Some(equals) if !lower[start..first].contains("--") => {
+            let after = &lower[start + equals + 1..first];
+            start + equals + 1 + (after.len() - after.trim_start().len())
+        }
+        _ => start,
+    };
     line.is_char_boundary(offset + start)
         .then_some(offset + start)
 }

@@ -131,18 +131,13 @@ pub(super) fn sends_cloud_key(act: &ProgramAct) -> bool {
         && act.host.is_some()
         && act.taints.iter().any(|taint| {
             let variable = taint.source.what.to_ascii_uppercase();
-            let owner = act
-                .host
-                .as_ref()
-                .map(|host| host.name.to_ascii_uppercase())
-                .unwrap_or_default();
-            let vendor = variable.split('_').next().unwrap_or_default();
+            let own = act.host.as_ref().is_some_and(|host| host.owns(&variable));
             // The URL of a database contains its password.
             let secret = taint.source.kind == S::SecretVariable
                 || taint.source.kind == S::Variable && variable.contains("DATABASE_URL");
             secret
                 && CLOUD.iter().any(|prefix| variable.contains(prefix))
-                && !owner.contains(vendor)
+                && !own
         })
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     prose::PhraseClass as C,
     report::FindingSeverity,
-    rule::{Category, RuleCondition, ScanRule},
+    rule::{Category, GRAMMAR, RuleCondition, ScanRule},
 };
 
 const DATA: &[C] = &[
@@ -32,9 +32,62 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to ignore its other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
         when: RuleCondition::Sentence {
+            all: &[&[C::OverrideOrder]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "prompt-injection/about-instructions",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "speaks of ignoring the agent's other instructions",
+        fix: "describe the skill's task only, and remove instructions about other instructions",
+        when: RuleCondition::Sentence {
             all: &[&[C::Ignore], &[C::PriorInstructions]],
             none: &[C::Threat],
         },
+        origin: &[],
+    },
+    ScanRule {
+        id: "prompt-injection/unbound",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Critical,
+        owasp: "AST01",
+        message: "tells the agent to act as something without restrictions",
+        fix: "remove it",
+        when: RuleCondition::Sentence {
+            all: &[&[C::Unbound]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "prompt-injection/reveal-prompt",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "tells the agent to reveal its own instructions",
+        fix: "remove it",
+        when: RuleCondition::Sentence {
+            all: &[&[C::PromptLeak]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "credential-access/told-to-read",
+        category: Category::CredentialAccess,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "tells the agent to read credentials of other programs",
+        fix: "declare a variable for the key that the skill needs",
+        when: RuleCondition::Sentence {
+            all: &[&[C::ReadSecret]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
     },
     ScanRule {
         id: "prompt-injection/persona",
@@ -57,6 +110,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/authority",
@@ -69,6 +123,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Authority]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/told-to-send",
@@ -81,6 +136,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Send], PRECIOUS, ELSEWHERE],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/told-to-report",
@@ -98,6 +154,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/covert",
@@ -110,6 +167,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Send], DATA, &[C::Conceal]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/covert-request",
@@ -127,6 +185,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "deception/conceal",
@@ -150,6 +209,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "deception/false-report",
@@ -166,6 +226,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/lure",
@@ -183,6 +244,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[],
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/locked-archive",
@@ -201,6 +263,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[],
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/unknown-prerequisite",
@@ -220,6 +283,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/fetch-and-obey",
@@ -237,6 +301,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/obey-strangers",
@@ -254,6 +319,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "persistence/told-to-stay",
@@ -270,6 +336,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "persistence/agent-memory",
@@ -287,6 +354,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/no-consent",
@@ -299,6 +367,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::NoConsent], &[C::Send, C::Destroy, C::Money]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/told-to-unprotect",
@@ -321,6 +390,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "destruction/told-to-destroy",
@@ -337,6 +407,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "resource-abuse/told-to-mine",
@@ -349,6 +420,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Miner], &[C::Run, C::Install, C::Download]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/moves-money",
@@ -364,6 +436,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/told-to-drop",
@@ -387,6 +460,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "packaging/disguised-program",
@@ -399,6 +473,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Disguise]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/every-task",
@@ -411,6 +486,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::EveryTask], &[C::Always, C::Required, C::Run]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/command",
@@ -428,5 +504,6 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
 ];

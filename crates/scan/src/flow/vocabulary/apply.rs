@@ -74,15 +74,22 @@ pub(in crate::flow) fn apply(
             given.taint(kind, called.callee, this.site(at));
             given
         }
-        FunctionRole::Variable => match called.first().known() {
-            Some(name) => this.variable(name, at),
-            None => given,
+        FunctionRole::Variable => variable(this, called),
+        FunctionRole::Apply => applied(this, called, given),
+        FunctionRole::Tagged => match called.call.args.as_slice() {
+            [only] if matches!(only.value, Expr::Text(..) | Expr::Join(_)) => {
+                code(this, FunctionRole::Shell, called, given)
+            }
+            _ => given,
         },
         FunctionRole::Decode(encoding) => {
             decoded(this, encoding, at, &called.first(), called.args, given)
         }
         FunctionRole::Fold(fold) => {
             let mut value = folded(fold, called, given);
+            if fold == Fold::Made {
+                value.texts = vec![this.made_path(called.callee, at)];
+            }
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
@@ -105,6 +112,8 @@ pub(in crate::flow) fn apply(
         | FunctionRole::Copy
         | FunctionRole::Delete
         | FunctionRole::Walk
+        | FunctionRole::Unpack
+        | FunctionRole::Pipe
         | FunctionRole::Permit => files(this, role, called, given),
         FunctionRole::Request
         | FunctionRole::Connect
@@ -113,9 +122,59 @@ pub(in crate::flow) fn apply(
         FunctionRole::Shell
         | FunctionRole::Spawn
         | FunctionRole::Eval
+        | FunctionRole::RunFile
         | FunctionRole::Unpickle
         | FunctionRole::Duplicate => code(this, role, called, given),
     }
+}
+
+/// The variable that a name selects. A name that is only known at run time selects one variable, and not all of them.
+fn variable(this: &mut Evaluator<'_>, called: &KnownCall<'_>) -> FlowValue {
+    let name = called.first();
+    let items = name.items.iter().flatten().flat_map(|item| &item.texts);
+    let texts: Vec<String> = name.texts.iter().chain(items).cloned().collect();
+    let mut value = FlowValue::default();
+    for text in &texts {
+        value.absorb(&this.variable(text, called.at()));
+        if matches!(text.as_str(), "HOME" | "USERPROFILE") {
+            value.texts = vec!["~".to_owned()];
+        }
+    }
+    // `for name in os.environ: os.environ[name]`
+    value.absorb(&name);
+    if texts.is_empty() && value.taints.is_empty() {
+        value.taint(SourceKind::Variable, "\0", this.site(called.at()));
+    }
+    value.made_by = texts.first().map(|name| name.as_str().into());
+    value
+}
+
+/// A function that is given to another one, which calls it: `Thread(target=os.system, args=(line,))`, `map(os.system, lines)`.
+fn applied(this: &mut Evaluator<'_>, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
+    let names = called.call.args.iter().position(|arg| match &arg.value {
+        Expr::Name(name, _) => {
+            super::role(this.language, name).is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
+                || this.is_own_function(name)
+        }
+        _ => false,
+    });
+    let Some(position) = names else {
+        return given;
+    };
+    let Expr::Name(name, _) = &called.call.args[position].value else {
+        return given;
+    };
+    let mut words = Vec::new();
+    let receiver = called.on.filter(|on| on.items.is_some() || !on.texts.is_empty());
+    let rest = called.args.iter().skip(position + 1).map(|(keyword, value)| (*keyword, value));
+    for (keyword, value) in rest.chain(receiver.map(|on| (None, on))) {
+        match &value.items {
+            // `args=(…)`, and each item of what is mapped.
+            Some(items) => words.extend(items.iter().map(|item| (None, item.clone()))),
+            None => words.push((keyword.filter(|word| !matches!(*word, "args" | "kwargs")), value.clone())),
+        }
+    }
+    this.call_named(name, called.call, &words).unwrap_or(given)
 }
 
 /// Functions that read, write and delete.
@@ -133,9 +192,41 @@ fn files(
             let mode = arg(called.args, position, &["mode"]).and_then(FlowValue::known);
             let writes = mode.is_some_and(|mode| mode.contains(['w', 'a', 'x']));
             let mut value = if writes { given } else { this.read(&path, at) };
-            value.texts = path.texts;
+            // A file without a name of its own is known by what made its path.
+            value.texts = match path.texts.is_empty() {
+                true => vec![path.place().unwrap_or_else(|| this.made_path(callee, at))],
+                false => path.texts,
+            };
             value.made_by = Some("open".into());
             value
+        }
+        FunctionRole::Unpack => {
+            let on = called.on.cloned().unwrap_or_default();
+            let mut data = this.read(&on, at);
+            data.absorb(&this.read(&called.first(), at));
+            data.absorb(&given);
+            if data.has(SourceKind::Download) {
+                data.texts.clear();
+                data.made_by = Some(commands::CLONED.into());
+                for folder in called.args.iter().filter_map(|(_, value)| value.place()) {
+                    this.store_file(&folder, data.clone());
+                }
+                this.unpacked.get_or_insert_default().join(data);
+            }
+            FlowValue::default()
+        }
+        FunctionRole::Pipe => {
+            let mut data = called.on.cloned().unwrap_or_default();
+            let (last, before) = match called.args.split_last() {
+                Some(((_, last), before)) => (last.clone(), before),
+                None => return given,
+            };
+            before.iter().for_each(|(_, value)| data.absorb(value));
+            if last.made_by.as_deref() == Some("open") {
+                data.texts.clear();
+                this.write(&last, &data, at);
+            }
+            given
         }
         FunctionRole::Read => this.read(&path, at),
         FunctionRole::Walk => {
@@ -146,7 +237,15 @@ fn files(
         FunctionRole::Write => {
             let data = arg(called.args, 1, &["data"]).cloned().unwrap_or_default();
             this.write(&path, &data, at);
-            FlowValue::default()
+            // A stream is written to later.
+            FlowValue {
+                texts: path.place().into_iter().collect(),
+                made_by: Some(match callee.ends_with("createWriteStream") {
+                    true => "open".into(),
+                    false => callee.into(),
+                }),
+                ..FlowValue::default()
+            }
         }
         FunctionRole::WriteHandle => {
             let handle = called.on.cloned().unwrap_or_default();
@@ -276,6 +375,18 @@ fn code(
             })
         }
         FunctionRole::Spawn => spawn(this, callee, at, called.args),
+        FunctionRole::RunFile => {
+            let mut taints = Vec::new();
+            for (_, value) in called.args {
+                taints.extend(commands::fetched(this, value));
+                let own = value.taints.iter().filter(|taint| {
+                    matches!(taint.source.kind, SourceKind::Download | SourceKind::Decoded)
+                });
+                taints.extend(own.cloned());
+            }
+            this.act(ActKind::Run, at, &first.shown(), callee, None, taints);
+            FlowValue::default()
+        }
         FunctionRole::Eval => eval(this, callee, at, &first, called.args),
         FunctionRole::Unpickle => {
             this.act(
@@ -371,11 +482,11 @@ fn request(
             this.act(ActKind::Send, at, &url, callee, host, telling);
         }
     }
-    if callee.ends_with("urlretrieve")
-        && let Some(path) = arg(args, 1, &["filename"]).and_then(FlowValue::known)
+    if (callee.ends_with("retrieve") || callee == "wget.download")
+        && let Some(path) = arg(args, 1, &["filename", "out"]).and_then(FlowValue::place)
     {
         let value = FlowValue::source(SourceKind::Download, &url, this.site(at));
-        this.store_file(path, value);
+        this.store_file(&path, value);
     }
     // What comes back no longer is what was sent.
     let keeps = callee.ends_with(".Request") || callee.ends_with(".request");
@@ -471,6 +582,7 @@ fn folded(fold: Fold, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
             _ => given,
         },
         Fold::Same => unchanged(callee, on, first, given),
+        Fold::Made => given,
         Fold::Format => FlowValue::concat(on.into_iter().chain(values), ""),
     }
 }

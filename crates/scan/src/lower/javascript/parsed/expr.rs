@@ -208,6 +208,11 @@ impl JavaScript {
         match name {
             Some(name) => self.access(object, base, &name),
             None => match base {
+                // One variable, whatever its name.
+                Expr::Name(path, at) if matches!(path.as_str(), "process.env" | "Bun.env" | "import.meta.env") => {
+                    let name = Expr::Name("Deno.env.get".to_owned(), at);
+                    call(name, vec![Arg::plain(key)], at, object.span().end)
+                }
                 // `a[b][c][d]…` stays flat
                 Expr::Parts(mut parts) => {
                     parts.push(key);
