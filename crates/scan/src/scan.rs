@@ -300,6 +300,13 @@ impl<'a> SkillScanner<'a> {
                     self.command_lines(index, 0, &content, SentenceRole::Instruction);
                     return self.look_within(index, &content, kind, hidden);
                 }
+                if kind == FileKind::Code
+                    && let Some((at, url)) = crate::language::fetched_and_run(&content)
+                {
+                    let line = format!("curl -s '{url}' | sh");
+                    let role = SentenceRole::Instruction;
+                    self.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
+                }
                 let mut document = prose::plain(&content);
                 let tabular = [".csv", ".tsv", ".jsonl"]
                     .iter()
@@ -490,18 +497,13 @@ impl<'a> SkillScanner<'a> {
                 let command = line[at..].trim_start_matches(['@', '-']);
                 let command = command.strip_prefix("RUN ").unwrap_or(command);
                 let command = within_quotes(&line[..at], command);
-                let command = command
-                    .trim_end()
-                    .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
-                let command = command.replace("\\\"", "\"");
-                self.program(
-                    text,
-                    start + at,
-                    &command,
-                    EvaluatedLanguage::Shell,
-                    role,
-                    false,
-                );
+                let command = without_closers(command).replace("\\\"", "\"");
+                let head = command.get(..10).unwrap_or(&command).to_ascii_lowercase();
+                let language = match head.starts_with("powershell") || head.starts_with("pwsh") {
+                    true => EvaluatedLanguage::PowerShell,
+                    false => EvaluatedLanguage::Shell,
+                };
+                self.program(text, start + at, &command, language, role, false);
             }
             start += line.len();
         }
@@ -742,6 +744,26 @@ fn shift(document: &mut MarkdownDocument, by: usize) {
     for (at, _) in &mut document.html {
         *at = at.start + by..at.end + by;
     }
+}
+
+/// A command line without the marks at its end that nothing in it opens.
+fn without_closers(command: &str) -> &str {
+    let mut rest = command.trim_end();
+    while let Some(last) = rest.chars().next_back() {
+        let count = |c: char| rest.matches(c).count();
+        let closes = match last {
+            ',' => true,
+            '"' | '\'' | '`' => count(last) % 2 == 1,
+            '}' => count('}') > count('{'),
+            ']' => count(']') > count('['),
+            _ => false,
+        };
+        if !closes {
+            break;
+        }
+        rest = rest[..rest.len() - last.len_utf8()].trim_end();
+    }
+    rest
 }
 
 /// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.

@@ -15,7 +15,7 @@ fn report((path, text): Idiom) -> ScanReport {
     }];
     let about = DeclaredFacts {
         name: "notes",
-        description: "Keeps notes.",
+        description: "Keeps notes with OpenAI and Telegram.",
         ..DeclaredFacts::default()
     };
     scan(&files, &about, &RuleSet::default(), &ScanLimits::default())

@@ -163,7 +163,11 @@ impl<'u> Evaluator<'u> {
         for stmt in body {
             match stmt {
                 Stmt::Let { name, value, at } => {
-                    let value = self.value(value);
+                    let mut value = self.value(value);
+                    // A path that is not known is known by the variable.
+                    if value.texts.is_empty() && value.made_by.is_none() {
+                        value.made_by = Some(name.as_str().into());
+                    }
                     self.bind(name, &value, *at);
                 }
                 Stmt::Do(expr) => {
@@ -532,7 +536,16 @@ impl<'u> Evaluator<'u> {
         let mut args: Vec<(Option<&str>, FlowValue)> = Vec::with_capacity(call.args.len());
         for Arg { name, value } in &call.args {
             let value = match value {
-                Expr::Lambda { params, body } => self.lambda(params, body, on.as_ref(), &callee),
+                Expr::Lambda { params, body } => {
+                    // `https.get(url, answer => …)`
+                    let requests = vocabulary::role(self.language, &callee)
+                        == Some(vocabulary::FunctionRole::Request);
+                    let url = args.iter().find_map(|(_, value): &(_, FlowValue)| value.known());
+                    let answer = url.filter(|_| requests).map(|url| {
+                        FlowValue::source(SourceKind::Download, url, self.site(call.at))
+                    });
+                    self.lambda(params, body, answer.as_ref().or(on.as_ref()), &callee)
+                }
                 other => self.value(other),
             };
             args.push((name.as_deref(), value));

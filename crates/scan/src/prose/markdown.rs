@@ -568,7 +568,10 @@ fn negated(text: &str) -> Vec<Range<usize>> {
                 ';' | '.' | '!' | '?' => rest[at + 1..].starts_with([' ', '\n']),
                 ':' => rest[at + 1..].trim_start().len() > 1 && rest[at + 1..].starts_with(' '),
                 '—' | '–' => true,
-                ',' => ANEW.iter().any(|word| rest[at + 1..].trim_start().starts_with(word)),
+                ',' => ANEW.iter().any(|word| {
+                    let after = rest[at + 1..].trim_start().strip_prefix(word.trim_end());
+                    after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+                }),
                 ' ' => [" but ", " instead ", " however ", " so that ", " until "]
                     .iter()
                     .any(|word| rest[*at..].starts_with(word)),

@@ -89,7 +89,9 @@ const CLAIMS: &[Claim] = &[
 /// Adds the classes of a sentence that its grammar decides.
 pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut ClassSet) {
     let found = |pattern: &Regex| pattern.find_iter(text).any(|found| counts(last_of(text, found.range())));
-    if set.contains(C::Ignore) && OVERRIDES.iter().any(found) && !is_condition(text) {
+    let ends = ["revoked", "void", "cancel", "supersede", "suspended", "lifted", "overrid", "no longer"];
+    let tries = set.contains(C::Ignore) || ends.iter().any(|word| text.contains(word));
+    if tries && OVERRIDES.iter().any(found) && !is_condition(text) {
         set.insert(C::OverrideOrder);
     }
     if set.contains(C::Persona) || text.contains("act as") || text.contains("you ") {
@@ -120,7 +122,7 @@ fn last_of(text: &str, range: std::ops::Range<usize>) -> usize {
 /// Whether a sentence is about a case: "in tests, ignore the above rules".
 fn is_condition(text: &str) -> bool {
     let text = text.trim_start_matches([' ', '-', '*', '>', '#']);
-    ["if ", "when ", "for ", "in ", "unless ", "where "]
+    ["if ", "when ", "in ", "unless ", "where "]
         .iter()
         .any(|start| text.starts_with(start))
 }

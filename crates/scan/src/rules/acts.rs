@@ -173,6 +173,11 @@ pub(super) fn is_payload(act: &ProgramAct) -> bool {
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
 }
 
+/// Whether a key that is on this machine is admitted, and not one that the skill brings.
+pub(super) fn is_own_key(act: &ProgramAct) -> bool {
+    act.subject.contains("authorized_keys") && !is_public_key(&act.detail) && act.taints.is_empty()
+}
+
 /// Whether a text contains a public key. Manuals write `AAAA...` as a placeholder; a real key is longer.
 fn is_public_key(text: &str) -> bool {
     text.split_whitespace().any(|word| {

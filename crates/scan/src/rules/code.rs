@@ -2,7 +2,7 @@
 
 use super::acts::{
     changes_settings, installs_from_elsewhere, installs_look_alike, is_agent_file,
-    is_fetched_instruction, is_payload, is_setting, names_miner, runs_in_shell, sends_cloud_key,
+    is_fetched_instruction, is_own_key, is_payload, is_setting, names_miner, runs_in_shell, sends_cloud_key,
     starts_by_itself, unprotects, wipes,
 };
 use crate::{
@@ -212,7 +212,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "makes a program start automatically",
         fix: "let the user set this up, and document how to undo it",
         when: RuleCondition::Act(ActKind::Write, |act| {
-            starts_by_itself(act) && !is_payload(act) && !is_setting(act)
+            starts_by_itself(act) && !is_payload(act) && !is_setting(act) && !is_own_key(act)
         }),
         origin: &[],
     },

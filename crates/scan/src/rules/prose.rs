@@ -45,7 +45,11 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "speaks of ignoring the agent's other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
         when: RuleCondition::Sentence {
-            all: &[&[C::Ignore], &[C::PriorInstructions]],
+            all: &[
+                &[C::Ignore],
+                &[C::PriorInstructions],
+                &[C::Always, C::NoConsent, C::Conceal, C::Silently, C::Send],
+            ],
             none: &[C::Threat],
         },
         origin: &[],

@@ -94,6 +94,9 @@ impl RunCommand<'_> {
             let words = self.words[position + 1..].to_vec();
             return invoke(this, &program, words, Some(self.input.clone()), self.at);
         }
+        if let ("call", [program, rest @ ..]) = (self.name, self.words.as_slice()) {
+            return invoke(this, program, rest.to_vec(), Some(self.input.clone()), self.at);
+        }
         if matches!(self.name, "cmd" | "su") {
             return self.started(this);
         }
@@ -260,6 +263,10 @@ impl RunCommand<'_> {
                 None,
                 Vec::new(),
             );
+        }
+        if let Some((_, url)) = crate::language::fetched_and_run(text) {
+            let line = FlowValue::text(format!("curl -s '{url}' | sh"));
+            this.nested(EvaluatedLanguage::Shell, &line, self.at);
         }
         for opener in [
             "system(\"",

@@ -143,8 +143,17 @@ impl RunCommand<'_> {
             "aria2c" => matches!(flag, "-o" | "--out"),
             _ => false,
         };
-        // `-os` are two letters.
-        (saves && inline.contains(['/', '.'])).then_some(inline)
+        // `-os` are two letters, and `-qO/tmp/x` are two flags.
+        let letter = if self.name == "wget" { 'O' } else { 'o' };
+        let joined = inline.split_once(letter).filter(|(before, _)| {
+            matches!(self.name, "wget" | "curl") && before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic())
+        });
+        let path = match joined {
+            Some((_, path)) if !saves && flag.len() == 2 => path,
+            _ if saves => inline,
+            _ => return None,
+        };
+        path.contains(['/', '.']).then_some(path)
     }
 }
 

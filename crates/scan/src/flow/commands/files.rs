@@ -92,7 +92,8 @@ impl RunCommand<'_> {
                         .unwrap_or_default()
                         .trim_end_matches(".zip")
                         .to_owned();
-                    this.store_file(&stem, value);
+                    let made_by = Some(super::CLONED.into());
+                    this.store_file(&stem, FlowValue { made_by, ..value });
                 }
                 Some(FlowValue::default())
             }
@@ -125,7 +126,8 @@ impl RunCommand<'_> {
         let mut previous = "";
         for word in &self.words {
             let text = word.known().unwrap_or_default();
-            let follows_flag = previous.starts_with('-') && !NAMING.contains(&previous);
+            let files = matches!(self.name, "dpkg" | "rpm" | "installer" | "msiexec");
+            let follows_flag = previous.starts_with('-') && !NAMING.contains(&previous) && !files;
             previous = text;
             if text.starts_with('-') || follows_flag || VERBS.contains(&text) {
                 continue;

@@ -110,7 +110,9 @@ pub(super) fn invoke(
     }
     let Some(name) = program.known() else {
         let mut value = FlowValue::default();
-        this.act(ActKind::Run, at, "\0", "", None, program.taints.clone());
+        let mut taints = program.taints.clone();
+        taints.extend(fetched(this, program));
+        this.act(ActKind::Run, at, "\0", "", None, taints);
         words
             .iter()
             .chain(&input)
@@ -138,15 +140,12 @@ pub(super) fn invoke(
         input: input.unwrap_or_default(),
         at,
     };
-    if !program.taints.is_empty() {
-        this.act(
-            ActKind::Run,
-            at,
-            &command.line(),
-            "",
-            None,
-            program.taints.clone(),
-        );
+    let mut taints = program.taints.clone();
+    if command.path.contains(['/', '\\']) {
+        taints.extend(fetched(this, &FlowValue::text(command.path)));
+    }
+    if !taints.is_empty() {
+        this.act(ActKind::Run, at, &command.line(), "", None, taints);
     }
     command.run(this)
 }
@@ -343,7 +342,9 @@ impl RunCommand<'_> {
         let mut taints = Vec::new();
         // Names of packages are not names of files.
         for word in self.texts().filter(|word| word.contains('/') || word.starts_with('.')) {
-            taints.extend(fetched(this, &FlowValue::text(word)));
+            let word = FlowValue::text(word);
+            taints.extend(fetched(this, &word));
+            taints.extend(clone_at(this, &word));
         }
         let folder = self.after(&["-C", "--prefix", "--directory", "--manifest-path", "-f"]);
         taints.extend(folder.into_iter().flat_map(|folder| clone_at(this, folder)));
@@ -401,8 +402,11 @@ pub(super) fn fetched(this: &Evaluator<'_>, path: &FlowValue) -> Vec<Taint> {
 
 fn fetched_from(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
     let cloned = |value: &&FlowValue| value.made_by.as_deref() == Some(CLONED);
+    // Windows finds programs without their ending.
+    let windows = matches!(this.language, EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch);
+    let ended = || windows.then(|| this.file(&format!("{path}.exe"))).flatten();
     // A program may be called like the folder that it was built in.
-    let own = this.file(path).filter(|value| !cloned(value));
+    let own = this.file(path).or_else(ended).filter(|value| !cloned(value));
     let folder = || {
         path.rsplit('/')
             .skip(1)

@@ -1,6 +1,6 @@
 //! What is done when a known function of Python or JavaScript is called.
 
-use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, is_path, undo};
+use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
 use crate::flow::{
     ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands, eval::Evaluator, value::FlowValue,
 };
@@ -165,10 +165,22 @@ fn applied(this: &mut Evaluator<'_>, called: &KnownCall<'_>, given: FlowValue) -
         return given;
     };
     let mut words = Vec::new();
-    let receiver = called.on.filter(|on| on.items.is_some() || !on.texts.is_empty());
+    // `list.map(f)`, `promise.then(f)`; `map(f, list)`.
+    let each = |value: &FlowValue| {
+        let mut whole = value.clone();
+        for item in whole.items.take().into_iter().flatten() {
+            whole.join(item);
+        }
+        whole
+    };
+    let method = called.callee.rsplit('.').next().unwrap_or_default();
+    let maps = matches!(method, "then" | "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "find" | "starmap");
+    let receiver = called.on.filter(|_| maps && this.language == EvaluatedLanguage::JavaScript);
+    words.extend(receiver.map(|on| (None, each(on))));
     let rest = called.args.iter().skip(position + 1).map(|(keyword, value)| (*keyword, value));
-    for (keyword, value) in rest.chain(receiver.map(|on| (None, on))) {
+    for (keyword, value) in rest {
         match &value.items {
+            Some(_) if maps => words.push((None, each(value))),
             // `args=(…)`, and each item of what is mapped.
             Some(items) => words.extend(items.iter().map(|item| (None, item.clone()))),
             None => words.push((keyword.filter(|word| !matches!(*word, "args" | "kwargs")), value.clone())),
@@ -289,9 +301,18 @@ fn network(
         FunctionRole::Request => request(this, callee, at, called.args, given),
         FunctionRole::Connect => {
             let host = called.args.iter().find_map(|(_, value)| host_in(value));
-            let made_by = callee
-                .trim_end_matches(".connect")
-                .trim_end_matches(".connect_ex");
+            // A function that returns the connection, or a method of what is connected from then on.
+            let returns = ["write", "send", "request"]
+                .iter()
+                .any(|verb| super::role(this.language, &format!("{callee}.{verb}")) == Some(FunctionRole::Send)
+                    && has_row(this.language, &format!("{callee}.{verb}")));
+            let made_by = match returns {
+                true => callee,
+                false => callee
+                    .trim_end_matches(".connect")
+                    .trim_end_matches(".connect_ex")
+                    .trim_end_matches(".open"),
+            };
             given.made_by = Some(made_by.into());
             if let Some(host) = &host {
                 given.texts = vec![format!("tcp://{}", host.name)];
@@ -663,7 +684,16 @@ pub(crate) const IN_SHELL: &str = " in a shell";
 
 fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments<'_>) -> FlowValue {
     let nothing = FlowValue::default();
-    let first = arg(args, 0, &["args", "cmd", "command", "file"]).unwrap_or(&nothing);
+    // The words after the program: `Deno.Command("sh", {args: […]})`.
+    let plain = args.iter().find(|(keyword, _)| keyword.is_none()).map(|(_, value)| value);
+    let first = plain.or_else(|| arg(args, 0, &["args", "cmd", "command", "file"])).unwrap_or(&nothing);
+    // `os.execvp("sh", ["sh", "-c", …])`: the program's own name is among the words.
+    let named = ["os.exec", "os.spawn", "os.posix_spawn"].iter().any(|start| callee.starts_with(start));
+    let is_mode = |value: &FlowValue| callee.starts_with("os.spawn") && (value.number.is_some() || value.texts.is_empty());
+    let (first, args) = match args {
+        [(None, mode), rest @ ..] if is_mode(mode) && !rest.is_empty() => (&rest[0].1, rest),
+        _ => (first, args),
+    };
     let in_shell = args.iter().any(|(keyword, value)| {
         *keyword == Some("shell") && !matches!(value.known(), Some("False" | "false"))
     });
@@ -676,15 +706,18 @@ fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments
                 if keyword.is_none() || *keyword == Some("args") {
                     match &value.items {
                         Some(items) => words.extend(items.iter().cloned()),
-                        None if callee.contains("exec") => words.push(value.clone()),
+                        None if callee.contains("exec") || named => words.push(value.clone()),
                         None => {}
                     }
                 }
             }
+            if named && words.len() > 1 {
+                words.remove(1);
+            }
             words
         }
     };
-    let input = arg(args, 9, &["input"]);
+    let input = arg(args, 9, &["input", "stdin"]);
     let line = FlowValue::concat(&words, " ");
     let how = if in_shell {
         format!("{callee}{IN_SHELL}")
@@ -717,6 +750,10 @@ fn eval(
         // A module that is its own address.
         if first.known().is_some_and(|text| text.starts_with("data:")) {
             first.taint(SourceKind::Decoded, "data:", this.site(at));
+        }
+        let address = first.known().filter(|text| text.starts_with("http")).map(str::to_owned);
+        if let Some(url) = address {
+            first.taint(SourceKind::Download, &url, this.site(at));
         }
         if first.has(SourceKind::Download) || first.has(SourceKind::Decoded) {
             this.act(

@@ -103,7 +103,7 @@ pub(super) const JAVASCRIPT: &[(&str, R)] = &[
     ("net.connect.end", R::Send), ("net.createConnection.end", R::Send), ("net.Socket.end", R::Send), ("tls.connect", R::Connect),
     ("tls.connect.write", R::Send), ("tls.connect.end", R::Send), ("http2.connect", R::Connect), ("http2.connect.request", R::Send),
     ("http2.connect.request.write", R::Send), ("http2.connect.request.end", R::Send), ("EventSource", R::Connect),
-    ("XMLHttpRequest", R::Connect), ("dgram.createSocket", R::Connect), ("dns.promises.resolve", R::Send), ("dns.promises.lookup", R::Send),
+    ("dgram.createSocket", R::Connect), ("dns.promises.resolve", R::Send), ("dns.promises.lookup", R::Send),
     ("dns.resolveTxt", R::Send), ("dns.resolve4", R::Send), ("dns/promises.resolve", R::Send), ("dns/promises.lookup", R::Send),
     ("socket.io-client", R::Connect), ("socket.io-client.io", R::Connect), ("socket.io-client.emit", R::Send), ("socket.io-client.io.emit", R::Send),
     ("superagent.post.send", R::Send), ("superagent.put.send", R::Send), ("superagent", R::Request), ("superagent.put", R::Request),

@@ -124,6 +124,15 @@ pub(crate) fn is_path(maker: &str) -> bool {
     maker.starts_with("pathlib.")
 }
 
+/// Whether a function is listed by its full name.
+pub(super) fn has_row(language: EvaluatedLanguage, callee: &str) -> bool {
+    match language {
+        EvaluatedLanguage::Python => python::PYTHON.iter().any(|(name, _)| *name == callee),
+        EvaluatedLanguage::JavaScript => javascript::JAVASCRIPT.iter().any(|(name, _)| *name == callee),
+        _ => false,
+    }
+}
+
 /// What a function does, if it is known.
 pub(crate) fn role(language: EvaluatedLanguage, callee: &str) -> Option<FunctionRole> {
     use std::{collections::HashMap, sync::LazyLock};

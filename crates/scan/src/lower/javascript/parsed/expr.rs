@@ -110,7 +110,7 @@ impl JavaScript {
             }
             Expression::ImportExpression(inner) => {
                 let source = self.expr(&inner.source);
-                match self.frame.constant(&source) {
+                match self.frame.constant(&source).filter(|source| !source.contains(':') || source.starts_with("node:")) {
                     Some(source) => Expr::Name(module_name(&source), inner.span.start),
                     None => call(
                         Expr::Name("import".to_owned(), inner.span.start),
