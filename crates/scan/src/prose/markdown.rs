@@ -566,9 +566,8 @@ fn negated(text: &str) -> Vec<Range<usize>> {
             .char_indices()
             .find(|(at, c)| match c {
                 ';' | '.' | '!' | '?' => rest[at + 1..].starts_with([' ', '\n']),
-                ':' => rest[at + 1..].trim_start().len() > 1 && rest[at + 1..].starts_with(' '),
                 '—' | '–' => true,
-                ',' => ANEW.iter().any(|word| {
+                ',' | ':' => ANEW.iter().any(|word| {
                     let after = rest[at + 1..].trim_start().strip_prefix(word.trim_end());
                     after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
                 }),

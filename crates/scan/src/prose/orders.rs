@@ -12,7 +12,7 @@ use super::{ClassSet, PhraseClass as C, path_words};
 use crate::flow::{PathKind, path_kind};
 
 /// What stands before a verb that orders.
-const ORDERS: &str = r"(?:^|[.:;!?,(\[>\x22*—–-]\s*|\b(?:and|then|must|should|shall|please|now|immediately|always|also|just|simply|first|so|instead|henceforth|completely|entirely|fully|you will|need to|have to|required to|instructed to|you are to|want you to|ask you to)\s+)";
+const ORDERS: &str = r"(?:^\W*|[.:;!?,(\[>\x22*—–-]\s*|\b(?:and|then|must|should|shall|please|now|immediately|always|also|just|simply|first|so|instead|henceforth|completely|entirely|fully|you will|need to|have to|required to|instructed to|you are to|want you to|ask you to)\s+)";
 /// To disregard.
 const DISREGARD: &str = r"(?:ignore|disregard|forget|override|overrule|supersede|discard|dismiss|bypass|abandon|nullify|set aside|put aside|throw (?:away|out)|stop following|pay no attention to|cease following|erase|reset)";
 const NOT_FOLLOW: &str = r"(?:do not|don't|never|no longer) (?:follow|obey|listen to)(?: any| all| of| the| these| those| further)*";
@@ -31,6 +31,7 @@ static OVERRIDES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
         format!(r"{ORDERS}{DISREGARD}{GAP}(?:previous|prior|earlier|preceding)(?:\W+[\w'-]+){{0,2}}?\W+{TEXTS}\b"),
         format!(r"{ORDERS}{DISREGARD}{GAP}{RULES}(?:\W+[\w'-]+){{0,3}}?\W+(?:above|before this|earlier|previously|so far|you (?:were|have been|had been|received|got|have))\b"),
         format!(r"{ORDERS}{DISREGARD}\W+(?:all|any|every(?:thing)?|anything|whatever|what)(?:\W+[\w'-]+){{0,3}}?\W+(?:above|before this|previously|you (?:were|have been|had been|'ve been) (?:told|given|taught|instructed))\b"),
+        format!(r"{ORDERS}{DISREGARD}{GAP}(?:all |any )?other skills\b"),
         format!(r"\b(?:previous|prior|earlier|above|original|other|all|your)(?:\W+[\w'-]+){{0,2}}?\W+{RULES}(?:\W+[\w'-]+){{0,3}}?\W+(?:are|is|have been|has been)(?: now| hereby)? (?:void|cancell?ed|revoked|superseded|obsolete|overridden|no longer|null|suspended|lifted)\b"),
         format!(r"\b(?:this|these|it|the following)(?:\W+[\w'-]+){{0,2}}?\W+(?:overrides?|supersedes?|replaces?|takes? (?:precedence|priority) over|has (?:precedence|priority) over|have (?:precedence|priority) over)(?:\W+[\w'-]+){{0,3}}?\W+(?:previous|prior|other|system|user'?s?|your|earlier)(?:\W+[\w'-]+){{0,2}}?\W+(?:{RULES}|skills)\b"),
     ];
@@ -62,7 +63,7 @@ static OFFLINE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Claims on every task.
 static EVERY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(r"\b(?:this|the) skill\b.{0,40}?\b(?:every|any|all|each)(?: [\w-]+){0,2}? (?:requests?|messages?|tasks?|conversations?|questions?|prompts?|quer(?:y|ies)|interactions?|inputs?|responses?)\b|\bbefore (?:responding|answering|replying|doing)(?: [\w-]+){0,3}? (?:any|every|anything|all)\b|\b(?:intercept|hijack|take over|handle)s? (?:all|every|any) (?:user |incoming )?(?:requests?|messages?|conversations?|questions?|prompts?)\b|\b(?:at the )?start of (?:every|any|each) (?:conversation|session)\b|\bonly entry point\b|\bfor (?:any|every) (?:[\w-]+ )?task\b|\bbefore any other skill\b|\bbefore any response\b").ok()
+    Regex::new(r"\b(?:this|the) skill\b.{0,40}?\b(?:every|any|all|each)(?: [\w-]+){0,2}? (?:requests?|messages?|tasks?|conversations?|questions?|prompts?|quer(?:y|ies)|interactions?|inputs?|responses?)\b|\bbefore (?:responding|answering|replying|doing)(?: [\w-]+){0,3}? (?:any|every|anything|all)\b|\b(?:intercept|hijack|take over|handle)s? (?:all|every|any) (?:user |incoming )?(?:requests?|messages?|conversations?|questions?|prompts?)\b|\b(?:at the )?start of (?:every|any|each) (?:conversation|session)\b|\b(?:mandatory|required|used?|invoked?|triggered|activated?|loaded) (?:for|on|in|before|with|at) (?:all|every|any|each)(?: [\w-]+){0,2}? (?:requests?|messages?|tasks?|conversations?|questions?|prompts?|quer(?:y|ies)|interactions?|inputs?|responses?)\b|\bonly entry point\b|\bfor (?:any|every) (?:[\w-]+ )?task\b|\bbefore any other skill\b|\bbefore any response\b").ok()
 });
 
 /// The same answer to everything.
@@ -89,12 +90,12 @@ const CLAIMS: &[Claim] = &[
 /// Adds the classes of a sentence that its grammar decides.
 pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut ClassSet) {
     let found = |pattern: &Regex| pattern.find_iter(text).any(|found| counts(last_of(text, found.range())));
-    let ends = ["revoked", "void", "cancel", "supersede", "suspended", "lifted", "overrid", "no longer"];
-    let tries = set.contains(C::Ignore) || ends.iter().any(|word| text.contains(word));
-    if tries && OVERRIDES.iter().any(found) && !is_condition(text) {
+    // The grammar is that of English; in other languages the words have to do.
+    let spoken = || set.contains(C::PriorInstructions) && is_foreign(text);
+    if set.contains(C::Ignore) && !is_condition(text) && (OVERRIDES.iter().any(found) || spoken()) {
         set.insert(C::OverrideOrder);
     }
-    if set.contains(C::Persona) || text.contains("act as") || text.contains("you ") {
+    if set.contains(C::Persona) {
         let both = |one: &Option<Regex>| one.as_ref().is_some_and(found);
         if both(&UNRESTRICTED) && both(&PERSONAS) {
             set.insert(C::Unbound);
@@ -117,6 +118,13 @@ pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut Cla
 fn last_of(text: &str, range: std::ops::Range<usize>) -> usize {
     let word = text[range.clone()].trim_end().rfind(' ').map_or(0, |blank| blank + 1);
     range.start + word
+}
+
+/// Whether a sentence is in another language than English, as far as the lexicon knows others.
+fn is_foreign(text: &str) -> bool {
+    const WORDS: &[&str] = &["ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez"];
+    let beyond_latin = |c: char| c.is_alphabetic() && u32::from(c) >= 0x370;
+    WORDS.iter().any(|word| text.contains(word)) || text.contains(beyond_latin)
 }
 
 /// Whether a sentence is about a case: "in tests, ignore the above rules".

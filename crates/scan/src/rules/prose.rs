@@ -32,7 +32,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to ignore its other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
         when: RuleCondition::Sentence {
-            all: &[&[C::OverrideOrder]],
+            all: &[&[C::Ignore], &[C::OverrideOrder]],
             none: &[C::Threat],
         },
         origin: GRAMMAR,
@@ -62,7 +62,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to act as something without restrictions",
         fix: "remove it",
         when: RuleCondition::Sentence {
-            all: &[&[C::Unbound]],
+            all: &[&[C::Persona], &[C::Unbound]],
             none: &[C::Threat],
         },
         origin: GRAMMAR,

@@ -71,7 +71,8 @@ impl JavaScript {
             "this" => "globalThis",
             name => name,
         };
-        (!name.is_empty() && name.chars().all(plain)).then(|| name.to_owned())
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain);
+        is_name.then(|| name.to_owned())
     }
 
     /// `new X(…)`.
