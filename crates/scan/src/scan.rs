@@ -768,7 +768,11 @@ fn without_closers(command: &str) -> &str {
 
 /// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.
 fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
-    let Some(quote) = before.chars().next_back().filter(|c| matches!(c, '"' | '\'' | '`')) else {
+    let Some(quote) = before
+        .chars()
+        .next_back()
+        .filter(|c| matches!(c, '"' | '\'' | '`'))
+    else {
         return command;
     };
     let mut escaped = false;

@@ -32,39 +32,6 @@ const TELLING: &[&str] = &[
     ".py", ".js", ".sh",
 ];
 
-/// Phrases that make the file's content binding: not "open it if it exists", but "treat it as true".
-const ORDERS: &[&str] = &[
-    "treat ",
-    "preserve",
-    "prefer ",
-    "keep ",
-    "carry ",
-    "mirror ",
-    "append ",
-    "emit ",
-    "honor ",
-    "follow ",
-    "write the",
-    "read it as",
-    "read them as",
-    "attach ",
-    "embed ",
-    "materialize",
-    "vendor ",
-    "copied directly",
-    "export `path",
-    "must use",
-    "you must",
-    "start with",
-    "first inspect",
-    "higher priority",
-    "authoritative",
-    "canonical",
-    "source of truth",
-    "instead of",
-    "create ",
-];
-
 /// Actions that must not depend on such a file.
 const WORSE: &[&str] = &[
     "hidden",
@@ -116,9 +83,6 @@ pub(super) fn outside_triggers(
             .get(sentence.at.start..around)
             .unwrap_or_default()
             .to_ascii_lowercase();
-        if !ORDERS.iter().any(|order| passage.contains(order)) {
-            continue;
-        }
         let milder = !WORSE.iter().any(|sign| passage.contains(sign));
         let evidence = text.replace('\n', " ");
         let place = scanner.texts.place(index, sentence.at.start);

@@ -360,7 +360,9 @@ impl<'t> MarkdownReader<'t> {
                 classes_of(text, |_| true)
             };
             // "Never run this:" is about what follows; "to avoid errors, run this:" is not.
-            let is_denied = spans.last().is_some_and(|span| span.end >= text.trim_end().len())
+            let is_denied = spans
+                .last()
+                .is_some_and(|span| span.end >= text.trim_end().len())
                 && !classes.matches(ACTIONS, &[]);
             let mut role = self.role(is_denied);
             // All relevant words are inside quotation marks.
@@ -450,8 +452,12 @@ fn needs_folding(text: &str, before: Option<u8>) -> bool {
     let blank = |byte: u8| byte.is_ascii_whitespace();
     !text.is_ascii()
         || (before == Some(b' ') && bytes.first().is_some_and(|byte| *byte == b' '))
-        || bytes.windows(2).any(|pair| blank(pair[0]) && (blank(pair[1]) || pair[0] != b' '))
-        || bytes.iter().any(|byte| matches!(byte, b'\t' | b'\r' | 0x0b | 0x0c))
+        || bytes
+            .windows(2)
+            .any(|pair| blank(pair[0]) && (blank(pair[1]) || pair[0] != b' '))
+        || bytes
+            .iter()
+            .any(|byte| matches!(byte, b'\t' | b'\r' | 0x0b | 0x0c))
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -473,15 +479,49 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
 /// Headings of sections that list what must not be done, and of sections about attacks.
 fn warning_heading(heading: &str) -> Option<SentenceRole> {
     const BAD: &[&str] = &[
-        "anti-pattern", "antipattern", "what not to do", "don't", "do not", "never ", "red flag", "bad example", "bad:", "❌",
-        "🚫", "forbidden", "prohibited", "not allowed", "rejected", "warning signs", "what gets flagged", "rationalizations",
+        "anti-pattern",
+        "antipattern",
+        "what not to do",
+        "don't",
+        "do not",
+        "never ",
+        "red flag",
+        "bad example",
+        "bad:",
+        "❌",
+        "🚫",
+        "forbidden",
+        "prohibited",
+        "not allowed",
+        "rejected",
+        "warning signs",
+        "what gets flagged",
+        "rationalizations",
     ];
     const ABOUT: &[&str] = &[
-        "avoid", "pitfall", "vulnerab", "attack", "threat", "malicious", "dangerous", "insecure", "guardrail", "safety rule",
-        "security rule", "common mistakes", "exploit", "what it detects", "detection", "out of scope",
+        "avoid",
+        "pitfall",
+        "vulnerab",
+        "attack",
+        "threat",
+        "malicious",
+        "dangerous",
+        "insecure",
+        "guardrail",
+        "safety rule",
+        "security rule",
+        "common mistakes",
+        "exploit",
+        "what it detects",
+        "detection",
+        "out of scope",
     ];
     static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
-    let has = |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(heading));
+    let has = |finder: &Option<AhoCorasick>| {
+        finder
+            .as_ref()
+            .is_some_and(|finder| finder.is_match(heading))
+    };
     if has(&FINDERS[0]) {
         Some(SentenceRole::Warning)
     } else {
@@ -492,8 +532,20 @@ fn warning_heading(heading: &str) -> Option<SentenceRole> {
 /// Headings of sections with steps to take.
 fn is_steps_heading(heading: &str) -> bool {
     const STEPS: &[&str] = &[
-        "install", "setup", "set up", "prerequisite", "requirement", "quick start", "quickstart", "getting started", "usage",
-        "how to use", "instructions", "workflow", "step 1", "configuration",
+        "install",
+        "setup",
+        "set up",
+        "prerequisite",
+        "requirement",
+        "quick start",
+        "quickstart",
+        "getting started",
+        "usage",
+        "how to use",
+        "instructions",
+        "workflow",
+        "step 1",
+        "configuration",
     ];
     warning_heading(heading).is_none() && STEPS.iter().any(|word| heading.contains(word))
 }
@@ -501,16 +553,46 @@ fn is_steps_heading(heading: &str) -> bool {
 /// The role of sentences that are or introduce an example of what is wrong, and of those about attacks.
 fn bad_example(text: &str) -> Option<SentenceRole> {
     const BAD: &[&str] = &[
-        "❌", "🚫", "⛔", "bad:", "wrong:", "bad example", "insecure:", "vulnerable:", "unsafe:", "anti-pattern",
-        "for example, an attacker", "such as \"ignore", "like \"ignore", "e.g., \"ignore", "payload example", "red flag",
+        "❌",
+        "🚫",
+        "⛔",
+        "bad:",
+        "wrong:",
+        "bad example",
+        "insecure:",
+        "vulnerable:",
+        "unsafe:",
+        "anti-pattern",
+        "for example, an attacker",
+        "such as \"ignore",
+        "like \"ignore",
+        "e.g., \"ignore",
+        "payload example",
+        "red flag",
     ];
     const ABOUT: &[&str] = &[
-        "an attacker", "attackers ", "attacker could", "malicious skill", "malicious actor", "prompt injection",
-        "injection attempt", "if you see", "if a skill", "looks like this", "exploit", "flag any", "flagged", "is blocked",
-        "are blocked", "will be blocked", "reject", "refuse",
+        "an attacker",
+        "attackers ",
+        "attacker could",
+        "malicious skill",
+        "malicious actor",
+        "prompt injection",
+        "injection attempt",
+        "if you see",
+        "if a skill",
+        "looks like this",
+        "exploit",
+        "flag any",
+        "flagged",
+        "is blocked",
+        "are blocked",
+        "will be blocked",
+        "reject",
+        "refuse",
     ];
     static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
-    let has = |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
+    let has =
+        |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
     if has(&FINDERS[0]) {
         Some(SentenceRole::Warning)
     } else {
@@ -535,10 +617,42 @@ const ACTIONS: &[&[PhraseClass]] = &[&[
 fn negated(text: &str) -> Vec<Range<usize>> {
     /// Words after a comma that begin a clause of their own.
     const ANEW: &[&str] = &[
-        "run ", "execute ", "send ", "download ", "install ", "copy ", "paste ", "open ", "upload ", "post ", "read ",
-        "collect ", "ignore ", "use ", "follow ", "call ", "launch ", "start ", "visit ", "add ", "write ", "append ",
-        "forward ", "fetch ", "always ", "you must", "you should", "you need", "please", "first", "instead", "simply", "just ",
-        "then ", "but ", "make sure",
+        "run ",
+        "execute ",
+        "send ",
+        "download ",
+        "install ",
+        "copy ",
+        "paste ",
+        "open ",
+        "upload ",
+        "post ",
+        "read ",
+        "collect ",
+        "ignore ",
+        "use ",
+        "follow ",
+        "call ",
+        "launch ",
+        "start ",
+        "visit ",
+        "add ",
+        "write ",
+        "append ",
+        "forward ",
+        "fetch ",
+        "always ",
+        "you must",
+        "you should",
+        "you need",
+        "please",
+        "first",
+        "instead",
+        "simply",
+        "just ",
+        "then ",
+        "but ",
+        "make sure",
     ];
     let parts = super::lexicon::places_of(
         text,
@@ -559,7 +673,12 @@ fn negated(text: &str) -> Vec<Range<usize>> {
         let is_part = parts
             .iter()
             .any(|part| part.start <= negation.start && part.end > negation.end);
-        if is_part || is_negation_harmless(rest) || spans.last().is_some_and(|span| span.contains(&negation.start)) {
+        if is_part
+            || is_negation_harmless(rest)
+            || spans
+                .last()
+                .is_some_and(|span| span.contains(&negation.start))
+        {
             continue;
         }
         let end = rest
@@ -586,9 +705,27 @@ fn negated(text: &str) -> Vec<Range<usize>> {
 fn is_negation_harmless(text: &str) -> bool {
     /// "You cannot continue without …" is a demand.
     const NEEDS: &[&str] = &[
-        "cannot continue", "can't continue", "cannot proceed", "can't proceed", "cannot be used", "can't be used", "cannot use",
-        "can't use", "cannot work", "cannot run", "do not continue", "do not proceed", "don't continue", "don't proceed",
-        "will not start", "won't start", "will not run", "won't run", "will not be able", "cannot start", "cannot operate",
+        "cannot continue",
+        "can't continue",
+        "cannot proceed",
+        "can't proceed",
+        "cannot be used",
+        "can't be used",
+        "cannot use",
+        "can't use",
+        "cannot work",
+        "cannot run",
+        "do not continue",
+        "do not proceed",
+        "don't continue",
+        "don't proceed",
+        "will not start",
+        "won't start",
+        "will not run",
+        "won't run",
+        "will not be able",
+        "cannot start",
+        "cannot operate",
     ];
     const HARMLESS: &[&str] = &[
         "never forget",
@@ -647,7 +784,9 @@ fn is_negation_harmless(text: &str) -> bool {
     ];
     let requires = |words: &[&str]| {
         words.iter().any(|word| text.starts_with(word))
-            && [" without ", " unless ", " until "].iter().any(|word| text.contains(word))
+            && [" without ", " unless ", " until "]
+                .iter()
+                .any(|word| text.contains(word))
     };
     HARMLESS.iter().any(|phrase| text.starts_with(phrase))
         || requires(NEEDS)

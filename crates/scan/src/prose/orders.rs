@@ -28,14 +28,27 @@ static OVERRIDES: LazyLock<Vec<Regex>> = LazyLock::new(|| {
     let patterns = [
         format!(r"{ORDERS}{DISREGARD}{GAP}{EARLIER}(?:\W+[\w'-]+){{0,2}}?\W+{RULES}\b"),
         format!(r"{NOT_FOLLOW} {EARLIER}(?:\W+[\w'-]+){{0,1}}?\W+{RULES}\b"),
-        format!(r"{ORDERS}{DISREGARD}{GAP}(?:previous|prior|earlier|preceding)(?:\W+[\w'-]+){{0,2}}?\W+{TEXTS}\b"),
-        format!(r"{ORDERS}{DISREGARD}{GAP}{RULES}(?:\W+[\w'-]+){{0,3}}?\W+(?:above|before this|earlier|previously|so far|you (?:were|have been|had been|received|got|have))\b"),
-        format!(r"{ORDERS}{DISREGARD}\W+(?:all|any|every(?:thing)?|anything|whatever|what)(?:\W+[\w'-]+){{0,3}}?\W+(?:above|before this|previously|you (?:were|have been|had been|'ve been) (?:told|given|taught|instructed))\b"),
+        format!(
+            r"{ORDERS}{DISREGARD}{GAP}(?:previous|prior|earlier|preceding)(?:\W+[\w'-]+){{0,2}}?\W+{TEXTS}\b"
+        ),
+        format!(
+            r"{ORDERS}{DISREGARD}{GAP}{RULES}(?:\W+[\w'-]+){{0,3}}?\W+(?:above|before this|earlier|previously|so far|you (?:were|have been|had been|received|got|have))\b"
+        ),
+        format!(
+            r"{ORDERS}{DISREGARD}\W+(?:all|any|every(?:thing)?|anything|whatever|what)(?:\W+[\w'-]+){{0,3}}?\W+(?:above|before this|previously|you (?:were|have been|had been|'ve been) (?:told|given|taught|instructed))\b"
+        ),
         format!(r"{ORDERS}{DISREGARD}{GAP}(?:all |any )?other skills\b"),
-        format!(r"\b(?:previous|prior|earlier|above|original|other|all|your)(?:\W+[\w'-]+){{0,2}}?\W+{RULES}(?:\W+[\w'-]+){{0,3}}?\W+(?:are|is|have been|has been)(?: now| hereby)? (?:void|cancell?ed|revoked|superseded|obsolete|overridden|no longer|null|suspended|lifted)\b"),
-        format!(r"\b(?:this|these|it|the following)(?:\W+[\w'-]+){{0,2}}?\W+(?:overrides?|supersedes?|replaces?|takes? (?:precedence|priority) over|has (?:precedence|priority) over|have (?:precedence|priority) over)(?:\W+[\w'-]+){{0,3}}?\W+(?:previous|prior|other|system|user'?s?|your|earlier)(?:\W+[\w'-]+){{0,2}}?\W+(?:{RULES}|skills)\b"),
+        format!(
+            r"\b(?:previous|prior|earlier|above|original|other|all|your)(?:\W+[\w'-]+){{0,2}}?\W+{RULES}(?:\W+[\w'-]+){{0,3}}?\W+(?:are|is|have been|has been)(?: now| hereby)? (?:void|cancell?ed|revoked|superseded|obsolete|overridden|no longer|null|suspended|lifted)\b"
+        ),
+        format!(
+            r"\b(?:this|these|it|the following)(?:\W+[\w'-]+){{0,2}}?\W+(?:overrides?|supersedes?|replaces?|takes? (?:precedence|priority) over|has (?:precedence|priority) over|have (?:precedence|priority) over)(?:\W+[\w'-]+){{0,3}}?\W+(?:previous|prior|other|system|user'?s?|your|earlier)(?:\W+[\w'-]+){{0,2}}?\W+(?:{RULES}|skills)\b"
+        ),
     ];
-    patterns.iter().filter_map(|pattern| Regex::new(pattern).ok()).collect()
+    patterns
+        .iter()
+        .filter_map(|pattern| Regex::new(pattern).ok())
+        .collect()
 });
 
 /// Orders to be something else.
@@ -80,16 +93,69 @@ static SWEEPS: LazyLock<Option<Regex>> = LazyLock::new(|| {
 type Claim = (&'static LazyLock<Option<Regex>>, C, &'static [&'static str]);
 
 const CLAIMS: &[Claim] = &[
-    (&OFFLINE, C::NoNetwork, &["network", "offline", "local", "leave", "internet", "outbound", "transmit", "upload", "external", "phone home", "remote"]),
-    (&EVERY, C::EveryTask, &["every", "any ", "all ", "each ", "only entry"]),
-    (&SAME, C::Stonewall, &["no matter", "regardless", "refuse", "reject", "deny", "decline", "intercept", "only ", "always ", "answer"]),
-    (&SWEEPS, C::Sweep, &["environment", "credential", "secret", "token", "_key", "keys", "env var", "values", "password"]),
+    (
+        &OFFLINE,
+        C::NoNetwork,
+        &[
+            "network",
+            "offline",
+            "local",
+            "leave",
+            "internet",
+            "outbound",
+            "transmit",
+            "upload",
+            "external",
+            "phone home",
+            "remote",
+        ],
+    ),
+    (
+        &EVERY,
+        C::EveryTask,
+        &["every", "any ", "all ", "each ", "only entry"],
+    ),
+    (
+        &SAME,
+        C::Stonewall,
+        &[
+            "no matter",
+            "regardless",
+            "refuse",
+            "reject",
+            "deny",
+            "decline",
+            "intercept",
+            "only ",
+            "always ",
+            "answer",
+        ],
+    ),
+    (
+        &SWEEPS,
+        C::Sweep,
+        &[
+            "environment",
+            "credential",
+            "secret",
+            "token",
+            "_key",
+            "keys",
+            "env var",
+            "values",
+            "password",
+        ],
+    ),
     (&LEAKS, C::PromptLeak, &["your "]),
 ];
 
 /// Adds the classes of a sentence that its grammar decides.
 pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut ClassSet) {
-    let found = |pattern: &Regex| pattern.find_iter(text).any(|found| counts(last_of(text, found.range())));
+    let found = |pattern: &Regex| {
+        pattern
+            .find_iter(text)
+            .any(|found| counts(last_of(text, found.range())))
+    };
     // The grammar is that of English; in other languages the words have to do.
     let spoken = || set.contains(C::PriorInstructions) && is_foreign(text);
     if set.contains(C::Ignore) && !is_condition(text) && (OVERRIDES.iter().any(found) || spoken()) {
@@ -116,13 +182,23 @@ pub(super) fn classes(text: &str, counts: &impl Fn(usize) -> bool, set: &mut Cla
 
 /// Where the last word of a match begins: what is before the verb may be a mark or a word of the sentence before.
 fn last_of(text: &str, range: std::ops::Range<usize>) -> usize {
-    let word = text[range.clone()].trim_end().rfind(' ').map_or(0, |blank| blank + 1);
+    let word = text[range.clone()]
+        .trim_end()
+        .rfind(' ')
+        .map_or(0, |blank| blank + 1);
     range.start + word
 }
 
 /// Whether a sentence is in another language than English, as far as the lexicon knows others.
 fn is_foreign(text: &str) -> bool {
-    const WORDS: &[&str] = &["ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez"];
+    const WORDS: &[&str] = &[
+        "ignoriere",
+        "vergiss",
+        "ignora ",
+        "olvida",
+        "ignorez",
+        "oubliez",
+    ];
     let beyond_latin = |c: char| c.is_alphabetic() && u32::from(c) >= 0x370;
     WORDS.iter().any(|word| text.contains(word)) || text.contains(beyond_latin)
 }
@@ -137,9 +213,22 @@ fn is_condition(text: &str) -> bool {
 
 /// Whether a path leads to secrets of other programs than the agent.
 fn is_others(word: &str) -> bool {
-    const AGENTS: &[&str] = &["openclaw", "clawd", ".claude", ".codex", ".gemini", ".npmrc", "chrome", "1password", "bitwarden"];
+    const AGENTS: &[&str] = &[
+        "openclaw",
+        "clawd",
+        ".claude",
+        ".codex",
+        ".gemini",
+        ".npmrc",
+        "chrome",
+        "1password",
+        "bitwarden",
+    ];
     word.contains('/')
         && !word.contains("://")
         && !AGENTS.iter().any(|agent| word.contains(agent))
-        && matches!(path_kind(word), PathKind::Credential | PathKind::Wallet | PathKind::Keychain | PathKind::Browser)
+        && matches!(
+            path_kind(word),
+            PathKind::Credential | PathKind::Wallet | PathKind::Keychain | PathKind::Browser
+        )
 }
