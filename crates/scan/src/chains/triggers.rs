@@ -2,7 +2,7 @@
 
 use super::found;
 use crate::{
-    prose::{MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
+    prose::{ClassSet, MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
     rule::Chain,
     scan::SkillScanner,
 };
@@ -31,6 +31,20 @@ const TELLING: &[&str] = &[
     ".md", ".txt", ".json", ".jsonl", ".yaml", ".yml", ".csv", ".toml", ".xml", ".html", ".log",
     ".py", ".js", ".sh",
 ];
+
+/// What makes the content of a file binding: orders to follow, to write, to hide.
+const BINDING: &[&[C]] = &[&[
+    C::Obey,
+    C::Always,
+    C::Write,
+    C::Ignore,
+    C::Authority,
+    C::Conceal,
+    C::Disable,
+    C::Lie,
+    C::Required,
+]];
+const BINDING_PHRASES: &[&str] = &["treat ", "as true", "instead of"];
 
 /// Actions that must not depend on such a file.
 const WORSE: &[&str] = &[
@@ -83,6 +97,15 @@ pub(super) fn outside_triggers(
             .get(sentence.at.start..around)
             .unwrap_or_default()
             .to_ascii_lowercase();
+        // "Open it" is not "treat it as true".
+        let told = ClassSet::of(document.sentences[position..].iter().take(3));
+        if !told.matches(BINDING, &[])
+            && !BINDING_PHRASES
+                .iter()
+                .any(|phrase| passage.contains(phrase))
+        {
+            continue;
+        }
         let milder = !WORSE.iter().any(|sign| passage.contains(sign));
         let evidence = text.replace('\n', " ");
         let place = scanner.texts.place(index, sentence.at.start);

@@ -4,7 +4,7 @@
 //! addresses, services where anyone can upload or receive files, well-known publishers of developer tools, or none of
 //! these. Lists name *kinds of service*, never a campaign's host.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 /// A host that a program contacts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -497,7 +497,7 @@ fn kind(name: &str, path: &str) -> HostKind {
 }
 
 /// Rows by their host: the path after it, and the kind.
-type ServiceTable = HashMap<&'static str, Vec<(&'static str, HostKind)>>;
+type ServiceTable = BTreeMap<&'static str, Vec<(&'static str, HostKind)>>;
 
 /// The kind of the most specific row that covers a host, and the length of its name.
 fn listed(name: &str, path: &str) -> Option<(HostKind, usize)> {

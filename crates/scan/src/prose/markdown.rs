@@ -1,6 +1,9 @@
 //! Parses Markdown into sentences with their roles, and code with its language.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{
+    ops::{Range, RangeInclusive},
+    sync::LazyLock,
+};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -322,6 +325,15 @@ impl<'t> MarkdownReader<'t> {
         });
     }
 
+    /// Marks the code of a sentence that it denies.
+    fn deny_code(&mut self, sentence: RangeInclusive<usize>, is_denied: impl Fn(usize) -> bool) {
+        let codes = self.document.code.iter_mut().rev();
+        codes
+            .take_while(|code| code.inline && code.at.start >= *sentence.start())
+            .filter(|code| sentence.contains(&code.at.start) && is_denied(code.at.start))
+            .for_each(|code| code.role = SentenceRole::Warning);
+    }
+
     fn end_block(&mut self, end: usize) {
         if self.block.trim().is_empty() {
             self.block.clear();
@@ -401,26 +413,15 @@ impl<'t> MarkdownReader<'t> {
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
             // "Never run `…`": the code is denied with the words around it.
-            let is_within = |at: usize| {
-                role == SentenceRole::Warning
-                    || spans.iter().any(|span| {
-                        let from = self.source_offset(range.start + span.start);
-                        let to = self.source_offset(range.start + span.end.saturating_sub(1));
-                        (from..=to).contains(&at)
-                    })
+            let all = role == SentenceRole::Warning;
+            let denies = |span: &Range<usize>| {
+                let from = self.source_offset(range.start + span.start);
+                from..=self.source_offset(range.start + span.end.saturating_sub(1))
             };
-            let mut denied_code = Vec::new();
-            for (index, code) in self.document.code.iter().enumerate().rev() {
-                if !code.inline || code.at.start < start {
-                    break;
-                }
-                if code.at.start <= stop && is_within(code.at.start) {
-                    denied_code.push(index);
-                }
-            }
-            for index in denied_code {
-                self.document.code[index].role = SentenceRole::Warning;
-            }
+            let denied_parts: Vec<_> = spans.iter().map(denies).collect();
+            self.deny_code(start..=stop, |at| {
+                all || denied_parts.iter().any(|part| part.contains(&at))
+            });
             self.document.sentences.push(Sentence {
                 at: floor_boundary(self.source, start)..stop,
                 role,

@@ -25,10 +25,10 @@ impl RunCommand<'_> {
             .filter(|_| !self.has_flag("-s", 's') || self.input == FlowValue::default())
         {
             let mut taints = script.taints.clone();
-            if let Some(path) = script.known() {
-                if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
-                    self.does(this, ActKind::RemoteShell);
-                }
+            let devices = ["/dev/tcp/", "/dev/udp/"];
+            let is_device = |path: &str| devices.iter().any(|device| path.starts_with(device));
+            if script.known().is_some_and(is_device) {
+                self.does(this, ActKind::RemoteShell);
             }
             taints.extend(fetched(this, script));
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
@@ -220,7 +220,9 @@ impl RunCommand<'_> {
     fn launches(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let mut taints = Vec::new();
         for word in &self.words {
-            taints.extend(word.taints.iter().cloned().filter(|_| self.name != "open"));
+            if self.name != "open" {
+                taints.extend(word.taints.iter().cloned());
+            }
             taints.extend(fetched(this, word));
             let text = word.known().unwrap_or_default();
             let start = text.find("http://").or_else(|| text.find("https://"));
