@@ -250,11 +250,22 @@ impl Workspace {
         roots: Vec<Root>,
         mode: Strictness,
     ) -> (Inventory, usize) {
+        self.examine_within(roots, mode, self.limits())
+    }
+
+    /// The same, within other limits than those of the configuration.
+    #[must_use]
+    pub(crate) fn examine_within(
+        &self,
+        roots: Vec<Root>,
+        mode: Strictness,
+        limits: DiscoveryLimits,
+    ) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
             .collect();
-        let mut catalog = self.look(roots, false, mode, None);
+        let mut catalog = self.look(roots, false, mode, None, limits);
         let few = catalog.entries.len() <= MAX_EXAMINED;
         let is_close = |entry: &CatalogEntry| {
             let path = entry.place.path();
@@ -343,7 +354,8 @@ impl Workspace {
     pub(crate) fn catalog(&self) -> Result<Catalog, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
-        Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
+        let index = self.index();
+        Ok(self.look(roots, builtins, self.mode(), index.as_ref(), self.limits()))
     }
 
     fn take_stock(
@@ -354,7 +366,7 @@ impl Workspace {
         selection: &[String],
     ) -> Inventory {
         let index = self.index();
-        let catalog = self.look(roots, builtins, mode, index.as_ref());
+        let catalog = self.look(roots, builtins, mode, index.as_ref(), self.limits());
         self.judge(catalog, mode, selection, None)
     }
 
@@ -364,11 +376,12 @@ impl Workspace {
         builtins: bool,
         mode: Strictness,
         index: Option<&IndexHome>,
+        limits: DiscoveryLimits,
     ) -> Catalog {
         let work = Arc::new(LongWork::new(WorkKind::List, "Looking for skills…"));
         let options = DiscoveryOptions {
             mode,
-            limits: self.limits(),
+            limits,
             threads: std::thread::available_parallelism()
                 .map_or(1, usize::from)
                 .min(8),

@@ -57,9 +57,10 @@ pub use caught_panics::quietly;
 pub use descriptions::{DescriptionFinding, judge_words};
 pub use input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent};
 pub use pattern::{Pattern, PatternError};
+pub use prose::PhraseClass;
 pub use report::{
     Capabilities, ChainStep, Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport,
     Unread, Verdict,
 };
-pub use rule::{Category, RuleCondition, ScanRule};
+pub use rule::{Category, GRAMMAR, RuleCondition, ScanRule};
 pub use scan::{builtin_rules, scan};

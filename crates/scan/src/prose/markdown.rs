@@ -1,6 +1,9 @@
 //! Parses Markdown into sentences with their roles, and code with its language.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{
+    ops::{Range, RangeInclusive},
+    sync::LazyLock,
+};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -107,8 +110,8 @@ struct MarkdownReader<'t> {
     quotes: u32,
     table: bool,
     heading: Option<HeadingLevel>,
-    /// For each level of heading, whether its section is a warning.
-    warned: [bool; 7],
+    /// For each level of heading, the role of a section of warnings.
+    warned: [Option<SentenceRole>; 7],
     code: Option<(String, String, usize)>,
 }
 
@@ -123,7 +126,7 @@ impl<'t> MarkdownReader<'t> {
             quotes: 0,
             table: false,
             heading: None,
-            warned: [false; 7],
+            warned: [None; 7],
             code: None,
         }
     }
@@ -160,7 +163,7 @@ impl<'t> MarkdownReader<'t> {
                 self.push_text("`", range.start);
                 self.push_text(&text, range.start);
                 self.push_text("`", range.end);
-                let role = self.role(&[]);
+                let role = self.role(false);
                 let skip = self.source[range.clone()].find(text.as_ref()).unwrap_or(1);
                 self.document.code.push(CodeSpan {
                     language: String::new(),
@@ -228,9 +231,13 @@ impl<'t> MarkdownReader<'t> {
             TagEnd::Heading(level) => {
                 let depth = level as usize;
                 let lower = self.block.to_lowercase();
-                let warned = lower.len() <= 120 && is_warning_heading(&lower);
-                self.warned[depth..].fill(false);
+                let warned = warning_heading(&lower).filter(|_| lower.len() <= 120);
+                self.warned[depth..].fill(None);
                 self.warned[depth] = warned;
+                // Steps to take are steps to take, whatever section they are in.
+                if is_steps_heading(&lower) {
+                    self.warned.fill(None);
+                }
                 self.end_block(range.end);
                 self.heading = None;
             }
@@ -242,9 +249,38 @@ impl<'t> MarkdownReader<'t> {
         }
     }
 
+    /// Adds a text, folded: one blank for any white space but the line breaks that can end a sentence, letters of usual width, straight
+    /// apostrophes. Phrases are matched against this form.
     fn push_text(&mut self, text: &str, at: usize) {
         self.pieces.push((self.block.len(), at));
-        self.block.push_str(text);
+        if !needs_folding(text, self.block.as_bytes().last().copied()) {
+            self.block.push_str(text);
+            return;
+        }
+        let mut moved = false;
+        let mut rest = text.char_indices().peekable();
+        while let Some((index, c)) = rest.next() {
+            let next = rest.peek().map(|(_, next)| *next);
+            let folded = match c {
+                '\n' if next.is_none_or(begins_item) => '\n',
+                c if c.is_whitespace() => ' ',
+                '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' => '\'',
+                '\u{2010}'..='\u{2012}' => '-',
+                '\u{ff01}'..='\u{ff5e}' if !is_east_asian_mark(c) => {
+                    char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c)
+                }
+                c => c,
+            };
+            if folded == ' ' && matches!(self.block.as_bytes().last(), Some(b' ')) {
+                moved = true;
+                continue;
+            }
+            if moved {
+                self.pieces.push((self.block.len(), at + index));
+            }
+            self.block.push(folded);
+            moved = folded.len_utf8() != c.len_utf8();
+        }
     }
 
     fn source_offset(&self, offset: usize) -> usize {
@@ -256,26 +292,29 @@ impl<'t> MarkdownReader<'t> {
         (source + (offset - block)).min(self.source.len())
     }
 
-    fn role(&self, sentence: &[PhraseClass]) -> SentenceRole {
-        if self.warned.iter().any(|warned| *warned) || sentence.contains(&PhraseClass::Negation) {
-            SentenceRole::Warning
-        } else if self.table {
-            SentenceRole::Table
-        } else {
-            SentenceRole::Instruction
+    fn role(&self, is_denied: bool) -> SentenceRole {
+        let section = self.warned.iter().flatten().max();
+        match section {
+            Some(SentenceRole::Warning) => SentenceRole::Warning,
+            _ if is_denied => SentenceRole::Warning,
+            Some(_) => SentenceRole::Caution,
+            None if self.table => SentenceRole::Table,
+            None => SentenceRole::Instruction,
         }
     }
 
     fn end_code(&mut self, language: String, text: String, at: Range<usize>) {
         let index = self.document.code.len();
-        let mut role = self.role(&[]);
+        let mut role = self.role(false);
         if let Some(last) = self.document.sentences.last_mut() {
             last.code_after = Some(index);
             // "Never run this:", "❌ Bad:", "A malicious skill might say:" determine the role of the code below.
             let before = self.source[last.at.clone()].to_lowercase();
-            if last.role == SentenceRole::Warning || is_bad_example(&before) {
-                role = SentenceRole::Warning;
-            }
+            let worse = match last.role {
+                SentenceRole::Warning => Some(SentenceRole::Warning),
+                _ => bad_example(&before),
+            };
+            role = worse.map_or(role, |worse| worse.max(role));
         }
         self.document.code.push(CodeSpan {
             language,
@@ -284,6 +323,15 @@ impl<'t> MarkdownReader<'t> {
             role,
             inline: false,
         });
+    }
+
+    /// Marks the code of a sentence that it denies.
+    fn deny_code(&mut self, sentence: RangeInclusive<usize>, is_denied: impl Fn(usize) -> bool) {
+        let codes = self.document.code.iter_mut().rev();
+        codes
+            .take_while(|code| code.inline && code.at.start >= *sentence.start())
+            .filter(|code| sentence.contains(&code.at.start) && is_denied(code.at.start))
+            .for_each(|code| code.role = SentenceRole::Warning);
     }
 
     fn end_block(&mut self, end: usize) {
@@ -302,22 +350,33 @@ impl<'t> MarkdownReader<'t> {
         let quoted = quotations(&lower);
         for range in sentences(&lower) {
             let text = &lower[range.clone()];
-            let classes = classes_of(text, |at| {
+            let unquoted = |at: usize| {
                 !quoted
                     .iter()
                     .any(|quote| quote.contains(&(range.start + at)))
-            });
+            };
+            let denied = classes_of(text, unquoted);
+            let spans = match denied.contains(PhraseClass::Negation) {
+                true => negated(text),
+                false => Vec::new(),
+            };
+            let affirmed = |at: usize| unquoted(at) && !spans.iter().any(|span| span.contains(&at));
+            let mut classes = match spans.is_empty() {
+                true => denied,
+                false => classes_of(text, affirmed),
+            };
+            classes.remove(PhraseClass::Negation);
             let in_quotes = if quoted.is_empty() {
                 classes
             } else {
                 classes_of(text, |_| true)
             };
-            let mut role = if classes.contains(PhraseClass::Negation) && !is_negation_harmless(text)
-            {
-                self.role(&[PhraseClass::Negation])
-            } else {
-                self.role(&[])
-            };
+            // "Never run this:" is about what follows; "to avoid errors, run this:" is not.
+            let is_denied = spans
+                .last()
+                .is_some_and(|span| span.end >= text.trim_end().len())
+                && !classes.matches(ACTIONS, &[]);
+            let mut role = self.role(is_denied);
             // All relevant words are inside quotation marks.
             let mut set = classes;
             if classes != in_quotes
@@ -327,9 +386,10 @@ impl<'t> MarkdownReader<'t> {
                 role = SentenceRole::Quotation;
                 set = in_quotes;
             }
-            if is_bad_example(text) {
-                role = SentenceRole::Warning;
-            }
+            role = match bad_example(text) {
+                Some(worse) if role != SentenceRole::Warning => worse,
+                _ => role,
+            };
             let start = self.source_offset(range.start);
             // Code in a sentence about attacks is an example of one.
             if set.contains(PhraseClass::Threat) {
@@ -352,19 +412,21 @@ impl<'t> MarkdownReader<'t> {
                 .max(start)
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
-            // "Never run `…`": the code shares the sentence's role.
-            if role == SentenceRole::Warning {
-                let within = |code: &&mut CodeSpan| (start..=stop).contains(&code.at.start);
-                let codes = self.document.code.iter_mut().rev();
-                codes
-                    .take_while(|code| code.inline && code.at.start >= start)
-                    .filter(within)
-                    .for_each(|code| code.role = role);
-            }
+            // "Never run `…`": the code is denied with the words around it.
+            let all = role == SentenceRole::Warning;
+            let denies = |span: &Range<usize>| {
+                let from = self.source_offset(range.start + span.start);
+                from..=self.source_offset(range.start + span.end.saturating_sub(1))
+            };
+            let denied_parts: Vec<_> = spans.iter().map(denies).collect();
+            self.deny_code(start..=stop, |at| {
+                all || denied_parts.iter().any(|part| part.contains(&at))
+            });
             self.document.sentences.push(Sentence {
                 at: floor_boundary(self.source, start)..stop,
                 role,
                 classes: set,
+                denied,
                 block: self.blocks,
                 code_after: None,
             });
@@ -373,6 +435,30 @@ impl<'t> MarkdownReader<'t> {
         self.block.clear();
         self.pieces.clear();
     }
+}
+
+/// Whether a line break before this character ends a sentence.
+fn begins_item(c: char) -> bool {
+    matches!(c, '-' | '*' | '•' | '\n' | '#' | '|') || c.is_ascii_digit()
+}
+
+/// Punctuation of the scripts that have wide letters: it ends sentences there.
+fn is_east_asian_mark(c: char) -> bool {
+    matches!(c, '！' | '？' | '；' | '，' | '：' | '（' | '）' | '．')
+}
+
+/// Whether a text is not in the folded form already.
+fn needs_folding(text: &str, before: Option<u8>) -> bool {
+    let bytes = text.as_bytes();
+    let blank = |byte: u8| byte.is_ascii_whitespace();
+    !text.is_ascii()
+        || (before == Some(b' ') && bytes.first().is_some_and(|byte| *byte == b' '))
+        || bytes
+            .windows(2)
+            .any(|pair| blank(pair[0]) && (blank(pair[1]) || pair[0] != b' '))
+        || bytes
+            .iter()
+            .any(|byte| matches!(byte, b'\t' | b'\r' | 0x0b | 0x0c))
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -391,17 +477,30 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Headings of sections that list what is bad.
-fn is_warning_heading(heading: &str) -> bool {
-    const SIGNS: &[&str] = &[
+/// Headings of sections that list what must not be done, and of sections about attacks.
+fn warning_heading(heading: &str) -> Option<SentenceRole> {
+    const BAD: &[&str] = &[
         "anti-pattern",
         "antipattern",
         "what not to do",
         "don't",
         "do not",
         "never ",
-        "avoid",
         "red flag",
+        "bad example",
+        "bad:",
+        "❌",
+        "🚫",
+        "forbidden",
+        "prohibited",
+        "not allowed",
+        "rejected",
+        "warning signs",
+        "what gets flagged",
+        "rationalizations",
+    ];
+    const ABOUT: &[&str] = &[
+        "avoid",
         "pitfall",
         "vulnerab",
         "attack",
@@ -409,35 +508,52 @@ fn is_warning_heading(heading: &str) -> bool {
         "malicious",
         "dangerous",
         "insecure",
-        "bad example",
-        "bad:",
-        "❌",
-        "🚫",
         "guardrail",
         "safety rule",
         "security rule",
-        "forbidden",
-        "prohibited",
-        "not allowed",
-        "rejected",
         "common mistakes",
-        "warning signs",
         "exploit",
         "what it detects",
-        "what gets flagged",
         "detection",
-        "rationalizations",
         "out of scope",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(SIGNS));
-    FINDER
-        .as_ref()
-        .is_some_and(|finder| finder.is_match(heading))
+    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
+    let has = |finder: &Option<AhoCorasick>| {
+        finder
+            .as_ref()
+            .is_some_and(|finder| finder.is_match(heading))
+    };
+    if has(&FINDERS[0]) {
+        Some(SentenceRole::Warning)
+    } else {
+        has(&FINDERS[1]).then_some(SentenceRole::Caution)
+    }
 }
 
-/// Sentences that introduce or are an example of what is wrong.
-fn is_bad_example(text: &str) -> bool {
-    const SIGNS: &[&str] = &[
+/// Headings of sections with steps to take.
+fn is_steps_heading(heading: &str) -> bool {
+    const STEPS: &[&str] = &[
+        "install",
+        "setup",
+        "set up",
+        "prerequisite",
+        "requirement",
+        "quick start",
+        "quickstart",
+        "getting started",
+        "usage",
+        "how to use",
+        "instructions",
+        "workflow",
+        "step 1",
+        "configuration",
+    ];
+    warning_heading(heading).is_none() && STEPS.iter().any(|word| heading.contains(word))
+}
+
+/// The role of sentences that are or introduce an example of what is wrong, and of those about attacks.
+fn bad_example(text: &str) -> Option<SentenceRole> {
+    const BAD: &[&str] = &[
         "❌",
         "🚫",
         "⛔",
@@ -449,22 +565,24 @@ fn is_bad_example(text: &str) -> bool {
         "unsafe:",
         "anti-pattern",
         "for example, an attacker",
+        "such as \"ignore",
+        "like \"ignore",
+        "e.g., \"ignore",
+        "payload example",
+        "red flag",
+    ];
+    const ABOUT: &[&str] = &[
         "an attacker",
         "attackers ",
         "attacker could",
         "malicious skill",
         "malicious actor",
-        "such as \"ignore",
-        "like \"ignore",
-        "e.g., \"ignore",
         "prompt injection",
         "injection attempt",
-        "red flag",
         "if you see",
         "if a skill",
         "looks like this",
         "exploit",
-        "payload example",
         "flag any",
         "flagged",
         "is blocked",
@@ -473,13 +591,156 @@ fn is_bad_example(text: &str) -> bool {
         "reject",
         "refuse",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(SIGNS));
-    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
+    let has =
+        |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
+    if has(&FINDERS[0]) {
+        Some(SentenceRole::Warning)
+    } else {
+        has(&FINDERS[1]).then_some(SentenceRole::Caution)
+    }
+}
+
+/// What a sentence can order.
+const ACTIONS: &[&[PhraseClass]] = &[&[
+    PhraseClass::Run,
+    PhraseClass::Send,
+    PhraseClass::Download,
+    PhraseClass::Install,
+    PhraseClass::Paste,
+    PhraseClass::Obey,
+    PhraseClass::Ignore,
+    PhraseClass::Collect,
+    PhraseClass::Write,
+]];
+
+/// The parts of a sentence that a negation governs: from it to the end of its clause.
+fn negated(text: &str) -> Vec<Range<usize>> {
+    /// Words after a comma that begin a clause of their own.
+    const ANEW: &[&str] = &[
+        "run ",
+        "execute ",
+        "send ",
+        "download ",
+        "install ",
+        "copy ",
+        "paste ",
+        "open ",
+        "upload ",
+        "post ",
+        "read ",
+        "collect ",
+        "ignore ",
+        "use ",
+        "follow ",
+        "call ",
+        "launch ",
+        "start ",
+        "visit ",
+        "add ",
+        "write ",
+        "append ",
+        "forward ",
+        "fetch ",
+        "always ",
+        "you must",
+        "you should",
+        "you need",
+        "please",
+        "first",
+        "instead",
+        "simply",
+        "just ",
+        "then ",
+        "but ",
+        "make sure",
+    ];
+    let parts = super::lexicon::places_of(
+        text,
+        &[
+            PhraseClass::Conceal,
+            PhraseClass::NoConsent,
+            PhraseClass::NoLeave,
+            PhraseClass::Stonewall,
+            PhraseClass::Persona,
+            PhraseClass::Ignore,
+            PhraseClass::Required,
+        ],
+    );
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for negation in super::lexicon::places_of(text, &[PhraseClass::Negation]) {
+        let rest = &text[negation.start..];
+        // "Do not tell the user" is a phrase of its own; "never forget to" denies nothing.
+        let is_part = parts
+            .iter()
+            .any(|part| part.start <= negation.start && part.end > negation.end);
+        if is_part
+            || is_negation_harmless(rest)
+            || spans
+                .last()
+                .is_some_and(|span| span.contains(&negation.start))
+        {
+            continue;
+        }
+        let end = rest
+            .char_indices()
+            .find(|(at, c)| match c {
+                ';' | '.' | '!' | '?' => rest[at + 1..].starts_with([' ', '\n']),
+                '—' | '–' => true,
+                ',' | ':' => ANEW.iter().any(|word| {
+                    let after = rest[at + 1..].trim_start().strip_prefix(word.trim_end());
+                    after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+                }),
+                ' ' => [" but ", " instead ", " however ", " so that ", " until "]
+                    .iter()
+                    .any(|word| rest[*at..].starts_with(word)),
+                _ => false,
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        spans.push(negation.start..negation.start + end);
+    }
+    spans
 }
 
 /// "Don't worry", "do not forget to", "cannot be used without": a negation that takes nothing back.
 fn is_negation_harmless(text: &str) -> bool {
+    /// "You cannot continue without …" is a demand.
+    const NEEDS: &[&str] = &[
+        "cannot continue",
+        "can't continue",
+        "cannot proceed",
+        "can't proceed",
+        "cannot be used",
+        "can't be used",
+        "cannot use",
+        "can't use",
+        "cannot work",
+        "cannot run",
+        "do not continue",
+        "do not proceed",
+        "don't continue",
+        "don't proceed",
+        "will not start",
+        "won't start",
+        "will not run",
+        "won't run",
+        "will not be able",
+        "cannot start",
+        "cannot operate",
+    ];
     const HARMLESS: &[&str] = &[
+        "never forget",
+        "never hesitate",
+        "never fail to",
+        "do not fail to",
+        "don't fail to",
+        "don't hesitate",
+        "don't delay",
+        "do not delay",
+        "cannot be skipped",
+        "can't be skipped",
+        "cannot work without",
+        "won't be able",
         "will not work",
         "won't work",
         "cannot function",
@@ -522,8 +783,15 @@ fn is_negation_harmless(text: &str) -> bool {
         "do not explain",
         "do not stop",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(HARMLESS));
-    FINDER.as_ref().is_some_and(|finder| finder.is_match(text)) || is_kept_from_the_user(text)
+    let requires = |words: &[&str]| {
+        words.iter().any(|word| text.starts_with(word))
+            && [" without ", " unless ", " until "]
+                .iter()
+                .any(|word| text.contains(word))
+    };
+    HARMLESS.iter().any(|phrase| text.starts_with(phrase))
+        || requires(NEEDS)
+        || is_kept_from_the_user(text)
 }
 
 /// Ranges inside quotation marks that contain at least three words.

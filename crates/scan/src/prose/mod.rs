@@ -7,11 +7,12 @@
 
 mod lexicon;
 mod markdown;
+mod orders;
 mod phrases;
 
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
-pub(crate) use lexicon::PhraseClass;
+pub use lexicon::PhraseClass;
 pub(crate) use lexicon::{
     ClassSet, KEPT_FROM_THE_USER, classes_of, ends_path, is_kept_from_the_user, is_wordy,
     path_words, phrase_classes, words_of,
@@ -30,7 +31,9 @@ pub(crate) enum SentenceRole {
     Table,
     /// A quotation or an example.
     Quotation,
-    /// A prohibition, or an item in a list of warnings.
+    /// A text about attacks, or in a section of warnings: it may be an example, and it is read by an agent all the same.
+    Caution,
+    /// A prohibition, or an example of what is wrong.
     Warning,
 }
 
@@ -41,8 +44,10 @@ pub(crate) struct Sentence {
     pub at: Range<usize>,
     /// Its role.
     pub role: SentenceRole,
-    /// The classes of its words.
+    /// The classes of its words, without those that it denies.
     pub(crate) classes: ClassSet,
+    /// The classes with those that it denies.
+    pub(crate) denied: ClassSet,
     /// The block that it belongs to, counted through the document.
     pub block: u32,
     /// The piece of code right after it, if there is one.
