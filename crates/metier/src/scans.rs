@@ -7,7 +7,7 @@ use metier_model::{DiagnosticSeverity, Digest, Source, text::shell_word};
 use metier_runtime::scanning;
 
 pub use metier_runtime::scanning::{KnownVerdict, ScanConsequence, SourceExcerpt, suggested};
-pub use metier_scan::{Finding, FindingSeverity, ScanReport, Unread, Verdict};
+pub use metier_scan::{Finding, FindingSeverity, ScanReport, Unread, Verdict, builtin_rules};
 pub use metier_store::Accepted;
 
 use crate::{

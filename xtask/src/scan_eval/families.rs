@@ -7,7 +7,6 @@ use super::{LabelledSkill, judged::RuleOrigins};
 /// The homes of all rules, by one way to divide the corpus into families.
 pub(crate) struct HomeOf<'a> {
     homes: BTreeMap<&'a str, BTreeSet<&'a str>>,
-    family: fn(&LabelledSkill) -> &String,
 }
 
 /// The answer of all rules that come from elsewhere.
@@ -33,17 +32,16 @@ impl<'a> HomeOf<'a> {
                 *families.entry(family(skill)).or_default() += 1;
             }
         }
-        let known: BTreeSet<&str> = skills.iter().map(|skill| family(skill).as_str()).collect();
         let stated = |rule: &str| -> BTreeSet<&'a str> {
-            let families = rules.get(rule).into_iter().flatten().map(String::as_str);
-            families.filter(|family| known.contains(family)).collect()
+            let families = rules.get(rule).into_iter().flatten();
+            families.map(String::as_str).collect()
         };
         let homes = hits
             .iter()
             .map(|(rule, families)| {
                 let mut homes = stated(rule);
                 // The last of equals: the sequence of names decides, not chance.
-                if homes.is_empty() && rules.get(*rule).is_none_or(Vec::is_empty) {
+                if homes.is_empty() {
                     homes.extend(
                         families
                             .iter()
@@ -54,18 +52,12 @@ impl<'a> HomeOf<'a> {
                 (*rule, homes)
             })
             .collect();
-        Self { homes, family }
+        Self { homes }
     }
 
     /// Whether a rule from elsewhere makes it critical. False alarms count wherever the rule comes from.
     pub(crate) fn finds(&self, skill: &LabelledSkill) -> LeftOut {
-        let at_home = |rule: &str| {
-            skill.malicious
-                && self
-                    .homes
-                    .get(rule)
-                    .is_some_and(|homes| homes.contains((self.family)(skill).as_str()))
-        };
+        let at_home = |rule: &str| skill.malicious && self.is_home(rule, skill);
         match skill
             .skill
             .critical_rules()
@@ -77,17 +69,24 @@ impl<'a> HomeOf<'a> {
         }
     }
 
+    /// A rule that states collections is at home in all families of them.
+    fn is_home(&self, rule: &str, skill: &LabelledSkill) -> bool {
+        let homes = self.homes.get(rule);
+        homes.is_some_and(|homes| {
+            homes.contains(skill.stratum.as_str()) || homes.contains(skill.family.as_str())
+        })
+    }
+
     /// What each rule finds at home and elsewhere, and where it is the only one that does.
     pub(crate) fn print_yield(&self, skills: &[LabelledSkill]) {
         let mut yields: BTreeMap<&str, [usize; 4]> = BTreeMap::new();
         for skill in skills {
             let rules = skill.skill.critical_rules();
             for rule in &rules {
-                let home = self.homes.get(rule);
                 let counts = yields.entry(rule).or_default();
                 if !skill.malicious {
                     counts[3] += 1;
-                } else if home.is_some_and(|home| home.contains((self.family)(skill).as_str())) {
+                } else if self.is_home(rule, skill) {
                     counts[0] += 1;
                 } else {
                     counts[1] += 1;
