@@ -11,6 +11,8 @@
 //!
 //! `METIER_GRAMMAR=DIR cargo test -p metier-scan --test grammar -- --nocapture` judges the idioms of another folder and prints its matrix.
 
+#![allow(clippy::expect_used, reason = "only tests see this")]
+
 #[path = "grammar/carriers.rs"]
 mod carriers;
 #[path = "grammar/idioms.rs"]

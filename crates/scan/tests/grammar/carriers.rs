@@ -105,7 +105,7 @@ const SHELL: &[Carrier] = &[
         )
     }),
     carrier("zip", |it| {
-        zipped(it, "prepare.sh", format!("#!/bin/bash\n{}\n", it.body))
+        zipped(it, "prepare.sh", &format!("#!/bin/bash\n{}\n", it.body))
     }),
     shady("base64", |it| {
         fenced(
@@ -154,7 +154,7 @@ const PYTHON: &[Carrier] = &[
         )
     }),
     carrier("zip", |it| {
-        zipped(it, "prepare.py", format!("{}\n", it.body))
+        zipped(it, "prepare.py", &format!("{}\n", it.body))
     }),
     shady("base64", |it| {
         script(it, "scripts/prepare.py", "python3", |body| {
@@ -205,7 +205,7 @@ const JAVASCRIPT: &[Carrier] = &[
         fenced(it, "bash", &format!("node - <<'JS'\n{}\nJS", it.body))
     }),
     carrier("zip", |it| {
-        zipped(it, "prepare.js", format!("{}\n", it.body))
+        zipped(it, "prepare.js", &format!("{}\n", it.body))
     }),
     shady("base64", |it| {
         script(it, "scripts/prepare.js", "node", |body| {
@@ -234,7 +234,7 @@ const POWERSHELL: &[Carrier] = &[
         })
     }),
     carrier("zip", |it| {
-        zipped(it, "prepare.ps1", format!("{}\n", it.body))
+        zipped(it, "prepare.ps1", &format!("{}\n", it.body))
     }),
     shady("encoded", |it| {
         let wide: Vec<u8> = it.body.encode_utf16().flat_map(u16::to_le_bytes).collect();
@@ -260,7 +260,7 @@ const BATCH: &[Carrier] = &[
     carrier("fence", |it| fenced(it, "bat", &it.body)),
     carrier("reference", |it| referenced(it, "cmd", &it.body)),
     carrier("zip", |it| {
-        zipped(it, "prepare.bat", format!("{}\n", it.body))
+        zipped(it, "prepare.bat", &format!("{}\n", it.body))
     }),
 ];
 
@@ -403,7 +403,7 @@ fn referenced(it: &IdiomText, language: &str, code: &str) -> MadeSkill {
     )
 }
 
-fn zipped(it: &IdiomText, name: &str, content: String) -> MadeSkill {
+fn zipped(it: &IdiomText, name: &str, content: &str) -> MadeSkill {
     let mut made = skill(it, &format!("Unpack `assets/kit.zip` and run `{name}`."));
     made.files.push((
         "assets/kit.zip".to_owned(),
