@@ -226,7 +226,7 @@ keys! {
         env: Some("METIER_SKILLS_SCAN_RULES"),
         alias: None,
         project: ProjectAuthority::Never,
-        doc: "Which rules the scanner uses: combined evidence (`evidence`), or single patterns (`seed`).",
+        doc: "Which rules the scanner uses: combined evidence (`evidence`), or that and single patterns (`seed`).",
     };
     SKILLS_SCAN_RULES_DIR = ConfigKey {
         path: "skills.scan.rules_dir",

@@ -164,9 +164,6 @@ impl Scanner {
             module: manifest.as_ref().and_then(module),
         };
         let mut report = metier_scan::scan(&files, &about, &self.rules, &self.limits);
-        if self.rules.preset == Preset::Seed && !self.rules.patterns.is_empty() {
-            self.add_patterns(&files, &about, &mut report);
-        }
         let odd = snapshot.files.iter();
         let odd = odd.filter(|held| held.path.as_str().is_none());
         report.unread.extend(odd.map(|held| Unread {
@@ -174,25 +171,6 @@ impl Scanner {
             why: "its name is not UTF-8, so what refers to it can't be checked".to_owned(),
         }));
         report
-    }
-
-    /// The built-in rules do not cover custom patterns, which are matched separately.
-    fn add_patterns(
-        &self,
-        files: &[FileToScan<'_>],
-        about: &DeclaredFacts<'_>,
-        report: &mut ScanReport,
-    ) {
-        let rules = RuleSet {
-            preset: Preset::Evidence,
-            patterns: self.rules.patterns.clone(),
-        };
-        let found = metier_scan::scan(files, about, &rules, &self.limits).findings;
-        let of_pattern = |finding: &Finding| matches!(finding.rule, FoundBy::Pattern { .. });
-        report.findings.extend(found.into_iter().filter(of_pattern));
-        report
-            .findings
-            .sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     }
 }
 

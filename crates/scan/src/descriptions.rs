@@ -70,9 +70,13 @@ const DECIDING: &[PhraseClass] = &[
     PhraseClass::Disguise,
     PhraseClass::Environment,
     PhraseClass::External,
+    PhraseClass::Ignore,
     PhraseClass::Miner,
-    PhraseClass::PriorInstructions,
+    PhraseClass::Persona,
 ];
+
+/// Classes that the grammar of a sentence decides: any text may have them.
+const BY_GRAMMAR: &[PhraseClass] = &[PhraseClass::OverrideOrder, PhraseClass::Unbound];
 
 /// The phrases that a text contains at least one of if a critical rule about sentences holds, apart from email addresses and paths.
 const SIGNS: PhraseLists = &{
@@ -176,7 +180,10 @@ fn may_be_complete(lower: &str) -> bool {
     if lower.contains("://") || path_words(lower).any(|word| may_name_secret(word.as_bytes())) {
         return true;
     }
-    let classes = phrase_classes(lower);
+    // Phrases are matched with one blank between their words.
+    let folded: String = lower.split_ascii_whitespace().flat_map(|word| [word, " "]).collect();
+    let mut classes = phrase_classes(lower).union(phrase_classes(&folded));
+    BY_GRAMMAR.iter().for_each(|class| classes.insert(*class));
     let is_complete = |rule: &ScanRule| match rule.when {
         RuleCondition::Sentence { all, .. } | RuleCondition::Passage { all, .. } => {
             classes.matches(all, &[])

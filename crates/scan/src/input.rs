@@ -78,6 +78,6 @@ pub enum Preset {
     /// Chains of evidence block a skill; capabilities are only described.
     #[default]
     Evidence,
-    /// The rules and severities of the first design: single patterns in JavaScript block a skill.
+    /// Besides, the rules and severities of the first design: single patterns in JavaScript block a skill.
     Seed,
 }

@@ -4,7 +4,10 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 
-use crate::{flow::EvaluatedLanguage, prose};
+use crate::{
+    flow::{EvaluatedLanguage, urls_in},
+    prose,
+};
 
 /// The language of a piece of code in a document.
 pub(crate) fn language_of(code: &prose::CodeSpan) -> Option<EvaluatedLanguage> {
@@ -203,6 +206,35 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
     } else {
         start
     };
+    // `ExecStart=/bin/sh -c …`, `cmd = …`
+    let start = match lower[start..first].rfind('=') {
+        Some(equals) if !lower[start..first].contains("--") => {
+            let after = &lower[start + equals + 1..first];
+            start + equals + 1 + (after.len() - after.trim_start().len())
+        }
+        _ => start,
+    };
     line.is_char_boundary(offset + start)
         .then_some(offset + start)
+}
+
+/// The address of a text that a program in a language without a parser downloads and runs, and its offset: the words for both stand
+/// beside it.
+pub(crate) fn fetched_and_run(text: &str) -> Option<(usize, &str)> {
+    const RUNNERS: &[&str] = &[
+        "eval(", "eval ", "eval\"", "instance_eval", "class_eval", "loadstring(", "load(", "executeglobal", "execute ",
+        "assembly.load", "create_function(", "assert(", "include(", "include_once(", "require_once(",
+    ];
+    const FETCHERS: &[&str] = &[
+        "uri.open(", "open-uri", "net::http", "httparty", "file_get_contents(", "curl_exec", "lwp::", "http::tiny",
+        "socket.http", "http.get(", "httpclient", "openstream(", "xmlhttp", "winhttp", "webclient", "httpwebrequest", "get(",
+    ];
+    const BESIDE: usize = 300;
+    urls_in(text).find(|(at, _)| {
+        let from = text.floor_char_boundary(at.saturating_sub(BESIDE));
+        let to = text.ceil_char_boundary((at + BESIDE).min(text.len()));
+        let near = text[from..to].to_ascii_lowercase();
+        let has = |words: &[&str]| words.iter().any(|word| near.contains(word));
+        has(RUNNERS) && has(FETCHERS)
+    })
 }

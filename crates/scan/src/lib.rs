@@ -61,5 +61,5 @@ pub use report::{
     Capabilities, ChainStep, Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport,
     Unread, Verdict,
 };
-pub use rule::{Category, RuleCondition, ScanRule};
+pub use rule::{Category, GRAMMAR, RuleCondition, ScanRule};
 pub use scan::{builtin_rules, scan};

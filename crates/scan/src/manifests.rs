@@ -67,6 +67,12 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         {
             registry(scanner, index, &content);
         }
+        _ if name.starts_with("requirements") && name.ends_with(".txt") => {
+            let lines = content.lines().map(str::trim);
+            for line in lines.filter(|line| !line.starts_with(['#', '-'])).take(1000) {
+                addressed(scanner, index, &content, line);
+            }
+        }
         "sitecustomize.py" | "usercustomize.py" => {
             scanner.odd_at(FileOddity::ShadowedModule, index, 0, &name, true);
         }
@@ -144,6 +150,12 @@ fn package(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let Ok(json) = serde_json::from_str::<Value>(content) else {
         return;
     };
+    for field in ["dependencies", "devDependencies", "optionalDependencies"] {
+        let packages = json[field].as_object().into_iter().flatten();
+        for address in packages.filter_map(|(_, version)| version.as_str()) {
+            addressed(scanner, index, content, address);
+        }
+    }
     let Some(scripts) = json["scripts"].as_object() else {
         return;
     };
@@ -184,6 +196,18 @@ fn package(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
                 true,
             );
         }
+    }
+}
+
+/// A package by its address: what is there can change, and it runs when it is installed.
+fn addressed(scanner: &mut SkillScanner<'_>, index: usize, content: &str, line: &str) {
+    let Some(host) = urls_in(line).find_map(|(_, url)| RemoteHost::of(url)) else {
+        return;
+    };
+    if !matches!(host.kind, HostKind::Known | HostKind::Code | HostKind::Local) {
+        let at = content.find(line).unwrap_or(0);
+        let serious = matches!(host.kind, HostKind::Address | HostKind::Drop | HostKind::Anonymous);
+        scanner.odd_at(FileOddity::RegistryRedirect, index, at, line, serious);
     }
 }
 

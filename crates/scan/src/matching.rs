@@ -7,7 +7,7 @@ use metier_model::model_text::chat_token_at;
 use crate::{
     flow::{ProgramAct, RemoteHost, Taint},
     input::DeclaredFacts,
-    prose::{ClassSet, MarkdownDocument, Sentence, SentenceRole},
+    prose::{ClassSet, MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
     report::{Finding, FindingLocation, FindingSeverity, FoundBy},
     rule::{Category, FileOddity, RuleCondition, ScanRule},
     rules,
@@ -106,7 +106,7 @@ pub(crate) fn in_context(
     let text = &texts.0[origin.text];
     let mut severity = match origin.role {
         SentenceRole::Warning => FindingSeverity::Info,
-        SentenceRole::Quotation => severity.lower(),
+        SentenceRole::Quotation | SentenceRole::Caution => severity.lower(),
         SentenceRole::Table if !matches!(rule.when, RuleCondition::Flow { .. }) => severity.lower(),
         _ => severity,
     };
@@ -243,7 +243,7 @@ pub(crate) fn sentences(scanner: &mut SkillScanner<'_>) {
             let text = &scanner.texts.0[*index];
             let mut severity = match role {
                 SentenceRole::Instruction => rule.severity,
-                SentenceRole::Table => rule.severity.lower(),
+                SentenceRole::Table | SentenceRole::Caution => rule.severity.lower(),
                 SentenceRole::Quotation | SentenceRole::Warning => FindingSeverity::Info,
             };
             if is_aside(&text.file) {
@@ -306,14 +306,28 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
                 .iter()
                 .filter(|near| near.role != SentenceRole::Warning),
         );
+        // Words about attacks make a sentence milder, and an order in it is still an order.
+        let cautious = |classes: ClassSet, role: SentenceRole| match role {
+            SentenceRole::Instruction if classes.contains(C::Threat) => SentenceRole::Caution,
+            role => role,
+        };
         for rule in rules::all() {
             match &rule.when {
-                RuleCondition::Sentence { all, none } if sentence.classes.matches(all, none) => {
-                    found.push((sentence.at.start, rule, sentence.role, sentence.at.clone()));
+                RuleCondition::Sentence { all, none } if is_told(sentence.classes, all, none) => {
+                    let role = cautious(sentence.classes, sentence.role);
+                    found.push((sentence.at.start, rule, role, sentence.at.clone()));
+                }
+                RuleCondition::Sentence { all, none } if is_told(sentence.denied, all, none) => {
+                    found.push((
+                        sentence.at.start,
+                        rule,
+                        SentenceRole::Warning,
+                        sentence.at.clone(),
+                    ));
                 }
                 // A passage is reported at its first sentence, so that it is reported once.
                 RuleCondition::Passage { all, none }
-                    if together.matches(all, none) && contributes(sentence, all) =>
+                    if is_told(together, all, none) && contributes(sentence, all) =>
                 {
                     let before = ClassSet::of(
                         passage
@@ -321,14 +335,14 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
                             .skip(1)
                             .filter(|near| near.role != SentenceRole::Warning),
                     );
-                    if !before.matches(all, none) {
+                    if !is_told(before, all, none) {
                         let end = passage.last().map_or(sentence.at.end, |last| last.at.end);
-                        found.push((
-                            sentence.at.start,
-                            rule,
-                            sentence.role,
-                            sentence.at.start..end,
-                        ));
+                        // A rule that asks about words of defence is milder with them.
+                        let role = match none.contains(&C::Threat) {
+                            true => cautious(together, sentence.role),
+                            false => sentence.role,
+                        };
+                        found.push((sentence.at.start, rule, role, sentence.at.start..end));
                     }
                 }
                 _ => {}
@@ -338,7 +352,14 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
     found
 }
 
-fn contributes(sentence: &Sentence, all: &[&[crate::prose::PhraseClass]]) -> bool {
+/// Whether a rule is met, words of defence aside.
+fn is_told(classes: ClassSet, all: &[&[C]], none: &[C]) -> bool {
+    let mut rest = classes;
+    rest.remove(C::Threat);
+    rest.matches(all, none)
+}
+
+fn contributes(sentence: &Sentence, all: &[&[C]]) -> bool {
     all.iter()
         .any(|group| group.iter().any(|class| sentence.classes.contains(*class)))
 }
@@ -430,7 +451,6 @@ fn turns(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocume
 
 /// Whether a hidden sentence instructs the agent.
 fn orders(sentence: &Sentence) -> bool {
-    use crate::prose::PhraseClass as C;
     sentence.role == SentenceRole::Instruction
         && sentence.classes.matches(
             &[

@@ -90,6 +90,20 @@ pub struct ScanRule {
     pub fix: &'static str,
     /// The condition.
     pub when: RuleCondition,
+    /// The families of samples that its author had read; empty if that is not known. See [`ScanRule::origin`].
+    pub origin: &'static [&'static str],
+}
+
+/// The origin of what was written from the grammar of attacks (source, channel, execution) and not from samples.
+pub const GRAMMAR: &[&str] = &["grammar"];
+
+impl ScanRule {
+    /// The families of samples that the author of the rule had read. An evaluation that leaves one family out leaves out the rules that
+    /// were written from it; a rule without an origin counts as written from the family in which it finds most.
+    #[must_use]
+    pub const fn origin(&self) -> &'static [&'static str] {
+        self.origin
+    }
 }
 
 impl PartialEq for ScanRule {

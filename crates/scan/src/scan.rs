@@ -31,10 +31,12 @@ pub fn scan(
     rules: &RuleSet,
     limits: &ScanLimits,
 ) -> ScanReport {
+    let mut report = scan_with(files, about, rules, limits, Parsers::BUILT);
     if rules.preset == Preset::Seed {
-        return crate::seed::scan(files, limits);
+        crate::seed::add(files, &mut report);
+        crate::report_order::settle(&mut report, limits);
     }
-    scan_with(files, about, rules, limits, Parsers::BUILT)
+    report
 }
 
 /// Scans a skill by evidence, with these parsers.
@@ -190,6 +192,9 @@ impl<'a> SkillScanner<'a> {
 
     /// Scans the bytes of a file or of a member of an archive. `cut` if they are only its beginning.
     pub(crate) fn bytes(&mut self, path: &str, bytes: &[u8], cut: bool) {
+        if kind::is_leftover(path, bytes) {
+            return;
+        }
         let kind = kind::kind(path, bytes);
         if let Some(why) = kind::mismatch(path, kind) {
             self.odd(FileOddity::WrongName, path, why, true);
@@ -295,6 +300,13 @@ impl<'a> SkillScanner<'a> {
                     self.command_lines(index, 0, &content, SentenceRole::Instruction);
                     return self.look_within(index, &content, kind, hidden);
                 }
+                if kind == FileKind::Code
+                    && let Some((at, url)) = crate::language::fetched_and_run(&content)
+                {
+                    let line = format!("curl -s '{url}' | sh");
+                    let role = SentenceRole::Instruction;
+                    self.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
+                }
                 let mut document = prose::plain(&content);
                 let tabular = [".csv", ".tsv", ".jsonl"]
                     .iter()
@@ -317,7 +329,7 @@ impl<'a> SkillScanner<'a> {
         self.plain_form(index, content, kind, hidden);
     }
 
-    /// The fields of a SKILL.yaml: each value and each comment is a separate text. Read as one, a homepage and a list of permissions
+    /// The fields of a SKILL.yaml or a frontmatter: each value and each comment is a separate text. Read as one, a homepage and a list of permissions
     /// would form a sentence about downloading from there.
     fn fields(&mut self, index: usize, content: &str) {
         let fields = yaml_fields(content);
@@ -371,8 +383,7 @@ impl<'a> SkillScanner<'a> {
         let front = content.len() - metier_model::body(content).len();
         if front > 0 {
             // The frontmatter is text too: prompts contain its description, and its installers contain commands.
-            let head = prose::plain(&without_yaml_quotes(&content[..front]));
-            self.documents.push((index, head));
+            self.fields(index, &content[..front]);
             self.command_lines(index, 0, &content[..front], SentenceRole::Instruction);
         }
         let mut document = prose::document(&content[front..]);
@@ -485,18 +496,14 @@ impl<'a> SkillScanner<'a> {
                 // Prefixes of commands in makefiles and container files.
                 let command = line[at..].trim_start_matches(['@', '-']);
                 let command = command.strip_prefix("RUN ").unwrap_or(command);
-                let command = command
-                    .trim_end()
-                    .trim_end_matches(['"', '\'', ',', '`', '}', ']']);
-                let command = command.replace("\\\"", "\"");
-                self.program(
-                    text,
-                    start + at,
-                    &command,
-                    EvaluatedLanguage::Shell,
-                    role,
-                    false,
-                );
+                let command = within_quotes(&line[..at], command);
+                let command = without_closers(command).replace("\\\"", "\"");
+                let head = command.get(..10).unwrap_or(&command).to_ascii_lowercase();
+                let language = match head.starts_with("powershell") || head.starts_with("pwsh") {
+                    true => EvaluatedLanguage::PowerShell,
+                    false => EvaluatedLanguage::Shell,
+                };
+                self.program(text, start + at, &command, language, role, false);
             }
             start += line.len();
         }
@@ -607,7 +614,7 @@ impl<'a> SkillScanner<'a> {
 
     fn finish(mut self, limits: &ScanLimits) -> ScanReport {
         crate::containers::bytecode(&mut self);
-        let seen = Evaluator::run(&self.units, self.lowering.again());
+        let seen = Evaluator::run(&self.units, &self.names, self.lowering.again());
         let acts = &seen.acts;
         if !seen.complete {
             self.unread("", "its programs are too large to analyze".to_owned());
@@ -706,7 +713,16 @@ fn host_matches(
         ActKind::Send | ActKind::Fetch => act.host.as_ref(),
         _ => fetched.as_ref(),
     };
+    // A service gets the key that it issued.
+    let own = taint.source.kind == crate::flow::SourceKind::SecretVariable
+        && host.is_some_and(|host| host.owns(&taint.source.what));
+    let related = || host.is_some_and(|host| context.is_related(host));
     match hosts {
+        HostCondition::Strangers => hosts.covers(host) && !related(),
+        HostCondition::Receivers => {
+            let anyone = host.is_some_and(|host| host.kind == HostKind::Anonymous);
+            hosts.covers(host) && !own && !(anyone && related())
+        }
         HostCondition::Unrelated => match host {
             Some(host) => {
                 matches!(host.kind, HostKind::Other | HostKind::Example)
@@ -728,6 +744,43 @@ fn shift(document: &mut MarkdownDocument, by: usize) {
     for (at, _) in &mut document.html {
         *at = at.start + by..at.end + by;
     }
+}
+
+/// A command line without the marks at its end that nothing in it opens.
+fn without_closers(command: &str) -> &str {
+    let mut rest = command.trim_end();
+    while let Some(last) = rest.chars().next_back() {
+        let count = |c: char| rest.matches(c).count();
+        let closes = match last {
+            ',' => true,
+            '"' | '\'' | '`' => count(last) % 2 == 1,
+            '}' => count('}') > count('{'),
+            ']' => count(']') > count('['),
+            _ => false,
+        };
+        if !closes {
+            break;
+        }
+        rest = rest[..rest.len() - last.len_utf8()].trim_end();
+    }
+    rest
+}
+
+/// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.
+fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
+    let Some(quote) = before.chars().next_back().filter(|c| matches!(c, '"' | '\'' | '`')) else {
+        return command;
+    };
+    let mut escaped = false;
+    for (at, c) in command.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return &command[..at],
+            _ => {}
+        }
+    }
+    command
 }
 
 /// Whether a link points outside the skill.

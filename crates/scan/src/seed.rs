@@ -1,16 +1,16 @@
 //! The rules of the first design, unchanged: single patterns in JavaScript that block a skill.
 //!
-//! They are available for users who require exactly this list. The default rules map each to what the evidence supports; `docs/scanner.md` has the
-//! figures of both.
+//! They are for users who require this list, and they add to the default rules. Those map each to what the evidence supports;
+//! `docs/scanner.md` has the figures of both.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use crate::{
-    input::{FileToScan, ScanLimits, ScannedContent},
+    input::{FileToScan, ScannedContent},
     matching::shown,
-    report::{Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport, Unread},
+    report::{Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport},
 };
 
 struct PatternLine {
@@ -138,64 +138,24 @@ static RULES: LazyLock<Vec<CompiledSeedRule>> = LazyLock::new(|| {
 
 /// The file extensions that it reads as code.
 const CODE: &[&str] = &[".js", ".ts", ".mjs", ".cjs", ".mts", ".cts", ".jsx", ".tsx"];
-/// The folders that it skips.
-const SKIPPED: &[&str] = &[".git", "node_modules", "dist"];
-
-pub(crate) fn scan(files: &[FileToScan<'_>], limits: &ScanLimits) -> ScanReport {
-    let mut report = ScanReport::default();
-    let wanted = files
-        .iter()
-        .filter(|file| !file.path.split('/').any(|part| SKIPPED.contains(&part)));
-    for (index, file) in wanted.enumerate() {
+/// Adds what the patterns match. What could not be read is reported already.
+pub(crate) fn add(files: &[FileToScan<'_>], report: &mut ScanReport) {
+    for file in files {
         let body = file.path.eq_ignore_ascii_case("SKILL.md");
         if !body && !CODE.iter().any(|end| file.path.ends_with(end)) {
             continue;
         }
-        let bytes = match file.content {
-            ScannedContent::Bytes(bytes)
-                if bytes.len() <= limits.file_bytes && index < limits.files =>
-            {
-                bytes
-            }
-            ScannedContent::Bytes(_) => {
-                report.unread.push(Unread {
-                    file: file.path.to_owned(),
-                    why: "it exceeds the limits".to_owned(),
-                });
-                continue;
-            }
-            ScannedContent::Link(_) => {
-                report.unread.push(Unread {
-                    file: file.path.to_owned(),
-                    why: "it is a link".to_owned(),
-                });
-                continue;
-            }
-            ScannedContent::Unread(why) => {
-                report.unread.push(Unread {
-                    file: file.path.to_owned(),
-                    why: why.to_owned(),
-                });
-                continue;
-            }
+        let ScannedContent::Bytes(bytes) = file.content else {
+            continue;
         };
-        report.files += 1;
         let text = String::from_utf8_lossy(bytes);
         let text = if body {
             metier_model::body(&text)
         } else {
             &text
         };
-        look(file.path, text, body, &mut report);
+        look(file.path, text, body, report);
     }
-    report.findings.sort_by(|a, b| {
-        b.severity
-            .cmp(&a.severity)
-            .then_with(|| a.place.cmp(&b.place))
-    });
-    report.more = report.findings.len().saturating_sub(limits.findings);
-    report.findings.truncate(limits.findings);
-    report
 }
 
 fn look(path: &str, text: &str, body: bool, report: &mut ScanReport) {

@@ -154,7 +154,8 @@ impl Gathering<'_> {
             | ActKind::Install
             | ActKind::Unprotect
             | ActKind::Permit
-            | ActKind::Show => {}
+            | ActKind::Show
+            | ActKind::Mention => {}
         }
     }
 

@@ -1,7 +1,7 @@
 //! The evaluation of programs in the common form.
 
 use std::{
-    collections::{BTreeSet, HashMap},
+    collections::{BTreeSet, HashMap, HashSet},
     rc::Rc,
 };
 
@@ -9,7 +9,7 @@ use super::{
     ActKind, EvaluatedLanguage, ObservedKind, PathKind, ProgramAct, RemoteHost, Site, SourceKind,
     Unit, Used, commands, path_kind,
     places::{file_name, is_dot_env, is_temporary},
-    value::{FlowValue, UNKNOWN, is_blob},
+    value::{FlowValue, UNKNOWN, as_program, is_blob, without_symbols},
     vocabulary,
 };
 use crate::{
@@ -55,6 +55,12 @@ pub(crate) struct Evaluator<'u> {
     pub(super) used: Vec<Used>,
     lowering: Lowering,
     unparsed: BTreeSet<EvaluatedLanguage>,
+    /// The names of the skill's own files.
+    own: HashSet<&'u str>,
+    /// What the folder that a shell program changed to was fetched from.
+    pub(super) here: Option<FlowValue>,
+    /// What was unpacked from a fetched archive, under names that are not known.
+    pub(super) unpacked: Option<FlowValue>,
 }
 
 /// What programs do and use.
@@ -72,7 +78,11 @@ pub(crate) struct ObservedUse {
 impl<'u> Evaluator<'u> {
     /// Evaluates all programs.
     #[must_use]
-    pub(crate) fn run(units: &'u [Unit], lowering: Lowering) -> ObservedUse {
+    pub(crate) fn run(
+        units: &'u [Unit],
+        names: &'u BTreeSet<String>,
+        lowering: Lowering,
+    ) -> ObservedUse {
         let mut this = Self {
             functions: HashMap::new(),
             names: HashMap::new(),
@@ -91,6 +101,9 @@ impl<'u> Evaluator<'u> {
             used: Vec::new(),
             lowering,
             unparsed: BTreeSet::new(),
+            own: names.iter().filter_map(|path| path.rsplit('/').next()).collect(),
+            here: None,
+            unpacked: None,
         };
         for unit in units {
             this.enter(unit);
@@ -122,6 +135,8 @@ impl<'u> Evaluator<'u> {
         self.function = None;
         self.unit = unit.index;
         self.within = None;
+        self.here = None;
+        self.unpacked = None;
     }
 
     fn declare(&mut self, body: &'u [Stmt], unit: &'u Unit) {
@@ -148,7 +163,11 @@ impl<'u> Evaluator<'u> {
         for stmt in body {
             match stmt {
                 Stmt::Let { name, value, at } => {
-                    let value = self.value(value);
+                    let mut value = self.value(value);
+                    // A path that is not known is known by the variable.
+                    if value.texts.is_empty() && value.made_by.is_none() {
+                        value.made_by = Some(name.as_str().into());
+                    }
                     self.bind(name, &value, *at);
                 }
                 Stmt::Do(expr) => {
@@ -282,7 +301,7 @@ impl<'u> Evaluator<'u> {
         if !self.recording || self.acts.len() >= MOST_ACTS {
             return;
         }
-        let cut = |text: &str| text.chars().take(4096).collect();
+        let cut = |text: &str| without_symbols(text).chars().take(4096).collect();
         self.acts.push(ProgramAct {
             kind,
             site: self.site(at),
@@ -295,13 +314,18 @@ impl<'u> Evaluator<'u> {
 
     /// The content of a file that the skill wrote or downloaded.
     pub(super) fn file(&self, path: &str) -> Option<&FlowValue> {
-        self.files.get(file_name(path)?)
+        self.files.get(&file_name(path)?)
     }
 
     pub(super) fn store_file(&mut self, path: &str, value: FlowValue) {
         if let Some(name) = file_name(path) {
-            self.files.entry(name.to_owned()).or_default().join(value);
+            self.files.entry(name).or_default().join(value);
         }
+    }
+
+    /// Whether a path may lead to a file of the skill itself.
+    pub(super) fn is_own_file(&self, path: &str) -> bool {
+        file_name(path).is_some_and(|name| self.own.contains(name.as_str()))
     }
 
     /// Evaluates a text as a program that runs here.
@@ -343,6 +367,9 @@ impl<'u> Evaluator<'u> {
                     value.taint(SourceKind::Blob, "", self.site(*at));
                 }
                 self.name_path(&mut value, *at);
+                if self.recording && is_pipeline(text) {
+                    self.mention(text, *at);
+                }
                 value
             }
             Expr::Number(number, _) => FlowValue {
@@ -389,6 +416,26 @@ impl<'u> Evaluator<'u> {
         }
     }
 
+    /// Records what a text would download and run, if it were a command line.
+    fn mention(&mut self, text: &str, at: At) {
+        let (acts, used, unparsed) = (self.acts.len(), self.used.len(), self.unparsed.clone());
+        let names = self.names.clone();
+        let files = self.files.clone();
+        let language = match text.to_ascii_lowercase().contains("iex") {
+            true => EvaluatedLanguage::PowerShell,
+            false => EvaluatedLanguage::Shell,
+        };
+        self.program(language, text, at);
+        self.used.truncate(used);
+        (self.names, self.files, self.unparsed) = (names, files, unparsed);
+        let ran = self.acts.drain(acts..).find(|act| {
+            matches!(act.kind, ActKind::Run | ActKind::Eval) && act.came_from(SourceKind::Download)
+        });
+        if let Some(ran) = ran {
+            self.act(ActKind::Mention, at, text, "", None, ran.taints);
+        }
+    }
+
     fn name(&mut self, name: &str, at: At) -> FlowValue {
         if let Some(value) = self.lookup(name) {
             return value.clone();
@@ -410,7 +457,12 @@ impl<'u> Evaluator<'u> {
                 .or_else(|| self.source_of_name(base, at))
             {
                 let mut value = known;
-                value.texts.clear();
+                // `handle.name` is the path that was opened.
+                let is_path = value.made_by.as_deref() == Some("open")
+                    && matches!(&name[base.len()..], ".name" | ".path");
+                if !is_path {
+                    value.texts.clear();
+                }
                 value.items = None;
                 return value;
             }
@@ -461,7 +513,10 @@ impl<'u> Evaluator<'u> {
         } else {
             SourceKind::Variable
         };
-        FlowValue::source(kind, name, self.site(at))
+        FlowValue {
+            made_by: Some(name.into()),
+            ..FlowValue::source(kind, name, self.site(at))
+        }
     }
 
     fn call(&mut self, call: &CallExpr) -> FlowValue {
@@ -472,12 +527,25 @@ impl<'u> Evaluator<'u> {
         {
             return commands::command(self, call);
         }
-        let on = call.on.as_ref().map(|on| self.value(on));
+        // `os.environ.get(name)` reads one variable of the environment, not all of it.
+        let one = vocabulary::role(self.language, &call.callee)
+            == Some(vocabulary::FunctionRole::Variable);
+        let on = call.on.as_ref().filter(|_| !one);
+        let on = on.map(|on| self.value(on));
         let callee = self.callee(call, on.as_ref());
         let mut args: Vec<(Option<&str>, FlowValue)> = Vec::with_capacity(call.args.len());
         for Arg { name, value } in &call.args {
             let value = match value {
-                Expr::Lambda { params, body } => self.lambda(params, body, on.as_ref(), &callee),
+                Expr::Lambda { params, body } => {
+                    // `https.get(url, answer => …)`
+                    let requests = vocabulary::role(self.language, &callee)
+                        == Some(vocabulary::FunctionRole::Request);
+                    let url = args.iter().find_map(|(_, value): &(_, FlowValue)| value.known());
+                    let answer = url.filter(|_| requests).map(|url| {
+                        FlowValue::source(SourceKind::Download, url, self.site(call.at))
+                    });
+                    self.lambda(params, body, answer.as_ref().or(on.as_ref()), &callee)
+                }
                 other => self.value(other),
             };
             args.push((name.as_deref(), value));
@@ -509,6 +577,35 @@ impl<'u> Evaluator<'u> {
             }
             None => passed_on,
         }
+    }
+
+    /// Calls a function by its name, with these values.
+    pub(super) fn call_named(
+        &mut self,
+        callee: &str,
+        call: &CallExpr,
+        args: &[(Option<&str>, FlowValue)],
+    ) -> Option<FlowValue> {
+        if let Some(value) = self.call_own(callee, args) {
+            return Some(value);
+        }
+        let role = vocabulary::role(self.language, callee)?;
+        let mut given = FlowValue::default();
+        args.iter().for_each(|(_, value)| given.absorb(value));
+        given.made_by = Some(callee.into());
+        let called = vocabulary::KnownCall {
+            callee,
+            call,
+            on: None,
+            args,
+        };
+        Some(vocabulary::apply(self, role, &called, given))
+    }
+
+    /// A path that the machine chooses: its folder and its name are not known, but it is the same wherever it is used.
+    pub(super) fn made_path(&self, maker: &str, at: At) -> String {
+        let maker = maker.rsplit('.').next().unwrap_or_default();
+        format!("{UNKNOWN}/{maker}_{}_{at}", self.unit)
     }
 
     /// The full name of a callee: a method of a known function's result is named after the function.
@@ -645,6 +742,11 @@ impl<'u> Evaluator<'u> {
         let site = self.site(at);
         let mut value = FlowValue::default();
         value.absorb(path);
+        let unknown = path.place().filter(|_| path.texts.is_empty());
+        if let Some(stored) = unknown.and_then(|place| self.file(&place)).cloned() {
+            value.absorb(&stored);
+            value.texts = stored.texts;
+        }
         for text in &path.texts {
             if let Some(stored) = self.file(text).cloned() {
                 value.absorb(&stored);
@@ -715,8 +817,8 @@ impl<'u> Evaluator<'u> {
             None,
             data.taints.clone(),
         );
-        if let Some(path) = path.known() {
-            self.store_file(path, data.clone());
+        if let Some(path) = path.place() {
+            self.store_file(&path, data.clone());
         }
     }
 
@@ -747,7 +849,7 @@ impl<'u> Evaluator<'u> {
             .collect();
         let mut result = FlowValue::default();
         for text in texts {
-            result.join(self.program(language, &text.replace(UNKNOWN, "__"), at));
+            result.join(self.program(language, &as_program(&text), at));
         }
         result
     }
@@ -769,6 +871,17 @@ impl<'u> Evaluator<'u> {
         self.ambient = before;
         result
     }
+}
+
+/// Whether a text may be a command line that downloads and runs something; most texts are not, and parsing takes time.
+fn is_pipeline(text: &str) -> bool {
+    const LONGEST: usize = 2000;
+    if text.len() > LONGEST || !text.contains("http") {
+        return false;
+    }
+    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
+    has(&["curl ", "wget ", "iwr ", "irm ", "Invoke-WebRequest", "Invoke-RestMethod", "DownloadString", "fetch "])
+        && has(&["|", "$(", "`", "<(", "&&", ";", "iex", "IEX", "Invoke-Expression"])
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.

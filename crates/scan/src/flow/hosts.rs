@@ -4,6 +4,8 @@
 //! addresses, services where anyone can upload or receive files, well-known publishers of developer tools, or none of
 //! these. Lists name *kinds of service*, never a campaign's host.
 
+use std::{collections::HashMap, sync::LazyLock};
+
 /// A host that a program contacts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RemoteHost {
@@ -30,7 +32,8 @@ pub enum HostKind {
     Drop,
     /// Chat webhooks: messages to a channel.
     Chat,
-    /// Free hosting and link shorteners, whose names do not identify an owner.
+    /// Free hosting, object stores, forms, hosted databases, file lockers, chat CDNs and link shorteners: anyone gets an address there,
+    /// so the name does not identify an owner.
     Anonymous,
     /// A publisher of developer tools, package registries, clouds and model providers.
     Known,
@@ -55,10 +58,14 @@ pub enum HostCondition {
     Foreign,
     /// Other hosts that the skill's name, description and homepage do not mention.
     Unrelated,
+    /// All but this machine, known ones, and those that the skill introduces.
+    Strangers,
+    /// IP addresses, drops and chats; anonymous hosts that the skill does not introduce.
+    Receivers,
 }
 
 impl HostCondition {
-    /// Whether a host is included.
+    /// Whether a host is included, whatever the skill says about itself.
     #[must_use]
     pub fn covers(self, host: Option<&RemoteHost>) -> bool {
         let kind = host.map(|host| host.kind);
@@ -73,69 +80,136 @@ impl HostCondition {
                 Some(HostKind::Address | HostKind::Drop | HostKind::Chat)
             ),
             Self::Unrelated => matches!(kind, Some(HostKind::Other | HostKind::Example)),
-            Self::Foreign => !matches!(kind, Some(HostKind::Local | HostKind::Known)),
+            Self::Receivers => matches!(
+                kind,
+                Some(HostKind::Address | HostKind::Drop | HostKind::Chat | HostKind::Anonymous)
+            ),
+            Self::Foreign | Self::Strangers => !matches!(kind, Some(HostKind::Local | HostKind::Known)),
         }
     }
 }
 
-/// Services where anyone can upload or receive data.
+/// Services where anyone can upload or receive data, and that exist for nothing else.
+#[rustfmt::skip]
 const DROPS: &[&str] = &[
-    "pastebin.com",
-    "paste.ee",
-    "hastebin.com",
-    "rentry.co",
-    "rentry.org",
-    "ghostbin.com",
-    "dpaste.com",
-    "glot.io",
-    "controlc.com",
-    "pastes.io",
-    "ix.io",
-    "sprunge.us",
-    "termbin.com",
-    "0x0.st",
-    "transfer.sh",
-    "file.io",
-    "filebin.net",
-    "bashupload.com",
-    "catbox.moe",
-    "anonfiles.com",
-    "gofile.io",
-    "mega.nz",
-    "mediafire.com",
-    "temp.sh",
-    "oshi.at",
-    "wetransfer.com",
-    "tmpfiles.org",
-    "webhook.site",
-    "requestbin.com",
-    "requestbin.net",
-    "pipedream.net",
-    "beeceptor.com",
-    "requestcatcher.com",
-    "hookbin.com",
-    "postb.in",
-    "interact.sh",
-    "oast.pro",
-    "oast.live",
-    "oast.fun",
-    "oast.site",
-    "oast.online",
-    "oast.me",
-    "burpcollaborator.net",
-    "dnslog.cn",
-    "canarytokens.com",
-    "ngrok.io",
-    "ngrok.app",
-    "ngrok-free.app",
-    "ngrok.dev",
-    "trycloudflare.com",
-    "loca.lt",
-    "localtunnel.me",
-    "serveo.net",
-    "localhost.run",
-    "bore.pub",
-    "telebit.cloud",
+    "pastebin.com", "paste.ee", "hastebin.com", "rentry.co", "rentry.org", "ghostbin.com", "dpaste.com", "glot.io",
+    "controlc.com", "pastes.io", "ix.io", "sprunge.us", "termbin.com", "0x0.st", "transfer.sh", "file.io", "filebin.net",
+    "bashupload.com", "catbox.moe", "anonfiles.com", "gofile.io", "mega.nz", "mediafire.com", "temp.sh", "oshi.at",
+    "wetransfer.com", "tmpfiles.org", "webhook.site", "requestbin.com", "requestbin.net", "pipedream.net", "beeceptor.com",
+    "requestcatcher.com", "hookbin.com", "postb.in", "interact.sh", "oast.pro", "oast.live", "oast.fun", "oast.site",
+    "oast.online", "oast.me", "burpcollaborator.net", "dnslog.cn", "canarytokens.com", "ngrok.io", "ngrok.app", "ngrok-free.app",
+    "ngrok.dev", "trycloudflare.com", "loca.lt", "localtunnel.me", "serveo.net", "localhost.run", "bore.pub", "telebit.cloud",
+    "gradio.live", "lhr.life", "pinggy.link", "pinggy.io", "tunnelto.dev", "devtunnels.ms", "loclx.io", "zrok.io", "playit.gg",
+    "cfargotunnel.com", "expose.dev", "jprq.io", "telegra.ph", "paste.rs", "dpaste.org", "ttm.sh", "uguu.se", "pixeldrain.com",
+    "send.vis.ee", "gofile.me", "krakenfiles.com", "1fichier.com", "sendspace.com", "zippyshare.com", "dnsbin.zhack.ca",
+    "requestinspector.com", "mockbin.org", "ptsv3.com", "rbndr.us", "ceye.io", "oastify.com", "hookdeck.com", "smee.io",
+    "typedwebhook.tools", "put.re", "hastebin.skyra.pw", "privatebin.net", "paste.mozilla.org", "justpaste.it", "cl1p.net",
+    "codepad.org",
+];
+
+/// Services where a message reaches the creator of the link.
+#[rustfmt::skip]
+const CHATS: &[&str] = &[
+    "discord.com/api/webhooks", "discordapp.com/api/webhooks", "api.telegram.org/bot", "hooks.slack.com",
+    "discord.com/api/v10/webhooks", "discord.com/api/v9/webhooks", "ptb.discord.com/api/webhooks",
+    "canary.discord.com/api/webhooks", "open.feishu.cn/open-apis/bot", "open.larksuite.com/open-apis/bot",
+    "oapi.dingtalk.com/robot", "qyapi.weixin.qq.com/cgi-bin/webhook", "outlook.office.com/webhook", "webhook.office.com",
+    "chat.googleapis.com", "ntfy.sh", "api.pushover.net", "sctapi.ftqq.com", "api.day.app",
+];
+
+/// Services where anyone gets an address for a page, a file, a form, a function or a database, and shorteners. The public-suffix list
+/// has more of them.
+#[rustfmt::skip]
+const ANONYMOUS: &[&str] = &[
+    "vercel.app", "netlify.app", "pages.dev", "workers.dev", "herokuapp.com", "onrender.com", "fly.dev", "railway.app",
+    "replit.app", "repl.co", "glitch.me", "surge.sh", "web.app", "firebaseapp.com", "pythonanywhere.com", "000webhostapp.com",
+    "deno.dev", "base44.app", "lovable.app", "run.app", "tcloudbaseapp.com", "azurewebsites.net", "blogspot.com", "weebly.com",
+    "wixsite.com", "duckdns.org", "no-ip.org", "ddns.net", "hopto.org", "nip.io", "sslip.io", "bit.ly", "tinyurl.com", "t.co",
+    "is.gd", "goo.gl", "cutt.ly", "rb.gy", "shorturl.at", "s.id", "t.ly", "gist.githubusercontent.com", "gist.github.com",
+    "storage.googleapis.com", "firebasestorage.googleapis.com", "googleusercontent.com", "drive.google.com", "docs.google.com",
+    "forms.gle", "script.google.com", "sites.google.com", "colab.research.google.com", "firebaseio.com", "firebasedatabase.app",
+    "cloudfunctions.net", "appspot.com", "s3.amazonaws.com", "cloudfront.net", "awsapprunner.com", "elasticbeanstalk.com",
+    "amplifyapp.com", "on.aws", "blob.core.windows.net", "file.core.windows.net", "web.core.windows.net", "azureedge.net",
+    "azurefd.net", "azurestaticapps.net", "cloudapp.azure.com", "cloudapp.net", "azure-api.net", "onedrive.live.com", "1drv.ms",
+    "sharepoint.com", "r2.dev", "r2.cloudflarestorage.com", "digitaloceanspaces.com", "ondigitalocean.app", "backblazeb2.com",
+    "wasabisys.com", "linodeobjects.com", "vultrobjects.com", "scw.cloud", "aliyuncs.com", "myqcloud.com", "qiniudn.com",
+    "bcebos.com", "oraclecloud.com", "dropbox.com", "dropboxusercontent.com", "db.tt", "box.com", "pcloud.com",
+    "icloud.com/iclouddrive", "disk.yandex.ru", "yadi.sk", "cdn.discordapp.com", "media.discordapp.net", "files.slack.com",
+     "imgur.com", "ibb.co", "imgbb.com", "postimg.cc", "gyazo.com", "formspree.io", "formsubmit.co", "getform.io",
+    "typeform.com", "jotform.com", "tally.so", "basin.io", "web3forms.com", "hooks.zapier.com", "hook.make.com",
+    "hook.integromat.com", "maker.ifttt.com", "n8n.cloud", "jsonbin.io", "jsonblob.com", "npoint.io", "mockapi.io",
+    "extendsclass.com", "kvdb.io", "supabase.co", "upstash.io", "mongodb.net", "neon.tech/sql", "appwrite.global", "hf.space",
+    "streamlit.app", "csb.app", "codesandbox.io", "stackblitz.io", "webcontainer.io", "replit.dev", "now.sh", "notion.site",
+    "bubbleapps.io", "framer.app", "framer.website", "carrd.co", "tiiny.site", "neocities.org",
+    "000webhost.com", "infinityfreeapp.com", "epizy.com", "byethost.com", "x10host.com",
+    "zeabur.app", "koyeb.app", "northflank.app", "cyclic.app", "adaptable.app", "back4app.io", "leapcell.dev", "val.run",
+    "beget.tech", "kesug.com", "dynv6.net", "dedyn.io", "ddns.us", "zapto.org", "sytes.net", "serveftp.com", "mooo.com",
+    "afraid.org", "lnkd.in", "ow.ly", "buff.ly", "shorturl.asia", "v.gd", "soo.gd", "urlz.fr", "clck.ru", "2no.co",
+    "iplogger.org", "grabify.link", "u.to", "dub.sh", "short.gy",
+];
+
+/// Code hosting sites; the owner is in the path.
+#[rustfmt::skip]
+const CODE: &[&str] = &[
+    "github.com", "raw.githubusercontent.com", "objects.githubusercontent.com", "gitlab.com", "bitbucket.org", "codeberg.org",
+    "huggingface.co", "cdn.jsdelivr.net", "unpkg.com", "sourceforge.net", "github.io", "gitlab.io", "readthedocs.io", "gitbook.io",
+];
+
+/// Publishers whose downloads and APIs are in common use.
+#[rustfmt::skip]
+const KNOWN: &[&str] = &[
+    "astral.sh", "bun.sh", "bun.com", "deno.land", "deno.com", "rustup.rs", "rust-lang.org", "crates.io", "nodejs.org",
+    "nodesource.com", "npmjs.com", "npmjs.org", "yarnpkg.com", "pnpm.io", "pypi.org", "pythonhosted.org", "python.org",
+    "rubygems.org", "golang.org", "go.dev", "brew.sh", "homebrew.sh", "docker.com", "docker.io", "ghcr.io", "quay.io",
+    "foundry.paradigm.xyz", "soliditylang.org", "solana.com", "anza.xyz", "sdkman.io", "python-poetry.org", "nixos.org",
+    "determinate.systems", "microsoft.com", "visualstudio.com", "apple.com", "icloud.com", "google.com", "googleapis.com",
+    "gstatic.com", "youtube.com", "amazonaws.com", "amazon.com", "cloudflare.com", "digitalocean.com", "heroku.com",
+    "vercel.com", "netlify.com", "fly.io", "supabase.com", "hashicorp.com", "terraform.io", "kubernetes.io", "k8s.io", "helm.sh",
+    "debian.org", "ubuntu.com", "alpinelinux.org", "fedoraproject.org", "openai.com", "anthropic.com", "claude.ai", "claude.com",
+    "mistral.ai", "cohere.com", "groq.com", "openrouter.ai", "replicate.com", "elevenlabs.io", "deepseek.com", "x.ai",
+    "perplexity.ai", "ollama.com", "ollama.ai", "stability.ai", "fal.ai", "fal.run", "api.github.com", "slack.com",
+    "discord.com", "telegram.org", "notion.com", "notion.so", "atlassian.net", "atlassian.com", "linear.app", "stripe.com",
+    "twilio.com", "sendgrid.com", "mailgun.net", "twitter.com", "x.com", "reddit.com", "wikipedia.org", "figma.com",
+    "airtable.com", "hubapi.com", "salesforce.com", "shopify.com", "spotify.com", "todoist.com", "trello.com", "zoom.us",
+    "datadoghq.com", "sentry.io", "posthog.com", "pagerduty.com", "postman.com", "brave.com", "tavily.com", "exa.ai",
+    "firecrawl.dev", "serpapi.com", "wttr.in", "open-meteo.com", "openweathermap.org", "arxiv.org", "semgrep.dev",
+    "trailofbits.com", "inference.sh", "hf.co", "aka.ms", "nvidia.com", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org",
+    "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com",
+    "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org",
+    "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev",
+    "kotlinlang.org", "gradle.org", "conda.io", "anaconda.com", "conda-forge.org", "tailscale.com", "syncthing.net",
+    "obsidian.md", "raycast.com", "warp.dev", "starship.rs", "mise.run", "volta.sh", "fnm.vercel.app", "ohmyz.sh", "zsh.org",
+    "gnu.org", "kernel.org", "sourceware.org", "opensuse.org", "archlinux.org", "redhat.com", "gitpod.io", "railway.com",
+    "render.com", "neon.tech", "planetscale.com", "turso.tech", "upstash.com", "convex.dev", "clerk.com", "auth0.com",
+    "okta.com", "twitch.tv", "whatsapp.com", "meta.com", "facebook.com", "instagram.com", "linkedin.com", "tiktok.com",
+    "pinterest.com", "medium.com", "substack.com", "etherscan.io", "coingecko.com", "coinmarketcap.com", "infura.io",
+    "alchemy.com", "uniswap.org", "jup.ag", "paypal.com", "wise.com", "plaid.com", "yahoo.com", "bing.com", "duckduckgo.com",
+    "ecosia.org", "openstreetmap.org", "mapbox.com", "nasa.gov", "nih.gov", "noaa.gov", "weather.gov", "europa.eu", "schema.org",
+    "json-schema.org", "schemastore.org", "purl.org", "openxmlformats.org", "clawhub.ai", "clawhub.com", "agentskills.io",
+    "skills.sh", "modelcontextprotocol.io", "mise.jdx.dev", "azure.com", "windows.net", "discordapp.com", "githubcopilot.com",
+    "cli.github.com", "registry.npmmirror.com", "maven.org", "mvnrepository.com", "nuget.org", "packagist.org", "cpan.org",
+    "metacpan.org", "hex.pm", "cocoapods.org", "swift.org", "scala-lang.org", "clojars.org", "modal.com", "together.ai",
+    "together.xyz", "fireworks.ai", "huggingface.co/api", "cerebras.ai", "moonshot.cn", "dashscope.aliyuncs.com", "bigmodel.cn",
+    "volces.com", "qianfan.baidubce.com", "siliconflow.cn", "minimax.chat", "minimaxi.com", "gitee.com/api", "asana.com",
+    "clickup.com", "monday.com", "intercom.io", "zendesk.com", "freshdesk.com", "hubspot.com", "mailchimp.com", "resend.com",
+    "postmarkapp.com", "brevo.com", "calendly.com", "cal.com", "webflow.com", "contentful.com", "sanity.io", "algolia.com",
+    "pinecone.io", "weaviate.io", "qdrant.tech", "elastic.co", "newrelic.com", "grafana.com", "honeycomb.io", "splunk.com",
+    "snyk.io", "virustotal.com", "shodan.io", "abuseipdb.com", "nvd.nist.gov", "cve.org", "mitre.org", "osv.dev", "doi.org",
+    "crossref.org", "semanticscholar.org", "worldbank.org", "finnhub.io", "alphavantage.co", "polygon.io", "binance.com",
+    "coinbase.com", "kraken.com", "polymarket.com", "hyperliquid.xyz", "ngrok.com", "opensearch.org", "vaultproject.io",
+    "pulumi.com", "circleci.com", "travis-ci.com", "jfrog.io", "sonarcloud.io", "codecov.io", "statuspage.io", "chatgpt.com",
+    "vimeo.com", "soundcloud.com", "flickr.com", "unsplash.com", "pexels.com", "giphy.com", "tenor.com", "googlevideo.com",
+    "bsky.social", "bsky.app", "mastodon.social", "threads.net", "feishu.cn", "larksuite.com", "dingtalk.com", "bilibili.com",
+    "zhihu.com", "weibo.com", "douban.com", "xiaohongshu.com", "baidu.com", "amap.com", "qq.com", "12306.cn",
+];
+
+/// All rows with their kinds. The most specific row counts: `api.github.com` before `github.com`, a path before its host.
+const SERVICES: &[(HostKind, &[&str])] = &[
+    (HostKind::Drop, DROPS),
+    (HostKind::Chat, CHATS),
+    (HostKind::Anonymous, ANONYMOUS),
+    (HostKind::Code, CODE),
+    (HostKind::Known, KNOWN),
 ];
 
 /// Names that suggest an attack.
@@ -158,321 +232,6 @@ const TELLING: &[&str] = &[
     "malware",
     "phishing",
     "ransomware",
-];
-
-/// Services where a message reaches the creator of the link.
-const CHATS: &[&str] = &[
-    "discord.com/api/webhooks",
-    "discordapp.com/api/webhooks",
-    "api.telegram.org/bot",
-    "hooks.slack.com",
-];
-
-/// Free hosting and shorteners.
-const ANONYMOUS: &[&str] = &[
-    "vercel.app",
-    "netlify.app",
-    "pages.dev",
-    "workers.dev",
-    "herokuapp.com",
-    "onrender.com",
-    "fly.dev",
-    "railway.app",
-    "up.railway.app",
-    "replit.app",
-    "repl.co",
-    "glitch.me",
-    "surge.sh",
-    "web.app",
-    "firebaseapp.com",
-    "pythonanywhere.com",
-    "000webhostapp.com",
-    "deno.dev",
-    "base44.app",
-    "lovable.app",
-    "run.app",
-    "tcloudbaseapp.com",
-    "azurewebsites.net",
-    "blogspot.com",
-    "weebly.com",
-    "wixsite.com",
-    "duckdns.org",
-    "no-ip.org",
-    "ddns.net",
-    "hopto.org",
-    "nip.io",
-    "sslip.io",
-    "bit.ly",
-    "tinyurl.com",
-    "t.co",
-    "is.gd",
-    "goo.gl",
-    "cutt.ly",
-    "rb.gy",
-    "shorturl.at",
-    "s.id",
-    "t.ly",
-];
-
-/// Code hosting sites; the owner is in the path.
-const CODE: &[&str] = &[
-    "github.com",
-    "raw.githubusercontent.com",
-    "gist.githubusercontent.com",
-    "gist.github.com",
-    "objects.githubusercontent.com",
-    "codeload.github.com",
-    "gitlab.com",
-    "bitbucket.org",
-    "codeberg.org",
-    "huggingface.co",
-    "cdn.jsdelivr.net",
-    "unpkg.com",
-    "sourceforge.net",
-    "github.io",
-    "gitlab.io",
-];
-
-/// Publishers whose downloads and APIs are in common use.
-const KNOWN: &[&str] = &[
-    "astral.sh",
-    "bun.sh",
-    "bun.com",
-    "deno.land",
-    "deno.com",
-    "rustup.rs",
-    "rust-lang.org",
-    "crates.io",
-    "nodejs.org",
-    "nodesource.com",
-    "npmjs.com",
-    "npmjs.org",
-    "yarnpkg.com",
-    "pnpm.io",
-    "pypi.org",
-    "pythonhosted.org",
-    "python.org",
-    "rubygems.org",
-    "golang.org",
-    "go.dev",
-    "brew.sh",
-    "homebrew.sh",
-    "docker.com",
-    "docker.io",
-    "ghcr.io",
-    "quay.io",
-    "foundry.paradigm.xyz",
-    "soliditylang.org",
-    "solana.com",
-    "anza.xyz",
-    "sdkman.io",
-    "get.pnpm.io",
-    "install.python-poetry.org",
-    "python-poetry.org",
-    "nixos.org",
-    "determinate.systems",
-    "microsoft.com",
-    "azure.com",
-    "windows.net",
-    "visualstudio.com",
-    "apple.com",
-    "icloud.com",
-    "google.com",
-    "googleapis.com",
-    "googleusercontent.com",
-    "gstatic.com",
-    "youtube.com",
-    "amazonaws.com",
-    "amazon.com",
-    "aws.amazon.com",
-    "cloudflare.com",
-    "digitalocean.com",
-    "heroku.com",
-    "vercel.com",
-    "netlify.com",
-    "fly.io",
-    "supabase.com",
-    "supabase.co",
-    "hashicorp.com",
-    "terraform.io",
-    "kubernetes.io",
-    "k8s.io",
-    "helm.sh",
-    "debian.org",
-    "ubuntu.com",
-    "alpinelinux.org",
-    "fedoraproject.org",
-    "openai.com",
-    "anthropic.com",
-    "claude.ai",
-    "claude.com",
-    "mistral.ai",
-    "cohere.com",
-    "groq.com",
-    "openrouter.ai",
-    "replicate.com",
-    "elevenlabs.io",
-    "deepseek.com",
-    "x.ai",
-    "perplexity.ai",
-    "ollama.com",
-    "ollama.ai",
-    "stability.ai",
-    "fal.ai",
-    "fal.run",
-    "api.github.com",
-    "slack.com",
-    "discord.com",
-    "telegram.org",
-    "notion.com",
-    "notion.so",
-    "atlassian.net",
-    "atlassian.com",
-    "linear.app",
-    "stripe.com",
-    "twilio.com",
-    "sendgrid.com",
-    "mailgun.net",
-    "twitter.com",
-    "x.com",
-    "reddit.com",
-    "wikipedia.org",
-    "figma.com",
-    "airtable.com",
-    "hubapi.com",
-    "salesforce.com",
-    "shopify.com",
-    "spotify.com",
-    "todoist.com",
-    "trello.com",
-    "zoom.us",
-    "datadoghq.com",
-    "sentry.io",
-    "posthog.com",
-    "pagerduty.com",
-    "postman.com",
-    "brave.com",
-    "tavily.com",
-    "exa.ai",
-    "firecrawl.dev",
-    "serpapi.com",
-    "wttr.in",
-    "open-meteo.com",
-    "openweathermap.org",
-    "arxiv.org",
-    "semgrep.dev",
-    "trailofbits.com",
-    "inference.sh",
-    "hf.co",
-    "aka.ms",
-    "nvidia.com",
-    "openclaw.ai",
-    "w3.org",
-    "llvm.org",
-    "ffmpeg.org",
-    "imagemagick.org",
-    "postgresql.org",
-    "sqlite.org",
-    "mongodb.com",
-    "redis.io",
-    "apache.org",
-    "eclipse.org",
-    "oracle.com",
-    "jetbrains.com",
-    "mozilla.org",
-    "chromium.org",
-    "playwright.dev",
-    "pandoc.org",
-    "graphviz.org",
-    "r-project.org",
-    "julialang.org",
-    "ziglang.org",
-    "haskell.org",
-    "elixir-lang.org",
-    "php.net",
-    "getcomposer.org",
-    "flutter.dev",
-    "dart.dev",
-    "kotlinlang.org",
-    "gradle.org",
-    "conda.io",
-    "anaconda.com",
-    "conda-forge.org",
-    "tailscale.com",
-    "syncthing.net",
-    "obsidian.md",
-    "raycast.com",
-    "warp.dev",
-    "starship.rs",
-    "mise.run",
-    "mise.jdx.dev",
-    "volta.sh",
-    "fnm.vercel.app",
-    "get.sdkman.io",
-    "ohmyz.sh",
-    "zsh.org",
-    "gnu.org",
-    "kernel.org",
-    "sourceware.org",
-    "opensuse.org",
-    "archlinux.org",
-    "redhat.com",
-    "gitpod.io",
-    "codesandbox.io",
-    "railway.com",
-    "render.com",
-    "neon.tech",
-    "planetscale.com",
-    "turso.tech",
-    "upstash.com",
-    "convex.dev",
-    "clerk.com",
-    "auth0.com",
-    "okta.com",
-    "twitch.tv",
-    "discordapp.com",
-    "whatsapp.com",
-    "meta.com",
-    "facebook.com",
-    "instagram.com",
-    "linkedin.com",
-    "tiktok.com",
-    "pinterest.com",
-    "medium.com",
-    "substack.com",
-    "dropbox.com",
-    "box.com",
-    "etherscan.io",
-    "coingecko.com",
-    "coinmarketcap.com",
-    "infura.io",
-    "alchemy.com",
-    "uniswap.org",
-    "jup.ag",
-    "paypal.com",
-    "wise.com",
-    "plaid.com",
-    "yahoo.com",
-    "bing.com",
-    "duckduckgo.com",
-    "ecosia.org",
-    "openstreetmap.org",
-    "mapbox.com",
-    "nasa.gov",
-    "nih.gov",
-    "noaa.gov",
-    "weather.gov",
-    "europa.eu",
-    "schema.org",
-    "json-schema.org",
-    "schemastore.org",
-    "purl.org",
-    "openxmlformats.org",
-    "clawhub.ai",
-    "clawhub.com",
-    "agentskills.io",
-    "skills.sh",
-    "modelcontextprotocol.io",
 ];
 
 /// Trusted names and the domains that belong to them.
@@ -596,8 +355,16 @@ impl RemoteHost {
     #[must_use]
     pub fn has_odd_port(&self) -> bool {
         const USUAL: &[u16] = &[
-            80, 443, 8080, 8443, 21, 22, 25, 465, 587, 993, 5432, 3306, 6379, 27017, 9200, 5672,
-            8883, 1883, 9418, 8545, 8000, 3000, 5000, 8888,
+            // The web and mail.
+            80, 443, 8080, 8443, 21, 22, 25, 465, 587, 993, 995, 8000, 3000, 5000, 8888, 9418,
+            // Databases and queues.
+            5432, 3306, 6379, 27017, 9200, 9300, 5672, 15672, 8883, 1883, 1433, 1521, 5984, 7474, 7687, 8086, 8529, 9042,
+            9092, 4222, 2181, 6333, 19530, 11434,
+            // Products with an interface on a port of their own: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki,
+            // OpenTelemetry, Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP,
+            // remote desktops, WinRM, Webmin, cPanel, Ethereum nodes.
+            8200, 8500, 6443, 2375, 2376, 9090, 9093, 3100, 4317, 4318, 5601, 8088, 8089, 8834, 9060, 8006, 8123, 32400,
+            8096, 9000, 9001, 8081, 9443, 389, 636, 3389, 5985, 5986, 10000, 2083, 2087, 2096, 8545, 8546, 30303,
         ];
         !matches!(self.kind, HostKind::Local)
             && self.port.is_some_and(|port| !USUAL.contains(&port))
@@ -607,25 +374,48 @@ impl RemoteHost {
     #[must_use]
     pub fn owner(&self) -> &str {
         match self.kind {
-            HostKind::Code
-                if self.name.ends_with(".github.io") || self.name.ends_with(".gitlab.io") =>
-            {
+            HostKind::Code if self.path.is_empty() || is_page(&self.name) => {
                 self.name.split('.').next().unwrap_or_default()
             }
             HostKind::Code => self.path.split('/').next().unwrap_or_default(),
-            HostKind::Anonymous => self.name.split('.').next().unwrap_or_default(),
+            HostKind::Address => &self.name,
             _ => {
-                let parts: Vec<&str> = self.name.rsplitn(3, '.').collect();
-                match parts.as_slice() {
-                    [_, second, rest] if second.len() <= 3 && second != rest => {
-                        rest.rsplit('.').next().unwrap_or_default()
-                    }
-                    [_, second, ..] => second,
-                    _ => &self.name,
-                }
+                let domain = psl::domain_str(&self.name).unwrap_or(&self.name);
+                domain.split('.').next().unwrap_or_default()
             }
         }
     }
+
+    /// Whether a variable belongs to the owner of the host: `OPENAI_API_KEY` to `api.openai.com`. Where anyone gets an address, the name
+    /// says nothing about the owner.
+    #[must_use]
+    pub fn owns(&self, variable: &str) -> bool {
+        const GENERIC: &[&str] = &[
+            "api", "key", "token", "secret", "access", "auth", "password", "bot", "client", "app", "user", "private",
+            "public", "url", "service", "role", "admin", "test", "prod", "dev", "webhook", "bearer", "session", "data",
+            "cloud", "backup", "sync", "the", "main", "env", "credentials", "credential",
+        ];
+        if self.kind == HostKind::Anonymous || self.kind == HostKind::Drop {
+            return false;
+        }
+        let owner = self.owner().to_ascii_lowercase();
+        variable
+            .split(['_', '.'])
+            .map(str::to_ascii_lowercase)
+            .filter(|part| part.len() >= 3 && !GENERIC.contains(&part.as_str()))
+            .any(|part| match part.len() {
+                // `AWS` is not in `drawstring`.
+                ..=3 => owner.split(['-', '_']).any(|word| word == part),
+                _ => owner.contains(&part) || (owner.len() >= 4 && part.contains(&owner)),
+            })
+    }
+}
+
+/// Pages of code hosting sites, with the owner in the name.
+fn is_page(name: &str) -> bool {
+    ["github.io", "gitlab.io", "readthedocs.io", "gitbook.io"]
+        .iter()
+        .any(|pages| within(name, pages))
 }
 
 /// Without a scheme, a word is a host only if it ends with a known top-level domain.
@@ -654,33 +444,53 @@ fn kind(name: &str, path: &str) -> HostKind {
     {
         return HostKind::Example;
     }
-    let whole = format!("{name}{path}");
-    let listed = |list: &[&str]| {
-        list.iter().any(|entry| match entry.split_once('/') {
-            Some(_) => whole.starts_with(entry),
-            None => within(name, entry),
-        })
+    let paste = ["paste.", "pastes.", "pastebin."]
+        .iter()
+        .any(|label| name.starts_with(label));
+    let listed = listed(name, path);
+    let anyone = || {
+        let suffix = psl::suffix(name.as_bytes())?;
+        (suffix.typ() == Some(psl::Type::Private)).then(|| suffix.as_bytes().len())
     };
-    let telling = is_telling(name)
-        || ["paste.", "pastes.", "pastebin."]
-            .iter()
-            .any(|label| name.starts_with(label));
-    if listed(DROPS) || telling {
-        HostKind::Drop
-    } else if name == "api.github.com" {
-        HostKind::Known
-    } else if listed(CHATS) {
-        HostKind::Chat
-    } else if name == "gist.githubusercontent.com" || name == "gist.github.com" {
-        HostKind::Anonymous
-    } else if listed(CODE) {
-        HostKind::Code
-    } else if listed(ANONYMOUS) {
-        HostKind::Anonymous
-    } else if listed(KNOWN) {
-        HostKind::Known
-    } else {
-        HostKind::Other
+    match listed {
+        _ if is_telling(name) => HostKind::Drop,
+        // The public-suffix list has the domains under which anyone gets a name.
+        Some((kind, length)) if anyone().is_none_or(|other| other <= length) => kind,
+        None if anyone().is_none() => match paste {
+            true => HostKind::Drop,
+            false => HostKind::Other,
+        },
+        _ => HostKind::Anonymous,
+    }
+}
+
+/// Rows by their host: the path after it, and the kind.
+type ServiceTable = HashMap<&'static str, Vec<(&'static str, HostKind)>>;
+
+/// The kind of the most specific row that covers a host, and the length of its name.
+fn listed(name: &str, path: &str) -> Option<(HostKind, usize)> {
+    static TABLE: LazyLock<ServiceTable> = LazyLock::new(|| {
+        let mut table = ServiceTable::new();
+        for (kind, rows) in SERVICES {
+            for row in *rows {
+                let end = row.find('/').unwrap_or(row.len());
+                let (host, path) = row.split_at(end);
+                table.entry(host).or_default().push((path, *kind));
+            }
+        }
+        // The longest path first.
+        for rows in table.values_mut() {
+            rows.sort_by_key(|(path, _)| std::cmp::Reverse(path.len()));
+        }
+        table
+    });
+    let mut rest = name;
+    loop {
+        let found = TABLE.get(rest).into_iter().flatten();
+        if let Some((_, kind)) = found.into_iter().find(|(start, _)| path.starts_with(start)) {
+            return Some((*kind, rest.len()));
+        }
+        rest = rest.split_once('.')?.1;
     }
 }
 
@@ -746,4 +556,79 @@ pub(crate) fn urls_in(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let url = text[start..end].trim_end_matches(['.', ';', ':', '!', '?']);
         (start < middle && url.len() > middle + 3 - start).then_some((start, url))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_row_can_match_and_stands_once() {
+        let mut seen = BTreeSet::new();
+        for (own, rows) in SERVICES {
+            for row in *rows {
+                assert!(seen.insert(*row), "{row} is there twice");
+                let host = RemoteHost::of(&format!("https://{row}")).expect(row);
+                assert_eq!(host.kind, *own, "{row}");
+            }
+        }
+        // A row below another one of the same kind says nothing.
+        for (own, rows) in SERVICES {
+            for row in rows.iter().filter(|row| !row.contains('/')) {
+                let above = row.split_once('.').and_then(|(_, above)| listed(above, ""));
+                assert!(above.is_none_or(|(kind, _)| kind != *own), "{row}");
+            }
+        }
+    }
+
+    #[test]
+    fn hosts_have_kinds_and_owners() {
+        use HostKind::{Address, Anonymous, Chat, Code, Drop, Known, Other};
+        let table: &[(&str, HostKind, &str)] = &[
+            ("https://api.github.com/repos/a/b", Known, "github"),
+            ("https://github.com/acme/tool", Code, "acme"),
+            ("https://acme.github.io/tool", Code, "acme"),
+            ("https://gist.githubusercontent.com/a/b", Anonymous, "gist"),
+            ("https://bucket.s3.eu-west-1.amazonaws.com/x", Anonymous, "bucket"),
+            ("https://s3.amazonaws.com/bucket/x", Anonymous, "s3"),
+            ("https://sts.amazonaws.com/", Known, "amazonaws"),
+            ("https://storage.googleapis.com/b/x", Anonymous, "storage"),
+            ("https://sheets.googleapis.com/v4", Known, "sheets"),
+            ("https://docs.google.com/forms/d/e/1/formResponse", Anonymous, "google"),
+            ("https://maps.google.com/", Known, "google"),
+            ("https://cdn.discordapp.com/attachments/1/2/x.exe", Anonymous, "discordapp"),
+            ("https://discord.com/api/webhooks/1/x", Chat, "discord"),
+            ("https://discord.com/api/v10/users", Known, "discord"),
+            ("https://x.blob.core.windows.net/c/f", Anonymous, "x"),
+            ("https://something.pages.dev", Anonymous, "something"),
+            ("https://news.bbc.co.uk/x", Other, "bbc"),
+            ("https://api.company.com.au/x", Other, "company"),
+            ("https://www.ab.io/x", Other, "ab"),
+            ("https://pastebin.com/raw/x", Drop, "pastebin"),
+            ("http://203.0.113.7/x", Address, "203.0.113.7"),
+        ];
+        for (url, kind, owner) in table {
+            let host = RemoteHost::of(url).expect(url);
+            assert_eq!((host.kind, host.owner()), (*kind, *owner), "{url}");
+        }
+    }
+
+    #[test]
+    fn a_key_belongs_to_the_service_that_issued_it() {
+        let table: &[(&str, &str, bool)] = &[
+            ("OPENAI_API_KEY", "https://api.openai.com/v1", true),
+            ("TELEGRAM_BOT_TOKEN", "https://api.telegram.org/bot1/x", true),
+            ("TAVILY_KEY", "https://api.tavily.com", true),
+            ("OPENAI_API_KEY", "https://collect.invalid", false),
+            ("API_KEY", "https://api.collect.invalid", false),
+            ("GITHUB_TOKEN", "https://github-sync.vercel.app", false),
+            ("AWS_SECRET_ACCESS_KEY", "https://drawstring.invalid", false),
+        ];
+        for (variable, url, own) in table {
+            let host = RemoteHost::of(url).expect(url);
+            assert_eq!(host.owns(variable), *own, "{variable} {url}");
+        }
+    }
 }

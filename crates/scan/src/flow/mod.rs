@@ -67,6 +67,8 @@ pub enum ActKind {
     Unprotect,
     /// Text is printed, which the agent reads.
     Show,
+    /// A text contains a command line that downloads and runs something, whatever becomes of it.
+    Mention,
 }
 
 /// Something that a program does.

@@ -212,6 +212,10 @@ pub(crate) fn path_kind(path: &str) -> PathKind {
     if lower.starts_with("http://") || lower.starts_with("https://") {
         return PathKind::Other;
     }
+    // A public key is public.
+    if lower.ends_with(".pub") && !lower.contains("/../") {
+        return PathKind::Other;
+    }
     let bare = lower.trim_end_matches(['*', '/', '.']);
     match bare {
         "" if lower.starts_with('/') => return PathKind::Root,
@@ -266,9 +270,11 @@ pub(super) fn is_dot_env(path: &str) -> bool {
 }
 
 /// The last part of a path, for files that the skill writes and reads again.
-pub(super) fn file_name(path: &str) -> Option<&str> {
-    let path = path.trim().trim_end_matches('/');
-    let name = path.rsplit(['/', '\\']).next()?;
-    let usable = !matches!(name, "" | "-" | "." | "..") && !name.contains([super::UNKNOWN, '*']);
-    usable.then_some(name)
+pub(super) fn file_name(path: &str) -> Option<String> {
+    let path = path.trim().trim_end_matches(['/', '\\']);
+    let name = super::value::as_program(path.rsplit(['/', '\\']).next()?);
+    let usable = !matches!(name.as_str(), "" | "-" | "." | ".." | "__" | "__s__") && !name.contains('*');
+    // Besides a name, only known parts tell one file from another.
+    let known = !name.trim_start_matches("__s_").contains("__");
+    (usable && known).then_some(name)
 }

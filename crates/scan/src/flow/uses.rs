@@ -7,7 +7,7 @@
 use super::{
     EvaluatedLanguage, Site,
     eval::Evaluator,
-    value::{FlowValue, UNKNOWN},
+    value::{FlowValue, UNKNOWN, without_symbols},
     vocabulary,
 };
 use crate::form::At;
@@ -91,7 +91,10 @@ impl Evaluator<'_> {
         if !self.recording || self.is_own_function(path) {
             return;
         }
-        let cut = |text: &str| text.chars().take(LONGEST_WORD).collect::<String>();
+        let cut = |text: &str| {
+            let shown = without_symbols(text);
+            shown.chars().take(LONGEST_WORD).collect::<String>()
+        };
         let shown = words
             .iter()
             .take(MOST_WORDS)
@@ -199,7 +202,7 @@ impl Evaluator<'_> {
             .texts
             .iter()
             .chain(items)
-            .map(|text| text.chars().take(LONGEST_WORD).collect())
+            .map(|text| without_symbols(text).chars().take(LONGEST_WORD).collect())
             .collect();
         if texts.is_empty() {
             self.uses(make(UNKNOWN.to_string()), at);

@@ -1,6 +1,6 @@
 //! Abstract values.
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use super::Site;
 
@@ -72,6 +72,33 @@ const MOST_WITHIN: usize = 64;
 /// The placeholder for an unknown part of a text.
 pub(crate) const UNKNOWN: char = '\0';
 
+/// Around the name of an unknown value in a text, after [`UNKNOWN`]: a file at a path that is made by the program is the same file wherever
+/// the same name leads to it.
+const SYMBOL: char = '\u{1}';
+const LONGEST_SYMBOL: usize = 40;
+
+/// An unknown part of a text, with the name that it has in the program.
+fn symbol(name: &str) -> String {
+    let plain = |c: &char| c.is_ascii_alphanumeric() || *c == '_';
+    let name: String = name.chars().filter(plain).take(LONGEST_SYMBOL).collect();
+    format!("{UNKNOWN}{SYMBOL}{name}{SYMBOL}")
+}
+
+/// A text as it is shown: unknown parts have no names.
+pub(super) fn without_symbols(text: &str) -> Cow<'_, str> {
+    if !text.contains(SYMBOL) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.split(SYMBOL).step_by(2).collect())
+}
+
+/// A text as a program: unknown parts are words.
+pub(super) fn as_program(text: &str) -> String {
+    text.replace("\0\u{1}", "__s_")
+        .replace(SYMBOL, "_")
+        .replace(UNKNOWN, "__")
+}
+
 /// An abstract value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct FlowValue {
@@ -112,6 +139,12 @@ impl FlowValue {
     /// The first of its possible texts.
     pub(crate) fn known(&self) -> Option<&str> {
         self.texts.first().map(String::as_str)
+    }
+
+    /// The text as a path; a path that is not known is named after what made it.
+    pub(crate) fn place(&self) -> Option<String> {
+        let named = || self.made_by.as_deref().map(symbol);
+        self.known().map(str::to_owned).or_else(named)
     }
 
     /// The text, or the placeholder.
@@ -176,9 +209,10 @@ impl FlowValue {
             match value.known() {
                 Some(known) if text.len() < LONGEST_TEXT => text.push_str(known),
                 Some(_) => {}
-                None => match value.number {
-                    Some(number) => text.push_str(&number.to_string()),
-                    None => text.push(UNKNOWN),
+                None => match (value.number, &value.made_by) {
+                    (Some(number), _) => text.push_str(&number.to_string()),
+                    (None, Some(maker)) => text.push_str(&symbol(maker)),
+                    (None, None) => text.push(UNKNOWN),
                 },
             }
         }

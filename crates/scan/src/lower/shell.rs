@@ -164,7 +164,8 @@ fn lowered(
         return false;
     }
     let wary = text.len() > LARGE;
-    if text.len() > WHOLE || (count > FEW_PIPES && !whole_without_pipes(text, wary, left)) {
+    let many = count > FEW_PIPES && bare_pipes(text) > FEW_PIPES;
+    if text.len() > WHOLE || (many && !whole_without_pipes(text, wary, left)) {
         return false;
     }
     let Some(tree) = parse(&plain(text), wary, left) else {
@@ -289,6 +290,24 @@ fn ends_pattern(after: &[u8]) -> bool {
 fn lone_pipes(bytes: &[u8]) -> impl Iterator<Item = usize> {
     memchr::memchr_iter(b'|', bytes)
         .filter(|&at| bytes.get(at + 1) != Some(&b'|') && (at == 0 || bytes[at - 1] != b'|'))
+}
+
+/// How many pipes are outside quotes that open and close in one line: `grep -E "a|b|c"` has none.
+fn bare_pipes(text: &str) -> usize {
+    let in_line = |line: &str| {
+        let (mut quote, mut bare, mut quoted) = (None, 0, 0);
+        for byte in line.bytes() {
+            match (quote, byte) {
+                (None, b'\'' | b'"') => quote = Some(byte),
+                (Some(open), byte) if open == byte => (quote, quoted) = (None, 0),
+                (None, b'|') => bare += 1,
+                (Some(_), b'|') => quoted += 1,
+                _ => {}
+            }
+        }
+        bare + quoted
+    };
+    text.lines().map(in_line).sum()
 }
 
 /// The text as the parser gets it. The grammar's scanner looks characters up in tables of the C library that end at 255, and reads

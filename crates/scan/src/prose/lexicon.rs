@@ -17,7 +17,7 @@ macro_rules! classes {
 
 classes! {
     /// To ignore instructions.
-    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視"];
+    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視", "dismiss", "abandon", "nullify", "set aside", "put aside", "stop following", "pay no attention", "do not follow", "don't follow", "do not obey", "no longer follow", "no longer apply", "no longer applies", "no longer bound", "are void", "is void", "are revoked", "are cancelled", "are superseded", "are suspended", "hereby revoked", "hereby void", "hereby cancelled", "hereby suspended", "now void", "now revoked", "have been revoked", "been superseded", "been lifted", "do not listen", "don't listen", "never follow", "never obey", "throw away", "throw out", "cease following", "erase", "reset", "replaces", "has priority over", "have priority over", "take priority over", "takes priority over", "have precedence over", "bypass"];
     /// The agent's other instructions.
     PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "all previous context", "any previous context", "all prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
     /// To conceal something from the user.
@@ -77,7 +77,7 @@ classes! {
     /// Money that moves.
     Money: ["send funds", "transfer funds", "transfer usdc", "send usdc", "send eth", "send sol", "send btc", "transfer eth", "wire transfer", "make a payment", "payment to", "donate", "purchase", "buy tokens", "sign the transaction", "sign transactions", "approve the transaction", "wallet address", "转账", "付款"];
     /// To adopt a persona.
-    Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是"];
+    Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是", "act as", "role-play as", "roleplay as", "from now on you", "from now on, you", "assume the role", "assume the identity", "assume the persona", "you will act", "you must act", "you will behave", "you will respond", "you will operate", "you will now", "you must now", "you are in", "you are entering"];
     /// To claim authority.
     Authority: ["system override", "priority override", "admin override", "override protocol", "system directive", "system violation", "critical instruction", "critical directive", "mandatory protocol", "mandatory response policy", "mandatory instruction", "[system]", "<system>", "system message:", "absolute authority", "veto power", "authorized by", "security team has approved", "company policy requires", "this supersedes", "unverhandelbar"];
     /// To state something false.
@@ -91,13 +91,13 @@ classes! {
     /// To decode.
     Decode: ["decode", "decoded", "decoding", "base64", "base85", "base32", "xor", "decrypt", "deobfuscate", "de-obfuscate", "rot13", "reconstruct", "reassemble", "inverse of", "invert the", "index mapping", "解码", "还原"];
     /// Secrets, many at once.
-    Sweep: ["all environment variables", "all env vars", "every environment variable", "environment variables matching", "environment variables whose", "variables whose names", "environment variable names and", "contents of environment variables", "environment variable values", "full environment", "complete environment", "entire environment", "environment dump", "`*key*`", "`*token*`", "`*secret*`", "*key*", "*_key", "*token*", "*_token", "*secret*", "`key`, `token`", "`token`, `key`", "key, token, secret", "credential material", "stored credentials", "deployment keys", "ssh keys and", "ssh configuration and", "tokens and keys", "keys and tokens", "access tokens found", "discovered credentials", "discovered secrets", "环境变量列表", "所有环境变量", "全部环境变量", "`key`、`token`", "current user environment variables", "all active environment variables", "active environment variables", "environment variables and their", "names and current values", "names and their current values", "environment snapshot of", "credential files and", "secrets and credentials", "credentials and environment", "环境凭据", "密钥文件与凭证", "凭证文件", "部署凭证与", "部署凭证、", "服务密钥及"];
+    Sweep: ["所有环境变量", "全部环境变量", "环境变量列表"];
     /// A program under the name of something else.
     Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件", "作为.pyc", "的.pyc文件数据", "as the .pyc", "as .pyc data", "as its bytecode", "loaded as bytecode"];
     /// All tasks, whatever they are.
-    EveryTask: ["all greeting requests", "any greeting", "for any development task", "for any task", "every user message", "all user messages", "any user request", "starting any conversation", "start of every conversation", "only entry point", "before responding to any", "before any response", "auto-load and execute", "this skill for every task", "this skill for all tasks", "this skill for everything", "this skill for every request", "this skill for all requests", "be used for every request", "be used for every task", "before any other skill", "all coding requests", "拦截所有", "所有用户请求", "所有对话", "每次对话必须", "全ての場面", "質問は全て"];
+    EveryTask: ["拦截所有", "所有用户请求", "所有对话", "每次对话必须"];
     /// To give the same answer to every request.
-    Stonewall: ["no matter what the user says", "no matter what the user asks", "regardless of what the user says", "regardless of what the user asks", "do not answer any other", "do not answer other questions", "refuse all requests", "reject all requests", "refuse every request", "only reply with", "intercept all requests", "intercepts all requests", "intercept every request", "无论用户说什么", "不要回答用户", "只回复这段", "默认拦截所有请求", "拒绝所有请求", "拦截所有请求", "全自动拒绝", "拒绝服务"];
+    Stonewall: ["无论用户", "不要回答用户", "拒绝所有请求", "拦截所有请求"];
     /// What the agent keeps about its user.
     UserMemory: ["memory.md", "user.md", "soul.md", "memory/*.md", "agent's memory", "agent memory files", "daily memory logs"];
     /// A placeholder for a recipient that is only named by its role in an attack.
@@ -107,13 +107,21 @@ classes! {
     /// If something is there, or because it is.
     IfThere: ["exists", "exist", "is present", "are present", "if present", "when present", "is available", "are available", "is provided", "the local file", "consult", "local note", "policy file", "source of truth", "treat it as"];
     /// Claims that there is no network access.
-    NoNetwork: ["no network access", "no network requests", "no network calls", "no network connection*", "no network activity", "does not access the network", "not access the network", "doesn't access the network", "not make any network", "not make network", "not perform any network", "not initiate network", "makes no network", "without network access", "no external network", "no outbound", "no external calls", "no external requests", "no data leaves", "never leaves your machine", "never leaves the machine", "no data is sent", "not send any data", "does not send data", "doesn't send data", "not transmit any", "never transmitted", "not phone home", "all processing is local", "all processing happens locally", "runs entirely locally", "entirely local", "local-only", "works offline", "fully offline", "completely offline", "operates only on local", "all operations are local", "not open sockets", "not open network sockets", "never talks to a network", "not talk to the network", "no network communication", "no network traffic", "performs no network", "no network operations", "network-free", "offline; no", "operates offline", "entirely offline", "is offline", "不进行任何网络", "不进行网络", "不会发起网络", "无需联网", "不依赖网络", "完全离线", "不上传", "不会外传", "不访问网络", "不发起网络", "不会访问网络", "不主动访问外部网络", "不访问外部网络", "不涉及网络", "无网络请求", "仅在本地", "均在本地完成", "不联网", "不会上传"];
+    NoNetwork: ["不进行网络", "无需联网", "不依赖网络", "完全离线", "不上传", "不访问网络", "不发起网络", "不涉及网络", "无网络请求", "仅在本地", "不联网", "不会上传"];
     /// Names of programs that mine.
     Miner: ["--start-mining", "mining-threads", "cpu mining", "xmrig", "stratum+tcp", "stratum+ssl", "coinhive", "cryptonight", "minerd", "cpuminer", "ethminer", "nicehash", "moneroocean", "hashvault", "randomx", "monero mining", "mine monero", "mining daemon"];
     /// Words about attacks.
     Threat: ["detector*", "flagging", "hijacking", "can steal", "could steal", "cryptominer*", "malware", "incident", "compromised", "forensic*", "honeypot*", "attack", "attacks", "attacker", "attackers", "adversar*", "malicious", "threat", "threats", "vulnerab*", "exploit*", "injection attack*", "red flag*", "suspicious", "phishing", "untrusted", "detect", "detects", "detection", "scanner", "audit", "audits", "pentest*", "penetration test*", "red team*", "security review", "security research", "sanitiz*", "mitigat*", "protect against", "defend", "defense", "prevent", "prevents", "flag any", "flag if", "watch for", "refuse", "reject", "block"];
     /// Not so.
     Negation: ["never", "do not", "don't", "must not", "should not", "shouldn't", "mustn't", "cannot", "can't", "avoid", "not allowed", "forbidden", "prohibited", "refrain", "refuse to", "won't", "will not", "nor", "no longer", "不要", "禁止", "不得", "niemals", "nunca", "jamais"];
+    /// An order to the agent to disregard its instructions; see [`super::orders`].
+    OverrideOrder: [];
+    /// An order to the agent to be something without restrictions.
+    Unbound: [];
+    /// A demand for the agent's own instructions.
+    PromptLeak: [];
+    /// An order to the agent to read a file with secrets.
+    ReadSecret: [];
     /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];
     /// A URL of a host that isn't a known publisher.
@@ -386,7 +394,7 @@ pub(crate) fn phrase_classes(text: &str) -> ClassSet {
     set
 }
 
-/// The classes of a text in lower case. `counts` returns whether an offset is included.
+/// The classes of a text in lower case, folded. `counts` returns whether an offset is included.
 pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet {
     let mut set = ClassSet::default();
     let bytes = text.as_bytes();
@@ -427,7 +435,29 @@ pub(crate) fn classes_of(text: &str, counts: impl Fn(usize) -> bool) -> ClassSet
     {
         set.insert(PhraseClass::SecretPath);
     }
+    super::orders::classes(text, &counts, &mut set);
     set
+}
+
+/// Where a class of words stands in a text in lower case.
+pub(super) fn places_of(text: &str, classes: &[PhraseClass]) -> Vec<std::ops::Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    LEXICON.find(text, |phrase| {
+        let listed = WORDS.get(phrase.list).map(|(class, _)| *class);
+        let counts = match listed {
+            Some(class) => classes.contains(&class),
+            None => classes.contains(&PhraseClass::Conceal),
+        };
+        if counts
+            && begins_word(bytes, phrase.start)
+            && ends_word(bytes, phrase.end, phrase.open)
+        {
+            found.push(phrase.start..phrase.end);
+        }
+        false
+    });
+    found
 }
 
 /// Whether a byte ends a word that could be a path.

@@ -107,8 +107,8 @@ struct MarkdownReader<'t> {
     quotes: u32,
     table: bool,
     heading: Option<HeadingLevel>,
-    /// For each level of heading, whether its section is a warning.
-    warned: [bool; 7],
+    /// For each level of heading, the role of a section of warnings.
+    warned: [Option<SentenceRole>; 7],
     code: Option<(String, String, usize)>,
 }
 
@@ -123,7 +123,7 @@ impl<'t> MarkdownReader<'t> {
             quotes: 0,
             table: false,
             heading: None,
-            warned: [false; 7],
+            warned: [None; 7],
             code: None,
         }
     }
@@ -160,7 +160,7 @@ impl<'t> MarkdownReader<'t> {
                 self.push_text("`", range.start);
                 self.push_text(&text, range.start);
                 self.push_text("`", range.end);
-                let role = self.role(&[]);
+                let role = self.role(false);
                 let skip = self.source[range.clone()].find(text.as_ref()).unwrap_or(1);
                 self.document.code.push(CodeSpan {
                     language: String::new(),
@@ -228,9 +228,13 @@ impl<'t> MarkdownReader<'t> {
             TagEnd::Heading(level) => {
                 let depth = level as usize;
                 let lower = self.block.to_lowercase();
-                let warned = lower.len() <= 120 && is_warning_heading(&lower);
-                self.warned[depth..].fill(false);
+                let warned = warning_heading(&lower).filter(|_| lower.len() <= 120);
+                self.warned[depth..].fill(None);
                 self.warned[depth] = warned;
+                // Steps to take are steps to take, whatever section they are in.
+                if is_steps_heading(&lower) {
+                    self.warned.fill(None);
+                }
                 self.end_block(range.end);
                 self.heading = None;
             }
@@ -242,9 +246,38 @@ impl<'t> MarkdownReader<'t> {
         }
     }
 
+    /// Adds a text, folded: one blank for any white space but the line breaks that can end a sentence, letters of usual width, straight
+    /// apostrophes. Phrases are matched against this form.
     fn push_text(&mut self, text: &str, at: usize) {
         self.pieces.push((self.block.len(), at));
-        self.block.push_str(text);
+        if !needs_folding(text, self.block.as_bytes().last().copied()) {
+            self.block.push_str(text);
+            return;
+        }
+        let mut moved = false;
+        let mut rest = text.char_indices().peekable();
+        while let Some((index, c)) = rest.next() {
+            let next = rest.peek().map(|(_, next)| *next);
+            let folded = match c {
+                '\n' if next.is_none_or(begins_item) => '\n',
+                c if c.is_whitespace() => ' ',
+                '\u{2018}' | '\u{2019}' | '\u{2bc}' | '\u{ff07}' => '\'',
+                '\u{2010}'..='\u{2012}' => '-',
+                '\u{ff01}'..='\u{ff5e}' if !is_east_asian_mark(c) => {
+                    char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c)
+                }
+                c => c,
+            };
+            if folded == ' ' && matches!(self.block.as_bytes().last(), Some(b' ')) {
+                moved = true;
+                continue;
+            }
+            if moved {
+                self.pieces.push((self.block.len(), at + index));
+            }
+            self.block.push(folded);
+            moved = folded.len_utf8() != c.len_utf8();
+        }
     }
 
     fn source_offset(&self, offset: usize) -> usize {
@@ -256,26 +289,29 @@ impl<'t> MarkdownReader<'t> {
         (source + (offset - block)).min(self.source.len())
     }
 
-    fn role(&self, sentence: &[PhraseClass]) -> SentenceRole {
-        if self.warned.iter().any(|warned| *warned) || sentence.contains(&PhraseClass::Negation) {
-            SentenceRole::Warning
-        } else if self.table {
-            SentenceRole::Table
-        } else {
-            SentenceRole::Instruction
+    fn role(&self, is_denied: bool) -> SentenceRole {
+        let section = self.warned.iter().flatten().max();
+        match section {
+            Some(SentenceRole::Warning) => SentenceRole::Warning,
+            _ if is_denied => SentenceRole::Warning,
+            Some(_) => SentenceRole::Caution,
+            None if self.table => SentenceRole::Table,
+            None => SentenceRole::Instruction,
         }
     }
 
     fn end_code(&mut self, language: String, text: String, at: Range<usize>) {
         let index = self.document.code.len();
-        let mut role = self.role(&[]);
+        let mut role = self.role(false);
         if let Some(last) = self.document.sentences.last_mut() {
             last.code_after = Some(index);
             // "Never run this:", "❌ Bad:", "A malicious skill might say:" determine the role of the code below.
             let before = self.source[last.at.clone()].to_lowercase();
-            if last.role == SentenceRole::Warning || is_bad_example(&before) {
-                role = SentenceRole::Warning;
-            }
+            let worse = match last.role {
+                SentenceRole::Warning => Some(SentenceRole::Warning),
+                _ => bad_example(&before),
+            };
+            role = worse.map_or(role, |worse| worse.max(role));
         }
         self.document.code.push(CodeSpan {
             language,
@@ -302,22 +338,31 @@ impl<'t> MarkdownReader<'t> {
         let quoted = quotations(&lower);
         for range in sentences(&lower) {
             let text = &lower[range.clone()];
-            let classes = classes_of(text, |at| {
+            let unquoted = |at: usize| {
                 !quoted
                     .iter()
                     .any(|quote| quote.contains(&(range.start + at)))
-            });
+            };
+            let denied = classes_of(text, unquoted);
+            let spans = match denied.contains(PhraseClass::Negation) {
+                true => negated(text),
+                false => Vec::new(),
+            };
+            let affirmed = |at: usize| unquoted(at) && !spans.iter().any(|span| span.contains(&at));
+            let mut classes = match spans.is_empty() {
+                true => denied,
+                false => classes_of(text, affirmed),
+            };
+            classes.remove(PhraseClass::Negation);
             let in_quotes = if quoted.is_empty() {
                 classes
             } else {
                 classes_of(text, |_| true)
             };
-            let mut role = if classes.contains(PhraseClass::Negation) && !is_negation_harmless(text)
-            {
-                self.role(&[PhraseClass::Negation])
-            } else {
-                self.role(&[])
-            };
+            // "Never run this:" is about what follows; "to avoid errors, run this:" is not.
+            let is_denied = spans.last().is_some_and(|span| span.end >= text.trim_end().len())
+                && !classes.matches(ACTIONS, &[]);
+            let mut role = self.role(is_denied);
             // All relevant words are inside quotation marks.
             let mut set = classes;
             if classes != in_quotes
@@ -327,9 +372,10 @@ impl<'t> MarkdownReader<'t> {
                 role = SentenceRole::Quotation;
                 set = in_quotes;
             }
-            if is_bad_example(text) {
-                role = SentenceRole::Warning;
-            }
+            role = match bad_example(text) {
+                Some(worse) if role != SentenceRole::Warning => worse,
+                _ => role,
+            };
             let start = self.source_offset(range.start);
             // Code in a sentence about attacks is an example of one.
             if set.contains(PhraseClass::Threat) {
@@ -352,19 +398,32 @@ impl<'t> MarkdownReader<'t> {
                 .max(start)
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
-            // "Never run `…`": the code shares the sentence's role.
-            if role == SentenceRole::Warning {
-                let within = |code: &&mut CodeSpan| (start..=stop).contains(&code.at.start);
-                let codes = self.document.code.iter_mut().rev();
-                codes
-                    .take_while(|code| code.inline && code.at.start >= start)
-                    .filter(within)
-                    .for_each(|code| code.role = role);
+            // "Never run `…`": the code is denied with the words around it.
+            let is_within = |at: usize| {
+                role == SentenceRole::Warning
+                    || spans.iter().any(|span| {
+                        let from = self.source_offset(range.start + span.start);
+                        let to = self.source_offset(range.start + span.end.saturating_sub(1));
+                        (from..=to).contains(&at)
+                    })
+            };
+            let mut denied_code = Vec::new();
+            for (index, code) in self.document.code.iter().enumerate().rev() {
+                if !code.inline || code.at.start < start {
+                    break;
+                }
+                if code.at.start <= stop && is_within(code.at.start) {
+                    denied_code.push(index);
+                }
+            }
+            for index in denied_code {
+                self.document.code[index].role = SentenceRole::Warning;
             }
             self.document.sentences.push(Sentence {
                 at: floor_boundary(self.source, start)..stop,
                 role,
                 classes: set,
+                denied,
                 block: self.blocks,
                 code_after: None,
             });
@@ -373,6 +432,26 @@ impl<'t> MarkdownReader<'t> {
         self.block.clear();
         self.pieces.clear();
     }
+}
+
+/// Whether a line break before this character ends a sentence.
+fn begins_item(c: char) -> bool {
+    matches!(c, '-' | '*' | '•' | '\n' | '#' | '|') || c.is_ascii_digit()
+}
+
+/// Punctuation of the scripts that have wide letters: it ends sentences there.
+fn is_east_asian_mark(c: char) -> bool {
+    matches!(c, '！' | '？' | '；' | '，' | '：' | '（' | '）' | '．')
+}
+
+/// Whether a text is not in the folded form already.
+fn needs_folding(text: &str, before: Option<u8>) -> bool {
+    let bytes = text.as_bytes();
+    let blank = |byte: u8| byte.is_ascii_whitespace();
+    !text.is_ascii()
+        || (before == Some(b' ') && bytes.first().is_some_and(|byte| *byte == b' '))
+        || bytes.windows(2).any(|pair| blank(pair[0]) && (blank(pair[1]) || pair[0] != b' '))
+        || bytes.iter().any(|byte| matches!(byte, b'\t' | b'\r' | 0x0b | 0x0c))
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -391,95 +470,139 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
     at
 }
 
-/// Headings of sections that list what is bad.
-fn is_warning_heading(heading: &str) -> bool {
-    const SIGNS: &[&str] = &[
-        "anti-pattern",
-        "antipattern",
-        "what not to do",
-        "don't",
-        "do not",
-        "never ",
-        "avoid",
-        "red flag",
-        "pitfall",
-        "vulnerab",
-        "attack",
-        "threat",
-        "malicious",
-        "dangerous",
-        "insecure",
-        "bad example",
-        "bad:",
-        "❌",
-        "🚫",
-        "guardrail",
-        "safety rule",
-        "security rule",
-        "forbidden",
-        "prohibited",
-        "not allowed",
-        "rejected",
-        "common mistakes",
-        "warning signs",
-        "exploit",
-        "what it detects",
-        "what gets flagged",
-        "detection",
-        "rationalizations",
-        "out of scope",
+/// Headings of sections that list what must not be done, and of sections about attacks.
+fn warning_heading(heading: &str) -> Option<SentenceRole> {
+    const BAD: &[&str] = &[
+        "anti-pattern", "antipattern", "what not to do", "don't", "do not", "never ", "red flag", "bad example", "bad:", "❌",
+        "🚫", "forbidden", "prohibited", "not allowed", "rejected", "warning signs", "what gets flagged", "rationalizations",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(SIGNS));
-    FINDER
-        .as_ref()
-        .is_some_and(|finder| finder.is_match(heading))
+    const ABOUT: &[&str] = &[
+        "avoid", "pitfall", "vulnerab", "attack", "threat", "malicious", "dangerous", "insecure", "guardrail", "safety rule",
+        "security rule", "common mistakes", "exploit", "what it detects", "detection", "out of scope",
+    ];
+    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
+    let has = |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(heading));
+    if has(&FINDERS[0]) {
+        Some(SentenceRole::Warning)
+    } else {
+        has(&FINDERS[1]).then_some(SentenceRole::Caution)
+    }
 }
 
-/// Sentences that introduce or are an example of what is wrong.
-fn is_bad_example(text: &str) -> bool {
-    const SIGNS: &[&str] = &[
-        "❌",
-        "🚫",
-        "⛔",
-        "bad:",
-        "wrong:",
-        "bad example",
-        "insecure:",
-        "vulnerable:",
-        "unsafe:",
-        "anti-pattern",
-        "for example, an attacker",
-        "an attacker",
-        "attackers ",
-        "attacker could",
-        "malicious skill",
-        "malicious actor",
-        "such as \"ignore",
-        "like \"ignore",
-        "e.g., \"ignore",
-        "prompt injection",
-        "injection attempt",
-        "red flag",
-        "if you see",
-        "if a skill",
-        "looks like this",
-        "exploit",
-        "payload example",
-        "flag any",
-        "flagged",
-        "is blocked",
-        "are blocked",
-        "will be blocked",
-        "reject",
-        "refuse",
+/// Headings of sections with steps to take.
+fn is_steps_heading(heading: &str) -> bool {
+    const STEPS: &[&str] = &[
+        "install", "setup", "set up", "prerequisite", "requirement", "quick start", "quickstart", "getting started", "usage",
+        "how to use", "instructions", "workflow", "step 1", "configuration",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(SIGNS));
-    FINDER.as_ref().is_some_and(|finder| finder.is_match(text))
+    warning_heading(heading).is_none() && STEPS.iter().any(|word| heading.contains(word))
+}
+
+/// The role of sentences that are or introduce an example of what is wrong, and of those about attacks.
+fn bad_example(text: &str) -> Option<SentenceRole> {
+    const BAD: &[&str] = &[
+        "❌", "🚫", "⛔", "bad:", "wrong:", "bad example", "insecure:", "vulnerable:", "unsafe:", "anti-pattern",
+        "for example, an attacker", "such as \"ignore", "like \"ignore", "e.g., \"ignore", "payload example", "red flag",
+    ];
+    const ABOUT: &[&str] = &[
+        "an attacker", "attackers ", "attacker could", "malicious skill", "malicious actor", "prompt injection",
+        "injection attempt", "if you see", "if a skill", "looks like this", "exploit", "flag any", "flagged", "is blocked",
+        "are blocked", "will be blocked", "reject", "refuse",
+    ];
+    static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
+    let has = |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
+    if has(&FINDERS[0]) {
+        Some(SentenceRole::Warning)
+    } else {
+        has(&FINDERS[1]).then_some(SentenceRole::Caution)
+    }
+}
+
+/// What a sentence can order.
+const ACTIONS: &[&[PhraseClass]] = &[&[
+    PhraseClass::Run,
+    PhraseClass::Send,
+    PhraseClass::Download,
+    PhraseClass::Install,
+    PhraseClass::Paste,
+    PhraseClass::Obey,
+    PhraseClass::Ignore,
+    PhraseClass::Collect,
+    PhraseClass::Write,
+]];
+
+/// The parts of a sentence that a negation governs: from it to the end of its clause.
+fn negated(text: &str) -> Vec<Range<usize>> {
+    /// Words after a comma that begin a clause of their own.
+    const ANEW: &[&str] = &[
+        "run ", "execute ", "send ", "download ", "install ", "copy ", "paste ", "open ", "upload ", "post ", "read ",
+        "collect ", "ignore ", "use ", "follow ", "call ", "launch ", "start ", "visit ", "add ", "write ", "append ",
+        "forward ", "fetch ", "always ", "you must", "you should", "you need", "please", "first", "instead", "simply", "just ",
+        "then ", "but ", "make sure",
+    ];
+    let parts = super::lexicon::places_of(
+        text,
+        &[
+            PhraseClass::Conceal,
+            PhraseClass::NoConsent,
+            PhraseClass::NoLeave,
+            PhraseClass::Stonewall,
+            PhraseClass::Persona,
+            PhraseClass::Ignore,
+            PhraseClass::Required,
+        ],
+    );
+    let mut spans: Vec<Range<usize>> = Vec::new();
+    for negation in super::lexicon::places_of(text, &[PhraseClass::Negation]) {
+        let rest = &text[negation.start..];
+        // "Do not tell the user" is a phrase of its own; "never forget to" denies nothing.
+        let is_part = parts
+            .iter()
+            .any(|part| part.start <= negation.start && part.end > negation.end);
+        if is_part || is_negation_harmless(rest) || spans.last().is_some_and(|span| span.contains(&negation.start)) {
+            continue;
+        }
+        let end = rest
+            .char_indices()
+            .find(|(at, c)| match c {
+                ';' | '.' | '!' | '?' => rest[at + 1..].starts_with([' ', '\n']),
+                '—' | '–' => true,
+                ',' | ':' => ANEW.iter().any(|word| {
+                    let after = rest[at + 1..].trim_start().strip_prefix(word.trim_end());
+                    after.is_some_and(|after| !after.starts_with(char::is_alphanumeric))
+                }),
+                ' ' => [" but ", " instead ", " however ", " so that ", " until "]
+                    .iter()
+                    .any(|word| rest[*at..].starts_with(word)),
+                _ => false,
+            })
+            .map_or(rest.len(), |(at, _)| at);
+        spans.push(negation.start..negation.start + end);
+    }
+    spans
 }
 
 /// "Don't worry", "do not forget to", "cannot be used without": a negation that takes nothing back.
 fn is_negation_harmless(text: &str) -> bool {
+    /// "You cannot continue without …" is a demand.
+    const NEEDS: &[&str] = &[
+        "cannot continue", "can't continue", "cannot proceed", "can't proceed", "cannot be used", "can't be used", "cannot use",
+        "can't use", "cannot work", "cannot run", "do not continue", "do not proceed", "don't continue", "don't proceed",
+        "will not start", "won't start", "will not run", "won't run", "will not be able", "cannot start", "cannot operate",
+    ];
     const HARMLESS: &[&str] = &[
+        "never forget",
+        "never hesitate",
+        "never fail to",
+        "do not fail to",
+        "don't fail to",
+        "don't hesitate",
+        "don't delay",
+        "do not delay",
+        "cannot be skipped",
+        "can't be skipped",
+        "cannot work without",
+        "won't be able",
         "will not work",
         "won't work",
         "cannot function",
@@ -522,8 +645,13 @@ fn is_negation_harmless(text: &str) -> bool {
         "do not explain",
         "do not stop",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| any_of(HARMLESS));
-    FINDER.as_ref().is_some_and(|finder| finder.is_match(text)) || is_kept_from_the_user(text)
+    let requires = |words: &[&str]| {
+        words.iter().any(|word| text.starts_with(word))
+            && [" without ", " unless ", " until "].iter().any(|word| text.contains(word))
+    };
+    HARMLESS.iter().any(|phrase| text.starts_with(phrase))
+        || requires(NEEDS)
+        || is_kept_from_the_user(text)
 }
 
 /// Ranges inside quotation marks that contain at least three words.

@@ -7,6 +7,7 @@
 
 mod lexicon;
 mod markdown;
+mod orders;
 mod phrases;
 
 #[cfg(test)]
@@ -30,7 +31,9 @@ pub(crate) enum SentenceRole {
     Table,
     /// A quotation or an example.
     Quotation,
-    /// A prohibition, or an item in a list of warnings.
+    /// A text about attacks, or in a section of warnings: it may be an example, and it is read by an agent all the same.
+    Caution,
+    /// A prohibition, or an example of what is wrong.
     Warning,
 }
 
@@ -41,8 +44,10 @@ pub(crate) struct Sentence {
     pub at: Range<usize>,
     /// Its role.
     pub role: SentenceRole,
-    /// The classes of its words.
+    /// The classes of its words, without those that it denies.
     pub(crate) classes: ClassSet,
+    /// The classes with those that it denies.
+    pub(crate) denied: ClassSet,
     /// The block that it belongs to, counted through the document.
     pub block: u32,
     /// The piece of code right after it, if there is one.

@@ -131,18 +131,13 @@ pub(super) fn sends_cloud_key(act: &ProgramAct) -> bool {
         && act.host.is_some()
         && act.taints.iter().any(|taint| {
             let variable = taint.source.what.to_ascii_uppercase();
-            let owner = act
-                .host
-                .as_ref()
-                .map(|host| host.name.to_ascii_uppercase())
-                .unwrap_or_default();
-            let vendor = variable.split('_').next().unwrap_or_default();
+            let own = act.host.as_ref().is_some_and(|host| host.owns(&variable));
             // The URL of a database contains its password.
             let secret = taint.source.kind == S::SecretVariable
                 || taint.source.kind == S::Variable && variable.contains("DATABASE_URL");
             secret
                 && CLOUD.iter().any(|prefix| variable.contains(prefix))
-                && !owner.contains(vendor)
+                && !own
         })
 }
 
@@ -176,6 +171,11 @@ pub(super) fn is_payload(act: &ProgramAct) -> bool {
     key || act.came_from(S::Download)
         || act.came_from(S::Decoded)
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
+}
+
+/// Whether a key that is on this machine is admitted, and not one that the skill brings.
+pub(super) fn is_own_key(act: &ProgramAct) -> bool {
+    act.subject.contains("authorized_keys") && !is_public_key(&act.detail) && act.taints.is_empty()
 }
 
 /// Whether a text contains a public key. Manuals write `AAAA...` as a placeholder; a real key is longer.

@@ -15,6 +15,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "requires a program from a publisher that the skill does not introduce",
         fix: "name a package in a known registry, or link to the vendor's page",
         when: RuleCondition::Chain(Chain::LureToStranger),
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/lure-to-impostor",
@@ -24,6 +25,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "makes the user install a program from a host that impersonates a known publisher",
         fix: "link to the vendor's page",
         when: RuleCondition::Chain(Chain::LureToImpostor),
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/lure-command",
@@ -33,6 +35,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "requires a command that downloads and runs code from an unrelated host",
         fix: "name a package in a known registry at a pinned version",
         when: RuleCondition::Chain(Chain::LureCommand),
+        origin: &[],
     },
     ScanRule {
         id: "deception/broken-promise",
@@ -42,6 +45,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "claims that no data leaves the machine, but the code contacts other hosts",
         fix: "state which hosts the code contacts and what it sends",
         when: RuleCondition::Chain(Chain::BrokenPromise),
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/unexplained-secrets",
@@ -51,6 +55,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "reads credentials of several services that SKILL.md does not mention",
         fix: "state which credentials are required and why",
         when: RuleCondition::Chain(Chain::UnexplainedSecrets),
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/unexplained-secret",
@@ -60,6 +65,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "reads a credential that SKILL.md does not mention",
         fix: "state which credential is required and why",
         when: RuleCondition::Chain(Chain::UnexplainedSecret),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/gather-and-send",
@@ -69,6 +75,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to collect secrets, and contains a command that sends data",
         fix: "remove it",
         when: RuleCondition::Chain(Chain::GatherAndSend),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/decode-by-hand",
@@ -78,6 +85,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to decode unreadable text and act on it",
         fix: "write it in plain text",
         when: RuleCondition::Chain(Chain::DecodeByHand),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/prints-blob",
@@ -87,6 +95,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "decodes hidden text and prints it for the agent",
         fix: "write it in plain text",
         when: RuleCondition::Chain(Chain::PrintsBlob),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/odd-port",
@@ -96,6 +105,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "connects to a port that no public service uses",
         fix: "state which service uses the port",
         when: RuleCondition::Chain(Chain::OddPort),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/hidden-endpoint",
@@ -105,6 +115,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a script connects to an unusual port of a host that SKILL.md does not mention",
         fix: "state which host the script contacts and why",
         when: RuleCondition::Chain(Chain::HiddenEndpoint),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/undisclosed-host",
@@ -114,6 +125,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a script sends data to a host that SKILL.md does not mention",
         fix: "state which host the script contacts and why",
         when: RuleCondition::Chain(Chain::Undisclosed),
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/pseudo-tag",
@@ -123,6 +135,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a tag that imitates a system tag gives instructions about data",
         fix: "write it as a plain sentence, or remove it if it sends data",
         when: RuleCondition::Chain(Chain::PseudoTag),
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/stranger-program",
@@ -132,6 +145,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the user to download and run a program from a publisher that the skill does not introduce",
         fix: "name a package in a known registry, or link to the vendor's page",
         when: RuleCondition::Chain(Chain::StrangerProgram),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/attack-playbook",
@@ -141,6 +155,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains ready-to-run commands that take over accounts and machines",
         fix: "remove the commands, or restrict the skill to security testers",
         when: RuleCondition::Chain(Chain::Playbook),
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/harvest",
@@ -150,6 +165,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a script contains the paths of several tools' credentials",
         fix: "read only the required file, and document it",
         when: RuleCondition::Chain(Chain::Harvest),
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/variable-sweep",
@@ -159,6 +175,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a script searches for environment variables with secret-looking names",
         fix: "read only the required variables, by name",
         when: RuleCondition::Chain(Chain::VariableSweep),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/hidden-program",
@@ -168,6 +185,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a hidden file contains a program that contacts other hosts or runs code",
         fix: "rename it to a visible name",
         when: RuleCondition::Chain(Chain::HiddenProgram),
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/outside-trigger",
@@ -177,6 +195,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "the instructions depend on a file that is not part of the skill",
         fix: "ship the instructions with the skill",
         when: RuleCondition::Chain(Chain::OutsideTrigger),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/odd-address",
@@ -186,6 +205,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a script contacts a host that is named only in a setting, on an unusual port, and SKILL.md does not mention it",
         fix: "state which host the code contacts",
         when: RuleCondition::Chain(Chain::OddAddress),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/unspoken-variable",
@@ -195,6 +215,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "sends data to a host from an environment variable that SKILL.md does not mention",
         fix: "state which variables are read and why",
         when: RuleCondition::Chain(Chain::UnspokenVariable),
+        origin: &[],
     },
     ScanRule {
         id: "destruction/covers-tracks",
@@ -204,6 +225,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "deletes system logs without mentioning it",
         fix: "delete only files that the skill created",
         when: RuleCondition::Chain(Chain::CoversTracks),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/open-to-planting",
@@ -213,6 +235,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "makes a root-owned folder world-writable, so that any user can place files that root will use",
         fix: "grant the minimum file permissions",
         when: RuleCondition::Chain(Chain::OpenToPlanting),
+        origin: &[],
     },
     ScanRule {
         id: "hidden-content/hidden-document",
@@ -222,6 +245,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "the content of a hidden document does not match its name",
         fix: "rename it to a visible name with the right extension",
         when: RuleCondition::Chain(Chain::HiddenDocument),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/private-import",
@@ -231,6 +255,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "imports a module for processes or the network under a private name",
         fix: "import it at the top of the file under its own name",
         when: RuleCondition::Chain(Chain::PrivateImport),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/named-for-harm",
@@ -240,6 +265,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "sends data to a host whose name suggests an attack",
         fix: "remove it",
         when: RuleCondition::Chain(Chain::NamedForHarm),
+        origin: &[],
     },
     ScanRule {
         id: "persistence/planted-order",
@@ -249,6 +275,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "writes instructions that override the user into a file that agents read in every session",
         fix: "keep the skill's instructions in the skill",
         when: RuleCondition::Chain(Chain::PlantedOrder),
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/browser-storage",
@@ -258,5 +285,6 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "searches the browser's storage for tokens",
         fix: "use the service's API with a dedicated key",
         when: RuleCondition::Chain(Chain::BrowserStorage),
+        origin: &[],
     },
 ];

@@ -2,13 +2,13 @@
 
 use super::acts::{
     changes_settings, installs_from_elsewhere, installs_look_alike, is_agent_file,
-    is_fetched_instruction, is_payload, is_setting, names_miner, runs_in_shell, sends_cloud_key,
+    is_fetched_instruction, is_own_key, is_payload, is_setting, names_miner, runs_in_shell, sends_cloud_key,
     starts_by_itself, unprotects, wipes,
 };
 use crate::{
     flow::{ActKind, HIDDEN_HOST, HostCondition, HostKind, SourceKind as S},
     report::FindingSeverity,
-    rule::{Category, RuleCondition, ScanRule},
+    rule::{Category, GRAMMAR, RuleCondition, ScanRule},
 };
 
 /// The rules.
@@ -25,6 +25,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Send],
             hosts: HostCondition::Foreign,
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/environment",
@@ -38,6 +39,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Send],
             hosts: HostCondition::Any,
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/spying",
@@ -51,6 +53,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Send],
             hosts: HostCondition::Foreign,
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/user-files",
@@ -64,6 +67,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Send],
             hosts: HostCondition::Foreign,
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/key-to-stranger",
@@ -80,8 +84,9 @@ pub(crate) const RULES: &[ScanRule] = &[
                 S::AgentMemory,
             ],
             to: &[ActKind::Send],
-            hosts: HostCondition::Drops,
+            hosts: HostCondition::Receivers,
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/key-elsewhere",
@@ -91,6 +96,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "sends a cloud credential from the environment to an unrelated host",
         fix: "send keys only to the service that issued them",
         when: RuleCondition::Act(ActKind::Send, sends_cloud_key),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/host-facts",
@@ -104,6 +110,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Send],
             hosts: HostCondition::Foreign,
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/shady",
@@ -117,6 +124,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Run, ActKind::Eval],
             hosts: HostCondition::Shady,
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/stranger",
@@ -130,6 +138,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Run, ActKind::Eval],
             hosts: HostCondition::Unrelated,
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/fetched",
@@ -141,8 +150,23 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Flow {
             from: &[S::Download],
             to: &[ActKind::Run, ActKind::Eval],
-            hosts: HostCondition::Foreign,
+            hosts: HostCondition::Strangers,
         },
+        origin: &[],
+    },
+    ScanRule {
+        id: "remote-execution/in-a-text",
+        category: Category::RemoteExecution,
+        severity: FindingSeverity::Warning,
+        owasp: "AST02",
+        message: "contains a command line that downloads and runs code",
+        fix: "name a package in a known registry, or link to the vendor's page",
+        when: RuleCondition::Flow {
+            from: &[S::Download],
+            to: &[ActKind::Mention],
+            hosts: HostCondition::Strangers,
+        },
+        origin: GRAMMAR,
     },
     ScanRule {
         id: "obfuscation/decoded-and-run",
@@ -156,6 +180,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Run, ActKind::Eval],
             hosts: HostCondition::Any,
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/reverse-shell",
@@ -165,6 +190,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "opens a shell on this machine for a remote host",
         fix: "remove it",
         when: RuleCondition::Act(ActKind::RemoteShell, |_| true),
+        origin: &[],
     },
     ScanRule {
         id: "persistence/autostart-payload",
@@ -176,6 +202,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Act(ActKind::Write, |act| {
             starts_by_itself(act) && is_payload(act)
         }),
+        origin: &[],
     },
     ScanRule {
         id: "persistence/autostart",
@@ -185,8 +212,9 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "makes a program start automatically",
         fix: "let the user set this up, and document how to undo it",
         when: RuleCondition::Act(ActKind::Write, |act| {
-            starts_by_itself(act) && !is_payload(act) && !is_setting(act)
+            starts_by_itself(act) && !is_payload(act) && !is_setting(act) && !is_own_key(act)
         }),
+        origin: &[],
     },
     ScanRule {
         id: "persistence/fetched-instructions",
@@ -196,6 +224,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "writes downloaded text into the agent's instructions or settings",
         fix: "ship the text with the skill",
         when: RuleCondition::Act(ActKind::Write, is_fetched_instruction),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/agent-settings",
@@ -207,6 +236,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Act(ActKind::Write, |act| {
             is_agent_file(act) && changes_settings(act)
         }),
+        origin: &[],
     },
     ScanRule {
         id: "destruction/wipe",
@@ -216,6 +246,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "wipes the home folder, the root of the disk or a device",
         fix: "delete only files that the skill created, by full path",
         when: RuleCondition::Act(ActKind::Delete, wipes),
+        origin: &[],
     },
     ScanRule {
         id: "resource-abuse/miner",
@@ -225,6 +256,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "downloads or runs a cryptocurrency miner",
         fix: "remove it",
         when: RuleCondition::Act(ActKind::Run, |act| names_miner(&act.subject)),
+        origin: &[],
     },
     ScanRule {
         id: "resource-abuse/miner-download",
@@ -234,6 +266,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "downloads a cryptocurrency miner",
         fix: "remove it",
         when: RuleCondition::Act(ActKind::Fetch, |act| names_miner(&act.subject)),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/setuid",
@@ -255,6 +288,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             .iter()
             .any(|sign| act.subject.contains(sign))
         }),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/unprotect",
@@ -264,6 +298,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "disables a protection of this machine",
         fix: "keep it enabled",
         when: RuleCondition::Act(ActKind::Unprotect, unprotects),
+        origin: &[],
     },
     ScanRule {
         id: "supply-chain/foreign-index",
@@ -273,6 +308,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "installs packages from an index other than the public registry",
         fix: "use the public registry, or let the user configure a private one",
         when: RuleCondition::Act(ActKind::Install, installs_from_elsewhere),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/name-lookup",
@@ -301,6 +337,7 @@ pub(crate) const RULES: &[ScanRule] = &[
                     )
                 })
         }),
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/left-by-others",
@@ -314,6 +351,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Eval],
             hosts: HostCondition::Any,
         },
+        origin: &[],
     },
     ScanRule {
         id: "destruction/logs",
@@ -333,6 +371,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             .iter()
             .any(|path| act.subject.to_ascii_lowercase().contains(path))
         }),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/open-to-all",
@@ -346,6 +385,7 @@ pub(crate) const RULES: &[ScanRule] = &[
                 .iter()
                 .any(|mode| act.subject.split_whitespace().any(|word| word == *mode))
         }),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/hidden-host",
@@ -355,6 +395,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "hides the host that the code contacts in encoded text",
         fix: "write the address in plain text",
         when: RuleCondition::Act(ActKind::Send, |act| act.detail == HIDDEN_HOST),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/hidden-source",
@@ -364,6 +405,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "hides the download source in encoded text",
         fix: "write the address in plain text",
         when: RuleCondition::Act(ActKind::Fetch, |act| act.detail == HIDDEN_HOST),
+        origin: &[],
     },
     ScanRule {
         id: "capability/runs-what-it-is-given",
@@ -375,6 +417,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Act(ActKind::Eval, |act| {
             act.subject.contains('\0') && act.detail != "unpickle"
         }),
+        origin: &[],
     },
     ScanRule {
         id: "capability/shell-of-its-arguments",
@@ -384,6 +427,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "passes a command line to a shell that is only known at run time",
         fix: "start the program with a list of arguments",
         when: RuleCondition::Act(ActKind::Run, runs_in_shell),
+        origin: &[],
     },
     ScanRule {
         id: "supply-chain/look-alike-package",
@@ -393,6 +437,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "installs a package whose name imitates a well-known one",
         fix: "install the intended package",
         when: RuleCondition::Act(ActKind::Install, installs_look_alike),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/request-bin",
@@ -406,5 +451,6 @@ pub(crate) const RULES: &[ScanRule] = &[
                 .as_ref()
                 .is_some_and(|host| host.kind == HostKind::Drop)
         }),
+        origin: &[],
     },
 ];

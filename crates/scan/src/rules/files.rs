@@ -15,6 +15,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains text in invisible characters",
         fix: "delete the invisible characters",
         when: RuleCondition::Oddity(FileOddity::SmuggledText),
+        origin: &[],
     },
     ScanRule {
         id: "hidden-content/bidi",
@@ -24,6 +25,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains characters that change the order in which text is displayed",
         fix: "delete the direction control characters",
         when: RuleCondition::Oddity(FileOddity::BidiOverride),
+        origin: &[],
     },
     ScanRule {
         id: "hidden-content/invisible",
@@ -33,6 +35,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains invisible characters",
         fix: "delete them",
         when: RuleCondition::Oddity(FileOddity::InvisibleCharacters),
+        origin: &[],
     },
     ScanRule {
         id: "hidden-content/look-alikes",
@@ -42,6 +45,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains letters of another alphabet that imitate Latin letters",
         fix: "write the word in one alphabet",
         when: RuleCondition::Oddity(FileOddity::LookAlikes),
+        origin: &[],
     },
     ScanRule {
         id: "hidden-content/terminal-codes",
@@ -51,6 +55,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains terminal escape sequences",
         fix: "delete them",
         when: RuleCondition::Oddity(FileOddity::TerminalCodes),
+        origin: &[],
     },
     ScanRule {
         id: "hidden-content/instruction",
@@ -60,6 +65,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains instructions in a place that people do not see",
         fix: "write the instructions in the visible text",
         when: RuleCondition::Oddity(FileOddity::HiddenInstruction),
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/chat-turn",
@@ -69,6 +75,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains a chat template token or an agent tag where it would begin a new turn",
         fix: "format it as code if the text is about templates; otherwise remove it",
         when: RuleCondition::Oddity(FileOddity::ChatTurn),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/padding",
@@ -78,6 +85,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains text far below a large empty area",
         fix: "delete the empty lines",
         when: RuleCondition::Oddity(FileOddity::Padding),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/wrong-name",
@@ -87,6 +95,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "the content does not match the file name",
         fix: "rename the file to match its content",
         when: RuleCondition::Oddity(FileOddity::WrongName),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/polyglot",
@@ -96,6 +105,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "data is appended to a picture or document",
         fix: "ship two separate files",
         when: RuleCondition::Oddity(FileOddity::Polyglot),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/native-program",
@@ -105,6 +115,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains machine code, which the scanner cannot read",
         fix: "ship its source, or install it from its publisher",
         when: RuleCondition::Oddity(FileOddity::NativeProgram),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/bytecode-alone",
@@ -114,6 +125,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains bytecode without its source",
         fix: "ship the source; Python compiles it",
         when: RuleCondition::Oddity(FileOddity::BytecodeAlone),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/bytecode-differs",
@@ -123,6 +135,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "the bytecode does more than the source next to it",
         fix: "delete the bytecode; Python compiles the source",
         when: RuleCondition::Oddity(FileOddity::BytecodeDiffers),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/bytecode-unchecked",
@@ -132,6 +145,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "the bytecode is marked to be loaded without checking its source",
         fix: "delete the bytecode; Python compiles the source",
         when: RuleCondition::Oddity(FileOddity::BytecodeUnchecked),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/pickle",
@@ -141,6 +155,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a pickle file runs programs when it is loaded",
         fix: "ship data in a format that cannot run code, such as JSON",
         when: RuleCondition::Oddity(FileOddity::PickleRuns),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/archive-escape",
@@ -150,6 +165,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "an archive writes outside the folder in which it is unpacked",
         fix: "pack it with plain relative paths",
         when: RuleCondition::Oddity(FileOddity::ArchiveEscape),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/archive-program",
@@ -159,6 +175,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "an archive or document contains a program",
         fix: "ship it as a separate file",
         when: RuleCondition::Oddity(FileOddity::ArchiveProgram),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/macros",
@@ -168,6 +185,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a document contains macros",
         fix: "save it without them",
         when: RuleCondition::Oddity(FileOddity::Macros),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/script-in-document",
@@ -177,6 +195,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a picture or document contains a script",
         fix: "save it without them",
         when: RuleCondition::Oddity(FileOddity::ScriptInDocument),
+        origin: &[],
     },
     ScanRule {
         id: "packaging/link",
@@ -186,6 +205,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a symbolic link points outside the skill",
         fix: "copy the file into the skill",
         when: RuleCondition::Oddity(FileOddity::LinkOutside),
+        origin: &[],
     },
     ScanRule {
         id: "supply-chain/shadowed-module",
@@ -195,6 +215,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a file replaces a standard module, or is loaded automatically",
         fix: "rename it",
         when: RuleCondition::Oddity(FileOddity::ShadowedModule),
+        origin: &[],
     },
     ScanRule {
         id: "supply-chain/install-script",
@@ -204,6 +225,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a package manager runs this when it installs the skill's packages",
         fix: "let the user run it",
         when: RuleCondition::Oddity(FileOddity::InstallScript),
+        origin: &[],
     },
     ScanRule {
         id: "supply-chain/registry-redirect",
@@ -213,6 +235,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "redirects package managers to another registry",
         fix: "delete the file; let the user choose registries",
         when: RuleCondition::Oddity(FileOddity::RegistryRedirect),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/opens-and-runs",
@@ -222,6 +245,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "an editor or tool runs this when the folder is opened",
         fix: "delete it",
         when: RuleCondition::Oddity(FileOddity::OpensAndRuns),
+        origin: &[],
     },
     ScanRule {
         id: "privilege/ships-agent-settings",
@@ -231,6 +255,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains agent settings: hooks, servers or permissions",
         fix: "document the settings, and let the user make them",
         when: RuleCondition::Oddity(FileOddity::AgentSettings),
+        origin: &[],
     },
     ScanRule {
         id: "obfuscation/encoded-text",
@@ -240,6 +265,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "contains encoded text that is an instruction, or a command that downloads and runs code",
         fix: "write it in plain text",
         when: RuleCondition::Oddity(FileOddity::EncodedText),
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/literal-secret",
@@ -249,6 +275,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "the file contains a secret",
         fix: "revoke it, and read the new one from a variable that the skill declares",
         when: RuleCondition::Oddity(FileOddity::LiteralSecret),
+        origin: &[],
     },
     ScanRule {
         id: "manifest/undeclared",
@@ -258,5 +285,6 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "uses a permission that the manifest does not declare",
         fix: "declare the permission, or remove the code that uses it",
         when: RuleCondition::Undeclared,
+        origin: &[],
     },
 ];

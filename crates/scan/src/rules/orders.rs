@@ -16,6 +16,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "takes over every conversation and refuses other requests",
         fix: "state which tasks it is for",
         when: RuleCondition::Chain(Chain::Takeover),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/memory-to-strangers",
@@ -32,6 +33,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/unseen",
@@ -48,6 +50,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/no-leave",
@@ -60,6 +63,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::NoLeave], &[C::Always]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/unnamed-sink",
@@ -72,5 +76,6 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Unnamed], &[C::Send, C::Download]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
 ];

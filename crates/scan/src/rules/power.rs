@@ -21,6 +21,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Write],
             hosts: HostCondition::Any,
         },
+        origin: &[],
     },
     ScanRule {
         id: "credential-access/copied",
@@ -34,6 +35,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             to: &[ActKind::Write],
             hosts: HostCondition::Any,
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/unchained-agent",
@@ -50,6 +52,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             .iter()
             .any(|flag| act.subject.contains(flag))
         }),
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/raw-address",
@@ -64,6 +67,7 @@ pub(crate) const RULES: &[ScanRule] = &[
                 host.kind == HostKind::Address && !host.name.starts_with("169.254.")
             })
         }),
+        origin: &[],
     },
     ScanRule {
         id: "supply-chain/newest-server",
@@ -81,6 +85,7 @@ pub(crate) const RULES: &[ScanRule] = &[
                     .iter()
                     .any(|tag| act.subject.contains(tag))
         }),
+        origin: &[],
     },
     ScanRule {
         id: "persistence/agent-instructions",
@@ -90,5 +95,6 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "a script changes the instructions that agents read in every session",
         fix: "document the addition, and let the user make it",
         when: RuleCondition::Act(ActKind::Write, is_standing_order),
+        origin: &[],
     },
 ];

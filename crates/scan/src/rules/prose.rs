@@ -3,7 +3,7 @@
 use crate::{
     prose::PhraseClass as C,
     report::FindingSeverity,
-    rule::{Category, RuleCondition, ScanRule},
+    rule::{Category, GRAMMAR, RuleCondition, ScanRule},
 };
 
 const DATA: &[C] = &[
@@ -32,9 +32,66 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to ignore its other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
         when: RuleCondition::Sentence {
-            all: &[&[C::Ignore], &[C::PriorInstructions]],
+            all: &[&[C::Ignore], &[C::OverrideOrder]],
             none: &[C::Threat],
         },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "prompt-injection/about-instructions",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "speaks of ignoring the agent's other instructions",
+        fix: "describe the skill's task only, and remove instructions about other instructions",
+        when: RuleCondition::Sentence {
+            all: &[
+                &[C::Ignore],
+                &[C::PriorInstructions],
+                &[C::Always, C::NoConsent, C::Conceal, C::Silently, C::Send],
+            ],
+            none: &[C::Threat],
+        },
+        origin: &[],
+    },
+    ScanRule {
+        id: "prompt-injection/unbound",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Critical,
+        owasp: "AST01",
+        message: "tells the agent to act as something without restrictions",
+        fix: "remove it",
+        when: RuleCondition::Sentence {
+            all: &[&[C::Persona], &[C::Unbound]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "prompt-injection/reveal-prompt",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "tells the agent to reveal its own instructions",
+        fix: "remove it",
+        when: RuleCondition::Sentence {
+            all: &[&[C::PromptLeak]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "credential-access/told-to-read",
+        category: Category::CredentialAccess,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "tells the agent to read credentials of other programs",
+        fix: "declare a variable for the key that the skill needs",
+        when: RuleCondition::Sentence {
+            all: &[&[C::ReadSecret]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
     },
     ScanRule {
         id: "prompt-injection/persona",
@@ -57,6 +114,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/authority",
@@ -69,6 +127,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Authority]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/told-to-send",
@@ -81,6 +140,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Send], PRECIOUS, ELSEWHERE],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/told-to-report",
@@ -98,6 +158,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/covert",
@@ -110,6 +171,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Send], DATA, &[C::Conceal]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/covert-request",
@@ -127,6 +189,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "deception/conceal",
@@ -150,6 +213,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "deception/false-report",
@@ -166,6 +230,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/lure",
@@ -183,6 +248,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[],
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/locked-archive",
@@ -201,6 +267,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[],
         },
+        origin: &[],
     },
     ScanRule {
         id: "remote-execution/unknown-prerequisite",
@@ -220,6 +287,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/fetch-and-obey",
@@ -237,6 +305,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/obey-strangers",
@@ -254,6 +323,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "persistence/told-to-stay",
@@ -270,6 +340,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "persistence/agent-memory",
@@ -287,6 +358,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/no-consent",
@@ -299,6 +371,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::NoConsent], &[C::Send, C::Destroy, C::Money]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/told-to-unprotect",
@@ -321,6 +394,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "destruction/told-to-destroy",
@@ -337,6 +411,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "resource-abuse/told-to-mine",
@@ -349,6 +424,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Miner], &[C::Run, C::Install, C::Download]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "privilege/moves-money",
@@ -364,6 +440,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "exfiltration/told-to-drop",
@@ -387,6 +464,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "packaging/disguised-program",
@@ -399,6 +477,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::Disguise]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/every-task",
@@ -411,6 +490,7 @@ pub(crate) const RULES: &[ScanRule] = &[
             all: &[&[C::EveryTask], &[C::Always, C::Required, C::Run]],
             none: &[C::Threat],
         },
+        origin: &[],
     },
     ScanRule {
         id: "prompt-injection/command",
@@ -428,5 +508,6 @@ pub(crate) const RULES: &[ScanRule] = &[
             ],
             none: &[C::Threat],
         },
+        origin: &[],
     },
 ];

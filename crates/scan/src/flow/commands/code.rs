@@ -29,13 +29,13 @@ impl RunCommand<'_> {
                 if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
                     self.does(this, ActKind::RemoteShell);
                 }
-                taints.extend(fetched(this, path));
             }
+            taints.extend(fetched(this, script));
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
             // A script that the skill wrote itself is known.
             let written = script
-                .known()
-                .and_then(|path| this.file(path))
+                .place()
+                .and_then(|path| this.file(&path))
                 .cloned()
                 .unwrap_or_default();
             return this.nested(EvaluatedLanguage::Shell, &written, self.at);
@@ -94,7 +94,10 @@ impl RunCommand<'_> {
             let words = self.words[position + 1..].to_vec();
             return invoke(this, &program, words, Some(self.input.clone()), self.at);
         }
-        if matches!(self.name, "cmd" | "start" | "open" | "su") {
+        if let ("call", [program, rest @ ..]) = (self.name, self.words.as_slice()) {
+            return invoke(this, program, rest.to_vec(), Some(self.input.clone()), self.at);
+        }
+        if matches!(self.name, "cmd" | "su") {
             return self.started(this);
         }
         // xargs gives its input to the command: what is downloaded or secret may be run or sent.
@@ -143,15 +146,15 @@ impl RunCommand<'_> {
                 }
                 (EvaluatedLanguage::Shell, None)
             }
+            "start-process" | "saps" | "invoke-item" | "ii" | "explorer" | "cscript" | "wscript"
+            | "rundll32" | "regsvr32" | "mshta" | "wmic" | "start" | "open" | "xdg-open"
+            | "forfiles" | "invoke-command" | "start-job" | "hh" | "dotnet" | "java" | "javaw" => {
+                return Some(self.launches(this));
+            }
             "source" | "." => {
                 let path = self.operands().next().cloned().unwrap_or_default();
                 let mut taints = path.taints.clone();
-                taints.extend(
-                    path.known()
-                        .and_then(|path| this.file(path))
-                        .map(|value| value.taints.clone())
-                        .unwrap_or_default(),
-                );
+                taints.extend(fetched(this, &path));
                 this.act(ActKind::Run, self.at, &self.line(), "source", None, taints);
                 return Some(FlowValue::default());
             }
@@ -185,15 +188,63 @@ impl RunCommand<'_> {
         {
             return Some(self.runs_input(this, ActKind::Eval, language));
         }
-        let script = self
-            .operands()
-            .next()
-            .and_then(FlowValue::known)
-            .unwrap_or_default()
-            .to_owned();
-        let taints = fetched(this, &script);
+        // `deno run URL`, `python script.py`, `powershell -File script.ps1`.
+        let mut taints = Vec::new();
+        for word in self.operands().take(3) {
+            taints.extend(fetched(this, word));
+            if let Some(url) = word.known().filter(|word| is_address(word) && self.name != "curl") {
+                taints.extend(FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints);
+            }
+            // What follows the script are its own arguments.
+            if word.known().is_some_and(|word| word.contains('.')) {
+                break;
+            }
+        }
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
         Some(self.given())
+    }
+
+    /// Programs that start what they are given: a file, an address, or a command line.
+    fn launches(&self, this: &mut Evaluator<'_>) -> FlowValue {
+        let mut taints = Vec::new();
+        for word in &self.words {
+            taints.extend(word.taints.iter().cloned().filter(|_| self.name != "open"));
+            taints.extend(fetched(this, word));
+            let text = word.known().unwrap_or_default();
+            let start = text.find("http://").or_else(|| text.find("https://"));
+            // Browsers open addresses; these run what is there.
+            let runs = matches!(self.name, "mshta" | "regsvr32" | "rundll32" | "wmic" | "hh");
+            if let Some(start) = start.filter(|_| runs) {
+                let url = text[start..].trim_end_matches(['"', '\'', ')']);
+                taints.extend(FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints);
+            }
+        }
+        this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        // `Start-Process powershell -ArgumentList '-c …'`
+        let position = self.words.iter().position(|word| {
+            word.known().is_some_and(|word| {
+                let name = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+                let name = name.trim_end_matches(".exe");
+                FETCHERS.contains(&name)
+                    || SHELLS.contains(&name)
+                    || matches!(name, "powershell" | "pwsh" | "cmd" | "python" | "python3" | "node" | "mshta")
+            })
+        });
+        if let Some(position) = position {
+            let mut words = Vec::new();
+            for word in &self.words[position + 1..] {
+                match word.known() {
+                    Some("-ArgumentList" | "-argumentlist" | "-Args" | "-args" | "/c" | "/C") => {}
+                    Some(text) if text.contains(' ') => {
+                        words.extend(text.split_whitespace().map(FlowValue::text));
+                    }
+                    _ => words.push(word.clone()),
+                }
+            }
+            let program = self.words[position].clone();
+            return invoke(this, &program, words, Some(self.input.clone()), self.at);
+        }
+        FlowValue::default()
     }
 
     /// A language without a parser: the commands that it starts are still evaluated.
@@ -212,6 +263,10 @@ impl RunCommand<'_> {
                 None,
                 Vec::new(),
             );
+        }
+        if let Some((_, url)) = crate::language::fetched_and_run(text) {
+            let line = FlowValue::text(format!("curl -s '{url}' | sh"));
+            this.nested(EvaluatedLanguage::Shell, &line, self.at);
         }
         for opener in [
             "system(\"",
@@ -270,7 +325,15 @@ impl RunCommand<'_> {
                 FlowValue::concat(&self.words[start..], " ")
             }
             None if self.input != FlowValue::default() => self.input.clone(),
-            None => return self.started(this),
+            None => {
+                let mut taints = Vec::new();
+                for word in self.operands() {
+                    taints.extend(word.taints.iter().cloned());
+                    taints.extend(fetched(this, word));
+                }
+                this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+                return FlowValue::default();
+            }
         };
         this.act(
             ActKind::Eval,
@@ -304,7 +367,13 @@ impl RunCommand<'_> {
         if !installs {
             let mut value = self.input.clone();
             value.texts.clear();
+            value.made_by = Some(LISTED.into());
             return Some(value);
+        }
+        // `crontab -l | grep -v tool | crontab -` only removes.
+        let kept = self.name == "crontab" && self.input.made_by.as_deref() == Some(LISTED);
+        if kept && self.input.texts.is_empty() && self.input.taints.is_empty() {
+            return Some(FlowValue::default());
         }
         let given = self.given();
         let what = if self.input.texts.is_empty() {
@@ -322,6 +391,14 @@ impl RunCommand<'_> {
         );
         Some(FlowValue::default())
     }
+}
+
+/// The maker of a list of what starts automatically.
+const LISTED: &str = "crontab -l";
+
+/// Whether a word is the address of something on the web.
+fn is_address(word: &str) -> bool {
+    word.starts_with("http://") || word.starts_with("https://")
 }
 
 /// PowerShell's encoded commands are UTF-16.

@@ -60,13 +60,11 @@ impl RunCommand<'_> {
         {
             this.store_file(&path, value.clone());
         }
-        if let Some(last) = self
-            .operands()
-            .last()
-            .and_then(FlowValue::known)
-            .filter(|_| matches!(self.name, "certutil" | "bitsadmin"))
-        {
-            this.store_file(last, value.clone());
+        // `certutil -urlcache -f URL FILE`, `bitsadmin /transfer job URL FILE`, `Start-BitsTransfer URL FILE`.
+        let file_last = matches!(self.name, "certutil" | "bitsadmin" | "start-bitstransfer");
+        let last = self.operands().last().filter(|_| file_last);
+        if let Some(last) = last.and_then(FlowValue::place) {
+            this.store_file(&last, value.clone());
         }
         value
     }
@@ -93,7 +91,9 @@ impl RunCommand<'_> {
                     .absorb(&this.read(&FlowValue::text(file), self.at));
             }
         } else if self.saves_to_next(previous) {
-            request.saves = word.known().map(str::to_owned);
+            request.saves = word.place();
+        } else if let Some(path) = self.saves_to(flag, inline) {
+            request.saves = Some(path.to_owned());
         } else if !text.starts_with('-') {
             let elsewhere = matches!(previous, "-H" | "--header" | "-A" | "-u" | "-X" | "-e");
             if text.contains("://") || (RemoteHost::of(text).is_some() && !elsewhere) {
@@ -134,6 +134,27 @@ impl RunCommand<'_> {
         }
         SAVE.contains(&flag.to_ascii_lowercase().as_str())
     }
+
+    /// The file in the same word as its flag: `-o/tmp/x`, `--output=/tmp/x`, `wget -O/tmp/x`.
+    fn saves_to<'w>(&self, flag: &str, inline: &'w str) -> Option<&'w str> {
+        let saves = match self.name {
+            "curl" => matches!(flag, "-o" | "--output"),
+            "wget" => matches!(flag, "-O" | "--output-document"),
+            "aria2c" => matches!(flag, "-o" | "--out"),
+            _ => false,
+        };
+        // `-os` are two letters, and `-qO/tmp/x` are two flags.
+        let letter = if self.name == "wget" { 'O' } else { 'o' };
+        let joined = inline.split_once(letter).filter(|(before, _)| {
+            matches!(self.name, "wget" | "curl") && before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic())
+        });
+        let path = match joined {
+            Some((_, path)) if !saves && flag.len() == 2 => path,
+            _ if saves => inline,
+            _ => return None,
+        };
+        path.contains(['/', '.']).then_some(path)
+    }
 }
 
 /// What a command line asks for.
@@ -157,6 +178,8 @@ const SAVE: &[&str] = &[
     "--output",
     "--output-document",
     "-outfile",
+    "-destination",
+    "--out",
     "--directory-prefix",
 ];
 

@@ -1,13 +1,25 @@
 //! Programs that change files, packages and settings.
 
 use super::RunCommand;
-use crate::flow::{ActKind, RemoteHost, eval::Evaluator, value::FlowValue};
+use crate::flow::{
+    ActKind, HostKind, RemoteHost, SourceKind, eval::Evaluator, value::FlowValue,
+};
 
 impl RunCommand<'_> {
     /// Programs that change files.
     pub(super) fn files(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
         match self.name {
+            "cd" | "pushd" | "chdir" | "set-location" => {
+                let folder = self.operands().next().cloned().unwrap_or_default();
+                let place = folder.place().unwrap_or_default();
+                let mut parts = place.rsplit('/').map(|part| this.file(part).cloned());
+                let stored = parts.find_map(|value| value.filter(|value| !value.taints.is_empty()));
+                // A relative folder inside the fetched one stays there.
+                let stays = !place.starts_with(['/', '~']) && !place.contains("..");
+                this.here = stored.or_else(|| this.here.take().filter(|_| stays));
+                Some(FlowValue::default())
+            }
             "rm" | "rmdir" | "del" | "erase" | "remove-item" | "shred" | "srm" | "mkfs"
             | "wipefs" | "diskutil" | "format" => {
                 if self.name == "diskutil" && !line.contains("erase") {
@@ -65,6 +77,9 @@ impl RunCommand<'_> {
                     .and_then(FlowValue::known)
                     .and_then(|path| this.file(path))
                     .cloned();
+                if let Some(value) = &archive {
+                    self.unpacks(this, value.clone());
+                }
                 if let (Some(value), Some(Some(path))) = (
                     archive,
                     self.operands()
@@ -77,7 +92,8 @@ impl RunCommand<'_> {
                         .unwrap_or_default()
                         .trim_end_matches(".zip")
                         .to_owned();
-                    this.store_file(&stem, value);
+                    let made_by = Some(super::CLONED.into());
+                    this.store_file(&stem, FlowValue { made_by, ..value });
                 }
                 Some(FlowValue::default())
             }
@@ -89,6 +105,77 @@ impl RunCommand<'_> {
         }
     }
 
+    /// The host of the package or the index that an installer is given: `git+https://…`, `package@https://…`, `--index-url …`.
+    fn package_source(&self) -> Option<RemoteHost> {
+        let index = INDEXES.iter().find_map(|flag| self.after(&[*flag])?.known());
+        let joined = self.texts().find(|word| INDEXES.iter().any(|flag| word.starts_with(flag)));
+        index
+            .or(joined)
+            .into_iter()
+            .chain(self.packages().filter_map(FlowValue::known))
+            .find_map(|word| RemoteHost::of(address_in(word)?))
+    }
+
+    /// The packages that an installer is given. What a runner is given after the first one are arguments of the program in it, and
+    /// what follows a flag is a setting.
+    fn packages(&self) -> impl Iterator<Item = &FlowValue> {
+        const NAMING: &[&str] = &["--from", "-p", "--package", "--with", "--git", "-y", "--yes", "-g", "-U", "-e", "-r"];
+        let runs = matches!(self.name, "npx" | "uvx" | "bunx" | "deno")
+            || self.texts().any(|word| matches!(word, "dlx" | "exec" | "run" | "x"));
+        let mut found = Vec::new();
+        let mut previous = "";
+        for word in &self.words {
+            let text = word.known().unwrap_or_default();
+            let files = matches!(self.name, "dpkg" | "rpm" | "installer" | "msiexec");
+            let follows_flag = previous.starts_with('-') && !NAMING.contains(&previous) && !files;
+            previous = text;
+            if text.starts_with('-') || follows_flag || VERBS.contains(&text) {
+                continue;
+            }
+            found.push(word);
+            if runs {
+                break;
+            }
+        }
+        found.into_iter()
+    }
+
+    /// An installer that is given an address runs what is there, like a shell that is given a download: packages run code when they are
+    /// installed. A file that was downloaded before is the same.
+    fn installs_address(&self, this: &mut Evaluator<'_>) {
+        let mut taints = Vec::new();
+        for word in self.packages() {
+            let Some(url) = word.known().and_then(address_in) else {
+                taints.extend(super::fetched(this, word));
+                continue;
+            };
+            // A repository that is named in full is an ordinary way to publish.
+            let usual = RemoteHost::of(url)
+                .is_none_or(|host| matches!(host.kind, HostKind::Code | HostKind::Known | HostKind::Local));
+            if !usual {
+                let source = FlowValue::source(SourceKind::Download, url, this.site(self.at));
+                taints.extend(source.taints);
+            }
+        }
+        if !taints.is_empty() {
+            this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        }
+    }
+
+    /// What comes out of a fetched archive was fetched, under names that only the archive knows.
+    pub(super) fn unpacks(&self, this: &mut Evaluator<'_>, mut value: FlowValue) {
+        if !value.taints.iter().any(|taint| taint.source.kind == SourceKind::Download) {
+            return;
+        }
+        value.texts.clear();
+        value.made_by = Some(super::CLONED.into());
+        let folder = self.after(&["-C", "-d", "--directory", "-DestinationPath"]);
+        if let Some(folder) = folder.and_then(FlowValue::place) {
+            this.store_file(&folder, value.clone());
+        }
+        this.unpacked.get_or_insert_default().join(value);
+    }
+
     /// Packages, protection, settings.
     pub(super) fn system(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let line = self.line();
@@ -96,18 +183,22 @@ impl RunCommand<'_> {
         match self.name {
             "npm" | "pnpm" | "yarn" | "npx" | "bunx" | "pip" | "pip3" | "pipx" | "uv" | "uvx"
             | "brew" | "apt" | "apt-get" | "dnf" | "yum" | "pacman" | "apk" | "gem" | "cargo"
-            | "go" | "conda" | "choco" | "winget" | "scoop" => {
-                let installs = matches!(self.name, "npx" | "uvx" | "bunx")
+            | "go" | "conda" | "choco" | "winget" | "scoop" | "bun" | "deno" | "dpkg" | "rpm"
+            | "msiexec" | "installer" | "code" | "cursor" | "snap" | "flatpak" | "poetry"
+            | "easy_install" | "luarocks" | "cpan" | "cpanm" | "helm" => {
+                let installs = matches!(
+                    self.name,
+                    "npx" | "uvx" | "bunx" | "dpkg" | "rpm" | "msiexec" | "installer" | "easy_install" | "cpanm"
+                )
                     || [
-                        " install", " i ", " add ", " get ", " tap ", " dlx ", " -s ",
+                        " install", " i ", " add ", " get ", " tap ", " dlx ", " -s ", " run ", " exec ", " --from ",
+                        " --install-extension",
                     ]
                     .iter()
                     .any(|verb| lower.contains(verb));
                 if installs {
-                    let host = self
-                        .texts()
-                        .filter(|word| word.contains("://"))
-                        .find_map(RemoteHost::of);
+                    let host = self.package_source();
+                    self.installs_address(this);
                     this.act(
                         ActKind::Install,
                         self.at,
@@ -154,4 +245,18 @@ impl RunCommand<'_> {
             _ => None,
         }
     }
+}
+
+/// Flags that name another index.
+const INDEXES: &[&str] = &[
+    "--index-url", "--extra-index-url", "-i", "--registry", "--find-links", "--index", "--default-index", "--source",
+];
+
+/// What installers are told to do.
+const VERBS: &[&str] = &["install", "i", "add", "get", "tap", "dlx", "exec", "run", "x", "tool", "pip", "/i", "reinstall"];
+
+/// The address in the name of a package.
+fn address_in(word: &str) -> Option<&str> {
+    let start = word.rfind("http://").or_else(|| word.rfind("https://"))?;
+    Some(&word[start..])
 }

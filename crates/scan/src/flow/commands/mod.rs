@@ -7,7 +7,7 @@ mod network;
 mod text;
 
 use super::{
-    ActKind, EvaluatedLanguage, PathKind, RemoteHost, SourceKind, Taint, eval::Evaluator,
+    ActKind, EvaluatedLanguage, HostKind, PathKind, RemoteHost, SourceKind, Taint, eval::Evaluator,
     path_kind, value::FlowValue,
 };
 use crate::form::{Arg, At, CallExpr, Expr, READ, WRITE};
@@ -110,7 +110,9 @@ pub(super) fn invoke(
     }
     let Some(name) = program.known() else {
         let mut value = FlowValue::default();
-        this.act(ActKind::Run, at, "\0", "", None, program.taints.clone());
+        let mut taints = program.taints.clone();
+        taints.extend(fetched(this, program));
+        this.act(ActKind::Run, at, "\0", "", None, taints);
         words
             .iter()
             .chain(&input)
@@ -138,15 +140,12 @@ pub(super) fn invoke(
         input: input.unwrap_or_default(),
         at,
     };
-    if !program.taints.is_empty() {
-        this.act(
-            ActKind::Run,
-            at,
-            &command.line(),
-            "",
-            None,
-            program.taints.clone(),
-        );
+    let mut taints = program.taints.clone();
+    if command.path.contains(['/', '\\']) {
+        taints.extend(fetched(this, &FlowValue::text(command.path)));
+    }
+    if !taints.is_empty() {
+        this.act(ActKind::Run, at, &command.line(), "", None, taints);
     }
     command.run(this)
 }
@@ -204,10 +203,8 @@ const WRAPPERS: &[&str] = &[
     "unbuffer",
     "screen",
     "tmux",
-    "start",
     "call",
     "cmd",
-    "open",
     "chroot",
     "su",
     "arch",
@@ -294,6 +291,7 @@ impl RunCommand<'_> {
     }
 
     fn run(&mut self, this: &mut Evaluator<'_>) -> FlowValue {
+        self.builds(this);
         if FETCHERS.contains(&self.name) {
             return self.fetch(this);
         }
@@ -332,6 +330,41 @@ impl RunCommand<'_> {
         self.started(this)
     }
 
+    /// `cd folder && make`, `make -C folder`, `pip install ./folder`: what was fetched runs, without being named.
+    fn builds(&self, this: &mut Evaluator<'_>) {
+        let Some((_, verbs)) = BUILDERS.iter().find(|(name, _)| *name == self.name) else {
+            return;
+        };
+        let named = |word: &str| verbs.contains(&word) || (verbs.contains(&".") && word.starts_with("./"));
+        if !verbs.is_empty() && !self.texts().any(named) {
+            return;
+        }
+        let mut taints = Vec::new();
+        // Names of packages are not names of files.
+        for word in self.texts().filter(|word| word.contains('/') || word.starts_with('.')) {
+            let word = FlowValue::text(word);
+            taints.extend(fetched(this, &word));
+            taints.extend(clone_at(this, &word));
+        }
+        let folder = self.after(&["-C", "--prefix", "--directory", "--manifest-path", "-f"]);
+        taints.extend(folder.into_iter().flat_map(|folder| clone_at(this, folder)));
+        let plain = matches!(self.name, "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "go" | "uv")
+            && self.operands().count() > 1
+            && self.texts().any(|word| matches!(word, "install" | "i" | "add"));
+        if taints.is_empty() && !plain {
+            let around = this.here.as_ref().map(|value| value.taints.clone());
+            taints.extend(around.unwrap_or_default());
+        }
+        // To build a repository is an ordinary way to install it, if the host is one for repositories.
+        taints.retain(|taint| {
+            let host = RemoteHost::of(&taint.source.what);
+            host.is_none_or(|host| !matches!(host.kind, HostKind::Code | HostKind::Known))
+        });
+        if !taints.is_empty() {
+            this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        }
+    }
+
     /// A program that isn't known: it may be one that the skill fetched.
     fn started(&self, this: &mut Evaluator<'_>) -> FlowValue {
         // `$(API_KEY)`: a variable, as in makefiles.
@@ -345,7 +378,8 @@ impl RunCommand<'_> {
             return this.variable(self.path, self.at);
         }
         let mut given = self.given();
-        let taints = fetched(this, self.path);
+        given.made_by = Some(self.name.into());
+        let taints = fetched(this, &FlowValue::text(self.path));
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
         if let Some(printed) = this.printed(self.path) {
             given.absorb(printed);
@@ -355,24 +389,79 @@ impl RunCommand<'_> {
     }
 }
 
-/// The source of the file at a path: it was downloaded, alone or with its folder.
-fn fetched(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
+/// The source of the file at a path: it was downloaded, alone, with its folder, or in an archive.
+pub(super) fn fetched(this: &Evaluator<'_>, path: &FlowValue) -> Vec<Taint> {
+    let places = path.texts.iter().cloned();
+    let unnamed = path.place().filter(|_| path.texts.is_empty());
+    let mut all: Vec<Taint> = Vec::new();
+    for place in places.chain(unnamed) {
+        all.extend(fetched_from(this, &place));
+    }
+    all
+}
+
+fn fetched_from(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
     let cloned = |value: &&FlowValue| value.made_by.as_deref() == Some(CLONED);
+    // Windows finds programs without their ending.
+    let windows = matches!(this.language, EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch);
+    let ended = || windows.then(|| this.file(&format!("{path}.exe"))).flatten();
     // A program may be called like the folder that it was built in.
-    let own = this.file(path).filter(|value| !cloned(value));
+    let own = this.file(path).or_else(ended).filter(|value| !cloned(value));
     let folder = || {
         path.rsplit('/')
             .skip(1)
             .filter_map(|folder| this.file(folder))
             .find(cloned)
     };
+    // `cd folder && ./install.sh`; a bare name is a program of the machine.
+    let relative = !path.starts_with(['/', '~', '-']) && path.contains(['/', '\\', '.']);
+    let around = || {
+        let around = this.here.as_ref().or(this.unpacked.as_ref());
+        around.filter(|_| relative && !this.is_own_file(path))
+    };
     own.or_else(folder)
+        .or_else(around)
+        .map(|value| value.taints.clone())
+        .unwrap_or_default()
+}
+
+/// Programs that build, install or start what the current folder contains, with the words that make them do so; none for all.
+const BUILDERS: &[(&str, &[&str])] = &[
+    ("make", &[]),
+    ("gmake", &[]),
+    ("ninja", &[]),
+    ("npm", &["install", "i", "ci", "run", "start", "test", "exec"]),
+    ("pnpm", &["install", "i", "run", "start", "dev"]),
+    ("yarn", &["install", "run", "start", "dev"]),
+    ("bun", &["install", "run", "start"]),
+    ("pip", &["."]),
+    ("pip3", &["."]),
+    ("uv", &["sync", "run", "."]),
+    ("poetry", &["install", "run"]),
+    ("cargo", &["run", "build", "install", "test"]),
+    ("go", &["run", "build", "install", "generate", "test"]),
+    ("docker", &["build", "compose"]),
+    ("docker-compose", &[]),
+    ("just", &[]),
+    ("task", &[]),
+    ("rake", &[]),
+    ("bundle", &["install", "exec"]),
+    ("gradle", &[]),
+    ("mvn", &[]),
+];
+
+/// The source of a folder that was fetched as a whole.
+fn clone_at(this: &Evaluator<'_>, folder: &FlowValue) -> Vec<Taint> {
+    let parts = folder.known().unwrap_or_default().split('/');
+    parts
+        .filter_map(|part| this.file(part))
+        .find(|value| value.made_by.as_deref() == Some(CLONED))
         .map(|value| value.taints.clone())
         .unwrap_or_default()
 }
 
 /// The maker of a folder that was fetched as a whole.
-const CLONED: &str = "git clone";
+pub(super) const CLONED: &str = "git clone";
 
 fn send_to_device(this: &mut Evaluator<'_>, path: &FlowValue, data: &FlowValue, at: At) {
     let text = path.known().unwrap_or_default();

@@ -107,6 +107,16 @@ impl RunCommand<'_> {
                     .find(|word| word.contains("://") || word.contains('@'));
                 Some(self.clones(this, url.unwrap_or_default(), &line))
             }
+            // `gh repo clone owner/name`, `svn checkout URL`, `hg clone URL`, `degit owner/name`.
+            "gh" if line.contains(" clone ") => {
+                let name = self.operands().find(|word| word.known().is_some_and(|word| word.contains('/')));
+                let url = format!("https://github.com/{}", name.map(FlowValue::shown).unwrap_or_default());
+                Some(self.clones(this, &url, &line))
+            }
+            "svn" | "hg" if self.texts().any(|word| matches!(word, "clone" | "checkout" | "co" | "export")) => {
+                let url = self.texts().find(|word| word.contains("://")).unwrap_or_default();
+                Some(self.clones(this, url, &line))
+            }
             name => self.web_client(this, name),
         }
     }
@@ -123,12 +133,10 @@ impl RunCommand<'_> {
         );
         let mut value = FlowValue::source(SourceKind::Download, url, this.site(self.at));
         value.made_by = Some(CLONED.into());
-        let folder = self
-            .operands()
-            .last()
-            .and_then(FlowValue::known)
-            .unwrap_or(url);
-        this.store_file(folder.trim_end_matches(".git"), value.clone());
+        let folder = self.operands().last().and_then(FlowValue::place);
+        let folder = folder.unwrap_or_else(|| url.to_owned());
+        let folder = folder.trim_end_matches('/').trim_end_matches(".git");
+        this.store_file(folder, value.clone());
         value
     }
 
@@ -247,14 +255,17 @@ impl RunCommand<'_> {
             "webclient.downloadstring",
             "webclient.downloadfile",
             "webclient.downloaddata",
+            "webclient.openread",
             "httpclient.getstringasync",
+            "httpclient.getbytearrayasync",
+            "httpclient.getasync",
         ]) {
             return None;
         }
         this.act(ActKind::Fetch, self.at, &url, &line, host, Vec::new());
         let value = FlowValue::source(SourceKind::Download, &url, this.site(self.at));
-        if let Some(path) = self.words.get(1).and_then(FlowValue::known) {
-            this.store_file(path, value.clone());
+        if let Some(path) = self.words.get(1).and_then(FlowValue::place) {
+            this.store_file(&path, value.clone());
         }
         Some(value)
     }

@@ -179,6 +179,15 @@ impl RunCommand<'_> {
                     this.act(ActKind::Delete, self.at, target, &line, None, Vec::new());
                 }
             }
+            "tar" | "7z" if self.is_unpacking() => {
+                let mut fetched = self.input.clone();
+                for word in self.operands() {
+                    if let Some(stored) = word.place().and_then(|path| this.file(&path)).cloned() {
+                        fetched.absorb(&stored);
+                    }
+                }
+                self.unpacks(this, fetched);
+            }
             "tar" | "zip" | "7z" => {
                 if let Some(archive) = self
                     .operands()
@@ -192,6 +201,18 @@ impl RunCommand<'_> {
             _ => {}
         }
         value
+    }
+
+    /// `tar xzf`, `tar --extract`, `7z x`.
+    fn is_unpacking(&self) -> bool {
+        let first = self.texts().next().unwrap_or_default();
+        match self.name {
+            "7z" => matches!(first, "x" | "e"),
+            _ => {
+                self.has_flag("--extract", 'x')
+                    || (!first.starts_with('-') && first.contains('x') && first.len() <= 6)
+            }
+        }
     }
 
     pub(super) fn find(&self, this: &mut Evaluator<'_>) {

@@ -1,6 +1,6 @@
 //! What is done when a known function of Python or JavaScript is called.
 
-use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, is_path, undo};
+use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
 use crate::flow::{
     ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands, eval::Evaluator, value::FlowValue,
 };
@@ -74,15 +74,22 @@ pub(in crate::flow) fn apply(
             given.taint(kind, called.callee, this.site(at));
             given
         }
-        FunctionRole::Variable => match called.first().known() {
-            Some(name) => this.variable(name, at),
-            None => given,
+        FunctionRole::Variable => variable(this, called),
+        FunctionRole::Apply => applied(this, called, given),
+        FunctionRole::Tagged => match called.call.args.as_slice() {
+            [only] if matches!(only.value, Expr::Text(..) | Expr::Join(_)) => {
+                code(this, FunctionRole::Shell, called, given)
+            }
+            _ => given,
         },
         FunctionRole::Decode(encoding) => {
             decoded(this, encoding, at, &called.first(), called.args, given)
         }
         FunctionRole::Fold(fold) => {
             let mut value = folded(fold, called, given);
+            if fold == Fold::Made {
+                value.texts = vec![this.made_path(called.callee, at)];
+            }
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
@@ -105,6 +112,8 @@ pub(in crate::flow) fn apply(
         | FunctionRole::Copy
         | FunctionRole::Delete
         | FunctionRole::Walk
+        | FunctionRole::Unpack
+        | FunctionRole::Pipe
         | FunctionRole::Permit => files(this, role, called, given),
         FunctionRole::Request
         | FunctionRole::Connect
@@ -113,9 +122,71 @@ pub(in crate::flow) fn apply(
         FunctionRole::Shell
         | FunctionRole::Spawn
         | FunctionRole::Eval
+        | FunctionRole::RunFile
         | FunctionRole::Unpickle
         | FunctionRole::Duplicate => code(this, role, called, given),
     }
+}
+
+/// The variable that a name selects. A name that is only known at run time selects one variable, and not all of them.
+fn variable(this: &mut Evaluator<'_>, called: &KnownCall<'_>) -> FlowValue {
+    let name = called.first();
+    let items = name.items.iter().flatten().flat_map(|item| &item.texts);
+    let texts: Vec<String> = name.texts.iter().chain(items).cloned().collect();
+    let mut value = FlowValue::default();
+    for text in &texts {
+        value.absorb(&this.variable(text, called.at()));
+        if matches!(text.as_str(), "HOME" | "USERPROFILE") {
+            value.texts = vec!["~".to_owned()];
+        }
+    }
+    // `for name in os.environ: os.environ[name]`
+    value.absorb(&name);
+    if texts.is_empty() && value.taints.is_empty() {
+        value.taint(SourceKind::Variable, "\0", this.site(called.at()));
+    }
+    value.made_by = texts.first().map(|name| name.as_str().into());
+    value
+}
+
+/// A function that is given to another one, which calls it: `Thread(target=os.system, args=(line,))`, `map(os.system, lines)`.
+fn applied(this: &mut Evaluator<'_>, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
+    let names = called.call.args.iter().position(|arg| match &arg.value {
+        Expr::Name(name, _) => {
+            super::role(this.language, name).is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
+                || this.is_own_function(name)
+        }
+        _ => false,
+    });
+    let Some(position) = names else {
+        return given;
+    };
+    let Expr::Name(name, _) = &called.call.args[position].value else {
+        return given;
+    };
+    let mut words = Vec::new();
+    // `list.map(f)`, `promise.then(f)`; `map(f, list)`.
+    let each = |value: &FlowValue| {
+        let mut whole = value.clone();
+        for item in whole.items.take().into_iter().flatten() {
+            whole.join(item);
+        }
+        whole
+    };
+    let method = called.callee.rsplit('.').next().unwrap_or_default();
+    let maps = matches!(method, "then" | "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "find" | "starmap");
+    let receiver = called.on.filter(|_| maps && this.language == EvaluatedLanguage::JavaScript);
+    words.extend(receiver.map(|on| (None, each(on))));
+    let rest = called.args.iter().skip(position + 1).map(|(keyword, value)| (*keyword, value));
+    for (keyword, value) in rest {
+        match &value.items {
+            Some(_) if maps => words.push((None, each(value))),
+            // `args=(…)`, and each item of what is mapped.
+            Some(items) => words.extend(items.iter().map(|item| (None, item.clone()))),
+            None => words.push((keyword.filter(|word| !matches!(*word, "args" | "kwargs")), value.clone())),
+        }
+    }
+    this.call_named(name, called.call, &words).unwrap_or(given)
 }
 
 /// Functions that read, write and delete.
@@ -133,9 +204,41 @@ fn files(
             let mode = arg(called.args, position, &["mode"]).and_then(FlowValue::known);
             let writes = mode.is_some_and(|mode| mode.contains(['w', 'a', 'x']));
             let mut value = if writes { given } else { this.read(&path, at) };
-            value.texts = path.texts;
+            // A file without a name of its own is known by what made its path.
+            value.texts = match path.texts.is_empty() {
+                true => vec![path.place().unwrap_or_else(|| this.made_path(callee, at))],
+                false => path.texts,
+            };
             value.made_by = Some("open".into());
             value
+        }
+        FunctionRole::Unpack => {
+            let on = called.on.cloned().unwrap_or_default();
+            let mut data = this.read(&on, at);
+            data.absorb(&this.read(&called.first(), at));
+            data.absorb(&given);
+            if data.has(SourceKind::Download) {
+                data.texts.clear();
+                data.made_by = Some(commands::CLONED.into());
+                for folder in called.args.iter().filter_map(|(_, value)| value.place()) {
+                    this.store_file(&folder, data.clone());
+                }
+                this.unpacked.get_or_insert_default().join(data);
+            }
+            FlowValue::default()
+        }
+        FunctionRole::Pipe => {
+            let mut data = called.on.cloned().unwrap_or_default();
+            let (last, before) = match called.args.split_last() {
+                Some(((_, last), before)) => (last.clone(), before),
+                None => return given,
+            };
+            before.iter().for_each(|(_, value)| data.absorb(value));
+            if last.made_by.as_deref() == Some("open") {
+                data.texts.clear();
+                this.write(&last, &data, at);
+            }
+            given
         }
         FunctionRole::Read => this.read(&path, at),
         FunctionRole::Walk => {
@@ -146,7 +249,15 @@ fn files(
         FunctionRole::Write => {
             let data = arg(called.args, 1, &["data"]).cloned().unwrap_or_default();
             this.write(&path, &data, at);
-            FlowValue::default()
+            // A stream is written to later.
+            FlowValue {
+                texts: path.place().into_iter().collect(),
+                made_by: Some(match callee.ends_with("createWriteStream") {
+                    true => "open".into(),
+                    false => callee.into(),
+                }),
+                ..FlowValue::default()
+            }
         }
         FunctionRole::WriteHandle => {
             let handle = called.on.cloned().unwrap_or_default();
@@ -190,9 +301,18 @@ fn network(
         FunctionRole::Request => request(this, callee, at, called.args, given),
         FunctionRole::Connect => {
             let host = called.args.iter().find_map(|(_, value)| host_in(value));
-            let made_by = callee
-                .trim_end_matches(".connect")
-                .trim_end_matches(".connect_ex");
+            // A function that returns the connection, or a method of what is connected from then on.
+            let returns = ["write", "send", "request"]
+                .iter()
+                .any(|verb| super::role(this.language, &format!("{callee}.{verb}")) == Some(FunctionRole::Send)
+                    && has_row(this.language, &format!("{callee}.{verb}")));
+            let made_by = match returns {
+                true => callee,
+                false => callee
+                    .trim_end_matches(".connect")
+                    .trim_end_matches(".connect_ex")
+                    .trim_end_matches(".open"),
+            };
             given.made_by = Some(made_by.into());
             if let Some(host) = &host {
                 given.texts = vec![format!("tcp://{}", host.name)];
@@ -276,6 +396,18 @@ fn code(
             })
         }
         FunctionRole::Spawn => spawn(this, callee, at, called.args),
+        FunctionRole::RunFile => {
+            let mut taints = Vec::new();
+            for (_, value) in called.args {
+                taints.extend(commands::fetched(this, value));
+                let own = value.taints.iter().filter(|taint| {
+                    matches!(taint.source.kind, SourceKind::Download | SourceKind::Decoded)
+                });
+                taints.extend(own.cloned());
+            }
+            this.act(ActKind::Run, at, &first.shown(), callee, None, taints);
+            FlowValue::default()
+        }
         FunctionRole::Eval => eval(this, callee, at, &first, called.args),
         FunctionRole::Unpickle => {
             this.act(
@@ -371,11 +503,11 @@ fn request(
             this.act(ActKind::Send, at, &url, callee, host, telling);
         }
     }
-    if callee.ends_with("urlretrieve")
-        && let Some(path) = arg(args, 1, &["filename"]).and_then(FlowValue::known)
+    if (callee.ends_with("retrieve") || callee == "wget.download")
+        && let Some(path) = arg(args, 1, &["filename", "out"]).and_then(FlowValue::place)
     {
         let value = FlowValue::source(SourceKind::Download, &url, this.site(at));
-        this.store_file(path, value);
+        this.store_file(&path, value);
     }
     // What comes back no longer is what was sent.
     let keeps = callee.ends_with(".Request") || callee.ends_with(".request");
@@ -471,6 +603,7 @@ fn folded(fold: Fold, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
             _ => given,
         },
         Fold::Same => unchanged(callee, on, first, given),
+        Fold::Made => given,
         Fold::Format => FlowValue::concat(on.into_iter().chain(values), ""),
     }
 }
@@ -551,7 +684,16 @@ pub(crate) const IN_SHELL: &str = " in a shell";
 
 fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments<'_>) -> FlowValue {
     let nothing = FlowValue::default();
-    let first = arg(args, 0, &["args", "cmd", "command", "file"]).unwrap_or(&nothing);
+    // The words after the program: `Deno.Command("sh", {args: […]})`.
+    let plain = args.iter().find(|(keyword, _)| keyword.is_none()).map(|(_, value)| value);
+    let first = plain.or_else(|| arg(args, 0, &["args", "cmd", "command", "file"])).unwrap_or(&nothing);
+    // `os.execvp("sh", ["sh", "-c", …])`: the program's own name is among the words.
+    let named = ["os.exec", "os.spawn", "os.posix_spawn"].iter().any(|start| callee.starts_with(start));
+    let is_mode = |value: &FlowValue| callee.starts_with("os.spawn") && (value.number.is_some() || value.texts.is_empty());
+    let (first, args) = match args {
+        [(None, mode), rest @ ..] if is_mode(mode) && !rest.is_empty() => (&rest[0].1, rest),
+        _ => (first, args),
+    };
     let in_shell = args.iter().any(|(keyword, value)| {
         *keyword == Some("shell") && !matches!(value.known(), Some("False" | "false"))
     });
@@ -564,15 +706,18 @@ fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments
                 if keyword.is_none() || *keyword == Some("args") {
                     match &value.items {
                         Some(items) => words.extend(items.iter().cloned()),
-                        None if callee.contains("exec") => words.push(value.clone()),
+                        None if callee.contains("exec") || named => words.push(value.clone()),
                         None => {}
                     }
                 }
             }
+            if named && words.len() > 1 {
+                words.remove(1);
+            }
             words
         }
     };
-    let input = arg(args, 9, &["input"]);
+    let input = arg(args, 9, &["input", "stdin"]);
     let line = FlowValue::concat(&words, " ");
     let how = if in_shell {
         format!("{callee}{IN_SHELL}")
@@ -605,6 +750,10 @@ fn eval(
         // A module that is its own address.
         if first.known().is_some_and(|text| text.starts_with("data:")) {
             first.taint(SourceKind::Decoded, "data:", this.site(at));
+        }
+        let address = first.known().filter(|text| text.starts_with("http")).map(str::to_owned);
+        if let Some(url) = address {
+            first.taint(SourceKind::Download, &url, this.site(at));
         }
         if first.has(SourceKind::Download) || first.has(SourceKind::Decoded) {
             this.act(

@@ -53,6 +53,16 @@ pub(crate) enum FunctionRole {
     Spawn,
     /// Runs text as code of the same language.
     Eval,
+    /// Runs the file that its argument names.
+    RunFile,
+    /// Unpacks the archive that it is called on, or that its first argument names.
+    Unpack,
+    /// Calls the function that it is given, with the rest of what it is given.
+    Apply,
+    /// Runs a template as a command line, if it is one: `$` is the name of other things too.
+    Tagged,
+    /// Writes what it is called on, or its first argument, to the file of the last one.
+    Pipe,
     /// Deserializes objects, and runs code in them.
     Unpickle,
     /// Changes what others may do with a file.
@@ -105,11 +115,22 @@ pub(crate) enum Fold {
     Same,
     /// A template and its values.
     Format,
+    /// A path that the machine chooses.
+    Made,
 }
 
 /// Whether a value that this made is a path.
 pub(crate) fn is_path(maker: &str) -> bool {
     maker.starts_with("pathlib.")
+}
+
+/// Whether a function is listed by its full name.
+pub(super) fn has_row(language: EvaluatedLanguage, callee: &str) -> bool {
+    match language {
+        EvaluatedLanguage::Python => python::PYTHON.iter().any(|(name, _)| *name == callee),
+        EvaluatedLanguage::JavaScript => javascript::JAVASCRIPT.iter().any(|(name, _)| *name == callee),
+        _ => false,
+    }
 }
 
 /// What a function does, if it is known.

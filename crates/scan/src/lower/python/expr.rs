@@ -7,8 +7,8 @@ use ruff_python_ast::{
 };
 
 use super::Python;
-use crate::form::{At, Expr, Stmt};
-use crate::lower::frame::{MemberChain, is_long, method};
+use crate::form::{Arg, At, Expr, Stmt};
+use crate::lower::frame::{MemberChain, call, is_long, method};
 
 impl Python {
     /// Lowers an expression; what must happen before it (loops of comprehensions, `:=`) is put into the body.
@@ -204,6 +204,12 @@ impl Python {
                 } else {
                     Expr::Parts(vec![base, key])
                 }
+            }
+            // One variable, whatever its name.
+            (Expr::Name(path, at), None) if path == "os.environ" => {
+                let end = subscript.range.end().to_u32();
+                let name = Expr::Name("os.getenv".to_owned(), at);
+                call(name, vec![Arg::plain(key)], at, end)
             }
             (base, _) => Expr::Parts(vec![base, key]),
         }

@@ -233,8 +233,15 @@ fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> CallExpr {
     }
 }
 
-/// A program's name without its folder.
+/// A program's name, without its folder if that is one for programs: what lies elsewhere may have been put there.
 fn program(text: &str) -> String {
+    const FOLDERS: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"];
+    if let Some((folder, name)) = text.rsplit_once('/')
+        && !FOLDERS.contains(&folder)
+        && !name.is_empty()
+    {
+        return text.to_owned();
+    }
     match text.trim_end_matches('/').rsplit('/').next() {
         _ if text == "." => "source".to_owned(),
         Some(name) if !name.is_empty() => name.to_owned(),

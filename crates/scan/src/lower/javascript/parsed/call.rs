@@ -24,6 +24,9 @@ impl JavaScript {
         }
         let Some((object, key)) = member(callee) else {
             let callee = self.expr(callee);
+            if let Some(name) = self.returned(&callee) {
+                return Expr::Name(name, at);
+            }
             let args = self.args(&node.arguments);
             return self.named(callee, args, at, end);
         };
@@ -53,6 +56,23 @@ impl JavaScript {
             }
             (base, Ok(name)) => method(base, &name, args, at, end),
         }
+    }
+
+    /// `Function("return process")()` is `process`.
+    fn returned(&self, callee: &Expr) -> Option<String> {
+        let Expr::Call(made) = callee else {
+            return None;
+        };
+        let code = made.args.last().filter(|_| made.callee == "Function")?;
+        let code = self.frame.constant(&code.value)?;
+        let name = code.trim().strip_prefix("return ")?.trim_end_matches(';').trim();
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
+        let name = match name {
+            "this" => "globalThis",
+            name => name,
+        };
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain);
+        is_name.then(|| name.to_owned())
     }
 
     /// `new X(…)`.
@@ -122,6 +142,10 @@ impl JavaScript {
             return module;
         }
         match path.as_str() {
+            // It returns the function that it is given, as far as its effect goes.
+            "util.promisify" | "promisify" if matches!(args.first().map(|arg| &arg.value), Some(Expr::Name(..))) => {
+                return args.into_iter().next().map_or(Expr::Nothing, |arg| arg.value);
+            }
             "module.createRequire" | "createRequire" => {
                 return Expr::Name("require".to_owned(), at);
             }
