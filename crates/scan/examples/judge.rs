@@ -32,7 +32,7 @@ const MOST: u64 = 33 << 20;
 
 fn main() {
     let rules: Vec<Value> = builtin_rules()
-        .map(|rule| json!({ "id": rule.id, "category": rule.category.word(), "origin": [] }))
+        .map(|rule| json!({ "id": rule.id, "category": rule.category.word(), "origin": rule.origin() }))
         .collect();
     println!("{}", json!({ "rules": rules }));
     let folders: Vec<String> = io::stdin().lock().lines().map_while(Result::ok).collect();
