@@ -1,9 +1,14 @@
 //! Scanning skills, and accepting one despite the findings.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
-use metier_catalog::{Catalog, CatalogEntry, Fingerprint, Root, Snapshot};
-use metier_model::{DiagnosticSeverity, Digest, Source, text::shell_word};
+use metier_catalog::{Catalog, CatalogEntry, DiscoveryLimits, Fingerprint, Root, Snapshot};
+use metier_model::{
+    Diagnostic, DiagnosticCode, DiagnosticSeverity, Digest, Source, text::shell_word,
+};
 use metier_runtime::scanning;
 
 pub use metier_runtime::scanning::{KnownVerdict, ScanConsequence, SourceExcerpt, suggested};
@@ -116,6 +121,11 @@ struct ScanOutcome {
     cached: Option<KnownVerdict>,
     snapshot: Option<Snapshot>,
 }
+
+/// How deep a folder that is scanned may be; paths end before that.
+const DEEPEST: usize = 500;
+/// How long the search for skills in it may take.
+const LONGEST: Duration = Duration::from_secs(3600);
 
 impl Workspace {
     /// Scans skills by name, folder, or folder of skills; without any, the working directory, or with roots in the settings everything
@@ -298,7 +308,21 @@ impl Workspace {
             let path = self.machine.work.join(PathBuf::from(path));
             Root::explicit(Source::Inline, path)
         };
-        let inventory = self.examine(paths.iter().map(root).collect(), self.mode());
+        // A folder that was named is scanned to the bottom: a skill that was not looked at is not clean.
+        let limits = DiscoveryLimits {
+            max_skills: usize::MAX,
+            max_entries: usize::MAX,
+            max_depth: DEEPEST,
+            max_root_time: LONGEST,
+            ..self.limits()
+        };
+        let roots = paths.iter().map(root).collect();
+        let (inventory, _) = self.examine_within(roots, self.mode(), limits);
+        let is_limit = |one: &&Diagnostic| one.code == DiagnosticCode::LimitReached;
+        for passed_over in inventory.diagnostics.iter().filter(is_limit) {
+            let line = format!("{}: {}", passed_over.file, passed_over.message);
+            self.notices.notice(NoticeLevel::Warning, &one_line(&line));
+        }
         if !inventory.skills.is_empty() {
             return Ok(inventory.catalog.entries);
         }

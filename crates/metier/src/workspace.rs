@@ -235,11 +235,22 @@ impl Workspace {
         roots: Vec<Root>,
         mode: Strictness,
     ) -> (Inventory, usize) {
+        self.examine_within(roots, mode, self.limits())
+    }
+
+    /// The same, within other limits than those of the configuration.
+    #[must_use]
+    pub(crate) fn examine_within(
+        &self,
+        roots: Vec<Root>,
+        mode: Strictness,
+        limits: DiscoveryLimits,
+    ) -> (Inventory, usize) {
         let named: Vec<PathBuf> = roots
             .iter()
             .filter_map(|root| root.path.canonicalize().ok())
             .collect();
-        let mut catalog = self.look(roots, false, mode, None);
+        let mut catalog = self.look(roots, false, mode, None, limits);
         let few = catalog.entries.len() <= MAX_EXAMINED;
         let is_close = |entry: &CatalogEntry| {
             let path = entry.place.path();
@@ -307,7 +318,8 @@ impl Workspace {
     pub(crate) fn catalog(&self) -> Result<Catalog, Error> {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
-        Ok(self.look(roots, builtins, self.mode(), self.index().as_ref()))
+        let index = self.index();
+        Ok(self.look(roots, builtins, self.mode(), index.as_ref(), self.limits()))
     }
 
     fn take_stock(
@@ -318,7 +330,7 @@ impl Workspace {
         selection: &[String],
     ) -> Inventory {
         let index = self.index();
-        let catalog = self.look(roots, builtins, mode, index.as_ref());
+        let catalog = self.look(roots, builtins, mode, index.as_ref(), self.limits());
         self.judge(catalog, mode, selection, None)
     }
 
@@ -328,11 +340,12 @@ impl Workspace {
         builtins: bool,
         mode: Strictness,
         index: Option<&IndexHome>,
+        limits: DiscoveryLimits,
     ) -> Catalog {
         let found = Arc::new(AtomicUsize::new(0));
         let options = DiscoveryOptions {
             mode,
-            limits: self.limits(),
+            limits,
             threads: std::thread::available_parallelism()
                 .map_or(1, usize::from)
                 .min(8),

@@ -67,7 +67,6 @@ fn judge(words: &str) -> Option<DescriptionFinding> {
 const DECIDING: &[PhraseClass] = &[
     PhraseClass::Authority,
     PhraseClass::Conceal,
-    PhraseClass::Disguise,
     PhraseClass::Environment,
     PhraseClass::External,
     PhraseClass::Ignore,
@@ -181,7 +180,10 @@ fn may_be_complete(lower: &str) -> bool {
         return true;
     }
     // Phrases are matched with one blank between their words.
-    let folded: String = lower.split_ascii_whitespace().flat_map(|word| [word, " "]).collect();
+    let folded: String = lower
+        .split_ascii_whitespace()
+        .flat_map(|word| [word, " "])
+        .collect();
     let mut classes = phrase_classes(lower).union(phrase_classes(&folded));
     BY_GRAMMAR.iter().for_each(|class| classes.insert(*class));
     let is_complete = |rule: &ScanRule| match rule.when {

@@ -222,12 +222,40 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
 /// beside it.
 pub(crate) fn fetched_and_run(text: &str) -> Option<(usize, &str)> {
     const RUNNERS: &[&str] = &[
-        "eval(", "eval ", "eval\"", "instance_eval", "class_eval", "loadstring(", "load(", "executeglobal", "execute ",
-        "assembly.load", "create_function(", "assert(", "include(", "include_once(", "require_once(",
+        "eval(",
+        "eval ",
+        "eval\"",
+        "instance_eval",
+        "class_eval",
+        "loadstring(",
+        "load(",
+        "executeglobal",
+        "execute ",
+        "assembly.load",
+        "create_function(",
+        "assert(",
+        "include(",
+        "include_once(",
+        "require_once(",
     ];
     const FETCHERS: &[&str] = &[
-        "uri.open(", "open-uri", "net::http", "httparty", "file_get_contents(", "curl_exec", "lwp::", "http::tiny",
-        "socket.http", "http.get(", "httpclient", "openstream(", "xmlhttp", "winhttp", "webclient", "httpwebrequest", "get(",
+        "uri.open(",
+        "open-uri",
+        "net::http",
+        "httparty",
+        "file_get_contents(",
+        "curl_exec",
+        "lwp::",
+        "http::tiny",
+        "socket.http",
+        "http.get(",
+        "httpclient",
+        "openstream(",
+        "xmlhttp",
+        "winhttp",
+        "webclient",
+        "httpwebrequest",
+        "get(",
     ];
     const BESIDE: usize = 300;
     urls_in(text).find(|(at, _)| {

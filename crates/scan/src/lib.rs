@@ -57,6 +57,7 @@ pub use caught_panics::quietly;
 pub use descriptions::{DescriptionFinding, judge_words};
 pub use input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent};
 pub use pattern::{Pattern, PatternError};
+pub use prose::PhraseClass;
 pub use report::{
     Capabilities, ChainStep, Finding, FindingLocation, FindingSeverity, FoundBy, ScanReport,
     Unread, Verdict,

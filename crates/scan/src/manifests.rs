@@ -69,7 +69,10 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         }
         _ if name.starts_with("requirements") && name.ends_with(".txt") => {
             let lines = content.lines().map(str::trim);
-            for line in lines.filter(|line| !line.starts_with(['#', '-'])).take(1000) {
+            for line in lines
+                .filter(|line| !line.starts_with(['#', '-']))
+                .take(1000)
+            {
                 addressed(scanner, index, &content, line);
             }
         }
@@ -204,9 +207,15 @@ fn addressed(scanner: &mut SkillScanner<'_>, index: usize, content: &str, line: 
     let Some(host) = urls_in(line).find_map(|(_, url)| RemoteHost::of(url)) else {
         return;
     };
-    if !matches!(host.kind, HostKind::Known | HostKind::Code | HostKind::Local) {
+    if !matches!(
+        host.kind,
+        HostKind::Known | HostKind::Code | HostKind::Local
+    ) {
         let at = content.find(line).unwrap_or(0);
-        let serious = matches!(host.kind, HostKind::Address | HostKind::Drop | HostKind::Anonymous);
+        let serious = matches!(
+            host.kind,
+            HostKind::Address | HostKind::Drop | HostKind::Anonymous
+        );
         scanner.odd_at(FileOddity::RegistryRedirect, index, at, line, serious);
     }
 }

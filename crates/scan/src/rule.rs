@@ -177,8 +177,6 @@ pub enum Chain {
     Undisclosed,
     /// The user must download and run a program from an unknown publisher.
     StrangerProgram,
-    /// Several ready-to-run ways to take over a machine.
-    Playbook,
     /// A script contains the paths of several tools' credentials.
     Harvest,
     /// A script searches for variables with secret-looking names.

@@ -300,13 +300,7 @@ impl<'a> SkillScanner<'a> {
                     self.command_lines(index, 0, &content, SentenceRole::Instruction);
                     return self.look_within(index, &content, kind, hidden);
                 }
-                if kind == FileKind::Code
-                    && let Some((at, url)) = crate::language::fetched_and_run(&content)
-                {
-                    let line = format!("curl -s '{url}' | sh");
-                    let role = SentenceRole::Instruction;
-                    self.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
-                }
+                self.other_code(index, &content, kind);
                 let mut document = prose::plain(&content);
                 let tabular = [".csv", ".tsv", ".jsonl"]
                     .iter()
@@ -322,6 +316,17 @@ impl<'a> SkillScanner<'a> {
             }
         }
         self.look_within(index, &content, kind, hidden);
+    }
+
+    /// A program in a language without a parser: what it downloads and runs, in the form of a shell.
+    fn other_code(&mut self, index: usize, content: &str, kind: FileKind) {
+        if kind == FileKind::Code
+            && let Some((at, url)) = crate::language::fetched_and_run(content)
+        {
+            let line = format!("curl -s '{url}' | sh");
+            let role = SentenceRole::Instruction;
+            self.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
+        }
     }
 
     fn look_within(&mut self, index: usize, content: &str, kind: FileKind, hidden: usize) {
@@ -768,7 +773,11 @@ fn without_closers(command: &str) -> &str {
 
 /// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.
 fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
-    let Some(quote) = before.chars().next_back().filter(|c| matches!(c, '"' | '\'' | '`')) else {
+    let Some(quote) = before
+        .chars()
+        .next_back()
+        .filter(|c| matches!(c, '"' | '\'' | '`'))
+    else {
         return command;
     };
     let mut escaped = false;

@@ -1,6 +1,4 @@
-//! Disguise: encoded data, hidden programs, tags that imitate system tags, attack manuals.
-
-use std::collections::BTreeSet;
+//! Disguise: encoded data, hidden programs, tags that imitate system tags.
 
 use super::found;
 use crate::{
@@ -13,103 +11,6 @@ use crate::{
 
 /// The maximum distance between encoded data and the instructions to decode it.
 const BESIDE: usize = 1500;
-
-/// Ways to take over a machine; one can be an example, several are a manual.
-const TECHNIQUES: &[&[&str]] = &[
-    &[
-        "vim -c ':!/bin",
-        "vim -c ':!bash",
-        "less /etc",
-        "sudo man man",
-    ],
-    &[
-        "system(\"/bin/bash\")",
-        "system(\"/bin/sh\")",
-        "exec \"/bin/bash\"",
-        "exec \"/bin/sh\"",
-        "pty.spawn(\"/bin/bash\")",
-        "pty.spawn('/bin/bash')",
-        "pty.spawn(\"/bin/sh\")",
-    ],
-    &["-exec /bin/bash", "-exec /bin/sh"],
-    &[
-        "chmod +s /bin/bash",
-        "chmod u+s /bin/bash",
-        "chmod 4755 /bin/bash",
-        "setuid(0)",
-    ],
-    &["mimikatz", "sekurlsa::", "lsadump::", "token::elevate"],
-    &["getuserspns", "kerberoast", "rubeus", "asreproast"],
-    &[
-        "secretsdump",
-        "psexec.py",
-        "wmiexec.py",
-        "pass-the-hash",
-        "pth-winexe",
-    ],
-    &["msfvenom", "msfconsole", "meterpreter", "multi/handler"],
-    &["bash -i >& /dev/tcp", "nc -e /bin", "rm /tmp/f;mkfifo"],
-    &[
-        "john --wordlist",
-        "hashcat -m",
-        "hydra -l",
-        "unshadow /etc/passwd",
-    ],
-    &[
-        "sharphound",
-        "bloodhound-python",
-        "responder -i",
-        "ntlmrelayx",
-    ],
-    &[
-        "sweetpotato",
-        "juicypotato",
-        "printspoofer",
-        "printnightmare",
-    ],
-];
-
-pub(super) fn playbook(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocument) {
-    let mut seen = BTreeSet::new();
-    let mut first = None;
-    for code in document.code.iter().filter(|code| {
-        !code.inline
-            && code.role == SentenceRole::Instruction
-            && matches!(
-                code.language.as_str(),
-                "" | "bash" | "sh" | "shell" | "zsh" | "console" | "powershell" | "ps1" | "cmd"
-            )
-    }) {
-        let searches = [
-            "grep",
-            "findstr",
-            "select-string",
-            "rule ",
-            "index=",
-            "detect",
-        ];
-        let lower: String = code
-            .text
-            .to_ascii_lowercase()
-            .lines()
-            .filter(|line| {
-                !line.trim_start().starts_with('#')
-                    && !searches.iter().any(|word| line.contains(word))
-            })
-            .collect::<Vec<_>>()
-            .join("\n");
-        for (number, signs) in TECHNIQUES.iter().enumerate() {
-            if signs.iter().any(|sign| lower.contains(sign)) {
-                seen.insert(number);
-                first.get_or_insert((code.at.start, code.text.clone()));
-            }
-        }
-    }
-    if let (true, Some((at, text))) = (seen.len() >= 3, first) {
-        let place = scanner.texts.place(index, at);
-        found(scanner, Chain::Playbook, place, &text, "", false);
-    }
-}
 
 /// Programs in hidden files.
 pub(super) fn hidden_programs(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct]) {

@@ -2,7 +2,7 @@
 
 use super::found;
 use crate::{
-    prose::{MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
+    prose::{ClassSet, MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
     rule::Chain,
     scan::SkillScanner,
 };
@@ -32,38 +32,19 @@ const TELLING: &[&str] = &[
     ".py", ".js", ".sh",
 ];
 
-/// Phrases that make the file's content binding: not "open it if it exists", but "treat it as true".
-const ORDERS: &[&str] = &[
-    "treat ",
-    "preserve",
-    "prefer ",
-    "keep ",
-    "carry ",
-    "mirror ",
-    "append ",
-    "emit ",
-    "honor ",
-    "follow ",
-    "write the",
-    "read it as",
-    "read them as",
-    "attach ",
-    "embed ",
-    "materialize",
-    "vendor ",
-    "copied directly",
-    "export `path",
-    "must use",
-    "you must",
-    "start with",
-    "first inspect",
-    "higher priority",
-    "authoritative",
-    "canonical",
-    "source of truth",
-    "instead of",
-    "create ",
-];
+/// What makes the content of a file binding: orders to follow, to write, to hide.
+const BINDING: &[&[C]] = &[&[
+    C::Obey,
+    C::Always,
+    C::Write,
+    C::Ignore,
+    C::Authority,
+    C::Conceal,
+    C::Disable,
+    C::Lie,
+    C::Required,
+]];
+const BINDING_PHRASES: &[&str] = &["treat ", "as true", "instead of"];
 
 /// Actions that must not depend on such a file.
 const WORSE: &[&str] = &[
@@ -116,7 +97,13 @@ pub(super) fn outside_triggers(
             .get(sentence.at.start..around)
             .unwrap_or_default()
             .to_ascii_lowercase();
-        if !ORDERS.iter().any(|order| passage.contains(order)) {
+        // "Open it" is not "treat it as true".
+        let told = ClassSet::of(document.sentences[position..].iter().take(3));
+        if !told.matches(BINDING, &[])
+            && !BINDING_PHRASES
+                .iter()
+                .any(|phrase| passage.contains(phrase))
+        {
             continue;
         }
         let milder = !WORSE.iter().any(|sign| passage.contains(sign));

@@ -101,7 +101,10 @@ impl<'u> Evaluator<'u> {
             used: Vec::new(),
             lowering,
             unparsed: BTreeSet::new(),
-            own: names.iter().filter_map(|path| path.rsplit('/').next()).collect(),
+            own: names
+                .iter()
+                .filter_map(|path| path.rsplit('/').next())
+                .collect(),
             here: None,
             unpacked: None,
         };
@@ -540,7 +543,9 @@ impl<'u> Evaluator<'u> {
                     // `https.get(url, answer => …)`
                     let requests = vocabulary::role(self.language, &callee)
                         == Some(vocabulary::FunctionRole::Request);
-                    let url = args.iter().find_map(|(_, value): &(_, FlowValue)| value.known());
+                    let url = args
+                        .iter()
+                        .find_map(|(_, value): &(_, FlowValue)| value.known());
                     let answer = url.filter(|_| requests).map(|url| {
                         FlowValue::source(SourceKind::Download, url, self.site(call.at))
                     });
@@ -880,8 +885,26 @@ fn is_pipeline(text: &str) -> bool {
         return false;
     }
     let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-    has(&["curl ", "wget ", "iwr ", "irm ", "Invoke-WebRequest", "Invoke-RestMethod", "DownloadString", "fetch "])
-        && has(&["|", "$(", "`", "<(", "&&", ";", "iex", "IEX", "Invoke-Expression"])
+    has(&[
+        "curl ",
+        "wget ",
+        "iwr ",
+        "irm ",
+        "Invoke-WebRequest",
+        "Invoke-RestMethod",
+        "DownloadString",
+        "fetch ",
+    ]) && has(&[
+        "|",
+        "$(",
+        "`",
+        "<(",
+        "&&",
+        ";",
+        "iex",
+        "IEX",
+        "Invoke-Expression",
+    ])
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.

@@ -4,7 +4,7 @@
 //! addresses, services where anyone can upload or receive files, well-known publishers of developer tools, or none of
 //! these. Lists name *kinds of service*, never a campaign's host.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{collections::BTreeMap, sync::LazyLock};
 
 /// A host that a program contacts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,7 +84,9 @@ impl HostCondition {
                 kind,
                 Some(HostKind::Address | HostKind::Drop | HostKind::Chat | HostKind::Anonymous)
             ),
-            Self::Foreign | Self::Strangers => !matches!(kind, Some(HostKind::Local | HostKind::Known)),
+            Self::Foreign | Self::Strangers => {
+                !matches!(kind, Some(HostKind::Local | HostKind::Known))
+            }
         }
     }
 }
@@ -358,13 +360,14 @@ impl RemoteHost {
             // The web and mail.
             80, 443, 8080, 8443, 21, 22, 25, 465, 587, 993, 995, 8000, 3000, 5000, 8888, 9418,
             // Databases and queues.
-            5432, 3306, 6379, 27017, 9200, 9300, 5672, 15672, 8883, 1883, 1433, 1521, 5984, 7474, 7687, 8086, 8529, 9042,
-            9092, 4222, 2181, 6333, 19530, 11434,
+            5432, 3306, 6379, 27017, 9200, 9300, 5672, 15672, 8883, 1883, 1433, 1521, 5984, 7474,
+            7687, 8086, 8529, 9042, 9092, 4222, 2181, 6333, 19530, 11434,
             // Products with an interface on a port of their own: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki,
             // OpenTelemetry, Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP,
             // remote desktops, WinRM, Webmin, cPanel, Ethereum nodes.
-            8200, 8500, 6443, 2375, 2376, 9090, 9093, 3100, 4317, 4318, 5601, 8088, 8089, 8834, 9060, 8006, 8123, 32400,
-            8096, 9000, 9001, 8081, 9443, 389, 636, 3389, 5985, 5986, 10000, 2083, 2087, 2096, 8545, 8546, 30303,
+            8200, 8500, 6443, 2375, 2376, 9090, 9093, 3100, 4317, 4318, 5601, 8088, 8089, 8834,
+            9060, 8006, 8123, 32400, 8096, 9000, 9001, 8081, 9443, 389, 636, 3389, 5985, 5986,
+            10000, 2083, 2087, 2096, 8545, 8546, 30303,
         ];
         !matches!(self.kind, HostKind::Local)
             && self.port.is_some_and(|port| !USUAL.contains(&port))
@@ -391,9 +394,38 @@ impl RemoteHost {
     #[must_use]
     pub fn owns(&self, variable: &str) -> bool {
         const GENERIC: &[&str] = &[
-            "api", "key", "token", "secret", "access", "auth", "password", "bot", "client", "app", "user", "private",
-            "public", "url", "service", "role", "admin", "test", "prod", "dev", "webhook", "bearer", "session", "data",
-            "cloud", "backup", "sync", "the", "main", "env", "credentials", "credential",
+            "api",
+            "key",
+            "token",
+            "secret",
+            "access",
+            "auth",
+            "password",
+            "bot",
+            "client",
+            "app",
+            "user",
+            "private",
+            "public",
+            "url",
+            "service",
+            "role",
+            "admin",
+            "test",
+            "prod",
+            "dev",
+            "webhook",
+            "bearer",
+            "session",
+            "data",
+            "cloud",
+            "backup",
+            "sync",
+            "the",
+            "main",
+            "env",
+            "credentials",
+            "credential",
         ];
         if self.kind == HostKind::Anonymous || self.kind == HostKind::Drop {
             return false;
@@ -465,7 +497,7 @@ fn kind(name: &str, path: &str) -> HostKind {
 }
 
 /// Rows by their host: the path after it, and the kind.
-type ServiceTable = HashMap<&'static str, Vec<(&'static str, HostKind)>>;
+type ServiceTable = BTreeMap<&'static str, Vec<(&'static str, HostKind)>>;
 
 /// The kind of the most specific row that covers a host, and the length of its name.
 fn listed(name: &str, path: &str) -> Option<(HostKind, usize)> {
@@ -591,14 +623,26 @@ mod tests {
             ("https://github.com/acme/tool", Code, "acme"),
             ("https://acme.github.io/tool", Code, "acme"),
             ("https://gist.githubusercontent.com/a/b", Anonymous, "gist"),
-            ("https://bucket.s3.eu-west-1.amazonaws.com/x", Anonymous, "bucket"),
+            (
+                "https://bucket.s3.eu-west-1.amazonaws.com/x",
+                Anonymous,
+                "bucket",
+            ),
             ("https://s3.amazonaws.com/bucket/x", Anonymous, "s3"),
             ("https://sts.amazonaws.com/", Known, "amazonaws"),
             ("https://storage.googleapis.com/b/x", Anonymous, "storage"),
             ("https://sheets.googleapis.com/v4", Known, "sheets"),
-            ("https://docs.google.com/forms/d/e/1/formResponse", Anonymous, "google"),
+            (
+                "https://docs.google.com/forms/d/e/1/formResponse",
+                Anonymous,
+                "google",
+            ),
             ("https://maps.google.com/", Known, "google"),
-            ("https://cdn.discordapp.com/attachments/1/2/x.exe", Anonymous, "discordapp"),
+            (
+                "https://cdn.discordapp.com/attachments/1/2/x.exe",
+                Anonymous,
+                "discordapp",
+            ),
             ("https://discord.com/api/webhooks/1/x", Chat, "discord"),
             ("https://discord.com/api/v10/users", Known, "discord"),
             ("https://x.blob.core.windows.net/c/f", Anonymous, "x"),
@@ -619,7 +663,11 @@ mod tests {
     fn a_key_belongs_to_the_service_that_issued_it() {
         let table: &[(&str, &str, bool)] = &[
             ("OPENAI_API_KEY", "https://api.openai.com/v1", true),
-            ("TELEGRAM_BOT_TOKEN", "https://api.telegram.org/bot1/x", true),
+            (
+                "TELEGRAM_BOT_TOKEN",
+                "https://api.telegram.org/bot1/x",
+                true,
+            ),
             ("TAVILY_KEY", "https://api.tavily.com", true),
             ("OPENAI_API_KEY", "https://collect.invalid", false),
             ("API_KEY", "https://api.collect.invalid", false),

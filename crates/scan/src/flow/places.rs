@@ -273,7 +273,8 @@ pub(super) fn is_dot_env(path: &str) -> bool {
 pub(super) fn file_name(path: &str) -> Option<String> {
     let path = path.trim().trim_end_matches(['/', '\\']);
     let name = super::value::as_program(path.rsplit(['/', '\\']).next()?);
-    let usable = !matches!(name.as_str(), "" | "-" | "." | ".." | "__" | "__s__") && !name.contains('*');
+    let usable =
+        !matches!(name.as_str(), "" | "-" | "." | ".." | "__" | "__s__") && !name.contains('*');
     // Besides a name, only known parts tell one file from another.
     let known = !name.trim_start_matches("__s_").contains("__");
     (usable && known).then_some(name)

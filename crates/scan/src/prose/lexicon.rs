@@ -92,8 +92,6 @@ classes! {
     Decode: ["decode", "decoded", "decoding", "base64", "base85", "base32", "xor", "decrypt", "deobfuscate", "de-obfuscate", "rot13", "reconstruct", "reassemble", "inverse of", "invert the", "index mapping", "解码", "还原"];
     /// Secrets, many at once.
     Sweep: ["所有环境变量", "全部环境变量", "环境变量列表"];
-    /// A program under the name of something else.
-    Disguise: ["renamed to .txt", "rename to .txt", "renamed as .txt", "actually an executable", "is actually a binary", "hidden inside the image", "重命名为.txt", "实际为可执行文件", "实际上是可执行文件", "作为.pyc", "的.pyc文件数据", "as the .pyc", "as .pyc data", "as its bytecode", "loaded as bytecode"];
     /// All tasks, whatever they are.
     EveryTask: ["拦截所有", "所有用户请求", "所有对话", "每次对话必须"];
     /// To give the same answer to every request.
@@ -134,6 +132,24 @@ classes! {
     EmailAddress: [];
     /// A path to credentials, wallets, keychains or histories.
     SecretPath: [];
+}
+
+impl PhraseClass {
+    /// The families of samples that the author of its words had read, as for [`crate::ScanRule::origin`].
+    #[must_use]
+    pub const fn origin(self) -> &'static [&'static str] {
+        match self {
+            Self::OverrideOrder
+            | Self::Unbound
+            | Self::PromptLeak
+            | Self::ReadSecret
+            | Self::EveryTask
+            | Self::Stonewall
+            | Self::NoNetwork
+            | Self::Sweep => crate::rule::GRAMMAR,
+            _ => &[],
+        }
+    }
 }
 
 /// "Don't tell the user" in other languages; each phrase contains a word for the user as well.
@@ -449,10 +465,7 @@ pub(super) fn places_of(text: &str, classes: &[PhraseClass]) -> Vec<std::ops::Ra
             Some(class) => classes.contains(&class),
             None => classes.contains(&PhraseClass::Conceal),
         };
-        if counts
-            && begins_word(bytes, phrase.start)
-            && ends_word(bytes, phrase.end, phrase.open)
-        {
+        if counts && begins_word(bytes, phrase.start) && ends_word(bytes, phrase.end, phrase.open) {
             found.push(phrase.start..phrase.end);
         }
         false

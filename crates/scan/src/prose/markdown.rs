@@ -1,6 +1,9 @@
 //! Parses Markdown into sentences with their roles, and code with its language.
 
-use std::{ops::Range, sync::LazyLock};
+use std::{
+    ops::{Range, RangeInclusive},
+    sync::LazyLock,
+};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
@@ -322,6 +325,15 @@ impl<'t> MarkdownReader<'t> {
         });
     }
 
+    /// Marks the code of a sentence that it denies.
+    fn deny_code(&mut self, sentence: RangeInclusive<usize>, is_denied: impl Fn(usize) -> bool) {
+        let codes = self.document.code.iter_mut().rev();
+        codes
+            .take_while(|code| code.inline && code.at.start >= *sentence.start())
+            .filter(|code| sentence.contains(&code.at.start) && is_denied(code.at.start))
+            .for_each(|code| code.role = SentenceRole::Warning);
+    }
+
     fn end_block(&mut self, end: usize) {
         if self.block.trim().is_empty() {
             self.block.clear();
@@ -360,7 +372,9 @@ impl<'t> MarkdownReader<'t> {
                 classes_of(text, |_| true)
             };
             // "Never run this:" is about what follows; "to avoid errors, run this:" is not.
-            let is_denied = spans.last().is_some_and(|span| span.end >= text.trim_end().len())
+            let is_denied = spans
+                .last()
+                .is_some_and(|span| span.end >= text.trim_end().len())
                 && !classes.matches(ACTIONS, &[]);
             let mut role = self.role(is_denied);
             // All relevant words are inside quotation marks.
@@ -399,26 +413,15 @@ impl<'t> MarkdownReader<'t> {
                 .min(end.max(start));
             let stop = ceil_boundary(self.source, stop + 1);
             // "Never run `…`": the code is denied with the words around it.
-            let is_within = |at: usize| {
-                role == SentenceRole::Warning
-                    || spans.iter().any(|span| {
-                        let from = self.source_offset(range.start + span.start);
-                        let to = self.source_offset(range.start + span.end.saturating_sub(1));
-                        (from..=to).contains(&at)
-                    })
+            let all = role == SentenceRole::Warning;
+            let denies = |span: &Range<usize>| {
+                let from = self.source_offset(range.start + span.start);
+                from..=self.source_offset(range.start + span.end.saturating_sub(1))
             };
-            let mut denied_code = Vec::new();
-            for (index, code) in self.document.code.iter().enumerate().rev() {
-                if !code.inline || code.at.start < start {
-                    break;
-                }
-                if code.at.start <= stop && is_within(code.at.start) {
-                    denied_code.push(index);
-                }
-            }
-            for index in denied_code {
-                self.document.code[index].role = SentenceRole::Warning;
-            }
+            let denied_parts: Vec<_> = spans.iter().map(denies).collect();
+            self.deny_code(start..=stop, |at| {
+                all || denied_parts.iter().any(|part| part.contains(&at))
+            });
             self.document.sentences.push(Sentence {
                 at: floor_boundary(self.source, start)..stop,
                 role,
@@ -450,8 +453,12 @@ fn needs_folding(text: &str, before: Option<u8>) -> bool {
     let blank = |byte: u8| byte.is_ascii_whitespace();
     !text.is_ascii()
         || (before == Some(b' ') && bytes.first().is_some_and(|byte| *byte == b' '))
-        || bytes.windows(2).any(|pair| blank(pair[0]) && (blank(pair[1]) || pair[0] != b' '))
-        || bytes.iter().any(|byte| matches!(byte, b'\t' | b'\r' | 0x0b | 0x0c))
+        || bytes
+            .windows(2)
+            .any(|pair| blank(pair[0]) && (blank(pair[1]) || pair[0] != b' '))
+        || bytes
+            .iter()
+            .any(|byte| matches!(byte, b'\t' | b'\r' | 0x0b | 0x0c))
 }
 
 fn floor_boundary(text: &str, mut at: usize) -> usize {
@@ -473,15 +480,49 @@ fn ceil_boundary(text: &str, mut at: usize) -> usize {
 /// Headings of sections that list what must not be done, and of sections about attacks.
 fn warning_heading(heading: &str) -> Option<SentenceRole> {
     const BAD: &[&str] = &[
-        "anti-pattern", "antipattern", "what not to do", "don't", "do not", "never ", "red flag", "bad example", "bad:", "❌",
-        "🚫", "forbidden", "prohibited", "not allowed", "rejected", "warning signs", "what gets flagged", "rationalizations",
+        "anti-pattern",
+        "antipattern",
+        "what not to do",
+        "don't",
+        "do not",
+        "never ",
+        "red flag",
+        "bad example",
+        "bad:",
+        "❌",
+        "🚫",
+        "forbidden",
+        "prohibited",
+        "not allowed",
+        "rejected",
+        "warning signs",
+        "what gets flagged",
+        "rationalizations",
     ];
     const ABOUT: &[&str] = &[
-        "avoid", "pitfall", "vulnerab", "attack", "threat", "malicious", "dangerous", "insecure", "guardrail", "safety rule",
-        "security rule", "common mistakes", "exploit", "what it detects", "detection", "out of scope",
+        "avoid",
+        "pitfall",
+        "vulnerab",
+        "attack",
+        "threat",
+        "malicious",
+        "dangerous",
+        "insecure",
+        "guardrail",
+        "safety rule",
+        "security rule",
+        "common mistakes",
+        "exploit",
+        "what it detects",
+        "detection",
+        "out of scope",
     ];
     static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
-    let has = |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(heading));
+    let has = |finder: &Option<AhoCorasick>| {
+        finder
+            .as_ref()
+            .is_some_and(|finder| finder.is_match(heading))
+    };
     if has(&FINDERS[0]) {
         Some(SentenceRole::Warning)
     } else {
@@ -492,8 +533,20 @@ fn warning_heading(heading: &str) -> Option<SentenceRole> {
 /// Headings of sections with steps to take.
 fn is_steps_heading(heading: &str) -> bool {
     const STEPS: &[&str] = &[
-        "install", "setup", "set up", "prerequisite", "requirement", "quick start", "quickstart", "getting started", "usage",
-        "how to use", "instructions", "workflow", "step 1", "configuration",
+        "install",
+        "setup",
+        "set up",
+        "prerequisite",
+        "requirement",
+        "quick start",
+        "quickstart",
+        "getting started",
+        "usage",
+        "how to use",
+        "instructions",
+        "workflow",
+        "step 1",
+        "configuration",
     ];
     warning_heading(heading).is_none() && STEPS.iter().any(|word| heading.contains(word))
 }
@@ -501,16 +554,46 @@ fn is_steps_heading(heading: &str) -> bool {
 /// The role of sentences that are or introduce an example of what is wrong, and of those about attacks.
 fn bad_example(text: &str) -> Option<SentenceRole> {
     const BAD: &[&str] = &[
-        "❌", "🚫", "⛔", "bad:", "wrong:", "bad example", "insecure:", "vulnerable:", "unsafe:", "anti-pattern",
-        "for example, an attacker", "such as \"ignore", "like \"ignore", "e.g., \"ignore", "payload example", "red flag",
+        "❌",
+        "🚫",
+        "⛔",
+        "bad:",
+        "wrong:",
+        "bad example",
+        "insecure:",
+        "vulnerable:",
+        "unsafe:",
+        "anti-pattern",
+        "for example, an attacker",
+        "such as \"ignore",
+        "like \"ignore",
+        "e.g., \"ignore",
+        "payload example",
+        "red flag",
     ];
     const ABOUT: &[&str] = &[
-        "an attacker", "attackers ", "attacker could", "malicious skill", "malicious actor", "prompt injection",
-        "injection attempt", "if you see", "if a skill", "looks like this", "exploit", "flag any", "flagged", "is blocked",
-        "are blocked", "will be blocked", "reject", "refuse",
+        "an attacker",
+        "attackers ",
+        "attacker could",
+        "malicious skill",
+        "malicious actor",
+        "prompt injection",
+        "injection attempt",
+        "if you see",
+        "if a skill",
+        "looks like this",
+        "exploit",
+        "flag any",
+        "flagged",
+        "is blocked",
+        "are blocked",
+        "will be blocked",
+        "reject",
+        "refuse",
     ];
     static FINDERS: LazyLock<[Option<AhoCorasick>; 2]> = LazyLock::new(|| [BAD, ABOUT].map(any_of));
-    let has = |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
+    let has =
+        |finder: &Option<AhoCorasick>| finder.as_ref().is_some_and(|finder| finder.is_match(text));
     if has(&FINDERS[0]) {
         Some(SentenceRole::Warning)
     } else {
@@ -535,10 +618,42 @@ const ACTIONS: &[&[PhraseClass]] = &[&[
 fn negated(text: &str) -> Vec<Range<usize>> {
     /// Words after a comma that begin a clause of their own.
     const ANEW: &[&str] = &[
-        "run ", "execute ", "send ", "download ", "install ", "copy ", "paste ", "open ", "upload ", "post ", "read ",
-        "collect ", "ignore ", "use ", "follow ", "call ", "launch ", "start ", "visit ", "add ", "write ", "append ",
-        "forward ", "fetch ", "always ", "you must", "you should", "you need", "please", "first", "instead", "simply", "just ",
-        "then ", "but ", "make sure",
+        "run ",
+        "execute ",
+        "send ",
+        "download ",
+        "install ",
+        "copy ",
+        "paste ",
+        "open ",
+        "upload ",
+        "post ",
+        "read ",
+        "collect ",
+        "ignore ",
+        "use ",
+        "follow ",
+        "call ",
+        "launch ",
+        "start ",
+        "visit ",
+        "add ",
+        "write ",
+        "append ",
+        "forward ",
+        "fetch ",
+        "always ",
+        "you must",
+        "you should",
+        "you need",
+        "please",
+        "first",
+        "instead",
+        "simply",
+        "just ",
+        "then ",
+        "but ",
+        "make sure",
     ];
     let parts = super::lexicon::places_of(
         text,
@@ -559,7 +674,12 @@ fn negated(text: &str) -> Vec<Range<usize>> {
         let is_part = parts
             .iter()
             .any(|part| part.start <= negation.start && part.end > negation.end);
-        if is_part || is_negation_harmless(rest) || spans.last().is_some_and(|span| span.contains(&negation.start)) {
+        if is_part
+            || is_negation_harmless(rest)
+            || spans
+                .last()
+                .is_some_and(|span| span.contains(&negation.start))
+        {
             continue;
         }
         let end = rest
@@ -586,9 +706,27 @@ fn negated(text: &str) -> Vec<Range<usize>> {
 fn is_negation_harmless(text: &str) -> bool {
     /// "You cannot continue without …" is a demand.
     const NEEDS: &[&str] = &[
-        "cannot continue", "can't continue", "cannot proceed", "can't proceed", "cannot be used", "can't be used", "cannot use",
-        "can't use", "cannot work", "cannot run", "do not continue", "do not proceed", "don't continue", "don't proceed",
-        "will not start", "won't start", "will not run", "won't run", "will not be able", "cannot start", "cannot operate",
+        "cannot continue",
+        "can't continue",
+        "cannot proceed",
+        "can't proceed",
+        "cannot be used",
+        "can't be used",
+        "cannot use",
+        "can't use",
+        "cannot work",
+        "cannot run",
+        "do not continue",
+        "do not proceed",
+        "don't continue",
+        "don't proceed",
+        "will not start",
+        "won't start",
+        "will not run",
+        "won't run",
+        "will not be able",
+        "cannot start",
+        "cannot operate",
     ];
     const HARMLESS: &[&str] = &[
         "never forget",
@@ -647,7 +785,9 @@ fn is_negation_harmless(text: &str) -> bool {
     ];
     let requires = |words: &[&str]| {
         words.iter().any(|word| text.starts_with(word))
-            && [" without ", " unless ", " until "].iter().any(|word| text.contains(word))
+            && [" without ", " unless ", " until "]
+                .iter()
+                .any(|word| text.contains(word))
     };
     HARMLESS.iter().any(|phrase| text.starts_with(phrase))
         || requires(NEEDS)

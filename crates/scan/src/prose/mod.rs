@@ -12,7 +12,7 @@ mod phrases;
 
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
-pub(crate) use lexicon::PhraseClass;
+pub use lexicon::PhraseClass;
 pub(crate) use lexicon::{
     ClassSet, KEPT_FROM_THE_USER, classes_of, ends_path, is_kept_from_the_user, is_wordy,
     path_words, phrase_classes, words_of,

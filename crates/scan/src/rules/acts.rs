@@ -135,9 +135,7 @@ pub(super) fn sends_cloud_key(act: &ProgramAct) -> bool {
             // The URL of a database contains its password.
             let secret = taint.source.kind == S::SecretVariable
                 || taint.source.kind == S::Variable && variable.contains("DATABASE_URL");
-            secret
-                && CLOUD.iter().any(|prefix| variable.contains(prefix))
-                && !own
+            secret && CLOUD.iter().any(|prefix| variable.contains(prefix)) && !own
         })
 }
 

@@ -148,16 +148,6 @@ pub(crate) const RULES: &[ScanRule] = &[
         origin: &[],
     },
     ScanRule {
-        id: "privilege/attack-playbook",
-        category: Category::Privilege,
-        severity: FindingSeverity::Critical,
-        owasp: "AST01",
-        message: "contains ready-to-run commands that take over accounts and machines",
-        fix: "remove the commands, or restrict the skill to security testers",
-        when: RuleCondition::Chain(Chain::Playbook),
-        origin: &[],
-    },
-    ScanRule {
         id: "credential-access/harvest",
         category: Category::CredentialAccess,
         severity: FindingSeverity::Critical,

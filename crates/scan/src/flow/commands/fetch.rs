@@ -146,7 +146,9 @@ impl RunCommand<'_> {
         // `-os` are two letters, and `-qO/tmp/x` are two flags.
         let letter = if self.name == "wget" { 'O' } else { 'o' };
         let joined = inline.split_once(letter).filter(|(before, _)| {
-            matches!(self.name, "wget" | "curl") && before.len() < 4 && before.chars().all(|c| c.is_ascii_alphabetic())
+            matches!(self.name, "wget" | "curl")
+                && before.len() < 4
+                && before.chars().all(|c| c.is_ascii_alphabetic())
         });
         let path = match joined {
             Some((_, path)) if !saves && flag.len() == 2 => path,

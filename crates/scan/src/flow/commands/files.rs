@@ -1,9 +1,7 @@
 //! Programs that change files, packages and settings.
 
 use super::RunCommand;
-use crate::flow::{
-    ActKind, HostKind, RemoteHost, SourceKind, eval::Evaluator, value::FlowValue,
-};
+use crate::flow::{ActKind, HostKind, RemoteHost, SourceKind, eval::Evaluator, value::FlowValue};
 
 impl RunCommand<'_> {
     /// Programs that change files.
@@ -107,8 +105,12 @@ impl RunCommand<'_> {
 
     /// The host of the package or the index that an installer is given: `git+https://…`, `package@https://…`, `--index-url …`.
     fn package_source(&self) -> Option<RemoteHost> {
-        let index = INDEXES.iter().find_map(|flag| self.after(&[*flag])?.known());
-        let joined = self.texts().find(|word| INDEXES.iter().any(|flag| word.starts_with(flag)));
+        let index = INDEXES
+            .iter()
+            .find_map(|flag| self.after(&[*flag])?.known());
+        let joined = self
+            .texts()
+            .find(|word| INDEXES.iter().any(|flag| word.starts_with(flag)));
         index
             .or(joined)
             .into_iter()
@@ -119,9 +121,23 @@ impl RunCommand<'_> {
     /// The packages that an installer is given. What a runner is given after the first one are arguments of the program in it, and
     /// what follows a flag is a setting.
     fn packages(&self) -> impl Iterator<Item = &FlowValue> {
-        const NAMING: &[&str] = &["--from", "-p", "--package", "--with", "--git", "-y", "--yes", "-g", "-U", "-e", "-r"];
+        const NAMING: &[&str] = &[
+            "--from",
+            "-p",
+            "--package",
+            "--with",
+            "--git",
+            "-y",
+            "--yes",
+            "-g",
+            "-U",
+            "-e",
+            "-r",
+        ];
         let runs = matches!(self.name, "npx" | "uvx" | "bunx" | "deno")
-            || self.texts().any(|word| matches!(word, "dlx" | "exec" | "run" | "x"));
+            || self
+                .texts()
+                .any(|word| matches!(word, "dlx" | "exec" | "run" | "x"));
         let mut found = Vec::new();
         let mut previous = "";
         for word in &self.words {
@@ -150,8 +166,12 @@ impl RunCommand<'_> {
                 continue;
             };
             // A repository that is named in full is an ordinary way to publish.
-            let usual = RemoteHost::of(url)
-                .is_none_or(|host| matches!(host.kind, HostKind::Code | HostKind::Known | HostKind::Local));
+            let usual = RemoteHost::of(url).is_none_or(|host| {
+                matches!(
+                    host.kind,
+                    HostKind::Code | HostKind::Known | HostKind::Local
+                )
+            });
             if !usual {
                 let source = FlowValue::source(SourceKind::Download, url, this.site(self.at));
                 taints.extend(source.taints);
@@ -164,7 +184,11 @@ impl RunCommand<'_> {
 
     /// What comes out of a fetched archive was fetched, under names that only the archive knows.
     pub(super) fn unpacks(&self, this: &mut Evaluator<'_>, mut value: FlowValue) {
-        if !value.taints.iter().any(|taint| taint.source.kind == SourceKind::Download) {
+        if !value
+            .taints
+            .iter()
+            .any(|taint| taint.source.kind == SourceKind::Download)
+        {
             return;
         }
         value.texts.clear();
@@ -188,14 +212,30 @@ impl RunCommand<'_> {
             | "easy_install" | "luarocks" | "cpan" | "cpanm" | "helm" => {
                 let installs = matches!(
                     self.name,
-                    "npx" | "uvx" | "bunx" | "dpkg" | "rpm" | "msiexec" | "installer" | "easy_install" | "cpanm"
-                )
-                    || [
-                        " install", " i ", " add ", " get ", " tap ", " dlx ", " -s ", " run ", " exec ", " --from ",
-                        " --install-extension",
-                    ]
-                    .iter()
-                    .any(|verb| lower.contains(verb));
+                    "npx"
+                        | "uvx"
+                        | "bunx"
+                        | "dpkg"
+                        | "rpm"
+                        | "msiexec"
+                        | "installer"
+                        | "easy_install"
+                        | "cpanm"
+                ) || [
+                    " install",
+                    " i ",
+                    " add ",
+                    " get ",
+                    " tap ",
+                    " dlx ",
+                    " -s ",
+                    " run ",
+                    " exec ",
+                    " --from ",
+                    " --install-extension",
+                ]
+                .iter()
+                .any(|verb| lower.contains(verb));
                 if installs {
                     let host = self.package_source();
                     self.installs_address(this);
@@ -249,11 +289,32 @@ impl RunCommand<'_> {
 
 /// Flags that name another index.
 const INDEXES: &[&str] = &[
-    "--index-url", "--extra-index-url", "-i", "--registry", "--find-links", "--index", "--default-index", "--source",
+    "--index-url",
+    "--extra-index-url",
+    "-i",
+    "--registry",
+    "--find-links",
+    "--index",
+    "--default-index",
+    "--source",
 ];
 
 /// What installers are told to do.
-const VERBS: &[&str] = &["install", "i", "add", "get", "tap", "dlx", "exec", "run", "x", "tool", "pip", "/i", "reinstall"];
+const VERBS: &[&str] = &[
+    "install",
+    "i",
+    "add",
+    "get",
+    "tap",
+    "dlx",
+    "exec",
+    "run",
+    "x",
+    "tool",
+    "pip",
+    "/i",
+    "reinstall",
+];
 
 /// The address in the name of a package.
 fn address_in(word: &str) -> Option<&str> {

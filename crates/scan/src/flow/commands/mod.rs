@@ -335,22 +335,30 @@ impl RunCommand<'_> {
         let Some((_, verbs)) = BUILDERS.iter().find(|(name, _)| *name == self.name) else {
             return;
         };
-        let named = |word: &str| verbs.contains(&word) || (verbs.contains(&".") && word.starts_with("./"));
+        let named =
+            |word: &str| verbs.contains(&word) || (verbs.contains(&".") && word.starts_with("./"));
         if !verbs.is_empty() && !self.texts().any(named) {
             return;
         }
         let mut taints = Vec::new();
         // Names of packages are not names of files.
-        for word in self.texts().filter(|word| word.contains('/') || word.starts_with('.')) {
+        for word in self
+            .texts()
+            .filter(|word| word.contains('/') || word.starts_with('.'))
+        {
             let word = FlowValue::text(word);
             taints.extend(fetched(this, &word));
             taints.extend(clone_at(this, &word));
         }
         let folder = self.after(&["-C", "--prefix", "--directory", "--manifest-path", "-f"]);
         taints.extend(folder.into_iter().flat_map(|folder| clone_at(this, folder)));
-        let plain = matches!(self.name, "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "go" | "uv")
-            && self.operands().count() > 1
-            && self.texts().any(|word| matches!(word, "install" | "i" | "add"));
+        let plain = matches!(
+            self.name,
+            "npm" | "pnpm" | "yarn" | "bun" | "cargo" | "go" | "uv"
+        ) && self.operands().count() > 1
+            && self
+                .texts()
+                .any(|word| matches!(word, "install" | "i" | "add"));
         if taints.is_empty() && !plain {
             let around = this.here.as_ref().map(|value| value.taints.clone());
             taints.extend(around.unwrap_or_default());
@@ -403,10 +411,16 @@ pub(super) fn fetched(this: &Evaluator<'_>, path: &FlowValue) -> Vec<Taint> {
 fn fetched_from(this: &Evaluator<'_>, path: &str) -> Vec<Taint> {
     let cloned = |value: &&FlowValue| value.made_by.as_deref() == Some(CLONED);
     // Windows finds programs without their ending.
-    let windows = matches!(this.language, EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch);
+    let windows = matches!(
+        this.language,
+        EvaluatedLanguage::PowerShell | EvaluatedLanguage::Batch
+    );
     let ended = || windows.then(|| this.file(&format!("{path}.exe"))).flatten();
     // A program may be called like the folder that it was built in.
-    let own = this.file(path).or_else(ended).filter(|value| !cloned(value));
+    let own = this
+        .file(path)
+        .or_else(ended)
+        .filter(|value| !cloned(value));
     let folder = || {
         path.rsplit('/')
             .skip(1)
@@ -430,7 +444,10 @@ const BUILDERS: &[(&str, &[&str])] = &[
     ("make", &[]),
     ("gmake", &[]),
     ("ninja", &[]),
-    ("npm", &["install", "i", "ci", "run", "start", "test", "exec"]),
+    (
+        "npm",
+        &["install", "i", "ci", "run", "start", "test", "exec"],
+    ),
     ("pnpm", &["install", "i", "run", "start", "dev"]),
     ("yarn", &["install", "run", "start", "dev"]),
     ("bun", &["install", "run", "start"]),

@@ -109,12 +109,24 @@ impl RunCommand<'_> {
             }
             // `gh repo clone owner/name`, `svn checkout URL`, `hg clone URL`, `degit owner/name`.
             "gh" if line.contains(" clone ") => {
-                let name = self.operands().find(|word| word.known().is_some_and(|word| word.contains('/')));
-                let url = format!("https://github.com/{}", name.map(FlowValue::shown).unwrap_or_default());
+                let name = self
+                    .operands()
+                    .find(|word| word.known().is_some_and(|word| word.contains('/')));
+                let url = format!(
+                    "https://github.com/{}",
+                    name.map(FlowValue::shown).unwrap_or_default()
+                );
                 Some(self.clones(this, &url, &line))
             }
-            "svn" | "hg" if self.texts().any(|word| matches!(word, "clone" | "checkout" | "co" | "export")) => {
-                let url = self.texts().find(|word| word.contains("://")).unwrap_or_default();
+            "svn" | "hg"
+                if self
+                    .texts()
+                    .any(|word| matches!(word, "clone" | "checkout" | "co" | "export")) =>
+            {
+                let url = self
+                    .texts()
+                    .find(|word| word.contains("://"))
+                    .unwrap_or_default();
                 Some(self.clones(this, url, &line))
             }
             name => self.web_client(this, name),

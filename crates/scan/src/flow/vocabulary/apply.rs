@@ -153,7 +153,8 @@ fn variable(this: &mut Evaluator<'_>, called: &KnownCall<'_>) -> FlowValue {
 fn applied(this: &mut Evaluator<'_>, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
     let names = called.call.args.iter().position(|arg| match &arg.value {
         Expr::Name(name, _) => {
-            super::role(this.language, name).is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
+            super::role(this.language, name)
+                .is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
                 || this.is_own_function(name)
         }
         _ => false,
@@ -174,16 +175,28 @@ fn applied(this: &mut Evaluator<'_>, called: &KnownCall<'_>, given: FlowValue) -
         whole
     };
     let method = called.callee.rsplit('.').next().unwrap_or_default();
-    let maps = matches!(method, "then" | "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "find" | "starmap");
-    let receiver = called.on.filter(|_| maps && this.language == EvaluatedLanguage::JavaScript);
+    let maps = matches!(
+        method,
+        "then" | "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "find" | "starmap"
+    );
+    let receiver = called
+        .on
+        .filter(|_| maps && this.language == EvaluatedLanguage::JavaScript);
     words.extend(receiver.map(|on| (None, each(on))));
-    let rest = called.args.iter().skip(position + 1).map(|(keyword, value)| (*keyword, value));
+    let rest = called
+        .args
+        .iter()
+        .skip(position + 1)
+        .map(|(keyword, value)| (*keyword, value));
     for (keyword, value) in rest {
         match &value.items {
             Some(_) if maps => words.push((None, each(value))),
             // `args=(…)`, and each item of what is mapped.
             Some(items) => words.extend(items.iter().map(|item| (None, item.clone()))),
-            None => words.push((keyword.filter(|word| !matches!(*word, "args" | "kwargs")), value.clone())),
+            None => words.push((
+                keyword.filter(|word| !matches!(*word, "args" | "kwargs")),
+                value.clone(),
+            )),
         }
     }
     this.call_named(name, called.call, &words).unwrap_or(given)
@@ -302,10 +315,10 @@ fn network(
         FunctionRole::Connect => {
             let host = called.args.iter().find_map(|(_, value)| host_in(value));
             // A function that returns the connection, or a method of what is connected from then on.
-            let returns = ["write", "send", "request"]
-                .iter()
-                .any(|verb| super::role(this.language, &format!("{callee}.{verb}")) == Some(FunctionRole::Send)
-                    && has_row(this.language, &format!("{callee}.{verb}")));
+            let returns = ["write", "send", "request"].iter().any(|verb| {
+                super::role(this.language, &format!("{callee}.{verb}")) == Some(FunctionRole::Send)
+                    && has_row(this.language, &format!("{callee}.{verb}"))
+            });
             let made_by = match returns {
                 true => callee,
                 false => callee
@@ -401,7 +414,10 @@ fn code(
             for (_, value) in called.args {
                 taints.extend(commands::fetched(this, value));
                 let own = value.taints.iter().filter(|taint| {
-                    matches!(taint.source.kind, SourceKind::Download | SourceKind::Decoded)
+                    matches!(
+                        taint.source.kind,
+                        SourceKind::Download | SourceKind::Decoded
+                    )
                 });
                 taints.extend(own.cloned());
             }
@@ -685,11 +701,20 @@ pub(crate) const IN_SHELL: &str = " in a shell";
 fn spawn(this: &mut Evaluator<'_>, callee: &str, at: At, args: &KeywordArguments<'_>) -> FlowValue {
     let nothing = FlowValue::default();
     // The words after the program: `Deno.Command("sh", {args: […]})`.
-    let plain = args.iter().find(|(keyword, _)| keyword.is_none()).map(|(_, value)| value);
-    let first = plain.or_else(|| arg(args, 0, &["args", "cmd", "command", "file"])).unwrap_or(&nothing);
+    let plain = args
+        .iter()
+        .find(|(keyword, _)| keyword.is_none())
+        .map(|(_, value)| value);
+    let first = plain
+        .or_else(|| arg(args, 0, &["args", "cmd", "command", "file"]))
+        .unwrap_or(&nothing);
     // `os.execvp("sh", ["sh", "-c", …])`: the program's own name is among the words.
-    let named = ["os.exec", "os.spawn", "os.posix_spawn"].iter().any(|start| callee.starts_with(start));
-    let is_mode = |value: &FlowValue| callee.starts_with("os.spawn") && (value.number.is_some() || value.texts.is_empty());
+    let named = ["os.exec", "os.spawn", "os.posix_spawn"]
+        .iter()
+        .any(|start| callee.starts_with(start));
+    let is_mode = |value: &FlowValue| {
+        callee.starts_with("os.spawn") && (value.number.is_some() || value.texts.is_empty())
+    };
     let (first, args) = match args {
         [(None, mode), rest @ ..] if is_mode(mode) && !rest.is_empty() => (&rest[0].1, rest),
         _ => (first, args),
@@ -751,7 +776,10 @@ fn eval(
         if first.known().is_some_and(|text| text.starts_with("data:")) {
             first.taint(SourceKind::Decoded, "data:", this.site(at));
         }
-        let address = first.known().filter(|text| text.starts_with("http")).map(str::to_owned);
+        let address = first
+            .known()
+            .filter(|text| text.starts_with("http"))
+            .map(str::to_owned);
         if let Some(url) = address {
             first.taint(SourceKind::Download, &url, this.site(at));
         }

@@ -128,7 +128,9 @@ pub(crate) fn is_path(maker: &str) -> bool {
 pub(super) fn has_row(language: EvaluatedLanguage, callee: &str) -> bool {
     match language {
         EvaluatedLanguage::Python => python::PYTHON.iter().any(|(name, _)| *name == callee),
-        EvaluatedLanguage::JavaScript => javascript::JAVASCRIPT.iter().any(|(name, _)| *name == callee),
+        EvaluatedLanguage::JavaScript => javascript::JAVASCRIPT
+            .iter()
+            .any(|(name, _)| *name == callee),
         _ => false,
     }
 }

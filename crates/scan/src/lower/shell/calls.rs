@@ -235,7 +235,14 @@ fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> CallExpr {
 
 /// A program's name, without its folder if that is one for programs: what lies elsewhere may have been put there.
 fn program(text: &str) -> String {
-    const FOLDERS: &[&str] = &["/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"];
+    const FOLDERS: &[&str] = &[
+        "/bin",
+        "/usr/bin",
+        "/usr/local/bin",
+        "/sbin",
+        "/usr/sbin",
+        "/opt/homebrew/bin",
+    ];
     if let Some((folder, name)) = text.rsplit_once('/')
         && !FOLDERS.contains(&folder)
         && !name.is_empty()

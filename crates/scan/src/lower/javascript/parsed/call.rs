@@ -65,13 +65,18 @@ impl JavaScript {
         };
         let code = made.args.last().filter(|_| made.callee == "Function")?;
         let code = self.frame.constant(&code.value)?;
-        let name = code.trim().strip_prefix("return ")?.trim_end_matches(';').trim();
+        let name = code
+            .trim()
+            .strip_prefix("return ")?
+            .trim_end_matches(';')
+            .trim();
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '.');
         let name = match name {
             "this" => "globalThis",
             name => name,
         };
-        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain);
+        let is_name =
+            name.starts_with(|c: char| c.is_ascii_alphabetic()) && name.chars().all(plain);
         is_name.then(|| name.to_owned())
     }
 
@@ -143,8 +148,13 @@ impl JavaScript {
         }
         match path.as_str() {
             // It returns the function that it is given, as far as its effect goes.
-            "util.promisify" | "promisify" if matches!(args.first().map(|arg| &arg.value), Some(Expr::Name(..))) => {
-                return args.into_iter().next().map_or(Expr::Nothing, |arg| arg.value);
+            "util.promisify" | "promisify"
+                if matches!(args.first().map(|arg| &arg.value), Some(Expr::Name(..))) =>
+            {
+                return args
+                    .into_iter()
+                    .next()
+                    .map_or(Expr::Nothing, |arg| arg.value);
             }
             "module.createRequire" | "createRequire" => {
                 return Expr::Name("require".to_owned(), at);

@@ -110,7 +110,11 @@ impl JavaScript {
             }
             Expression::ImportExpression(inner) => {
                 let source = self.expr(&inner.source);
-                match self.frame.constant(&source).filter(|source| !source.contains(':') || source.starts_with("node:")) {
+                match self
+                    .frame
+                    .constant(&source)
+                    .filter(|source| !source.contains(':') || source.starts_with("node:"))
+                {
                     Some(source) => Expr::Name(module_name(&source), inner.span.start),
                     None => call(
                         Expr::Name("import".to_owned(), inner.span.start),
@@ -209,7 +213,9 @@ impl JavaScript {
             Some(name) => self.access(object, base, &name),
             None => match base {
                 // One variable, whatever its name.
-                Expr::Name(path, at) if matches!(path.as_str(), "process.env" | "Bun.env" | "import.meta.env") => {
+                Expr::Name(path, at)
+                    if matches!(path.as_str(), "process.env" | "Bun.env" | "import.meta.env") =>
+                {
                     let name = Expr::Name("Deno.env.get".to_owned(), at);
                     call(name, vec![Arg::plain(key)], at, object.span().end)
                 }
