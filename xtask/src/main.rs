@@ -29,6 +29,7 @@ mod judge;
 mod layers;
 mod model;
 mod packages;
+mod scan_eval;
 mod soak;
 mod test;
 mod tidy;
@@ -55,6 +56,9 @@ usage: cargo xtask COMMAND
                    install the suites, clients and agents of others that docs/judges.md names, and run them against metier
   tidy             docs, links, names, lengths, the map in ARCHITECTURE.md
   layers           dependencies between crates point down, and an embedded library stays small
+  scan-eval DIR    the scanner on a labelled corpus, as measured and with each family left out
+  scan-eval --collection DIR …
+                   what is blocked of all skills below these folders, with the labels that people wrote
   wasi DIR         the public test suite of WASI in our sandbox
   bench [catalog] [--sizes 52,1000,10000,50000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
                    speed and memory against floors, with the budgets
@@ -97,6 +101,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "judge" => judge::run(rest),
         "tidy" => Ok(report("tidy", &tidy::check(&workspace::root())?)),
         "layers" => Ok(report("layers", &layers::check(&workspace::root())?)),
+        "scan-eval" => scan_eval::run(rest),
         "wasi" => wasi::run(rest),
         "bench" => bench::start(rest),
         // Started by the bench itself, from an optimised build.

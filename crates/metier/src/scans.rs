@@ -12,7 +12,7 @@ use metier_model::{
 use metier_runtime::scanning;
 
 pub use metier_runtime::scanning::{KnownVerdict, ScanConsequence, SourceExcerpt, suggested};
-pub use metier_scan::{Finding, FindingSeverity, ScanReport, Unread, Verdict};
+pub use metier_scan::{Finding, FindingSeverity, ScanReport, Unread, Verdict, builtin_rules};
 pub use metier_store::Accepted;
 
 use crate::{

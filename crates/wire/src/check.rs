@@ -121,12 +121,14 @@ impl<'a> CheckDocument<'a> {
 
     /// The same as a SARIF log: findings of the scanner, diagnostics and failed tests.
     #[must_use]
-    pub fn into_sarif(self, version: &str) -> Value {
+    pub fn into_sarif(self, version: &str, base: &str) -> Value {
+        let place =
+            |folder: &str, file: &str, line, column| location(base, folder, file, line, column);
         let mut results = Vec::new();
         let mut scanned = Vec::new();
-        results.extend(self.diagnostics.iter().map(diagnosed));
+        results.extend(self.diagnostics.iter().map(|row| diagnosed(row, base)));
         for skill in self.skills {
-            results.extend(skill.diagnostics.iter().map(diagnosed));
+            results.extend(skill.diagnostics.iter().map(|row| diagnosed(row, base)));
             let failed = skill.tests.iter().filter(|test| !test.passed);
             results.extend(failed.map(|test| {
                 let message = test.message.as_deref().unwrap_or_default();
@@ -134,12 +136,12 @@ impl<'a> CheckDocument<'a> {
                     "ruleId": TEST_FAILED,
                     "level": "error",
                     "message": { "text": format!("test `{}` failed: {message}", test.name) },
-                    "locations": [location(&skill.path, &test.file, test.line.unwrap_or(0), 1)],
+                    "locations": [place(&skill.path, &test.file, test.line.unwrap_or(0), 1)],
                 })
             }));
             scanned.push(skill.scan);
         }
-        let mut log = sarif(&ScanDocument { skills: scanned }, version);
+        let mut log = sarif(&ScanDocument { skills: scanned }, version, base);
         if let Some(all) = log
             .pointer_mut("/runs/0/results")
             .and_then(Value::as_array_mut)
@@ -155,12 +157,12 @@ fn has_queries(report: &CheckReport) -> bool {
 }
 
 /// A diagnostic as a result of SARIF.
-fn diagnosed(row: &DiagnosticRow<'_>) -> Value {
+fn diagnosed(row: &DiagnosticRow<'_>, base: &str) -> Value {
     json!({
         "ruleId": row.code,
         "level": word_level_of_diagnostic(row.severity),
         "message": { "text": row.message },
-        "locations": [location(&row.path, "", row.line.unwrap_or(0), row.column.unwrap_or(1))],
+        "locations": [location(base, &row.path, "", row.line.unwrap_or(0), row.column.unwrap_or(1))],
     })
 }
 

@@ -103,6 +103,12 @@ struct StepRow {
 }
 
 impl FindingRow {
+    /// The id of the rule.
+    #[must_use]
+    pub fn rule(&self) -> &str {
+        &self.rule
+    }
+
     /// The row of a finding.
     #[must_use]
     pub fn of(finding: &Finding) -> Self {
@@ -188,42 +194,80 @@ impl ScannedRow {
     }
 }
 
-/// The same as a SARIF log, for code hosts and editors.
+/// The same as a SARIF log, for code hosts and editors. Paths below `base`, the folder of the project, are relative to it; a code host knows no
+/// other ones.
 #[must_use]
-pub fn sarif(document: &ScanDocument, version: &str) -> Value {
-    let rules: Vec<Value> = builtin_rules()
+pub fn sarif(document: &ScanDocument, version: &str, base: &str) -> Value {
+    let mut rules: Vec<Value> = builtin_rules()
         .map(|rule| {
             json!({
                 "id": rule.id,
                 "shortDescription": { "text": rule.message },
-                "help": { "text": rule.fix },
+                "fullDescription": { "text": format!("The skill {}.", rule.message) },
+                "help": {
+                    "text": format!("{}. For the author: {}.", rule.message, rule.fix),
+                    "markdown": format!("**{}**\n\nFor the author: {}.", rule.message, rule.fix),
+                },
                 "defaultConfiguration": { "level": level(rule.severity) },
-                "properties": { "tags": ["security", rule.category.word(), rule.owasp] },
+                "properties": {
+                    "tags": ["security", rule.category.word(), rule.owasp],
+                    "security-severity": security_severity(rule.severity),
+                },
             })
         })
         .collect();
+    let unread_index = rules.len();
+    rules.push(unread_rule());
     let index = |id: &str| builtin_rules().position(|rule| rule.id == id);
     let mut results = Vec::new();
     let mut notifications = Vec::new();
     for skill in &document.skills {
         for finding in &skill.findings {
+            let place = location(
+                base,
+                &skill.path,
+                &finding.file,
+                finding.line,
+                finding.column,
+            );
             let mut result = json!({
                 "ruleId": finding.rule,
                 "level": word_level(finding.severity),
                 "message": { "text": format!("{}: {}", finding.message, finding.evidence) },
-                "locations": [location(&skill.path, &finding.file, finding.line, finding.column)],
+                "locations": [place],
                 "partialFingerprints": { "metier/v1": finding.fingerprint },
             });
-            if let (Some(index), Value::Object(fields)) = (index(&finding.rule), &mut result) {
-                fields.insert("ruleIndex".to_owned(), json!(index));
+            if let Value::Object(fields) = &mut result {
+                if let Some(index) = index(&finding.rule) {
+                    fields.insert("ruleIndex".to_owned(), json!(index));
+                }
+                if !finding.steps.is_empty() {
+                    fields.insert(
+                        "codeFlows".to_owned(),
+                        code_flow(base, &skill.path, finding),
+                    );
+                }
             }
             results.push(result);
         }
         for unread in &skill.unread {
+            let what = match unread.file.as_str() {
+                "" => format!("not read: {}", unread.why),
+                file => format!("not read: {file} ({})", unread.why),
+            };
+            let place = location(base, &skill.path, &unread.file, 0, 0);
+            // Skills with something unread are blocked: a log without a result would look clean.
+            results.push(json!({
+                "ruleId": UNREAD,
+                "ruleIndex": unread_index,
+                "level": "error",
+                "message": { "text": &what },
+                "locations": [place],
+            }));
             notifications.push(json!({
                 "level": "warning",
-                "message": { "text": format!("not read: {} ({})", unread.file, unread.why) },
-                "locations": [location(&skill.path, &unread.file, 0, 0)],
+                "message": { "text": what },
+                "locations": [place],
             }));
         }
     }
@@ -232,6 +276,7 @@ pub fn sarif(document: &ScanDocument, version: &str) -> Value {
         "version": "2.1.0",
         "runs": [{
             "tool": { "driver": { "name": "metier", "version": version, "rules": rules } },
+            "originalUriBaseIds": { BASE: { "uri": format!("file://{}/", uri(base)) } },
             "results": results,
             "invocations": [{ "executionSuccessful": true, "toolExecutionNotifications": notifications }],
             "columnKind": "unicodeCodePoints",
@@ -239,23 +284,80 @@ pub fn sarif(document: &ScanDocument, version: &str) -> Value {
     })
 }
 
+/// The id of results about what was not read.
+const UNREAD: &str = "scan/incomplete";
+
+/// The base that relative paths refer to, by the name that code hosts know.
+const BASE: &str = "%SRCROOT%";
+
+fn unread_rule() -> Value {
+    let text = "the skill could not be read completely, so there is no verdict about it";
+    json!({
+        "id": UNREAD,
+        "shortDescription": { "text": text },
+        "fullDescription": { "text": "The skill could not be read completely, so there is no verdict about it." },
+        "help": {
+            "text": format!("{text}. It is blocked until the user accepts it."),
+            "markdown": format!("**{text}**\n\nIt is blocked until the user accepts it."),
+        },
+        "defaultConfiguration": { "level": "error" },
+        "properties": { "tags": ["security", "incomplete"], "security-severity": security_severity(FindingSeverity::Warning) },
+    })
+}
+
+/// The severity as the score that code hosts sort by.
+const fn security_severity(severity: FindingSeverity) -> &'static str {
+    match severity {
+        FindingSeverity::Critical => "9.0",
+        FindingSeverity::Warning => "5.0",
+        FindingSeverity::Info => "2.0",
+    }
+}
+
+/// The steps of a chain and the finding at its end.
+fn code_flow(base: &str, folder: &str, finding: &FindingRow) -> Value {
+    let at = |file: &str, line: u32, column: u32, what: &str| {
+        let mut place = location(base, folder, file, line, column);
+        place["message"] = json!({ "text": what });
+        json!({ "location": place })
+    };
+    let steps = finding.steps.iter();
+    let mut locations: Vec<Value> = steps
+        .map(|step| at(&step.file, step.line, 1, &step.what))
+        .collect();
+    locations.push(at(
+        &finding.file,
+        finding.line,
+        finding.column,
+        &finding.message,
+    ));
+    json!([{ "threadFlows": [{ "locations": locations }] }])
+}
+
 /// A place in a file; without a line, the file.
-pub(crate) fn location(folder: &str, file: &str, line: u32, column: u32) -> Value {
+pub(crate) fn location(base: &str, folder: &str, file: &str, line: u32, column: u32) -> Value {
     let whole = if file.is_empty() {
         folder.to_owned()
     } else {
         format!("{folder}/{file}")
     };
-    let mut physical = json!({ "artifactLocation": { "uri": uri(&whole) } });
+    let below = whole
+        .strip_prefix(base)
+        .and_then(|rest| rest.strip_prefix('/'));
+    let artifact = match below {
+        Some(relative) => json!({ "uri": uri(relative), "uriBaseId": BASE }),
+        None => json!({ "uri": format!("file://{}", uri(&whole)) }),
+    };
+    let mut physical = json!({ "artifactLocation": artifact });
     if line > 0 {
         physical["region"] = json!({ "startLine": line, "startColumn": column.max(1) });
     }
     json!({ "physicalLocation": physical })
 }
 
-/// A path as the reference of a URI.
+/// A path as a part of a URI.
 fn uri(path: &str) -> String {
-    let mut uri = String::from("file://");
+    let mut uri = String::new();
     for byte in path.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'/' | b'-' | b'_' | b'.' | b'~') {
             uri.push(char::from(byte));

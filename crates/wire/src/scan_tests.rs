@@ -1,6 +1,6 @@
 //! A SARIF log has the shape that version 2.1.0 asks for: nothing that the schema doesn't know, nothing that it misses.
 
-use metier_scan::{FindingLocation, FoundBy, Unread};
+use metier_scan::{ChainStep, FindingLocation, FoundBy, Unread};
 
 use super::*;
 
@@ -15,11 +15,22 @@ fn finding(rule: FoundBy, line: u32) -> Finding {
         },
         message: "it leaves".to_owned(),
         evidence: "cat \u{e9}".to_owned(),
-        steps: Vec::new(),
+        steps: vec![ChainStep {
+            place: FindingLocation {
+                file: "SKILL.md".to_owned(),
+                line: 2,
+                column: 1,
+            },
+            what: "~/.netrc".to_owned(),
+        }],
     }
 }
 
 fn log() -> Value {
+    log_in("/elsewhere")
+}
+
+fn log_in(base: &str) -> Value {
     let rule = builtin_rules().nth(3).expect("rules");
     let own = FoundBy::Pattern {
         id: "own".to_owned(),
@@ -34,7 +45,7 @@ fn log() -> Value {
         ..ScanReport::default()
     };
     let row = ScannedRow::of("/t\u{e4}st/s".to_owned(), "s".to_owned(), None, &report);
-    sarif(&ScanDocument { skills: vec![row] }, "1.2.3")
+    sarif(&ScanDocument { skills: vec![row] }, "1.2.3", base)
 }
 
 /// The keys of an object are among those that the schema knows, and hold those that it needs.
@@ -59,7 +70,11 @@ fn a_log_has_the_shape_of_the_standard() {
     check(&log, &["version", "runs"], &["$schema"]);
     assert_eq!(log["version"], "2.1.0");
     let run = &log["runs"][0];
-    check(run, &["tool"], &["results", "invocations", "columnKind"]);
+    check(
+        run,
+        &["tool", "originalUriBaseIds"],
+        &["results", "invocations", "columnKind"],
+    );
     assert_eq!(run["columnKind"], "unicodeCodePoints");
     let driver = &run["tool"]["driver"];
     check(driver, &["name"], &["version", "informationUri", "rules"]);
@@ -79,13 +94,17 @@ fn a_log_has_the_shape_of_the_standard() {
     for rule in rules {
         let known = [
             "shortDescription",
+            "fullDescription",
             "help",
             "defaultConfiguration",
             "properties",
         ];
         check(rule, &["id"], &known);
         check(&rule["shortDescription"], &["text"], &[]);
-        check(&rule["help"], &["text"], &[]);
+        check(&rule["help"], &["text", "markdown"], &[]);
+        let score = rule["properties"]["security-severity"].as_str();
+        let score: f64 = score.expect("a text").parse().expect("a number");
+        assert!((0.0..=10.0).contains(&score));
         check(&rule["defaultConfiguration"], &[], &["level"]);
     }
     for result in list(run, "results") {
@@ -95,6 +114,7 @@ fn a_log_has_the_shape_of_the_standard() {
             "level",
             "locations",
             "partialFingerprints",
+            "codeFlows",
         ];
         check(result, &["message"], &known);
         check(&result["message"], &["text"], &[]);
@@ -107,6 +127,9 @@ fn a_log_has_the_shape_of_the_standard() {
             assert_eq!(rule["id"], result["ruleId"]);
         }
         list(result, "locations").iter().for_each(check_location);
+        if result.get("codeFlows").is_some() {
+            check_flow(&result["codeFlows"][0]);
+        }
     }
     let invocation = &run["invocations"][0];
     check(
@@ -122,11 +145,22 @@ fn a_log_has_the_shape_of_the_standard() {
     }
 }
 
+fn check_flow(flow: &Value) {
+    check(flow, &["threadFlows"], &[]);
+    let thread = &flow["threadFlows"][0];
+    check(thread, &["locations"], &[]);
+    for step in list(thread, "locations") {
+        check(step, &[], &["location"]);
+        assert!(step["location"]["message"]["text"].is_string());
+        check_location(&step["location"]);
+    }
+}
+
 fn check_location(location: &Value) {
-    check(location, &[], &["physicalLocation"]);
+    check(location, &[], &["physicalLocation", "message"]);
     let physical = &location["physicalLocation"];
     check(physical, &["artifactLocation"], &["region"]);
-    check(&physical["artifactLocation"], &[], &["uri"]);
+    check(&physical["artifactLocation"], &[], &["uri", "uriBaseId"]);
     let uri = physical["artifactLocation"]["uri"]
         .as_str()
         .expect("a text");
@@ -143,4 +177,37 @@ fn paths_are_spelled_as_uris_are() {
     let result = &log()["runs"][0]["results"][0];
     let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
     assert_eq!(place["uri"], "file:///t%C3%A4st/s/a%20b/x.sh");
+}
+
+#[test]
+fn paths_below_the_project_are_relative_to_it() {
+    for (base, uri, id) in [
+        ("/t\u{e4}st", "s/a%20b/x.sh", json!("%SRCROOT%")),
+        ("/t\u{e4}", "file:///t%C3%A4st/s/a%20b/x.sh", Value::Null),
+    ] {
+        let result = &log_in(base)["runs"][0]["results"][0];
+        let place = &result["locations"][0]["physicalLocation"]["artifactLocation"];
+        assert_eq!((&place["uri"], &place["uriBaseId"]), (&json!(uri), &id));
+    }
+}
+
+#[test]
+fn a_chain_has_its_steps_and_ends_at_the_finding() {
+    let log = log();
+    let thread = &log["runs"][0]["results"][0]["codeFlows"][0]["threadFlows"][0];
+    let texts: Vec<&str> = list(thread, "locations")
+        .iter()
+        .filter_map(|step| step["location"]["message"]["text"].as_str())
+        .collect();
+    assert_eq!(texts, ["~/.netrc", "it leaves"]);
+}
+
+#[test]
+fn what_was_not_read_is_a_result() {
+    let log = log();
+    let results = list(&log["runs"][0], "results");
+    let last = results.last().expect("results");
+    assert_eq!(last["ruleId"], "scan/incomplete");
+    assert_eq!(last["level"], "error");
+    assert_eq!(last["message"]["text"], "not read: too large");
 }

@@ -6,7 +6,14 @@ use metier::{
 };
 use metier_wire::{CheckDocument, CheckSummary, EvalDocument, TestRow};
 
-use super::{eval, scan::page::findings, test, validate};
+use super::{
+    eval,
+    scan::{
+        base,
+        page::{PageFilter, findings},
+    },
+    test, validate,
+};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
@@ -62,7 +69,8 @@ pub(crate) fn run(session: &CliRun, args: &CheckArgs) -> Result<Exit, Failure> {
     match args.format.unwrap_or(default) {
         CheckFormatArg::Json => output.document(&CheckDocument::of(&report))?,
         CheckFormatArg::Sarif => {
-            let log = CheckDocument::of(&report).into_sarif(env!("CARGO_PKG_VERSION"));
+            let log =
+                CheckDocument::of(&report).into_sarif(env!("CARGO_PKG_VERSION"), &base(session));
             output.document(&log)?;
         }
         CheckFormatArg::Text => print(&report, output)?,
@@ -139,7 +147,7 @@ fn print_skill(skill: &SkillCheck, output: &Output) -> Result<(), Failure> {
     {
         page.push_str(&validate::lines(&skill.entry, diagnostic, output));
     }
-    findings(&skill.scan, false, output, &mut page);
+    findings(&skill.scan, PageFilter::default(), output, &mut page);
     output.report(&page)?;
     let is_shown = |row: &TestRow| !row.passed || output.is_verbose();
     let rows = skill.tests.iter().cloned().map(TestRow::from);

@@ -9,11 +9,11 @@ use std::{
 
 use metier::{
     read_named,
-    scans::{ScanConsequence, ScanOptions, ScannedSkill, Verdict, suggested},
+    scans::{ScanConsequence, ScanOptions, ScannedSkill, Verdict, builtin_rules, suggested},
 };
 use metier_wire::{Baseline, ScanDocument, ScannedRow, sarif};
 
-use self::page::{SHOWN, report, suggestions, total};
+use self::page::{PageFilter, SHOWN, report, suggestions, total};
 use crate::{
     cli_run::CliRun,
     failure::{Exit, Failure},
@@ -47,6 +47,9 @@ pub(crate) struct ScanArgs {
     /// Show only skills that are blocked, and why
     #[arg(long, conflicts_with_all = ["suggest_permissions", "update_baseline", "accept", "revoke"])]
     bad: bool,
+    /// Show only findings of this rule or category, such as `exfiltration`; the verdict stays the one about everything
+    #[arg(long, value_name = "RULE", conflicts_with_all = ["suggest_permissions", "update_baseline", "accept", "revoke"])]
+    only: Vec<String>,
     /// Print the permissions that the code of the skill would need
     #[arg(long)]
     suggest_permissions: bool,
@@ -94,6 +97,7 @@ pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     if args.revoke {
         return revoke(session, args);
     }
+    known_rules(&args.only)?;
     let mut scans = match args.accept {
         true => session.accept(&args.what, args.reason.as_deref())?,
         false => session.scan(&args.what, args.options(session))?,
@@ -110,7 +114,36 @@ pub(crate) fn run(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
     Ok(Exit::unmet_if(fails))
 }
 
+/// A name that no rule has would show nothing, and nothing looks like an answer.
+fn known_rules(named: &[String]) -> Result<(), Failure> {
+    let unknown = named
+        .iter()
+        .find(|name| !builtin_rules().any(|rule| PageFilter::names(rule.id, name)));
+    match unknown {
+        None => Ok(()),
+        Some(name) => {
+            let mut categories: Vec<&str> = builtin_rules()
+                .filter_map(|rule| rule.id.split('/').next())
+                .collect();
+            categories.sort_unstable();
+            categories.dedup();
+            let name = one_line(name);
+            Err(
+                Failure::broken("usage", format!("there is no rule `{name}`"))
+                    .hint(format!("a rule's id, or one of: {}", categories.join(", "))),
+            )
+        }
+    }
+}
+
 impl ScanArgs {
+    fn filter(&self) -> PageFilter<'_> {
+        PageFilter {
+            bad: self.bad,
+            only: &self.only,
+        }
+    }
+
     /// In a report about many skills, nothing is printed of a skill up to a verdict: then its cached verdict is enough.
     fn options(&self, session: &CliRun) -> ScanOptions {
         let is_text = !matches!(
@@ -118,7 +151,8 @@ impl ScanArgs {
             Some(ScanFormatArg::Json | ScanFormatArg::Sarif)
         ) && !session.output.is_json()
             && !session.output.is_verbose();
-        let needs_all = self.baseline.is_some() || self.suggest_permissions;
+        let needs_all =
+            self.baseline.is_some() || self.suggest_permissions || !self.only.is_empty();
         let (verdict, cached_over) = match self.bad {
             true => (Verdict::Warning, 0),
             false => (Verdict::Info, SHOWN),
@@ -149,23 +183,28 @@ fn print(
     });
     match format {
         ScanFormatArg::Json => {
-            let document = document(scans, args.suggest_permissions);
+            let document = document(scans, args);
             session.output.document(&document)?;
         }
         ScanFormatArg::Sarif => {
-            let document = document(scans, args.suggest_permissions);
-            let log = sarif(&document, env!("CARGO_PKG_VERSION"));
+            let document = document(scans, args);
+            let log = sarif(&document, env!("CARGO_PKG_VERSION"), &base(session));
             session.output.document(&log)?;
         }
         ScanFormatArg::Text if args.suggest_permissions => {
             session.output.text(&suggestions(scans))?;
         }
         ScanFormatArg::Text => {
-            let page = report(scans, total, args.bad, &session.output);
+            let page = report(scans, total, args.filter(), &session.output);
             session.output.report(&page)?;
         }
     }
     Ok(())
+}
+
+/// The folder that paths in a SARIF log are relative to.
+pub(super) fn base(session: &CliRun) -> String {
+    session.machine().work.to_string_lossy().into_owned()
 }
 
 fn fails(scan: &ScannedSkill, fail_on: FailOn) -> bool {
@@ -239,10 +278,15 @@ fn apply_baseline(
     Ok(())
 }
 
-fn document(scans: &[ScannedSkill], suggest: bool) -> ScanDocument {
-    let row = |scan: &ScannedSkill| ScannedRow {
-        suggested_permissions: suggest.then(|| suggested(&scan.report.capabilities)),
-        ..ScannedRow::from(scan)
+fn document(scans: &[ScannedSkill], args: &ScanArgs) -> ScanDocument {
+    let row = |scan: &ScannedSkill| {
+        let mut row = ScannedRow::from(scan);
+        if args.suggest_permissions {
+            row.suggested_permissions = Some(suggested(&scan.report.capabilities));
+        }
+        row.findings
+            .retain(|finding| args.filter().has_rule(finding.rule()));
+        row
     };
     ScanDocument {
         skills: scans.iter().map(row).collect(),

