@@ -31,9 +31,6 @@ pub(crate) const PROGRAMS: &[Program] = &[
     // The Tab key is pressed in the shells that it is for.
     program("zsh", "zsh"),
     program("fish", "fish"),
-    // A real browser, for the page.
-    program("chromium", "chromium"),
-    program("chromedriver", "chromium-driver"),
 ];
 
 const fn program(name: &'static str, package: &'static str) -> Program {

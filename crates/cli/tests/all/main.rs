@@ -21,7 +21,6 @@ mod agent_triggers;
 mod answers;
 mod approved_request;
 mod authority;
-mod browser;
 mod conditions;
 mod doors;
 mod embedding;

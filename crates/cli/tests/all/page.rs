@@ -1,13 +1,9 @@
-//! The page as a browser meets it: over HTTP what it refuses, and in Chromium that it works.
+//! The page as a browser meets it: over HTTP, what it shows and what it refuses. `cargo xtask judge page` uses a real browser.
 
-use metier_testkit::{needed, patience};
-use rustix::process::Signal;
+use metier_testkit::patience;
 use serde_json::json;
 
-use crate::{
-    browser::Browser,
-    serve_room::{Daemon, HttpAnswer, context, skill, workflow},
-};
+use crate::serve_room::{Daemon, HttpAnswer, context, workflow};
 
 /// A browser that used the link: its cookie, and the token of its forms.
 struct Visitor<'d> {
@@ -227,81 +223,4 @@ fn thousands_of_invalid_skills_are_pages() {
     assert!(overview.len() < 30_000, "{}", overview.len());
     let last = visitor.get("/skills?status=invalid&cursor=1900").body;
     assert!(last.contains("broken-1999"), "{last}");
-}
-
-/// The one test in a real browser: the keyboard alone, events, a question that is answered while a program waits, and a daemon that was
-/// started again under the page.
-#[test]
-fn a_browser_sees_decides_and_tries() {
-    let context = context();
-    reader(&context);
-    skill(
-        &context,
-        "hostile",
-        "'<script>document.title=1</script>'",
-        "<script>document.title = \"taken\"</script>\n![x](http://127.0.0.1:1/x.png)\n",
-    );
-    let daemon = Daemon::start(&context);
-    let root = format!("http://{}", daemon.address);
-    let browser = needed!(Browser::open());
-    browser.go(&daemon.link);
-    browser.shows("Skills on this machine");
-    browser.shows("live");
-
-    // Keys: to the skills, search, and what is typed is found.
-    browser.press(&["g", "s"]);
-    browser.shows("report");
-    patience::wait_until("the search has the focus", || {
-        browser.press(&["/"]);
-        browser.script("return document.activeElement.name") == "query"
-    });
-    browser.press(&["r", "e", "p", "o", "r", "t"]);
-    patience::wait_until("the list follows", || !browser.text().contains("hostile"));
-    browser.press(&["Enter"]);
-
-    // A skill that appears is in the list without a key.
-    browser.go(&format!("{root}/skills"));
-    browser.shows("live");
-    skill(&context, "audit", "Audits the books.", "One.\n");
-    browser.shows("Audits the books.");
-
-    // Nothing that a skill writes runs or is loaded.
-    browser.go(&format!("{root}/skills/hostile"));
-    browser.shows("not by metier");
-    assert_eq!(browser.script("return document.title"), "hostile · metier");
-    assert_eq!(
-        browser.script(
-            "return document.querySelectorAll('img, .foreign script, .foreign form').length"
-        ),
-        0
-    );
-    let inline = "try { const s = document.createElement('script'); s.textContent = 'window.ran = 1'; document.body.append(s) } catch {} return window.ran ?? 0";
-    assert_eq!(
-        browser.script(inline),
-        0,
-        "the policy refuses inline script"
-    );
-
-    // A question appears, is answered with a click, and the program that waits continues.
-    browser.go(&root);
-    browser.shows("live");
-    let mut socket = daemon.socket();
-    let asking = json!({ "id": 1, "type": "execute_skill", "name": "reader", "approvals": "ask" });
-    socket.say(&asking.to_string());
-    browser.shows("A skill waits for your answer.");
-    browser.click(".banner a");
-    browser.shows("read files: ./secret.txt");
-    browser.click(".approval button.once");
-    assert_eq!(socket.hear()["content"], "the secret\n");
-    browser.shows("No question waits.");
-
-    // The daemon ends and is started again on its port: the page continues with the same cookie.
-    let address = daemon.address.clone();
-    daemon.end(Signal::TERM);
-    browser.shows("not connected");
-    let again = Daemon::start_at(&context, &["--root", "skills"], &["--listen", &address]);
-    browser.shows("live");
-    browser.go(&format!("{root}/skills/report"));
-    browser.shows("Writes reports.");
-    assert_eq!(again.address, address);
 }
