@@ -308,7 +308,7 @@ impl Workspace {
             let path = self.machine.work.join(PathBuf::from(path));
             Root::explicit(Source::Inline, path)
         };
-        // A folder that was named is scanned to the bottom: a skill that was not looked at is not clean.
+        // A folder that was named is scanned to the bottom: a skill that was not read is not clean.
         let limits = DiscoveryLimits {
             max_skills: usize::MAX,
             max_entries: usize::MAX,

@@ -114,6 +114,17 @@ fn is_powershell(text: &str) -> bool {
         && !text.to_ascii_lowercase().contains("powershell ")
 }
 
+/// Where the value begins that a line gives to a name: `ExecStart=/bin/sh -c …`, `cmd = …`.
+fn after_equals(lower: &str, start: usize, first: usize) -> usize {
+    match lower[start..first].rfind('=') {
+        Some(equals) if !lower[start..first].contains("--") => {
+            let after = &lower[start + equals + 1..first];
+            start + equals + 1 + (after.len() - after.trim_start().len())
+        }
+        _ => start,
+    }
+}
+
 /// Where a command begins in a line, if one does.
 pub(crate) fn command_in(line: &str) -> Option<usize> {
     const PROGRAMS: &[&str] = &[
@@ -206,14 +217,7 @@ pub(crate) fn command_in(line: &str) -> Option<usize> {
     } else {
         start
     };
-    // `ExecStart=/bin/sh -c …`, `cmd = …`
-    let start = match lower[start..first].rfind('=') {
-        Some(equals) if !lower[start..first].contains("--") => {
-            let after = &lower[start + equals + 1..first];
-            start + equals + 1 + (after.len() - after.trim_start().len())
-        }
-        _ => start,
-    };
+    let start = after_equals(&lower, start, first);
     line.is_char_boundary(offset + start)
         .then_some(offset + start)
 }
@@ -265,4 +269,45 @@ pub(crate) fn fetched_and_run(text: &str) -> Option<(usize, &str)> {
         let has = |words: &[&str]| words.iter().any(|word| near.contains(word));
         has(RUNNERS) && has(FETCHERS)
     })
+}
+
+/// A command line without the marks at its end that nothing in it opens.
+pub(crate) fn without_closers(command: &str) -> &str {
+    let mut rest = command.trim_end();
+    while let Some(last) = rest.chars().next_back() {
+        let count = |c: char| rest.matches(c).count();
+        let closes = match last {
+            ',' => true,
+            '"' | '\'' | '`' => count(last) % 2 == 1,
+            '}' => count('}') > count('{'),
+            ']' => count(']') > count('['),
+            _ => false,
+        };
+        if !closes {
+            break;
+        }
+        rest = rest[..rest.len() - last.len_utf8()].trim_end();
+    }
+    rest
+}
+
+/// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.
+pub(crate) fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
+    let Some(quote) = before
+        .chars()
+        .next_back()
+        .filter(|c| matches!(c, '"' | '\'' | '`'))
+    else {
+        return command;
+    };
+    let mut escaped = false;
+    for (at, c) in command.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            c if c == quote => return &command[..at],
+            _ => {}
+        }
+    }
+    command
 }

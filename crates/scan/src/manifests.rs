@@ -68,13 +68,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
             registry(scanner, index, &content);
         }
         _ if name.starts_with("requirements") && name.ends_with(".txt") => {
-            let lines = content.lines().map(str::trim);
-            for line in lines
-                .filter(|line| !line.starts_with(['#', '-']))
-                .take(1000)
-            {
-                addressed(scanner, index, &content, line);
-            }
+            required(scanner, index, &content);
         }
         "sitecustomize.py" | "usercustomize.py" => {
             scanner.odd_at(FileOddity::ShadowedModule, index, 0, &name, true);
@@ -199,6 +193,17 @@ fn package(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
                 true,
             );
         }
+    }
+}
+
+/// Packages that Python installs by their address.
+fn required(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let lines = content.lines().map(str::trim);
+    for line in lines
+        .filter(|line| !line.starts_with(['#', '-']))
+        .take(1000)
+    {
+        addressed(scanner, index, content, line);
     }
 }
 

@@ -313,11 +313,11 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
         };
         for rule in rules::all() {
             match &rule.when {
-                RuleCondition::Sentence { all, none } if is_told(sentence.classes, all, none) => {
+                RuleCondition::Sentence { all, none } if holds(sentence.classes, all, none) => {
                     let role = cautious(sentence.classes, sentence.role);
                     found.push((sentence.at.start, rule, role, sentence.at.clone()));
                 }
-                RuleCondition::Sentence { all, none } if is_told(sentence.denied, all, none) => {
+                RuleCondition::Sentence { all, none } if holds(sentence.denied, all, none) => {
                     found.push((
                         sentence.at.start,
                         rule,
@@ -327,7 +327,7 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
                 }
                 // A passage is reported at its first sentence, so that it is reported once.
                 RuleCondition::Passage { all, none }
-                    if is_told(together, all, none) && contributes(sentence, all) =>
+                    if holds(together, all, none) && contributes(sentence, all) =>
                 {
                     let before = ClassSet::of(
                         passage
@@ -335,7 +335,7 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
                             .skip(1)
                             .filter(|near| near.role != SentenceRole::Warning),
                     );
-                    if !is_told(before, all, none) {
+                    if !holds(before, all, none) {
                         let end = passage.last().map_or(sentence.at.end, |last| last.at.end);
                         // A rule that asks about words of defence is milder with them.
                         let role = match none.contains(&C::Threat) {
@@ -353,7 +353,7 @@ fn told(document: &MarkdownDocument) -> Vec<StatedFacts> {
 }
 
 /// Whether a rule is met, words of defence aside.
-fn is_told(classes: ClassSet, all: &[&[C]], none: &[C]) -> bool {
+fn holds(classes: ClassSet, all: &[&[C]], none: &[C]) -> bool {
     let mut rest = classes;
     rest.remove(C::Threat);
     rest.matches(all, none)

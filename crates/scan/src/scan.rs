@@ -9,7 +9,7 @@ use crate::{
         Site, Unit,
     },
     input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent},
-    language::{command_in, guess, language_of},
+    language::{command_in, guess, language_of, within_quotes, without_closers},
     links::SkillLinks,
     lower::{Lowering, Parsers, ScriptDialect},
     matching::{self, DeclaredContext},
@@ -749,47 +749,6 @@ fn shift(document: &mut MarkdownDocument, by: usize) {
     for (at, _) in &mut document.html {
         *at = at.start + by..at.end + by;
     }
-}
-
-/// A command line without the marks at its end that nothing in it opens.
-fn without_closers(command: &str) -> &str {
-    let mut rest = command.trim_end();
-    while let Some(last) = rest.chars().next_back() {
-        let count = |c: char| rest.matches(c).count();
-        let closes = match last {
-            ',' => true,
-            '"' | '\'' | '`' => count(last) % 2 == 1,
-            '}' => count('}') > count('{'),
-            ']' => count(']') > count('['),
-            _ => false,
-        };
-        if !closes {
-            break;
-        }
-        rest = rest[..rest.len() - last.len_utf8()].trim_end();
-    }
-    rest
-}
-
-/// The part of a line before the quote that closes what is open before it: `exec("curl … | sh");`.
-fn within_quotes<'t>(before: &str, command: &'t str) -> &'t str {
-    let Some(quote) = before
-        .chars()
-        .next_back()
-        .filter(|c| matches!(c, '"' | '\'' | '`'))
-    else {
-        return command;
-    };
-    let mut escaped = false;
-    for (at, c) in command.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            c if c == quote => return &command[..at],
-            _ => {}
-        }
-    }
-    command
 }
 
 /// Whether a link points outside the skill.

@@ -1,13 +1,15 @@
 //! The evaluation of programs in the common form.
 
+mod files_and_texts;
+
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
     rc::Rc,
 };
 
 use super::{
-    ActKind, EvaluatedLanguage, ObservedKind, PathKind, ProgramAct, RemoteHost, Site, SourceKind,
-    Unit, Used, commands, path_kind,
+    ActKind, EvaluatedLanguage, ProgramAct, RemoteHost, Site, SourceKind, Unit, Used, commands,
+    path_kind,
     places::{file_name, is_dot_env, is_temporary},
     value::{FlowValue, UNKNOWN, as_program, is_blob, without_symbols},
     vocabulary,
@@ -74,6 +76,8 @@ pub(crate) struct ObservedUse {
     /// Languages of programs inside programs that this build cannot parse.
     pub(crate) unparsed: BTreeSet<EvaluatedLanguage>,
 }
+
+use files_and_texts::is_pipeline;
 
 impl<'u> Evaluator<'u> {
     /// Evaluates all programs.
@@ -419,26 +423,6 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// Records what a text would download and run, if it were a command line.
-    fn mention(&mut self, text: &str, at: At) {
-        let (acts, used, unparsed) = (self.acts.len(), self.used.len(), self.unparsed.clone());
-        let names = self.names.clone();
-        let files = self.files.clone();
-        let language = match text.to_ascii_lowercase().contains("iex") {
-            true => EvaluatedLanguage::PowerShell,
-            false => EvaluatedLanguage::Shell,
-        };
-        self.program(language, text, at);
-        self.used.truncate(used);
-        (self.names, self.files, self.unparsed) = (names, files, unparsed);
-        let ran = self.acts.drain(acts..).find(|act| {
-            matches!(act.kind, ActKind::Run | ActKind::Eval) && act.came_from(SourceKind::Download)
-        });
-        if let Some(ran) = ran {
-            self.act(ActKind::Mention, at, text, "", None, ran.taints);
-        }
-    }
-
     fn name(&mut self, name: &str, at: At) -> FlowValue {
         if let Some(value) = self.lookup(name) {
             return value.clone();
@@ -584,35 +568,6 @@ impl<'u> Evaluator<'u> {
         }
     }
 
-    /// Calls a function by its name, with these values.
-    pub(super) fn call_named(
-        &mut self,
-        callee: &str,
-        call: &CallExpr,
-        args: &[(Option<&str>, FlowValue)],
-    ) -> Option<FlowValue> {
-        if let Some(value) = self.call_own(callee, args) {
-            return Some(value);
-        }
-        let role = vocabulary::role(self.language, callee)?;
-        let mut given = FlowValue::default();
-        args.iter().for_each(|(_, value)| given.absorb(value));
-        given.made_by = Some(callee.into());
-        let called = vocabulary::KnownCall {
-            callee,
-            call,
-            on: None,
-            args,
-        };
-        Some(vocabulary::apply(self, role, &called, given))
-    }
-
-    /// A path that the machine chooses: its folder and its name are not known, but it is the same wherever it is used.
-    pub(super) fn made_path(&self, maker: &str, at: At) -> String {
-        let maker = maker.rsplit('.').next().unwrap_or_default();
-        format!("{UNKNOWN}/{maker}_{}_{at}", self.unit)
-    }
-
     /// The full name of a callee: a method of a known function's result is named after the function.
     fn callee(&self, call: &CallExpr, on: Option<&FlowValue>) -> String {
         let Some(on) = on else {
@@ -742,75 +697,6 @@ impl<'u> Evaluator<'u> {
                 .contains_key(&format!("{}\n{name}", self.space))
     }
 
-    /// The role of a file's path for what is read from it.
-    pub(super) fn read(&mut self, path: &FlowValue, at: At) -> FlowValue {
-        let site = self.site(at);
-        let mut value = FlowValue::default();
-        value.absorb(path);
-        let unknown = path.place().filter(|_| path.texts.is_empty());
-        if let Some(stored) = unknown.and_then(|place| self.file(&place)).cloned() {
-            value.absorb(&stored);
-            value.texts = stored.texts;
-        }
-        for text in &path.texts {
-            if let Some(stored) = self.file(text).cloned() {
-                value.absorb(&stored);
-                value.texts = stored.texts;
-            }
-            let kind = match path_kind(text) {
-                PathKind::Credential => Some(SourceKind::CredentialFile),
-                PathKind::Browser => Some(SourceKind::Browser),
-                PathKind::Wallet => Some(SourceKind::Wallet),
-                PathKind::Keychain => Some(SourceKind::Keychain),
-                PathKind::History => Some(SourceKind::History),
-                PathKind::Agent => Some(SourceKind::AgentMemory),
-                PathKind::Home | PathKind::Root => Some(SourceKind::UserFiles),
-                PathKind::System => Some(SourceKind::HostFacts),
-                PathKind::Autostart | PathKind::Device | PathKind::Other => None,
-            };
-            match kind {
-                Some(kind) => value.taint(kind, text, site),
-                None if is_dot_env(text) => value.taint(SourceKind::SecretVariable, text, site),
-                None if is_temporary(text) && self.file(text).is_none() => {
-                    value.taint(SourceKind::TempFile, text, site);
-                }
-                None => {}
-            }
-        }
-        match path.known() {
-            Some(text) => self.act(ActKind::Read, at, text, "", None, Vec::new()),
-            None => self.each(path, at, ObservedKind::Read),
-        }
-        value
-    }
-
-    /// The path of a secret counts as a source: it can be opened where its text is no longer known.
-    pub(super) fn name_path(&mut self, value: &mut FlowValue, at: At) {
-        if !matches!(
-            self.language,
-            EvaluatedLanguage::Python | EvaluatedLanguage::JavaScript
-        ) {
-            return;
-        }
-        let site = self.site(at);
-        let found = value
-            .known()
-            .filter(|text| text.len() < 200 && text.contains(['/', '.', '\\']))
-            .and_then(|text| {
-                let kind = match path_kind(text) {
-                    PathKind::Credential => SourceKind::CredentialFile,
-                    PathKind::Browser => SourceKind::Browser,
-                    PathKind::Wallet => SourceKind::Wallet,
-                    PathKind::Keychain => SourceKind::Keychain,
-                    _ => return None,
-                };
-                Some((kind, text.to_owned()))
-            });
-        if let Some((kind, text)) = found {
-            value.taint(kind, &text, site);
-        }
-    }
-
     /// Records that a value is written to a file.
     pub(super) fn write(&mut self, path: &FlowValue, data: &FlowValue, at: At) {
         let shown = path.shown();
@@ -876,35 +762,6 @@ impl<'u> Evaluator<'u> {
         self.ambient = before;
         result
     }
-}
-
-/// Whether a text may be a command line that downloads and runs something; most texts are not, and parsing takes time.
-fn is_pipeline(text: &str) -> bool {
-    const LONGEST: usize = 2000;
-    if text.len() > LONGEST || !text.contains("http") {
-        return false;
-    }
-    let has = |signs: &[&str]| signs.iter().any(|sign| text.contains(sign));
-    has(&[
-        "curl ",
-        "wget ",
-        "iwr ",
-        "irm ",
-        "Invoke-WebRequest",
-        "Invoke-RestMethod",
-        "DownloadString",
-        "fetch ",
-    ]) && has(&[
-        "|",
-        "$(",
-        "`",
-        "<(",
-        "&&",
-        ";",
-        "iex",
-        "IEX",
-        "Invoke-Expression",
-    ])
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.

@@ -9,6 +9,7 @@ mod lexicon;
 mod markdown;
 mod orders;
 mod phrases;
+mod polarity;
 
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;
@@ -31,7 +32,7 @@ pub(crate) enum SentenceRole {
     Table,
     /// A quotation or an example.
     Quotation,
-    /// A text about attacks, or in a section of warnings: it may be an example, and it is read by an agent all the same.
+    /// A text about attacks, or in a section of warnings: it may be an example, and an agent reads it anyway.
     Caution,
     /// A prohibition, or an example of what is wrong.
     Warning,

@@ -1,4 +1,4 @@
-//! Sentences that are recognized by their grammar: a verb that orders, an object, and what lies between.
+//! Sentences that are recognized by their grammar: a verb that orders, an object, and a few words between.
 //!
 //! A list of phrases knows the wordings that its author met. These are few patterns over the folded text instead: *disregard* the *earlier
 //! instructions*, *be* something *without rules*, *show* your *prompt*. Whether a sentence orders is decided by what is before the verb:
@@ -22,7 +22,7 @@ fn plain(pattern: &str) -> Result<Regex, regex::Error> {
     Regex::new(&pattern)
 }
 
-/// What stands before a verb that orders.
+/// What is before a verb that orders.
 const ORDERS: &str = r"(?:^\W*|[.:;!?,(\[>\x22*—–-]\s*|\b(?:and|then|must|should|shall|please|now|immediately|always|also|just|simply|first|so|instead|henceforth|completely|entirely|fully|you will|need to|have to|required to|instructed to|you are to|want you to|ask you to)\s+)";
 /// To disregard.
 const DISREGARD: &str = r"(?:ignore|disregard|forget|override|overrule|supersede|discard|dismiss|bypass|abandon|nullify|set aside|put aside|throw (?:away|out)|stop following|pay no attention to|cease following|erase|reset)";
@@ -200,7 +200,7 @@ fn last_of(text: &str, range: std::ops::Range<usize>) -> usize {
     range.start + word
 }
 
-/// Whether a sentence is in another language than English, as far as the lexicon knows others.
+/// Whether a sentence is in another language than English, among those of the lexicon.
 fn is_foreign(text: &str) -> bool {
     const WORDS: &[&str] = &[
         "ignoriere",

@@ -42,7 +42,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         category: Category::PromptInjection,
         severity: FindingSeverity::Warning,
         owasp: "AST01",
-        message: "speaks of ignoring the agent's other instructions",
+        message: "mentions ignoring the agent's other instructions",
         fix: "describe the skill's task only, and remove instructions about other instructions",
         when: RuleCondition::Sentence {
             all: &[

@@ -152,12 +152,7 @@ impl RunCommand<'_> {
                 }
                 (EvaluatedLanguage::Shell, None)
             }
-            "start-process" | "saps" | "invoke-item" | "ii" | "explorer" | "cscript"
-            | "wscript" | "rundll32" | "regsvr32" | "mshta" | "wmic" | "start" | "open"
-            | "xdg-open" | "forfiles" | "invoke-command" | "start-job" | "hh" | "dotnet"
-            | "java" | "javaw" => {
-                return Some(self.launches(this));
-            }
+            name if LAUNCHERS.contains(&name) => return Some(self.launches(this)),
             "source" | "." => {
                 let path = self.operands().next().cloned().unwrap_or_default();
                 let mut taints = path.taints.clone();
@@ -415,6 +410,31 @@ impl RunCommand<'_> {
         Some(FlowValue::default())
     }
 }
+
+/// Programs that start what they are given.
+const LAUNCHERS: &[&str] = &[
+    "start-process",
+    "saps",
+    "invoke-item",
+    "ii",
+    "explorer",
+    "cscript",
+    "wscript",
+    "rundll32",
+    "regsvr32",
+    "mshta",
+    "wmic",
+    "start",
+    "open",
+    "xdg-open",
+    "forfiles",
+    "invoke-command",
+    "start-job",
+    "hh",
+    "dotnet",
+    "java",
+    "javaw",
+];
 
 /// The maker of a list of what starts automatically.
 const LISTED: &str = "crontab -l";

@@ -299,7 +299,7 @@ const INDEXES: &[&str] = &[
     "--source",
 ];
 
-/// What installers are told to do.
+/// The verbs of installers.
 const VERBS: &[&str] = &[
     "install",
     "i",

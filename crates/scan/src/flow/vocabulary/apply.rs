@@ -1,5 +1,6 @@
 //! What is done when a known function of Python or JavaScript is called.
 
+use super::given::{applied, variable};
 use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
 use crate::flow::{
     ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands, eval::Evaluator, value::FlowValue,
@@ -38,11 +39,11 @@ pub(in crate::flow) struct KnownCall<'c> {
 }
 
 impl KnownCall<'_> {
-    fn at(&self) -> At {
+    pub(super) fn at(&self) -> At {
         self.call.at
     }
 
-    fn first(&self) -> FlowValue {
+    pub(super) fn first(&self) -> FlowValue {
         const KEYWORDS: &[&str] = &[
             "path", "file", "filename", "url", "uri", "cmd", "command", "args", "source", "s",
         ];
@@ -126,80 +127,6 @@ pub(in crate::flow) fn apply(
         | FunctionRole::Unpickle
         | FunctionRole::Duplicate => code(this, role, called, given),
     }
-}
-
-/// The variable that a name selects. A name that is only known at run time selects one variable, and not all of them.
-fn variable(this: &mut Evaluator<'_>, called: &KnownCall<'_>) -> FlowValue {
-    let name = called.first();
-    let items = name.items.iter().flatten().flat_map(|item| &item.texts);
-    let texts: Vec<String> = name.texts.iter().chain(items).cloned().collect();
-    let mut value = FlowValue::default();
-    for text in &texts {
-        value.absorb(&this.variable(text, called.at()));
-        if matches!(text.as_str(), "HOME" | "USERPROFILE") {
-            value.texts = vec!["~".to_owned()];
-        }
-    }
-    // `for name in os.environ: os.environ[name]`
-    value.absorb(&name);
-    if texts.is_empty() && value.taints.is_empty() {
-        value.taint(SourceKind::Variable, "\0", this.site(called.at()));
-    }
-    value.made_by = texts.first().map(|name| name.as_str().into());
-    value
-}
-
-/// A function that is given to another one, which calls it: `Thread(target=os.system, args=(line,))`, `map(os.system, lines)`.
-fn applied(this: &mut Evaluator<'_>, called: &KnownCall<'_>, given: FlowValue) -> FlowValue {
-    let names = called.call.args.iter().position(|arg| match &arg.value {
-        Expr::Name(name, _) => {
-            super::role(this.language, name)
-                .is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
-                || this.is_own_function(name)
-        }
-        _ => false,
-    });
-    let Some(position) = names else {
-        return given;
-    };
-    let Expr::Name(name, _) = &called.call.args[position].value else {
-        return given;
-    };
-    let mut words = Vec::new();
-    // `list.map(f)`, `promise.then(f)`; `map(f, list)`.
-    let each = |value: &FlowValue| {
-        let mut whole = value.clone();
-        for item in whole.items.take().into_iter().flatten() {
-            whole.join(item);
-        }
-        whole
-    };
-    let method = called.callee.rsplit('.').next().unwrap_or_default();
-    let maps = matches!(
-        method,
-        "then" | "map" | "forEach" | "filter" | "reduce" | "some" | "every" | "find" | "starmap"
-    );
-    let receiver = called
-        .on
-        .filter(|_| maps && this.language == EvaluatedLanguage::JavaScript);
-    words.extend(receiver.map(|on| (None, each(on))));
-    let rest = called
-        .args
-        .iter()
-        .skip(position + 1)
-        .map(|(keyword, value)| (*keyword, value));
-    for (keyword, value) in rest {
-        match &value.items {
-            Some(_) if maps => words.push((None, each(value))),
-            // `args=(…)`, and each item of what is mapped.
-            Some(items) => words.extend(items.iter().map(|item| (None, item.clone()))),
-            None => words.push((
-                keyword.filter(|word| !matches!(*word, "args" | "kwargs")),
-                value.clone(),
-            )),
-        }
-    }
-    this.call_named(name, called.call, &words).unwrap_or(given)
 }
 
 /// Functions that read, write and delete.

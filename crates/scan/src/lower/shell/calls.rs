@@ -233,7 +233,7 @@ fn build(mut words: Vec<Expr>, at: At, end: At, nested: usize) -> CallExpr {
     }
 }
 
-/// A program's name, without its folder if that is one for programs: what lies elsewhere may have been put there.
+/// A program's name, without its folder if that is one for programs: a file elsewhere may have been put there.
 fn program(text: &str) -> String {
     const FOLDERS: &[&str] = &[
         "/bin",

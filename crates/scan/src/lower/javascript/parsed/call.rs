@@ -147,7 +147,7 @@ impl JavaScript {
             return module;
         }
         match path.as_str() {
-            // It returns the function that it is given, as far as its effect goes.
+            // What it returns does the same as the function that it is given.
             "util.promisify" | "promisify"
                 if matches!(args.first().map(|arg| &arg.value), Some(Expr::Name(..))) =>
             {
