@@ -350,11 +350,11 @@ fn check(inventory: &Inventory, listing: &PromptListing<'_>, budget: usize) {
     };
     assert_eq!(
         listing.tokens,
-        count_tokens(&write(&listing.lines, &options))
+        count_tokens(&prompt::write(listing, &options))
     );
     assert!(listing.tokens <= budget, "{} of {budget}", listing.tokens);
     assert_eq!(
-        listing.lines.len() + listing.omitted,
+        listing.lines.len() + listing.names.len() + listing.omitted,
         inventory.skills.len()
     );
     let cards = inventory
