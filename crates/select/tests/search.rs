@@ -265,7 +265,7 @@ fn a_hidden_skill_changes_no_points() {
 }
 
 #[test]
-fn a_skill_with_little_of_the_task_is_told_apart() {
+fn a_skill_with_little_of_the_task_is_known_as_such() {
     let skills = catalog();
     let covered = |task: &str| index(&skills).search(task, 1).unwrap().hits[0].covered;
     assert!(covered("merge PDF files") > 0.9);

@@ -6,7 +6,7 @@ use metier_catalog::{CatalogEntry, SkillLocation};
 use metier_model::{Card, SkillName, text};
 use metier_runtime::{
     Inventory, count_tokens,
-    prompt::{ListingOptions, PromptEntry, PromptFormat, PromptListing, describe, listing, write},
+    prompt::{self, ListingOptions, PromptEntry, PromptFormat, PromptListing, describe, listing},
 };
 use proptest::prelude::*;
 use quick_xml::{Reader, escape::resolve_predefined_entity, events::Event};
@@ -21,7 +21,21 @@ const BARE: ListingOptions = ListingOptions {
     keep_empty: false,
     bare: true,
     unscanned_locations: true,
+    by_task: false,
+    finder: None,
 };
+
+/// The lines alone, as a catalog.
+fn write(lines: &[PromptEntry<'_>], options: &ListingOptions) -> String {
+    let listing = PromptListing {
+        lines: lines.to_vec(),
+        names: Vec::new(),
+        omitted: 0,
+        shortened: 0,
+        tokens: 0,
+    };
+    prompt::write(&listing, options)
+}
 
 /// Name, description and location of every skill, as an XML parser reads them. Anything else in
 /// the block is a failure.
@@ -97,7 +111,7 @@ fn described(folder: &str, name: &str, description: &str) -> CatalogEntry {
 }
 
 fn prompt(inventory: &Inventory, options: &ListingOptions) -> String {
-    write(&listing(inventory, options).lines, options)
+    prompt::write(&listing(inventory, options), options)
 }
 
 // ---- Escaping ----
@@ -336,11 +350,11 @@ fn check(inventory: &Inventory, listing: &PromptListing<'_>, budget: usize) {
     };
     assert_eq!(
         listing.tokens,
-        count_tokens(&write(&listing.lines, &options))
+        count_tokens(&prompt::write(listing, &options))
     );
     assert!(listing.tokens <= budget, "{} of {budget}", listing.tokens);
     assert_eq!(
-        listing.lines.len() + listing.omitted,
+        listing.lines.len() + listing.names.len() + listing.omitted,
         inventory.skills.len()
     );
     let cards = inventory

@@ -11,6 +11,7 @@
 //! **In → out.** [`SearchableSkill`]s → [`SegmentBuilder`] → bytes → [`Segment`] → [`SkillIndex`] + task → [`SearchHits`].
 
 mod bits;
+mod building;
 mod quality;
 mod query;
 mod segment;
@@ -18,9 +19,10 @@ mod tokens;
 mod tuning;
 mod typos;
 
+pub use building::SegmentBuilder;
 pub use quality::RankingQuality;
 pub use query::{
     DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex, TaskWord,
 };
-pub use segment::{SearchableSkill, Segment, SegmentBuilder, SegmentBytes, SkillKey, merged};
+pub use segment::{SearchableSkill, Segment, SegmentBytes, SkillKey, merged};
 pub use tuning::SearchTuning;

@@ -123,7 +123,7 @@ impl MatchPlace {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Name => "in its name",
-            Self::SimilarName => "similar to a word of its name",
+            Self::SimilarName => "in its name, nearly as in the task",
             Self::WholeName => "is its whole name",
             Self::Description => "in its description",
             Self::Body => "in its body",
@@ -583,9 +583,9 @@ impl<B: SegmentBytes> SkillIndex<B> {
         for one in &self.segments {
             let names = one.segment.names()?;
             for name in std::str::from_utf8(&names).ok()?.lines() {
-                let Some(term) = unknown.iter().find(|term| is_one_edit(&term.text, name)) else {
+                if !unknown.iter().any(|term| is_one_edit(&term.text, name)) {
                     continue;
-                };
+                }
                 let hash = tokens.term(name).hash;
                 if query
                     .terms
@@ -595,7 +595,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
                 {
                     similar.push(QueryTerm {
                         hash,
-                        text: term.text.clone(),
+                        text: name.to_owned(),
                         weight: self.tuning.misspelt,
                         similar: true,
                         ..QueryTerm::default()

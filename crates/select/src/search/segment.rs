@@ -23,11 +23,7 @@ use std::{
     ops::Range,
 };
 
-use super::{
-    bits::{BitWriter, HashSetBits, bits_at, put_varint, varint, width_of},
-    tokens::{Place, TermWeight, Tokenizer, pair, plain},
-    tuning::{NAME_TIMES, PAIR_WORDS},
-};
+use super::bits::{BitWriter, bits_at, put_varint, varint, width_of};
 
 const MAGIC: &[u8; 8] = b"METIERT\x02";
 const HEADER: usize = 8 + 9 * 8;
@@ -107,7 +103,7 @@ pub(crate) fn lengths() -> [u32; 256] {
     table
 }
 
-fn stored_length(table: &[u32; 256], length: u32) -> u8 {
+pub(crate) fn stored_length(table: &[u32; 256], length: u32) -> u8 {
     let above = table.partition_point(|entry| *entry <= length);
     u8::try_from(above.saturating_sub(1)).unwrap_or(u8::MAX)
 }
@@ -124,14 +120,14 @@ pub(crate) const LEVELS: [(u32, f32); 8] = [
     (11, 14.0),
     (21, 30.0),
 ];
-const LEVEL_BITS: u32 = 3;
+pub(crate) const LEVEL_BITS: u32 = 3;
 
 /// A skill of a list, and the level of the word's count in it: a number of 29 bits and one of three.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Posting(u32);
 
 impl Posting {
-    fn new(skill: u32, level: u32) -> Self {
+    pub(crate) fn new(skill: u32, level: u32) -> Self {
         Self(skill << LEVEL_BITS | level)
     }
 
@@ -140,262 +136,22 @@ impl Posting {
     }
 
     pub(crate) const fn level(self) -> usize {
-        (self.0 & ((1 << LEVEL_BITS) - 1)) as usize
+        self.level_bits() as usize
+    }
+
+    pub(crate) const fn level_bits(self) -> u32 {
+        self.0 & ((1 << LEVEL_BITS) - 1)
     }
 }
 
-fn level_of(count: u32) -> u32 {
+pub(crate) fn level_of(count: u32) -> u32 {
     let above = LEVELS.partition_point(|(from, _)| *from <= count);
     u32::try_from(above.saturating_sub(1)).unwrap_or(0)
 }
 
-/// One skill, before it is written.
-struct DraftSkill {
-    key: SkillKey,
-    head: u8,
-    body: u8,
-    marks: u8,
-    record: Vec<u8>,
-    /// Where its words end among those of all skills.
-    end: usize,
-}
-
-/// How often each term of a text occurs.
-#[derive(Default)]
-struct TermCounts {
-    by_number: Vec<u32>,
-    /// The terms that occur.
-    terms: Vec<u32>,
-}
-
-impl TermCounts {
-    fn add(&mut self, term: u32, times: u32) {
-        let position = term as usize;
-        if position >= self.by_number.len() {
-            self.by_number.resize(position + 1, 0);
-        }
-        if let Some(count) = self.by_number.get_mut(position) {
-            if *count == 0 {
-                self.terms.push(term);
-            }
-            *count = count.saturating_add(times);
-        }
-    }
-
-    /// All terms with their counts; none is left.
-    fn drain(&mut self, mut found: impl FnMut(u32, u32)) {
-        for term in self.terms.drain(..) {
-            if let Some(count) = self.by_number.get_mut(term as usize) {
-                found(term, std::mem::take(count));
-            }
-        }
-    }
-}
-
-/// Makes a segment of the texts of skills.
-pub struct SegmentBuilder {
-    tokens: Tokenizer,
-    lengths: [u32; 256],
-    skills: Vec<DraftSkill>,
-    /// The words of all skills, one skill after the other: each with twice the number of its term, plus one in the body, in place of a skill.
-    words: Vec<Posting>,
-    counts: TermCounts,
-    names: BTreeSet<String>,
-}
-
-impl Default for SegmentBuilder {
-    fn default() -> Self {
-        Self {
-            tokens: Tokenizer::default(),
-            lengths: lengths(),
-            skills: Vec::new(),
-            words: Vec::new(),
-            counts: TermCounts::default(),
-            names: BTreeSet::new(),
-        }
-    }
-}
-
-impl SegmentBuilder {
-    /// Adds a skill.
-    pub fn add(&mut self, skill: &SearchableSkill<'_>) {
-        let mut record = Vec::new();
-        let mut named = Vec::new();
-        let names = &mut self.names;
-        let head = &mut self.counts;
-        let mut length = 0;
-        self.tokens.each(skill.name, |term, place, word| {
-            head.add(term.number, NAME_TIMES);
-            length += NAME_TIMES;
-            if place == Place::Next && !named.contains(&term.hash) {
-                named.push(term.hash);
-            }
-            let word = plain(word);
-            if !names.contains(&word) {
-                names.insert(word);
-            }
-        });
-        self.tokens.each(skill.description, |term, _, _| {
-            if term.weight != TermWeight::Stop {
-                head.add(term.number, 1);
-                length += 1;
-            }
-        });
-        named.truncate(usize::from(u8::MAX));
-        record.push(u8::try_from(named.len()).unwrap_or(u8::MAX));
-        for hash in &named {
-            record.extend_from_slice(&hash.to_le_bytes());
-        }
-        let head = stored_length(&self.lengths, length);
-        self.flush(TextField::Head);
-        let body = self.body(skill.body, &mut record);
-        self.skills.push(DraftSkill {
-            key: skill.key,
-            head,
-            body,
-            marks: skill.marks,
-            record,
-            end: self.words.len(),
-        });
-    }
-
-    fn body(&mut self, text: &str, record: &mut Vec<u8>) -> u8 {
-        let mut pairs = Vec::new();
-        let (mut length, mut last) = (0_u32, None);
-        let counts = &mut self.counts;
-        self.tokens.each(text, |term, place, _| {
-            if term.weight == TermWeight::Stop {
-                return;
-            }
-            counts.add(term.number, 1);
-            length = length.saturating_add(1);
-            if pairs.len() < PAIR_WORDS {
-                note_pair(&mut pairs, &mut last, term.hash, term.weight, place);
-            }
-        });
-        HashSetBits::write(record, &mut pairs);
-        self.flush(TextField::Body);
-        stored_length(&self.lengths, length)
-    }
-
-    /// Moves the counts of one text to the words.
-    fn flush(&mut self, field: TextField) {
-        let words = &mut self.words;
-        self.counts.drain(|term, count| {
-            let word = term * 2 + u32::from(field == TextField::Body);
-            words.push(Posting::new(word, level_of(count)));
-        });
-    }
-
-    /// How many skills were added.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.skills.len()
-    }
-
-    /// Whether no skill was added.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.skills.is_empty()
-    }
-
-    /// The bytes of the segment. The same skills in another order give the same bytes.
-    #[must_use]
-    pub fn finish(self) -> Vec<u8> {
-        let mut order: Vec<usize> = (0..self.skills.len()).collect();
-        order.sort_by_key(|position| self.skills.get(*position).map(|skill| skill.key));
-        order.dedup_by_key(|position| self.skills.get(*position).map(|skill| skill.key));
-        let mut out = SegmentWriter::default();
-        for skill in order.iter().filter_map(|from| self.skills.get(*from)) {
-            out.skill(
-                &skill.key,
-                [skill.head, skill.body, skill.marks],
-                &skill.record,
-            );
-        }
-        let (starts, lists) = self.lists(&order);
-        let mut words: Vec<(u64, u32)> = Vec::with_capacity(starts.len());
-        #[expect(clippy::iter_over_hash_type, reason = "they are sorted below")]
-        for (hash, number) in self.tokens.numbers() {
-            for (field, word) in [
-                (TextField::Head, number * 2),
-                (TextField::Body, number * 2 + 1),
-            ] {
-                words.push((field.of(*hash), word));
-            }
-        }
-        words.sort_unstable();
-        for (hash, word) in words {
-            let list = starts.get(word as usize..word as usize + 2);
-            let list =
-                list.and_then(|ends| lists.get(*ends.first()? as usize..*ends.last()? as usize));
-            if let Some(list) = list.filter(|list| !list.is_empty()) {
-                out.list(hash, list);
-            }
-        }
-        out.finish(&self.names)
-    }
-
-    /// For each word the skills that have it, in the new order: where each list begins, and all lists. The skills are walked in their new order, so
-    /// nothing needs to be sorted.
-    fn lists(&self, order: &[usize]) -> (Vec<u32>, Vec<Posting>) {
-        let words_of = |skill: usize| {
-            let end = self.skills.get(skill).map_or(0, |skill| skill.end);
-            let start = skill
-                .checked_sub(1)
-                .and_then(|before| self.skills.get(before));
-            let start = start.map_or(0, |before| before.end);
-            self.words.get(start..end).unwrap_or_default()
-        };
-        let mut starts = vec![0_u32; self.tokens.numbers().len() * 2 + 1];
-        for skill in order {
-            for word in words_of(*skill) {
-                if let Some(count) = starts.get_mut(word.skill() as usize) {
-                    *count += 1;
-                }
-            }
-        }
-        let mut sum = 0;
-        for start in &mut starts {
-            sum += std::mem::replace(start, sum);
-        }
-        let mut lists = vec![Posting::default(); sum as usize];
-        let mut next = starts.clone();
-        for (to, skill) in order.iter().enumerate() {
-            let to = u32::try_from(to).unwrap_or(u32::MAX);
-            for word in words_of(*skill) {
-                let Some(place) = next.get_mut(word.skill() as usize) else {
-                    continue;
-                };
-                if let Some(entry) = lists.get_mut(*place as usize) {
-                    *entry = Posting(to << LEVEL_BITS | (word.0 & ((1 << LEVEL_BITS) - 1)));
-                }
-                *place += 1;
-            }
-        }
-        (starts, lists)
-    }
-}
-
-fn note_pair(
-    pairs: &mut Vec<u32>,
-    last: &mut Option<u64>,
-    hash: u64,
-    weight: TermWeight,
-    place: Place,
-) {
-    if weight == TermWeight::Stop || place == Place::Beside {
-        return;
-    }
-    if let Some(last) = last {
-        pairs.push(pair(*last, hash));
-    }
-    *last = Some(hash);
-}
-
 /// Writes the parts of a segment.
 #[derive(Default)]
-struct SegmentWriter {
+pub(crate) struct SegmentWriter {
     keys: Vec<u8>,
     heads: Vec<u8>,
     bodies: Vec<u8>,
@@ -407,7 +163,7 @@ struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    fn skill(&mut self, key: &SkillKey, [head, body, marks]: [u8; 3], record: &[u8]) {
+    pub(crate) fn skill(&mut self, key: &SkillKey, [head, body, marks]: [u8; 3], record: &[u8]) {
         self.keys.extend_from_slice(key);
         self.heads.push(head);
         self.bodies.push(body);
@@ -417,7 +173,7 @@ impl SegmentWriter {
         self.records.extend_from_slice(record);
     }
 
-    fn list(&mut self, hash: u64, list: &[Posting]) {
+    pub(crate) fn list(&mut self, hash: u64, list: &[Posting]) {
         if list.is_empty() {
             return;
         }
@@ -455,7 +211,7 @@ impl SegmentWriter {
         }
     }
 
-    fn finish(mut self, names: &BTreeSet<String>) -> Vec<u8> {
+    pub(crate) fn finish(mut self, names: &BTreeSet<String>) -> Vec<u8> {
         let skills = self.heads.len();
         let end = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
         self.starts.extend_from_slice(&end.to_le_bytes());
@@ -851,10 +607,7 @@ pub fn merged<B: SegmentBytes>(segments: &[(&Segment<B>, &[bool])]) -> Option<Ve
             list.extend(read.iter().filter_map(|posting| {
                 let to = moved.get(posting.skill() as usize);
                 let to = to.filter(|to| **to != u32::MAX)?;
-                Some(Posting::new(
-                    *to,
-                    u32::try_from(posting.level()).unwrap_or(0),
-                ))
+                Some(Posting::new(*to, posting.level_bits()))
             }));
             if word_at(table, at + 2).is_some() {
                 next.push(Reverse((after, which, at + 1)));
