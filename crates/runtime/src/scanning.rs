@@ -16,8 +16,8 @@ use metier_config::{Config, ScanRules, Suppression};
 use metier_model::{Backend, DiagnosticCode, Digest, SkillManifest, Strictness, text};
 use metier_policy::{ScanEvidence, ScanState, scan_reason};
 use metier_scan::{
-    DeclaredFacts, FileToScan, Finding, FindingLocation, FoundBy, Pattern, Preset, RuleSet,
-    ScanLimits, ScanReport, Unread, Verdict, judge_words, quietly,
+    DeclaredFacts, FileToScan, Finding, FindingLocation, Pattern, Preset, RuleSet, ScanLimits,
+    ScanReport, Unread, Verdict, judge_words, quietly,
 };
 use metier_sdk::Permission;
 

@@ -26,7 +26,7 @@ impl Workspace {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         let mode = self.mode();
-        let catalog = self.look(roots, builtins, mode, self.index().as_ref());
+        let catalog = self.look(roots, builtins, mode, self.index().as_ref(), self.limits());
         let tools = match &self.config.agent.tools {
             Some(_) => None,
             None => Some(self.own_agent_tools(&catalog)),

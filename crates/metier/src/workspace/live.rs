@@ -111,7 +111,7 @@ impl Workspace {
         let agent = AgentFiles::read(self);
         let (roots, builtins) = self.roots(&agent)?;
         let mode = self.mode();
-        let catalog = self.look(roots, builtins, mode, self.index().as_ref());
+        let catalog = self.look(roots, builtins, mode, self.index().as_ref(), self.limits());
         #[cfg(feature = "agent")]
         let tools = match &self.config.agent.tools {
             None if is_for_own_agent => Some(self.own_agent_tools(&catalog)),
