@@ -3,6 +3,8 @@
 use metier_catalog::{Snapshot, SnapshotFile};
 use metier_scan::FindingSeverity;
 
+use metier_scan::FoundBy;
+
 use super::*;
 
 fn finding(severity: FindingSeverity, line: u32) -> Finding {

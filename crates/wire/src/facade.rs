@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use metier::{
     Error, Resource, Shown, SkillFile,
     scans::ScannedSkill,
-    selection::{Account, NearMiss, Selection, TaskMatches},
+    selection::{Account, Incomplete, NearMiss, Selection, TaskMatches},
 };
 #[cfg(feature = "run")]
 use metier::{
@@ -18,7 +18,7 @@ use crate::RerankRow;
 use crate::{
     AcceptanceRow, AccountRow, CodingRow, CommandRow, ErrorBody, ErrorDocument, LackRow,
     NearMissRow, PickRow, ProjectRow, ReadDocument, RefusedRow, ScannedRow, SelectDocument,
-    ShareRow, ShowDocument,
+    ShareRow, ShowDocument, WhyDocument,
 };
 #[cfg(feature = "run")]
 use crate::{InfoDocument, PermissionRow, SkillPermissions};
@@ -66,6 +66,39 @@ impl<'a> From<&'a PermissionReport> for SkillPermissions<'a> {
             source: identity.source.as_str(),
             digest: identity.digest.to_string(),
             permissions: report.permissions.iter().map(PermissionRow::from).collect(),
+        }
+    }
+}
+
+impl<'a> WhyDocument<'a> {
+    /// The document about accounts: of one skill, which has its words too, or of all, which have near misses.
+    #[must_use]
+    pub fn new(
+        matches: &'a TaskMatches,
+        accounts: &'a [Account<'a>],
+        incomplete: Option<&'a Incomplete>,
+        is_about_one: bool,
+        risk: &'static str,
+    ) -> Self {
+        let inventory = matches.skills().inventory();
+        let row = |account| match is_about_one {
+            true => AccountRow::new(inventory, account).with_words(matches, account),
+            false => AccountRow::new(inventory, account),
+        };
+        let near = match is_about_one {
+            true => Vec::new(),
+            false => matches.near_misses(),
+        };
+        Self {
+            skills: accounts.iter().map(row).collect(),
+            near_misses: near.into_iter().map(NearMissRow::from).collect(),
+            unscanned: matches.unscanned(),
+            considered: matches.considered(),
+            coding: matches.coding().is,
+            coding_evidence: CodingRow::from(matches.coding()),
+            risk,
+            errors: incomplete.map(LackRow::from).into_iter().collect(),
+            project: ProjectRow::of(matches),
         }
     }
 }

@@ -215,7 +215,7 @@ fn rerank(
     matches: &TaskMatches,
     selection: &mut Selection<'_>,
 ) -> Result<RerankedSkills, Failure> {
-    Ok(session.rerank(matches, selection)?)
+    session.rerank(matches, selection)
 }
 
 /// What a model answered, and what it cost.

@@ -5,9 +5,7 @@ use metier::{
     selection::{Account, Coding, TaskMatches},
     skill::Inventory,
 };
-use metier_wire::{
-    AccountRow, CodingRow, CollisionsDocument, LackRow, NearMissRow, ProjectRow, WhyDocument,
-};
+use metier_wire::{CollisionsDocument, WhyDocument};
 
 use crate::{
     cli_run::CliRun,
@@ -57,26 +55,15 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
     let matches = session.why(&skills, task, args.name.as_deref())?;
     let (accounts, incomplete) = matches.accounts();
     if session.output.is_json() {
-        session.output.document(&WhyDocument {
-            skills: accounts
-                .iter()
-                .map(|account| {
-                    let row = AccountRow::new(inventory, account);
-                    match args.name {
-                        Some(_) => row.with_words(&matches, account),
-                        None => row,
-                    }
-                })
-                .collect(),
-            near_misses: near_misses(&matches, args),
-            unscanned: matches.unscanned(),
-            considered: matches.considered(),
-            coding: matches.coding().is,
-            coding_evidence: CodingRow::from(matches.coding()),
-            risk: args.ruled.risk(),
-            errors: incomplete.iter().map(LackRow::from).collect(),
-            project: ProjectRow::of(&matches),
-        })?;
+        let about_one = args.name.is_some();
+        let why = WhyDocument::new(
+            &matches,
+            &accounts,
+            incomplete.as_ref(),
+            about_one,
+            args.ruled.risk(),
+        );
+        session.output.document(&why)?;
         return Ok(Exit::Ok);
     }
     let output = &session.output;
@@ -124,15 +111,6 @@ pub(crate) fn run(session: &CliRun, args: &WhyArgs) -> Result<Exit, Failure> {
         note_incomplete(incomplete, matches.coding(), output);
     }
     Ok(Exit::Ok)
-}
-
-/// The best that were not picked, unless one skill was asked about.
-fn near_misses(matches: &TaskMatches, args: &WhyArgs) -> Vec<NearMissRow> {
-    let all = match args.name {
-        Some(_) => Vec::new(),
-        None => matches.near_misses(),
-    };
-    all.into_iter().map(NearMissRow::from).collect()
 }
 
 /// Pairs of skills that compete.

@@ -28,9 +28,13 @@ impl Daemon {
     }
 
     pub(crate) fn start_with(context: &TestContext, arguments: &[&str]) -> Self {
+        Self::start_at(context, arguments, &["--listen", "127.0.0.1:0"])
+    }
+
+    /// Starts one with these options of `serve`.
+    pub(crate) fn start_at(context: &TestContext, arguments: &[&str], own: &[&str]) -> Self {
         let mut command = context.command();
-        let own = ["serve", "--listen", "127.0.0.1:0", "--json"];
-        command.args(arguments).args(own);
+        command.args(arguments).args(["serve", "--json"]).args(own);
         command.stdout(std::process::Stdio::piped());
         command.stderr(std::process::Stdio::piped());
         let mut child = command.spawn().unwrap();

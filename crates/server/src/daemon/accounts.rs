@@ -7,8 +7,7 @@ use axum::{
 };
 use metier::selection::{Risk, Task};
 use metier_wire::{
-    AccountRow, CodingRow, ConversationRow, ConversationsDocument, LackRow, LinkDocument,
-    ProjectRow, RiskField, WhyDocument, WhyRequest,
+    ConversationRow, ConversationsDocument, LinkDocument, RiskField, WhyDocument, WhyRequest,
 };
 
 use super::{
@@ -36,21 +35,17 @@ pub(super) async fn why(
     let explained = state.work(WorkLane::Quick, move |state| {
         let now = state.live.current()?;
         let matches = now.workspace.why(now.usable(), task, skill.as_deref())?;
-        let inventory = matches.skills().inventory();
         let (accounts, incomplete) = matches.accounts();
-        let text = serde_json::to_vec(&WhyDocument {
-            skills: accounts
-                .iter()
-                .take(limit)
-                .map(|account| AccountRow::new(inventory, account))
-                .collect(),
-            considered: matches.considered(),
-            coding: matches.coding().is,
-            coding_evidence: CodingRow::from(matches.coding()),
-            risk: risk.as_str(),
-            errors: incomplete.iter().map(LackRow::from).collect(),
-            project: ProjectRow::of(&matches),
-        });
+        let shown = &accounts[..accounts.len().min(limit)];
+        let about_one = skill.is_some();
+        let why = WhyDocument::new(
+            &matches,
+            shown,
+            incomplete.as_ref(),
+            about_one,
+            risk.as_str(),
+        );
+        let text = serde_json::to_vec(&why);
         Ok(Bytes::from(text.unwrap_or_default()))
     });
     Ok(json(explained.await?))

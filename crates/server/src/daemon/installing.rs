@@ -72,7 +72,7 @@ pub(super) async fn plan_install(
         let seconds = PLAN_TIME.as_secs();
         let document = InstallPlanDocument::new(id.clone(), seconds, scope, &plan, notices);
         let document = written(&document);
-        state.plans.keep(id, SkillPlan::Install(plan));
+        state.plans.keep(id, SkillPlan::Install(Box::new(plan)));
         Ok(document)
     });
     created(&state, planned.await?)
@@ -97,7 +97,9 @@ pub(super) async fn apply_install(
     let applied = changing(&state, None, move |state, changing| {
         let plan = plan.at(&changing.workspace);
         if let Err(error) = plan.check(&decisions) {
-            state.plans.put_back(taken, SkillPlan::Install(plan));
+            state
+                .plans
+                .put_back(taken, SkillPlan::Install(Box::new(plan)));
             return Err(error);
         }
         let scope = plan.skills().first().map(|skill| skill.card.scope);
@@ -121,7 +123,7 @@ pub(super) async fn plan_update(
         let (seconds, scope) = (PLAN_TIME.as_secs(), options.scope);
         let document = UpdatePlanDocument::new(id.clone(), seconds, scope, &plan, notices);
         let document = written(&document);
-        state.plans.keep(id, SkillPlan::Update(plan));
+        state.plans.keep(id, SkillPlan::Update(Box::new(plan)));
         Ok(document)
     });
     created(&state, planned.await?)
@@ -146,7 +148,9 @@ pub(super) async fn apply_update(
     let applied = changing(&state, None, move |state, changing| {
         let plan = plan.at(&changing.workspace);
         if let Some(error) = decisions.iter().find_map(|one| plan.objection(one)) {
-            state.plans.put_back(taken, SkillPlan::Update(plan));
+            state
+                .plans
+                .put_back(taken, SkillPlan::Update(Box::new(plan)));
             return Err(error);
         }
         let skills = UpdateRow::all(&plan);

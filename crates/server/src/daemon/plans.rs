@@ -25,8 +25,8 @@ const MAX_GONE: usize = 64;
 
 /// A plan of either kind.
 pub(super) enum SkillPlan {
-    Install(InstallPlan),
-    Update(UpdatePlan),
+    Install(Box<InstallPlan>),
+    Update(Box<UpdatePlan>),
 }
 
 impl SkillPlan {
