@@ -262,7 +262,7 @@ fn the_readme_configures_each_client_in_its_documented_form() {
         let files = spans(client)
             .into_iter()
             .filter_map(|span| metier_model::frontmatter_as_json(&format!("---\n{span}\n---\n")));
-        let file = files.map(serde_json::Value::Object).last().unwrap();
+        let file = files.map(serde_json::Value::Object).next_back().unwrap();
         let server = file
             .pointer(place)
             .unwrap_or_else(|| panic!("{client}: {file}"));
