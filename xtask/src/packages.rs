@@ -15,11 +15,12 @@ struct Build {
 }
 
 const BUILDS: &[Build] = &[
-    // Finds, validates, scans, selects and renders skills. The search needs stems of words (`rust-stemmers`).
+    // Finds, validates, scans, selects and renders skills. The search needs stems of words (`rust-stemmers`),
+    // the scanner the owners of hosts (`psl`).
     Build {
         package: "metier",
         features: "",
-        most: 91,
+        most: 93,
     },
     // The same, and the scanner reads JavaScript and Python.
     Build {

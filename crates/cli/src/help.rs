@@ -348,9 +348,9 @@ const PLANNED: &[(&[&str], &str, &str)] = &[
         "metier sync --to claude-code",
     ),
     (
-        &["ui", "tui", "web"],
-        "this version has no terminal UI and no web page",
-        "metier shows the overview; metier chat is a conversation with a model",
+        &["tui", "web", "dashboard"],
+        "there is no terminal UI; `ui` opens the page in a browser",
+        "metier ui; metier alone shows the overview; metier chat is a conversation with a model",
     ),
     (
         &["self", "self-update"],

@@ -64,7 +64,7 @@ keys! {
         env: Some("METIER_SKILLS_USAGE"),
         alias: None,
         project: ProjectAuthority::Tighten(StricterValue::Only("false")),
-        doc: "Whether skills that did something lately, by their receipts, are preferred to others that fit as well. `metier why` shows it.",
+        doc: "Whether skills that did something lately, by their receipts, are preferred to others that fit as well; `metier why` shows it.",
     };
     SKILLS_VALIDATION = ConfigKey {
         path: "skills.validation",

@@ -145,13 +145,14 @@ fn typed(config: &Config) -> String {
         agent,
         prompt,
         mcp,
+        usage,
         ..
     } = config;
     format!(
         "{:?}{:?}{:?}{entries:?}{mcp:?}{secrets:?}",
         (profile, profiles, sync_to),
         (enabled, validation, load, allow_bundled, approved, security),
-        (scan, registry_url, limits, hooks, agent, prompt)
+        (scan, registry_url, limits, hooks, agent, prompt, usage)
     )
 }
 

@@ -28,7 +28,13 @@ impl ProjectFit {
     #[must_use]
     pub fn new(detected: &DetectedProject) -> Self {
         let languages = detected.languages.iter().take(LANGUAGES);
-        let languages = languages.map(|one| one.language.as_str().to_lowercase());
+        let languages = languages.flat_map(|one| {
+            // Two letters are a word of ordinary text too.
+            let others = one.language.aliases().filter(|name| name.len() > 2);
+            let mut names = vec![one.language.as_str().to_lowercase()];
+            names.extend(others.map(str::to_lowercase));
+            names
+        });
         let systems = detected
             .build_systems
             .iter()

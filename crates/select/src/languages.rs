@@ -25,6 +25,12 @@ impl ProgrammingLanguage {
     pub fn as_str(&self) -> &str {
         &self.0
     }
+
+    /// Its other names: `golang`, `c++`.
+    pub fn aliases(&self) -> impl Iterator<Item = &'static str> {
+        let own = ALIASES.iter().filter(|(_, name)| *name == self.as_str());
+        own.map(|(alias, _)| *alias)
+    }
 }
 
 impl fmt::Display for ProgrammingLanguage {

@@ -20,7 +20,7 @@ use crate::{
     output::{Output, Tone, count, one_line},
 };
 
-/// Validate, scan and test skills, and measure their trigger queries
+/// Validate, scan and test skills, with their trigger queries
 ///
 /// For maintainers of a repository of skills, for hooks and for CI. A path is a skill's folder, a folder of skills, or any file of a skill:
 /// files that belong to no skill are ignored. Tests of a skill that is not valid or blocked are not run. Trigger queries in `evals/` are measured as

@@ -198,6 +198,8 @@ const LOOKS: &[(&str, &[&str])] = &[
     ("scan", &["scan", "skills", "--fail-on", "never"]),
     ("select", &["select", "/trap"]),
     ("why", &["why", "/trap", "trap", "--risk", "high"]),
+    ("eval", &["eval", "skills"]),
+    ("improve", &["improve", "trap", "--query", "a trap"]),
     ("compose", &["compose", "trap"]),
     ("doctor", &["doctor"]),
     ("log", &["log"]),

@@ -496,8 +496,11 @@ fn the_instructions_name_skills_within_their_budget_however_many_there_are() {
     let mut client = Client::silent(&context, &[]);
     let introduction = client.initialize("2025-11-25");
     let instructions = introduction["instructions"].as_str().unwrap();
-    let named = instructions.matches("<name>").count();
-    assert!(named >= 20, "{named} skills are named");
+    let words = instructions.split(|one: char| !one.is_ascii_alphanumeric() && one != '-');
+    let numbered = words.filter(|word| word.starts_with("skill-"));
+    let named = numbered.count() + instructions.matches("\nreport\n").count();
+    assert!(instructions.matches("<name>").count() >= 10);
+    assert!(named >= 100, "{named} skills are named");
     let rest = format!("search_skills finds {} more skills.\n", 1_501 - named);
     assert!(instructions.ends_with(&rest), "{instructions}");
     assert!(instructions.len() < 20_000, "{}", instructions.len());

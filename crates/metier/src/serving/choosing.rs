@@ -15,7 +15,7 @@ use crate::{Skill, Skills, Workspace, selection::Task};
 const BUDGET: usize = 2_000;
 
 /// How many skills a search for a model returns at most by their texts.
-const FOUND: usize = 50;
+const FOUND: usize = 200;
 /// How long a search waits for scans of skills that were never scanned.
 const SCAN_TIME: Duration = Duration::from_secs(2);
 

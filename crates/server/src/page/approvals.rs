@@ -12,7 +12,7 @@ use crate::daemon::access::PageVisit;
 
 use super::{
     api::{Api, ApiRefusal, PageAct, encoded},
-    document::Part,
+    document::{Part, Quoted},
     forms::{CheckedForm, Visit, form},
     layout::View,
     parts::{badge, empty, time},
@@ -60,7 +60,7 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
         question.text("danger").raw().replace('_', " "),
     );
     let act = format!("approvals/{}", encoded(id));
-    let button = |answer: &str, label: &str, covers: &[super::document::Quoted<'_>]| {
+    let button = |answer: &str, label: &str, covers: &[Quoted<'_>]| {
         let fields = html! {
             input type="hidden" name="answer" value=(answer);
             button type="submit" class=(answer) { (label) span.hidden { ": " (skill) } }
@@ -77,10 +77,10 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
         form(visit, &act, "/approvals", &fields)
     };
     html! {
-        article.approval id={ "approval-" (id) } aria-label={ "Question of the skill " (skill) } {
+        article.approval id={ "approval-" (encoded(id)) } aria-label={ "Question of the skill " (skill) } {
             header {
                 h2 { a href={ "/skills/" (encoded(skill.raw())) } { (skill) } " asks" }
-                span.badge.warn { span aria-hidden="true" { "!" } " " (danger) }
+                span.badge.warn { span aria-hidden="true" { "!" } " " (Quoted::new(&danger)) }
                 span.small.faint { "from " (question.text("source")) " · " (question.text("session")) }
             }
             pre.question tabindex="0" { (question.text("text").lines()) }

@@ -14,7 +14,7 @@
 //! Everything is HTML that a browser shows without script: lists are pages, acts are forms. `assets/` has one style sheet and small modules, which load
 //! the same pages again when something happens. The looks are described in `docs/page.md`.
 //!
-//! **Start reading at** `views` below, then `overview.rs`.
+//! **Start reading at** `overview.rs`; the table of all views is below.
 
 mod api;
 mod approvals;
