@@ -13,7 +13,7 @@ use crate::{
 /// How many words are named.
 const MAX_WORDS: usize = 12;
 
-/// List the queries that a skill should win and does not, and the words that would help
+/// List queries that a skill should win, and the words it lacks
 ///
 /// The queries are those that the skill ships in `evals/`, or else the phrases in quotes of its description, or the description itself; `--query` adds
 /// one. Each is compared with all skills. For a query that finds another skill first, the words that the name and description lack are
