@@ -308,7 +308,7 @@ fn unusable(router: &TaskRouter, query: &TriggerQuery, name: &str) -> QueryProbl
             "skill `{name}` is {} and can't be found",
             skill.status().as_str()
         ),
-        None => format!("there is no skill `{name}` among those that are searched"),
+        None => format!("no skill is named `{name}`"),
     };
     let (file, number) = match &query.origin {
         QueryOrigin::File(file, number) => (file.clone(), Some(*number)),

@@ -115,7 +115,7 @@ impl Workspace {
     /// ```
     ///
     /// # Errors
-    /// When there is no skill of that name, or when it can't be found by a search.
+    /// When no skill has that name, or when a search can't find it.
     pub fn improve(
         &self,
         skills: &Skills,
