@@ -16,6 +16,7 @@ use crate::{
     event_printer::TerminalScreen,
     failure::Failure,
     output::{Output, Tone},
+    talk::talk,
 };
 
 /// How often a question is repeated after an answer that is not offered.
@@ -56,7 +57,7 @@ impl Terminal {
 
     fn put(&self, question: &ApprovalQuestion) -> io::Result<Reply> {
         let mut keyboard = keyboard()?;
-        let mut talk = io::stderr().lock();
+        let mut talk = talk();
         let by_subagent = self
             .within
             .as_ref()
@@ -149,7 +150,7 @@ fn keyboard() -> io::Result<StdinLock<'static>> {
 /// Asks a question that is answered with yes or no. Anything but a yes is a no.
 pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
     let mut keyboard = keyboard()?;
-    let mut talk = io::stderr().lock();
+    let mut talk = talk();
     write!(talk, "{question} [y/N] ")?;
     talk.flush()?;
     let mut line = String::new();
@@ -163,7 +164,7 @@ pub(crate) fn confirmed(question: &str) -> io::Result<bool> {
 /// Asks a question that is answered with one line, and returns it in lower case without spaces around it. Ctrl-C is no answer.
 pub(crate) fn asked_line(question: &str, cancel: &Cancel) -> Result<String, Failure> {
     let mut keyboard = keyboard()?;
-    let mut talk = io::stderr().lock();
+    let mut talk = talk();
     write!(talk, "{question}")?;
     talk.flush()?;
     if !is_answered(&keyboard, cancel)? {

@@ -24,6 +24,7 @@ mod interrupt;
 mod logging;
 mod output;
 mod password;
+mod talk;
 mod templates;
 mod wrap;
 

@@ -21,6 +21,7 @@ use crate::{
     cli::{Color, Global},
     event_printer::MarkdownStyle,
     failure::Failure,
+    talk::{draw_progress, erase_progress, talk},
     wrap::wrapped,
 };
 
@@ -239,6 +240,7 @@ impl Output {
 
     /// Bytes for stdout.
     pub(crate) fn bytes(&self, bytes: &[u8]) -> Result<(), Failure> {
+        erase_progress();
         let mut out = io::stdout().lock();
         let written = out.write_all(bytes).and_then(|()| out.flush());
         written.map_err(|error| unwritten(&error))
@@ -248,7 +250,7 @@ impl Output {
     pub(crate) fn say(&self, line: &str) {
         let line = self.as_typed(line);
         // A closed stderr is the reader's choice.
-        writeln!(io::stderr(), "{}", wrapped(&line, self.talk_width)).ok();
+        writeln!(talk(), "{}", wrapped(&line, self.talk_width)).ok();
     }
 
     /// Lines for stderr, wrapped at the width of its terminal.
@@ -428,7 +430,7 @@ impl Notices for Output {
     fn progress(&self, work: &Arc<LongWork>) -> Option<Box<dyn Send>> {
         let watcher = match self.events {
             true => progress_events(work),
-            false if self.shows_progress() => progress_line(work),
+            false if self.shows_progress() => progress_line(work, self.talk_width),
             false => None,
         };
         Some(Box::new(watcher?))
@@ -440,15 +442,10 @@ impl Notices for Output {
 }
 
 /// A progress line for work that takes longer than a moment. It disappears at the end.
-fn progress_line(work: &Arc<LongWork>) -> Option<WorkWatcher> {
-    let mut is_shown = false;
-    WorkWatcher::start(work, GLANCE, move |work, ended| {
-        if !ended {
-            murmur(&format!("\r\x1b[2K{} {}", work.what, so_far(work)));
-        } else if is_shown {
-            murmur("\r\x1b[2K");
-        }
-        is_shown = true;
+fn progress_line(work: &Arc<LongWork>, columns: Option<usize>) -> Option<WorkWatcher> {
+    WorkWatcher::start(work, GLANCE, move |work, ended| match ended {
+        false => draw_progress(&format!("{} {}", work.what, so_far(work)), columns),
+        true => erase_progress(),
     })
 }
 
@@ -466,28 +463,32 @@ fn event(document: &impl Serialize) {
     }
 }
 
-/// How far work is: `3`, `3 of 12`, `1.2 of 4.0 MB`.
+/// How far work is: `3`, `3 of 12`, `1.2 MB`, `3 of 12, 1.2 of 4.0 MB`.
 fn so_far(work: &LongWork) -> String {
     let far = work.so_far();
     let megabytes = |bytes: u64| {
         let tenths = bytes / 100_000;
         format!("{}.{}", tenths / 10, tenths % 10)
     };
-    let skills = match far.total {
-        Some(total) => format!("{} of {total}", far.done),
-        None => far.done.to_string(),
+    let skills = match (far.total, far.done) {
+        (Some(total), done) => Some(format!("{done} of {total}")),
+        (None, 0) if far.bytes > 0 => None,
+        (None, done) => Some(done.to_string()),
     };
-    match (far.bytes, far.total_bytes) {
-        (0, _) => skills,
-        (bytes, None) => format!("{skills}, {} MB", megabytes(bytes)),
-        (bytes, Some(total)) => {
-            format!("{skills}, {} of {} MB", megabytes(bytes), megabytes(total))
-        }
-    }
+    let bytes = match (far.bytes, far.total_bytes) {
+        (0, _) => None,
+        (bytes, None) => Some(format!("{} MB", megabytes(bytes))),
+        (bytes, Some(total)) => Some(format!("{} of {} MB", megabytes(bytes), megabytes(total))),
+    };
+    [skills, bytes]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn murmur(words: &str) {
-    let mut stderr = io::stderr().lock();
+    let mut stderr = talk();
     let written = stderr.write_all(words.as_bytes());
     written.and_then(|()| stderr.flush()).ok();
 }
@@ -511,7 +512,7 @@ mod tests {
         let work = || LongWork::new(WorkKind::Fetch, "Fetching…");
         check(work(), 3, 0, 0, "3");
         check(work().of(12), 3, 0, 0, "3 of 12");
-        check(work(), 0, 1_250_000, 0, "0, 1.2 MB");
+        check(work(), 0, 1_250_000, 0, "1.2 MB");
         check(
             work().of(1),
             0,
@@ -520,6 +521,6 @@ mod tests {
             "0 of 1, 1.2 of 4.0 MB",
         );
         // What was announced for one of two files is not the size of both.
-        check(work(), 0, 5_000_000, 4_000_000, "0, 5.0 MB");
+        check(work(), 0, 5_000_000, 4_000_000, "5.0 MB");
     }
 }

@@ -8,7 +8,7 @@ use metier::{
         InstallAction, InstallCard, InstallDecision, InstallObstacle, InstallOptions, InstallPlan,
         InstallReport, InstallScope, SkillOffer, SourceRequest, card_text, check_permissions,
     },
-    text::{shell_word, shortened},
+    text::shell_word,
 };
 use metier_wire::InstallDocument;
 
@@ -19,9 +19,6 @@ use crate::{
     interrupt,
     output::{Output, Tone, count, one_line},
 };
-
-/// How many characters of a description are shown in the checklist.
-const MAX_ABOUT: usize = 60;
 
 /// Install skills for yourself, in every project
 ///
@@ -390,41 +387,47 @@ fn choose(
         count(offers.len(), "skill")
     ));
     for (number, offer) in offers.iter().enumerate() {
-        output.say(&format!(
-            "  {:>3}  {} - {}",
-            number + 1,
-            one_line(&offer.name),
-            shortened(&one_line(&offer.description), MAX_ABOUT)
-        ));
+        let start = format!("  {:>3}  {} - ", number + 1, one_line(&offer.name));
+        let about = output.fitted(&one_line(&offer.description), start.chars().count());
+        output.say(&format!("{start}{about}"));
     }
     let question = "Which of them: 1 3 5-7, names, or all?\nYour answer? (no) ";
-    let line = asked_line(question, cancel).ok()?;
-    Some(picked(&line, offers))
-}
-
-/// The offers that a line names: numbers, ranges, names or `all`. A word that is none of these picks nothing.
-fn picked(line: &str, offers: &[SkillOffer]) -> Vec<usize> {
-    let mut picked = Vec::new();
-    for word in line.split([' ', ',']).filter(|word| !word.is_empty()) {
-        let number = |word: &str| word.parse::<usize>().ok();
-        let by_name = offers.iter().position(|offer| offer.name == word);
-        let range = word
-            .split_once('-')
-            .and_then(|(a, b)| number(a).zip(number(b)));
-        match (word, by_name, number(word), range) {
-            ("all", None, ..) => picked.extend(0..offers.len()),
-            (_, Some(at), ..) => picked.push(at),
-            (_, _, Some(one), _) => picked.extend(one.checked_sub(1)),
-            (.., Some((first, last))) => {
-                picked.extend(first.saturating_sub(1)..last.min(offers.len()));
-            }
-            _ => {}
+    loop {
+        let line = asked_line(question, cancel).ok()?;
+        match picked(&line, offers) {
+            Ok(picked) => return Some(picked),
+            Err(word) => output.say(&format!(
+                "`{}` is neither a number nor the name of one of them",
+                one_line(word)
+            )),
         }
     }
-    picked.retain(|at| *at < offers.len());
+}
+
+/// The offers that a line names: numbers, ranges, names, `all`, or none at all. The error is a word that is none of these.
+fn picked<'a>(line: &'a str, offers: &[SkillOffer]) -> Result<Vec<usize>, &'a str> {
+    let number = |word: &str| {
+        let number = word.parse::<usize>().ok()?;
+        (1..=offers.len()).contains(&number).then(|| number - 1)
+    };
+    let mut picked = Vec::new();
+    for word in line.split([' ', ',']).filter(|word| !word.is_empty()) {
+        let by_name = offers
+            .iter()
+            .position(|offer| offer.name.eq_ignore_ascii_case(word));
+        let range = word.split_once('-');
+        let range = range.and_then(|(first, last)| number(first).zip(number(last)));
+        match (word, by_name.or_else(|| number(word)), range) {
+            (_, Some(at), _) => picked.push(at),
+            (.., Some((first, last))) => picked.extend(first..=last),
+            ("all", ..) => picked.extend(0..offers.len()),
+            ("n" | "no" | "none", ..) => return Ok(Vec::new()),
+            _ => return Err(word),
+        }
+    }
     picked.sort_unstable();
     picked.dedup();
-    picked
+    Ok(picked)
 }
 
 #[cfg(test)]
@@ -488,10 +491,14 @@ mod tests {
             ("all", &[0, 1, 2, 3]),
             ("1 3", &[0, 2]),
             ("2-3,a", &[0, 1, 2]),
-            ("9 0 x", &[]),
-            ("3-99", &[2, 3]),
+            ("C, d", &[2, 3]),
+            ("no", &[]),
+            ("3-2", &[]),
         ] {
-            assert_eq!(picked(line, &offers), expected, "{line}");
+            assert_eq!(picked(line, &offers), Ok(expected.to_vec()), "{line}");
+        }
+        for (line, unknown) in [("9", "9"), ("1 0", "0"), ("a, x", "x"), ("3-99", "3-99")] {
+            assert_eq!(picked(line, &offers), Err(unknown), "{line}");
         }
     }
 }

@@ -487,3 +487,33 @@ fn what_is_dangerous_comes_first_and_all_of_it_can_be_seen() {
     assert!(all.contains("  401. read files: ./docs/99.md\n"), "{all}");
     assert_eq!(all.matches(QUESTION).count(), 2, "{all}");
 }
+
+/// What stays on the screen: a line that was erased is not there.
+fn staying(screen: &str) -> String {
+    let lines = screen.lines();
+    let lines = lines.map(|line| line.rsplit("\r\x1b[2K").next().unwrap_or(""));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_source_with_several_skills_is_a_checklist() {
+    let stage = needed!(stage());
+    let long = "word ".repeat(60);
+    for name in ["first", "second", "a-skill-with-a-rather-long-name"] {
+        let manifest = format!("---\nname: {name}\ndescription: {long}\n---\nDo it.\n");
+        let file = format!("shelf/{name}/SKILL.md");
+        stage.context.write(&file, manifest);
+    }
+    let slow = || thread::sleep(Duration::from_millis(400));
+    // A word that names none of them is asked about again.
+    let typed = "3 thrid\n3 SECOND\ny\n";
+    let talk = converse(&stage, &["install", "./shelf"], ("", typed), &slow);
+    assert_eq!(talk.code, 0, "{talk:?}");
+    let screen = staying(&talk.screen);
+    assert!(!screen.contains("Fetching"), "{screen}");
+    assert!(screen.contains("`thrid` is neither a number nor the name of one of them"));
+    let listed = screen.lines().filter(|line| line.contains(" - word "));
+    assert_eq!(listed.count(), 3, "{screen}");
+    let installed = screen.matches("is installed in ~/.agents/skills/").count();
+    assert_eq!(installed, 1, "{screen}");
+}

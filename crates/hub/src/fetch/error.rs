@@ -3,7 +3,7 @@
 use std::{io, path::PathBuf};
 
 use metier_host::net::NetError;
-use metier_model::Digest;
+use metier_model::{Digest, text::shell_word};
 use metier_package::{ArchiveError, PathError, TreeError};
 
 use crate::{index::IndexError, marketplace::MarketplaceError};
@@ -25,6 +25,9 @@ pub enum FetchError {
     /// A source without a skill.
     #[error("`{0}` contains no SKILL.md or SKILL.yaml")]
     NoSkills(String),
+    /// A git repository on this machine that has no files outside its objects.
+    #[error("`{0}` is a bare git repository")]
+    BareRepository(String),
     /// A folder that the source does not have.
     #[error("`{source_name}` has no folder `{folder}`")]
     NoFolder {
@@ -214,6 +217,9 @@ impl FetchError {
     pub fn hint(&self) -> Option<String> {
         Some(match self {
             Self::Missing(_) => "check the path".to_owned(),
+            Self::BareRepository(path) => {
+                format!("git reads it: metier install {}", shell_word(&format!("git+file://{path}")))
+            }
             Self::NoSkills(_) => {
                 "a skill is a folder with a file SKILL.md; name the folder that has it".to_owned()
             }

@@ -79,6 +79,10 @@ pub(super) fn open(
     let files = DiskFolder::open(&real, limits.archive)?;
     let name = last_name(&real.to_string_lossy());
     let found = offers::find(&files, &name, &path.display().to_string(), limits)?;
+    let is_bare = || real.join("HEAD").is_file() && real.join("objects").is_dir();
+    if found.offers.is_empty() && is_bare() {
+        return Err(FetchError::BareRepository(real.display().to_string()));
+    }
     let folder = LocalFolder { files, path: real };
     Ok((LocalSource::Folder(folder), found))
 }

@@ -260,6 +260,12 @@ fn what_is_not_there_or_has_no_skill_is_an_error() {
         empty.ends_with("contains no SKILL.md or SKILL.yaml"),
         "{empty}"
     );
+    for folder in ["bare.git/objects", "bare.git/refs"] {
+        fs::create_dir_all(user.files(folder)).unwrap();
+    }
+    fs::write(user.files("bare.git/HEAD"), "ref: refs/heads/main\n").unwrap();
+    let bare = refused(user.fetch(&typed(&user.files("bare.git"))));
+    assert!(bare.ends_with("is a bare git repository"), "{bare}");
 }
 
 fn tree_strategy() -> impl Strategy<Value = PackageTree> {
