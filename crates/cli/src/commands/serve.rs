@@ -24,6 +24,9 @@ use crate::{
 /// What is logged unless `METIER_LOG` says otherwise.
 const LOG: &str = "warn,metier_server=info";
 
+/// Enough for thousands of idle WebSockets, and fewer than the files that a user may open on a usual system.
+pub(super) const MAX_CONNECTIONS: usize = 8_192;
+
 /// Serve the skills to programs and pages: HTTP, WebSocket and MCP
 ///
 /// The daemon answers on this machine only: HTTP below /api/v1 (/api/v1/openapi.json describes it), a WebSocket at /ws,
@@ -46,6 +49,9 @@ pub(crate) struct ServeArgs {
     /// The private key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
+    /// Connections at a time; a further one is closed at once
+    #[arg(long, value_name = "N", default_value_t = MAX_CONNECTIONS)]
+    max_connections: usize,
     /// Make another token and end; a running daemon uses it at once, and forgets all browsers
     #[arg(long)]
     rotate_token: bool,
@@ -72,6 +78,7 @@ pub(crate) fn run(
         hosts: args.host.clone(),
         tls,
         passed_sockets: passed_sockets(),
+        max_connections: args.max_connections,
     };
     until_asked_to_end(output, settings, &options, |started| tell(output, started))
 }

@@ -15,7 +15,7 @@ use serde_json::json;
 
 use crate::{
     cli::Global,
-    commands::serve::{unattended_settings, until_asked_to_end},
+    commands::serve::{MAX_CONNECTIONS, unattended_settings, until_asked_to_end},
     failure::{Exit, Failure},
     output::Output,
 };
@@ -74,6 +74,7 @@ pub(crate) fn run(
         hosts: Vec::new(),
         tls: None,
         passed_sockets: 0,
+        max_connections: MAX_CONNECTIONS,
     };
     until_asked_to_end(output, settings, &options, |started| {
         tell(&started.link, true)

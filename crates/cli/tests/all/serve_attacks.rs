@@ -320,6 +320,42 @@ fn slow_and_half_open_clients_are_not_waited_for() {
 
 /// A client that asks and never reads: what waits for it is bounded, and others are answered.
 #[test]
+fn connections_over_the_limit_are_closed_and_counted() {
+    let context = context();
+    let own = ["--listen", "127.0.0.1:0", "--max-connections", "3"];
+    let daemon = Daemon::start_at(&context, &["--root", "skills"], &own);
+    let sockets = [(); 3].map(|()| daemon.socket());
+    for _ in 0..2 {
+        let mut fourth = TcpStream::connect(&daemon.address).unwrap();
+        fourth.set_read_timeout(Some(patience::PATIENCE)).unwrap();
+        // The end of the stream, or a reset: in no case an answer.
+        let answered = fourth.read(&mut [0; 16]);
+        assert_eq!(answered.unwrap_or(0), 0);
+    }
+    let [first, mut second, _third] = sockets;
+    second.ask(&json!({"type": "list_skills", "id": 1}));
+    // A place that is given back is used again.
+    drop(first);
+    let metrics = patience::wait_for("a free place", || {
+        let mut stream = TcpStream::connect(&daemon.address).ok()?;
+        stream.set_read_timeout(Some(patience::PATIENCE)).ok()?;
+        let request = format!(
+            "GET /metrics HTTP/1.1\r\nConnection: close\r\n{}\r\n",
+            daemon.headers()
+        );
+        stream.write_all(request.as_bytes()).ok()?;
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).ok();
+        (!answer.is_empty()).then_some(answer)
+    });
+    let refused = metrics.lines().find_map(|line| {
+        let value = line.strip_prefix("metier_refused_connections_total ")?;
+        value.trim().parse::<u64>().ok()
+    });
+    assert!(refused >= Some(2), "{metrics}");
+}
+
+#[test]
 fn a_client_that_does_not_read_is_dropped() {
     let context = context();
     for number in 0..300 {

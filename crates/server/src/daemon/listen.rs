@@ -54,9 +54,6 @@ use super::{
     state::DaemonState,
 };
 
-/// Connections at a time, WebSockets included.
-const MAX_CONNECTIONS: usize = 8_192;
-
 /// How long the headers of a request may take, and a handshake of TLS.
 const HEADER_TIME: Duration = Duration::from_secs(10);
 
@@ -72,6 +69,7 @@ pub(super) struct BoundListener {
     socket: std::net::TcpListener,
     address: SocketAddr,
     tls: Option<TlsAcceptor>,
+    max_connections: u32,
 }
 
 impl BoundListener {
@@ -99,6 +97,7 @@ impl BoundListener {
             socket,
             address,
             tls,
+            max_connections: u32::try_from(options.max_connections).unwrap_or(u32::MAX),
         })
     }
 
@@ -181,7 +180,8 @@ pub(super) async fn serve(
             return;
         }
     };
-    let places = Arc::new(Semaphore::new(MAX_CONNECTIONS));
+    let all = listener.max_connections;
+    let places = Arc::new(Semaphore::new(all as usize));
     let mut shutdown = pin!(shutdown);
     loop {
         let accepted = tokio::select! {
@@ -197,7 +197,7 @@ pub(super) async fn serve(
                 continue;
             }
         };
-        let Ok(place) = Arc::clone(&places).try_acquire_owned() else {
+        let Ok(permit) = Arc::clone(&places).try_acquire_owned() else {
             let refused = &gate.state.metrics.refused_connections;
             refused.fetch_add(1, Ordering::Relaxed);
             continue;
@@ -207,45 +207,70 @@ pub(super) async fn serve(
             stream,
             listener.tls.clone(),
             gate.clone(),
-            place,
+            ConnectionPlace::new(&gate.state, permit),
         ));
     }
     drop(socket);
     end.send_replace(true);
     // All places are free again when all connections have ended.
-    let all = u32::try_from(MAX_CONNECTIONS).unwrap_or(u32::MAX);
     timeout(GRACE, places.acquire_many(all)).await.ok();
+}
+
+/// The place of a connection among those that are allowed at a time. A WebSocket is no longer HTTP's, so what serves it keeps the place.
+#[derive(Clone)]
+pub(super) struct ConnectionPlace(
+    #[expect(dead_code, reason = "held until it is dropped")] Arc<HeldPlace>,
+);
+
+struct HeldPlace {
+    state: Arc<DaemonState>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl ConnectionPlace {
+    fn new(state: &Arc<DaemonState>, permit: OwnedSemaphorePermit) -> Self {
+        state.metrics.connections.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::new(HeldPlace {
+            state: Arc::clone(state),
+            _permit: permit,
+        }))
+    }
+}
+
+impl Drop for HeldPlace {
+    fn drop(&mut self) {
+        let open = &self.state.metrics.connections;
+        open.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 async fn connection(
     stream: TcpStream,
     tls: Option<TlsAcceptor>,
     gate: Gate,
-    place: OwnedSemaphorePermit,
+    place: ConnectionPlace,
 ) {
-    let open = &gate.state.metrics.connections;
-    open.fetch_add(1, Ordering::Relaxed);
     match tls {
-        None => requests(stream, &gate).await,
+        None => requests(stream, &gate, place).await,
         Some(tls) => {
             if let Ok(Ok(stream)) = timeout(HEADER_TIME, tls.accept(stream)).await {
-                requests(stream, &gate).await;
+                requests(stream, &gate, place).await;
             }
         }
     }
-    gate.state
-        .metrics
-        .connections
-        .fetch_sub(1, Ordering::Relaxed);
-    drop(place);
 }
 
 /// The requests of one connection, until it ends or the daemon does.
-async fn requests(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, gate: &Gate) {
+async fn requests(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    gate: &Gate,
+    place: ConnectionPlace,
+) {
     let service = {
         let gate = gate.clone();
-        service_fn(move |request: hyper::Request<Incoming>| {
+        service_fn(move |mut request: hyper::Request<Incoming>| {
             let mut gate = gate.clone();
+            request.extensions_mut().insert(place.clone());
             async move { Ok::<_, Infallible>(gate.answer(request.map(Body::new)).await) }
         })
     };

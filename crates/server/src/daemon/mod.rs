@@ -64,6 +64,8 @@ pub struct DaemonOptions {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// The number of sockets that the service manager passed, beginning with handle 3.
     pub passed_sockets: u32,
+    /// Connections at a time, WebSockets included. A further one is closed at once.
+    pub max_connections: usize,
 }
 
 /// What is known once the daemon listens.

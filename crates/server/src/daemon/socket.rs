@@ -10,6 +10,7 @@ use std::{
 };
 
 use axum::{
+    Extension,
     body::Bytes,
     extract::{
         State,
@@ -29,6 +30,7 @@ use super::{
     access::Caller,
     answer::{ApiError, Refusal},
     event_log::{EventReader, NextEvents},
+    listen::ConnectionPlace,
     skills::{self, CancelOnDrop, ListQuery, Shared},
     state::{DaemonState, WorkLane},
 };
@@ -56,6 +58,7 @@ const PER_SECOND: f64 = 200.0;
 pub(super) fn upgrade(
     state: Arc<DaemonState>,
     caller: Option<Caller>,
+    place: ConnectionPlace,
     upgrade: WebSocketUpgrade,
 ) -> Response {
     upgrade
@@ -68,6 +71,7 @@ pub(super) fn upgrade(
             state.metrics.sockets.fetch_add(1, Ordering::Relaxed);
             let mut client = SocketClient::new(&state, caller.is_some());
             let why = client.serve(socket).await;
+            drop(place);
             state.metrics.sockets.fetch_sub(1, Ordering::Relaxed);
             if let Some(why) = why {
                 state
@@ -82,10 +86,11 @@ pub(super) fn upgrade(
 /// The handler; the caller was checked before.
 pub(super) async fn handler(
     State(state): Shared,
-    caller: axum::Extension<Option<Caller>>,
+    Extension(caller): Extension<Option<Caller>>,
+    Extension(place): Extension<ConnectionPlace>,
     request: WebSocketUpgrade,
 ) -> Response {
-    upgrade(state, *caller, request)
+    upgrade(state, caller, place, request)
 }
 
 /// One socket.
