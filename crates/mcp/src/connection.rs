@@ -31,6 +31,7 @@ use crate::{
     login::McpLogin,
     program::Program,
     server::{McpEndpoint, McpLimits, ServerEntry},
+    transport::AnyTransport,
 };
 
 /// How often one request leads to a login.
@@ -449,10 +450,8 @@ async fn open_once(
         } => {
             let started = Program::start(command, args, env, folder, limits.message);
             let (program, outgoing, incoming) = started.map_err(Unopened::Start)?;
-            let served = Host
-                .serve_with_lifecycle((outgoing, incoming), lifecycle)
-                .await;
-            match served {
+            let transport = AnyTransport::new((outgoing, incoming));
+            match Host.serve_with_lifecycle(transport, lifecycle).await {
                 Ok(service) => Ok((service, Some(program))),
                 Err(error) => {
                     let last = program.last_words();
@@ -481,17 +480,16 @@ async fn open_once(
                 (None, Some(login)) => Some(login.known(url).await.map_err(Unopened::Start)?),
                 (None, None) => None,
             };
-            let served = match manager {
+            let transport = match manager {
                 Some(manager) => {
                     let client = AuthClient::new(client, manager);
-                    let transport = StreamableHttpClientTransport::with_client(client, config);
-                    Host.serve_with_lifecycle(transport, lifecycle).await
+                    AnyTransport::new(StreamableHttpClientTransport::with_client(client, config))
                 }
                 None => {
-                    let transport = StreamableHttpClientTransport::with_client(client, config);
-                    Host.serve_with_lifecycle(transport, lifecycle).await
+                    AnyTransport::new(StreamableHttpClientTransport::with_client(client, config))
                 }
             };
+            let served = Host.serve_with_lifecycle(transport, lifecycle).await;
             let service = served.map_err(Unopened::Protocol)?;
             Ok((service, None))
         }
