@@ -151,6 +151,10 @@ struct Listing {
 #[derive(Default)]
 struct Report {
     states: Option<Arc<SkillStates>>,
+    /// The first list, which is given out before the folders are watched; nothing once it was compared.
+    first_list: Option<Arc<SkillsNow>>,
+    /// Its skills.
+    first: Option<Arc<SkillStates>>,
 }
 
 /// Ends the thread when the last handle is dropped.
@@ -323,12 +327,21 @@ impl LiveSkills {
 
     /// What watches were told last. If the folders are still being prepared, this waits for it.
     pub(crate) fn reported(&self) -> Result<Arc<SkillStates>, Error> {
+        self.prepared(|report| report.states.clone())
+    }
+
+    /// The skills of the first list. If the folders are still being prepared, this waits for it.
+    pub(crate) fn first_given_out(&self) -> Result<Arc<SkillStates>, Error> {
+        self.prepared(|report| report.first.clone())
+    }
+
+    fn prepared<T>(&self, what: impl Fn(&Report) -> Option<T>) -> Result<T, Error> {
         // An error of the configuration is returned here: the thread would wait for its end.
         self.current()?;
         let mut report = self.shared.report();
         loop {
-            if let Some(states) = &report.states {
-                return Ok(Arc::clone(states));
+            if let Some(found) = what(&report) {
+                return Ok(found);
             }
             let waited = self.shared.reported.wait(report);
             report = waited.unwrap_or_else(PoisonError::into_inner);
@@ -526,6 +539,7 @@ impl LiveShared {
         listing.took = start.elapsed();
         if listing.generation == 1 {
             // The first list comes before the watches: a client waits for it.
+            self.report().first_list = Some(Arc::clone(&now));
             self.wake();
         }
         Ok(now)
@@ -648,10 +662,19 @@ impl LiveShared {
             (now, changes)
         };
         let before = self.report().states.clone();
-        let states = states(&now, before.as_deref(), &changes);
-        let is_news = before.is_none_or(|before| !compare(&before, &states).is_empty());
+        let states = Arc::new(states(&now, before.as_deref(), &changes));
+        let is_news = match &before {
+            Some(before) => !compare(before, &states).is_empty(),
+            None => {
+                let first = self.report().first_list.take();
+                let first = first.map(|first| given_out(&first, &states));
+                let first = first.filter(|first| !compare(first, &states).is_empty());
+                self.report().first = Some(first.map_or_else(|| Arc::clone(&states), Arc::new));
+                true
+            }
+        };
         if is_news {
-            self.report().states = Some(Arc::new(states));
+            self.report().states = Some(states);
             self.reported.notify_all();
         }
     }
@@ -707,6 +730,22 @@ fn states(now: &SkillsNow, before: Option<&SkillStates>, changes: &WatchedChange
         (path, state)
     };
     now.skills.all().map(state).collect()
+}
+
+/// The skills of a list that was given out, where the state of their files was found out only later.
+fn given_out(list: &SkillsNow, later: &SkillStates) -> SkillStates {
+    let state = |skill: Skill<'_>| {
+        let path = skill.entry().place.path().into_owned();
+        let later = later.get(&path);
+        let state = SkillState {
+            name: skill.name().into_owned(),
+            status: skill.status(),
+            revision: 0,
+            files: later.and_then(|later| later.files),
+        };
+        (path, state)
+    };
+    list.skills.all().map(state).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

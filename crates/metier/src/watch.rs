@@ -119,6 +119,20 @@ impl LiveSkills {
             live: self.clone(),
         })
     }
+
+    /// The same, and at first what changed since the first list was given out: folders are watched only after that, so a client that changes a
+    /// skill as soon as it has the list would not be told.
+    ///
+    /// An example is at [`Watch`].
+    ///
+    /// # Errors
+    /// As for [`LiveSkills::watch`].
+    pub fn watch_from_first_list(&self) -> Result<Watch, Error> {
+        Ok(Watch {
+            known: self.first_given_out()?,
+            live: self.clone(),
+        })
+    }
 }
 
 impl Watch {

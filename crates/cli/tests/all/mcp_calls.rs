@@ -626,6 +626,29 @@ fn a_user_invokes_a_skill_as_a_prompt() {
     client.end();
 }
 
+/// The folders are watched after the first answer; a client that changes something at once is told nevertheless.
+#[test]
+fn a_change_right_after_the_first_list_is_announced() {
+    let context = context();
+    let mut client = Client::new(&context, &[]);
+    client.ask("prompts/list", &json!({}));
+    context.write(
+        "skills/at-once/SKILL.md",
+        "---\nname: at-once\ndescription: Comes at once.\n---\nHere.\n",
+    );
+    let start = std::time::Instant::now();
+    loop {
+        assert!(start.elapsed() < PATIENCE, "nothing was announced");
+        thread::sleep(Duration::from_millis(100));
+        client.ask("ping", &json!({}));
+        let mut notes = client.notes.drain(..);
+        if notes.any(|note| note["method"] == "notifications/prompts/list_changed") {
+            break;
+        }
+    }
+    client.end();
+}
+
 #[test]
 fn a_client_receives_changes() {
     let context = context();

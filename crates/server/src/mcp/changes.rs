@@ -56,7 +56,7 @@ fn pass_on(source: &Weak<SkillSource>, out: &Sender<Arc<SkillChanges>>) {
         // The source is not held: when the server ends, so does this thread.
         let watch = source
             .upgrade()
-            .and_then(|source| source.live().ok()?.watch().ok());
+            .and_then(|source| source.live().ok()?.watch_from_first_list().ok());
         let Some(mut watch) = watch else {
             if source.strong_count() == 0 {
                 return;
