@@ -15,7 +15,7 @@ use rustix::{
 use crate::{
     event_printer::TerminalScreen,
     failure::Failure,
-    output::{Output, Tone},
+    output::{Output, Tone, one_line},
     talk::talk,
 };
 
@@ -174,6 +174,29 @@ pub(crate) fn asked_line(question: &str, cancel: &Cancel) -> Result<String, Fail
     let mut line = String::new();
     keyboard.read_line(&mut line)?;
     Ok(line.trim().to_lowercase())
+}
+
+/// Asks until the answer is one of the words of a choice. There is no answer after the third line that is none of them.
+pub(crate) fn asked_choice<T: Copy>(
+    question: &str,
+    choices: &[(&[&str], T)],
+    cancel: &Cancel,
+) -> Result<Option<T>, Failure> {
+    for _ in 0..MAX_TRIES {
+        let line = asked_line(question, cancel)?;
+        let chosen = choices.iter().find(|(words, _)| words.contains(&&*line));
+        if let Some((_, chosen)) = chosen {
+            return Ok(Some(*chosen));
+        }
+        writeln!(talk(), "`{}` is none of the answers", one_line(&line))?;
+    }
+    Ok(None)
+}
+
+/// Asks a question that ends with `[y/N]`.
+pub(crate) fn asked_yes(question: &str, cancel: &Cancel) -> Result<bool, Failure> {
+    let choices: &[(&[&str], bool)] = &[(&["y", "yes"], true), (&["", "n", "no"], false)];
+    Ok(asked_choice(question, choices, cancel)?.unwrap_or(false))
 }
 
 /// Waits for a line; returns false if the user pressed Ctrl-C instead.

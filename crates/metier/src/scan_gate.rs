@@ -3,7 +3,10 @@
 use std::{
     collections::BTreeMap,
     path::PathBuf,
-    sync::{Arc, OnceLock, atomic::AtomicUsize},
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
+    },
     time::{Duration, Instant},
 };
 
@@ -187,10 +190,14 @@ impl ScanGate {
         entries: &[&CatalogEntry],
         least: Option<Verdict>,
         keep: impl Fn(&CatalogEntry, Result<CheckedSkill, ReadError>) -> T + Sync,
-    ) -> Vec<T> {
+    ) -> Option<Vec<T>> {
         let facts = &*self.facts;
         let scanner = &facts.scanner;
-        self.each(entries, |entry| {
+        let stop = &self.workspace.settings.stop;
+        let scanned = self.each(entries, |entry| {
+            if stop.load(Ordering::Relaxed) {
+                return None;
+            }
             let cached = |least: Verdict| {
                 let snapshot = scanner.snapshot(entry).ok()?;
                 let known = facts.remembered(entry, snapshot.digest)?;
@@ -198,8 +205,9 @@ impl ScanGate {
             };
             let done = least.and_then(cached).map(Ok);
             let scan = || scanner.scan(entry).map(CheckedSkill::Scanned);
-            keep(entry, done.unwrap_or_else(scan))
-        })
+            Some(keep(entry, done.unwrap_or_else(scan)))
+        });
+        scanned.into_iter().collect()
     }
 
     /// Scans bytes that were read before, on a thread with a large stack.

@@ -188,7 +188,8 @@ impl Workspace {
         let scan_gate = self.screening(&inventory.catalog);
         scan_gate.check_rules()?;
         let scanned = scan_gate.scan(&[entry], None, |_, scanned| found(scanned, false));
-        let scanned = scanned.into_iter().next().unwrap_or_default();
+        let scanned = scanned.and_then(|scanned| scanned.into_iter().next());
+        let scanned = scanned.ok_or_else(stopped)?;
         let scan = ScannedSkill::of(&scan_gate, entry, scanned);
         remember(&scan_gate, &inventory.catalog, std::slice::from_ref(&scan));
         Ok(scan)
@@ -357,6 +358,7 @@ impl Workspace {
         let least = options.cached_up_to.filter(|_| is_large && !others_scan);
         let all: Vec<&CatalogEntry> = entries.iter().collect();
         let scanned = scan_gate.scan(&all, least, |_, scanned| found(scanned, others_scan));
+        let scanned = scanned.ok_or_else(stopped)?;
         let scans = entries.iter().zip(scanned);
         let scans = scans.map(|(entry, found)| ScannedSkill::of(scan_gate, entry, found));
         let mut scans: Vec<ScannedSkill> = scans.collect();
@@ -401,6 +403,10 @@ impl Workspace {
         remember(scan_gate, usual, scans);
         Ok(())
     }
+}
+
+fn stopped() -> Error {
+    Error::interrupted("stopped; nothing was changed")
 }
 
 /// The result of a scan; the bytes are kept only if other skills scan them too.

@@ -13,7 +13,7 @@ use metier::{
 use metier_wire::InstallDocument;
 
 use crate::{
-    approver::{Terminal, asked_line},
+    approver::{Terminal, asked_choice, asked_line, asked_yes},
     cli_run::CliRun,
     failure::{Exit, Failure},
     interrupt,
@@ -92,7 +92,11 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
         false => {
             let choose =
                 |source: &str, offers: &[SkillOffer]| choose(session, &cancel, source, offers);
-            session.prepare_install(&requests(flags), options, &choose)?
+            let prepared = session.prepare_install(&requests(flags), options, &choose);
+            if cancel.is_cancelled() {
+                return Err(Failure::interrupted("stopped; nothing was changed"));
+            }
+            prepared?
         }
     };
     plan.for_agents(&flags.to)?;
@@ -104,7 +108,7 @@ fn install(session: &CliRun, flags: &InstallFlags, scope: InstallScope) -> Resul
         return dry_run(output, scope, &plan);
     }
     if plan.skills().is_empty() {
-        return nothing(session, scope, &plan);
+        return nothing(session, flags, scope, &plan);
     }
     let mut decisions = Vec::new();
     for skill in plan.skills() {
@@ -153,7 +157,12 @@ fn dry_run(output: &Output, scope: InstallScope, plan: &InstallPlan) -> Result<E
 }
 
 /// Everything is as the lock states, or there is nothing in it.
-fn nothing(session: &CliRun, scope: InstallScope, plan: &InstallPlan) -> Result<Exit, Failure> {
+fn nothing(
+    session: &CliRun,
+    flags: &InstallFlags,
+    scope: InstallScope,
+    plan: &InstallPlan,
+) -> Result<Exit, Failure> {
     let output = &session.output;
     if output.is_json() {
         let mut document = InstallDocument::planned(scope.as_str(), plan);
@@ -161,9 +170,10 @@ fn nothing(session: &CliRun, scope: InstallScope, plan: &InstallPlan) -> Result<
         output.document(&document)?;
         return Ok(Exit::unmet_if(plan.is_partial()));
     }
-    if plan.is_partial() {
+    // A checklist of which nothing was chosen, or skills that can't be installed.
+    if plan.is_partial() || !flags.words.is_empty() {
         output.note("nothing was installed");
-        return Ok(Exit::unmet_if(true));
+        return Ok(Exit::unmet_if(plan.is_partial()));
     }
     let locked = session.lock(scope)?.skills.len();
     let line = match locked {
@@ -233,8 +243,8 @@ fn decide(
     };
     if open.is_empty() || from_lock {
         decision.replace |= needs_replace;
-        let answer = asked_line(&format!("{question} [y/N] "), cancel)?;
-        return Ok(matches!(&*answer, "y" | "yes").then_some(decision));
+        let question = format!("{question} [y/N] ");
+        return Ok(asked_yes(&question, cancel)?.then_some(decision));
     }
     match asked_permissions(question, cancel)? {
         PermissionsAnswer::Approve => decision.approve.extend(open),
@@ -262,6 +272,7 @@ fn still_open(card: &InstallCard, approve: &[String]) -> Vec<String> {
         .collect()
 }
 
+#[derive(Clone, Copy)]
 enum PermissionsAnswer {
     Approve,
     Later,
@@ -273,11 +284,12 @@ fn asked_permissions(question: &str, cancel: &Cancel) -> Result<PermissionsAnswe
         "{question}\n  [a]pprove  install it, and approve what it asks for (exactly these files)\n  \
          [y]es      install it; it asks again when it is used\n  [n]o       leave it out\nYour answer? (no) "
     );
-    Ok(match asked_line(&choices, cancel)?.as_str() {
-        "a" | "approve" => PermissionsAnswer::Approve,
-        "y" | "yes" => PermissionsAnswer::Later,
-        _ => PermissionsAnswer::No,
-    })
+    let words: &[(&[&str], PermissionsAnswer)] = &[
+        (&["a", "approve"], PermissionsAnswer::Approve),
+        (&["y", "yes"], PermissionsAnswer::Later),
+        (&["", "n", "no"], PermissionsAnswer::No),
+    ];
+    Ok(asked_choice(&choices, words, cancel)?.unwrap_or(PermissionsAnswer::No))
 }
 
 /// The refusal where no one can be asked, with the command that decides about all skills.

@@ -25,7 +25,8 @@ pub(crate) struct OutdatedArgs {
 
 pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure> {
     interrupt::listen_with(session.stop())?;
-    let skills = session.outdated(&args.names, InstallScope::of_project(args.project))?;
+    let scope = InstallScope::of_project(args.project);
+    let skills = session.outdated(&args.names, scope)?;
     let exit = Exit::unmet_if(skills.iter().any(|skill| skill.newest.is_err()));
     let output = &session.output;
     if output.is_json() {
@@ -69,8 +70,37 @@ pub(crate) fn run(session: &CliRun, args: &OutdatedArgs) -> Result<Exit, Failure
     let old = skills.iter().filter(|skill| skill.is_outdated()).count();
     output.note(&match old {
         0 if skills.is_empty() => "nothing is installed".to_owned(),
+        0 if skills.iter().any(|skill| skill.newest.is_err()) => {
+            "no other skill has a newer version".to_owned()
+        }
         0 => "no skill has a newer version".to_owned(),
-        _ => format!("{} can be updated: metier update", count(old, "skill")),
+        _ => format!(
+            "{} can be updated: {}",
+            count(old, "skill"),
+            scope.command("update")
+        ),
     });
+    note_project(session, &args.names, scope, "outdated")?;
     Ok(exit)
+}
+
+/// Whose skills a command without names was not about.
+pub(super) fn note_project(
+    session: &CliRun,
+    names: &[String],
+    scope: InstallScope,
+    verb: &str,
+) -> Result<(), Failure> {
+    if !names.is_empty() || scope == InstallScope::Project {
+        return Ok(());
+    }
+    let project = session.lock(InstallScope::Project)?.skills.len();
+    if project > 0 {
+        let skills = count(project, "skill");
+        let command = InstallScope::Project.command(verb);
+        session
+            .output
+            .note(&format!("the project has {skills}: {command}"));
+    }
+    Ok(())
 }

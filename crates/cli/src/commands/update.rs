@@ -12,8 +12,9 @@ use metier::{
 };
 use metier_wire::{ProblemRow, UpdateDocument, UpdateRow};
 
+use super::outdated::note_project;
 use crate::{
-    approver::{Terminal, asked_line},
+    approver::{Terminal, asked_yes},
     cli_run::CliRun,
     failure::{self, Exit, Failure},
     interrupt,
@@ -91,7 +92,11 @@ pub(crate) fn run(session: &CliRun, args: &UpdateArgs) -> Result<Exit, Failure> 
         asks: !args.how.yes,
         done: "updated",
     };
-    carry_out(session, plan, &carrying)
+    let exit = carry_out(session, plan, &carrying)?;
+    if !session.output.is_json() {
+        note_project(session, &args.names, options.scope, "update")?;
+    }
+    Ok(exit)
 }
 
 /// How a plan is carried out.
@@ -201,15 +206,15 @@ fn agreed(
             .iter()
             .fold(error, |error, one| error.detail(format!("+ {one}")));
         return Err(error.hint(format!(
-            "review it, then: metier update {name} --yes{approvals}"
+            "review it, then: {} {name} --yes{approvals}",
+            update.scope.command("update")
         )));
     }
     let what = match open.len() {
         0 => String::new(),
         number => format!(" and approve {}", count(number, "new permission")),
     };
-    let answer = asked_line(&format!("Update {name}{what}? [y/N] "), carrying.cancel)?;
-    Ok(matches!(&*answer, "y" | "yes"))
+    asked_yes(&format!("Update {name}{what}? [y/N] "), carrying.cancel)
 }
 
 fn answer(

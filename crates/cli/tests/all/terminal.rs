@@ -250,8 +250,8 @@ fn an_installation_is_decided_about_with_the_card_in_sight() {
     for (typed, is_placed, is_allowed) in [
         ("\n", false, false),
         ("n\n", false, false),
-        ("what?\n", false, false),
-        ("y\n", true, false),
+        ("what?\nwhat?\nwhat?\n", false, false),
+        ("what?\ny\n", true, false),
         ("a\n", true, true),
     ] {
         let stage = needed!(stage());

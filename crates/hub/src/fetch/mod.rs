@@ -83,6 +83,11 @@ impl Default for SourceLimits {
 pub trait FetchProgress: Send + Sync {
     /// Something happened.
     fn report(&self, step: FetchStep<'_>);
+
+    /// Whether the user wants no more of it.
+    fn is_stopped(&self) -> bool {
+        false
+    }
 }
 
 /// What happens during a fetch.
@@ -294,6 +299,9 @@ impl OpenedSource<'_> {
     /// # Errors
     /// If it can't be a package, exceeds a limit, or can't be fetched.
     pub fn read(&self, offer: &SkillOffer) -> Result<FetchedSkill, FetchError> {
+        if self.progress.is_stopped() {
+            return Err(FetchError::Stopped);
+        }
         let fetched = match &self.content {
             SourceContent::Folder(folder) => folder.read(offer)?,
             SourceContent::Archive(archive) => archive.read(offer)?,

@@ -193,7 +193,7 @@ impl Workspace {
             let skill = at.map(|at| newest.swap_remove(at));
             let skill = skill.ok_or_else(|| not_found(name))?;
             match (is_here(&skill), required.first()) {
-                (false, Some(other)) => Err(needs(name, other, &lock)),
+                (false, Some(other)) => Err(needs(name, scope, other, &lock)),
                 _ => Ok(skill),
             }
         };
@@ -217,12 +217,16 @@ fn not_found(name: &str) -> Error {
 }
 
 /// A new version that requires a skill which is not part of the update.
-fn needs(name: &str, other: &FetchedSkill, lock: &Lock) -> Error {
+fn needs(name: &str, scope: InstallScope, other: &FetchedSkill, lock: &Lock) -> Error {
     let other = one_line(&other.name);
     let name_word = shell_word(name);
     let hint = match lock.skills.contains_key(&other) {
-        true => format!("metier update {name_word} {}", shell_word(&other)),
-        false => format!("metier install {name_word}"),
+        true => format!(
+            "{} {name_word} {}",
+            scope.command("update"),
+            shell_word(&other)
+        ),
+        false => format!("metier {} {name_word}", scope.verb()),
     };
     let message = format!("its newest version requires another `{other}` than is installed");
     Error::unmet("requires", message).skill(name).hint(hint)

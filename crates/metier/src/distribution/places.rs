@@ -38,6 +38,15 @@ impl InstallScope {
         }
     }
 
+    /// A command as it is typed for the skills of this scope: `metier update`, or `metier update --project`.
+    #[must_use]
+    pub fn command(self, verb: &str) -> String {
+        match self {
+            Self::User => format!("metier {verb}"),
+            Self::Project => format!("metier {verb} --project"),
+        }
+    }
+
     /// The word in JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

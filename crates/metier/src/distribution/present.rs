@@ -119,9 +119,11 @@ impl PresentSkill {
         let held = is_folder.then(|| hashed(&place).ok()).flatten();
         let mut edited = None;
         if let (Some(locked), Some(held)) = (&locked, &held) {
-            edited = match held.digest == locked.tree {
+            // Edits that an update kept are part of what the lock states, and of no source.
+            let installed = locked.original.unwrap_or(locked.tree);
+            edited = match held.digest == installed {
                 true => Some(FileDifferences::default()),
-                false => workspace.objects()?.get(locked.tree).map(|tree| {
+                false => workspace.objects()?.get(installed).map(|tree| {
                     FileDifferences::between(&hashes_of_tree(&tree), &hashes_of_snapshot(held))
                 }),
             };

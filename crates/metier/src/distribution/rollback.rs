@@ -116,7 +116,7 @@ impl Workspace {
             }
         };
         let Some(position) = position else {
-            return Err(not_kept(name, to, &kept));
+            return Err(not_kept(name, scope, to, &kept));
         };
         let (revision, tree) = kept.swap_remove(position);
         let locked = self.lock(scope)?.skills.remove(name);
@@ -172,7 +172,12 @@ fn is_meant(revision: &SkillRevision, wanted: &str) -> bool {
         || (wanted_hex.len() >= 6 && hex.starts_with(wanted_hex))
 }
 
-fn not_kept(name: &str, to: Option<&str>, kept: &[(KeptRevision, PackageTree)]) -> Error {
+fn not_kept(
+    name: &str,
+    scope: InstallScope,
+    to: Option<&str>,
+    kept: &[(KeptRevision, PackageTree)],
+) -> Error {
     let message = match to {
         Some(wanted) => format!("`{}` of skill `{name}` is not kept", one_line(wanted)),
         None => format!("no earlier state of skill `{name}` is kept"),
@@ -191,7 +196,8 @@ fn not_kept(name: &str, to: Option<&str>, kept: &[(KeptRevision, PackageTree)]) 
     });
     let error = lines.fold(error, Error::detail);
     error.hint(format!(
-        "metier update {} fetches the newest",
+        "{} {} fetches the newest",
+        scope.command("update"),
         shell_word(name)
     ))
 }

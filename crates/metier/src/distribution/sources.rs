@@ -127,6 +127,8 @@ impl Workspace {
         choose: OfferChooser<'_>,
     ) -> Result<InstallPlan, Error> {
         self.check_scope(options.scope)?;
+        let requests: Vec<SourceRequest> = requests.iter().map(|one| self.with_path(one)).collect();
+        let requests = requests.as_slice();
         for request in requests {
             self.check_meaning(&request.source, options.scope)?;
         }
@@ -151,6 +153,20 @@ impl Workspace {
         plan.left_out = all.notes;
         plan.left_out.extend(all.missing);
         Ok(plan)
+    }
+
+    /// A word that is no source and the name of a file here, such as `pdf.skill`, is that file.
+    fn with_path(&self, request: &SourceRequest) -> SourceRequest {
+        let source = &request.source;
+        let is_file = || self.machine.work.join(source).is_file();
+        let source = match SkillSource::parse(source) {
+            Err(_) if is_file() => format!("./{source}"),
+            _ => source.clone(),
+        };
+        SourceRequest {
+            source,
+            ..request.clone()
+        }
     }
 
     /// A word such as `skills/pdf` is a repository; where it is a folder here too, the user has to say which one is meant.
@@ -236,6 +252,7 @@ impl Workspace {
             for (offer, read) in chosen.iter().zip(opened.read_all(&chosen)) {
                 match read {
                     Ok(fetched) => all.skills.push(fetched),
+                    Err(error @ FetchError::Stopped) => return Err(not_fetched(&error)),
                     Err(error) if request.all && chosen.len() > 1 => {
                         all.missing
                             .push(format!("`{}` is not installed: {error}", offer.name));
@@ -266,7 +283,7 @@ impl Workspace {
         let what = format!("Fetching {}…", one_line(source));
         let fetching = Arc::new(LongWork::new(WorkKind::Fetch, what));
         let _shown = self.notices.progress(&fetching);
-        let progress = FetchedSoFar::new(&fetching);
+        let progress = FetchedSoFar::new(&fetching, &self.settings.stop);
         let limits = SourceLimits::default();
         let opened = fetch::open(&parsed, &access, &limits, &progress);
         work(&opened.map_err(|error| not_fetched(&error))?)
@@ -294,11 +311,13 @@ pub(crate) struct FetchedSoFar {
     work: Arc<LongWork>,
     /// What was received of each address, and whether its size was announced.
     addresses: Mutex<BTreeMap<String, (u64, bool)>>,
+    stop: Arc<AtomicBool>,
 }
 
 impl FetchedSoFar {
-    pub(crate) fn new(work: &Arc<LongWork>) -> Self {
+    pub(crate) fn new(work: &Arc<LongWork>, stop: &Arc<AtomicBool>) -> Self {
         Self {
+            stop: Arc::clone(stop),
             work: Arc::clone(work),
             addresses: Mutex::default(),
         }
@@ -306,6 +325,10 @@ impl FetchedSoFar {
 }
 
 impl FetchProgress for FetchedSoFar {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
     fn report(&self, step: FetchStep<'_>) {
         match step {
             FetchStep::Opening { .. } => {}

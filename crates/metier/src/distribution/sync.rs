@@ -287,7 +287,8 @@ impl Workspace {
             let plan = match options.remove {
                 true => self.plan_agent_removal(options.scope, name, locked, wanted),
                 false => {
-                    let targets = joined(&locked.agents, wanted, options.copy);
+                    let all_copied = options.copy && options.to.is_empty();
+                    let targets = joined(&locked.agents, wanted, all_copied);
                     self.plan_agents(options.scope, name, Some(locked), locked.tree, &targets)?
                 }
             };

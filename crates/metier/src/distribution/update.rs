@@ -64,6 +64,8 @@ pub struct UpdatePlan {
 pub struct SkillUpdate {
     /// The name of its folder, and in the lock.
     pub name: String,
+    /// Whose skill it is.
+    pub scope: InstallScope,
     /// Where it was installed from.
     pub source: String,
     /// What is here.
@@ -217,7 +219,10 @@ impl Workspace {
         for (name, locked, newest) in self.newest(wanted, options.scope) {
             match newest {
                 Ok(fetched) => found.push((name, locked, fetched)),
-                Err(error) => failed.push(bare(&name, &locked, None, UpdateState::Failed(error))),
+                Err(error) => {
+                    let state = UpdateState::Failed(error.skill(&name));
+                    failed.push(bare(&name, options.scope, &locked, None, state));
+                }
             }
         }
         let mut plan = self.plan_for("update", found, options)?;
@@ -253,7 +258,15 @@ impl Workspace {
         options: &UpdateOptions,
     ) -> Result<Result<ChosenUpdate, SkillUpdate>, Error> {
         let newest = SkillRevision::fetched(&fetched);
-        let stop = |state| Ok(Err(bare(name, locked, Some(newest.clone()), state)));
+        let stop = |state| {
+            Ok(Err(bare(
+                name,
+                options.scope,
+                locked,
+                Some(newest.clone()),
+                state,
+            )))
+        };
         let base_digest = locked.original.unwrap_or(locked.tree);
         if newest.digest == base_digest {
             return stop(UpdateState::Current);
@@ -363,6 +376,7 @@ impl Workspace {
             let state = UpdateState::Failed(error.hint(hint));
             return Ok(bare(
                 &update.name,
+                scope,
                 &update.locked,
                 Some(update.newest.clone()),
                 state,
@@ -400,6 +414,7 @@ impl Workspace {
             permissions: SetDifference::between(&old, &new),
             ..bare(
                 &update.name,
+                scope,
                 &update.locked,
                 Some(update.newest.clone()),
                 state,
@@ -429,12 +444,14 @@ impl Workspace {
 
 fn bare(
     name: &str,
+    scope: InstallScope,
     locked: &LockedSkill,
     newest: Option<SkillRevision>,
     state: UpdateState,
 ) -> SkillUpdate {
     SkillUpdate {
         name: name.to_owned(),
+        scope,
         source: locked.source.clone(),
         here: SkillRevision::locked(locked),
         newest,
@@ -531,7 +548,10 @@ impl UpdatePlan {
             let message = format!("skill `{}` is not signed by its known signer", update.name);
             return Err(Error::unmet("other-signer", message)
                 .skill(&update.name)
-                .hint("ask its author; if the new key is right: metier update --accept-signer"));
+                .hint(format!(
+                    "ask its author; if the new key is right: {} --accept-signer",
+                    update.scope.command("update")
+                )));
         }
         let broken = skill.card.obstacles.iter().find_map(|one| match one {
             InstallObstacle::Breaks(why) => Some(one_line(why)),
@@ -544,7 +564,9 @@ impl UpdatePlan {
                 .skill(&update.name)
                 .detail(why)
                 .hint(format!(
-                    "update both: metier update; or only this one: metier install {name} --replace"
+                    "update both: {}; or only this one: metier {} {name} --replace",
+                    update.scope.command("update"),
+                    update.scope.verb()
                 )));
         }
         let open = update.unapproved(skill, &decision.approve)?;
@@ -569,7 +591,8 @@ impl UpdatePlan {
         let words: String = words.collect();
         let details = open.iter().map(|one| format!("+ {one}"));
         let error = details.fold(error, Error::detail);
-        error.hint(format!("metier {verb} {} --yes{words}", shell_word(name)))
+        let command = update.scope.command(verb);
+        error.hint(format!("{command} {} --yes{words}", shell_word(name)))
     }
 }
 
@@ -604,6 +627,7 @@ impl SkillUpdate {
     #[must_use]
     pub fn refusal(&self) -> Error {
         let word = shell_word(&self.name);
+        let command = self.scope.command("update");
         match &self.state {
             UpdateState::Failed(error) => error.clone(),
             UpdateState::Edited { files, conflicts } => {
@@ -619,8 +643,8 @@ impl SkillUpdate {
                     error.detail(format!("{}{note}", one_line(file)))
                 });
                 error.hint(match conflicts.is_empty() {
-                    true => format!("keep the edits with `metier update {word} --keep-local`, or discard them with `--discard-local`"),
-                    false => format!("save your edits elsewhere, then: metier update {word} --discard-local"),
+                    true => format!("keep the edits with `{command} {word} --keep-local`, or discard them with `--discard-local`"),
+                    false => format!("save your edits elsewhere, then: {command} {word} --discard-local"),
                 })
             }
             UpdateState::Current | UpdateState::Ready => Error::unmet(
