@@ -139,19 +139,21 @@ fn install(program: &Program) -> Result<()> {
 }
 
 fn apt(package: &str) -> bool {
-    let install = [
-        "apt-get",
-        "install",
-        "--yes",
-        "--no-install-recommends",
-        package,
-    ];
-    let (first, rest) = if on_path("sudo") {
-        ("sudo", &install[..])
-    } else {
-        (install[0], &install[1..])
+    let install = || apt_get(&["install", "--yes", "--no-install-recommends", package]);
+    // A machine that never installed anything has no lists of packages, or old ones.
+    install() || (apt_get(&["update", "--quiet"]) && install())
+}
+
+fn apt_get(arguments: &[&str]) -> bool {
+    let program: &[&str] = match on_path("sudo") {
+        true => &["sudo", "apt-get"],
+        false => &["apt-get"],
     };
-    let status = Command::new(first).args(rest).status();
+    let mut words = program.iter().chain(arguments);
+    let Some(first) = words.next() else {
+        return false;
+    };
+    let status = Command::new(first).args(words).status();
     status.is_ok_and(|status| status.success())
 }
 

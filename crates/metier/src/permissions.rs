@@ -90,12 +90,13 @@ impl Workspace {
         self.answered(name, Some((named?, answer)))
     }
 
-    /// Forgets the answers about a skill, or those about the permissions that are named; how many there were.
+    /// Forgets the answers about a skill, or those about the permissions that are named; how many there were. The skill is named as everywhere, or by
+    /// the name of one that is not there any more.
     ///
     /// An example is at [`Workspace::answer_permissions`].
     ///
     /// # Errors
-    /// When the database can't be written.
+    /// When the database can't be written, or when no skill is in the folder that was named.
     pub fn forget_answers(
         &self,
         name: &str,
@@ -106,6 +107,14 @@ impl Workspace {
             Some((source, name)) if source.parse::<metier_model::Source>().is_ok() => name,
             _ => name,
         };
+        // Answers are kept by name. A folder is none: it would match nothing, and the answers would stay in silence.
+        let inventory = name.contains('/').then(|| self.inventory()).transpose()?;
+        let found = inventory.as_ref().map(|inventory| {
+            let found = explain::find(self, inventory, name)?;
+            Ok::<_, Error>(inventory.entry(found).name())
+        });
+        let found = found.transpose()?;
+        let name = found.as_deref().unwrap_or(name);
         let Some(store) = self.existing_store()? else {
             return Ok(0);
         };

@@ -31,6 +31,9 @@ pub(crate) const PROGRAMS: &[Program] = &[
     // The Tab key is pressed in the shells that it is for.
     program("zsh", "zsh"),
     program("fish", "fish"),
+    // The page in a browser.
+    program("chromium", "chromium"),
+    program("chromedriver", "chromium-driver"),
 ];
 
 const fn program(name: &'static str, package: &'static str) -> Program {

@@ -21,6 +21,7 @@ mod agent_triggers;
 mod answers;
 mod approved_request;
 mod authority;
+mod browser;
 mod conditions;
 mod doors;
 mod embedding;

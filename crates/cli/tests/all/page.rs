@@ -1,4 +1,4 @@
-//! The page as a browser meets it: over HTTP, what it shows and what it refuses. `cargo xtask judge page` uses a real browser.
+//! The page over HTTP: what it shows and what it refuses. `browser.rs` uses a real browser.
 
 use metier_testkit::patience;
 use serde_json::json;
@@ -47,7 +47,7 @@ impl<'d> Visitor<'d> {
 }
 
 /// A skill that reads a file which it has to ask for.
-fn reader(context: &metier_testkit::TestContext) {
+pub(crate) fn reader(context: &metier_testkit::TestContext) {
     context.write("secret.txt", "the secret\n");
     let code = "def look(input):\n    return read_file(\"secret.txt\")\n\nregister_workflow(\"look\", look, \"Looks.\")\n";
     workflow(context, "reader", code);
@@ -56,7 +56,7 @@ fn reader(context: &metier_testkit::TestContext) {
     context.write("skills/reader/SKILL.yaml", manifest);
 }
 
-fn question(daemon: &Daemon) -> String {
+pub(crate) fn question(daemon: &Daemon) -> String {
     patience::wait_for("a question", || {
         let pending = daemon.get("/api/v1/approvals").ok();
         Some(
@@ -88,7 +88,7 @@ fn the_page_needs_the_cookie_and_says_how_to_get_it() {
         "content-security-policy: default-src 'none'; script-src 'self'; style-src 'self'",
         "frame-ancestors 'none'",
         "x-frame-options: DENY",
-        "referrer-policy: no-referrer",
+        "referrer-policy: same-origin",
         "cache-control: no-store",
     ] {
         assert!(page.head.contains(line), "{}", page.head);
@@ -198,6 +198,28 @@ fn two_tabs_answer_one_question_once() {
         "the secret\n",
         "the first answer counts"
     );
+}
+
+/// The forms of a skill name it by its folder, since another skill may have its name.
+#[test]
+fn a_permission_that_is_revoked_is_asked_for_again() {
+    let context = context();
+    reader(&context);
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let token = visitor.form_token();
+    let folder = daemon.get("/api/v1/skills/reader").ok()["path"].clone();
+    let folder = folder.as_str().unwrap();
+    for (decision, state) in [("allow", "allowed"), ("forget", "ask")] {
+        let body = format!("form_token={token}&skill={folder}&decision={decision}");
+        let sent = visitor.post("/do/permissions", "", &body);
+        assert_eq!(sent.status, 303, "{sent:?}");
+        let known = daemon.get("/api/v1/permissions?skill=reader").ok();
+        assert_eq!(known["permissions"][0]["state"], state, "{known}");
+    }
+    // A folder without a skill has no answers to forget.
+    let nothing = format!("form_token={token}&skill=/nowhere/reader&decision=forget");
+    assert_eq!(visitor.post("/do/permissions", "", &nothing).status, 404);
 }
 
 /// A page of a list has the same size for ten skills and for thousands, readable or not.

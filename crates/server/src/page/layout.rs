@@ -83,6 +83,7 @@ impl IntoResponse for View {
                         li {
                             a href=(path) data-key=(key) aria-current=[(*path == self.place).then_some("page")] {
                                 (name)
+                                kbd aria-hidden="true" { "g " (key) }
                                 @if *path == "/approvals" { (waiting(self.waiting)) }
                             }
                         }
@@ -196,7 +197,8 @@ fn answer(status: StatusCode, page: &Markup) -> Response {
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (header::X_FRAME_OPTIONS, "DENY"),
-        (header::REFERRER_POLICY, "no-referrer"),
+        // Not `no-referrer`: a browser then sends a form with `Origin: null`, which is refused like that of another page.
+        (header::REFERRER_POLICY, "same-origin"),
         (header::CACHE_CONTROL, "no-store"),
     ] {
         headers.insert(name, HeaderValue::from_static(value));
