@@ -15,7 +15,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use metier_runtime::Status;
+use metier_runtime::{Status, finding::SkillFinder};
 use rustix::{
     event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll},
     io::{read, write},
@@ -25,6 +25,7 @@ use crate::{
     Error, Publisher, Skill, Skills, Workspace,
     last_good::{LastGood, SubstitutedSkills},
     learned_verdicts::{LearnedVerdicts, UnwrittenVerdicts},
+    searching::SearchScope,
     watch::{SkillState, SkillStates, compare},
     watched_folders::{Unwatched, WatchedChanges, WatchedFolders},
     workspace::{KnownSkills, LiveInventory, LiveVersions, VerdictsState},
@@ -77,6 +78,7 @@ pub struct SkillsNow {
     /// The same with last good versions in the place of broken ones.
     usable: Skills,
     publisher: OnceLock<Publisher>,
+    finder: OnceLock<SkillFinder>,
     #[cfg(feature = "agent")]
     last_good: Arc<LastGood>,
     #[cfg(feature = "agent")]
@@ -242,8 +244,12 @@ impl LiveSkills {
         }
     }
 
-    /// The same for a skill that is used: the newest verdicts may be missing in the list.
-    fn current_files(&self) -> Result<Arc<SkillsNow>, Error> {
+    /// The same where the verdicts of the last scans may be missing in the list: for a skill that is used, whose bytes are judged then, and for
+    /// what does not depend on skills, such as receipts.
+    ///
+    /// # Errors
+    /// As for [`LiveSkills::current`].
+    pub fn current_files(&self) -> Result<Arc<SkillsNow>, Error> {
         let mut listing = self.shared.listing();
         self.shared.notice(&mut listing);
         match listing.known_files() {
@@ -283,6 +289,18 @@ impl LiveSkills {
         match is_ready || now.generation > before {
             true => Ok(now),
             false => self.refresh(),
+        }
+    }
+
+    /// [`LiveSkills::current`] to look at one skill, whatever its status: the skills are listed again only if there is none of this name.
+    ///
+    /// # Errors
+    /// As for [`LiveSkills::current`].
+    pub fn current_to_show(&self, name: &str) -> Result<Arc<SkillsNow>, Error> {
+        let now = self.current_files()?;
+        match now.workspace.lookup(&now.skills, name) {
+            Ok(_) => Ok(now),
+            Err(_) => self.refresh(),
         }
     }
 
@@ -388,6 +406,35 @@ impl SkillsNow {
         }
         let publisher = Publisher::new(&self.workspace, &self.usable)?;
         Ok(self.publisher.get_or_init(|| publisher))
+    }
+
+    /// The skills that a text finds, ready or not, best first: positions in [`SkillsNow::skills`], with their points. The index is opened once for
+    /// each list, and nothing is scanned: a skill without a verdict is searched by name and description.
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), metier::Error> {
+    /// # let workspace = metier::Workspace::open(metier::Settings::from_env()?)?;
+    /// let now = workspace.live()?.current()?;
+    /// for (position, points) in now.search("merge two PDF files", 10) {
+    ///     println!("{points:.1} {}", now.skills.inventory().skills[position].entry);
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn search(&self, text: &str, limit: usize) -> Vec<(usize, f32)> {
+        let finder = self.finder.get_or_init(|| {
+            let reading = self.workspace.search_reading();
+            let finder = self.workspace.finder(&self.skills, reading);
+            // An index that is damaged is made again now.
+            let scope = SearchScope::Any(1);
+            self.workspace
+                .hits(&self.skills, finder, reading, "", scope)
+                .1
+        });
+        let found = finder.find_any(text, limit).unwrap_or_default().skills;
+        let found = found.into_iter().map(|one| (one.position, one.hit.points));
+        found.collect()
     }
 
     /// The skill as it is on the disk, broken, if another version stands in for it.
@@ -524,6 +571,7 @@ impl LiveShared {
             generation: listing.generation,
             usable: usable.into(),
             publisher: OnceLock::new(),
+            finder: OnceLock::new(),
             #[cfg(feature = "agent")]
             last_good: Arc::clone(&self.last_good),
             #[cfg(feature = "agent")]

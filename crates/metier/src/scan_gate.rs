@@ -11,7 +11,8 @@ use std::{
 };
 
 use metier_catalog::{
-    Catalog, CatalogEntry, Fingerprint, ReadError, SkillLocation, Snapshot, VerdictKey, Verdicts,
+    Catalog, CatalogEntry, Fingerprint, NotedVerdict, ReadError, SkillLocation, Snapshot,
+    VerdictKey, Verdicts,
 };
 use metier_model::{Digest, text::shell_word};
 use metier_policy::scan_reason;
@@ -117,13 +118,17 @@ impl GateFacts {
 
     /// The verdict of an earlier scan of these bytes.
     fn remembered(&self, entry: &CatalogEntry, digest: Digest) -> Option<KnownVerdict> {
+        self.noted(entry, digest).and_then(KnownVerdict::from_note)
+    }
+
+    /// The same, as it is kept.
+    fn noted(&self, entry: &CatalogEntry, digest: Digest) -> Option<NotedVerdict> {
         let (name, rules) = (entry.name(), self.scanner.identity());
-        let noted = self.verdicts.find(digest, rules, &name).or_else(|| {
+        self.verdicts.find(digest, rules, &name).or_else(|| {
             let digest = digest.0;
             let learned = self.learned.as_ref()?;
             learned.find(VerdictKey { digest, rules }, &name)
-        });
-        noted.and_then(KnownVerdict::from_note)
+        })
     }
 }
 
@@ -344,7 +349,8 @@ impl ScanGate {
         left
     }
 
-    /// Keeps verdicts and digests for later lists and loads.
+    /// Keeps verdicts and digests for later lists and loads. What is kept already stays as it is: a list without it is not out of date, and a
+    /// skill that is looked at again must not make a long-running program list all of them.
     pub(crate) fn remember<'e>(
         &self,
         catalog: &Catalog,
@@ -358,12 +364,14 @@ impl ScanGate {
         let mut digests: Vec<(PathBuf, Digest, Fingerprint)> = Vec::new();
         for noticed in found {
             let (entry, digest) = (noticed.entry, noticed.digest);
-            if noticed.fresh {
+            let note = noticed.known.note(&entry.name());
+            if noticed.fresh && self.facts.noted(entry, digest).as_ref() != Some(&note) {
                 let digest = digest.0;
-                let note = noticed.known.note(&entry.name());
                 verdicts.push((VerdictKey { digest, rules }, note));
             }
-            if let Some(state) = noticed.state.filter(|_| entry.digest != Some(digest)) {
+            // A skill that can't be read is never looked up by its digest.
+            let is_wanted = entry.digest != Some(digest) && entry.card.is_some();
+            if let Some(state) = noticed.state.filter(|_| is_wanted) {
                 digests.push((entry.place.path().into_owned(), digest, state));
             }
         }

@@ -285,6 +285,11 @@ fn lists_come_in_pages() {
         }
     }
     assert_eq!(seen, ["s0", "s1", "s2", "s3", "s4", "s5", "s6"]);
+    let named = daemon.get("/api/v1/skills?names=s3,s5,none&limit=1").ok();
+    assert_eq!(
+        (&named["total"], names(&named["skills"])),
+        (&json!(2), vec!["s3".to_owned()])
+    );
     for wrong in [
         "limit=x",
         "cursor=x",
@@ -295,6 +300,64 @@ fn lists_come_in_pages() {
         let refused = daemon.get(&format!("/api/v1/skills?{wrong}")).refused();
         assert_eq!(refused, (400, "usage".to_owned()), "{wrong}");
     }
+}
+
+/// A search that is being typed loses nothing between two letters; whole words find what `select` finds, in bodies too.
+#[test]
+fn a_search_ranks_and_finds_unfinished_words() {
+    let context = context();
+    skill(
+        &context,
+        "merge",
+        "Joins two tables.",
+        "Compare the spreadsheets first.\n",
+    );
+    skill(&context, "tables", "Draws tables.", "Draw tables.\n");
+    context.write("skills/table-broken/SKILL.md", "---\nname: [\n");
+    let daemon = Daemon::start(&context);
+    let search = |text: &str| {
+        let list = daemon.get(&format!("/api/v1/skills?search={text}"));
+        names(&list.ok()["skills"])
+    };
+    // Bodies are searched once they were scanned.
+    daemon
+        .post("/api/v1/scan", &json!({ "name": "merge" }))
+        .ok();
+    for (text, expected) in [
+        ("repo", &["report"][..]),
+        ("joining%20table", &["merge", "tables"]),
+        ("spreadsheet", &["merge"]),
+        ("tables", &["tables", "merge"]),
+        ("broken", &["table-broken"]),
+        ("no-such-word", &[]),
+    ] {
+        assert_eq!(search(text), expected, "{text}");
+    }
+}
+
+/// To look at a skill again lists nothing again, whatever its status: with ten thousand skills that takes seconds.
+#[test]
+fn a_skill_that_is_known_is_looked_at_without_a_new_list() {
+    let context = context();
+    context.write("skills/broken/SKILL.md", "---\nname: [\n");
+    let daemon = Daemon::start(&context);
+    let look = || {
+        for path in [
+            "skills/report",
+            "skills/report/files/SKILL.md",
+            "skills/broken",
+            "permissions",
+            "receipts",
+        ] {
+            assert_eq!(daemon.get(&format!("/api/v1/{path}")).status, 200, "{path}");
+        }
+        daemon.get("/api/v1/status").ok()["generation"].clone()
+    };
+    // The first verdict is new, and changes the list.
+    patience::wait_until("a look that lists nothing", || {
+        let first = look();
+        (0..5).all(|_| look() == first)
+    });
 }
 
 // case 145

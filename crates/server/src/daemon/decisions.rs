@@ -47,7 +47,7 @@ pub(super) async fn permissions(State(state): Shared, uri: Uri) -> ApiResult {
 }
 
 fn answers(state: &DaemonState) -> Result<AnswersDocument, Error> {
-    let answers = state.live.current()?.workspace.answers()?;
+    let answers = state.live.current_files()?.workspace.answers()?;
     let approvals = answers.into_iter().map(Into::into).collect();
     Ok(AnswersDocument { approvals })
 }
@@ -132,7 +132,7 @@ pub(super) async fn receipts(State(state): Shared, uri: Uri) -> ApiResult {
     let verify = wanted.remove("verify").is_some_and(|word| word == "true");
     let since: Option<SystemTime> = since.transpose()?;
     let read = state.work(WorkLane::Quick, move |state| {
-        let workspace = state.live.current()?.workspace.clone();
+        let workspace = state.live.current_files()?.workspace.clone();
         let all = workspace.receipts(&ReceiptQuery {
             skill: query_skill,
             since,
@@ -218,7 +218,7 @@ pub(super) fn new_receipts(
     state: &Arc<DaemonState>,
     last: &mut Option<String>,
 ) -> Result<(), Error> {
-    let workspace = state.live.current()?.workspace.clone();
+    let workspace = state.live.current_files()?.workspace.clone();
     let newest = workspace.receipts(&ReceiptQuery {
         limit: Some(RECEIPTS),
         ..ReceiptQuery::default()

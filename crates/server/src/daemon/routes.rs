@@ -78,12 +78,23 @@ impl Operation {
 }
 
 const LIST: &[(&str, &str)] = &[
-    ("query", "Words that name or description contain."),
+    (
+        "query",
+        "Only skills whose name and description contain these words.",
+    ),
+    (
+        "search",
+        "What to search, best first: skills that contain all words, then those that fit as in `select`, also by their bodies.",
+    ),
     ("status", "Only skills with this status."),
     ("source", "Only skills of this source."),
     ("agent", "Only skills in the folders of this agent."),
     ("type", "Only skills of this type."),
     ("scan", "Only skills with this verdict of the scanner."),
+    (
+        "names",
+        "Only skills with one of these names, separated by commas.",
+    ),
     ("limit", "At most so many."),
     ("cursor", "The `next_cursor` of the page before."),
 ];

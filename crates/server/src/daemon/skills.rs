@@ -1,6 +1,10 @@
 //! Requests about skills: lists, one skill, rendering, executing, its files and its tools.
 
-use std::{collections::HashMap, path::Path as FilePath, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path as FilePath,
+    sync::Arc,
+};
 
 use axum::{
     body::Bytes,
@@ -29,6 +33,9 @@ use super::{
     state::{DaemonState, WorkLane},
 };
 
+/// How many skills the search ranks; others that contain the words follow.
+const MAX_FOUND: usize = 200;
+
 pub(super) type Shared = State<Arc<DaemonState>>;
 
 /// Which part of a list.
@@ -36,12 +43,14 @@ pub(super) type Shared = State<Arc<DaemonState>>;
 #[serde(deny_unknown_fields)]
 pub(super) struct ListQuery {
     pub(super) query: Option<String>,
+    pub(super) search: Option<String>,
     pub(super) status: Option<String>,
     pub(super) source: Option<String>,
     pub(super) agent: Option<String>,
     #[serde(rename = "type")]
     pub(super) kind: Option<String>,
     pub(super) scan: Option<String>,
+    pub(super) names: Option<String>,
     pub(super) limit: Option<usize>,
     pub(super) cursor: Option<String>,
 }
@@ -74,6 +83,8 @@ pub(super) async fn page(
 /// A [`ListQuery`] that was checked.
 struct WantedPage {
     words: Vec<String>,
+    search: String,
+    names: Option<HashSet<String>>,
     status: Option<Status>,
     source: Option<Source>,
     agent: Option<String>,
@@ -104,9 +115,11 @@ impl TryFrom<ListQuery> for WantedPage {
             let start = cursor.parse::<usize>();
             start.map_err(|_| Refusal::usage("the cursor is not one of ours"))
         });
-        let words = query.query.unwrap_or_default().to_lowercase();
+        let names = query.names.as_deref();
         Ok(Self {
-            words: words.split_whitespace().map(str::to_owned).collect(),
+            words: words(&query.query.unwrap_or_default()),
+            search: query.search.unwrap_or_default(),
+            names: names.map(|names| names.split(',').map(str::to_owned).collect()),
             status: status.transpose()?,
             source: source.transpose()?,
             agent: query.agent,
@@ -121,13 +134,7 @@ impl TryFrom<ListQuery> for WantedPage {
 impl WantedPage {
     fn write(&self, now: &SkillsNow) -> Bytes {
         let inventory = now.skills.inventory();
-        let all = now.skills.all().enumerate();
-        let matching: Vec<usize> = all
-            .filter(|(_, skill)| {
-                self.is_kept(skill) && self.has_words(&skill.name(), skill.description())
-            })
-            .map(|(position, _)| position)
-            .collect();
+        let matching = self.matching(now);
         let end = self.start.saturating_add(self.limit).min(matching.len());
         let rows = matching.get(self.start..end).unwrap_or_default();
         let page = SkillsPage {
@@ -140,6 +147,29 @@ impl WantedPage {
         page.to_bytes().into()
     }
 
+    /// Positions of the skills. In a search those that contain all words come first, then those that fit about as well as the best, as in `select`. The
+    /// words of a search that is being typed are not whole yet: a search for whole words alone would lose skills between two letters.
+    fn matching(&self, now: &SkillsNow) -> Vec<usize> {
+        let kept = now.skills.all().enumerate();
+        let kept = kept.filter(|(_, skill)| self.is_kept(skill));
+        let wanted = words(&self.search);
+        if wanted.is_empty() {
+            return kept.map(|(position, _)| position).collect();
+        }
+        let found = now.search(&self.search, MAX_FOUND);
+        let best = found.first().map_or(f32::INFINITY, |(_, points)| *points);
+        let points: HashMap<usize, f32> = found.into_iter().collect();
+        let rank = |(position, skill): (usize, Skill<'_>)| {
+            let points = points.get(&position).copied().unwrap_or(0.0);
+            let has_words = has_words(&skill, &wanted);
+            let is_wanted = has_words || points * 2.0 >= best;
+            is_wanted.then_some((position, has_words, points))
+        };
+        let mut ranked: Vec<(usize, bool, f32)> = kept.filter_map(rank).collect();
+        ranked.sort_by(|a, b| b.1.cmp(&a.1).then(b.2.total_cmp(&a.2)));
+        ranked.into_iter().map(|(position, ..)| position).collect()
+    }
+
     /// Whether a skill passes the filters.
     fn is_kept(&self, skill: &Skill<'_>) -> bool {
         let scan = skill.judged().scan.as_deref();
@@ -148,7 +178,9 @@ impl WantedPage {
         let mut types = card.into_iter().flat_map(|card| card.types.iter());
         let is =
             |wanted: &Option<String>, word: &str| wanted.as_deref().is_none_or(|it| it == word);
+        let names = self.names.as_ref();
         self.status.is_none_or(|status| skill.status() == status)
+            && names.is_none_or(|names| names.contains(&*skill.name()))
             && self.source.is_none_or(|source| skill.source() == source)
             && is(&self.agent, skill.agent().unwrap_or_default())
             && is(&self.scan, verdict)
@@ -156,15 +188,22 @@ impl WantedPage {
                 .kind
                 .as_deref()
                 .is_none_or(|kind| types.any(|known| known.as_str() == kind))
+            && has_words(skill, &self.words)
     }
+}
 
-    fn has_words(&self, name: &str, description: &str) -> bool {
-        if self.words.is_empty() {
-            return true;
-        }
-        let text = format!("{name} {description}").to_lowercase();
-        self.words.iter().all(|word| text.contains(word))
+fn words(text: &str) -> Vec<String> {
+    let text = text.to_lowercase();
+    text.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Whether name and description of a skill contain all words.
+fn has_words(skill: &Skill<'_>, words: &[String]) -> bool {
+    if words.is_empty() {
+        return true;
     }
+    let text = format!("{} {}", skill.name(), skill.description()).to_lowercase();
+    words.iter().all(|word| text.contains(word))
 }
 
 /// Work on one skill, with the skills as they are now; one that is not ready by the kept list is looked for again.
@@ -182,9 +221,9 @@ async fn about<T: Send + 'static>(
 }
 
 pub(super) async fn info(State(state): Shared, Path(name): Path<String>) -> ApiResult {
-    let written = about(&state, WorkLane::Quick, name, |state, _, name| {
-        // With the verdict of a scan that ended just now.
-        let about = state.live.current()?.workspace.inspect(name)?;
+    let written = state.work(WorkLane::Quick, move |state| {
+        let now = state.live.current_to_show(&name)?;
+        let about = now.workspace.inspect(&name)?;
         let mut text = Vec::new();
         InfoDocument::from(&about).write(&mut text)?;
         Ok(Bytes::from(text))
@@ -254,8 +293,9 @@ pub(super) async fn file(
     State(state): Shared,
     Path((name, path)): Path<(String, String)>,
 ) -> ApiResult {
-    let read = about(&state, WorkLane::Quick, name, move |_, now, name| {
-        let file = now.workspace.read(name, &path)?;
+    let read = state.work(WorkLane::Quick, move |state| {
+        let now = state.live.current_to_show(&name)?;
+        let file = now.workspace.read(&name, &path)?;
         let text = serde_json::to_vec(&ReadDocument::of(&file, &path));
         Ok(Bytes::from(text.unwrap_or_default()))
     });

@@ -70,7 +70,7 @@ async fn content(api: &Api, wanted: &HashMap<String, String>) -> Result<Markup, 
     let value = |name: &str| wanted.get(name).map_or("", String::as_str);
     let start: u64 = value("cursor").parse().unwrap_or(0);
     let (rows, cursor) = (ROWS.to_string(), start.to_string());
-    let mut parameters: Vec<(&str, &str)> = vec![("query", value("query"))];
+    let mut parameters: Vec<(&str, &str)> = vec![("search", value("search"))];
     for name in ["status", "scan", "type", "source", "agent"] {
         parameters.push((name, value(name)));
     }
@@ -89,7 +89,7 @@ async fn content(api: &Api, wanted: &HashMap<String, String>) -> Result<Markup, 
     Ok(html! {
         header.head { div { h1 { "Skills" } } }
         form.filters method="get" action="/skills" role="search" data-live-form {
-            label.wide { span { "Search" } input type="search" name="query" value=(value("query")) placeholder="name or description" autocomplete="off" data-search; }
+            label.wide { span { "Search" } input type="search" name="search" value=(value("search")) placeholder="a name, or what it should do" autocomplete="off" data-search; }
             @for (name, label, values) in FILTERS {
                 (filter(name, label, value(name), values.iter().copied()))
             }

@@ -121,7 +121,7 @@ fn hostile_page() -> Router {
 
 const VIEWS: &[&str] = &[
     "/",
-    "/skills?query=x&status=ready",
+    "/skills?search=x&status=ready",
     "/skills/x",
     "/skills/x/files/a/b",
     "/approvals",
@@ -236,7 +236,7 @@ async fn a_form_without_the_token_does_nothing() {
 #[tokio::test]
 async fn a_form_returns_to_a_view_of_ours_only() {
     for (back, expected) in [
-        ("/skills?query=a", "/skills?query=a"),
+        ("/skills?search=a", "/skills?search=a"),
         ("/skills/a%2Fb", "/skills/a%2Fb"),
         ("//evil.example", "/"),
         ("/\\evil.example", "/"),
