@@ -200,6 +200,42 @@ fn two_tabs_answer_one_question_once() {
     );
 }
 
+#[test]
+fn an_address_without_a_view_is_a_page_for_people_only() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let headers = format!("{}Accept: text/html,*/*\r\n", visitor.headers);
+    let page = daemon.request("GET", "/skils", &headers, "");
+    assert_eq!(page.status, 404);
+    assert!(page.body.contains("<h1>Not found</h1>"), "{page:?}");
+    let program = visitor.get("/skils").refused();
+    assert_eq!(program, (404, "not-found".to_owned()));
+}
+
+#[test]
+fn what_was_typed_stays_in_a_form_that_did_not_work() {
+    let context = context();
+    let daemon = Daemon::start(&context);
+    let visitor = Visitor::new(&daemon);
+    let token = visitor.form_token();
+    let sent = |act: &str, fields: &str| {
+        visitor
+            .post(act, "", &format!("form_token={token}&{fields}"))
+            .body
+    };
+    let chat = sent("/do/sessions", "task=count+the+words");
+    assert!(
+        chat.contains(">count the words</textarea>") && chat.contains("metier config agent.model"),
+        "{chat}"
+    );
+    let install = sent("/do/installs", "source=./nowhere&names=pdf");
+    assert!(
+        install.contains("value=\"./nowhere\"") && install.contains("value=\"pdf\""),
+        "{install}"
+    );
+}
+
 /// The forms of a skill name it by its folder, since another skill may have its name.
 #[test]
 fn a_permission_that_is_revoked_is_asked_for_again() {

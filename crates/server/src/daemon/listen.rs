@@ -324,7 +324,7 @@ impl Gate {
         let started = Instant::now();
         let logged = tracing::enabled!(tracing::Level::DEBUG)
             .then(|| (request.method().clone(), request.uri().path().to_owned()));
-        let is_page = page::is_page(request.uri().path());
+        let is_page = page::is_page(request.uri().path()) || is_for_people(request.headers());
         let response = match self.admit(request) {
             Ok(request) => match self.router.call(request).await {
                 Ok(response) => response,
@@ -386,9 +386,20 @@ impl Gate {
     }
 }
 
-async fn unknown() -> Refusal {
-    Refusal::new(404, "not-found", "there is nothing at this address")
+async fn unknown(headers: HeaderMap) -> Response {
+    let message = "there is nothing at this address";
+    if is_for_people(&headers) {
+        return page::refused(404, message);
+    }
+    Refusal::new(404, "not-found", message)
         .hint("GET /api/v1/openapi.json describes all addresses")
+        .into_response()
+}
+
+/// Whether a browser shows the answer as a page.
+fn is_for_people(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(header::ACCEPT);
+    accepted.is_some_and(|kinds| kinds.as_bytes().starts_with(b"text/html"))
 }
 
 async fn wrong_method() -> Refusal {
@@ -407,12 +418,9 @@ async fn login(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let code = parameters(&uri)?.remove("code").unwrap_or_default();
-    let accepted = headers
-        .get(header::ACCEPT)
-        .map_or(&b""[..], |kinds| kinds.as_bytes());
     let cookie = match state.access.redeem(&code) {
         Ok(cookie) => cookie,
-        Err(refusal) if accepted.starts_with(b"text/html") => {
+        Err(refusal) if is_for_people(&headers) => {
             return Ok(page::refused(refusal.status, &refusal.message));
         }
         Err(refusal) => return Err(refusal),

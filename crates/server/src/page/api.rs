@@ -47,6 +47,11 @@ impl ApiRefusal {
         self.document.root().at("error").text("message")
     }
 
+    /// The word for it.
+    pub(super) fn code(&self) -> &str {
+        self.document.root().at("error").text("code").raw()
+    }
+
     /// What to do about it.
     pub(super) fn hint(&self) -> Option<super::document::Quoted<'_>> {
         self.document.root().at("error").some_text("hint")

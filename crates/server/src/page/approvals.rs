@@ -81,7 +81,13 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
             header {
                 h2 { a href={ "/skills/" (encoded(skill.raw())) } { (skill) } " asks" }
                 span.badge.warn { span aria-hidden="true" { "!" } " " (Quoted::new(&danger)) }
-                span.small.faint { "from " (question.text("source")) " · " (question.text("session")) }
+                span.small.faint {
+                    "from " (question.text("source")) " · "
+                    @match question.text("session").raw() {
+                        "requests" => "a program called it",
+                        session => { a href={ "/chat/" (encoded(session)) } { "its conversation" } }
+                    }
+                }
             }
             pre.question tabindex="0" { (question.text("text").lines()) }
             div.choices {

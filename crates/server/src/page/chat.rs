@@ -14,20 +14,30 @@ use super::{
     forms::{CheckedForm, Visit, form, form_named},
     layout::View,
     markdown,
-    parts::{badge, empty, problem, time},
+    parts::{badge, empty, hint, problem, time},
 };
 
 pub(super) async fn show(State(api): State<Api>, visit: Visit) -> Response {
-    match content(&api, &visit).await {
+    shown(&api, &visit, "", None).await
+}
+
+/// The view, with a task that could not be started.
+async fn shown(api: &Api, visit: &Visit, task: &str, refusal: Option<&ApiRefusal>) -> Response {
+    match content(api, visit, task, refusal).await {
         Ok(content) => {
-            let view = View::new(&api, "/chat", "Chat", content).await;
+            let view = View::new(api, "/chat", "Chat", content).await;
             view.live("session_started session_ended").into_response()
         }
-        Err(refusal) => View::failed(&api, "/chat", &refusal).await.into_response(),
+        Err(refusal) => View::failed(api, "/chat", &refusal).await.into_response(),
     }
 }
 
-async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
+async fn content(
+    api: &Api,
+    visit: &Visit,
+    task: &str,
+    refusal: Option<&ApiRefusal>,
+) -> Result<Markup, ApiRefusal> {
     let sessions = api.get("/sessions").await?;
     let sessions = sessions.root().items("sessions");
     let before = api.get("/conversations").await?;
@@ -43,12 +53,13 @@ async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
         .filter(|one| !is_open(one.text("id").raw()))
         .collect();
     let ask = html! {
-        label { span { "Task" } textarea name="task" rows="3" required placeholder="What should the agent do?" data-search {} }
+        label { span { "Task" } textarea name="task" rows="3" required placeholder="What should the agent do?" data-search { (task) } }
         label.check { input type="checkbox" name="orchestrate" value="true"; span { "only plan, and give the parts to sub-agents" } }
         button.primary type="submit" { "Start" }
     };
     Ok(html! {
         header.head { div { h1 { "Chat" } p.faint { "An agent with your skills. It asks before it does what you did not allow." } } }
+        @if let Some(refusal) = refusal { (unstarted(refusal)) }
         div.ask { (form(visit, "sessions", "/chat", &ask)) }
         section #sessions data-live-part aria-labelledby="open" {
             h2 #open { "Sessions" }
@@ -66,6 +77,20 @@ async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
             }
         }
     })
+}
+
+/// Why nothing was started. The hint for a terminal names options that a page does not have.
+fn unstarted(refusal: &ApiRefusal) -> Markup {
+    html! {
+        @if refusal.code() == "no-model" {
+            div.notice.bad role="alert" {
+                p { strong { "✗ " } (hint(refusal.message())) }
+                p { "Type this in a terminal, with a model that you can use, and start again:" }
+                p { code.typed data-copy { "metier config agent.model anthropic/NAME" } }
+                p.faint { "The others are " code { "openai/NAME" } " and " code { "ollama/NAME" } "; the key is the variable of the provider, such as " code { "ANTHROPIC_API_KEY" } ", where the daemon was started." }
+            }
+        } @else { (problem(refusal)) }
+    }
 }
 
 fn resumable(one: Part<'_>, visit: &Visit) -> Markup {
@@ -128,7 +153,7 @@ pub(super) async fn session(
 }
 
 /// Starts a session, or continues a conversation.
-pub(super) async fn start(State(api): State<Api>, sent: CheckedForm) -> Response {
+pub(super) async fn start(State(api): State<Api>, visit: Visit, sent: CheckedForm) -> Response {
     let mut body =
         json!({ "task": sent.field("task"), "orchestrate": sent.field("orchestrate") == "true" });
     if !sent.field("resume").is_empty() {
@@ -140,7 +165,7 @@ pub(super) async fn start(State(api): State<Api>, sent: CheckedForm) -> Response
             let id = encoded(session.root().text("id").raw());
             Redirect::to(&format!("/chat/{id}")).into_response()
         }
-        Err(refusal) => failed(&api, &refusal).await,
+        Err(refusal) => shown(&api, &visit, sent.field("task"), Some(&refusal)).await,
     }
 }
 

@@ -97,7 +97,7 @@ fn result(composed: &Answered) -> Markup {
             section aria-labelledby="order" {
                 h2 #order { "Order" }
                 @let order = root.texts("order");
-                @if order.is_empty() { p.faint { "None: they wait for each other." } }
+                @if order.is_empty() { p.faint { "None, because of the errors." } }
                 @else { ol { @for name in &order { li { (name) } } } }
             }
             section aria-labelledby="set-tools" {

@@ -17,31 +17,42 @@ use super::{
 };
 
 pub(super) async fn show(State(api): State<Api>, visit: Visit) -> Response {
-    match content(&api, &visit).await {
+    shown(&api, &visit, None).await
+}
+
+/// The view, with a source from which nothing could be fetched.
+async fn shown(api: &Api, visit: &Visit, refused: Option<(&CheckedForm, &ApiRefusal)>) -> Response {
+    match content(api, visit, refused).await {
         Ok(content) => {
-            let view = View::new(&api, "/install", "Install", content).await;
+            let view = View::new(api, "/install", "Install", content).await;
             view.live("skills_changed").into_response()
         }
-        Err(refusal) => View::failed(&api, "/install", &refusal)
+        Err(refusal) => View::failed(api, "/install", &refusal)
             .await
             .into_response(),
     }
 }
 
-async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
+async fn content(
+    api: &Api,
+    visit: &Visit,
+    refused: Option<(&CheckedForm, &ApiRefusal)>,
+) -> Result<Markup, ApiRefusal> {
+    let typed = |name: &str| refused.map_or("", |(sent, _)| sent.field(name));
     let installed = api.get("/installed").await?;
     let installed = installed.root().items("skills");
     let changes = api.get("/changes").await?;
     let changes = changes.root().items("changes");
     let source = html! {
-        label { span { "Source" } input type="text" name="source" required placeholder="owner/repo, a URL, a folder or a name in a registry" autocomplete="off" data-search; }
-        label { span { "Only these, if it has several" } input type="text" name="names" placeholder="names, separated by spaces" autocomplete="off"; }
-        label.check { input type="checkbox" name="scope" value="project"; span { "for this project only" } }
+        label { span { "Source" } input type="text" name="source" value=(typed("source")) required placeholder="owner/repo, URL, folder or name" autocomplete="off" data-search; }
+        label { span { "Only these, if it has several" } input type="text" name="names" value=(typed("names")) placeholder="names, separated by spaces" autocomplete="off"; }
+        label.check { input type="checkbox" name="scope" value="project" checked[typed("scope") == "project"]; span { "for this project only" } }
         button.primary type="submit" { "Fetch and scan" }
     };
     let update = html! { button type="submit" { "Look for updates" } };
     Ok(html! {
         header.head { div { h1 { "Install" } p.faint { "The skill is fetched into quarantine and scanned first. Nothing is placed before you decide." } } }
+        @if let Some((_, refusal)) = refused { (problem(refusal)) }
         div.ask { (form(visit, "installs", "/install", &source)) }
         section #installed data-live-part aria-labelledby="here" {
             div.head { h2 #here { "Installed" } @if !installed.is_empty() { (form(visit, "updates", "/install", &update)) } }
@@ -94,6 +105,9 @@ pub(super) async fn plan(State(api): State<Api>, visit: Visit, sent: CheckedForm
     let names: Vec<&str> = sent.field("names").split_whitespace().collect();
     let body = json!({ "source": sent.field("source"), "names": names, "scope": scope(&sent) });
     let planned = act(&api, &sent, Method::POST, "/installs".to_owned(), body).await;
+    if let Err(refusal) = &planned {
+        return shown(&api, &visit, Some((&sent, refusal))).await;
+    }
     decision(&api, &planned, "installs", "Install", &visit).await
 }
 
@@ -133,9 +147,11 @@ async fn decision(
     let rows = root.items("skills");
     let has_choice = rows.iter().any(|row| is_open(card_of(*row)));
     let cards = html! {
-        @for row in &rows { (card(*row)) }
-        @if has_choice { button.primary type="submit" { (title) } }
-        p { a href="/install" { "Leave everything as it is" } }
+        div.ranking { @for row in &rows { (card(*row)) } }
+        div.decision {
+            @if has_choice { button.primary type="submit" { (title) } }
+            a href="/install" { "Leave everything as it is" }
+        }
     };
     let content = html! {
         header.head { div { p.crumb { a href="/install" { "Install" } " /" } h1 { (title) "?" } p.faint { (counted(rows.len() as u64, "skill")) ", kept for ten minutes, placed exactly as scanned" } } }

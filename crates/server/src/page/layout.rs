@@ -160,7 +160,7 @@ pub(crate) fn refused(status: u16, message: &str) -> Response {
                 pre.command { code { "metier ui" } }
                 p.faint { "Programs use " code { "/api/v1" } ", " code { "/ws" } " and " code { "/mcp" } " with the token." }
             } @else {
-                h1 { "Refused" }
+                h1 { @if status == StatusCode::NOT_FOUND { "Not found" } @else { "Refused" } }
                 p { (message) }
                 p { a href="/" { "To the overview" } }
             }

@@ -161,11 +161,13 @@ fn trouble(row: Part<'_>, page: Part<'_>) -> Markup {
 
 /// Counts by something.
 fn tally(rows: &[Part<'_>], key: &str, all: u64) -> Markup {
+    let mut rows = rows.to_vec();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.number("skills")));
     html! {
         table.tally {
             thead { tr { th scope="col" { (key) } th scope="col" .share { span.hidden { "share" } } th.num scope="col" { "skills" } th.num scope="col" { "ready" } th.num scope="col" { "invalid" } } }
             tbody {
-                @for row in rows {
+                @for row in &rows {
                     @let skills = row.number("skills");
                     tr {
                         th scope="row" { a href={ "/skills?" (key) "=" (row.text(key)) } { (row.text(key)) } }

@@ -42,8 +42,26 @@ fn literal(text: Quoted<'_>) -> Markup {
     html! { code.typed data-copy[is_ours] { (text) } }
 }
 
-/// A sentence: what is between backticks is typed.
+/// What follows a command in a hint that begins with one.
+const AFTER_COMMAND: &[&str] = &[
+    " shows ",
+    " lists ",
+    " names ",
+    " keeps ",
+    " leaves ",
+    " fetches ",
+    "; ",
+    ", ",
+];
+
+/// A sentence: what is between backticks is typed, and so is a command of ours at its beginning.
 pub(super) fn hint(text: Quoted<'_>) -> Markup {
+    let raw = text.raw();
+    if raw.starts_with("metier ") && !raw.contains('`') {
+        let ends = AFTER_COMMAND.iter().filter_map(|word| raw.find(word));
+        let (command, rest) = raw.split_at(ends.min().unwrap_or(raw.len()));
+        return html! { (literal(Quoted::new(command))) (Quoted::new(rest)) };
+    }
     let parts: Vec<&str> = text.raw().split('`').collect();
     let is_paired = parts.len() % 2 == 1;
     html! {
@@ -78,6 +96,17 @@ pub(super) fn skill_address(row: Part<'_>) -> String {
     let is_shadowed = row.text("status").raw() == "shadowed";
     let key = if is_shadowed { "path" } else { "name" };
     format!("/skills/{}", encoded(row.text(key).raw()))
+}
+
+/// The name under which receipts note what the program does itself, such as to undo.
+pub(super) const PROGRAM: &str = "metier";
+
+/// The name of a skill that did something, as a link.
+pub(super) fn actor(name: Quoted<'_>) -> Markup {
+    html! {
+        @if name.raw() == PROGRAM { strong { (name) } }
+        @else { a.name href={ "/skills/" (encoded(name.raw())) } { (name) } }
+    }
 }
 
 /// A bar of a share between 0 and 1. It is drawn as a picture, since the page allows no inline style.
@@ -133,7 +162,7 @@ pub(super) fn receipts(rows: &[Part<'_>], with_skill: bool) -> Markup {
                     div.when { (time(row.text("at"))) (badge(word)) }
                     div.what {
                         @if with_skill {
-                            a.name href={ "/skills/" (encoded(row.text("skill").raw())) } { (row.text("skill")) } " "
+                            (actor(row.text("skill"))) " "
                         }
                         @if !row.text("detail").raw().starts_with(row.text("act").raw()) { code { (row.text("act")) } " " }
                         (row.text("detail"))
@@ -149,5 +178,25 @@ pub(super) fn receipts(rows: &[Part<'_>], with_skill: bool) -> Markup {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quoted, hint};
+
+    #[test]
+    fn a_command_of_a_hint_can_be_copied_without_what_follows_it() {
+        for (text, command) in [
+            ("metier scan sync", "metier scan sync"),
+            ("metier list --all shows every skill", "metier list --all"),
+            ("run `metier trust`, then look again", "metier trust"),
+        ] {
+            let shown = hint(Quoted::new(text)).0;
+            let copied = format!("<code class=\"typed\" data-copy>{command}</code>");
+            assert!(shown.contains(&copied), "{shown}");
+        }
+        let shown = hint(Quoted::new("install `gh` first")).0;
+        assert!(!shown.contains("data-copy"), "{shown}");
     }
 }

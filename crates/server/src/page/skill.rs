@@ -123,10 +123,15 @@ impl Own<'_> {
     /// Why it can't be used, and what is wrong with its files, each with its fix.
     fn needs(&self) -> Markup {
         let (reasons, diagnostics) = (self.root.items("reasons"), self.root.items("diagnostics"));
+        let title = match self.root.text("status").raw() {
+            "ready" => "What could be better",
+            "not_ready" => "What it needs",
+            _ => "Why it can't be used",
+        };
         html! {
             @if !reasons.is_empty() || !diagnostics.is_empty() {
                 section aria-labelledby="needs" {
-                    h2 #needs { "What it needs" }
+                    h2 #needs { (title) }
                     ul.rows {
                         @for row in reasons.iter().chain(&diagnostics) {
                             li.row {

@@ -12,11 +12,11 @@ use super::{
     api::{Api, ApiRefusal, encoded},
     document::{Part, Quoted},
     layout::View,
-    parts::{bar, counted, empty, grouped, time},
+    parts::{PROGRAM, actor, bar, counted, empty, grouped, time},
 };
 
 /// How many days the plot has, and how many skills the tables.
-const DAYS: usize = 30;
+const DAYS: u64 = 30;
 const SHOWN: usize = 50;
 
 pub(super) async fn show(State(api): State<Api>) -> Response {
@@ -48,7 +48,8 @@ struct UseTally<'a> {
 impl<'a> UseTally<'a> {
     fn of(receipts: &[Part<'a>]) -> Self {
         let mut tally = Self::default();
-        for receipt in receipts {
+        let of_skills = receipts.iter();
+        for receipt in of_skills.filter(|one| one.text("skill").raw() != PROGRAM) {
             let (at, count) = (receipt.text("at").raw(), receipt.number("count").max(1));
             let is_refused = receipt.text("decision").raw() == "refused";
             let skill = tally.skills.entry(receipt.text("skill").raw()).or_default();
@@ -66,16 +67,29 @@ impl<'a> UseTally<'a> {
 
 async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
     let receipts = api.get("/receipts?limit=10000").await?;
-    let ready = api.get("/skills?status=ready").await?;
     let receipts = receipts.root().items("receipts");
     let tally = UseTally::of(&receipts);
+    // Among so many, as many as are shown never acted. All of them would be thousands of rows for one number.
+    let enough = SHOWN + tally.skills.len();
+    let ready = api
+        .get(&format!("/skills?status=ready&limit={enough}"))
+        .await?;
+    let names: Vec<String> = tally.skills.keys().map(|name| encoded(name)).collect();
+    let acted = api
+        .get(&format!(
+            "/skills?status=ready&limit=0&names={}",
+            names.join(",")
+        ))
+        .await?;
+    let (ready, acted) = (ready.root(), acted.root().number("total"));
+    let never = ready.number("total").saturating_sub(acted);
     let mut used: Vec<(&str, &SkillUse<'_>)> = tally
         .skills
         .iter()
         .map(|(name, one)| (*name, one))
         .collect();
     used.sort_by_key(|(name, one)| (std::cmp::Reverse(one.acts), *name));
-    let ready = ready.root().items("skills");
+    let ready = ready.items("skills");
     let is_unused = |row: &&Part<'_>| !tally.skills.contains_key(row.text("name").raw());
     let unused: Vec<&Part<'_>> = ready.iter().filter(is_unused).collect();
     let most = used.first().map_or(1, |(_, one)| one.acts);
@@ -84,7 +98,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
         section #usage data-live-part aria-label="Usage" {
             ul.tiles {
                 li { div.tile { span.figure { (grouped(used.len() as u64)) } span.label { "skills that acted" } } }
-                li { div.tile { span.figure { (grouped(unused.len() as u64)) } span.label { "ready, never acted" } } }
+                li { div.tile { span.figure { (grouped(never)) } span.label { "ready, never acted" } } }
                 li { div.tile { span.figure { (grouped(tally.days.values().map(|day| day.0).sum())) } span.label { "acts" } } }
                 li { div.tile { span.figure { (grouped(tally.days.values().map(|day| day.1).sum())) } span.label { "refused" } } }
             }
@@ -101,7 +115,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
                 h2 { "Ready, never acted" }
                 ul.names {
                     @for row in unused.iter().take(SHOWN) { li { a href={ "/skills/" (encoded(row.text("name").raw())) } { (row.text("name")) } } }
-                    @if unused.len() > SHOWN { li.faint { "and " (grouped((unused.len() - SHOWN) as u64)) " more" } }
+                    @if never > SHOWN as u64 { li.faint { "and " (grouped(never - SHOWN as u64)) " more" } }
                 }
             }
         }
@@ -111,7 +125,7 @@ async fn content(api: &Api) -> Result<Markup, ApiRefusal> {
 fn row(name: &str, one: &SkillUse<'_>, most: u64) -> Markup {
     html! {
         tr {
-            th scope="row" { a.name href={ "/skills/" (encoded(name)) } { (Quoted::new(name)) } }
+            th scope="row" { (actor(Quoted::new(name))) }
             td.share { (bar(share(one.acts, most), "")) }
             td.num { (grouped(one.acts)) }
             td.num { (grouped(one.refused)) }
@@ -125,24 +139,67 @@ fn share(part: u64, most: u64) -> f64 {
     part as f64 / most.max(1) as f64
 }
 
+/// The last days, oldest first, up to the last one with acts: a day without acts is a gap.
+fn last_days<'a>(days: &BTreeMap<&'a str, (u64, u64)>) -> Vec<(String, (u64, u64))> {
+    let last = days.keys().next_back().copied().unwrap_or_default();
+    let Some(last) = metier::text::parse_time(&format!("{last}T00:00:00Z")) else {
+        return Vec::new();
+    };
+    let back = (0..DAYS).rev().filter_map(|number| {
+        let before = std::time::Duration::from_secs(number * 86_400);
+        let day = metier::text::timestamp(last.checked_sub(before)?);
+        let day = day.get(..10).unwrap_or_default().to_owned();
+        let count = days.get(day.as_str()).copied().unwrap_or_default();
+        Some((day, count))
+    });
+    back.collect()
+}
+
 /// Acts by day, as columns; refused ones are the upper part.
 fn plot(days: &BTreeMap<&str, (u64, u64)>) -> Markup {
-    let last: Vec<(&&str, &(u64, u64))> = days.iter().rev().take(DAYS).collect();
-    let most = last.iter().map(|(_, day)| day.0).max().unwrap_or(1);
-    let columns = last.len();
+    let shown = last_days(days);
+    let most = shown.iter().map(|(_, day)| day.0).max().unwrap_or(1);
     let height = |count: u64| (share(count, most) * 100.0).round();
+    let ends = shown.first().zip(shown.last());
     html! {
         figure.plot {
-            figcaption { "Acts by day, the last " (counted(columns as u64, "day with acts")) " at the right" }
-            svg viewBox={ "0 0 " (columns.max(10) * 12) " 104" } preserveAspectRatio="none" role="img" aria-label={ "Acts by day, at most " (most) " in a day" } {
-                @for (number, (day, (acts, refused))) in last.iter().rev().enumerate() {
-                    rect.fill x=(number * 12 + 2) y=(102.0 - height(*acts)) width="8" height=(height(*acts).max(1.0)) {
-                        title { (Quoted::new(day)) ": " (counted(*acts, "act")) ", " (refused) " refused" }
+            figcaption { "Acts by day, at most " (grouped(most)) }
+            svg viewBox={ "0 0 " (shown.len() * 12) " 104" } preserveAspectRatio="none" role="img" aria-label={ "Acts by day, at most " (most) " in a day" } {
+                @for (number, (day, (acts, refused))) in shown.iter().enumerate() {
+                    @if *acts > 0 {
+                        rect.fill x=(number * 12 + 2) y=(104.0 - height(*acts).max(1.0)) width="8" height=(height(*acts).max(1.0)) {
+                            title { (Quoted::new(day)) ": " (counted(*acts, "act")) ", " (refused) " refused" }
+                        }
                     }
-                    @if *refused > 0 { rect.refused x=(number * 12 + 2) y=(102.0 - height(*acts)) width="8" height=(height(*refused)) {} }
+                    @if *refused > 0 { rect.refused x=(number * 12 + 2) y=(104.0 - height(*acts).max(1.0)) width="8" height=(height(*refused)) {} }
                 }
             }
-            p.small.faint { (Quoted::new(last.last().map_or("", |(day, _)| day))) span { (Quoted::new(last.first().map_or("", |(day, _)| day))) } }
+            @if let Some(((first, _), (last, _))) = ends { p.small.faint { span { (first) } span { (last) } } }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::{DAYS, last_days};
+
+    #[test]
+    fn days_without_acts_are_gaps_up_to_the_last_one() {
+        let days = BTreeMap::from([("2025-12-31", (2, 1)), ("2026-01-02", (5, 0))]);
+        let shown = last_days(&days);
+        assert_eq!(shown.len() as u64, DAYS);
+        let last: Vec<(&str, u64)> = shown
+            .iter()
+            .rev()
+            .take(3)
+            .map(|(day, (acts, _))| (day.as_str(), *acts))
+            .collect();
+        assert_eq!(
+            last,
+            [("2026-01-02", 5), ("2026-01-01", 0), ("2025-12-31", 2)]
+        );
+        assert_eq!(last_days(&BTreeMap::new()), []);
     }
 }

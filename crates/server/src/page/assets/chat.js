@@ -1,5 +1,5 @@
 // A conversation: events of a session as they happen. Text is only ever text.
-import { load } from "./live.js";
+import { cardOf, load } from "./live.js";
 
 function element(name, className, text) {
   const node = document.createElement(name);
@@ -41,8 +41,11 @@ export function converse(place) {
     answer.textContent += text;
   };
   const state = document.querySelector("#state .badge");
+  const become = (word, tone) => {
+    if (state) { state.textContent = word; state.className = `badge ${tone}`; }
+  };
   const show = {
-    message: (event) => { add(element("div", "said user", event.text), 0); if (state) state.textContent = "▸ running"; },
+    message: (event) => { add(element("div", "said user", event.text), 0); become("▸ running", "good"); },
     text: (event) => say("agent", event.text, event.depth),
     thinking: (event) => say("thinking", event.text, event.depth),
     tool_call: (event) => calls.set(event.id, add(folded(`${event.tool} …`, written(event.input)), event.depth)),
@@ -66,11 +69,11 @@ export function converse(place) {
     note: (event) => add(element("div", "event", event.text), event.depth),
     compacted: (event) => add(element("div", "event", `the conversation was shortened from ${event.before} to ${event.after} tokens`), event.depth),
     turn_ended: (event) => {
-      if (event.depth === 0 && state) state.textContent = "– idle";
+      if (event.depth === 0) become("– idle", "faint");
       add(element("div", "event small", `${event.input_tokens} tokens in, ${event.output_tokens} out${event.cost ? ` · ${event.cost}` : ""}`), event.depth);
     },
     turn_failed: (event) => {
-      if (state) state.textContent = "✗ failed";
+      become("✗ failed", "bad");
       const node = element("div", "notice bad");
       node.append(element("p", "", `✗ ${event.message}`));
       if (event.hint) node.append(element("p", "faint", event.hint));
@@ -85,17 +88,10 @@ export function converse(place) {
   });
   // The card of a question is the one of the view Approvals.
   events.addEventListener("approval_requested", async (message) => {
-    const { approval } = JSON.parse(message.data);
-    const page = await load("/approvals");
-    const card = page?.getElementById(`approval-${approval.id}`);
-    if (!card || document.getElementById(card.id)) return;
-    const node = document.importNode(card, true);
-    for (const form of node.querySelectorAll("form")) {
-      form.dataset.mode = "quiet";
-      form.querySelector("[name=back]").value = location.pathname;
-    }
+    const card = await cardOf(JSON.parse(message.data).approval.id);
+    if (!card) return;
     answer = null;
-    add(node, 0);
+    add(card, 0);
   });
   events.addEventListener("approval_answered", (message) => {
     const { id: answered, answer: word } = JSON.parse(message.data);

@@ -34,6 +34,28 @@ export function replaceParts(page, only) {
 
 const position = (part, element) => [...part.querySelectorAll("a, button, summary")].indexOf(element);
 
+/** The card of a question, as the view Approvals shows it, to be answered in place; null if it was answered meanwhile. */
+export async function cardOf(id) {
+  const page = await load("/approvals");
+  const card = page?.getElementById(`approval-${id}`);
+  if (!card || document.getElementById(card.id)) return null;
+  const node = document.importNode(card, true);
+  for (const form of node.querySelectorAll("form")) {
+    form.dataset.mode = "quiet";
+    form.querySelector("[name=back]").value = location.pathname;
+  }
+  return node;
+}
+
+/** The question of a tool that is tried appears below its form: to leave the page would end the call. */
+async function askInPlace(message) {
+  const form = document.querySelector("form[data-mode=inline][aria-busy=true]");
+  const card = form && (await cardOf(JSON.parse(message.data).approval.id));
+  if (!card) return;
+  form.after(card);
+  card.scrollIntoView({ block: "nearest" });
+}
+
 /** Listens to the daemon. After a break the page is loaded again, for what was missed. */
 export function connect(enhance) {
   const state = document.getElementById("connection");
@@ -49,6 +71,11 @@ export function connect(enhance) {
   let wasLost = false;
   const events = new EventSource(`/api/v1/events?kinds=${[...wanted].join(",")}`);
   for (const kind of [...wanted, "missed"]) events.addEventListener(kind, again);
+  events.addEventListener("approval_requested", askInPlace);
+  events.addEventListener("approval_answered", (message) => {
+    const card = document.getElementById(`approval-${JSON.parse(message.data).id}`);
+    if (card && !card.closest("[data-live-part], [data-session]")) card.remove();
+  });
   events.onopen = () => {
     state.textContent = "live";
     state.classList.remove("lost");
