@@ -115,6 +115,15 @@ pub(crate) fn prepare() -> Result<()> {
     Ok(())
 }
 
+/// Installs these of the programs, where they are missing.
+pub(crate) fn prepare_programs(names: &[&str]) -> Result<()> {
+    let wanted = missing(PROGRAMS).into_iter();
+    for program in wanted.filter(|program| names.contains(&program.name)) {
+        install(program)?;
+    }
+    Ok(())
+}
+
 fn missing(programs: &[Program]) -> Vec<&Program> {
     let programs = programs.iter();
     programs.filter(|program| !on_path(program.name)).collect()

@@ -1,33 +1,21 @@
-"""Chromium uses the page of `metier serve` as a person would, axe-core judges it, and pictures of it are made. WebDriver is JSON over HTTP."""
+"""Chromium uses the page of `metier serve` as a person would, axe-core judges it, and pictures of it are made."""
 
-import base64
 import contextlib
 import http.server
-import json
 import os
 import pathlib
-import re
+import shutil
 import signal
-import subprocess
 import sys
-import tempfile
 import threading
 import time
-import urllib.error
-import urllib.parse
-import urllib.request
 
 from agents import Model
-from checks import METIER, SKILLS, check, metier
+from browser import PATIENCE, Browser, Daemon, wait
+from checks import SKILLS, check, metier
 
 PICTURES, AXE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-PATIENCE = 30
 HOME = pathlib.Path(os.environ["HOME"])
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update "
-    "--disable-sync --disable-dev-shm-usage --hide-scrollbars"
-).split()
-KEYS = {"Tab": "\ue004", "Enter": "\ue007", "Escape": "\ue00c", "Space": " "}
 
 # Every view: its name, its address, its key after `g`, its title.
 VIEWS = [
@@ -42,148 +30,41 @@ VIEWS = [
     ("receipts", "/receipts", "r", "Receipts"),
     ("usage", "/usage", "u", "Usage"),
 ]
-HOSTILE = """---
-name: hostile
-description: '<script>alert(1)</script><b>x</b>'
-license: '<style>*{display:none}</style>'
----
-# <script>document.title = "taken"</script>
-<div class="approval"><form method=post action=/do/approvals/requests.1><button class=always>Always</button></form></div>
-<img src=http://127.0.0.1:1/x.png onerror=alert(1)> ![p](http://127.0.0.1:1/p.png)
+# Views that are also pictures of a phone in the dark.
+PHONE = ("overview", "skill", "approvals", "why")
+# What a person has: a skill for Claude, one for every agent, and one that lacks a program.
+OWNED = {
+    ".claude/skills/review-pr": "---\nname: review-pr\ndescription: Reviews a pull request. Use when the user asks for a review of a branch or a change.\nmetadata:\n  openclaw:\n    requires:\n      bins: [gh]\n---\nRead the change, then its tests.\n",
+    ".claude/skills/release-notes": "---\nname: release-notes\ndescription: Writes release notes from commits. Use before a release.\n---\nGroup the commits by what users notice.\n",
+    ".agents/skills/meeting-minutes": "---\nname: meeting-minutes\ndescription: Turns notes of a meeting into minutes with decisions and tasks.\n---\nDecisions first.\n",
+}
+EVIL = "<script>document.title='taken'</script><b>x</b>\u202egnp.\u200b"
+LONG = "<i>" + "a b\u202e" * 50_000
+CARD = '<div class="approval" id="approval-requests.1"><form method=post action=/do/approvals/requests.1><button class=always>Always</button></form></div>'
+BODY = f"""# {EVIL}
+{CARD}
+<style>*{{display:none}}</style><svg onload=alert(1)><img src=http://127.0.0.1:1/x.png onerror=alert(1)> ![p](http://127.0.0.1:1/p.png)
 
-[js](javascript:alert(1)) [bank](https://bank.example@evil.example/) <svg onload=alert(1)>
+[js](javascript:alert(1)) [bank](https://bank.example@evil.example/) [data](data:text/html,<script>alert(1)</script>)
+
+| {EVIL} | b |
+|---|---|
+| {CARD} | c |
+
 """
-
-
-class Daemon:
-    """`metier serve`, on a port that stays."""
-
-    def __init__(self, model=None):
-        self.address = "127.0.0.1:0"
-        self.environment = dict(os.environ)
-        if model:
-            self.environment |= {"OPENAI_BASE_URL": model.url, "OPENAI_API_KEY": "none"}
-
-    def start(self):
-        command = [METIER, "serve", "--listen", self.address, "--json"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=self.environment)
-        self.started = json.loads(self.process.stdout.readline())
-        self.url, self.link = self.started["url"], self.started["link"]
-        self.address = self.url.removeprefix("http://")
-        self.token = pathlib.Path(self.started["token_file"]).read_text().strip()
-
-    def end(self):
-        self.process.send_signal(signal.SIGTERM)
-        self.process.wait(20)
-
-    def api(self, method, path, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.url}/api/v1{path}", data, headers, method=method)
-        try:
-            return json.load(urllib.request.urlopen(request, timeout=PATIENCE * 10))
-        except urllib.error.HTTPError as error:
-            return json.load(error)
-
-    def new_link(self):
-        return self.url + self.api("POST", "/links")["path"]
-
-
-class Browser:
-    """A window."""
-
-    def __enter__(self):
-        self.profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.driver = subprocess.Popen(["chromedriver", "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        for line in self.driver.stdout:
-            if found := re.search(r"started successfully on port (\d+)", line):
-                self.root = f"http://127.0.0.1:{found.group(1)}/session"
-                break
-        options = {"args": [*FLAGS, f"--user-data-dir={self.profile.name}"]}
-        wanted = {"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
-        opened = self.send("POST", self.root, {"capabilities": {"alwaysMatch": wanted}})
-        self.session = f"{self.root}/{opened['sessionId']}"
-        self.look(1280, "light")
-        return self
-
-    def __exit__(self, *_):
-        with contextlib.suppress(Exception):
-            self.send("DELETE", self.session)
-        self.driver.terminate()
-        self.profile.cleanup()
-
-    def send(self, method, url, body=None):
-        data = None if body is None else json.dumps(body).encode()
-        request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
-        try:
-            return json.load(urllib.request.urlopen(request, timeout=PATIENCE))["value"]
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(error.read().decode()[:400]) from None
-
-    def command(self, name, body):
-        return self.send("POST", f"{self.session}/{name}", body)
-
-    def chrome(self, name, **parameters):
-        return self.command("goog/cdp/execute", {"cmd": name, "params": parameters})
-
-    def look(self, width, theme):
-        """The width of the window and the theme of the system."""
-        height = 900 if width > 500 else 844
-        self.chrome("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
-        self.chrome("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": theme}])
-
-    def go(self, url):
-        self.command("url", {"url": url})
-
-    def script(self, code, *arguments):
-        return self.command("execute/sync", {"script": code, "args": list(arguments)})
-
-    def text(self):
-        return self.script("return document.body.innerText") or ""
-
-    def shows(self, text):
-        return wait(lambda: text in self.text())
-
-    def press(self, *keys):
-        actions = []
-        for key in keys:
-            value = KEYS.get(key, key)
-            actions += [{"type": "keyDown", "value": value}, {"type": "keyUp", "value": value}]
-        self.command("actions", {"actions": [{"type": "key", "id": "keys", "actions": actions}]})
-
-    def type(self, text):
-        self.press(*text)
-
-    def click(self, selector):
-        found = self.command("element", {"using": "css selector", "value": selector})
-        self.command(f"element/{next(iter(found.values()))}/click", {})
-
-    def tab_to(self, code):
-        """Presses Tab until a condition about the focused element holds."""
-        for _ in range(200):
-            self.press("Tab")
-            if self.script(f"const e = document.activeElement; return Boolean({code})"):
-                return True
-        return False
-
-    def picture(self, file):
-        file.write_bytes(base64.b64decode(self.chrome("Page.captureScreenshot", format="png")["data"]))
-
-    def judged(self):
-        """The serious findings of axe-core."""
-        self.chrome("Runtime.evaluate", expression=AXE.read_text())
-        code = "const done = arguments[0]; axe.run().then((r) => done(r.violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html}`)))"
-        return self.command("execute/async", {"script": code, "args": []})
-
-
-def wait(look):
-    end = time.monotonic() + PATIENCE
-    while time.monotonic() < end:
-        with contextlib.suppress(RuntimeError):
-            if value := look():
-                return value
-        time.sleep(0.05)
-    return None
+# Text that means harm in every field of both manifests, and 200 KB of it.
+HOSTILE = f"""---
+name: hostile
+description: '{EVIL.replace("'", "''")}'
+license: '<style>*{{display:none}}</style>'
+compatibility: '{EVIL.replace("'", "''")}'
+allowed-tools: 'Bash(<b>x</b>)'
+metadata:
+  author: '{EVIL.replace("'", "''")}'
+  '<b>key</b>': '{CARD}'
+---
+{BODY}{LONG}
+"""
 
 
 def write(name, text):
@@ -200,7 +81,14 @@ def ask(daemon):
     """A program that waits for an answer; the list gets its result."""
     result = []
     body = {"input": {"path": "notes.txt"}, "approvals": "ask"}
-    thread = threading.Thread(target=lambda: result.append(daemon.api("POST", "/skills/tally/tools/count", body)))
+
+    def work():
+        # The daemon may be killed meanwhile.
+        with contextlib.suppress(OSError):
+            result.append(daemon.api("POST", "/skills/tally/tools/count", body))
+
+    # A question without an answer waits for ten minutes: the script must not wait with it.
+    thread = threading.Thread(target=work, daemon=True)
     thread.start()
     question = wait(lambda: daemon.api("GET", "/approvals")["approvals"])
     return thread, result, question[0]["id"]
@@ -244,6 +132,13 @@ def seeing(browser, daemon):
     check("a search follows what is typed", followed, browser.text())
     browser.go(daemon.url + "/skills")
     browser.shows("live")
+    browser.press("/")
+    browser.type("counting how long some texts are")
+    best = "return document.querySelector('#results tbody a')?.innerText"
+    found = wait(lambda: browser.script(best) in ("counter", "tally") and "no-secrets" not in browser.text())
+    check("a search finds what select finds", found, browser.text())
+    browser.go(daemon.url + "/skills")
+    browser.shows("live")
     plain("appears", "Appears at once.")
     check("a skill that appears is shown", browser.shows("Appears at once."), browser.text())
     write("unreadable", "---\nname: [\n")
@@ -272,6 +167,17 @@ def deciding(browser, daemon):
     browser.press("Enter")
     check("a tool is tried with the form of its schema", browser.shows("✓ ok"), browser.text())
     browser.go(daemon.url + "/skills/tally")
+    browser.shows("live")
+    browser.click("form[action='/do/tools/tally'] button")
+    wait(lambda: browser.script("return document.querySelector('.tool input[type=text]') !== null"))
+    browser.click(".tool input[type=text]")
+    browser.type("notes.txt")
+    browser.press("Enter")
+    asked = browser.shows("tally asks")
+    browser.click(".tool .approval button.once")
+    once = browser.shows("✓ ok") and wait(lambda: "tally asks" not in browser.text())
+    check("a tool that is tried asks below its form", asked and once, browser.text())
+    browser.go(daemon.url + "/skills/tally")
     browser.click("#permissions .choices button")
     allowed = browser.shows("✓ allowed")
     browser.click("#permissions .choices button")
@@ -282,26 +188,60 @@ def deciding(browser, daemon):
     noticed = browser.shows("A skill waits for your answer.")
     browser.press("g", "a")
     browser.shows("asks")
-    for width, theme in [(1280, "light"), (390, "dark"), (390, "light"), (1280, "dark")]:
+    for width, theme in [(390, "dark"), (1280, "light")]:
         browser.look(width, theme)
         browser.picture(PICTURES / f"approvals-{width}-{theme}.png")
-    browser.look(1280, "light")
     browser.tab_to("e.matches('.approval button.once')")
     browser.press("Enter")
     thread.join(PATIENCE)
     check("a question is answered while a program waits", noticed and result and result[0].get("is_error") is False, result)
-    thread, result, question = ask(daemon)
+    thread, result, _ = ask(daemon)
+    first = browser.here()
     browser.go(daemon.url + "/approvals")
     browser.shows("asks")
-    second = browser.script(
-        "const f = document.querySelector('.approval .choices form:last-child'); const b = new URLSearchParams(new FormData(f));"
-        "const first = new URLSearchParams(new FormData(document.querySelector('.approval .choices form')));"
-        "const send = (body) => { const r = new XMLHttpRequest(); r.open('POST', f.action, false); r.send(body); return [r.status, r.responseText.includes('does not wait')]; };"
-        "return [send(first), send(b)]"
-    )
+    second = browser.window()
+    browser.go(daemon.url + "/approvals")
+    browser.shows("asks")
+    # The second tab does not hear of the answer before it sends its own.
+    browser.script("for (const form of document.forms) document.body.append(form)")
+    browser.window(first)
+    browser.click(".approval button.once")
     thread.join(PATIENCE)
-    once = second[1] == [404, True] and result and result[0].get("is_error") is False
-    check("two tabs answer one question once", once, [second, result])
+    browser.window(second)
+    browser.script("[...document.forms].findLast((form) => form.action.includes('/do/approvals/')).submit()")
+    told = browser.shows("this question does not wait for an answer")
+    browser.send("DELETE", f"{browser.session}/window")
+    browser.window(first)
+    alone = wait(lambda: "No question waits." in browser.text())
+    check("two tabs answer one question once", told and alone and result and result[0].get("is_error") is False, result)
+
+
+def outliving(browser, daemon):
+    """The daemon is killed while a question is on the page, and started again."""
+    browser.go(daemon.url + "/approvals")
+    browser.shows("live")
+    acts = len(daemon.api("GET", "/receipts?limit=10000&skill=tally")["receipts"])
+    thread, _, _ = ask(daemon)
+    asked = browser.shows("tally asks")
+    browser.script("document.body.append(...document.querySelectorAll('.approval .choices form'))")
+    daemon.end(signal.SIGKILL)
+    lost = browser.shows("not connected")
+    daemon.start()
+    again = browser.shows("live") and browser.shows("No question waits.")
+    browser.script("[...document.forms].find((form) => form.action.includes('/do/approvals/')).submit()")
+    refused = browser.shows("this question does not wait for an answer")
+    thread.join(PATIENCE)
+    receipts = daemon.api("GET", "/receipts?limit=10000&skill=tally")["receipts"]
+    read = [one for one in receipts[: len(receipts) - acts] if one["act"] == "file:read" and one["decision"] == "allowed"]
+    check("a daemon that is killed under an open page answers nothing twice", asked and lost and again and refused and not read, [lost, again, refused, read])
+    browser.go(daemon.url + "/skills/report")
+    browser.shows("live")
+    daemon.end()
+    lost = browser.shows("not connected")
+    daemon.start()
+    again = browser.shows("live")
+    browser.press("g", "s")
+    check("the page connects again when the daemon was started again", lost and again and browser.shows("rfc-writer"), browser.text())
 
 
 def explaining(browser, daemon):
@@ -331,10 +271,14 @@ def explaining(browser, daemon):
     check("a chat with a scripted model", said and browser.shows("tokens in"), browser.text())
     browser.chrome("Emulation.setScriptExecutionDisabled", value=True)
     browser.go(daemon.url)
+    before = daemon.api("GET", "/status")["generation"]
     browser.click("form[action='/do/refresh'] button")
-    title = browser.command("element", {"using": "css selector", "value": "h1"})
+    listed = wait(lambda: daemon.api("GET", "/status")["generation"] > before)
+    browser.go(daemon.url + "/skills?search=rfc")
+    browser.click("a[href='/skills/rfc-writer']")
     browser.chrome("Emulation.setScriptExecutionDisabled", value=False)
-    check("forms work without script", title, title)
+    shown = browser.script("return [document.querySelector('h1').innerText, document.getElementById('connection').innerText]")
+    check("lists and forms work without script", listed and shown == ["rfc-writer", ""], shown)
 
 
 class Elsewhere(http.server.BaseHTTPRequestHandler):
@@ -368,68 +312,147 @@ def installing(browser, daemon):
     check("a skill is installed from its card, and that is undone", card and placed and undone, browser.text())
 
 
+ELSEWHERE = """
+  const [url, done] = [arguments[0], arguments[1]];
+  const out = {};
+  const attempt = async (name, work) => { try { out[name] = await work(); } catch { out[name] = "refused"; } };
+  (async () => {
+    const all = { credentials: "include" };
+    await attempt("read", async () => (await fetch(`${url}/api/v1/skills`, all)).status);
+    await attempt("page", async () => (await fetch(url, all)).status);
+    await attempt("post", async () => (await fetch(`${url}/do/refresh`, { ...all, method: "POST", mode: "no-cors", body: "x" })).type);
+    await attempt("socket", () => new Promise((ok, no) => { const s = new WebSocket(`${url.replace("http", "ws")}/ws`); s.onopen = () => ok("open"); s.onerror = no; }));
+    await attempt("events", () => new Promise((ok, no) => { const s = new EventSource(`${url}/api/v1/events`, { withCredentials: true }); s.onopen = () => ok("open"); s.onerror = no; }));
+    await attempt("script", () => new Promise((ok, no) => { const s = document.createElement("script"); s.onload = () => ok("loaded"); s.onerror = no; s.src = `${url}/api/v1/skills`; document.head.append(s); }));
+    const frame = document.getElementById("f");
+    frame.src = url;
+    await new Promise((ok) => { frame.onload = ok; setTimeout(ok, 3000); });
+    done(out);
+  })();
+"""
+
+
 def refusing(browser, daemon):
+    """A page of another port: to a browser it is the same site, so the cookie is sent with its requests."""
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Elsewhere)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    browser.go(f"http://127.0.0.1:{server.server_port}/")
-    code = """
-      const [url, done] = [arguments[0], arguments[1]];
-      const out = {};
-      const attempt = async (name, work) => { try { out[name] = await work(); } catch (e) { out[name] = 'refused'; } };
-      (async () => {
-        await attempt('read', async () => (await fetch(url + '/api/v1/skills', { credentials: 'include' })).status);
-        await attempt('page', async () => (await fetch(url + '/', { credentials: 'include' })).status);
-        await attempt('post', async () => (await fetch(url + '/do/refresh', { method: 'POST', mode: 'no-cors', credentials: 'include', body: 'x' })).type);
-        await attempt('socket', () => new Promise((ok, no) => { const s = new WebSocket(url.replace('http', 'ws') + '/ws'); s.onopen = () => ok('open'); s.onerror = no; }));
-        const frame = document.getElementById('f');
-        frame.src = url + '/';
-        await new Promise((ok) => { frame.onload = ok; setTimeout(ok, 3000); });
-        try { out.frame = frame.contentDocument ? frame.contentDocument.body.innerText : 'refused'; } catch { out.frame = 'refused'; }
-        done(out);
-      })();
-    """
+    elsewhere = f"http://127.0.0.1:{server.server_port}/"
+    browser.go(elsewhere)
     before = daemon.api("GET", "/status")["generation"]
-    out = browser.command("execute/async", {"script": code, "args": [daemon.url]})
-    after = daemon.api("GET", "/status")["generation"]
+    out = browser.command("execute/async", {"script": ELSEWHERE, "args": [daemon.url]})
+    frame = browser.command("element", {"using": "css selector", "value": "#f"})
+    browser.command("frame", {"id": frame})
+    out["frame"] = browser.script("return document.documentElement.innerText")
+    browser.command("frame", {"id": None})
+    kept = all(out[name] == "refused" for name in ("read", "page", "socket", "events", "script")) and out["post"] in ("refused", "opaque")
+    check("another origin can't read or frame the page, or open its sockets", kept and "metier" not in out["frame"], out)
+    browser.script("const f = document.body.appendChild(document.createElement('form')); f.method = 'post'; f.action = arguments[0] + '/do/refresh'; f.submit()", daemon.url)
+    refused = browser.shows("requests of other pages are refused")
     server.shutdown()
-    kept = out["read"] == out["page"] == out["socket"] == "refused" and out["post"] in ("refused", "opaque") and before == after
-    check("another origin can't read, post or frame the page", kept and "Skills on this machine" not in out["frame"], out)
+    check("another origin can't send a form", refused and daemon.api("GET", "/status")["generation"] == before, browser.text())
+    browser.go(f"http://rebound.example:{daemon.address.rsplit(':')[-1]}/skills")
+    check("a name that resolves to this machine is refused", "Refused" in browser.text() and "report" not in browser.text(), browser.text())
+
+
+# What a skill must not bring about: another title, elements of its own, a question that nobody asked, a page that is wider than the window.
+TAKEN = """
+  const own = ":is(.whose, .text, .content, .bar, .plot svg)";
+  return [document.title.includes("taken"), document.querySelectorAll(`img, .approval, main style, main svg:not(${own}), .foreign :is(script, form, button, [class], [style], [id]):not(${own})`).length,
+    document.documentElement.scrollWidth > window.innerWidth, performance.getEntriesByType("resource").some((one) => !one.name.startsWith(location.origin))]
+"""
+
+
+def hostile(browser, daemon):
+    write("hostile", HOSTILE)
+    wait(lambda: "error" not in daemon.api("GET", "/skills/hostile"))
+    seen = {}
+    for path in ("/", "/skills", "/skills?search=hostile", "/skills/hostile", "/skills/hostile/files/SKILL.md", "/why?task=/hostile", "/compose?skill=hostile", "/usage"):
+        browser.go(daemon.url + path)
+        seen[path] = browser.script(TAKEN)
+    check("nothing of a hostile skill runs, is loaded or looks like ours", all(one == [False, 0, False, False] for one in seen.values()), seen)
     browser.go(daemon.url + "/skills/hostile")
-    seen = browser.script("return [document.title, document.querySelectorAll('img, .foreign script, .foreign form, .foreign button, .foreign svg').length, document.querySelector('.foreign').innerText.includes('(evil.example)')]")
-    browser.picture(PICTURES / "hostile-1280-light.png")
-    check("nothing of a hostile skill runs or is loaded", seen == ["hostile · metier", 0, True], seen)
+    shown = browser.script("return document.body.innerText")
+    told = "(evil.example)" in shown and "\u202e" not in shown and "more characters" in shown
+    check("hidden characters, hosts and cut text of a skill are shown", told, shown[:600])
+    shutil.rmtree(SKILLS / "hostile")
 
 
 def looking(browser, daemon):
-    sideways, found = [], {"light": [], "dark": []}
-    for name, address, _, title in VIEWS:
+    """Pictures, and what axe-core says of each view in both themes."""
+    sideways, found, met = [], {"light": [], "dark": []}, 0
+    for name, address, _, _ in VIEWS:
         for width, theme in [(1280, "light"), (390, "dark"), (390, "light"), (1280, "dark")]:
             browser.look(width, theme)
             browser.go(daemon.url + address)
             browser.shows("live")
-            wide = browser.script("return document.documentElement.scrollWidth > window.innerWidth")
-            if wide:
+            if browser.script("return document.documentElement.scrollWidth > window.innerWidth"):
                 sideways.append(f"{name} {width}")
-            is_kept = (width, theme) in [(1280, "light"), (390, "dark")] or name in ("overview", "skill")
-            if is_kept and name != "approvals":
+            if name != "approvals" and (theme == "light" and width == 1280 or theme == "dark" and width == 390 and name in PHONE):
                 browser.picture(PICTURES / f"{name}-{width}-{theme}.png")
-            if (width, theme) in [(1280, "light"), (1280, "dark"), (390, "dark")]:
-                found[theme] += [f"{name} {width}: {one}" for one in browser.judged()]
+            findings, rules = browser.judged(AXE)
+            found[theme] += [f"{name} {width}: {one}" for one in findings]
+            met += rules
     check("no view scrolls sideways on a phone", not sideways, sideways)
     for theme, violations in found.items():
-        check(f"axe-core has no serious finding in the {theme} theme", not violations, violations)
+        check(f"axe-core has no serious finding in the {theme} theme", met > 400 and not violations, violations)
     browser.look(1280, "light")
+    browser.go(daemon.url)
+    browser.script("document.querySelector('main').append(document.createElement('button'))")
+    findings, _ = browser.judged(AXE)
+    check("axe-core finds a button without a name", any("button-name" in one for one in findings), findings)
+
+
+PAINTED = """
+  const navigation = performance.getEntriesByType("navigation")[0];
+  const size = performance.getEntriesByType("resource").reduce((sum, one) => sum + one.transferSize, navigation.transferSize);
+  return [size, Math.round(performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0), Math.round(navigation.responseStart)];
+"""
+
+
+def measured(browser, daemon, path):
+    """Bytes that are transferred, and milliseconds until the first paint and the first byte; the median of five loads without a cache."""
+    loads = []
+    for _ in range(5):
+        browser.go(daemon.url + path)
+        wait(lambda: browser.script(PAINTED)[1])
+        loads.append(browser.script(PAINTED))
+    return [sorted(column)[2] for column in zip(*loads)]
+
+
+def crowded(browser, daemon):
+    """The first view and its neighbours with 52 skills, with 10,000, and with 10,000 that can't be read."""
     browser.chrome("Network.enable")
     browser.chrome("Network.setCacheDisabled", cacheDisabled=True)
-    browser.go(daemon.url)
-    size = browser.script("const n = performance.getEntriesByType('navigation')[0].transferSize; return performance.getEntriesByType('resource').reduce((s, e) => s + e.transferSize, n)")
-    paint = browser.script("return performance.getEntriesByType('paint').map((e) => Math.round(e.startTime))")
-    check("the first view is below 200 KB", size < 200_000, f"{size} bytes, first paint after {paint} ms")
+    for count, text in ((52, None), (10_000, None), (10_000, "---\nname: [\n")):
+        here = daemon.api("GET", "/skills?limit=0")["total"]
+        for number in range(0 if text else here, count):
+            name = f"{'broken' if text else 'many'}-{number:05}"
+            folder = SKILLS / name
+            folder.mkdir(exist_ok=True)
+            about = f"Does thing {number} with tables, reports and notes. Use when thing {number} has to be done."
+            (folder / "SKILL.md").write_text(text or f"---\nname: {name}\ndescription: {about}\n---\nDo thing {number}, then check it.\n")
+        wanted = here + count if text else count
+        daemon.api("POST", "/refresh")
+        total = wait(lambda: max(daemon.api("GET", "/skills?limit=0")["total"] - wanted + 1, 0))
+        began = time.monotonic()
+        daemon.api("GET", "/skills?limit=1&search=things")
+        opened = round((time.monotonic() - began) * 1000)
+        views = ["/", "/skills", "/skills?search=reports+about+thing+42", "/skills/report", "/usage", "/skills?status=invalid", "/compose"]
+        figures = {path: measured(browser, daemon, path) for path in views}
+        name = f"{count:,} skills{' that can not be read' if text else ''}"
+        small = all(size < 200_000 for size, *_ in figures.values())
+        check(f"every view is below 200 KB with {name}", total and small, figures)
+        table = "".join(f"\n  {path}: {size} bytes, first byte {byte} ms, first paint {paint} ms" for path, (size, paint, byte) in figures.items())
+        print(f"{name}; the index was opened in {opened} ms{table}", file=sys.stderr)
+    browser.chrome("Network.setCacheDisabled", cacheDisabled=False)
 
 
 def main():
     PICTURES.mkdir(exist_ok=True)
-    write("hostile", HOSTILE)
+    for name, text in OWNED.items():
+        folder = HOME / name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "SKILL.md").write_text(text)
     metier("config", "agent.model", "openai/scripted")
     with Model([], "") as model, Browser() as browser:
         daemon = Daemon(model)
@@ -441,18 +464,11 @@ def main():
             check("the link works once", first and "not known here" in browser.text(), browser.text())
             browser.go(daemon.new_link())
             browser.shows("Skills on this machine")
-            for part in (views, seeing, deciding, explaining, installing, refusing, looking):
+            for part in (views, deciding, explaining, installing, looking, seeing, hostile, refusing, outliving, crowded):
+                began = time.monotonic()
                 part(browser, daemon)
-            browser.go(daemon.url + "/skills/report")
-            browser.shows("live")
-            daemon.end()
-            lost = browser.shows("not connected")
-            daemon.start()
-            again = browser.shows("live")
-            browser.press("g", "s")
-            check("the page connects again when the daemon was started again", lost and again and browser.shows("rfc-writer"), browser.text())
-            log = browser.command("se/log", {"type": "browser"})
-            ours = [one["message"] for one in log if daemon.address in one["message"] and "status of 4" not in one["message"] and "ERR_" not in one["message"]]
+                print(f"{part.__name__}: {time.monotonic() - began:.0f} s", file=sys.stderr)
+            ours = browser.console(daemon)
             check("nothing is reported in the console", not ours, ours)
         finally:
             daemon.end()
