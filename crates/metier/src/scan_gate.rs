@@ -350,7 +350,7 @@ impl ScanGate {
     }
 
     /// Keeps verdicts and digests for later lists and loads. What is kept already stays as it is: a list without it is not out of date, and a
-    /// skill that is looked at again must not make a long-running program list all of them.
+    /// skill that is inspected again must not make a long-running program list all of them.
     pub(crate) fn remember<'e>(
         &self,
         catalog: &Catalog,

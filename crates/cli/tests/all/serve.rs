@@ -337,7 +337,7 @@ fn a_search_ranks_and_finds_unfinished_words() {
 
 /// To look at a skill again lists nothing again, whatever its status: with ten thousand skills that takes seconds.
 #[test]
-fn a_skill_that_is_known_is_looked_at_without_a_new_list() {
+fn a_skill_that_is_known_is_shown_without_a_new_list() {
     let context = context();
     context.write("skills/broken/SKILL.md", "---\nname: [\n");
     let daemon = Daemon::start(&context);

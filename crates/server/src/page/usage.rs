@@ -140,7 +140,7 @@ fn share(part: u64, most: u64) -> f64 {
 }
 
 /// The last days, oldest first, up to the last one with acts: a day without acts is a gap.
-fn last_days<'a>(days: &BTreeMap<&'a str, (u64, u64)>) -> Vec<(String, (u64, u64))> {
+fn last_days(days: &BTreeMap<&str, (u64, u64)>) -> Vec<(String, (u64, u64))> {
     let last = days.keys().next_back().copied().unwrap_or_default();
     let Some(last) = metier::text::parse_time(&format!("{last}T00:00:00Z")) else {
         return Vec::new();
