@@ -2,8 +2,8 @@
 //!
 //! Two files for a set of roots: `base`, and `delta` with what was added since. Each is written as a whole to a temporary file and
 //! renamed, and its skills are found by the digest of their bytes, so any two files that survive a crash give correct
-//! results. The content is divided into pages with a checksum each: opening reads a few pages, a search those that it needs, and a
-//! page that is not what was written makes the whole index invalid. Losing the files costs only time.
+//! results. The content is divided into pages with a checksum each, and the checksums follow it: opening reads a few pages, a search those that
+//! it needs, and a page that is not what was written makes the whole index invalid. Losing the files costs only time.
 
 use std::{
     borrow::Cow,
@@ -16,16 +16,16 @@ use std::{
 };
 
 use metier_model::Strictness;
-use metier_select::search::{Segment, SegmentBytes, SkillKey, merged};
+use metier_select::search::{Segment, SegmentBytes, SkillKey, merge};
 
 use crate::{
     index::{IndexHome, create_private},
     root::Root,
 };
 
-const MAGIC: &[u8; 8] = b"METIERS\x01";
-/// Magic, stamp of the program, length of the content, checksum of what follows.
-const HEAD: u64 = 8 + 8 + 8 + 4;
+const MAGIC: &[u8; 8] = b"METIERS\x02";
+/// The last bytes: magic, stamp of the program, length of the content, checksum of the checksums.
+const END: u64 = 8 + 8 + 8 + 4;
 const PAGE: u64 = 32 << 10;
 /// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 1 << 30;
@@ -38,6 +38,8 @@ pub enum IndexBytes {
     Memory(Vec<u8>),
     /// A file of the cache.
     File(PagedFile),
+    /// A part of a new index that waits for being merged.
+    Waiting(NamelessFile),
 }
 
 impl SegmentBytes for IndexBytes {
@@ -45,6 +47,7 @@ impl SegmentBytes for IndexBytes {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
             Self::File(file) => file.length,
+            Self::Waiting(file) => file.length,
         }
     }
 
@@ -52,7 +55,45 @@ impl SegmentBytes for IndexBytes {
         match self {
             Self::Memory(bytes) => bytes.read(range),
             Self::File(file) => file.read(range),
+            Self::Waiting(file) => file.read(range),
         }
+    }
+
+    fn read_once(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        match self {
+            Self::File(file) => file.read_once(range),
+            other => other.read(range),
+        }
+    }
+}
+
+/// A file without a name: it exists for this process alone, and ends with it.
+pub struct NamelessFile {
+    file: File,
+    length: u64,
+}
+
+impl NamelessFile {
+    fn new(folder: &Path, content: &[u8]) -> io::Result<Self> {
+        create_private(folder)?;
+        let path = folder.join(format!("search.{}.part", std::process::id()));
+        let mut options = File::options();
+        let mut file = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .open(&path)?;
+        fs::remove_file(&path)?;
+        file.write_all(content)?;
+        let length = content.len() as u64;
+        Ok(Self { file, length })
+    }
+
+    fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        let size = range.end.min(self.length).checked_sub(range.start)?;
+        let mut bytes = vec![0; usize::try_from(size).ok()?];
+        self.file.read_exact_at(&mut bytes, range.start).ok()?;
+        (range.end <= self.length).then_some(Cow::Owned(bytes))
     }
 }
 
@@ -60,7 +101,6 @@ impl SegmentBytes for IndexBytes {
 pub struct PagedFile {
     file: File,
     length: u64,
-    first: u64,
     checksums: Vec<u32>,
     pages: Vec<OnceLock<Option<Box<[u8]>>>>,
 }
@@ -68,33 +108,31 @@ pub struct PagedFile {
 impl PagedFile {
     fn open(path: &Path, stamp: u64) -> Option<Self> {
         let file = File::open(path).ok()?;
-        let about = file.metadata().ok()?;
-        let mut head = [0; 28];
-        file.read_exact_at(&mut head, 0).ok()?;
+        let about = file.metadata().ok().filter(fs::Metadata::is_file)?;
+        let mut end = [0; 28];
+        file.read_exact_at(&mut end, about.len().checked_sub(END)?)
+            .ok()?;
         let number = |at: usize| -> Option<u64> {
-            Some(u64::from_le_bytes(head.get(at..at + 8)?.try_into().ok()?))
+            Some(u64::from_le_bytes(end.get(at..at + 8)?.try_into().ok()?))
         };
         let length = number(16)?;
         let pages = length.div_ceil(PAGE);
-        let first = HEAD.checked_add(pages.checked_mul(4)?)?;
-        let is_ours = head.starts_with(MAGIC)
+        let is_ours = end.starts_with(MAGIC)
             && number(8)? == stamp
             && length <= MAX_BYTES
-            && about.is_file()
-            && about.len() == first.checked_add(length)?;
+            && about.len() == length + pages * 4 + END;
         if !is_ours {
             return None;
         }
         let mut table = vec![0; usize::try_from(pages * 4).ok()?];
-        file.read_exact_at(&mut table, HEAD).ok()?;
-        if crc32fast::hash(&table).to_le_bytes() != *head.get(24..28)? {
+        file.read_exact_at(&mut table, length).ok()?;
+        if crc32fast::hash(&table).to_le_bytes() != *end.get(24..28)? {
             return None;
         }
         let (checksums, _) = table.as_chunks::<4>();
         Some(Self {
             file,
             length,
-            first,
             checksums: checksums
                 .iter()
                 .map(|sum| u32::from_le_bytes(*sum))
@@ -104,19 +142,35 @@ impl PagedFile {
     }
 
     fn page(&self, number: u64) -> Option<&[u8]> {
+        let page = self.pages.get(usize::try_from(number).ok()?)?;
+        page.get_or_init(|| self.read_page(number)).as_deref()
+    }
+
+    fn read_page(&self, number: u64) -> Option<Box<[u8]>> {
         let position = usize::try_from(number).ok()?;
-        let page = self.pages.get(position)?;
-        let read = || {
-            let start = number * PAGE;
-            let size = usize::try_from(PAGE.min(self.length - start)).ok()?;
-            let mut bytes = vec![0; size];
-            self.file
-                .read_exact_at(&mut bytes, self.first + start)
-                .ok()?;
-            let is_intact = self.checksums.get(position) == Some(&crc32fast::hash(&bytes));
-            is_intact.then(|| bytes.into_boxed_slice())
-        };
-        page.get_or_init(read).as_deref()
+        let start = number * PAGE;
+        let size = usize::try_from(PAGE.min(self.length - start)).ok()?;
+        let mut bytes = vec![0; size];
+        self.file.read_exact_at(&mut bytes, start).ok()?;
+        let is_intact = self.checksums.get(position) == Some(&crc32fast::hash(&bytes));
+        is_intact.then(|| bytes.into_boxed_slice())
+    }
+
+    /// Reads without keeping the pages.
+    fn read_once(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        if range.start > range.end || range.end > self.length {
+            return None;
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(range.end - range.start).ok()?);
+        for number in range.start / PAGE..range.end.div_ceil(PAGE) {
+            let page = self.read_page(number)?;
+            let start = range.start.saturating_sub(number * PAGE);
+            let end = (range.end - number * PAGE).min(page.len() as u64);
+            bytes.extend_from_slice(
+                page.get(usize::try_from(start).ok()?..usize::try_from(end).ok()?)?,
+            );
+        }
+        Some(Cow::Owned(bytes))
     }
 
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
@@ -182,10 +236,19 @@ impl TextIndex {
             .collect()
     }
 
+    /// A new part, for [`Self::add`]: in a file without a name, or in memory if there can't be one.
+    #[must_use]
+    pub fn wait(&self, part: Vec<u8>) -> IndexBytes {
+        match NamelessFile::new(&self.folder, &part) {
+            Ok(file) => IndexBytes::Waiting(file),
+            Err(_) => IndexBytes::Memory(part),
+        }
+    }
+
     /// Adds segments, and forgets skills that don't live any more when files are merged.
     ///
     /// # Errors
-    /// If the files can't be written. Losing them costs only time.
+    /// If the files can't be written, or are damaged: then they are removed. Losing them costs only time.
     pub fn add(
         &self,
         new: &[Segment<IndexBytes>],
@@ -213,11 +276,14 @@ impl TextIndex {
         let flags: Vec<Vec<bool>> = parts.iter().map(|segment| living(segment)).collect();
         let pairs = parts.iter().copied().zip(flags.iter().map(Vec::as_slice));
         let pairs: Vec<(&Segment<IndexBytes>, &[bool])> = pairs.collect();
-        let Some(bytes) = merged(&pairs) else {
+        match self.write(file, &pairs) {
             // A damaged file can't be merged: everything is made again by the next search.
-            return self.clear();
-        };
-        self.write(file, &bytes)?;
+            Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                self.clear()?;
+                return Err(error);
+            }
+            written => written?,
+        }
         if !is_small && self.delta.exists() {
             fs::remove_file(&self.delta)?;
         }
@@ -238,20 +304,14 @@ impl TextIndex {
         Ok(())
     }
 
-    fn write(&self, path: &Path, content: &[u8]) -> io::Result<()> {
-        let size = usize::try_from(PAGE).unwrap_or(usize::MAX);
-        let sums = content.chunks(size).map(crc32fast::hash);
-        let table: Vec<u8> = sums.flat_map(u32::to_le_bytes).collect();
+    /// Writes what is merged, while it is merged.
+    fn write(&self, path: &Path, parts: &[(&Segment<IndexBytes>, &[bool])]) -> io::Result<()> {
         let mut temporary = path.as_os_str().to_owned();
         temporary.push(format!(".{}.tmp", std::process::id()));
         let write = || {
-            let mut file = File::create(&temporary)?;
-            file.write_all(MAGIC)?;
-            file.write_all(&self.stamp.to_le_bytes())?;
-            file.write_all(&(content.len() as u64).to_le_bytes())?;
-            file.write_all(&crc32fast::hash(&table).to_le_bytes())?;
-            file.write_all(&table)?;
-            file.write_all(content)?;
+            let mut pages = PageWriter::new(File::create(&temporary)?);
+            merge(parts, &mut |bytes| pages.write(bytes))?;
+            pages.finish(self.stamp)?;
             fs::rename(&temporary, path)
         };
         let written = write();
@@ -260,6 +320,60 @@ impl TextIndex {
             fs::remove_file(&temporary).ok();
         }
         written
+    }
+}
+
+/// Writes the pages of a file, then their checksums.
+struct PageWriter {
+    file: File,
+    page: Vec<u8>,
+    sums: Vec<u8>,
+    length: u64,
+}
+
+impl PageWriter {
+    fn new(file: File) -> Self {
+        Self {
+            file,
+            page: Vec::new(),
+            sums: Vec::new(),
+            length: 0,
+        }
+    }
+
+    fn write(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        let size = usize::try_from(PAGE).unwrap_or(usize::MAX);
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(size - self.page.len()));
+            self.page.extend_from_slice(now);
+            bytes = later;
+            if self.page.len() == size {
+                self.end_page()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_page(&mut self) -> io::Result<()> {
+        self.sums
+            .extend_from_slice(&crc32fast::hash(&self.page).to_le_bytes());
+        self.file.write_all(&self.page)?;
+        self.length += self.page.len() as u64;
+        self.page.clear();
+        Ok(())
+    }
+
+    fn finish(mut self, stamp: u64) -> io::Result<()> {
+        if !self.page.is_empty() {
+            self.end_page()?;
+        }
+        let mut end = self.sums;
+        let sum = crc32fast::hash(&end);
+        end.extend_from_slice(MAGIC);
+        end.extend_from_slice(&stamp.to_le_bytes());
+        end.extend_from_slice(&self.length.to_le_bytes());
+        end.extend_from_slice(&sum.to_le_bytes());
+        self.file.write_all(&end)
     }
 }
 

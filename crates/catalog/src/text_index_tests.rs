@@ -20,6 +20,10 @@ fn key(number: u16) -> SkillKey {
 }
 
 fn segment(numbers: impl IntoIterator<Item = u16>) -> Segment<IndexBytes> {
+    Segment::open(IndexBytes::Memory(part(numbers))).unwrap()
+}
+
+fn part(numbers: impl IntoIterator<Item = u16>) -> Vec<u8> {
     let mut builder = SegmentBuilder::default();
     for number in numbers {
         builder.add(&SearchableSkill {
@@ -30,7 +34,7 @@ fn segment(numbers: impl IntoIterator<Item = u16>) -> Segment<IndexBytes> {
             marks: 0,
         });
     }
-    Segment::open(IndexBytes::Memory(builder.finish())).unwrap()
+    builder.finish()
 }
 
 fn numbers(index: &TextIndex) -> Vec<usize> {
@@ -102,13 +106,44 @@ fn a_damaged_or_foreign_file_is_not_used() {
     }
     // After damage, a search fails as a whole, and everything is made again.
     let mut bad = good;
-    let middle = bad.len() / 2;
-    bad[middle..].iter_mut().for_each(|byte| *byte ^= 1);
+    let some = 20_000; // records, which a search reads and opening does not
+    bad[..some].iter_mut().for_each(|byte| *byte ^= 1);
     fs::write(&index.base, &bad).unwrap();
     let damaged = SkillIndex::new(index.open(), |_| true);
+    assert_eq!(damaged.len(), 1_500);
     assert!(damaged.search("subject7 common", 3).is_err());
     index.clear().unwrap();
     assert!(index.open().is_empty());
     index.add(&[segment(0..1_510)], |_| true).unwrap();
     assert!(finds(&index, 1_505));
+}
+
+#[test]
+fn parts_that_wait_in_files_give_the_same_index() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = TextIndex::new(&home(folder.path()), &[], Strictness::Lenient);
+    index
+        .add(&[segment(0..500), segment(500..900)], |_| true)
+        .unwrap();
+    let expected = fs::read(&index.base).unwrap();
+    index.clear().unwrap();
+    let wait = |numbers| Segment::open(index.wait(part(numbers))).unwrap();
+    let parts = [wait(0..500), wait(500..900)];
+    index.add(&parts, |_| true).unwrap();
+    assert_eq!(fs::read(&index.base).unwrap(), expected);
+    // The files have no names, so nothing is left of them.
+    let names = fs::read_dir(folder.path()).unwrap();
+    assert_eq!(names.count(), 1);
+}
+
+#[test]
+fn a_damaged_file_is_removed_instead_of_being_merged() {
+    let folder = tempfile::tempdir().unwrap();
+    let index = TextIndex::new(&home(folder.path()), &[], Strictness::Lenient);
+    index.add(&[segment(0..1_500)], |_| true).unwrap();
+    let mut bad = fs::read(&index.base).unwrap();
+    bad[10_000] ^= 1;
+    fs::write(&index.base, &bad).unwrap();
+    assert!(index.add(&[segment(2_000..4_000)], |_| true).is_err());
+    assert!(index.open().is_empty());
 }

@@ -27,6 +27,8 @@ use crate::{
 const HAS_TRIGGERS: u8 = 1;
 /// How many skills are in memory as text at once, for each thread.
 const CHUNK: usize = 2_048;
+/// With more new skills than this, the parts of an index wait in files for being merged.
+const MANY: usize = 4 * CHUNK;
 
 /// The skills of an inventory, ready to be searched.
 pub struct SkillFinder {
@@ -108,13 +110,15 @@ impl SkillFinder {
         let mut missing: Vec<(SkillKey, usize)> = missing.collect();
         missing.sort_unstable();
         if let Some(reading) = reading {
-            let new = read_all(inventory, &missing, admit, reading);
+            let new = read_all(inventory, &missing, admit, reading, files);
             let lives = |key: &SkillKey| keys.contains_key(key);
-            if let Some(files) = files.filter(|_| !new.is_empty()) {
+            let files = files.filter(|_| !new.is_empty());
+            match files.map(|files| (files.add(&new, lives), files)) {
+                // The files have the new parts: those needn't stay in memory.
+                Some((Ok(()), files)) => segments = files.open(),
                 // A cache that can't be written only costs time.
-                files.add(&new, lives).ok();
+                _ => segments.extend(new),
             }
-            segments.extend(new);
         }
         let marked = segments.iter().flat_map(Segment::marked);
         let mut plain = vec![false; inventory.skills.len()];
@@ -270,6 +274,7 @@ fn read_all(
     missing: &[(SkillKey, usize)],
     admit: SnapshotAdmission<'_>,
     reading: ManifestReading,
+    files: Option<&TextIndex>,
 ) -> Vec<Segment<IndexBytes>> {
     let per_thread = missing
         .len()
@@ -297,8 +302,11 @@ fn read_all(
                 .map(|made| made.unwrap_or_else(|panic| resume_unwind(panic)))
                 .collect()
         });
-        let opened = made.into_iter().flatten();
-        segments.extend(opened.filter_map(|bytes| Segment::open(IndexBytes::Memory(bytes))));
+        let made = made.into_iter().flatten().map(|part| match files {
+            Some(files) if missing.len() > MANY => files.wait(part),
+            _ => IndexBytes::Memory(part),
+        });
+        segments.extend(made.filter_map(Segment::open));
     }
     segments
 }

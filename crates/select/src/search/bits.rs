@@ -2,32 +2,38 @@
 //!
 //! A reader of damaged bytes returns zeros or nothing; it never panics and never reads outside.
 
-/// Writes numbers of some bits each.
-#[derive(Default)]
-pub(crate) struct BitWriter {
-    bytes: Vec<u8>,
+/// Appends numbers of some bits each to bytes.
+pub(crate) struct BitWriter<'b> {
+    bytes: &'b mut Vec<u8>,
     pending: u64,
     filled: u32,
 }
 
-impl BitWriter {
+impl<'b> BitWriter<'b> {
+    pub(crate) fn new(bytes: &'b mut Vec<u8>) -> Self {
+        Self {
+            bytes,
+            pending: 0,
+            filled: 0,
+        }
+    }
+
     /// Appends the lowest `width` bits, of at most 56.
     pub(crate) fn put(&mut self, value: u64, width: u32) {
         self.pending |= (value & mask(width)) << self.filled;
         self.filled += width;
-        while self.filled >= 8 {
-            self.bytes.push(low_byte(self.pending));
-            self.pending >>= 8;
-            self.filled -= 8;
-        }
+        let whole = self.filled / 8;
+        let bytes = self.pending.to_le_bytes();
+        self.bytes.extend(bytes.iter().take(whole as usize));
+        self.pending = self.pending.checked_shr(whole * 8).unwrap_or(0);
+        self.filled %= 8;
     }
 
-    /// The bytes; the last one is filled with zeros.
-    pub(crate) fn finish(mut self) -> Vec<u8> {
+    /// Writes the last byte, filled with zeros.
+    pub(crate) fn finish(self) {
         if self.filled > 0 {
             self.bytes.push(low_byte(self.pending));
         }
-        self.bytes
     }
 }
 
@@ -37,8 +43,14 @@ const WINDOW: u32 = 56;
 /// The number in the `width` bits at a position; beyond the end there are zeros.
 #[inline]
 pub(crate) fn bits_at(bytes: &[u8], position: usize, width: u32) -> u64 {
-    let start = position / 8;
-    let word = match bytes.get(start..start + 8) {
+    let shift = u32::try_from(position % 8).unwrap_or(0);
+    (eight_at(bytes, position / 8) >> shift) & mask(width)
+}
+
+/// The eight bytes at a position as a number; beyond the end there are zeros.
+#[inline]
+pub(crate) fn eight_at(bytes: &[u8], start: usize) -> u64 {
+    match bytes.get(start..start + 8) {
         Some(eight) => eight.try_into().map_or(0, u64::from_le_bytes),
         None => {
             let rest = bytes.get(start..).unwrap_or_default();
@@ -49,9 +61,7 @@ pub(crate) fn bits_at(bytes: &[u8], position: usize, width: u32) -> u64 {
                 .for_each(|(to, from)| *to = *from);
             u64::from_le_bytes(eight)
         }
-    };
-    let shift = u32::try_from(position % 8).unwrap_or(0);
-    (word >> shift) & mask(width)
+    }
 }
 
 /// How many bits a number needs.
@@ -59,7 +69,8 @@ pub(crate) fn width_of(value: u32) -> u32 {
     32 - value.leading_zeros()
 }
 
-fn mask(width: u32) -> u64 {
+#[inline]
+pub(crate) fn mask(width: u32) -> u64 {
     1_u64.checked_shl(width).map_or(u64::MAX, |bit| bit - 1)
 }
 
@@ -90,6 +101,37 @@ pub(crate) fn varint(bytes: &[u8], position: &mut usize) -> Option<u32> {
     None
 }
 
+/// Sorts hashes, which are spread evenly: after their first bytes are in order, each is a few steps from its place.
+fn sort_hashes(hashes: &mut Vec<u32>) {
+    let first = |hash: u32| (hash >> 24) as usize;
+    let mut places = [0_u32; 256];
+    for hash in hashes.iter() {
+        places[first(*hash)] += 1;
+    }
+    let mut sum = 0;
+    for place in &mut places {
+        sum += std::mem::replace(place, sum);
+    }
+    let mut sorted = vec![0; hashes.len()];
+    for hash in hashes.iter() {
+        let place = &mut places[first(*hash)];
+        if let Some(to) = sorted.get_mut(*place as usize) {
+            *to = *hash;
+        }
+        *place += 1;
+    }
+    let mut start = 0;
+    for end in places {
+        let end = end as usize;
+        sorted
+            .get_mut(start..end)
+            .unwrap_or_default()
+            .sort_unstable();
+        start = end;
+    }
+    *hashes = sorted;
+}
+
 /// A set of hashes in about nine bits each. Of a hundred hashes that are not in it, fewer than one seems to be.
 pub(crate) struct HashSetBits;
 
@@ -104,23 +146,26 @@ impl HashSetBits {
 
     /// Appends a set, with its size.
     pub(crate) fn write(out: &mut Vec<u8>, hashes: &mut Vec<u32>) {
-        hashes.sort_unstable();
+        sort_hashes(hashes);
         hashes.dedup();
         let count = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
         put_varint(out, count);
-        let mut bits = BitWriter::default();
+        let mut bytes = Vec::with_capacity(hashes.len() * 9 / 8 + 1);
+        let mut bits = BitWriter::new(&mut bytes);
         let mut last = 0;
         for hash in hashes {
             let place = Self::place(*hash, count);
             let gap = place - last;
             last = place;
-            for _ in 0..gap >> Self::LOW {
-                bits.put(1, 1);
+            let mut ones = gap >> Self::LOW;
+            while ones > 32 {
+                bits.put(mask(32), 32);
+                ones -= 32;
             }
-            bits.put(0, 1);
-            bits.put(u64::from(gap), Self::LOW);
+            let low = u64::from(gap) & mask(Self::LOW);
+            bits.put(mask(ones) | low << (ones + 1), ones + 1 + Self::LOW);
         }
-        let bytes = bits.finish();
+        bits.finish();
         put_varint(out, u32::try_from(bytes.len()).unwrap_or(u32::MAX));
         out.extend_from_slice(&bytes);
     }
@@ -198,14 +243,23 @@ mod tests {
     proptest! {
         #[test]
         fn numbers_come_back(values in proptest::collection::vec((0_u64..1 << 56, 1_u32..=56), 0..200)) {
-            let mut writer = BitWriter::default();
+            let mut bytes = Vec::new();
+            let mut writer = BitWriter::new(&mut bytes);
             values.iter().for_each(|(value, width)| writer.put(*value, *width));
-            let bytes = writer.finish();
+            writer.finish();
             let mut at = 0;
             for (value, width) in values {
                 prop_assert_eq!(bits_at(&bytes, at, width), value & mask(width));
                 at += width as usize;
             }
+        }
+
+        #[test]
+        fn hashes_are_sorted(hashes in proptest::collection::vec(any::<u32>(), 0..300)) {
+            let (mut ours, mut theirs) = (hashes.clone(), hashes);
+            sort_hashes(&mut ours);
+            theirs.sort_unstable();
+            prop_assert_eq!(ours, theirs);
         }
 
         #[test]

@@ -21,9 +21,9 @@ struct DraftSkill {
     head: u8,
     body: u8,
     marks: u8,
-    record: Vec<u8>,
-    /// Where its words end among those of all skills.
-    end: usize,
+    /// Where its record and its words end among those of all skills.
+    record_end: usize,
+    words_end: usize,
 }
 
 /// How often each term of a text occurs.
@@ -65,7 +65,11 @@ pub struct SegmentBuilder {
     skills: Vec<DraftSkill>,
     /// The words of all skills, one skill after the other: each with twice the number of its term, plus one in the body, in place of a skill.
     words: Vec<Posting>,
+    /// The records of all skills, one after the other.
+    records: Vec<u8>,
     counts: TermCounts,
+    /// The neighbours of the current body.
+    pairs: Vec<u32>,
     names: BTreeSet<String>,
 }
 
@@ -76,7 +80,9 @@ impl Default for SegmentBuilder {
             lengths: lengths(),
             skills: Vec::new(),
             words: Vec::new(),
+            records: Vec::new(),
             counts: TermCounts::default(),
+            pairs: Vec::new(),
             names: BTreeSet::new(),
         }
     }
@@ -85,7 +91,6 @@ impl Default for SegmentBuilder {
 impl SegmentBuilder {
     /// Adds a skill.
     pub fn add(&mut self, skill: &SearchableSkill<'_>) {
-        let mut record = Vec::new();
         let mut named = Vec::new();
         let names = &mut self.names;
         let head = &mut self.counts;
@@ -108,25 +113,27 @@ impl SegmentBuilder {
             }
         });
         named.truncate(usize::from(u8::MAX));
-        record.push(u8::try_from(named.len()).unwrap_or(u8::MAX));
+        self.records
+            .push(u8::try_from(named.len()).unwrap_or(u8::MAX));
         for hash in &named {
-            record.extend_from_slice(&hash.to_le_bytes());
+            self.records.extend_from_slice(&hash.to_le_bytes());
         }
         let head = stored_length(&self.lengths, length);
         self.flush(TextField::Head);
-        let body = self.body(skill.body, &mut record);
+        let body = self.body(skill.body);
         self.skills.push(DraftSkill {
             key: skill.key,
             head,
             body,
             marks: skill.marks,
-            record,
-            end: self.words.len(),
+            record_end: self.records.len(),
+            words_end: self.words.len(),
         });
     }
 
-    fn body(&mut self, text: &str, record: &mut Vec<u8>) -> u8 {
-        let mut pairs = Vec::new();
+    fn body(&mut self, text: &str) -> u8 {
+        let pairs = &mut self.pairs;
+        pairs.clear();
         let (mut length, mut last) = (0_u32, None);
         let counts = &mut self.counts;
         self.tokens.each(text, |term, place, _| {
@@ -136,10 +143,10 @@ impl SegmentBuilder {
             counts.add(term.number, 1);
             length = length.saturating_add(1);
             if pairs.len() < PAIR_WORDS {
-                note_pair(&mut pairs, &mut last, term.hash, term.weight, place);
+                note_pair(pairs, &mut last, term.hash, term.weight, place);
             }
         });
-        HashSetBits::write(record, &mut pairs);
+        HashSetBits::write(&mut self.records, pairs);
         self.flush(TextField::Body);
         stored_length(&self.lengths, length)
     }
@@ -172,11 +179,12 @@ impl SegmentBuilder {
         order.sort_by_key(|position| self.skills.get(*position).map(|skill| skill.key));
         order.dedup_by_key(|position| self.skills.get(*position).map(|skill| skill.key));
         let mut out = SegmentWriter::default();
-        for skill in order.iter().filter_map(|from| self.skills.get(*from)) {
+        for (skill, from) in order.iter().filter_map(|from| self.drafted(*from)) {
+            let record = self.records.get(from.record_end..skill.record_end);
             out.skill(
                 &skill.key,
                 [skill.head, skill.body, skill.marks],
-                &skill.record,
+                record.unwrap_or_default(),
             );
         }
         let (starts, lists) = self.lists(&order);
@@ -202,16 +210,29 @@ impl SegmentBuilder {
         out.finish(&self.names)
     }
 
+    /// A skill, and the one that was added before it.
+    fn drafted(&self, skill: usize) -> Option<(&DraftSkill, &DraftSkill)> {
+        const NONE: DraftSkill = DraftSkill {
+            key: [0; 16],
+            head: 0,
+            body: 0,
+            marks: 0,
+            record_end: 0,
+            words_end: 0,
+        };
+        let before = skill.checked_sub(1);
+        let before = before.and_then(|before| self.skills.get(before));
+        Some((self.skills.get(skill)?, before.unwrap_or(&NONE)))
+    }
+
     /// For each word the skills that have it, in the new order: where each list begins, and all lists. The skills are walked in their new order, so
     /// nothing needs to be sorted.
     fn lists(&self, order: &[usize]) -> (Vec<u32>, Vec<Posting>) {
         let words_of = |skill: usize| {
-            let end = self.skills.get(skill).map_or(0, |skill| skill.end);
-            let start = skill
-                .checked_sub(1)
-                .and_then(|before| self.skills.get(before));
-            let start = start.map_or(0, |before| before.end);
-            self.words.get(start..end).unwrap_or_default()
+            let drafted = self.drafted(skill);
+            let words = drafted
+                .and_then(|(skill, before)| self.words.get(before.words_end..skill.words_end));
+            words.unwrap_or_default()
         };
         let mut starts = vec![0_u32; self.tokens.numbers().len() * 2 + 1];
         for skill in order {

@@ -12,6 +12,7 @@
 
 mod bits;
 mod building;
+mod merging;
 mod quality;
 mod query;
 mod segment;
@@ -20,9 +21,10 @@ mod tuning;
 mod typos;
 
 pub use building::SegmentBuilder;
+pub use merging::merge;
 pub use quality::RankingQuality;
 pub use query::{
     DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex, TaskWord,
 };
-pub use segment::{SearchableSkill, Segment, SegmentBytes, SkillKey, merged};
+pub use segment::{SearchableSkill, Segment, SegmentBytes, SkillKey};
 pub use tuning::SearchTuning;

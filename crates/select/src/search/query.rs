@@ -171,6 +171,27 @@ struct QueryTerm {
     similar: bool,
 }
 
+/// What the skills of all segments have of a task.
+struct Scores {
+    points: Vec<f32>,
+    /// [`BodyWords`] of each skill.
+    bodies: Vec<u64>,
+}
+
+/// Which of the first 63 words of a task a body has, a bit each; the last bit is for all others.
+#[derive(Clone, Copy)]
+struct BodyWords(u64);
+
+impl BodyWords {
+    fn of(position: usize) -> Self {
+        Self(1 << position.min(63))
+    }
+
+    fn has(self, position: usize) -> bool {
+        self.0 & Self::of(position).0 != 0
+    }
+}
+
 /// What depends on the lengths of all texts of a field.
 struct FieldTable {
     /// By level of count and stored length.
@@ -314,17 +335,22 @@ impl<B: SegmentBytes> SkillIndex<B> {
 
     fn look(&self, task: &str, limit: usize, everything: bool) -> Option<SearchHits> {
         let mut query = Query::read(task, &self.tuning);
-        let mut points = vec![0.0_f32; self.segments.iter().map(|one| one.living.len()).sum()];
-        self.score(&mut query.terms, &mut points)?;
+        let skills = self.segments.iter().map(|one| one.living.len()).sum();
+        let mut scores = Scores {
+            points: vec![0.0; skills],
+            bodies: vec![0; skills],
+        };
+        self.score(&mut query.terms, &mut scores)?;
         let mut similar = self.similar(&query)?;
-        self.score(&mut similar, &mut points)?;
+        self.score(&mut similar, &mut scores)?;
         query.terms.append(&mut similar);
         let wanted = self.tuning.compared.max(limit);
-        let (mut best, matching) = self.best(&points, wanted, everything);
+        let (mut best, matching) = self.best(&scores.points, wanted, everything);
         best.sort_by(|a, b| self.compare(a, b));
         let mut close = HashMap::new();
         for (points, position) in best.iter_mut().take(self.tuning.compared) {
-            let shares = self.closely(*position, &query)?;
+            let body = BodyWords(scores.bodies.get(*position).copied()?);
+            let shares = self.closely(*position, body, &query)?;
             *points += shares.iter().map(|share| share.points).sum::<f32>();
             close.insert(*position, shares);
         }
@@ -354,21 +380,31 @@ impl<B: SegmentBytes> SkillIndex<B> {
     }
 
     /// Adds the points of words to those of all skills.
-    fn score(&self, terms: &mut [QueryTerm], points: &mut [f32]) -> Option<()> {
+    fn score(&self, terms: &mut [QueryTerm], scores: &mut Scores) -> Option<()> {
         let (mut list, mut starts) = (Vec::new(), Vec::new());
-        for term in terms {
+        for (position, term) in terms.iter_mut().enumerate() {
             let having = self.lists(TextField::Head, term.hash, &mut list, &mut starts)?;
             term.is_known = having > 0;
             term.head_rarity = rarity(self.living, having);
             let weight = term.head_rarity * term.weight;
-            self.add(TextField::Head, weight, &list, &starts, points);
+            self.add(TextField::Head, weight, &list, &starts, &mut scores.points);
             if term.similar {
                 continue;
             }
             let having = self.lists(TextField::Body, term.hash, &mut list, &mut starts)?;
             term.body_rarity = rarity(self.living, having);
             let weight = term.body_rarity * term.weight * self.tuning.body;
-            self.add(TextField::Body, weight, &list, &starts, points);
+            self.add(TextField::Body, weight, &list, &starts, &mut scores.points);
+            let word = BodyWords::of(position).0;
+            let ranges = starts.iter().zip(starts.iter().skip(1));
+            for (one, (start, end)) in self.segments.iter().zip(ranges) {
+                let bodies = scores.bodies.get_mut(one.first..).unwrap_or_default();
+                for posting in list.get(*start..*end).unwrap_or_default() {
+                    if let Some(words) = bodies.get_mut(posting.skill() as usize) {
+                        *words |= word;
+                    }
+                }
+            }
         }
         Some(())
     }
@@ -463,14 +499,21 @@ impl<B: SegmentBytes> SkillIndex<B> {
     }
 
     /// The shares of neighbours and of whole names.
-    fn closely(&self, position: usize, query: &Query) -> Option<Vec<SearchShare>> {
+    fn closely(
+        &self,
+        position: usize,
+        words: BodyWords,
+        query: &Query,
+    ) -> Option<Vec<SearchShare>> {
         let (one, skill) = self.at(position)?;
         let record = one.segment.record(skill)?;
         let (name, mut at) = name_words(&record)?;
         let body = HashSetBits::contained(&record, &mut at, &query.pair_hashes)?;
         let mut shares = Vec::new();
         let pairs = query.pairs.iter().zip(body);
-        for (pair, _) in pairs.filter(|(_, found)| *found && self.tuning.pairs > 0.0) {
+        let pairs = pairs.filter(|(_, found)| *found && self.tuning.pairs > 0.0);
+        // The set of neighbours is sometimes wrong, which is noticed where a body does not have both words.
+        for (pair, _) in pairs.filter(|(pair, _)| words.has(pair.left) && words.has(pair.right)) {
             let (left, right) = (query.terms.get(pair.left)?, query.terms.get(pair.right)?);
             let rare = f32::midpoint(left.body_rarity, right.body_rarity);
             shares.push(SearchShare {
@@ -675,6 +718,7 @@ impl Query {
             };
             let weight = match term.weight {
                 TermWeight::Filler => tuning.filler,
+                TermWeight::Number => tuning.number,
                 _ => 1.0,
             };
             if let Some(term) = query.terms.get_mut(position) {

@@ -6,30 +6,29 @@
 //!
 //! | part | content |
 //! |---|---|
-//! | header | magic, then the number of skills, of words, of bits that choose a bucket, and the length of each part below |
+//! | records | for each skill the hashes of the name's words, then neighbours in the body |
+//! | lists | for each word the number of skills, then blocks of 128: the bits of a gap and of a level (one byte), in long lists how far the block reaches, then gap and level of count of each skill |
 //! | keys | 16 bytes a skill, rising |
 //! | lengths | a byte a skill for name and description, then a byte a skill for the body, then the marks |
-//! | records | where the record of each skill begins, 4 bytes each |
+//! | starts | where the record of each skill begins, 4 bytes each |
 //! | buckets | the first word of each bucket, 4 bytes each |
 //! | words | the hash of a word in a field (6 bytes), and where its list begins (4 bytes), rising |
-//! | lists | for each word the number of skills, then blocks of 128: the bits of a gap and of a level (one byte), in long lists how far the block reaches, then gap and level of count of each skill |
-//! | skills | the hashes of the name's words, then neighbours in the body |
 //! | names | the words of all names, one a line |
+//! | end | the length of each part above, the number of skills, of bits that choose a bucket, and a magic |
+//!
+//! The large parts come first and the lengths last, so a segment is written from beginning to end, and merging needs no memory for
+//! what it has written.
 
-use std::{
-    borrow::Cow,
-    cmp::Reverse,
-    collections::{BTreeSet, BinaryHeap},
-    ops::Range,
-};
+use std::{borrow::Cow, collections::BTreeSet, io, ops::Range};
 
 use super::bits::{BitWriter, bits_at, put_varint, varint, width_of};
 
-const MAGIC: &[u8; 8] = b"METIERT\x02";
-const HEADER: usize = 8 + 9 * 8;
+const MAGIC: &[u8; 8] = b"METIERT\x03";
+/// The bytes at the end: eight lengths, two numbers of four bytes, and the magic.
+const END: usize = 8 * 8 + 2 * 4 + 8;
 const BLOCK: usize = 128;
 /// The bytes of a word in the table of words.
-const WORD: usize = 10;
+pub(crate) const WORD: usize = 10;
 /// A bucket has about this many words.
 const BUCKET: usize = 24;
 
@@ -57,6 +56,10 @@ pub trait SegmentBytes {
     fn length(&self) -> u64;
     /// The bytes of a range, exactly as they were written; `None` if they are missing or damaged.
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
+    /// The same for bytes that are not needed again.
+    fn read_once(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        self.read(range)
+    }
 }
 
 impl SegmentBytes for Vec<u8> {
@@ -149,17 +152,22 @@ pub(crate) fn level_of(count: u32) -> u32 {
     u32::try_from(above.saturating_sub(1)).unwrap_or(0)
 }
 
-/// Writes the parts of a segment.
+/// Writes a segment from beginning to end: first all skills, then all lists, then the rest.
 #[derive(Default)]
 pub(crate) struct SegmentWriter {
+    /// What was written and not taken yet.
+    out: Vec<u8>,
+    /// How many bytes were taken.
+    taken: u64,
     keys: Vec<u8>,
     heads: Vec<u8>,
     bodies: Vec<u8>,
     marks: Vec<u8>,
     starts: Vec<u8>,
-    records: Vec<u8>,
-    words: Vec<(u64, u32)>,
-    lists: Vec<u8>,
+    /// Where the records end, once there is a list.
+    records: Option<u64>,
+    /// As they are stored.
+    words: Vec<u8>,
 }
 
 impl SegmentWriter {
@@ -168,93 +176,101 @@ impl SegmentWriter {
         self.heads.push(head);
         self.bodies.push(body);
         self.marks.push(marks);
-        let start = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        let start = u32::try_from(self.written()).unwrap_or(u32::MAX);
         self.starts.extend_from_slice(&start.to_le_bytes());
-        self.records.extend_from_slice(record);
+        self.out.extend_from_slice(record);
     }
 
     pub(crate) fn list(&mut self, hash: u64, list: &[Posting]) {
         if list.is_empty() {
             return;
         }
-        let start = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
-        self.words.push((hash, start));
-        put_varint(
-            &mut self.lists,
-            u32::try_from(list.len()).unwrap_or(u32::MAX),
-        );
+        self.word(hash);
+        put_varint(&mut self.out, u32::try_from(list.len()).unwrap_or(u32::MAX));
         let mut last = 0;
         for block in list.chunks(BLOCK) {
             let before = last;
             let mut gaps = [0_u32; BLOCK];
+            let (mut all_gaps, mut all_levels) = (0, 0);
             for (gap, posting) in gaps.iter_mut().zip(block) {
                 *gap = posting.skill() - last;
                 last = posting.skill();
+                all_gaps |= *gap;
+                all_levels |= posting.level_bits();
             }
-            let levels = block
-                .iter()
-                .map(|posting| posting.0 & ((1 << LEVEL_BITS) - 1));
-            let gap_bits = width_of(gaps.iter().copied().max().unwrap_or(0));
-            let level_bits = width_of(levels.clone().max().unwrap_or(0));
+            let (gap_bits, level_bits) = (width_of(all_gaps), width_of(all_levels));
             // Both fit into one byte.
-            self.lists
+            self.out
                 .push(u8::try_from(gap_bits << 2 | level_bits).unwrap_or(0));
             if list.len() > BLOCK {
-                put_varint(&mut self.lists, last - before);
+                put_varint(&mut self.out, last - before);
             }
-            let mut bits = BitWriter::default();
-            for (gap, level) in gaps.iter().zip(levels) {
-                let both = u64::from(*gap) | (u64::from(level) << gap_bits);
+            let mut bits = BitWriter::new(&mut self.out);
+            for (gap, posting) in gaps.iter().zip(block) {
+                let both = u64::from(*gap) | (u64::from(posting.level_bits()) << gap_bits);
                 bits.put(both, gap_bits + level_bits);
             }
-            self.lists.extend(bits.finish());
+            bits.finish();
         }
     }
 
+    /// A row of the table of words, for the list that begins here.
+    fn word(&mut self, hash: u64) {
+        let written = self.written();
+        let records = *self.records.get_or_insert(written);
+        let start = u32::try_from(written - records).unwrap_or(u32::MAX);
+        let [_, _, hash @ ..] = hash.to_le_bytes();
+        self.words.extend_from_slice(&hash);
+        self.words.extend_from_slice(&start.to_le_bytes());
+    }
+
+    fn written(&self) -> u64 {
+        self.taken + self.out.len() as u64
+    }
+
+    /// Gives away what was written so far, if it is at least this much.
+    pub(crate) fn take(
+        &mut self,
+        least: usize,
+        sink: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if self.out.len() >= least {
+            sink(&self.out)?;
+            self.taken += self.out.len() as u64;
+            self.out.clear();
+        }
+        Ok(())
+    }
+
+    /// Writes the rest, and returns what was not taken.
     pub(crate) fn finish(mut self, names: &BTreeSet<String>) -> Vec<u8> {
         let skills = self.heads.len();
-        let end = u32::try_from(self.records.len()).unwrap_or(u32::MAX);
+        let records = self.records.unwrap_or(self.written());
+        let lists = self.written() - records;
+        let end = u32::try_from(records).unwrap_or(u32::MAX);
         self.starts.extend_from_slice(&end.to_le_bytes());
-        let wanted = (self.words.len() / BUCKET).max(1);
-        let bucket_bits = wanted.ilog2();
+        let rows = self.words.len() / WORD;
+        let bucket_bits = (rows / BUCKET).max(1).ilog2();
+        let (table, _) = self.words.as_chunks::<WORD>();
         let mut buckets = Vec::new();
         for bucket in 0..=(1_u64 << bucket_bits) {
-            let first = self
-                .words
-                .partition_point(|(hash, _)| bucket_of(*hash, bucket_bits) < bucket);
+            let first = table.partition_point(|row| bucket_of(word(row).0, bucket_bits) < bucket);
             buckets.extend_from_slice(&u32::try_from(first).unwrap_or(u32::MAX).to_le_bytes());
         }
-        let mut words = Vec::with_capacity((self.words.len() + 1) * WORD);
-        let end = u32::try_from(self.lists.len()).unwrap_or(u32::MAX);
-        for (hash, start) in self.words.iter().chain([&(u64::MAX, end)]) {
-            let [_, _, hash @ ..] = hash.to_le_bytes();
-            words.extend_from_slice(&hash);
-            words.extend_from_slice(&start.to_le_bytes());
-        }
+        self.word(u64::MAX);
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         let names = names.join("\n").into_bytes();
-        let parts = [
-            self.keys,
-            [self.heads, self.bodies, self.marks].concat(),
-            self.starts,
-            buckets,
-            words,
-            self.lists,
-            self.records,
-            names,
-        ];
-        let mut out = MAGIC.to_vec();
-        out.extend_from_slice(&u32::try_from(skills).unwrap_or(u32::MAX).to_le_bytes());
-        out.extend_from_slice(&bucket_bits.to_le_bytes());
-        for part in &parts {
-            out.extend_from_slice(&(part.len() as u64).to_le_bytes());
+        let lengths = [self.heads, self.bodies, self.marks].concat();
+        let mut ends = [records, lists].map(u64::to_le_bytes).concat();
+        for part in [self.keys, lengths, self.starts, buckets, self.words, names] {
+            ends.extend_from_slice(&(part.len() as u64).to_le_bytes());
+            self.out.extend_from_slice(&part);
         }
-        out.reserve_exact(parts.iter().map(Vec::len).sum());
-        // Each part is freed as soon as it was copied.
-        for part in parts {
-            out.extend_from_slice(&part);
-        }
-        out
+        ends.extend_from_slice(&u32::try_from(skills).unwrap_or(u32::MAX).to_le_bytes());
+        ends.extend_from_slice(&bucket_bits.to_le_bytes());
+        ends.extend_from_slice(MAGIC);
+        self.out.extend_from_slice(&ends);
+        self.out
     }
 }
 
@@ -264,17 +280,17 @@ fn bucket_of(hash: u64, bits: u32) -> u64 {
 
 /// A segment that was opened: its small parts are in memory, the others are read when they are needed.
 pub struct Segment<B> {
-    bytes: B,
+    pub(crate) bytes: B,
     pub(crate) keys: Vec<SkillKey>,
     pub(crate) heads: Vec<u8>,
     pub(crate) bodies: Vec<u8>,
-    marks: Vec<u8>,
+    pub(crate) marks: Vec<u8>,
     starts: Vec<u32>,
     buckets: Vec<u32>,
     bucket_bits: u32,
-    words: Range<u64>,
-    lists: Range<u64>,
-    records: Range<u64>,
+    pub(crate) words: Range<u64>,
+    pub(crate) lists: Range<u64>,
+    pub(crate) records: Range<u64>,
     names: Range<u64>,
 }
 
@@ -282,30 +298,30 @@ impl<B: SegmentBytes> Segment<B> {
     /// Opens the bytes of a segment; `None` if they are not one.
     #[must_use]
     pub fn open(bytes: B) -> Option<Self> {
-        let header = bytes.read(0..HEADER as u64)?;
-        if header.get(..8)? != MAGIC {
+        let parts_end = bytes.length().checked_sub(END as u64)?;
+        let about = bytes.read(parts_end..bytes.length())?;
+        let (lengths, rest) = about.split_at_checked(64)?;
+        if rest.get(8..)? != MAGIC {
             return None;
         }
         let small = |at: usize| -> Option<u32> {
-            Some(u32::from_le_bytes(header.get(at..at + 4)?.try_into().ok()?))
+            Some(u32::from_le_bytes(rest.get(at..at + 4)?.try_into().ok()?))
         };
-        let skills = small(8)? as usize;
-        let bucket_bits = small(12)?;
+        let skills = small(0)? as usize;
+        let bucket_bits = small(4)?;
+        let mut end = 0_u64;
         let mut parts = Vec::with_capacity(8);
-        let mut end = HEADER as u64;
-        for part in 0..8 {
-            let at = 16 + part * 8;
-            let length = u64::from_le_bytes(header.get(at..at + 8)?.try_into().ok()?);
+        for length in lengths.as_chunks::<8>().0 {
             let start = end;
-            end = start.checked_add(length)?;
+            end = start.checked_add(u64::from_le_bytes(*length))?;
             parts.push(start..end);
         }
-        drop(header);
-        let [keys, lengths, starts, buckets, words, lists, records, names] =
+        drop(about);
+        let [records, lists, keys, lengths, starts, buckets, words, names] =
             parts.try_into().ok()?;
-        let fits = end == bytes.length()
+        let fits = end == parts_end
             && bucket_bits < 32
-            && lengths.end - lengths.start == 3 * skills as u64;
+            && lengths.end - lengths.start == (skills as u64).checked_mul(3)?;
         if !fits {
             return None;
         }
@@ -439,38 +455,34 @@ impl<B: SegmentBytes> Segment<B> {
     }
 
     fn part_of_lists(&self, from: u32, to: u32) -> Option<Cow<'_, [u8]>> {
+        let place = self.place_of_list(from, to)?;
+        self.bytes.read(place)
+    }
+
+    pub(crate) fn place_of_list(&self, from: u32, to: u32) -> Option<Range<u64>> {
         let start = self.lists.start + u64::from(from);
         let end = self.lists.start + u64::from(to);
-        let is_inside = start < end && end <= self.lists.end;
-        is_inside.then(|| self.bytes.read(start..end))?
+        (start < end && end <= self.lists.end).then_some(start..end)
     }
 
     /// The record of a skill.
     pub(crate) fn record(&self, skill: usize) -> Option<Cow<'_, [u8]>> {
+        self.bytes.read(self.place_of_record(skill)?)
+    }
+
+    pub(crate) fn place_of_record(&self, skill: usize) -> Option<Range<u64>> {
         let start = self.records.start + u64::from(*self.starts.get(skill)?);
         let end = self.records.start + u64::from(*self.starts.get(skill + 1)?);
-        (end <= self.records.end).then(|| self.bytes.read(start..end))?
+        (end <= self.records.end).then_some(start..end)
     }
 
     /// The words of all names, one a line.
     pub(crate) fn names(&self) -> Option<Cow<'_, [u8]>> {
         self.bytes.read(self.names.clone())
     }
-
-    /// All words with their lists, rising by hash; the last row is the end of the lists.
-    fn word_table(&self) -> Option<Cow<'_, [u8]>> {
-        self.bytes.read(self.words.clone())
-    }
 }
 
-/// The word at a position of a table.
-fn word_at(table: &[u8], at: usize) -> Option<(u64, u32)> {
-    let start = at.checked_mul(WORD)?;
-    let bytes = table.get(start..start + WORD)?;
-    bytes.try_into().ok().map(word)
-}
-
-fn word(bytes: &[u8; WORD]) -> (u64, u32) {
+pub(crate) fn word(bytes: &[u8; WORD]) -> (u64, u32) {
     let [a, b, c, d, e, f, start @ ..] = *bytes;
     (
         u64::from_le_bytes([0, 0, a, b, c, d, e, f]),
@@ -544,77 +556,11 @@ impl<'a> Blocks<'a> {
     }
 }
 
-fn unpack(bytes: &[u8], skills: usize, out: &mut Vec<Posting>) -> Option<()> {
+pub(crate) fn unpack(bytes: &[u8], skills: usize, out: &mut Vec<Posting>) -> Option<()> {
     let mut blocks = Blocks::new(bytes, skills)?;
     out.reserve(blocks.left);
     while !blocks.is_done() {
         blocks.next(0, out)?;
     }
     Some(())
-}
-
-/// One segment of the living skills of several; `None` if one of them is damaged.
-#[must_use]
-pub fn merged<B: SegmentBytes>(segments: &[(&Segment<B>, &[bool])]) -> Option<Vec<u8>> {
-    let mut skills: Vec<(SkillKey, usize, usize)> = Vec::new();
-    for (which, (segment, living)) in segments.iter().enumerate() {
-        let keys = segment.keys.iter().zip(*living).enumerate();
-        let living = keys.filter(|(_, (_, lives))| **lives);
-        skills.extend(living.map(|(skill, (key, _))| (*key, which, skill)));
-    }
-    skills.sort_unstable();
-    skills.dedup_by_key(|(key, _, _)| *key);
-    let mut moved: Vec<Vec<u32>> = segments
-        .iter()
-        .map(|(segment, _)| vec![u32::MAX; segment.len()])
-        .collect();
-    let mut out = SegmentWriter::default();
-    for (to, (key, which, skill)) in skills.iter().enumerate() {
-        let (segment, _) = segments.get(*which)?;
-        let bytes = [&segment.heads, &segment.bodies, &segment.marks];
-        let [head, body, marks] = bytes.map(|bytes| bytes.get(*skill).copied());
-        out.skill(key, [head?, body?, marks?], &segment.record(*skill)?);
-        *moved.get_mut(*which)?.get_mut(*skill)? = u32::try_from(to).ok()?;
-    }
-    let mut names = BTreeSet::new();
-    for (segment, _) in segments {
-        let all = segment.names()?;
-        let all = std::str::from_utf8(&all).ok()?;
-        names.extend(all.lines().map(str::to_owned));
-    }
-    let mut next = BinaryHeap::new();
-    let mut tables = Vec::with_capacity(segments.len());
-    for (which, (segment, _)) in segments.iter().enumerate() {
-        let table = segment.word_table()?;
-        // The last row of a table is only the end of the lists.
-        let first = word_at(&table, 0).filter(|_| word_at(&table, 1).is_some());
-        next.extend(first.map(|(hash, _)| Reverse((hash, which, 0))));
-        tables.push(table);
-    }
-    let (mut read, mut list) = (Vec::new(), Vec::new());
-    while let Some(Reverse((hash, ..))) = next.peek().copied() {
-        list.clear();
-        while let Some(Reverse((same, which, at))) = next.peek().copied()
-            && same == hash
-        {
-            next.pop();
-            let ((segment, _), table) = (segments.get(which)?, tables.get(which)?);
-            let ((_, from), (after, to)) = (word_at(table, at)?, word_at(table, at + 1)?);
-            read.clear();
-            let packed = segment.part_of_lists(from, to)?;
-            unpack(&packed, segment.len(), &mut read)?;
-            let moved = moved.get(which)?;
-            list.extend(read.iter().filter_map(|posting| {
-                let to = moved.get(posting.skill() as usize);
-                let to = to.filter(|to| **to != u32::MAX)?;
-                Some(Posting::new(*to, posting.level_bits()))
-            }));
-            if word_at(table, at + 2).is_some() {
-                next.push(Reverse((after, which, at + 1)));
-            }
-        }
-        list.sort_unstable();
-        out.list(hash, &list);
-    }
-    Some(out.finish(&names))
 }

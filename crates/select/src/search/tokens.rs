@@ -5,14 +5,19 @@
 //! restored from the index, and two words with the same hash only count as the same word.
 
 use std::{
+    borrow::Cow,
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
+    ops::Range,
 };
 
 use rust_stemmers::{Algorithm, Stemmer};
 use unicode_normalization::{UnicodeNormalization, char::is_combining_mark};
 
-use super::tuning::{FILLER, MAX_WORD, STOP};
+use super::{
+    bits::{eight_at, mask},
+    tuning::{FILLER, MAX_WORD, STOP},
+};
 use crate::fold::runs_on;
 
 /// A word as it is compared.
@@ -31,16 +36,24 @@ pub(crate) enum TermWeight {
     Stop,
     /// It is in every request.
     Filler,
+    /// It is a number, which is a detail of a request and rarely its subject.
+    Number,
     Full,
+}
+
+fn weight(word: &str) -> TermWeight {
+    match word.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => TermWeight::Number,
+        false => TermWeight::Full,
+    }
 }
 
 /// Finds words, and remembers their stems: a collection has few different words.
 pub(crate) struct Tokenizer {
     stemmer: Stemmer,
-    known: ByHash<Term>,
+    known: KnownWords,
     /// The numbers of terms, by hash.
     numbers: ByHash<u32>,
-    word: String,
 }
 
 /// A key that is a hash already.
@@ -53,7 +66,7 @@ impl Hasher for HashedKey {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        self.0 = bytes.iter().fold(self.0, |hash, byte| step(hash, *byte));
+        self.0 = exact_letters(bytes);
     }
 
     fn write_u64(&mut self, key: u64) {
@@ -64,10 +77,95 @@ impl Hasher for HashedKey {
 /// A table by hashes.
 pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<HashedKey>>;
 
-const START: u64 = 0xcbf2_9ce4_8422_2325;
+/// Words with their terms, by the hash of their letters. Every word of every text is looked up here, so a word is one step away: it is in
+/// the slot of its hash or in one of the next.
+struct KnownWords {
+    /// As many as a power of two; at least half of them are empty, with 0 in place of a hash.
+    slots: Vec<(u64, Term)>,
+    used: usize,
+}
 
-fn step(hash: u64, byte: u8) -> u64 {
-    (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+const NO_TERM: (u64, Term) = (
+    0,
+    Term {
+        hash: 0,
+        weight: TermWeight::Stop,
+        number: 0,
+    },
+);
+
+impl Default for KnownWords {
+    fn default() -> Self {
+        Self {
+            slots: vec![NO_TERM; 1 << 10],
+            used: 0,
+        }
+    }
+}
+
+impl KnownWords {
+    #[inline]
+    fn get(&self, key: u64) -> Option<Term> {
+        let (found, term) = self.slots.get(self.slot(key))?;
+        (*found != 0).then_some(*term)
+    }
+
+    /// The slot of a word, or the empty one where it would be.
+    #[inline]
+    fn slot(&self, key: u64) -> usize {
+        let last = self.slots.len() - 1;
+        let mut at = usize::try_from(key >> 8).unwrap_or(0) & last;
+        while let Some((found, _)) = self.slots.get(at)
+            && *found != 0
+            && *found != key
+        {
+            at = (at + 1) & last;
+        }
+        at
+    }
+
+    fn insert(&mut self, key: u64, term: Term) {
+        if self.used * 2 >= self.slots.len() {
+            let more = vec![NO_TERM; self.slots.len() * 2];
+            for (key, term) in std::mem::replace(&mut self.slots, more) {
+                if key != 0 {
+                    self.put(key, term);
+                }
+            }
+        }
+        self.used += usize::from(self.get(key).is_none());
+        self.put(key, term);
+    }
+
+    fn put(&mut self, key: u64, term: Term) {
+        let at = self.slot(key);
+        if let Some(slot) = self.slots.get_mut(at) {
+            *slot = (key, term);
+        }
+    }
+}
+
+/// This bit makes an ASCII letter small and leaves a digit as it is.
+const SMALL: u64 = 0x2020_2020_2020_2020;
+
+/// The hash of some bytes, in each of which some bits are set. Eight bytes are one step, and most words have no more.
+#[inline]
+fn letters(bytes: &[u8], word: Range<usize>, set: u64) -> u64 {
+    let (mut hash, mut at) = (0, word.start);
+    loop {
+        let eight = eight_at(bytes, at);
+        let left = word.end.saturating_sub(at);
+        if left <= 8 {
+            let kept = eight & mask(u32::try_from(left * 8).unwrap_or(0));
+            return spread(hash ^ (kept | set)).max(1);
+        }
+        hash = spread(hash ^ (eight | set));
+        at += 8;
+    }
+}
+
+fn exact_letters(bytes: &[u8]) -> u64 {
+    letters(bytes, 0..bytes.len(), 0)
 }
 
 /// The bits of a hash are spread over all of it.
@@ -94,34 +192,47 @@ pub(crate) enum Place {
 
 impl Default for Tokenizer {
     fn default() -> Self {
-        Self {
+        let mut tokens = Self {
             stemmer: Stemmer::create(Algorithm::English),
-            known: ByHash::default(),
+            known: KnownWords::default(),
             numbers: ByHash::default(),
-            word: String::new(),
+        };
+        for (words, weight) in [(FILLER, TermWeight::Filler), (STOP, TermWeight::Stop)] {
+            for word in words {
+                let key = letters(word.as_bytes(), 0..word.len(), SMALL);
+                let term = tokens.stemmed(word, weight);
+                tokens.known.insert(key, term);
+            }
         }
+        tokens
     }
 }
 
 impl Tokenizer {
     /// The words of a text, in order.
     pub(crate) fn each<'t>(&mut self, text: &'t str, mut found: impl FnMut(Term, Place, &'t str)) {
-        words(text, |word| {
-            let parts = parts(word);
-            let Some(first) = parts else {
-                found(self.term(word), Place::Next, word);
-                return;
+        let mut at = 0;
+        while let Some(next) = next_word(text, at) {
+            at = next.place.end;
+            let word = text.get(next.place.clone()).unwrap_or_default();
+            let mut start = next.place.start;
+            let mut second = if next.may_have_parts {
+                parts(word)
+            } else {
+                None
             };
-            let mut rest = word;
-            let mut end = Some(first);
-            while !rest.is_empty() {
-                let (part, more) = rest.split_at(end.unwrap_or(rest.len()));
-                found(self.term(part), Place::Next, part);
-                rest = more;
-                end = self::parts(rest);
+            let is_whole = second.is_none();
+            while let Some(part) = second {
+                let place = start..start + part;
+                let own = text.get(place.clone()).unwrap_or_default();
+                found(self.term_at(text, place), Place::Next, own);
+                start += part;
+                let rest = text.get(start..at).unwrap_or_default();
+                second = parts(rest).or((!rest.is_empty()).then_some(rest.len()));
             }
-            found(self.term(word), Place::Beside, word);
-        });
+            let place = if is_whole { Place::Next } else { Place::Beside };
+            found(self.term_at(text, next.place), place, word);
+        }
     }
 
     /// The numbers of all terms so far, by hash.
@@ -131,38 +242,41 @@ impl Tokenizer {
 
     /// A word as it is compared.
     pub(crate) fn term(&mut self, word: &str) -> Term {
+        self.term_at(word, 0..word.len())
+    }
+
+    /// The word at a place of a text, as it is compared.
+    #[inline]
+    fn term_at(&mut self, text: &str, place: Range<usize>) -> Term {
+        let bytes = text.as_bytes();
+        let word = bytes.get(place.clone()).unwrap_or_default();
         let key = match word.is_ascii() {
-            true => {
-                let bytes = word.bytes().take(MAX_WORD);
-                bytes.fold(START, |hash, byte| step(hash, byte.to_ascii_lowercase()))
-            }
-            false => {
-                self.word = plain(word);
-                self.word.bytes().fold(START, step)
-            }
+            true => letters(
+                bytes,
+                place.start..place.end.min(place.start + MAX_WORD),
+                SMALL,
+            ),
+            false => exact_letters(word),
         };
-        if let Some(known) = self.known.get(&key) {
-            return *known;
+        match self.known.get(key) {
+            Some(known) => known,
+            None => self.learn(key, text.get(place).unwrap_or_default()),
         }
-        if word.is_ascii() {
-            self.word.clear();
-            let bytes = word.chars().take(MAX_WORD);
-            self.word.extend(bytes.map(|c| c.to_ascii_lowercase()));
-        }
-        let term = self.stemmed();
+    }
+
+    #[cold]
+    fn learn(&mut self, key: u64, word: &str) -> Term {
+        let plain = plain(word);
+        let term = match plain.is_ascii() && !word.is_ascii() {
+            true => self.term(&plain),
+            false => self.stemmed(&plain, weight(&plain)),
+        };
         self.known.insert(key, term);
         term
     }
 
-    fn stemmed(&mut self) -> Term {
-        let word = self.word.as_str();
-        let weight = match word {
-            word if STOP.contains(&word) => TermWeight::Stop,
-            word if FILLER.contains(&word) => TermWeight::Filler,
-            _ => TermWeight::Full,
-        };
-        let stem = self.stemmer.stem(word);
-        let hash = spread(stem.bytes().fold(START, step));
+    fn stemmed(&mut self, word: &str, weight: TermWeight) -> Term {
+        let hash = exact_letters(self.stemmer.stem(&american(word)).as_bytes());
         let next = u32::try_from(self.numbers.len()).unwrap_or(u32::MAX);
         Term {
             hash,
@@ -174,6 +288,9 @@ impl Tokenizer {
 
 /// A word without case and accents.
 pub(crate) fn plain(word: &str) -> String {
+    if word.is_ascii() {
+        return word.get(..MAX_WORD).unwrap_or(word).to_ascii_lowercase();
+    }
     if word.chars().any(runs_on) {
         return word.nfkc().take(MAX_WORD).collect();
     }
@@ -182,35 +299,117 @@ pub(crate) fn plain(word: &str) -> String {
     lower.take(MAX_WORD).collect()
 }
 
-/// Runs of letters and digits; a character of a script without spaces is a word.
-fn words<'t>(text: &'t str, mut found: impl FnMut(&'t str)) {
-    let bytes = text.as_bytes();
-    let mut start = None;
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let (size, is_word, alone) = match byte.is_ascii() {
-            true => (1, byte.is_ascii_alphanumeric(), false),
-            false => {
-                let next = text.get(at..).and_then(|rest| rest.chars().next());
-                let c = next.unwrap_or('\u{fffd}');
-                let alone = runs_on(c) && c.is_alphanumeric();
-                let is_word = c.is_alphanumeric() || is_combining_mark(c);
-                (c.len_utf8(), is_word && !alone, alone)
+/// British spellings that the stems don't cover: the letters, what can follow them at the end of a word, and the American letters.
+const ENDINGS: &[(&str, &[&str], &str)] = &[
+    (
+        "is",
+        &["e", "es", "ed", "er", "ers", "ing", "ation", "ations"],
+        "iz",
+    ),
+    ("ys", &["e", "es", "ed", "er", "ers", "ing"], "yz"),
+    ("our", &["", "s", "ed", "ing", "al", "ite", "ites"], "or"),
+];
+/// What is before them has at least this many letters, so that `raising` and `hours` stay as they are,
+const MIN_BASE: usize = 5;
+/// or is one of these.
+const SHORT_BASES: &[&str] = &[
+    "util", "real", "anal", "col", "fav", "flav", "lab", "hon", "hum",
+];
+
+/// A word in American spelling: `summarise` and `summarize` are the same word.
+fn american(word: &str) -> Cow<'_, str> {
+    for (british, ends, american) in ENDINGS {
+        for end in *ends {
+            let base = word
+                .strip_suffix(end)
+                .and_then(|word| word.strip_suffix(british));
+            if let Some(base) =
+                base.filter(|base| base.len() >= MIN_BASE || SHORT_BASES.contains(base))
+            {
+                return Cow::Owned(format!("{base}{american}{end}"));
             }
+        }
+    }
+    Cow::Borrowed(word)
+}
+
+/// Where a word is in a text.
+struct FoundWord {
+    place: Range<usize>,
+    /// Whether there is a capital behind its first byte.
+    may_have_parts: bool,
+}
+
+const LETTER: u8 = 1;
+const CAPITAL: u8 = 2;
+/// A byte of a character that is not ASCII.
+const WIDE: u8 = 4;
+
+/// The kind of each byte; 0 for what separates words.
+const KINDS: [u8; 256] = {
+    let mut kinds = [WIDE; 256];
+    let mut byte = 0_u8;
+    while byte < 128 {
+        kinds[byte as usize] = match byte {
+            b'A'..=b'Z' => CAPITAL,
+            b'a'..=b'z' | b'0'..=b'9' => LETTER,
+            _ => 0,
         };
-        if is_word {
-            start.get_or_insert(at);
-        } else if let Some(start) = start.take() {
-            found(text.get(start..at).unwrap_or_default());
-        }
-        if alone {
-            found(text.get(at..at + size).unwrap_or_default());
-        }
-        at += size;
+        byte += 1;
     }
-    if let Some(start) = start {
-        found(text.get(start..).unwrap_or_default());
+    kinds
+};
+
+/// The next run of letters and digits; a character of a script without spaces is a word.
+#[inline]
+fn next_word(text: &str, from: usize) -> Option<FoundWord> {
+    let bytes = text.as_bytes();
+    let character = |at: usize| text.get(at..).and_then(|rest| rest.chars().next());
+    let is_alone = |c: char| runs_on(c) && c.is_alphanumeric();
+    let is_word = |c: char| c.is_alphanumeric() || is_combining_mark(c);
+    let mut at = from;
+    loop {
+        match KINDS[usize::from(*bytes.get(at)?)] {
+            0 => at += 1,
+            WIDE => {
+                let c = character(at)?;
+                if is_alone(c) {
+                    return Some(FoundWord {
+                        place: at..at + c.len_utf8(),
+                        may_have_parts: false,
+                    });
+                }
+                if is_word(c) {
+                    break;
+                }
+                at += c.len_utf8();
+            }
+            _ => break,
+        }
     }
+    let start = at;
+    let mut kinds = 0;
+    while let Some(byte) = bytes.get(at) {
+        match KINDS[usize::from(*byte)] {
+            0 => break,
+            WIDE => {
+                let Some(c) = character(at).filter(|c| is_word(*c) && !is_alone(*c)) else {
+                    break;
+                };
+                at += c.len_utf8();
+            }
+            kind => {
+                if at > start {
+                    kinds |= kind;
+                }
+                at += 1;
+            }
+        }
+    }
+    Some(FoundWord {
+        place: start..at,
+        may_have_parts: kinds & CAPITAL != 0,
+    })
 }
 
 /// Where the second part of an identifier in camel case starts: `useEffect`, `HTTPServer`.
@@ -266,6 +465,11 @@ mod tests {
         same(&mut tokens, "deploying", "Deployed");
         same(&mut tokens, "résumé", "RESUME\u{301}");
         same(&mut tokens, "ｐｄｆ", "pdf");
+        same(&mut tokens, "summarise", "summarize");
+        same(&mut tokens, "Optimising", "optimized");
+        same(&mut tokens, "behaviours", "behavior");
+        same(&mut tokens, "raising", "raise");
+        same(&mut tokens, "hours", "hour");
         assert_ne!(tokens.term("deploy"), tokens.term("display"));
         assert_eq!(tokens.term("the").weight, TermWeight::Stop);
         assert_eq!(tokens.term("Please").weight, TermWeight::Filler);

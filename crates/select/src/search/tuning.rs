@@ -24,6 +24,8 @@ pub struct SearchTuning {
     pub misspelt: f32,
     /// The weight of words such as "please" and "need" in a task.
     pub filler: f32,
+    /// The weight of numbers in a task.
+    pub number: f32,
     /// How often a word of a task counts at most.
     pub repeated: f32,
     /// How many of the best are compared closely, by neighbours and whole names.
@@ -42,6 +44,7 @@ impl SearchTuning {
         whole_name: 0.5,
         misspelt: 0.5,
         filler: 0.5,
+        number: 0.5,
         repeated: 1.0,
         compared: 100,
     };
@@ -53,6 +56,7 @@ impl SearchTuning {
         whole_name: 0.0,
         misspelt: 0.0,
         filler: 1.0,
+        number: 1.0,
         repeated: 3.0,
         ..Self::CHOSEN
     };
