@@ -188,10 +188,7 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
     if matches.considered() == 0 {
         let hint = "no skill can be picked; `metier list --all` shows why";
         session.output.note(hint);
-    } else if selection.picks.is_empty()
-        && selection.held.is_empty()
-        && selection.incomplete.is_none()
-    {
+    } else if found == 0 && selection.held.is_empty() && selection.incomplete.is_none() {
         let skills = count(matches.considered(), "skill");
         session.output.note(&format!(
             "no skill matches this task ({skills} checked); `metier why {} NAME` explains one",
@@ -199,9 +196,13 @@ pub(crate) fn run(session: &CliRun, args: &SelectArgs) -> Result<Exit, Failure> 
         ));
     } else if found > selection.picks.len() {
         let more = found - selection.picks.len();
+        let option = match chosen < top {
+            true => "--rerank",
+            false => "--top",
+        };
         session
             .output
-            .note(&format!("{more} more; leave `--top` out to see them"));
+            .note(&format!("{more} more; leave `{option}` out to see them"));
     }
     if let Some(incomplete) = &selection.incomplete {
         note_incomplete(incomplete, matches.coding(), &session.output);

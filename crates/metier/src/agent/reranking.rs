@@ -85,7 +85,11 @@ impl Workspace {
         let answer = answer.map_err(|error| failure(ErrorReport::from(&error)))?;
         let numbers = numbers(&answer.text, lines.len()).ok_or_else(|| {
             let shown = shortened(&answer.text, 200);
-            Error::unmet("rerank", "the model's answer is not a list of numbers")
+            let message = format!(
+                "the model's answer is not a list of numbers from 1 to {}",
+                lines.len()
+            );
+            Error::unmet("rerank", message)
                 .detail(shown)
                 .hint("leave `--rerank` out, or use another model: metier config agent.model")
         })?;

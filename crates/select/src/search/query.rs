@@ -362,7 +362,10 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let hits = best.into_iter().zip(words);
         let hits = hits.map(|((points, position), mut shares)| {
             shares.extend(close.remove(&position).unwrap_or_default());
-            shares.sort_by(|a, b| b.points.total_cmp(&a.points).then(a.place.cmp(&b.place)));
+            shares.sort_by(|a, b| {
+                let by_points = b.points.total_cmp(&a.points).then(a.place.cmp(&b.place));
+                by_points.then_with(|| a.words.cmp(&b.words))
+            });
             Some(SearchHit {
                 key: *self.key(position)?,
                 points,
