@@ -29,6 +29,8 @@ pub struct Improvement {
     pub searched: usize,
     /// How many queries should find it.
     pub queries: usize,
+    /// Whether its description was the only query: the skill has no other, and a description finds itself.
+    pub only_description: bool,
     /// Those that find another skill first.
     pub lost: Vec<LostQuery>,
     /// The words that would help most in its description, over all lost queries.
@@ -52,8 +54,8 @@ pub struct LostQuery {
     pub missing: Vec<TaskWord>,
     /// Those of them that its body has.
     pub in_body: BTreeSet<String>,
-    /// Where the winner has words of the query.
-    pub winner_words: Vec<SearchShare>,
+    /// Words and neighbours of the query that the body of the winner has and its own does not, most points first.
+    pub body_lacks: Vec<String>,
     /// Whether these words in the description would be enough to be found first.
     pub is_enough: bool,
 }
@@ -146,6 +148,10 @@ impl Workspace {
         let mut improvement = Improvement {
             searched: names.values().map(Vec::len).sum(),
             queries: queries.queries.len(),
+            only_description: queries
+                .queries
+                .iter()
+                .all(|query| matches!(query.origin, QueryOrigin::Description)),
             problems: queries.problems,
             ..Improvement::default()
         };
@@ -293,6 +299,9 @@ fn lost_query(router: &TaskRouter, name: &str, query: TriggerQuery) -> Option<Lo
         .iter()
         .filter(|share| share.place == MatchPlace::Body);
     let in_body = in_body.map(|share| share.words.clone()).collect();
+    let own_body: BTreeSet<&str> = body_shares(shares)
+        .map(|share| share.words.as_str())
+        .collect();
     let missing = missing(&routed.found.words, &in_head);
     let winner_hit = hit(first);
     let gap = winner_hit.map_or(0.0, |hit| hit.points) - own_hit.map_or(0.0, |hit| hit.points);
@@ -304,9 +313,18 @@ fn lost_query(router: &TaskRouter, name: &str, query: TriggerQuery) -> Option<Lo
         is_enough: possible > gap,
         missing,
         in_body,
-        winner_words: winner_hit.map(|hit| hit.shares.clone()).unwrap_or_default(),
+        body_lacks: body_shares(winner_hit.map_or(&[][..], |hit| &hit.shares))
+            .map(|share| share.words.clone())
+            .filter(|words| !own_body.contains(words.as_str()))
+            .collect(),
         query,
     })
+}
+
+/// What a body has of a query: words, and neighbours.
+fn body_shares(shares: &[SearchShare]) -> impl Iterator<Item = &SearchShare> {
+    let is_body = |share: &&SearchShare| matches!(share.place, MatchPlace::Body | MatchPlace::Pair);
+    shares.iter().filter(is_body)
 }
 
 /// The missing words of all lost queries, those that help most first.

@@ -150,6 +150,8 @@ pub struct LostQueryRow<'a> {
     pub missing: Vec<&'a str>,
     /// Whether these words in the description would be enough.
     pub enough: bool,
+    /// Words and neighbours that the body of the winner has and its own does not.
+    pub body_lacks: Vec<&'a str>,
 }
 
 /// A word that would help a skill.
@@ -389,6 +391,7 @@ impl<'a> From<&'a LostQuery> for LostQueryRow<'a> {
             winner_score: lost.winner.1,
             missing: lost.missing.iter().map(|word| word.text.as_str()).collect(),
             enough: lost.is_enough,
+            body_lacks: lost.body_lacks.iter().map(String::as_str).collect(),
         }
     }
 }

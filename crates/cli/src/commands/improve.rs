@@ -17,7 +17,7 @@ const MAX_WORDS: usize = 12;
 ///
 /// The queries are those that the skill ships in `evals/`, or else the phrases in quotes of its description, or the description itself; `--query` adds
 /// one. Each is compared with all skills. For a query that finds another skill first, the words that the name and description lack are
-/// listed. Points are an estimate for one occurrence in the description.
+/// listed, and the words and neighbours that only the body of the other skill has. Points are an estimate for one occurrence in the description.
 #[derive(clap::Args)]
 pub(crate) struct ImproveArgs {
     /// A skill: its name, `source:name` for a shadowed one, or its folder
@@ -66,22 +66,24 @@ fn page(lost: &LostQuery, output: &Output) -> String {
         };
         format!("{}{more}", words.join(", "))
     };
-    if lost.missing.is_empty() {
+    if !lost.missing.is_empty() {
+        let missing = quoted(&mut lost.missing.iter().map(|word| word.text.as_str()));
+        let enough = match lost.is_enough {
+            true => "in the description they would be enough",
+            false => "in the description they would not be enough",
+        };
+        let text = format!("{missing}; {enough}");
+        line("missing", &text, output, &mut page);
+    }
+    if !lost.body_lacks.is_empty() {
+        let words = quoted(&mut lost.body_lacks.iter().map(String::as_str));
+        let text = format!("{words}: only the body of `{winner}` has that");
+        line("body", &text, output, &mut page);
+    }
+    if lost.missing.is_empty() && lost.body_lacks.is_empty() {
         let text = format!("nothing: `{winner}` has the same words; write what is different");
         line("missing", &text, output, &mut page);
-        return page;
     }
-    let missing = quoted(&mut lost.missing.iter().map(|word| word.text.as_str()));
-    let enough = match lost.is_enough {
-        true => "in the description they would be enough",
-        false => "in the description they would not be enough",
-    };
-    line(
-        "missing",
-        &format!("{missing}; {enough}"),
-        output,
-        &mut page,
-    );
     page
 }
 
@@ -127,4 +129,11 @@ fn remark(improvement: &Improvement, output: &Output) {
         "`{name}` is first for {won} of {} among {skills}",
         queries(improvement.queries)
     ));
+    if improvement.only_description {
+        let word = output.paint_talk("hint:", Tone::Note);
+        output.note("its description was the query, which says little: it has no others");
+        output.note(&format!(
+            "{word} metier improve {name} --query 'what a user would type', or put queries into evals/triggers.json (docs/selection.md)"
+        ));
+    }
 }
