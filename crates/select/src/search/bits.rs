@@ -132,12 +132,12 @@ fn sort_hashes(hashes: &mut Vec<u32>) {
     *hashes = sorted;
 }
 
-/// A set of hashes in about nine bits each. Of a hundred hashes that are not in it, fewer than one seems to be.
+/// A set of hashes in about eight bits each. Of 64 hashes that are not in it, one seems to be.
 pub(crate) struct HashSetBits;
 
 impl HashSetBits {
     /// The low bits of a gap, which are written as they are.
-    const LOW: u32 = 7;
+    const LOW: u32 = 6;
 
     fn place(hash: u32, count: u32) -> u32 {
         let range = u64::from(count) << Self::LOW;
@@ -293,7 +293,7 @@ mod tests {
         others.sort_unstable();
         let found = HashSetBits::contained(&out, &mut 0, &others).unwrap();
         let wrong = found.iter().filter(|found| **found).count();
-        assert!(wrong < 200, "{wrong}");
-        assert!(out.len() < 1_000 * 10 / 8, "{}", out.len());
+        assert!(wrong < 300, "{wrong}");
+        assert!(out.len() < 1_000 * 9 / 8, "{}", out.len());
     }
 }

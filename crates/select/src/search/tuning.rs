@@ -65,7 +65,7 @@ impl SearchTuning {
 /// The weight of a name's words against those of the description.
 pub(crate) const NAME_TIMES: u32 = 2;
 /// How many words of a body are searched for neighbours.
-pub(crate) const PAIR_WORDS: usize = 860;
+pub(crate) const PAIR_WORDS: usize = 1_000;
 /// The maximum length of a word, in characters; the rest is not compared.
 pub(crate) const MAX_WORD: usize = 40;
 /// The maximum number of different words of a task, and of its bytes, that are compared.
