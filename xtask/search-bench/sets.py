@@ -9,6 +9,9 @@ quoted    trigger phrases that authors put in quotes into their descriptions, re
 metatool  questions of users, each for one of 199 tools
 long      example requests of at least 15 words in the bodies of skills and in their examples/, removed there together with
           the section they are in: what follows an example answers it in its own words
+all       every skill, without queries, for measurements of speed
+fresh-quoted, fresh-long
+          the same two from repositories that no constant was chosen with, among the skills of all; measured once a table
 
 No file whose path has a part named like eval, trigger, queries, prompts or tests is read, and no README. No script of any
 skill is run. What this writes is other people's work: keep OUT outside every work tree.
@@ -27,6 +30,15 @@ import sys
 
 COLLECTIONS = ["anthropics/skills", "trailofbits/skills", "obra/superpowers", "vercel-labs/agent-skills", "openai/skills",
                "openclaw/skills", "gabrielmoreira/agent-skills-mirror", "tomevault-io/skills-registry"]
+FRESH = ["alirezarezvani/claude-skills", "AmnadTaowsoam/cerebratechai-claude-skills", "camoa/claude-skills",
+         "dkpapadopoulos/auto-claude-skills", "doublej/claude-skills", "gohypergiant/agent-skills", "grahama1970/agent-skills",
+         "HoangNguyen0403/agent-skills-standard", "j4flmao/agent-skills", "jamditis/claude-skills-journalism", "jayteealao/agent-skills",
+         "jeremylongshore/claude-code-plugins-plus-skills", "joeblackwaslike/agent-skills", "jscraik/Agent-Skills",
+         "levifig/agent-skills", "magnus919/agent-skills", "mblode/agent-skills", "mohitagw15856/pm-claude-skills",
+         "MOlechowski/claude-skills", "npow/claude-skills", "oaustegard/claude-skills", "product-on-purpose/agent-skills-toolkit",
+         "radesjardins/RAD-Claude-Skills", "ryzhakar/claude-skills", "secondsky/claude-skills", "simota/agent-skills",
+         "sumrae412/claude-skills", "takusaotome/claude-skills-library", "tech-leads-club/agent-skills",
+         "theflysurfer/claude-skills-marketplace", "tonykoop/claude-skills", "vinnie357/claude-skills"]
 NAME = re.compile(r"^[a-z0-9]+(-[a-z0-9]+)*$")
 JUDGED_ELSEWHERE = re.compile(r"(?i)eval|trigger|queries|prompts|tests|readme")
 QUOTED_POOL, LONG_POOL = 10_000, 20_000
@@ -88,9 +100,9 @@ def origin(repo, path):
     return f"{repo}/{parts[1]}" if repo == "openclaw/skills" and len(parts) > 2 else repo
 
 
-def collect(mirrors):
+def collect(mirrors, repositories):
     seen, skills = set(), []
-    for repo in COLLECTIONS:
+    for repo in repositories:
         examples = collections.defaultdict(list)
         is_skill = lambda path: path.lower().endswith("skill.md") and "/" in path
         is_example = lambda path: "/examples/" in path and path.endswith(".md") and not is_skill(path)
@@ -138,7 +150,7 @@ def write(out, skills, queries):
     print(f"{out}: {len(names)} skills, {len(queries)} queries")
 
 
-def quoted(out, skills):
+def quoted(out, skills, is_asked=lambda skill: True):
     phrase, rng = re.compile(r'["“]([^"”\n]{12,90})["”]'), random.Random(3)
     counts = collections.Counter(skill["name"] for skill in skills)
     rows = [skill for skill in skills if NAME.match(skill["name"]) and counts[skill["name"]] == 1 and skill["description"]]
@@ -146,7 +158,7 @@ def quoted(out, skills):
     for skill in map(dict, rows):
         found = [text.strip(" .,;") for text in phrase.findall(skill["description"])]
         found = [text for text in found if len(text.split()) >= 3 and re.match(r"^[\w\s'’,.\-/?!#@+]+$", text)]
-        if len(found) < 2:
+        if len(found) < 2 or not is_asked(skill):
             others.append(skill)
             continue
         text = skill["text"]
@@ -221,22 +233,27 @@ def key(text):
     return re.sub(r"\W+", " ", text).strip().lower()
 
 
-def long(out, skills):
+def marks_of(skill):
+    """What a copy shares: name and description, or a body that begins alike."""
+    body = key(skill["text"][skill["text"].find("\n---", 3):][:1500])[:600]
+    marks = [(skill["name"], key(skill["description"]))]
+    return marks + [body] if len(body) > 200 else marks
+
+
+def long(out, skills, is_asked=lambda skill: True):
     rng = random.Random(5)
     rows = [dict(skill) for skill in skills if usable(skill)]
     asked = collections.defaultdict(list)
     for position, skill in enumerate(rows):
-        if JUDGED_ELSEWHERE.search(os.path.dirname(skill["path"])):
+        if JUDGED_ELSEWHERE.search(os.path.dirname(skill["path"])) or not is_asked(skill):
             continue
         end = skill["text"].find("\n---", 3)
         for text in [skill["text"][end:], *skill["examples"]]:
             for section, query in requests(text):
                 asked[key(query)].append((position, section, query))
-    # A copy has the same name and description, or a body that begins alike.
     copies, marks = collections.defaultdict(set), []
     for position, skill in enumerate(rows):
-        body = key(skill["text"][skill["text"].find("\n---", 3):][:1500])[:600]
-        marks.append([(skill["name"], key(skill["description"])), body] if len(body) > 200 else [(skill["name"], key(skill["description"]))])
+        marks.append(marks_of(skill))
         for mark in marks[position]:
             copies[mark].add(position)
     by_repository, queries = collections.Counter(), []
@@ -260,12 +277,24 @@ def long(out, skills):
     print(f"{len({min(r) for _, r, _ in queries})} skills of {len(by_repository)} repositories are asked for")
 
 
+def fresh(out, mirrors, skills):
+    known = {mark for skill in skills for mark in marks_of(skill)}
+    new = [skill for skill in collect(mirrors, FRESH) if not known.intersection(marks_of(skill))]
+    repositories = {skill["repo"] for skill in new}
+    print(f"{len(new)} skills of {len(repositories)} fresh repositories")
+    is_asked = lambda skill: skill["repo"] in repositories
+    quoted(os.path.join(out, "fresh-quoted"), new + skills, is_asked)
+    long(os.path.join(out, "fresh-long"), new + skills, is_asked)
+
+
 def main():
     mirrors, out = sys.argv[1:3]
-    skills = collect(mirrors)
+    skills = collect(mirrors, COLLECTIONS)
+    write(os.path.join(out, "all"), [row for row in enumerate(skills) if usable(row[1])], [])
     quoted(os.path.join(out, "quoted"), skills)
     metatool(os.path.join(out, "metatool"), mirrors)
     long(os.path.join(out, "long"), skills)
+    fresh(out, mirrors, skills)
 
 
 if __name__ == "__main__":

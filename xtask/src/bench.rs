@@ -22,6 +22,7 @@ mod options;
 mod random;
 mod rows;
 mod scripts;
+mod select;
 mod serve;
 mod table;
 
@@ -44,13 +45,17 @@ const PROFILE: &str = "dist";
 /// Builds, then hands over to the optimised build of this program.
 pub(crate) fn start(arguments: &[String]) -> Result<ExitCode> {
     let options = BenchOptions::parse(arguments)?; // wrong usage is noticed before minutes of building
+    if options.part == BenchPart::Select {
+        select::check(options.skills.as_deref())?;
+        return select::run(&options);
+    }
     let drivers: &[(&str, &str)] = match options.part {
         BenchPart::Render => &[("metier-runtime", "activation")],
         BenchPart::Host => backends::DRIVERS,
         BenchPart::Agent => agent::DRIVERS,
         BenchPart::Hub => hub::DRIVERS,
         BenchPart::Serve => serve::DRIVERS,
-        BenchPart::Catalog | BenchPart::Scan | BenchPart::Mcp => &[],
+        BenchPart::Catalog | BenchPart::Scan | BenchPart::Mcp | BenchPart::Select => &[],
     };
     // In one go: packages that are built one by one agree on fewer features, and build half of the world again.
     let mut build = workspace::cargo();
@@ -104,6 +109,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<ExitCode> {
         BenchPart::Agent => agent::measure(&bench, &options, &mut table)?,
         BenchPart::Hub => hub::measure(&bench, &mut table)?,
         BenchPart::Serve => serve::measure(&bench, &options, &mut table)?,
+        BenchPart::Select => return select::run(&options),
     }
     print!(
         "{}",

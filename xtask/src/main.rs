@@ -29,6 +29,7 @@ mod judge;
 mod layers;
 mod model;
 mod packages;
+mod quality;
 mod scan_eval;
 mod soak;
 mod test;
@@ -73,7 +74,11 @@ usage: cargo xtask COMMAND
   bench hub [--keep DIR] [--metier FILE] [--markdown]
                    what installing from a registry costs, with the budgets
   bench serve [--sizes 10000] [--quick] [--keep DIR] [--metier FILE] [--markdown]
-                   what the daemon costs, with the budgets; it needs `wrk`";
+                   what the daemon costs, with the budgets; it needs `wrk`
+  bench select --skills DIR [--sizes 10000,60000] [--quick] [--markdown]
+                   what the index of the search costs over real skills, with the budgets, beside tantivy and SkillPort
+  quality MIRRORS [SETS [--fresh]]
+                   build the labelled sets of docs/selection.md from copies of public collections, and print its table";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -104,6 +109,7 @@ fn run(arguments: &[String]) -> Result<ExitCode> {
         "scan-eval" => scan_eval::run(rest),
         "wasi" => wasi::run(rest),
         "bench" => bench::start(rest),
+        "quality" => quality::run(rest),
         // Started by the bench itself, from an optimised build.
         "__bench" => bench::run(rest),
         "__measure" => bench::measure::child(rest),

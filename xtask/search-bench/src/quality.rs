@@ -1,8 +1,9 @@
 //! How often the search finds the right skill, and what each part of it contributes:
-//! `quality SETS [FILTER]`.
+//! `quality SETS [--fresh] [FILTER]`.
 //!
 //! SETS is a folder of sets; `cargo xtask quality` makes it and calls this. Half of each set was used to choose constants ("dev"), the
-//! other half was not ("held"): queries are divided by the repository that they come from.
+//! other half was not ("held"): queries are divided by the repository that they come from. With `--fresh`, sets of other repositories are measured too; they are for
+//! the end of a change, not for choosing.
 
 use std::{collections::HashMap, error::Error, fs, path::Path, time::Instant};
 
@@ -54,19 +55,23 @@ impl Quality {
 fn main() -> Result<(), Box<dyn Error>> {
     let mut arguments = std::env::args().skip(1);
     let folder = arguments.next().ok_or("name the folder of the sets")?;
-    let filter = arguments.next().unwrap_or_default();
+    let mut filter = arguments.next().unwrap_or_default();
+    let mut names = vec!["quoted", "metatool", "long"];
+    if filter == "--fresh" {
+        names.extend(["fresh-quoted", "fresh-long"]);
+        filter = arguments.next().unwrap_or_default();
+    }
     let mut sets = Vec::new();
-    for name in ["quoted", "metatool", "long"] {
+    for name in names {
         sets.push(LabelledSet::read(Path::new(&folder), name)?);
     }
-    println!(
-        "| | {} |",
-        sets.iter()
-            .map(|set| format!("{} dev | held", set.name))
-            .collect::<Vec<_>>()
-            .join(" | ")
-    );
-    println!("|---{}|", "|---|---".repeat(sets.len()));
+    let heads = sets.iter().map(|set| match set.is_fresh() {
+        true => set.name.clone(),
+        false => format!("{} dev | held", set.name),
+    });
+    let heads = heads.collect::<Vec<_>>().join(" | ");
+    println!("| | {heads} |");
+    println!("|---|{}", "---|".repeat(heads.matches('|').count() + 1));
     let mut details = Vec::new();
     for (label, tuning) in rows()
         .into_iter()
@@ -75,12 +80,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let mut line = format!("| {label} |");
         for set in &sets {
             let (dev, held, micros) = set.measure(tuning)?;
-            line.push_str(&format!(
-                " {:.1} | {:.1} |",
-                dev.percent(dev.gain),
-                held.percent(held.gain)
-            ));
-            for (part, quality) in [("dev", dev), ("held", held)] {
+            let halves = [("dev", dev), ("held", held)];
+            for (part, quality) in halves.into_iter().skip(usize::from(set.is_fresh())) {
+                line.push_str(&format!(" {:.1} |", quality.percent(quality.gain)));
                 details.push(format!(
                     "{label}, {} {part}: {} queries, hit@1 {:.1}, MRR@10 {:.1}, nDCG@10 {:.1}, recall@10 {:.1}, {micros:.0} µs a query",
                     set.name, quality.queries, quality.percent(quality.first), quality.percent(quality.reciprocal), quality.percent(quality.gain), quality.percent(quality.found)
@@ -135,6 +137,13 @@ fn rows() -> Vec<(String, SearchTuning)> {
             },
         ),
         (
+            "numbers count fully".into(),
+            SearchTuning {
+                number: 1.0,
+                ..chosen
+            },
+        ),
+        (
             "body counts 1".into(),
             SearchTuning {
                 body: 1.0,
@@ -177,6 +186,7 @@ fn rows() -> Vec<(String, SearchTuning)> {
                     "whole_name" => tuning.whole_name = number,
                     "misspelt" => tuning.misspelt = number,
                     "filler" => tuning.filler = number,
+                    "number" => tuning.number = number,
                     "repeated" => tuning.repeated = number,
                     "compared" => tuning.compared = number as usize,
                     _ => eprintln!("unknown: {field}"),
@@ -189,6 +199,11 @@ fn rows() -> Vec<(String, SearchTuning)> {
 }
 
 impl LabelledSet {
+    /// Whether all of its repositories are held back.
+    fn is_fresh(&self) -> bool {
+        self.name.starts_with("fresh")
+    }
+
     fn read(folder: &Path, name: &str) -> Result<Self, Box<dyn Error>> {
         let folder = folder.join(name);
         let mut builder = SegmentBuilder::default();
@@ -240,6 +255,7 @@ impl LabelledSet {
             started.elapsed().as_secs_f64() * 1000.0
         );
         let queries = fs::read_to_string(folder.join("queries.tsv"))?;
+        let is_fresh = name.starts_with("fresh");
         let queries = queries.lines().filter_map(|line| {
             let mut parts = line.split('\t');
             let (text, right, origin) = (parts.next()?, parts.next()?, parts.next()?);
@@ -250,7 +266,7 @@ impl LabelledSet {
             Some(LabelledQuery {
                 text: text.to_owned(),
                 right: right.split(',').map(str::to_owned).collect(),
-                is_held: (hash >> 3) % 2 == 1,
+                is_held: is_fresh || (hash >> 3) % 2 == 1,
             })
         });
         Ok(Self {

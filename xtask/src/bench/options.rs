@@ -23,6 +23,8 @@ pub(super) enum BenchPart {
     Hub,
     /// The daemon.
     Serve,
+    /// The index of the search, beside others.
+    Select,
 }
 
 /// What to measure, and how long.
@@ -35,6 +37,8 @@ pub(super) struct BenchOptions {
     pub(super) keep: Option<PathBuf>,
     /// The program to measure; a build of this source with the profile `dist` if it is left out.
     pub(super) metier: Option<PathBuf>,
+    /// Real skills, for `select`.
+    pub(super) skills: Option<PathBuf>,
     pub(super) markdown: bool,
 }
 
@@ -47,6 +51,7 @@ impl BenchOptions {
             quick: false,
             keep: None,
             metier: None,
+            skills: None,
             markdown: false,
         };
         let mut arguments = arguments.iter();
@@ -65,9 +70,11 @@ impl BenchOptions {
                 "agent" => options.part = BenchPart::Agent,
                 "hub" => options.part = BenchPart::Hub,
                 "serve" => options.part = BenchPart::Serve,
+                "select" => options.part = BenchPart::Select,
                 "--quick" => options.quick = true,
                 "--markdown" => options.markdown = true,
                 "--keep" => options.keep = Some(value()?.into()),
+                "--skills" => options.skills = Some(value()?.into()),
                 "--metier" => options.metier = Some(value()?.into()),
                 "--sizes" => sizes = Some(parse_sizes(value()?)?),
                 other => return Err(format!("bench does not know `{other}`").into()),
@@ -79,6 +86,8 @@ impl BenchOptions {
             (BenchPart::Render | BenchPart::Host | BenchPart::Agent | BenchPart::Hub, _) => &[],
             (BenchPart::Serve, true) => &[1_000],
             (BenchPart::Serve, false) => &[10_000],
+            (BenchPart::Select, true) => &[1_000],
+            (BenchPart::Select, false) => &[10_000, 60_000],
             (BenchPart::Mcp, true) => &[52],
             (BenchPart::Mcp, false) => &[52, 10_000],
             (BenchPart::Catalog, true) => &[52, 1_000],
@@ -131,6 +140,11 @@ mod tests {
         assert_eq!(parse("mcp").unwrap().sizes, [52, 10_000]);
         assert_eq!(parse("host --quick").unwrap().part, BenchPart::Host);
         assert_eq!(parse("agent").unwrap().part, BenchPart::Agent);
+        let select = parse("select --skills x").unwrap();
+        assert_eq!(
+            (select.part, select.sizes.as_slice()),
+            (BenchPart::Select, &[10_000, 60_000][..])
+        );
     }
 
     #[test]
