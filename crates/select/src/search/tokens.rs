@@ -9,6 +9,7 @@ use std::{
     collections::HashMap,
     hash::{BuildHasherDefault, Hasher},
     ops::Range,
+    sync::LazyLock,
 };
 
 use rust_stemmers::{Algorithm, Stemmer};
@@ -79,6 +80,7 @@ pub(crate) type ByHash<T> = HashMap<u64, T, BuildHasherDefault<HashedKey>>;
 
 /// Words with their terms, by the hash of their letters. Every word of every text is looked up here, so a word is one step away: it is in
 /// the slot of its hash or in one of the next.
+#[derive(Clone)]
 struct KnownWords {
     /// As many as a power of two; at least half of them are empty, with 0 in place of a hash.
     slots: Vec<(u64, Term)>,
@@ -190,8 +192,25 @@ pub(crate) enum Place {
     Beside,
 }
 
+/// The words of the tables, which every tokenizer knows; a query has fewer of its own.
+static TABLES: LazyLock<(KnownWords, ByHash<u32>)> = LazyLock::new(|| {
+    let tokens = Tokenizer::of_tables();
+    (tokens.known, tokens.numbers)
+});
+
 impl Default for Tokenizer {
     fn default() -> Self {
+        let (known, numbers) = &*TABLES;
+        Self {
+            stemmer: Stemmer::create(Algorithm::English),
+            known: known.clone(),
+            numbers: numbers.clone(),
+        }
+    }
+}
+
+impl Tokenizer {
+    fn of_tables() -> Self {
         let mut tokens = Self {
             stemmer: Stemmer::create(Algorithm::English),
             known: KnownWords::default(),
@@ -206,9 +225,7 @@ impl Default for Tokenizer {
         }
         tokens
     }
-}
 
-impl Tokenizer {
     /// The words of a text, in order.
     pub(crate) fn each<'t>(&mut self, text: &'t str, mut found: impl FnMut(Term, Place, &'t str)) {
         let mut at = 0;
