@@ -95,107 +95,75 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// What is left out or changed in a row.
+type Ablation = (&'static str, fn(&mut SearchTuning));
+
+const ABLATIONS: &[Ablation] = &[
+    ("chosen", |_| {}),
+    ("without neighbours", |tuning| tuning.pairs = 0.0),
+    ("without whole names", |tuning| tuning.whole_name = 0.0),
+    ("without misspelt names", |tuning| tuning.misspelt = 0.0),
+    ("filler words count fully", |tuning| tuning.filler = 1.0),
+    ("numbers count fully", |tuning| tuning.number = 1.0),
+    ("the body counts 1", |tuning| tuning.body = 1.0),
+    ("the body counts 3", |tuning| tuning.body = 3.0),
+    ("repeated words count up to three times", |tuning| {
+        tuning.repeated = 3.0;
+    }),
+];
+
 /// The rows of the table: a name, and the constants.
 fn rows() -> Vec<(String, SearchTuning)> {
-    let chosen = SearchTuning::CHOSEN;
-    let mut rows: Vec<(String, SearchTuning)> = vec![
-        (
-            "name and description only".into(),
-            SearchTuning {
-                body: 0.0,
-                ..SearchTuning::TWO_FIELDS
-            },
-        ),
-        ("two fields, BM25".into(), SearchTuning::TWO_FIELDS),
-        ("chosen".into(), chosen),
-        (
-            "without neighbours".into(),
-            SearchTuning {
-                pairs: 0.0,
-                ..chosen
-            },
-        ),
-        (
-            "without whole names".into(),
-            SearchTuning {
-                whole_name: 0.0,
-                ..chosen
-            },
-        ),
-        (
-            "without misspelt names".into(),
-            SearchTuning {
-                misspelt: 0.0,
-                ..chosen
-            },
-        ),
-        (
-            "filler words count fully".into(),
-            SearchTuning {
-                filler: 1.0,
-                ..chosen
-            },
-        ),
-        (
-            "numbers count fully".into(),
-            SearchTuning {
-                number: 1.0,
-                ..chosen
-            },
-        ),
-        (
-            "body counts 1".into(),
-            SearchTuning {
-                body: 1.0,
-                ..chosen
-            },
-        ),
-        (
-            "body counts 3".into(),
-            SearchTuning {
-                body: 3.0,
-                ..chosen
-            },
-        ),
-        (
-            "repeated words count three times".into(),
-            SearchTuning {
-                repeated: 3.0,
-                ..chosen
-            },
-        ),
+    let head = SearchTuning {
+        body: 0.0,
+        ..SearchTuning::TWO_FIELDS
+    };
+    let mut rows = vec![
+        ("name and description only".to_owned(), head),
+        ("BM25 in two fields".to_owned(), SearchTuning::TWO_FIELDS),
     ];
+    for (label, change) in ABLATIONS {
+        let mut tuning = SearchTuning::CHOSEN;
+        change(&mut tuning);
+        rows.push(((*label).to_owned(), tuning));
+    }
     // Further rows, as FIELD=NUMBER,…
-    if let Ok(extra) = std::env::var("METIER_QUALITY") {
-        for row in extra.split(';') {
-            let mut tuning = chosen;
-            for setting in row.split(',') {
-                let Some((field, number)) = setting.split_once('=') else {
-                    continue;
-                };
-                let Ok(number) = number.parse::<f32>() else {
-                    continue;
-                };
-                match field {
-                    "head_k1" => tuning.head_k1 = number,
-                    "head_b" => tuning.head_b = number,
-                    "body_k1" => tuning.body_k1 = number,
-                    "body_b" => tuning.body_b = number,
-                    "body" => tuning.body = number,
-                    "pairs" => tuning.pairs = number,
-                    "whole_name" => tuning.whole_name = number,
-                    "misspelt" => tuning.misspelt = number,
-                    "filler" => tuning.filler = number,
-                    "number" => tuning.number = number,
-                    "repeated" => tuning.repeated = number,
-                    "compared" => tuning.compared = number as usize,
-                    _ => eprintln!("unknown: {field}"),
-                }
+    let extra = std::env::var("METIER_QUALITY").unwrap_or_default();
+    for row in extra.split(';').filter(|row| !row.is_empty()) {
+        let mut tuning = SearchTuning::CHOSEN;
+        for setting in row.split(',') {
+            if set(&mut tuning, setting).is_none() {
+                eprintln!("not FIELD=NUMBER: {setting}");
             }
-            rows.push((row.to_owned(), tuning));
         }
+        rows.push((row.to_owned(), tuning));
     }
     rows
+}
+
+fn set(tuning: &mut SearchTuning, setting: &str) -> Option<()> {
+    let (field, number) = setting.split_once('=')?;
+    let number: f32 = number.parse().ok()?;
+    let field = match field {
+        "head_k1" => &mut tuning.head_k1,
+        "head_b" => &mut tuning.head_b,
+        "body_k1" => &mut tuning.body_k1,
+        "body_b" => &mut tuning.body_b,
+        "body" => &mut tuning.body,
+        "pairs" => &mut tuning.pairs,
+        "whole_name" => &mut tuning.whole_name,
+        "misspelt" => &mut tuning.misspelt,
+        "filler" => &mut tuning.filler,
+        "number" => &mut tuning.number,
+        "repeated" => &mut tuning.repeated,
+        "compared" => {
+            tuning.compared = number as usize;
+            return Some(());
+        }
+        _ => return None,
+    };
+    *field = number;
+    Some(())
 }
 
 impl LabelledSet {

@@ -1,6 +1,6 @@
 //! `bench select`: what the index of the search costs, beside tantivy and SkillPort (PyPI), over the same real skills in one run.
 //!
-//! The programs are in `xtask/search-bench`, which is no part of the workspace, so that no other build pays for tantivy. Each row is a process
+//! The programs are in `xtask/search-bench`, a package outside the workspace, so that no other build pays for tantivy. Each engine is a process
 //! of its own. Made-up skills have too few different words for this, so a folder of real ones is required.
 
 use std::fs;
@@ -31,7 +31,14 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode> {
         .ok_or("name a folder of real skills: `--skills DIR`")?;
     let package = workspace::root().join("xtask/search-bench");
     let built = workspace::cargo()
-        .args(["build", "--release", "--bin", "speed", "--features", "tantivy"])
+        .args([
+            "build",
+            "--release",
+            "--bin",
+            "speed",
+            "--features",
+            "tantivy",
+        ])
         .arg("--manifest-path")
         .arg(package.join("Cargo.toml"))
         .status()?;
@@ -40,9 +47,7 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode> {
     }
     let python = workspace::target()?.join("skillport");
     test::prepare_python(&package.join("requirements.txt"), &python)?;
-    let folder = tempfile::Builder::new()
-        .prefix("metier-bench-")
-        .tempdir()?;
+    let folder = tempfile::Builder::new().prefix("metier-bench-").tempdir()?;
     let mut table = BenchTable::default();
     for &size in &options.sizes {
         eprintln!("indexing {size} skills");
@@ -83,7 +88,10 @@ pub(super) fn run(options: &BenchOptions) -> Result<ExitCode> {
 fn rows(table: &mut BenchTable, size: usize, ours: &Figures, peer: &Figures) -> Result<()> {
     let read = ours.value("read_ms")?;
     for (what, figure) in [
-        ("build, wall on two threads / reading the bodies; tantivy", "build_ms"),
+        (
+            "build, wall on two threads / reading the bodies; tantivy",
+            "build_ms",
+        ),
         ("build, CPU / reading the bodies; tantivy", "build_cpu_ms"),
     ] {
         let (own, other) = (ours.value(figure)? / read, peer.value(figure)? / read);
@@ -122,7 +130,11 @@ fn rows(table: &mut BenchTable, size: usize, ours: &Figures, peer: &Figures) -> 
     for (what, figure, limit) in [
         ("on disk; tantivy", "disk_bytes", DISK_MB),
         ("peak memory while building; tantivy", "peak_bytes", PEAK_MB),
-        ("peak memory with searching; tantivy", "peak_searching_bytes", PEAK_MB),
+        (
+            "peak memory with searching; tantivy",
+            "peak_searching_bytes",
+            PEAK_MB,
+        ),
     ] {
         let (own, other) = (ours.value(figure)? / 1e6, peer.value(figure)? / 1e6);
         table.push(
@@ -137,10 +149,11 @@ fn rows(table: &mut BenchTable, size: usize, ours: &Figures, peer: &Figures) -> 
     Ok(())
 }
 
-/// What SkillPort takes for the same skills, as far as it can store them.
+/// What SkillPort takes for those of the same skills that it can store.
 fn skillport(table: &mut BenchTable, size: usize, figures: &Figures) -> Result<()> {
     let stored = figures.value("skills")?;
-    let what = |what: &str| BenchRow::new(&format!("SkillPort ({stored} of them): {what}")).size(size);
+    let what =
+        |what: &str| BenchRow::new(&format!("SkillPort ({stored} of them): {what}")).size(size);
     table.push(what("build, wall").ours(ms(figures.value("build_ms")?)));
     table.push(what("short query, p50").ours(ms(figures.value("short_p50_ms")?)));
     for (part, figure) in [("on disk", "disk_bytes"), ("peak memory", "peak_bytes")] {

@@ -46,9 +46,10 @@ impl SkillText {
             ..Files::default()
         };
         let (card, _) = parse_card(&files, Strictness::Lenient);
-        let (name, description) = card.map_or((folder.clone().into_owned(), String::new()), |card| {
-            (card.name.as_str().to_owned(), card.description.to_string())
-        });
+        let (name, description) = card
+            .map_or((folder.clone().into_owned(), String::new()), |card| {
+                (card.name.as_str().to_owned(), card.description.to_string())
+            });
         Ok(Self {
             name,
             description,
@@ -81,7 +82,10 @@ fn main() -> Result<()> {
         }
         read = read.min(milliseconds(from));
     }
-    println!("skills {}\ntext_bytes {size}\nread_ms {read:.1}", paths.len());
+    println!(
+        "skills {}\ntext_bytes {size}\nread_ms {read:.1}",
+        paths.len()
+    );
     let folder = Path::new(folder);
     fs::create_dir_all(folder)?;
     let [short, long] = queries(&paths)?;

@@ -73,7 +73,13 @@ impl OpenIndex {
     pub(crate) fn search(&self, query: &str) -> Result<usize> {
         let plain: String = query
             .chars()
-            .map(|c| if c.is_alphanumeric() { c.to_ascii_lowercase() } else { ' ' })
+            .map(|c| {
+                if c.is_alphanumeric() {
+                    c.to_ascii_lowercase()
+                } else {
+                    ' '
+                }
+            })
             .collect();
         let (query, _) = self.parser.parse_query_lenient(&plain);
         let top = TopDocs::with_limit(10).order_by_score();
