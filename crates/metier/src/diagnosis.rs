@@ -103,6 +103,8 @@ impl Workspace {
         let support = std::env::current_exe().map(|shim| metier_host::child::detect(&shim));
         checks.extend([self.check_database(), self.check_index(), sandbox(&support)]);
         checks.extend(self.check_watches());
+        #[cfg(feature = "hub")]
+        checks.extend(self.check_locks());
         checks.extend(backends::checks(self, support.as_ref().ok()));
         #[cfg(feature = "mcp")]
         checks.extend(self.check_servers());
@@ -124,6 +126,46 @@ impl Workspace {
                 inventory: inventory.into(),
             }),
         }
+    }
+
+    /// Locks that can't be read, and skills that they state and that are not there.
+    #[cfg(feature = "hub")]
+    fn check_locks(&self) -> Vec<HealthCheck> {
+        use crate::distribution::InstallScope;
+        let check = |scope: InstallScope| {
+            let name = match scope {
+                InstallScope::User => "lock",
+                InstallScope::Project => "lock of the project",
+            };
+            let lock = match self.lock(scope) {
+                Ok(lock) => lock,
+                Err(error) => {
+                    let message = error.message().to_owned();
+                    let fix = error.advice().map(str::to_owned);
+                    return Some(HealthCheck::new(name, CheckStatus::Fail, message, fix));
+                }
+            };
+            let places = self.scope_places(scope).ok()?;
+            let names = lock.skills.keys();
+            let missing: Vec<&str> = names
+                .filter(|name| !places.skill(name).exists())
+                .map(String::as_str)
+                .collect();
+            let message = match missing.as_slice() {
+                [] => return None,
+                [one] => format!("skill `{one}` is not installed"),
+                [first, rest @ ..] => {
+                    let more = rest.len();
+                    format!(
+                        "{} are not installed: {first} and {more} more",
+                        count(missing.len(), "skill")
+                    )
+                }
+            };
+            let fix = Some(format!("metier {}", scope.verb()));
+            Some(HealthCheck::new(name, CheckStatus::Warn, message, fix))
+        };
+        InstallScope::ALL.into_iter().filter_map(check).collect()
     }
 
     /// One check for each MCP server with skills. All of them are asked.

@@ -18,8 +18,9 @@ const HALF_LIFE: Duration = Duration::from_hours(14 * 24);
 const OLDEST: Duration = Duration::from_hours(16 * 7 * 24);
 /// How many receipts are read at most, the newest.
 const MAX_RECEIPTS: u32 = 20_000;
-/// Acts that only load a skill.
-const LOADING: &[&str] = &["skill:activate", "skill:deactivate"];
+/// Acts with a skill (it is installed, loaded, removed) begin so; only one of them is an act of a skill.
+const WITH_A_SKILL: &str = "skill:";
+const INVOKES_ANOTHER: &str = "skill:invoke";
 
 impl Workspace {
     /// The sessions in which each skill did something, by name: one of today counts 1, one of two weeks ago one half. A database that can't be
@@ -66,7 +67,9 @@ fn decayed(receipts: &[Receipt], age: &dyn Fn(&str) -> Option<Duration>) -> BTre
     let mut used = BTreeMap::new();
     let own = receipts.iter().map(|receipt| (receipt.id, &receipt.entry));
     let acts = own.filter(|(_, entry)| {
-        entry.decision == ReceiptDecision::Allowed && !LOADING.contains(&entry.act.as_str())
+        let act = entry.act.as_str();
+        let is_own = !act.starts_with(WITH_A_SKILL) || act == INVOKES_ANOTHER;
+        entry.decision == ReceiptDecision::Allowed && is_own
     });
     // The newest come first, so a session counts with its last act.
     for (id, entry) in acts {

@@ -782,7 +782,12 @@ pub fn near_names<N: AsRef<str>>(wanted: &str, names: impl Iterator<Item = N>) -
     let mut near: Vec<(f64, String)> = Vec::new();
     for name in names {
         let name = name.as_ref();
-        let likeness = strsim::jaro_winkler(&lower, &name.to_lowercase());
+        let known = name.to_lowercase();
+        // In a short name two swapped letters are most of it.
+        let likeness = match strsim::osa_distance(&lower, &known) {
+            0 | 1 => 1.0,
+            _ => strsim::jaro_winkler(&lower, &known),
+        };
         if likeness > 0.82 && !near.iter().any(|(_, other)| other == name) {
             near.push((likeness, name.to_owned()));
         }
