@@ -72,10 +72,15 @@ const DECIDING: &[PhraseClass] = &[
     PhraseClass::Ignore,
     PhraseClass::Miner,
     PhraseClass::Persona,
+    PhraseClass::Unnamed,
 ];
 
 /// Classes that the grammar of a sentence decides: any text may have them.
-const BY_GRAMMAR: &[PhraseClass] = &[PhraseClass::OverrideOrder, PhraseClass::Unbound];
+const BY_GRAMMAR: &[PhraseClass] = &[
+    PhraseClass::OverrideOrder,
+    PhraseClass::Unbound,
+    PhraseClass::Taken,
+];
 
 /// The phrases that a text contains at least one of if a critical rule about sentences holds, apart from email addresses and paths.
 const SIGNS: PhraseLists = &{

@@ -260,6 +260,9 @@ pub(crate) fn fetched_and_run(text: &str) -> Option<(usize, &str)> {
         "webclient",
         "httpwebrequest",
         "get(",
+        "curl ",
+        "wget ",
+        "invoke-webrequest",
     ];
     const BESIDE: usize = 300;
     urls_in(text).find(|(at, _)| {

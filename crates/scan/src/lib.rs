@@ -26,6 +26,7 @@ mod containers;
 mod descriptions;
 mod flow;
 pub mod form;
+mod inner_texts;
 mod input;
 mod language;
 mod links;

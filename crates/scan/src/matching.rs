@@ -5,7 +5,7 @@ use std::{collections::BTreeSet, rc::Rc};
 use metier_model::model_text::chat_token_at;
 
 use crate::{
-    flow::{ProgramAct, RemoteHost, Taint},
+    flow::{ActKind, ProgramAct, RemoteHost, Taint},
     input::DeclaredFacts,
     prose::{ClassSet, MarkdownDocument, PhraseClass as C, Sentence, SentenceRole},
     report::{Finding, FindingLocation, FindingSeverity, FoundBy},
@@ -29,7 +29,11 @@ pub(crate) struct DeclaredContext {
 
 impl DeclaredContext {
     pub(crate) fn new(about: &DeclaredFacts<'_>) -> Self {
-        let all = format!("{} {}", about.name, about.description).to_lowercase();
+        // A host in a command is not introduced by it.
+        let outside = |part: &(usize, &str)| part.0.is_multiple_of(2);
+        let parts = about.description.split('`').enumerate().filter(outside);
+        let prose: Vec<&str> = parts.map(|(_, part)| part).collect();
+        let all = format!("{} {}", about.name, prose.join(" ")).to_lowercase();
         let words = all
             .split(|c: char| !c.is_alphanumeric())
             .filter(|word| word.len() >= 3)
@@ -72,19 +76,41 @@ impl DeclaredContext {
             }
         }
         let squeezed: String = owner.chars().filter(char::is_ascii_alphanumeric).collect();
-        owner
-            .split(['-', '_'])
-            .chain([squeezed.as_str()])
-            .any(|part| {
-                part.len() >= 3
-                    && !GENERIC.contains(&part)
-                    && (self.words.contains(part)
-                        || self.words.iter().any(|word| {
-                            word.len() >= 5
-                                && part.contains(word.as_str())
-                                && !GENERIC.contains(&word.as_str())
-                        }))
+        self.is_made_of_words(&squeezed)
+            || self.words.iter().any(|word| {
+                word.len() >= 5
+                    && squeezed.contains(word.as_str())
+                    && !GENERIC.contains(&word.as_str())
+                    && word.len() * 4 >= squeezed.len() * 3
             })
+    }
+
+    /// Whether a name consists of words about the skill, and of words that say nothing: `lambdalabs`, `getharbor`. `release-hub` is not
+    /// introduced by a word about releases alone.
+    fn is_made_of_words(&self, name: &str) -> bool {
+        const FILLERS: &[&str] = &[
+            "get", "use", "try", "lang", "labs", "lab", "hq", "inc", "run",
+        ];
+        // For each offset, whether words end there, without and with one that says something.
+        let mut reached = vec![(false, false); name.len() + 1];
+        reached[0].0 = true;
+        for start in 0..name.len() {
+            let (plain, named) = reached[start];
+            if !plain && !named {
+                continue;
+            }
+            for end in start + 2..=name.len() {
+                let part = &name[start..end];
+                let says_nothing = GENERIC.contains(&part) || FILLERS.contains(&part);
+                if says_nothing {
+                    reached[end].0 |= plain;
+                    reached[end].1 |= named;
+                } else if part.len() >= 3 && self.words.contains(part) {
+                    reached[end].1 = true;
+                }
+            }
+        }
+        reached[name.len()].1
     }
 }
 
@@ -130,6 +156,33 @@ pub(crate) fn in_context(
         severity = severity.lower();
     }
     severity
+}
+
+/// Whether the worse half of a chain is only possible: a token that a program prints goes to an address that is not known, a path is asked
+/// for and not read, or a page of the reader's loads a module.
+pub(crate) fn is_half_known(
+    rule: &ScanRule,
+    act: &ProgramAct,
+    source: Option<&Taint>,
+    origin: &TextOrigin,
+) -> bool {
+    match rule.id {
+        "exfiltration/credentials" => {
+            let what = source.map_or("", |taint| &*taint.source.what);
+            let is_token = what.contains(' ') || what == "document.cookie";
+            act.kind == ActKind::Send
+                && act.host.is_none()
+                && (act.subject.contains('\0') || act.subject.starts_with('/'))
+                && (is_token
+                    || act
+                        .subject
+                        .contains(what.trim_start_matches(['~', '/', '.'])))
+        }
+        "remote-execution/stranger" => {
+            !origin.is_file && act.kind == ActKind::Eval && act.detail == "import"
+        }
+        _ => false,
+    }
 }
 
 /// Files that are about the skill, not part of it.

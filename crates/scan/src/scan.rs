@@ -8,6 +8,7 @@ use crate::{
         ActKind, EvaluatedLanguage, Evaluator, HostCondition, HostKind, ProgramAct, RemoteHost,
         Site, Unit,
     },
+    inner_texts::{json_texts, notes_to_agents},
     input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent},
     language::{command_in, guess, language_of, within_quotes, without_closers},
     links::SkillLinks,
@@ -224,19 +225,11 @@ impl<'a> SkillScanner<'a> {
         crate::manifests::look(self, index);
         let path = self.texts.0[index].file.clone();
         let content = Rc::clone(&self.texts.0[index].content);
+        if !matches!(kind, FileKind::Markdown | FileKind::Text) {
+            self.inner_texts(index, notes_to_agents(&content));
+        }
         match kind {
             FileKind::Markdown => self.markdown(index, &content),
-            FileKind::Python => {
-                self.sources.push((path, index));
-                self.program(
-                    index,
-                    0,
-                    &content,
-                    EvaluatedLanguage::Python,
-                    SentenceRole::Instruction,
-                    true,
-                );
-            }
             FileKind::JavaScript(dialect) => {
                 let dialect = crate::containers::dialect(dialect);
                 let program =
@@ -251,33 +244,18 @@ impl<'a> SkillScanner<'a> {
                     true,
                 );
             }
-            FileKind::Shell => {
-                self.program(
-                    index,
-                    0,
-                    &content,
-                    EvaluatedLanguage::Shell,
-                    SentenceRole::Instruction,
-                    true,
-                );
-            }
-            FileKind::PowerShell => self.program(
-                index,
-                0,
-                &content,
-                EvaluatedLanguage::PowerShell,
-                SentenceRole::Instruction,
-                true,
-            ),
-            FileKind::Batch => {
-                self.program(
-                    index,
-                    0,
-                    &content,
-                    EvaluatedLanguage::Batch,
-                    SentenceRole::Instruction,
-                    true,
-                );
+            FileKind::Python | FileKind::Shell | FileKind::PowerShell | FileKind::Batch => {
+                let language = match kind {
+                    FileKind::Python => EvaluatedLanguage::Python,
+                    FileKind::PowerShell => EvaluatedLanguage::PowerShell,
+                    FileKind::Batch => EvaluatedLanguage::Batch,
+                    _ => EvaluatedLanguage::Shell,
+                };
+                if kind == FileKind::Python {
+                    self.sources.push((path, index));
+                }
+                let role = SentenceRole::Instruction;
+                self.program(index, 0, &content, language, role, true);
             }
             _ => {
                 // A file without an extension is a program if its text looks like one.
@@ -301,6 +279,16 @@ impl<'a> SkillScanner<'a> {
                     return self.look_within(index, &content, kind, hidden);
                 }
                 self.other_code(index, &content, kind);
+                if path.ends_with(".json")
+                    && let Some(texts) = json_texts(&content, MOST_FIELDS)
+                {
+                    self.inner_texts(index, texts);
+                    self.command_lines(index, 0, &content, SentenceRole::Instruction);
+                    return self.look_within(index, &content, kind, hidden);
+                }
+                if path.ends_with(".plist") {
+                    self.plist(index, &content);
+                }
                 let mut document = prose::plain(&content);
                 let tabular = [".csv", ".tsv", ".jsonl"]
                     .iter()
@@ -498,6 +486,11 @@ impl<'a> SkillScanner<'a> {
         let mut start = offset;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
+                // "Never run `…`"
+                let role = match prose::denies(&line[..at]) {
+                    true => SentenceRole::Warning,
+                    false => role,
+                };
                 // Prefixes of commands in makefiles and container files.
                 let command = line[at..].trim_start_matches(['@', '-']);
                 let command = command.strip_prefix("RUN ").unwrap_or(command);
@@ -667,7 +660,10 @@ impl<'a> SkillScanner<'a> {
                 place: self.place(taint.site),
                 what: taint.source.what.replace('\0', "…"),
             });
-            let severity = matching::in_context(rule.severity, rule, &origin, &self.texts);
+            let mut severity = matching::in_context(rule.severity, rule, &origin, &self.texts);
+            if matching::is_half_known(rule, act, source, &origin) {
+                severity = severity.lower();
+            }
             let message = matching::message(rule, act, source);
             let evidence = self.evidence(act, &origin);
             if severity == FindingSeverity::Critical && self.texts.0[origin.text].encoded.is_some()
@@ -739,7 +735,7 @@ fn host_matches(
     }
 }
 
-fn shift(document: &mut MarkdownDocument, by: usize) {
+pub(crate) fn shift(document: &mut MarkdownDocument, by: usize) {
     for sentence in &mut document.sentences {
         sentence.at = sentence.at.start + by..sentence.at.end + by;
     }

@@ -41,6 +41,14 @@ pub(super) fn broken_promise(
         {
             continue;
         }
+        // Who loads something may still send nothing.
+        let lower = said.to_ascii_lowercase();
+        let offline = ["network", "offline", "internet", "网"]
+            .iter()
+            .any(|word| lower.contains(word));
+        if act.kind == ActKind::Fetch && !offline {
+            continue;
+        }
         let stranger = match &act.host {
             Some(host) => {
                 matches!(

@@ -7,6 +7,7 @@ use crate::{
     report::FoundBy,
     rule::{Chain, FileOddity, RuleCondition},
     scan::SkillScanner,
+    texts::ScannedText,
 };
 
 /// The maximum distance between encoded data and the instructions to decode it.
@@ -204,7 +205,17 @@ pub(super) fn prints_blob(scanner: &mut SkillScanner<'_>, act: &ProgramAct) {
     if document && prints {
         let place = scanner.place(act.site);
         let evidence = scanner.evidence(act, &origin);
-        found(scanner, Chain::PrintsBlob, place, &evidence, "", false);
+        // What could be decoded was read as well: an order in it is critical by itself.
+        let known = !act.subject.is_empty() && !act.subject.contains('\0');
+        let code = origin.start..=origin.start + act.site.at as usize + BESIDE;
+        let was_read = |text: &ScannedText| {
+            text.encoded.is_some()
+                && text
+                    .within
+                    .is_some_and(|(of, at)| of == origin.text && code.contains(&at))
+        };
+        let known = known || scanner.texts.0.iter().any(was_read);
+        found(scanner, Chain::PrintsBlob, place, &evidence, "", known);
     }
 }
 

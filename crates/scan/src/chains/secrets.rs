@@ -119,7 +119,11 @@ pub(super) fn unexplained_secrets(
     let names: Vec<&str> = seen.into_iter().collect();
     let place = scanner.place(act.site);
     let evidence = scanner.evidence(act, &origin);
-    found(scanner, chain, place, &evidence, &names.join(", "), false);
+    // Sample code in a document names the variables of its readers, unless it sends something.
+    let sends =
+        |other: &ProgramAct| other.kind == ActKind::Send && other.site.unit == act.site.unit;
+    let milder = chain == Chain::UnexplainedSecrets && !origin.is_file && !acts.iter().any(sends);
+    found(scanner, chain, place, &evidence, &names.join(", "), milder);
 }
 
 /// The paths of tools' credentials: one entry for each tool.
@@ -280,65 +284,81 @@ pub(super) fn browser_storage(scanner: &mut SkillScanner<'_>) {
     }
 }
 
-/// "Collect all environment variables … POST the report to …"
+/// How many sentences may be between an order to collect and what is collected, and between that and where it goes.
+const LISTED: usize = 5;
+const SENT_NEAR: usize = 10;
+/// The same for a command below, in bytes.
+const SENT_BELOW: usize = 2500;
+
+/// "Collect all environment variables … POST the report to …": one passage gathers secrets and sends something. A document that mentions secrets
+/// here and a service there does neither.
 pub(super) fn gather_and_send(
     scanner: &mut SkillScanner<'_>,
     index: usize,
     document: &MarkdownDocument,
     acts: &[ProgramAct],
 ) {
-    // In a list of collected data, the verb is above the list; then the item itself must name a secret.
-    let content = &scanner.texts.0[index].content;
-    let says = |sentence: &Sentence| {
-        let text = content.get(sentence.at.clone()).unwrap_or_default();
-        let lower = text.to_lowercase();
-        ["environment", "credential", "环境", "凭证"]
-            .iter()
-            .any(|word| lower.contains(word))
-    };
-    let gathers = document.sentences.iter().find(|sentence| {
+    let sentences = &document.sentences;
+    let told = |sentence: &Sentence| {
         matches!(
             sentence.role,
             SentenceRole::Instruction | SentenceRole::Quotation
-        ) && sentence
-            .classes
-            .matches(&[&[C::Sweep]], &[C::Threat, C::Negation])
-            && (sentence
-                .classes
-                .matches(&[&[C::Collect, C::Write, C::Send]], &[])
-                || says(sentence))
-    });
-    let Some(sentence) = gathers else { return };
-    let sends_in_prose = document.sentences.iter().find(|near| {
-        near.role != SentenceRole::Warning
-            && near.classes.matches(
-                &[
-                    &[C::Send],
-                    &[C::External, C::Unnamed, C::ForeignUrl, C::ShadyUrl],
-                ],
-                &[C::Threat, C::Negation],
-            )
-    });
-    let sends = acts.iter().find(|act| {
-        act.kind == ActKind::Send
-            && act
+        ) && !sentence.classes.contains(C::Threat)
+    };
+    let content = &scanner.texts.0[index].content;
+    // In a list of what to collect, the verb is above the list.
+    let gathers = |at: usize| {
+        let above = &sentences[at.saturating_sub(LISTED)..=at];
+        let foreign = || {
+            let text = content.get(sentences[at].at.clone()).unwrap_or_default();
+            !text.is_ascii() && sentences[at].classes.contains(C::Collect)
+        };
+        above
+            .iter()
+            .any(|near| near.classes.contains(C::Gather) && told(near))
+            || foreign()
+    };
+    let sent_in_prose = |at: usize| {
+        let near =
+            &sentences[at.saturating_sub(SENT_NEAR)..sentences.len().min(at + SENT_NEAR + 1)];
+        near.iter().any(|near| {
+            near.role != SentenceRole::Warning
+                && near.classes.matches(
+                    &[
+                        &[C::Send],
+                        &[C::External, C::Unnamed, C::ForeignUrl, C::ShadyUrl],
+                    ],
+                    &[C::Threat],
+                )
+        })
+    };
+    let sent_below = |at: usize| {
+        let from = sentences[at].at.start;
+        acts.iter().any(|act| {
+            let origin = scanner.origins.get(act.site.unit as usize);
+            let foreign = act
                 .host
                 .as_ref()
-                .is_none_or(|host| !matches!(host.kind, HostKind::Local | HostKind::Known))
-            && scanner
-                .origins
-                .get(act.site.unit as usize)
-                .is_some_and(|origin| {
-                    origin.text == index && origin.role == SentenceRole::Instruction
+                .is_none_or(|host| !matches!(host.kind, HostKind::Local | HostKind::Known));
+            act.kind == ActKind::Send
+                && foreign
+                && origin.is_some_and(|origin| {
+                    origin.text == index
+                        && origin.role == SentenceRole::Instruction
+                        && (from..from + SENT_BELOW).contains(&origin.start)
                 })
+        })
+    };
+    let found_at = (0..sentences.len()).find(|at| {
+        sentences[*at].classes.contains(C::Sweep)
+            && told(&sentences[*at])
+            && gathers(*at)
+            && (sent_in_prose(*at) || sent_below(*at))
     });
-    if sends.is_none() && sends_in_prose.is_none() {
-        return;
-    }
-    let place = scanner.texts.place(index, sentence.at.start);
-    let evidence = scanner.texts.0[index]
-        .content
-        .get(sentence.at.clone())
+    let Some(at) = found_at else { return };
+    let place = scanner.texts.place(index, sentences[at].at.start);
+    let evidence = content
+        .get(sentences[at].at.clone())
         .unwrap_or_default()
         .replace('\n', " ");
     found(scanner, Chain::GatherAndSend, place, &evidence, "", false);

@@ -202,6 +202,13 @@ const KNOWN: &[&str] = &[
     "pulumi.com", "circleci.com", "travis-ci.com", "jfrog.io", "sonarcloud.io", "codecov.io", "statuspage.io", "chatgpt.com",
     "vimeo.com", "soundcloud.com", "flickr.com", "unsplash.com", "pexels.com", "giphy.com", "tenor.com", "googlevideo.com",
     "bsky.social", "bsky.app", "mastodon.social", "threads.net", "feishu.cn", "larksuite.com", "dingtalk.com", "bilibili.com",
+    "fluxcd.io", "containerlab.dev", "ctan.org",
+    "tug.org", "k3s.io", "k0s.sh", "istio.io", "linkerd.io", "rancher.com", "rancher.io", "argoproj.io", "chocolatey.org",
+    "scoop.sh", "rvm.io", "pyenv.run", "pixi.sh", "prefix.dev", "ocaml.org", "crystal-lang.org", "gleam.run", "vlang.io",
+    "dot.net", "dotnetfoundation.org", "localstack.cloud", "min.io", "influxdata.com", "timescale.com", "clickhouse.com",
+    "questdb.io", "duckdb.org", "surrealdb.com", "cockroachlabs.com", "temporal.io", "n8n.io", "langchain.com", "wandb.ai",
+    "cypress.io", "k6.io", "dagger.io", "encore.dev", "sst.dev", "tilt.dev", "cursor.com", "opencode.ai", "aider.chat",
+    "ampcode.com", "windsurf.com", "zed.dev", "sui.io", "aptos.dev", "near.org", "tenderly.co", "quicknode.com", "netdata.cloud",
     "zhihu.com", "weibo.com", "douban.com", "xiaohongshu.com", "baidu.com", "amap.com", "qq.com", "12306.cn",
 ];
 
@@ -313,7 +320,12 @@ impl RemoteHost {
             return None;
         }
         let path = path.split(['?', '#', '\0', ' ']).next().unwrap_or_default();
-        let kind = kind(name, path);
+        let kind = match kind(name, path) {
+            HostKind::Drop | HostKind::Chat if !is_telling(name) && has_placeholder(path) => {
+                HostKind::Example
+            }
+            kind => kind,
+        };
         Some(Self {
             name: name.to_owned(),
             kind,
@@ -364,10 +376,12 @@ impl RemoteHost {
             7687, 8086, 8529, 9042, 9092, 4222, 2181, 6333, 19530, 11434,
             // Products with an interface on a port of their own: Vault, Consul, Kubernetes, Docker, Prometheus, Grafana, Loki,
             // OpenTelemetry, Kibana, Splunk, Nessus, ISE, Proxmox, Home Assistant, Plex, Jellyfin, MinIO, Nexus, Portainer, LDAP,
-            // remote desktops, WinRM, Webmin, cPanel, Ethereum nodes.
+            // remote desktops, WinRM, Webmin, cPanel, Ethereum nodes; InsightVM, OpenVAS, Wazuh, Nomad, Puppet, Zipkin, Jaeger, Solr, Logstash,
+            // Streamlit, Gradio, Mattermost, Matrix, Squid, nodes of Solana and Cosmos.
             8200, 8500, 6443, 2375, 2376, 9090, 9093, 3100, 4317, 4318, 5601, 8088, 8089, 8834,
             9060, 8006, 8123, 32400, 8096, 9000, 9001, 8081, 9443, 389, 636, 3389, 5985, 5986,
-            10000, 2083, 2087, 2096, 8545, 8546, 30303,
+            10000, 2083, 2087, 2096, 8545, 8546, 30303, 3780, 9390, 9392, 55000, 4646, 8140, 9411,
+            16686, 8983, 5044, 9600, 8501, 7860, 8065, 8448, 3128, 8899, 26657,
         ];
         !matches!(self.kind, HostKind::Local)
             && self.port.is_some_and(|port| !USUAL.contains(&port))
@@ -441,6 +455,18 @@ impl RemoteHost {
                 _ => owner.contains(&part) || (owner.len() >= 4 && part.contains(&owner)),
             })
     }
+}
+
+/// Whether a path has a part to fill in: `webhook.site/your-uuid`. Such an address receives nothing.
+fn has_placeholder(path: &str) -> bool {
+    path.split('/').any(|part| {
+        part.starts_with("your")
+            || part.starts_with(['<', '{', '['])
+            || part.contains("xxx")
+            || part == "..."
+            || part == "…"
+            || part == "uuid"
+    })
 }
 
 /// Pages of code hosting sites, with the owner in the name.

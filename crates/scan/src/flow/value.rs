@@ -257,6 +257,10 @@ pub(super) fn is_blob(text: &str) -> bool {
     if text.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return false;
     }
+    // The three parts of a web token are data.
+    if text.starts_with("eyJ") && text.contains('.') {
+        return false;
+    }
     // Digests are looked up, not decoded.
     let hex = text
         .split(|c: char| !c.is_ascii_hexdigit())

@@ -17,7 +17,7 @@ macro_rules! classes {
 
 classes! {
     /// To ignore instructions.
-    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視", "dismiss", "abandon", "nullify", "set aside", "put aside", "stop following", "pay no attention", "do not follow", "don't follow", "do not obey", "no longer follow", "no longer apply", "no longer applies", "no longer bound", "are void", "is void", "are revoked", "are cancelled", "are superseded", "are suspended", "hereby revoked", "hereby void", "hereby cancelled", "hereby suspended", "now void", "now revoked", "have been revoked", "been superseded", "been lifted", "do not listen", "don't listen", "never follow", "never obey", "throw away", "throw out", "cease following", "erase", "reset", "replaces", "has priority over", "have priority over", "take priority over", "takes priority over", "have precedence over", "bypass"];
+    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視", "dismiss", "abandon", "nullify", "set aside", "put aside", "stop following", "pay no attention", "do not follow", "don't follow", "do not obey", "no longer follow", "no longer apply", "no longer applies", "no longer bound", "are void", "is void", "are revoked", "are cancelled", "are superseded", "are suspended", "hereby revoked", "hereby void", "hereby cancelled", "hereby suspended", "now void", "now revoked", "have been revoked", "been superseded", "been lifted", "do not listen", "don't listen", "never follow", "never obey", "throw away", "throw out", "cease following", "erase", "reset", "replaces", "has priority over", "have priority over", "take priority over", "takes priority over", "have precedence over", "bypass", "precedence over", "priority over", "rank above", "ranks above", "outrank*", "more important than", "higher priority than", "priority higher than", "more weight than", "unlearn", "leave behind", "no longer obey", "don't obey", "no longer listen", "not bound by", "stop obeying", "do not apply", "don't apply", "no longer count", "no longer bind", "no longer valid", "is revoked", "is superseded", "are canceled", "are obsolete", "are overridden", "is overridden", "are null", "are lifted", "are now suspended", "have been cancelled", "has been revoked", "is hereby revoked", "lose their force", "cease to apply", "ignorieren", "vergesst", "missachte", "oublie", "olvide", "ignorar", "esqueça", "esquece", "dimentica", "negeer", "vergeet", "zignoruj", "проигнорируй", "игнорируйте", "забудьте"];
     /// The agent's other instructions.
     PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "all previous context", "any previous context", "all prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
     /// To conceal something from the user.
@@ -27,7 +27,7 @@ classes! {
     /// The user.
     User: ["user", "users", "user's", "human", "operator", "owner", "developer", "customer", "用户", "benutzer", "usuario", "utilisateur"];
     /// To send data.
-    Send: ["send", "sends", "sending", "upload", "uploads", "uploading", "post", "posts", "posting", "transmit*", "exfiltrat*", "forward", "forwards", "forwarding", "submit", "submits", "email it", "email them", "emails", "leak", "deliver", "deliver to", "beacon", "relay", "relays", "post it to", "share with", "publish to", "sync to", "synced to", "sync with", "push to", "report to", "reports to", "phone home", "sent to", "uploaded to", "posted to", "forwarded to", "transmitted to", "submitted to", "cc:", "bcc", "发送", "上传", "提交", "传输", "sende", "envía", "envoyer", "отправь", "上报", "回传", "推送至", "同步至", "同步上传", "归档至", "外发", "sends to", "archived to", "archives to", "transferred to", "synchronized to"];
+    Send: ["send", "sends", "sending", "upload", "uploads", "uploading", "post", "posts", "posting", "transmit*", "exfiltrate", "exfiltrates", "exfiltrating", "forward", "forwards", "forwarding", "submit", "submits", "email it", "email them", "emails", "leak", "deliver", "deliver to", "beacon", "relay", "relays", "post it to", "share with", "publish to", "sync to", "synced to", "sync with", "push to", "report to", "reports to", "phone home", "sent to", "uploaded to", "posted to", "forwarded to", "transmitted to", "submitted to", "cc:", "bcc", "发送", "上传", "提交", "传输", "sende", "envía", "envoyer", "отправь", "上报", "回传", "推送至", "同步至", "同步上传", "归档至", "外发", "传给", "发到", "送信", "送って", "アップロード", "転送", "전송", "보내", "sends to", "archived to", "archives to", "transferred to", "synchronized to"];
     /// To collect data.
     Collect: ["collect", "collects", "collecting", "gather", "gathers", "harvest*", "read", "reads", "reading", "extract", "extracts", "capture", "captures", "capturing", "dump", "scan for", "search for", "enumerate", "copy", "steal", "grab", "retrieve", "look for", "locate", "list all", "obtain", "include", "收集", "读取", "获取", "提取", "sammle", "recopila", "采集", "筛选", "遍历", "扫描", "汇总"];
     /// Credentials.
@@ -77,7 +77,7 @@ classes! {
     /// Money that moves.
     Money: ["send funds", "transfer funds", "transfer usdc", "send usdc", "send eth", "send sol", "send btc", "transfer eth", "wire transfer", "make a payment", "payment to", "donate", "purchase", "buy tokens", "sign the transaction", "sign transactions", "approve the transaction", "wallet address", "转账", "付款"];
     /// To adopt a persona.
-    Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是", "act as", "role-play as", "roleplay as", "from now on you", "from now on, you", "assume the role", "assume the identity", "assume the persona", "you will act", "you must act", "you will behave", "you will respond", "you will operate", "you will now", "you must now", "you are in", "you are entering"];
+    Persona: ["you are now", "you are no longer", "act as an unrestricted", "pretend you", "pretend that you", "pretend to be", "developer mode", "dan mode", "do anything now", "jailbreak*", "jailbroken", "unrestricted mode", "god mode", "no restrictions", "without restrictions", "without any restrictions", "unfiltered", "uncensored", "no ethical", "free from restrictions", "你现在是", "act as", "role-play as", "roleplay as", "from now on you", "from now on, you", "assume the role", "assume the identity", "assume the persona", "you will act", "you must act", "you will behave", "you will respond", "you will operate", "you will now", "you must now", "you are in", "you are entering", "act like", "behave as", "behave like", "imagine you are", "imagine that you", "play the role", "take on the role", "you must behave", "you must respond"];
     /// To claim authority.
     Authority: ["system override", "priority override", "admin override", "override protocol", "system directive", "system violation", "critical instruction", "critical directive", "mandatory protocol", "mandatory response policy", "mandatory instruction", "[system]", "<system>", "system message:", "absolute authority", "veto power", "authorized by", "security team has approved", "company policy requires", "this supersedes", "unverhandelbar"];
     /// To state something false.
@@ -120,6 +120,32 @@ classes! {
     PromptLeak: [];
     /// An order to the agent to read a file with secrets.
     ReadSecret: [];
+    /// Something that the agent must keep from the user.
+    KeepFromUser: [];
+    /// Something goes to an address on the network.
+    SendTo: [];
+    /// Secrets or variables that are taken to be sent.
+    Taken: [];
+    /// Something is to be had from an address.
+    GetFrom: [];
+    /// An order to collect secrets.
+    Gather: [];
+    /// Something is put together with an address on the network.
+    Carry: [];
+    /// What the user and the agent say to each other.
+    Talk: [];
+    /// An order to fetch a text and to do what it says.
+    ObeyRemote: [];
+    /// An order to the agent to approve its own actions.
+    SelfApproval: [];
+    /// An order to put standing orders where agents read them in every session.
+    Plant: [];
+    /// An order to report what is not so.
+    FalseReport: [];
+    /// An order to build weaknesses into programs.
+    Weaken: [];
+    /// An order to destroy all that the user has.
+    DestroyAll: [];
     /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];
     /// A URL of a host that isn't a known publisher.
@@ -143,6 +169,19 @@ impl PhraseClass {
             | Self::Unbound
             | Self::PromptLeak
             | Self::ReadSecret
+            | Self::KeepFromUser
+            | Self::SendTo
+            | Self::Taken
+            | Self::GetFrom
+            | Self::Gather
+            | Self::Carry
+            | Self::Talk
+            | Self::ObeyRemote
+            | Self::SelfApproval
+            | Self::Plant
+            | Self::FalseReport
+            | Self::Weaken
+            | Self::DestroyAll
             | Self::EveryTask
             | Self::Stonewall
             | Self::NoNetwork
@@ -338,7 +377,7 @@ fn is_courtesy(text: &str, set: ClassSet) -> bool {
 
 /// A set of classes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct ClassSet(u64);
+pub(crate) struct ClassSet(u128);
 
 impl ClassSet {
     pub(crate) fn insert(&mut self, class: PhraseClass) {

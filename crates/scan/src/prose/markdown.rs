@@ -488,7 +488,11 @@ fn quotations(text: &str) -> Vec<Range<usize>> {
             (None, '«') => open = Some(('»', at)),
             (None, '「') => open = Some(('」', at)),
             (Some((closer, start)), c) if c == closer => {
-                if text[start..at].split_whitespace().count() >= 3 {
+                let quoted = &text[start..at];
+                // Scripts without blanks have several words in a few letters.
+                if quoted.split_whitespace().count() >= 3
+                    || quoted.chars().filter(|c| u32::from(*c) >= 0x2e80).count() >= 6
+                {
                     found.push(start..at + c.len_utf8());
                 }
                 open = None;

@@ -5,6 +5,7 @@
 //! quotation, a row of a table. Rules require sets of classes in one sentence or in a few neighbouring ones. So a rule describes the
 //! meaning, not the spelling, and "never send your keys to others" is not mistaken for its opposite.
 
+mod clauses;
 mod lexicon;
 mod markdown;
 mod orders;
@@ -20,6 +21,7 @@ pub(crate) use lexicon::{
 };
 pub(crate) use markdown::{CodeSpan, LONGEST_SENTENCE, MarkdownDocument, document, plain};
 pub(crate) use phrases::{PhraseLists, PhraseTable, has_phrase_with, phrase_count};
+pub(crate) use polarity::denies;
 
 use std::ops::Range;
 

@@ -199,6 +199,7 @@ pub(super) fn negated(text: &str) -> Vec<Range<usize>> {
             PhraseClass::Required,
         ],
     );
+    let own = super::orders::own_negations(text);
     let mut spans: Vec<Range<usize>> = Vec::new();
     for negation in places_of(text, &[PhraseClass::Negation]) {
         let rest = &text[negation.start..];
@@ -207,6 +208,7 @@ pub(super) fn negated(text: &str) -> Vec<Range<usize>> {
             .iter()
             .any(|part| part.start <= negation.start && part.end > negation.end);
         if is_part
+            || own.contains(&negation.start)
             || is_negation_harmless(rest)
             || spans
                 .last()
@@ -232,6 +234,15 @@ pub(super) fn negated(text: &str) -> Vec<Range<usize>> {
         spans.push(negation.start..negation.start + end);
     }
     spans
+}
+
+/// Whether a text ends within the reach of a negation: what follows is not to be done.
+pub(crate) fn denies(before: &str) -> bool {
+    let lower = before.to_lowercase();
+    let end = lower.trim_end_matches([' ', '`', '"', '\'']).len();
+    negated(&lower)
+        .iter()
+        .any(|span| span.end >= end && !span.is_empty())
 }
 
 /// "Don't worry", "do not forget to", "cannot be used without": a negation that takes nothing back.

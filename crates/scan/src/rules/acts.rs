@@ -164,6 +164,13 @@ pub(super) fn is_payload(act: &ProgramAct) -> bool {
         "iex ",
         "$(curl",
         "$(wget",
+        "mshta http",
+        "regsvr32 ",
+        "rundll32 http",
+        "irm http",
+        "iwr http",
+        "bitsadmin ",
+        "certutil -",
     ];
     let key = act.subject.contains("authorized_keys") && is_public_key(&act.detail);
     key || act.came_from(S::Download)
@@ -332,6 +339,11 @@ pub(super) fn unprotects(act: &ProgramAct) -> bool {
         "core.sshcommand",
         "auditctl -e 0",
         "fdesetup disable",
+        "vssadmin delete",
+        "shadowcopy delete",
+        "wbadmin delete",
+        "recoveryenabled no",
+        "wevtutil cl",
     ]
     .iter()
     .any(|sign| lower.contains(sign))

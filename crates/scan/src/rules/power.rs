@@ -4,7 +4,7 @@ use super::acts::is_standing_order;
 use crate::{
     flow::{ActKind, HostCondition, HostKind, SourceKind as S},
     report::FindingSeverity,
-    rule::{Category, RuleCondition, ScanRule},
+    rule::{Category, GRAMMAR, RuleCondition, ScanRule},
 };
 
 /// The rules.
@@ -22,6 +22,18 @@ pub(crate) const RULES: &[ScanRule] = &[
             hosts: HostCondition::Any,
         },
         origin: &[],
+    },
+    ScanRule {
+        id: "privilege/no-password",
+        category: Category::Privilege,
+        severity: FindingSeverity::Warning,
+        owasp: "AST03",
+        message: "changes who may act as root",
+        fix: "let the user grant it",
+        when: RuleCondition::Act(ActKind::Write, |act| {
+            act.subject.starts_with("/etc/sudoers")
+        }),
+        origin: GRAMMAR,
     },
     ScanRule {
         id: "credential-access/copied",

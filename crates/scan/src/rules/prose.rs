@@ -13,7 +13,7 @@ const DATA: &[C] = &[
     C::Conversation,
     C::UserData,
 ];
-const PRECIOUS: &[C] = &[C::SecretPath, C::Environment];
+const PRECIOUS: &[C] = &[C::SecretPath, C::Taken];
 const ELSEWHERE: &[C] = &[
     C::External,
     C::Unnamed,
@@ -152,7 +152,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Sentence {
             all: &[
                 &[C::Send],
-                &[C::Conversation],
+                &[C::Conversation, C::Talk],
                 &[C::ForeignUrl, C::ShadyUrl, C::EmailAddress],
                 &[C::Always, C::Silently, C::Conceal],
             ],
@@ -200,8 +200,9 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "tell the user what happens",
         when: RuleCondition::Sentence {
             all: &[
-                &[C::Conceal],
+                &[C::Conceal, C::KeepFromUser],
                 &[
+                    C::KeepFromUser,
                     C::User,
                     C::Run,
                     C::Send,
@@ -224,9 +225,9 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "report what happened",
         when: RuleCondition::Sentence {
             all: &[
-                &[C::Lie],
-                &[C::Conceal, C::Always, C::Disable],
-                &[C::User, C::Safety, C::Run],
+                &[C::Lie, C::FalseReport],
+                &[C::Conceal, C::Always, C::Disable, C::FalseReport],
+                &[C::User, C::Safety, C::Run, C::FalseReport],
             ],
             none: &[C::Threat],
         },
@@ -245,6 +246,7 @@ pub(crate) const RULES: &[ScanRule] = &[
                 &[C::Download, C::Paste],
                 &[C::Install, C::Run],
                 &[C::ShadyUrl],
+                &[C::GetFrom],
             ],
             none: &[],
         },
@@ -298,14 +300,66 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "ship the instructions with the skill",
         when: RuleCondition::Sentence {
             all: &[
-                &[C::Download],
+                &[C::Download, C::ObeyRemote],
                 &[C::AnyUrl],
-                &[C::Obey, C::Run],
-                &[C::Instructions],
+                &[C::Obey, C::Run, C::ObeyRemote],
+                &[C::Instructions, C::ObeyRemote],
             ],
             none: &[C::Threat],
         },
         origin: &[],
+    },
+    ScanRule {
+        id: "exfiltration/told-to-relay",
+        category: Category::Exfiltration,
+        severity: FindingSeverity::Warning,
+        owasp: "AST01",
+        message: "tells the agent to send what the user says to a remote host",
+        fix: "state what is sent and to whom, and ask first",
+        when: RuleCondition::Sentence {
+            all: &[&[C::SendTo], &[C::Talk], &[C::ForeignUrl, C::ShadyUrl]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "privilege/self-approval",
+        category: Category::Privilege,
+        severity: FindingSeverity::Warning,
+        owasp: "AST03",
+        message: "tells the agent to approve its own actions",
+        fix: "let the user approve them",
+        when: RuleCondition::Sentence {
+            all: &[&[C::SelfApproval]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "persistence/told-to-plant",
+        category: Category::Persistence,
+        severity: FindingSeverity::Warning,
+        owasp: "AST05",
+        message: "tells the agent to put standing orders where it reads them in every session",
+        fix: "keep the skill's instructions in the skill",
+        when: RuleCondition::Sentence {
+            all: &[&[C::Plant]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "privilege/told-to-weaken",
+        category: Category::Privilege,
+        severity: FindingSeverity::Warning,
+        owasp: "AST03",
+        message: "tells the agent to build a weakness into the programs that it writes",
+        fix: "remove it",
+        when: RuleCondition::Sentence {
+            all: &[&[C::Weaken]],
+            none: &[C::Threat],
+        },
+        origin: GRAMMAR,
     },
     ScanRule {
         id: "prompt-injection/obey-strangers",
@@ -405,9 +459,15 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "name what is deleted, and ask first",
         when: RuleCondition::Sentence {
             all: &[
-                &[C::Destroy],
-                &[C::Everything],
-                &[C::Always, C::Conceal, C::Silently, C::NoConsent],
+                &[C::Destroy, C::DestroyAll],
+                &[C::Everything, C::DestroyAll],
+                &[
+                    C::DestroyAll,
+                    C::Always,
+                    C::Conceal,
+                    C::Silently,
+                    C::NoConsent,
+                ],
             ],
             none: &[C::Threat],
         },

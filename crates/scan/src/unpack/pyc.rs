@@ -34,6 +34,13 @@ const MAGIC: &[(u16, u16, (u8, u8))] = &[
 
 /// Names that a compiler adds by itself.
 const IMPLICIT: &[&str] = &[
+    // In the qualified names of what is within a function.
+    "locals",
+    "listcomp",
+    "setcomp",
+    "dictcomp",
+    "genexpr",
+    "lambda",
     "__name__",
     "__module__",
     "__qualname__",

@@ -358,6 +358,7 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
         rule: "privilege/unprotect",
         hits: &[
             ("run.sh", "setenforce 0"),
+            ("run.bat", "vssadmin delete shadows /all /quiet"),
             (
                 "run.ps1",
                 "Set-MpPreference -DisableRealtimeMonitoring $true",

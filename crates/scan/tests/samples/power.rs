@@ -4,6 +4,17 @@ use super::RuleSamples;
 
 pub(super) const SAMPLES: &[RuleSamples] = &[
     RuleSamples {
+        rule: "privilege/no-password",
+        hits: &[(
+            "run.sh",
+            "echo 'ci ALL=(ALL) NOPASSWD: ALL' | sudo tee /etc/sudoers.d/ci",
+        )],
+        misses: &[
+            ("run.sh", "sudo cat /etc/sudoers"),
+            ("run.sh", "echo notes | tee /tmp/sudoers.txt"),
+        ],
+    },
+    RuleSamples {
         rule: "credential-access/environment-dump",
         hits: &[
             ("run.sh", "env > /tmp/state.txt"),

@@ -112,22 +112,36 @@ impl RunCommand<'_> {
         given
     }
 
+    /// What is given is run.
+    fn loads(&self, this: &mut Evaluator<'_>) -> FlowValue {
+        let given = self.given();
+        let taints = given.taints.clone();
+        this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);
+        given
+    }
+
     /// Programs that run what they are given.
     pub(super) fn code(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
         let inline = |flags: &[&str]| self.after(flags).cloned();
+        let all = || FlowValue::concat(&self.words, " ");
         let (language, code) = match self.name {
-            "eval" => (
-                EvaluatedLanguage::Shell,
-                Some(FlowValue::concat(&self.words, " ")),
-            ),
-            "invoke-expression" => (
-                EvaluatedLanguage::PowerShell,
-                Some(if self.words.is_empty() {
-                    self.input.clone()
-                } else {
-                    FlowValue::concat(&self.words, " ")
-                }),
-            ),
+            "eval" => (EvaluatedLanguage::Shell, Some(all())),
+            "invoke-expression" if self.words.is_empty() => {
+                (EvaluatedLanguage::PowerShell, Some(self.input.clone()))
+            }
+            "invoke-expression" => (EvaluatedLanguage::PowerShell, Some(all())),
+            // `[ScriptBlock]::Create($text)`, `$ExecutionContext.InvokeCommand.InvokeScript($text)`
+            name if name.ends_with("scriptblock.create") || name.ends_with(".invokescript") => {
+                (EvaluatedLanguage::PowerShell, Some(all()))
+            }
+            // A library that is loaded runs.
+            name if name.ends_with("assembly.load")
+                || name.ends_with("assembly.loadfrom")
+                || name.ends_with("assembly.loadfile")
+                || name == "add-type" =>
+            {
+                return Some(self.loads(this));
+            }
             "powershell" | "pwsh" => return Some(self.powershell(this)),
             name if name == "py" || name.starts_with("python") => {
                 (EvaluatedLanguage::Python, inline(&["-c"]))
@@ -311,7 +325,15 @@ impl RunCommand<'_> {
                     && !word.eq_ignore_ascii_case("-ex")
             })
         });
-        if let Some(word) = encoded.and_then(|index| self.words.get(index + 1)) {
+        // `-enc ...` in a report about an attack hides nothing.
+        let is_code = |word: &&FlowValue| {
+            word.known()
+                .is_none_or(|text| text.len() >= 8 && crate::text::codec::base64(text).is_some())
+        };
+        if let Some(word) = encoded
+            .and_then(|index| self.words.get(index + 1))
+            .filter(is_code)
+        {
             let text = word
                 .known()
                 .and_then(crate::text::codec::base64)
@@ -379,7 +401,7 @@ impl RunCommand<'_> {
             "schtasks" => lower.contains("/create"),
             "reg" => lower.contains("add") && lower.contains("currentversion\\run"),
             "set-itemproperty" | "new-itemproperty" => lower.contains("currentversion\\run"),
-            "new-scheduledtask" | "register-scheduledtask" => true,
+            "new-scheduledtask" | "register-scheduledtask" | "new-scheduledtaskaction" => true,
             _ => false,
         };
         if !installs {

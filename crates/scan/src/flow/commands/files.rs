@@ -69,11 +69,11 @@ impl RunCommand<'_> {
                 {
                     this.act(ActKind::Run, self.at, &line, "password", None, Vec::new());
                 }
+                // The password stands where the archive could: `-P secret kit.zip`.
                 let archive = self
                     .operands()
-                    .next()
-                    .and_then(FlowValue::known)
-                    .and_then(|path| this.file(path))
+                    .filter_map(FlowValue::known)
+                    .find_map(|path| this.file(path))
                     .cloned();
                 if let Some(value) = &archive {
                     self.unpacks(this, value.clone());
@@ -133,6 +133,15 @@ impl RunCommand<'_> {
             "-U",
             "-e",
             "-r",
+            "-q",
+            "-qq",
+            "--quiet",
+            "--user",
+            "--upgrade",
+            "--no-cache-dir",
+            "--no-deps",
+            "--force-reinstall",
+            "--break-system-packages",
         ];
         let runs = matches!(self.name, "npx" | "uvx" | "bunx" | "deno")
             || self
@@ -253,6 +262,11 @@ impl RunCommand<'_> {
                 Some(FlowValue::default())
             }
             "setenforce"
+            | "vssadmin"
+            | "wbadmin"
+            | "bcdedit"
+            | "wmic"
+            | "wevtutil"
             | "ufw"
             | "iptables"
             | "csrutil"

@@ -80,6 +80,7 @@ impl RunCommand<'_> {
         let line = self.line();
         match self.name {
             "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
+            "openssl" if line.contains(" s_client") => Some(self.connection(this)),
             "scp" | "rsync" | "sftp" | "ftp" | "rclone" | "s3cmd" | "gsutil" | "azcopy" | "ssh"
             | "croc" | "mail" | "sendmail" | "mutt" | "mailx" | "msmtp" => {
                 self.copies_here(this).or_else(|| self.copy_elsewhere(this))
@@ -249,9 +250,15 @@ impl RunCommand<'_> {
             .to_owned();
         let (host, line) = (RemoteHost::of(&url), self.line());
         if ends(&[
-            "webclient.uploadstring",
-            "webclient.uploadfile",
-            "webclient.uploaddata",
+            ".uploadstring",
+            ".uploadfile",
+            ".uploaddata",
+            ".uploadvalues",
+            ".uploadstringtaskasync",
+            ".uploadfiletaskasync",
+            ".postasync",
+            ".putasync",
+            ".patchasync",
         ]) {
             this.act(
                 ActKind::Send,
@@ -264,12 +271,13 @@ impl RunCommand<'_> {
             return Some(FlowValue::default());
         }
         if !ends(&[
-            "webclient.downloadstring",
-            "webclient.downloadfile",
-            "webclient.downloaddata",
+            ".downloadstring",
+            ".downloadfile",
+            ".downloaddata",
+            ".downloadstringtaskasync",
             "webclient.openread",
-            "httpclient.getstringasync",
-            "httpclient.getbytearrayasync",
+            ".getstringasync",
+            ".getbytearrayasync",
             "httpclient.getasync",
         ]) {
             return None;

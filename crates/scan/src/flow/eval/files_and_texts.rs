@@ -110,6 +110,11 @@ impl Evaluator<'_> {
         let found = value
             .known()
             .filter(|text| text.len() < 200 && text.contains(['/', '.', '\\']))
+            // A sentence that contains a path is not one; `Login Data` has its blank at the end.
+            .filter(|text| {
+                let sign = text.find(['/', '\\']).unwrap_or(text.len());
+                !text[..sign].contains(' ')
+            })
             .and_then(|text| {
                 let kind = match path_kind(text) {
                     PathKind::Credential => SourceKind::CredentialFile,

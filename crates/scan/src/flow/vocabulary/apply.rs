@@ -710,6 +710,10 @@ fn eval(
         if let Some(url) = address {
             first.taint(SourceKind::Download, &url, this.site(at));
         }
+        // A module that the program wrote before.
+        if let Some(stored) = first.known().and_then(|path| this.file(path)).cloned() {
+            first.absorb(&stored);
+        }
         if first.has(SourceKind::Download) || first.has(SourceKind::Decoded) {
             this.act(
                 ActKind::Eval,
