@@ -10,6 +10,7 @@ use crate::{
     flow::EvaluatedLanguage,
     prose::{self, SentenceRole},
     scan::{SkillScanner, shift},
+    texts::ScannedText,
 };
 
 /// A text, and where it begins in its file.
@@ -175,6 +176,30 @@ impl SkillScanner<'_> {
                 self.program(index, start, &command, EvaluatedLanguage::Shell, role, true);
             }
         }
+    }
+
+    /// Commands in full-width letters: a shell takes none of them, and an agent reads them as any others.
+    pub(crate) fn wide_commands(&mut self, index: usize, content: &str) {
+        const FEWEST: usize = 16;
+        let is_wide = |c: &char| ('\u{ff01}'..='\u{ff5e}').contains(c);
+        let is_letter = |c: &char| ('\u{ff41}'..='\u{ff5a}').contains(c);
+        if content.is_ascii() || content.chars().filter(is_letter).count() < FEWEST {
+            return;
+        }
+        let narrow = |c: char| match c {
+            '\u{3000}' => ' ',
+            c if is_wide(&c) => char::from_u32(u32::from(c) - 0xfee0).unwrap_or(c),
+            c => c,
+        };
+        let mut text = ScannedText::new(
+            self.texts.0[index].file.clone(),
+            content.chars().map(narrow).collect(),
+        );
+        text.within = Some((index, 0));
+        text.encoded = Some("in full-width letters".to_owned());
+        let inner = self.texts.add(text);
+        let content = std::rc::Rc::clone(&self.texts.0[inner].content);
+        self.command_lines(inner, 0, &content, SentenceRole::Instruction);
     }
 
     /// Texts in a file, each as a document.

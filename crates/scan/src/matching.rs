@@ -174,6 +174,7 @@ pub(crate) fn is_half_known(
                 && act.host.is_none()
                 && (act.subject.contains('\0') || act.subject.starts_with('/'))
                 && (is_token
+                    || act.detail.ends_with(".get")
                     || act
                         .subject
                         .contains(what.trim_start_matches(['~', '/', '.'])))

@@ -6,7 +6,7 @@ use crate::{
     capability,
     flow::{
         ActKind, EvaluatedLanguage, Evaluator, HostCondition, HostKind, ProgramAct, RemoteHost,
-        Site, Unit,
+        Site, Unit, remote_shells,
     },
     inner_texts::{json_texts, notes_to_agents},
     input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent},
@@ -394,6 +394,7 @@ impl<'a> SkillScanner<'a> {
             }
         }
         self.documents.push((index, document));
+        self.wide_commands(index, content);
         // `!command` runs when the skill is rendered, whatever else the line contains.
         let mut start = front;
         for line in content[front..].split_inclusive('\n') {
@@ -482,7 +483,13 @@ impl<'a> SkillScanner<'a> {
     }
 
     /// Scans lines of data and prose that contain a command.
-    fn command_lines(&mut self, text: usize, offset: usize, content: &str, role: SentenceRole) {
+    pub(crate) fn command_lines(
+        &mut self,
+        text: usize,
+        offset: usize,
+        content: &str,
+        role: SentenceRole,
+    ) {
         let mut start = offset;
         for line in content.split_inclusive('\n') {
             if let Some(at) = command_in(line) {
@@ -621,7 +628,7 @@ impl<'a> SkillScanner<'a> {
             self.unparsed("", *language);
         }
         let context = DeclaredContext::new(self.about);
-        for act in acts {
+        for act in acts.iter().chain(&remote_shells(acts)) {
             self.act(act, &context);
         }
         crate::chains::look(&mut self, acts, &context);

@@ -430,6 +430,9 @@ impl<'u> Evaluator<'u> {
         if let Some(value) = self.source_of_name(name, at) {
             return value;
         }
+        if name == "sys.executable" && self.language == EvaluatedLanguage::Python {
+            return FlowValue::text("python3");
+        }
         // `response.text` where `response` is known.
         let mut base = name;
         // A chain of a million members has a million prefixes; real code has a few.

@@ -88,6 +88,42 @@ pub struct ProgramAct {
     pub taints: Vec<Taint>,
 }
 
+/// Shells without a command: whoever holds their input decides what they run.
+const BARE_SHELLS: &[&str] = &[
+    "sh",
+    "bash",
+    "zsh",
+    "cmd",
+    "cmd.exe",
+    "powershell",
+    "powershell.exe",
+    "pwsh",
+];
+
+/// A program that opens a connection of its own and starts a shell without a command gives the shell to the other end.
+pub(crate) fn remote_shells(acts: &[ProgramAct]) -> Vec<ProgramAct> {
+    let is_shell = |act: &&ProgramAct| {
+        let line = act.subject.trim_end_matches(" -i");
+        let name = line.rsplit('/').next().unwrap_or_default();
+        act.kind == ActKind::Run && BARE_SHELLS.contains(&name)
+    };
+    let connects = |shell: &&ProgramAct| {
+        acts.iter().any(|act| {
+            act.kind == ActKind::Fetch
+                && act.site.unit == shell.site.unit
+                && ["net.", "tls.", "socket."]
+                    .iter()
+                    .any(|module| act.detail.starts_with(module))
+        })
+    };
+    let shells = acts.iter().filter(is_shell).filter(connects);
+    let given = shells.map(|shell| ProgramAct {
+        kind: ActKind::RemoteShell,
+        ..shell.clone()
+    });
+    given.collect()
+}
+
 impl ProgramAct {
     /// Whether a source of this kind contributed to it.
     #[must_use]

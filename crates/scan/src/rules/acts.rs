@@ -255,13 +255,14 @@ pub(super) fn is_standing_order(act: &ProgramAct) -> bool {
 
 pub(super) fn is_agent_file(act: &ProgramAct) -> bool {
     path_kind(&act.subject) == PathKind::Agent
+        || (act.subject.ends_with("/mcp.json") && act.subject.contains("/."))
 }
 
 pub(super) fn changes_settings(act: &ProgramAct) -> bool {
     let path = act.subject.to_ascii_lowercase();
     let text = act.detail.to_ascii_lowercase();
     path.ends_with("settings.json")
-        || path.ends_with(".mcp.json")
+        || path.ends_with("mcp.json")
         || path.ends_with(".claude.json")
         || [
             "ignore previous",

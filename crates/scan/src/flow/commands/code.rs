@@ -112,6 +112,17 @@ impl RunCommand<'_> {
         given
     }
 
+    /// Whether one of these modules is what `python -m` runs.
+    fn runs_module(&self, modules: &[&str]) -> bool {
+        let words: Vec<&str> = self
+            .words
+            .iter()
+            .take(2)
+            .filter_map(FlowValue::known)
+            .collect();
+        matches!(words.as_slice(), ["-m", module] if modules.contains(module))
+    }
+
     /// What is given is run.
     fn loads(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let given = self.given();
@@ -129,20 +140,19 @@ impl RunCommand<'_> {
             "invoke-expression" if self.words.is_empty() => {
                 (EvaluatedLanguage::PowerShell, Some(self.input.clone()))
             }
-            "invoke-expression" => (EvaluatedLanguage::PowerShell, Some(all())),
             // `[ScriptBlock]::Create($text)`, `$ExecutionContext.InvokeCommand.InvokeScript($text)`
-            name if name.ends_with("scriptblock.create") || name.ends_with(".invokescript") => {
+            name if EXPRESSIONS.iter().any(|end| name.ends_with(end)) => {
                 (EvaluatedLanguage::PowerShell, Some(all()))
             }
             // A library that is loaded runs.
-            name if name.ends_with("assembly.load")
-                || name.ends_with("assembly.loadfrom")
-                || name.ends_with("assembly.loadfile")
-                || name == "add-type" =>
-            {
-                return Some(self.loads(this));
-            }
+            name if LOADERS.iter().any(|end| name.ends_with(end)) => return Some(self.loads(this)),
             "powershell" | "pwsh" => return Some(self.powershell(this)),
+            // `python -m pip install …`
+            name if name.starts_with("python") && self.runs_module(&["pip", "pipx", "uv"]) => {
+                let words = self.words[2..].to_vec();
+                let input = Some(self.input.clone());
+                return Some(invoke(this, &self.words[1], words, input, self.at));
+            }
             name if name == "py" || name.starts_with("python") => {
                 (EvaluatedLanguage::Python, inline(&["-c"]))
             }
@@ -432,6 +442,17 @@ impl RunCommand<'_> {
         Some(FlowValue::default())
     }
 }
+
+/// What PowerShell has to run a text.
+const EXPRESSIONS: &[&str] = &["invoke-expression", "scriptblock.create", ".invokescript"];
+
+/// What PowerShell has to load a library.
+const LOADERS: &[&str] = &[
+    "assembly.load",
+    "assembly.loadfrom",
+    "assembly.loadfile",
+    "add-type",
+];
 
 /// Programs that start what they are given.
 const LAUNCHERS: &[&str] = &[

@@ -7,6 +7,15 @@ use crate::flow::{
     value::{FlowValue, UNKNOWN},
 };
 
+/// Flags whose value is the file that is sent.
+const FILE_FLAGS: &[&str] = &[
+    "-t",
+    "--upload-file",
+    "--post-file",
+    "--body-file",
+    "-infile",
+];
+
 impl RunCommand<'_> {
     pub(super) fn fetch(&self, this: &mut Evaluator<'_>) -> FlowValue {
         let mut request = FetchCommand {
@@ -82,13 +91,26 @@ impl RunCommand<'_> {
         if self.is_data(previous) || (self.is_data(flag) && !inline.is_empty()) {
             request.posts = true;
             request.sent.absorb(word);
-            let payload = if self.is_data(previous) { text } else { inline };
-            let is_file = matches!(previous, "-T" | "--upload-file" | "--post-file");
-            let named = payload.rsplit_once('@').map(|(_, file)| file);
-            if let Some(file) = named.or(is_file.then_some(payload)) {
-                request
-                    .sent
-                    .absorb(&this.read(&FlowValue::text(file), self.at));
+            let used = match self.is_data(previous) {
+                true => previous,
+                false => flag,
+            };
+            let is_file = FILE_FLAGS.contains(&used.to_ascii_lowercase().as_str());
+            // A variable may stand for one of several files.
+            for text in &word.texts {
+                let payload = match self.is_data(previous) {
+                    true => text,
+                    false => split_flag(text).1,
+                };
+                let named = payload.rsplit_once('@').map(|(_, file)| file);
+                if let Some(file) = named.or(is_file.then_some(payload)) {
+                    request
+                        .sent
+                        .absorb(&this.read(&FlowValue::text(file), self.at));
+                }
+            }
+            if is_file && word.texts.is_empty() {
+                request.sent.absorb(&this.read(word, self.at));
             }
         } else if self.saves_to_next(previous) {
             request.saves = word.place();
