@@ -1,4 +1,4 @@
-//! Texts inside of other files that are written for a reader: strings of JSON, and notes to an agent in the comments of programs.
+//! Texts in other files that are written for a reader: strings of JSON, and notes to an agent in the comments of programs.
 //!
 //! Each has the length that it has in the file, so that offsets stay true; marks that are not part of the text are blanks.
 
@@ -77,7 +77,7 @@ fn unescaped(text: &str) -> String {
     plain
 }
 
-/// How the comments of a program address whoever works with it by means of a model.
+/// How the comments of a program address an agent that reads it.
 const ADDRESSED: &[&str] = &[
     "to the assistant",
     "to the agent",
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_json_is_read_as_far_as_it_goes() {
+    fn broken_json_is_read_up_to_its_fault() {
         for text in [
             "\"",
             "\"\\",

@@ -321,7 +321,9 @@ impl RemoteHost {
         }
         let path = path.split(['?', '#', '\0', ' ']).next().unwrap_or_default();
         let kind = match kind(name, path) {
-            HostKind::Drop | HostKind::Chat if !is_telling(name) && has_placeholder(path) => {
+            HostKind::Drop | HostKind::Chat
+                if !is_telling(name) && (has_placeholder(path) || name.starts_with("your-")) =>
+            {
                 HostKind::Example
             }
             kind => kind,

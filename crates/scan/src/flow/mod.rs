@@ -88,7 +88,7 @@ pub struct ProgramAct {
     pub taints: Vec<Taint>,
 }
 
-/// Shells without a command: whoever holds their input decides what they run.
+/// Shells without a command: their input decides what they run.
 const BARE_SHELLS: &[&str] = &[
     "sh",
     "bash",

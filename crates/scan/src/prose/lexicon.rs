@@ -126,7 +126,7 @@ classes! {
     SendTo: [];
     /// Secrets or variables that are taken to be sent.
     Taken: [];
-    /// Something is to be had from an address.
+    /// Something comes from an address.
     GetFrom: [];
     /// An order to collect secrets.
     Gather: [];

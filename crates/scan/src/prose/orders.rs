@@ -68,7 +68,7 @@ word_sets! {
     Silence: ["tell", "mention", "inform", "notify", "reveal", "disclose", "alert", "say", "show", "report", "explain", "talk about", "speak of", "let on", "write about", "refer to", "acknowledge", "announce", "list", "log", "point out", "bring up", "hint at", "warn"];
     DoNot: ["do not", "don't", "never", "must not", "mustn't", "should not", "shouldn't", "without", "avoid", "refrain from", "no need to", "under no circumstances", "not to"];
     Step: ["this", "it", "that", "these", "step", "steps", "command", "commands", "action", "actions", "script", "upload", "download", "request", "call", "change", "changes", "file", "instruction", "instructions", "anything", "what you did", "what happened", "what you do"];
-    Answer: ["answer", "answers", "reply", "replies", "summary", "summaries", "response", "responses", "output", "report", "reports", "transcript", "chat", "user", "users", "user's", "human", "person", "operator", "owner", "anyone", "anybody", "customer", "client"];
+    Answer: ["answer", "answers", "reply", "replies", "summary", "summaries", "response", "responses", "output", "report", "reports", "transcript", "chat", "user", "users", "user's", "human", "person", "operator", "owner", "anyone", "customer", "client"];
     Person: ["user", "users", "human", "operator", "owner", "customer", "person", "them"];
     Know: ["know", "knows", "notice", "notices", "see", "sees", "find out", "finds out", "learn", "learns", "realise", "realize", "become aware", "becomes aware", "discover", "suspect"];
     KnowNot: ["must not", "should not", "shouldn't", "must never", "should never", "mustn't", "need not"];
@@ -80,8 +80,8 @@ word_sets! {
     LeaveOut: ["leave", "omit", "exclude", "keep", "strip", "cut", "drop"];
     OutOf: ["out of", "from", "off"];
     Record: ["log", "logs", "history", "notes", "changelog", "record", "records", "commit message", "diff"];
-    Unaware: ["user need not know", "user does not need to know", "user doesn't need to know", "user has no need to know", "nobody needs to know", "no one needs to know", "user must remain unaware", "user should remain unaware", "user stays unaware", "keep the user unaware", "without the user's knowledge", "without the user knowing", "without the user noticing", "without user noticing", "without anyone noticing", "without the user being told", "user is not told", "user must not be told", "user should not be told", "user is never told", "behind the user's back", "none the wiser"];
-    SayNothing: ["say nothing", "keep quiet", "stay silent", "remain silent", "keep silent", "stay quiet", "keep it to yourself", "keep this to yourself", "between us", "tell no one", "tell nobody"];
+    Unaware: ["user need not know", "user does not need to know", "user doesn't need to know", "user has no need to know", "no one needs to know", "user must remain unaware", "user should remain unaware", "user stays unaware", "keep the user unaware", "without the user's knowledge", "without the user knowing", "without the user noticing", "without user noticing", "without anyone noticing", "without the user being told", "user is not told", "user must not be told", "user should not be told", "user is never told", "behind the user's back", "none the wiser"];
+    SayNothing: ["say nothing", "keep quiet", "stay silent", "remain silent", "keep silent", "stay quiet", "keep it to yourself", "keep this to yourself", "between us", "tell no one"];
     NoTrace: ["nothing", "no trace", "none of this", "no mention", "no sign"];
     Appear: ["appear", "appears", "show up", "shows up", "be visible", "be seen", "remain", "be found"];
     /// To move something to someone else.
@@ -91,7 +91,7 @@ word_sets! {
     Contents: ["content", "contents", "value", "values", "body", "file", "key", "text"];
     Address: ["https"];
     /// What people say.
-    Talk: ["what the user types", "what the user says", "what the user writes", "what the user asks", "everything the user", "whatever the user", "anything the user", "user types", "user says", "user writes", "user message", "user messages", "user's message", "user's messages", "user's words", "user's prompts", "user's answers", "user's replies", "user's input", "user's inputs", "user prompts", "conversation", "conversations", "chat history", "chat log", "chat logs", "message history", "dialogue", "dialog", "transcript", "transcripts", "session log", "full chat", "whole chat", "entire chat", "chat", "your replies", "your answers", "every message", "all messages", "each message", "each prompt", "every prompt", "questions of the user", "messages of the user", "each answer", "every answer", "each reply", "every reply", "all replies", "all answers", "prompts and answers", "prompt and answer", "questions and answers", "question and answer", "what was said", "what is said", "this session", "the session", "full session", "whole session", "user's questions", "user's question", "user's requests", "user's request", "user's text", "user asks", "user asked", "user wrote", "user said", "user typed", "messages and replies", "your reply", "your answer", "prompts and replies", "prompts and responses", "chats"];
+    Talk: ["what the user types", "what the user says", "what the user writes", "what the user asks", "everything the user", "whatever the user", "anything the user", "user types", "user says", "user writes", "user message", "user messages", "user's message", "user's messages", "user's words", "user's prompts", "user's answers", "user's replies", "user's input", "user's inputs", "user prompts", "conversation", "conversations", "chat history", "chat log", "chat logs", "message history", "dialogue", "dialog", "transcript", "transcripts", "session log", "full chat", "whole chat", "entire chat", "chat", "your replies", "your answers", "every message", "all messages", "each message", "each prompt", "every prompt", "questions of the user", "messages of the user", "each answer", "every answer", "each reply", "every reply", "all replies", "all answers", "prompts and answers", "prompt and answer", "questions and answers", "question and answer", "what was said", "this session", "the session", "full session", "whole session", "user's questions", "user's question", "user's requests", "user's request", "user's text", "user asks", "user asked", "user wrote", "user said", "user typed", "messages and replies", "your reply", "your answer", "prompts and replies", "prompts and responses", "chats"];
     /// To look for.
     Search: ["search", "scan", "hunt", "comb", "crawl", "sweep", "collect", "gather", "harvest", "grab", "enumerate", "dump", "extract", "walk"];
     Secrets: ["passwords", "tokens", "credentials", "secrets", "api keys", "private keys", "ssh keys", "wallets", "seed phrases", "access keys", "login data"];
@@ -501,7 +501,7 @@ mod tests {
     use super::*;
     use crate::prose::phrase_classes;
 
-    /// Descriptions are judged by the lexicon first: what it does not know there is not looked at.
+    /// Descriptions are judged by the lexicon first: what it does not know there is not read.
     #[test]
     fn the_lexicon_has_the_words_of_critical_patterns() {
         let needs = [

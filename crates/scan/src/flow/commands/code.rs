@@ -112,15 +112,17 @@ impl RunCommand<'_> {
         given
     }
 
-    /// Whether one of these modules is what `python -m` runs.
-    fn runs_module(&self, modules: &[&str]) -> bool {
-        let words: Vec<&str> = self
-            .words
-            .iter()
-            .take(2)
-            .filter_map(FlowValue::known)
-            .collect();
-        matches!(words.as_slice(), ["-m", module] if modules.contains(module))
+    /// `python -m pip install …`
+    fn module(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
+        let [flag, module, rest @ ..] = self.words.as_slice() else {
+            return None;
+        };
+        let installs = matches!(module.known(), Some("pip" | "pipx" | "uv"));
+        if !self.name.starts_with("python") || flag.known() != Some("-m") || !installs {
+            return None;
+        }
+        let input = Some(self.input.clone());
+        Some(invoke(this, module, rest.to_vec(), input, self.at))
     }
 
     /// What is given is run.
@@ -133,6 +135,9 @@ impl RunCommand<'_> {
 
     /// Programs that run what they are given.
     pub(super) fn code(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
+        if let Some(value) = self.module(this) {
+            return Some(value);
+        }
         let inline = |flags: &[&str]| self.after(flags).cloned();
         let all = || FlowValue::concat(&self.words, " ");
         let (language, code) = match self.name {
@@ -147,12 +152,6 @@ impl RunCommand<'_> {
             // A library that is loaded runs.
             name if LOADERS.iter().any(|end| name.ends_with(end)) => return Some(self.loads(this)),
             "powershell" | "pwsh" => return Some(self.powershell(this)),
-            // `python -m pip install …`
-            name if name.starts_with("python") && self.runs_module(&["pip", "pipx", "uv"]) => {
-                let words = self.words[2..].to_vec();
-                let input = Some(self.input.clone());
-                return Some(invoke(this, &self.words[1], words, input, self.at));
-            }
             name if name == "py" || name.starts_with("python") => {
                 (EvaluatedLanguage::Python, inline(&["-c"]))
             }
