@@ -302,7 +302,7 @@ pub(super) const PATTERNS: &[OrderPattern] = &[
     stated(C::KeepFromUser, &[step(0, &[W::UnawareAbroad])]),
     // "Copy it to https://…"
     stated(C::SendTo, &[step(0, &[W::Transfer]), step(8, &[W::To]), step(1, &[W::Address])]),
-    stated(C::Carry, &[step(0, &[W::Transfer, W::Read, W::Carry]), step(14, &[W::Address])]),
+    stated(C::Carry, &[step(0, &[W::Transfer, W::Carry]), step(14, &[W::Address])]),
     stated(C::Carry, &[step(0, &[W::Address]), step(4, &[W::Carry]), step(8, &[W::Contents])]),
     stated(C::Talk, &[step(0, &[W::Talk])]),
     // "Send the environment variables."
