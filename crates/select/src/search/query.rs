@@ -362,10 +362,8 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let hits = best.into_iter().zip(words);
         let hits = hits.map(|((points, position), mut shares)| {
             shares.extend(close.remove(&position).unwrap_or_default());
-            shares.sort_by(|a, b| {
-                let by_points = b.points.total_cmp(&a.points).then(a.place.cmp(&b.place));
-                by_points.then_with(|| a.words.cmp(&b.words))
-            });
+            // Those with the same points stay in the order of the task.
+            shares.sort_by(|a, b| b.points.total_cmp(&a.points).then(a.place.cmp(&b.place)));
             Some(SearchHit {
                 key: *self.key(position)?,
                 points,
@@ -516,7 +514,12 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let pairs = query.pairs.iter().zip(body);
         let pairs = pairs.filter(|(_, found)| *found && self.tuning.pairs > 0.0);
         // The set of neighbours is sometimes wrong, which is noticed where a body does not have both words.
-        for (pair, _) in pairs.filter(|(pair, _)| words.has(pair.left) && words.has(pair.right)) {
+        let pairs = pairs.map(|(pair, _)| pair);
+        let mut pairs: Vec<&QueryPair> = pairs
+            .filter(|pair| words.has(pair.left) && words.has(pair.right))
+            .collect();
+        pairs.sort_by_key(|pair| (pair.left, pair.right));
+        for pair in pairs {
             let (left, right) = (query.terms.get(pair.left)?, query.terms.get(pair.right)?);
             let rare = f32::midpoint(left.body_rarity, right.body_rarity);
             shares.push(SearchShare {
