@@ -26,7 +26,7 @@ use crate::{
     last_good::{LastGood, SubstitutedSkills},
     learned_verdicts::{LearnedVerdicts, UnwrittenVerdicts},
     searching::SearchScope,
-    watch::{SkillState, SkillStates, compare},
+    watch::{SkillStates, compare, given_out, states},
     watched_folders::{Unwatched, WatchedChanges, WatchedFolders},
     workspace::{KnownSkills, LiveInventory, LiveVersions, VerdictsState},
 };
@@ -748,52 +748,6 @@ impl LiveShared {
     fn report(&self) -> MutexGuard<'_, Report> {
         lock(&self.report)
     }
-}
-
-/// The state of each skill: that of its files is found out again where something changed.
-fn states(now: &SkillsNow, before: Option<&SkillStates>, changes: &WatchedChanges) -> SkillStates {
-    let state = |skill: Skill<'_>| {
-        let entry = skill.entry();
-        let path = entry.place.path().into_owned();
-        let old = before.and_then(|before| before.get(&path));
-        let real = entry.real.as_deref().unwrap_or(&path);
-        let (files, revision) = match old {
-            Some(old) if !changes.touches(real) => (old.files, old.revision),
-            old => {
-                let files = entry.place.fingerprint().ok().flatten();
-                let revision = old.map_or(0, |old| {
-                    // What can't be compared counts as changed.
-                    let is_same = files.is_some() && files == old.files;
-                    old.revision + u64::from(!is_same)
-                });
-                (files, revision)
-            }
-        };
-        let state = SkillState {
-            name: skill.name().into_owned(),
-            status: skill.status(),
-            revision,
-            files,
-        };
-        (path, state)
-    };
-    now.skills.all().map(state).collect()
-}
-
-/// The skills of a list that was given out, where the state of their files was found out only later.
-fn given_out(list: &SkillsNow, later: &SkillStates) -> SkillStates {
-    let state = |skill: Skill<'_>| {
-        let path = skill.entry().place.path().into_owned();
-        let later = later.get(&path);
-        let state = SkillState {
-            name: skill.name().into_owned(),
-            status: skill.status(),
-            revision: 0,
-            files: later.and_then(|later| later.files),
-        };
-        (path, state)
-    };
-    list.skills.all().map(state).collect()
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

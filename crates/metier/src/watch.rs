@@ -14,7 +14,7 @@ use std::{
 use metier_catalog::Fingerprint;
 use metier_runtime::Status;
 
-use crate::{Error, LiveSkills, Workspace};
+use crate::{Error, LiveSkills, Skill, SkillsNow, Workspace, watched_folders::WatchedChanges};
 
 /// A watch on the skills of a workspace: it reports which ones were added, changed and removed. It can be sent to another thread.
 ///
@@ -165,6 +165,56 @@ pub(crate) fn compare(before: &SkillStates, after: &SkillStates) -> SkillChanges
     let gone = before.iter().filter(|(path, _)| !after.contains_key(*path));
     changes.removed = gone.map(|(path, state)| named(path, state)).collect();
     changes
+}
+
+/// The state of each skill: that of its files is found out again where something changed.
+pub(crate) fn states(
+    now: &SkillsNow,
+    before: Option<&SkillStates>,
+    changes: &WatchedChanges,
+) -> SkillStates {
+    let state = |skill: Skill<'_>| {
+        let entry = skill.entry();
+        let path = entry.place.path().into_owned();
+        let old = before.and_then(|before| before.get(&path));
+        let real = entry.real.as_deref().unwrap_or(&path);
+        let (files, revision) = match old {
+            Some(old) if !changes.touches(real) => (old.files, old.revision),
+            old => {
+                let files = entry.place.fingerprint().ok().flatten();
+                let revision = old.map_or(0, |old| {
+                    // What can't be compared counts as changed.
+                    let is_same = files.is_some() && files == old.files;
+                    old.revision + u64::from(!is_same)
+                });
+                (files, revision)
+            }
+        };
+        let state = SkillState {
+            name: skill.name().into_owned(),
+            status: skill.status(),
+            revision,
+            files,
+        };
+        (path, state)
+    };
+    now.skills.all().map(state).collect()
+}
+
+/// The skills of a list that was given out, where the state of their files was found out only later.
+pub(crate) fn given_out(list: &SkillsNow, later: &SkillStates) -> SkillStates {
+    let state = |skill: Skill<'_>| {
+        let path = skill.entry().place.path().into_owned();
+        let later = later.get(&path);
+        let state = SkillState {
+            name: skill.name().into_owned(),
+            status: skill.status(),
+            revision: 0,
+            files: later.and_then(|later| later.files),
+        };
+        (path, state)
+    };
+    list.skills.all().map(state).collect()
 }
 
 const _: () = {

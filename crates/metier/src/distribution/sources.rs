@@ -155,7 +155,7 @@ impl Workspace {
         Ok(plan)
     }
 
-    /// A word that is no source and the name of a file here, such as `pdf.skill`, is that file.
+    /// A word that is not a source but the name of a file here, such as `pdf.skill`, is that file.
     fn with_path(&self, request: &SourceRequest) -> SourceRequest {
         let source = &request.source;
         let is_file = || self.machine.work.join(source).is_file();
