@@ -66,12 +66,7 @@ impl Home {
     }
 
     fn changes(&self) -> TransactionChanges {
-        let folder = self.folder.path().join("changes");
-        // A child that another test starts holds the lock for the moment between its two halves, fork and exec.
-        wait_for("the lock", || match TransactionChanges::open(&folder) {
-            Err(ChangeError::Busy) => None,
-            opened => Some(opened.unwrap()),
-        })
+        opened(self.folder.path())
     }
 
     fn listing(&self) -> Vec<String> {
@@ -80,6 +75,15 @@ impl Home {
 }
 
 /// Installs `pdf` in a new version, removes `old`, writes the lock and a link: all kinds of steps.
+/// A child that another test starts holds the lock for the moment between its two halves, fork and exec.
+fn opened(folder: &Path) -> TransactionChanges {
+    let folder = folder.join("changes");
+    wait_for("the lock", || match TransactionChanges::open(&folder) {
+        Err(ChangeError::Busy) => None,
+        opened => Some(opened.unwrap()),
+    })
+}
+
 fn update(
     changes: &TransactionChanges,
     skills: &Path,
@@ -323,7 +327,7 @@ fn a_change_that_fails_half_way_is_put_back() {
 #[ignore = "run by the test below"]
 fn updates_until_killed() {
     let folder = env::var_os(FOLDER).map(PathBuf::from).unwrap();
-    let changes = TransactionChanges::open(&folder.join("changes")).unwrap();
+    let changes = opened(&folder);
     for version in 2.. {
         update(&changes, &folder.join("skills"), &version.to_string()).unwrap();
     }
