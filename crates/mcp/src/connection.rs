@@ -31,7 +31,6 @@ use crate::{
     login::McpLogin,
     program::Program,
     server::{McpEndpoint, McpLimits, ServerEntry},
-    transport::AnyTransport,
 };
 
 /// How often one request leads to a login.
@@ -450,8 +449,10 @@ async fn open_once(
         } => {
             let started = Program::start(command, args, env, folder, limits.message);
             let (program, outgoing, incoming) = started.map_err(Unopened::Start)?;
-            let transport = AnyTransport::new((outgoing, incoming));
-            match Host.serve_with_lifecycle(transport, lifecycle).await {
+            let served = Host
+                .serve_with_lifecycle((outgoing, incoming), lifecycle)
+                .await;
+            match served {
                 Ok(service) => Ok((service, Some(program))),
                 Err(error) => {
                     let last = program.last_words();
@@ -480,16 +481,17 @@ async fn open_once(
                 (None, Some(login)) => Some(login.known(url).await.map_err(Unopened::Start)?),
                 (None, None) => None,
             };
-            let transport = match manager {
+            let served = match manager {
                 Some(manager) => {
                     let client = AuthClient::new(client, manager);
-                    AnyTransport::new(StreamableHttpClientTransport::with_client(client, config))
+                    let transport = StreamableHttpClientTransport::with_client(client, config);
+                    Host.serve_with_lifecycle(transport, lifecycle).await
                 }
                 None => {
-                    AnyTransport::new(StreamableHttpClientTransport::with_client(client, config))
+                    let transport = StreamableHttpClientTransport::with_client(client, config);
+                    Host.serve_with_lifecycle(transport, lifecycle).await
                 }
             };
-            let served = Host.serve_with_lifecycle(transport, lifecycle).await;
             let service = served.map_err(Unopened::Protocol)?;
             Ok((service, None))
         }

@@ -28,7 +28,6 @@ mod program;
 mod server;
 mod skill_cache;
 mod tools;
-mod transport;
 
 pub use connection::McpConnection;
 pub use error::McpError;
