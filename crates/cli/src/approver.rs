@@ -91,7 +91,7 @@ impl Terminal {
                     talk.write_all(approval_text::all_wants(asked).as_bytes())?;
                 }
                 _ if tries + 1 == MAX_TRIES => {
-                    talk.write_all(b"\nnot one of the answers above: this counts as a no\n")?;
+                    talk.write_all(b"\nnot a valid answer: treated as no\n")?;
                     return Ok(Reply::Deny);
                 }
                 _ => {
@@ -188,7 +188,7 @@ pub(crate) fn asked_choice<T: Copy>(
         if let Some((_, chosen)) = chosen {
             return Ok(Some(*chosen));
         }
-        writeln!(talk(), "`{}` is none of the answers", one_line(&line))?;
+        writeln!(talk(), "`{}` is not a valid answer", one_line(&line))?;
     }
     Ok(None)
 }

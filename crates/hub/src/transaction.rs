@@ -498,10 +498,10 @@ pub enum ChangeError {
     #[error("another metier process is changing skills")]
     Busy,
     /// A place was changed after the change that shall be undone.
-    #[error("`{}` was changed since", .0.display())]
+    #[error("`{}` was changed after that", .0.display())]
     ChangedSince(PathBuf),
     /// What was there before is gone.
-    #[error("what was at `{}` before is no longer kept", .0.display())]
+    #[error("the previous content of `{}` is no longer kept", .0.display())]
     NotKept(PathBuf),
     /// One place can't get two contents.
     #[error("`{}` is part of the change twice", .0.display())]

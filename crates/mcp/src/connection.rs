@@ -213,7 +213,7 @@ impl McpConnection {
         let request = ClientRequest::CustomRequest(CustomRequest::new(what, Some(params)));
         match self.request(what, &request, stop)? {
             ServerResult::CustomResult(result) => Ok(result.0),
-            _ => Err(McpError::form(what, "it has another form")),
+            _ => Err(McpError::form(what, "unexpected response format")),
         }
     }
 

@@ -20,7 +20,7 @@ pub enum McpError {
     #[error("{0}")]
     Connection(String),
     /// It requires an authorization that the configuration does not contain.
-    #[error("it requires an authorization")]
+    #[error("it requires authorization")]
     Authorization {
         /// What the server said about it, as it said it.
         challenge: String,
@@ -85,7 +85,9 @@ impl McpError {
                 code: error.code.0,
                 message: shown(&error.message),
             },
-            ServiceError::TransportClosed => Self::Connection("it ended the connection".to_owned()),
+            ServiceError::TransportClosed => {
+                Self::Connection("it closed the connection".to_owned())
+            }
             ServiceError::UnexpectedResponse => {
                 Self::form(what, "it is the answer to another request")
             }
@@ -94,7 +96,7 @@ impl McpError {
                 limit: timeout,
             },
             ServiceError::InputRequiredRoundsExceeded { .. } => {
-                Self::form(what, "it asks for more input again and again")
+                Self::form(what, "it keeps asking for more input")
             }
             other => match challenge(&other) {
                 Some(challenge) => Self::Authorization { challenge },
@@ -129,7 +131,7 @@ impl McpError {
                 )
             }
             ClientInitializeError::ConnectionClosed(_) => {
-                Self::Connection("it ended the connection before it answered".to_owned())
+                Self::Connection("it closed the connection before answering".to_owned())
             }
             other => Self::Connection(reason(other)),
         }

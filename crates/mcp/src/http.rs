@@ -457,7 +457,7 @@ impl StreamableHttpClient for CheckedHttpClient {
             Ok(answer) => Ok(StreamableHttpPostResponse::Json(answer, new_session)),
             Err(_) if !is_request => Ok(StreamableHttpPostResponse::Accepted),
             Err(error) => Err(StreamableHttpError::UnexpectedServerResponse(Cow::Owned(
-                format!("its answer is no message: {error}"),
+                format!("its response is not a valid message: {error}"),
             ))),
         }
     }

@@ -326,7 +326,7 @@ fn answered(mut stream: TcpStream) -> Option<String> {
     let is_callback = path.starts_with("/callback?");
     let (status, text) = match is_callback {
         true => ("200 OK", "You can close this page and go back to metier."),
-        false => ("404 Not Found", "This is not the page."),
+        false => ("404 Not Found", "Not found."),
     };
     let length = text.len();
     let answer = format!(

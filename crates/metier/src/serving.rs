@@ -75,7 +75,8 @@ impl Workspace {
         let skill = self.find_ready(skills, name)?;
         if !skill.is_user_invocable() {
             let name = skill.name();
-            let message = format!("skill `{name}` is not invoked by users (`user-invocable`)");
+            let message =
+                format!("skill `{name}` can't be invoked by users (`user-invocable: false`)");
             return Err(Error::unmet("not-for-users", message).skill(&*name));
         }
         self.shown(skills, skill, &Arguments::from_words(arguments))

@@ -115,7 +115,7 @@ impl Workspace {
         let store = self.store()?;
         store.trust_roots(&preview.folder, &preview.roots, &at)?;
         if !preview.is_complete {
-            let line = "not all folders in it were inspected; run `metier trust` in those whose skills stay blocked";
+            let line = "some folders were not inspected; run `metier trust` in those whose skills stay blocked";
             self.notices.notice(NoticeLevel::Note, line);
         }
         Ok(())

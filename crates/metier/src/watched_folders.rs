@@ -123,7 +123,7 @@ impl WatchedChanges {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unwatched {
     /// The user has used up the watches of the system.
-    #[error("the system has no more watches for folders (`fs.inotify.max_user_watches`)")]
+    #[error("out of inotify watches (`fs.inotify.max_user_watches`)")]
     NoMoreWatches,
     /// The user has used up the queues of the system.
     #[error("the system has no more queues for watches (`fs.inotify.max_user_instances`)")]

@@ -121,7 +121,7 @@ fn run(arguments: Arguments) -> Result<(), AnyError> {
         let token = NewToken::generate("admin", &TokenScope::Admin, &now())?;
         database.add_token(&token.stored)?;
         print(&format!(
-            "the token of the administrator, shown once: {}",
+            "administrator token (shown only once): {}",
             token.secret
         ));
     }
@@ -161,7 +161,9 @@ fn tokens(database: &SqliteDatabase, command: TokenCommand) -> Result<(), AnyErr
         }
         TokenCommand::Remove { id } => {
             if !database.remove_token(&id)? {
-                return Err(format!("there is no token `{id}`; metier-registry token list").into());
+                return Err(
+                    format!("unknown token `{id}`; run `metier-registry token list`").into(),
+                );
             }
         }
     }

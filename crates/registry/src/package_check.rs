@@ -57,7 +57,7 @@ pub(crate) fn check(upload: &PackageUpload, now: &str) -> Result<CheckedPackage,
     let version = manifest.card.version.as_ref();
     let version = version.and_then(|version| version.semver().cloned());
     let Some(version) = version.filter(|version| version.build.is_empty()) else {
-        let message = format!("skill `{name}` states no version in SemVer's form");
+        let message = format!("skill `{name}` has no SemVer version");
         return Err(RegistryError::refused("no-version", message)
             .hint("add `version: 1.0.0` to its manifest"));
     };

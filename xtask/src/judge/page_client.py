@@ -209,7 +209,7 @@ def deciding(browser, daemon):
     thread.join(PATIENCE)
     browser.window(second)
     browser.script("[...document.forms].findLast((form) => form.action.includes('/do/approvals/')).submit()")
-    told = browser.shows("this question does not wait for an answer")
+    told = browser.shows("no open question has this id")
     browser.send("DELETE", f"{browser.session}/window")
     browser.window(first)
     alone = wait(lambda: "No question waits." in browser.text())
@@ -229,7 +229,7 @@ def outliving(browser, daemon):
     daemon.start()
     again = browser.shows("live") and browser.shows("No question waits.")
     browser.script("[...document.forms].find((form) => form.action.includes('/do/approvals/')).submit()")
-    refused = browser.shows("this question does not wait for an answer")
+    refused = browser.shows("no open question has this id")
     thread.join(PATIENCE)
     receipts = daemon.api("GET", "/receipts?limit=10000&skill=tally")["receipts"]
     read = [one for one in receipts[: len(receipts) - acts] if one["act"] == "file:read" and one["decision"] == "allowed"]
@@ -347,7 +347,7 @@ def refusing(browser, daemon):
     kept = all(out[name] == "refused" for name in ("read", "page", "socket", "events", "script")) and out["post"] in ("refused", "opaque")
     check("another origin can't read or frame the page, or open its sockets", kept and "metier" not in out["frame"], out)
     browser.script("const f = document.body.appendChild(document.createElement('form')); f.method = 'post'; f.action = arguments[0] + '/do/refresh'; f.submit()", daemon.url)
-    refused = browser.shows("requests of other pages are refused")
+    refused = browser.shows("requests from other origins are refused")
     server.shutdown()
     check("another origin can't send a form", refused and daemon.api("GET", "/status")["generation"] == before, browser.text())
     browser.go(f"http://rebound.example:{daemon.address.rsplit(':')[-1]}/skills")

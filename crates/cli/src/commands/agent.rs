@@ -17,7 +17,7 @@ use crate::{
     interrupt,
 };
 
-/// Let an agent do a task, with skills
+/// Give a task to an agent with skills
 ///
 /// The agent has the core tools (read, write, edit, glob, grep, shell), every skill that is ready, and sub-agents. `/name` and `$name` in the
 /// task load a skill at once, and so does --skills. A skill whose triggers match the task, the files of the project or the mode is loaded too

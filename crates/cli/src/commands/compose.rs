@@ -62,7 +62,7 @@ fn page(set: &Composition, args: &ComposeArgs, output: &Output) -> String {
         let conditions = count(set.unchecked.len(), "promise");
         field(
             "unchecked",
-            format!("{conditions} in prose, which the model is asked to keep"),
+            format!("{conditions} in prose; the model is asked to follow them"),
         );
     }
     for (word, tone, faults) in [

@@ -27,7 +27,7 @@ pub(crate) struct ConfigArgs {
     key: Option<String>,
     /// Its new value
     value: Option<String>,
-    /// The value behind `set KEY`
+    /// The value after `set KEY`
     #[arg(hide = true)]
     behind_set: Option<String>,
     /// Remove the key from the user's file

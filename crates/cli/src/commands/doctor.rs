@@ -13,7 +13,7 @@ use crate::{
     output::{Tone, one_line},
 };
 
-/// Check this machine: each problem with the command that fixes it
+/// Check this machine and show the command that fixes each problem
 ///
 /// Problems are printed first; checks that pass take a line for each group, and with -v one for each check.
 /// Skills are scanned too, unless the verdict on their exact bytes is known.

@@ -18,7 +18,7 @@ use crate::{
     output::Output,
 };
 
-/// Run a script of a skill in the sandbox of its permissions
+/// Run a skill's script in a sandbox limited to its permissions
 ///
 /// The script sees its own folder, the system's programs and what was approved, and nothing else: no network, no keys, no
 /// variables. It starts in the working directory. Its output appears at once, standard input is passed on unless that is the terminal, and metier
@@ -65,7 +65,7 @@ pub(crate) fn run(session: &CliRun, args: &ExecArgs) -> Result<Exit, Failure> {
         output.content(&run.stdout)?;
         output.content_of_error(&run.stderr);
         if run.is_truncated {
-            output.note("the output exceeded 64 KB and was cut");
+            output.note("the output exceeded 64 KB and was truncated");
         }
     }
     // The script was stopped because its reader closed the pipe, and that is the reader's choice.

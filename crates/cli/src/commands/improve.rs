@@ -13,7 +13,7 @@ use crate::{
 /// How many words are named.
 const MAX_WORDS: usize = 12;
 
-/// List queries that a skill should win, and the words it lacks
+/// List queries that should find a skill, and the words it is missing
 ///
 /// The queries are those that the skill ships in `evals/`, or else the phrases in quotes of its description, or the description itself; `--query` adds
 /// one. Each is compared with all skills. For a query that finds another skill first, the words that the name and description lack are
@@ -81,7 +81,9 @@ fn page(lost: &LostQuery, output: &Output) -> String {
         line("body", &text, output, &mut page);
     }
     if lost.missing.is_empty() && lost.body_lacks.is_empty() {
-        let text = format!("nothing: `{winner}` has the same words; write what is different");
+        let text = format!(
+            "nothing: `{winner}` has the same words; describe what makes this skill different"
+        );
         line("missing", &text, output, &mut page);
     }
     page
@@ -131,7 +133,7 @@ fn remark(improvement: &Improvement, output: &Output) {
     ));
     if improvement.only_description {
         let word = output.paint_talk("hint:", Tone::Note);
-        output.note("its description was the query, which says little: it has no others");
+        output.note("it has no queries of its own, so its description was used as the query");
         output.note(&format!(
             "{word} metier improve {name} --query 'what a user would type', or put queries into evals/triggers.json (docs/selection.md)"
         ));

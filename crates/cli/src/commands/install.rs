@@ -37,7 +37,7 @@ pub(crate) struct InstallArgs {
 /// Add skills to the project
 ///
 /// The same as `metier install`, but for everyone who works on the project: the skill is placed in .agents/skills and pinned in
-/// metier.lock, both of which belong into version control.
+/// metier.lock, both of which belong in version control.
 ///
 /// You can use a skill that you added in exactly these bytes without trusting the whole project. When a later pull
 /// changes it, it is blocked like the project's other skills until you run `metier trust` or add it again.
@@ -178,8 +178,8 @@ fn nothing(
     let locked = session.lock(scope)?.skills.len();
     let line = match locked {
         0 => format!("no skill is installed in {}", scope_words(scope)),
-        1 => "1 skill is as the lock states".to_owned(),
-        some => format!("{} are as the lock states", count(some, "skill")),
+        1 => "1 skill matches the lock".to_owned(),
+        some => format!("{} match the lock", count(some, "skill")),
     };
     output.note(&line);
     if locked == 0 {
@@ -330,7 +330,7 @@ fn unanswered(
             format!("skill `{name}` asks for permissions, and --yes approves none")
         }
         (true, [_, ..]) => format!("skill `{name}` asks for more than --approve approves"),
-        _ => format!("skill `{name}` would be installed, and there is no terminal to ask on"),
+        _ => format!("installing skill `{name}` needs confirmation, but there is no terminal"),
     };
     let error = Failure::unmet("not-agreed", message).skill(&card.name);
     let error = open

@@ -44,7 +44,7 @@ pub(crate) struct ListArgs {
     /// Also show shadowed, disabled and invalid skills
     #[arg(long)]
     all: bool,
-    /// Scan the skills first; otherwise the last verdict is shown
+    /// Scan the skills first instead of showing the last verdict
     #[arg(long)]
     scan: bool,
     /// Ask every MCP server of `skills.mcp` for its skills; otherwise only those whose list is missing or old

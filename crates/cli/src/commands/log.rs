@@ -125,9 +125,7 @@ fn nothing(session: &CliRun, args: &LogArgs) -> Result<(), Failure> {
             .output
             .note(&format!("no receipts of `{}`{since}", one_line(name)));
     } else {
-        session.output.note(&format!(
-            "no receipts{since}: no skill did anything that leaves one"
-        ));
+        session.output.note(&format!("no receipts{since}"));
     }
     Ok(())
 }

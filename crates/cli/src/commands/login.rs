@@ -11,7 +11,7 @@ use crate::{
     password,
 };
 
-/// Keep the token of a registry, to publish there
+/// Log in to a registry, to publish there
 ///
 /// The token is read from the terminal, or from standard input in scripts, and checked. It is kept in a file that only you can read. Who runs the
 /// registry makes tokens, with `metier-registry token new`.
@@ -60,7 +60,7 @@ pub(crate) fn run(session: &CliRun, args: &LoginArgs) -> Result<Exit, Failure> {
         output.report(&match (was_there, args.dry_run) {
             (true, false) => format!("the token of {shown} is removed\n"),
             (true, true) => format!("would remove the token of {shown}\n"),
-            (false, _) => format!("there was no token of {shown}\n"),
+            (false, _) => format!("no token for {shown} was stored\n"),
         })?;
         return Ok(Exit::Ok);
     }
@@ -89,7 +89,7 @@ fn at_server(session: &CliRun, server: &str, logout: bool) -> Result<Exit, Failu
     let done = if logout {
         match session.logout_at_server(server)? {
             true => format!("the token of {shown} is removed\n"),
-            false => format!("there was no token of {shown}\n"),
+            false => format!("no token for {shown} was stored\n"),
         }
     } else {
         if !io::stderr().is_terminal() {

@@ -19,7 +19,7 @@ use crate::{
     templates::{self, Form, Language, Made, Wish},
 };
 
-/// Make a new skill that works at once
+/// Create a new, working skill
 ///
 /// It writes a folder with a manifest, a text for the model, code, a README and tests, all of them small and meant to be changed. The
 /// skill is valid, scans clean, and its tests pass.
@@ -165,7 +165,7 @@ fn language(args: &NewArgs) -> Result<(Option<Language>, Form), Failure> {
         (Some("wasm"), None | Some(Language::Rust)) => Ok((Some(Language::Rust), Form::Component)),
         (Some("wasm"), Some(language)) => wrong(
             &format!(
-                "a component in {} is not written here; docs/wasm-guests.md shows how",
+                "`metier new` can't create a component in {}; see docs/wasm-guests.md",
                 language.as_str()
             ),
             "metier new NAME --backend wasm --language rust",

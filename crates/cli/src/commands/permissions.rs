@@ -54,7 +54,7 @@ fn revoke(session: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, 
         return list(session);
     }
     let text = match removed {
-        0 => format!("there are no answers about {}\n", one_line(name)),
+        0 => format!("no stored answers for {}\n", one_line(name)),
         _ => format!(
             "{} forgotten: {}\n",
             session.output.paint("✓", Tone::Good),

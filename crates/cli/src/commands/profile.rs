@@ -9,7 +9,7 @@ use crate::{
     output::{Tone, count, one_line},
 };
 
-/// Choose which skills are enabled, by a named set
+/// Enable a named set of skills
 ///
 /// A profile is a list of skills in the configuration. While one is in use, all other skills are disabled except the built-in ones; nothing is
 /// removed. `metier profile` lists the profiles, `profile save NAME [SKILL …]` saves one (without skills: those that are enabled now), `profile use

@@ -21,7 +21,7 @@ use crate::{
 /// The largest base text, in bytes.
 const MAX_BASE: u64 = 16 << 20;
 
-/// Print the system prompt about the skills
+/// Print the skills as a system prompt
 ///
 /// By default the catalog: name, description and location of every skill that is ready. Skills named
 /// with `--skills` are active: their texts follow the catalog, each with the prompt files of its manifest, then the additions of
@@ -57,10 +57,10 @@ pub(crate) struct PromptArgs {
     /// Also skills that are not ready
     #[arg(long)]
     include_disabled: bool,
-    /// Print the frame even when there are no skills
+    /// Print the enclosing section even when there are no skills
     #[arg(long)]
     keep_empty: bool,
-    /// Omit the instruction
+    /// Omit the instructions for the model
     #[arg(long)]
     bare: bool,
 }

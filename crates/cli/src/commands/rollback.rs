@@ -11,7 +11,7 @@ use crate::{
     output::{Tone, one_line},
 };
 
-/// Return a skill to a state that was installed before
+/// Roll a skill back to an earlier version
 ///
 /// Without a version that is the one before the current one. The bytes of every installed state are kept, and are scanned again with today's rules;
 /// permissions that were approved for them still count. Nothing is fetched. --list shows the states.

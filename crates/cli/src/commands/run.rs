@@ -31,10 +31,10 @@ pub(crate) struct RunArgs {
     name: String,
     /// Its arguments
     arguments: Vec<String>,
-    /// Which of its workflows, if it has several
+    /// The workflow to run, if the skill has several
     #[arg(long)]
     workflow: Option<String>,
-    /// Print the text that a model would get, and ask none
+    /// Print the text that a model would get, without asking one
     #[arg(long)]
     dry_run: bool,
     #[command(flatten)]
@@ -75,7 +75,7 @@ fn run_workflow(
     let (talk, cancel) = (&terminal.talk, &terminal.cancel);
     let name = found.skill.name().into_owned();
     if !talk.is_for_people() {
-        let message = format!("`{name}` is a workflow: its code runs, and there are no events");
+        let message = format!("`{name}` is a workflow and produces no events");
         return Err(Failure::broken("usage", message)
             .skill(name)
             .hint("--json prints what it returns, with its receipts"));

@@ -227,7 +227,7 @@ fn revoke(session: &CliRun, args: &ScanArgs) -> Result<Exit, Failure> {
                 "{} {name} is no longer accepted\n",
                 session.output.paint("✓", Tone::Good)
             ),
-            false => format!("{name}, as it is now, was not accepted\n"),
+            false => format!("{name} was not accepted in its current version\n"),
         });
     }
     session.output.page("message", lines.as_bytes())?;

@@ -18,10 +18,10 @@ use crate::{
 /// `skills.registry_url`; what they answered is used for an hour, and longer if they can't be reached.
 #[derive(clap::Args)]
 pub(crate) struct SearchArgs {
-    /// What to search
+    /// Words to search for
     #[arg(required = true)]
     words: Vec<String>,
-    /// The most skills of each registry
+    /// Maximum number of skills from each registry
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: u64,
 }

@@ -49,13 +49,13 @@ const RERANKED: usize = 20;
 /// Values for the rules about tasks.
 #[derive(clap::Args)]
 pub(super) struct Ruled {
-    /// The task is to write code, whatever its words are
+    /// Treat the task as a coding task
     #[arg(long, conflicts_with = "no_coding")]
     coding: bool,
-    /// The task is not to write code, whatever its words are
+    /// Treat the task as not a coding task
     #[arg(long)]
     no_coding: bool,
-    /// What mistakes cost: with a high risk, skills that write or run commands must be named
+    /// How costly mistakes are: at high risk, skills that write or run commands must be named
     #[arg(long, value_enum, value_name = "RISK", default_value_t = RiskArg::Low)]
     risk: RiskArg,
     /// The field of the task: a word of a skill's category or tags

@@ -40,7 +40,7 @@ pub(crate) struct ServeArgs {
     /// The address to listen on; port 0 chooses a free one
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7717")]
     listen: SocketAddr,
-    /// A further name under which clients reach it
+    /// An additional host name for the daemon
     #[arg(long, value_name = "NAME")]
     host: Vec<String>,
     /// The certificate chain for TLS, as PEM
@@ -49,10 +49,10 @@ pub(crate) struct ServeArgs {
     /// The private key of the certificate, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Connections at a time; a further one is closed at once
+    /// Maximum number of connections; further ones are closed at once
     #[arg(long, value_name = "N", default_value_t = MAX_CONNECTIONS)]
     max_connections: usize,
-    /// Make another token and end; a running daemon uses it at once, and forgets all browsers
+    /// Create a new token and exit; a running daemon uses it at once and signs all browsers out
     #[arg(long)]
     rotate_token: bool,
 }

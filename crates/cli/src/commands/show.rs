@@ -18,7 +18,7 @@ pub(crate) struct ShowArgs {
     name: String,
     /// Its arguments
     arguments: Vec<String>,
-    /// Only the body
+    /// Print only the body
     #[arg(long)]
     raw: bool,
     /// Leave commands (`!git log`) as they are written

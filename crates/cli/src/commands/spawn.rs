@@ -11,7 +11,7 @@ use crate::{
     failure::{Exit, Failure},
 };
 
-/// Start a sub-agent with exactly a set of skills
+/// Start a sub-agent with exactly the given skills
 ///
 /// The skills are named with --skills A,B. Before a model is asked, the set is checked as a whole: skills that are missing, incompatible or in
 /// conflict, and coding without `specification-engine` and `opencode-implementer`, are reported all at once, and nothing is started. The
@@ -28,7 +28,7 @@ pub(crate) struct SpawnArgs {
     /// The task is to write code: the set has to contain the coding pipeline [default: detected from the task]
     #[arg(long, conflicts_with = "no_coding")]
     coding: bool,
-    /// The task is not to write code, whatever its words are
+    /// Treat the task as not a coding task
     #[arg(long)]
     no_coding: bool,
     /// Add the skills that `metier select` picks for the task to those of --skills

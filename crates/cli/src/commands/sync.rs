@@ -138,13 +138,13 @@ fn answer(session: &CliRun, args: &SyncArgs, report: &SyncReport) -> Result<Exit
             SyncAction::Shared => format!("  {skill} → {agent}: reads the skill's own folder\n"),
             SyncAction::Leave(what) => {
                 let bad = output.paint("✗", Tone::Bad);
-                format!("{bad} {skill} → {agent}: {path} is {what}, and stays as it is\n")
+                format!("{bad} {skill} → {agent}: {path} is {what}; left unchanged\n")
             }
         });
     }
     output.report(&text)?;
     if report.places.is_empty() {
-        output.note("nothing is installed that could be put elsewhere");
+        output.note("no installed skills to sync");
     }
     if args.dry_run {
         output.note("nothing was changed");

@@ -49,7 +49,7 @@ pub(crate) fn run(session: &CliRun, args: &ToolsArgs) -> Result<Exit, Failure> {
         let names: Vec<String> = not_started.iter().map(|name| one_line(name)).collect();
         let number = count(names.len(), "skill");
         output.note(&format!(
-            "{number} not started, whose tools are known once they run: {}",
+            "{number} not started; their tools are unknown until they run: {}",
             names.join(", ")
         ));
         output.note(&format!(

@@ -79,7 +79,7 @@ fn agree(session: &CliRun, args: &TrustArgs, preview: &TrustPreview) -> Result<(
     };
     let seen = io::stdin().is_terminal() && io::stderr().is_terminal();
     if output.is_json() || !output.is_attended() || !seen {
-        let message = format!("{found} would be trusted, and there is no terminal to ask on");
+        let message = format!("trusting {found} needs confirmation, but there is no terminal");
         return refused("not-agreed", message);
     }
     let but = match blocked {

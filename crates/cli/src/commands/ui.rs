@@ -20,12 +20,12 @@ use crate::{
     output::Output,
 };
 
-/// Open the page in a browser: see, decide and try
+/// Open the web page in a browser
 ///
 /// The page shows the skills of this machine, what is wrong with them and why, the questions that wait for an answer, what skills did, and
 /// conversations with an agent. It is a part of the daemon: one that runs is used, else this command becomes one, until Ctrl-C.
 ///
-/// The link works once, for ten minutes. It becomes a cookie of this browser, of twelve hours.
+/// The link works once, for ten minutes. The browser then has a cookie for twelve hours.
 #[derive(clap::Args)]
 pub(crate) struct UiArgs {
     /// Only print the link

@@ -9,7 +9,7 @@ use crate::{
     output::{Tone, one_line},
 };
 
-/// Undo the last change of installed skills
+/// Undo the last change to installed skills
 ///
 /// Takes back the last `install`, `add`, `remove` or other change: files and locks are again what they were, byte for byte. Typed again,
 /// it undoes the change before that. A place that was changed by something else since is left alone.

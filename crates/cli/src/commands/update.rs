@@ -197,7 +197,7 @@ fn agreed(
     let output = &session.output;
     let name = one_line(&update.name);
     if !Terminal::new(output).present || !output.is_attended() {
-        let message = format!("the update of `{name}` needs an answer, and there is no terminal");
+        let message = format!("updating `{name}` needs confirmation, but there is no terminal");
         let approvals = carrying.how.approve.iter().chain(open);
         let approvals = approvals.map(|one| format!(" --approve {}", shell_word(one)));
         let approvals = approvals.collect::<String>();

@@ -22,7 +22,7 @@ pub(crate) struct ValidateArgs {
     /// A skill's folder or name, or a folder of skills
     #[arg(default_value = ".")]
     path: Vec<String>,
-    /// Exactly the specification
+    /// Require exactly the Agent Skills specification
     #[arg(long)]
     strict: bool,
 }

@@ -19,7 +19,7 @@ use crate::{
     output::{Output, Tone, count, one_line},
 };
 
-/// Explain why skills were picked for a task, and others not
+/// Explain why skills were picked for a task and others were not
 ///
 /// A signal is a reason to pick a skill, a gate keeps it out: it is not ready, blocked, disabled, shadowed or
 /// invalid, or the risk is too high to pick it unless the task names it. Without a name, skills with a signal are shown, and the evidence
@@ -239,7 +239,7 @@ fn words(matches: &TaskMatches, account: &Account<'_>, output: &Output, page: &m
     );
     line("rank", &text, output, page);
     if account.considered.matches.is_empty() {
-        let text = "it has fewer than half of the points of the best, so its words don't pick it";
+        let text = "it scores less than half of the best skill, so the words alone don't select it";
         line("text", text, output, page);
     }
     for share in shares.iter().take(MAX_SHARES) {

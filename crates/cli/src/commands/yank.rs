@@ -16,7 +16,7 @@ pub(crate) struct YankArgs {
     /// The skill and its version, as in pdf@1.2.0
     #[arg(value_name = "NAME@VERSION")]
     version: String,
-    /// Why, for those who have it installed
+    /// The reason, shown to users who have it installed
     #[arg(long, required_unless_present = "undo")]
     reason: Option<String>,
     /// Make it available again

@@ -80,7 +80,7 @@ impl GitRemote {
     fn parse(url: &str) -> Result<Self, FetchError> {
         let unknown = || FetchError::Git {
             source_name: url.to_owned(),
-            message: "the address is not one of a repository".to_owned(),
+            message: "not a repository address".to_owned(),
         };
         let Ok(parsed) = Url::parse(url) else {
             // `user@host:path`

@@ -488,7 +488,7 @@ impl GitObjects {
         let _cut = (&mut self.messages).take(1024).read_to_end(&mut told);
         let told = String::from_utf8_lossy(&told);
         let told = visible(told.trim()).into_owned();
-        self.failed(&format!("git ended while objects were read {told}"))
+        self.failed(&format!("git exited while objects were being read: {told}"))
     }
 
     fn failed(&self, message: &str) -> FetchError {

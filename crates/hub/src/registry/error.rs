@@ -24,7 +24,7 @@ pub enum RegistryClientError {
         reason: String,
     },
     /// Nothing is remembered, and the registry must not be asked.
-    #[error("nothing is remembered of the registry {registry} that answers this without a network")]
+    #[error("offline: no cached answer from the registry {registry}")]
     NotCached {
         /// The registry.
         registry: String,
@@ -42,7 +42,7 @@ pub enum RegistryClientError {
         message: String,
     },
     /// An answer that is not one of a registry.
-    #[error("the answer of the registry {registry} is wrong: {problem}")]
+    #[error("invalid response from the registry {registry}: {problem}")]
     Wrong {
         /// The registry.
         registry: String,
@@ -50,7 +50,7 @@ pub enum RegistryClientError {
         problem: String,
     },
     /// A version has another digest than before.
-    #[error("the registry {registry} has other bytes for {name} {version} than before")]
+    #[error("the registry {registry} changed the bytes of {name} {version}")]
     OtherBytes {
         /// The registry.
         registry: String,
@@ -96,7 +96,7 @@ pub enum RegistryClientError {
         problem: String,
     },
     /// No registry has the skill.
-    #[error("no registry has a skill `{name}` (asked: {})", registries.join(", "))]
+    #[error("skill `{name}` was not found in any registry (asked: {})", registries.join(", "))]
     NotFound {
         /// The skill.
         name: String,
@@ -118,7 +118,7 @@ pub enum RegistryClientError {
     #[error("more than {0} skills require each other")]
     TooMany(usize),
     /// What is remembered can't be used.
-    #[error("what is remembered of registries can't be used: {0}")]
+    #[error("the cache of registry answers can't be used: {0}")]
     Memory(#[from] MemoryFailure),
 }
 
@@ -158,7 +158,7 @@ impl RegistryClientError {
                 _ => return None,
             },
             Self::OtherBytes { .. } | Self::WrongDigest { .. } | Self::BackInTime { .. } => {
-                "don't install from it; ask who runs the registry".to_owned()
+                "don't install from it; ask the registry's operator".to_owned()
             }
             Self::NotFound { name, .. } => format!("metier search {name}"),
             Self::NotConfigured { name, .. } => format!(

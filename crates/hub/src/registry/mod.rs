@@ -140,7 +140,7 @@ impl<'a> RegistryClient<'a> {
             .append_pair("offset", &offset.to_string())
             .append_pair("limit", &limit.to_string());
         let page: Option<RegistryPage> = self.document(&url)?;
-        let page = page.ok_or_else(|| self.wrong("it has no search"))?;
+        let page = page.ok_or_else(|| self.wrong("it does not support search"))?;
         match page
             .skills
             .iter()

@@ -118,7 +118,7 @@ impl Workspace {
             });
         }
         if selection.picks.is_empty() {
-            let message = "no skill fits the task, so there is no set to start a sub-agent with";
+            let message = "no skill fits the task, so no sub-agent was started";
             let task = shell_word(task);
             return Err(Error::unmet("no-skill", message).hint(format!(
                 "name some with --skills; `metier why {task} NAME` explains why one does not fit"

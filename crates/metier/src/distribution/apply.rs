@@ -181,7 +181,7 @@ fn needs_replace(card: &InstallCard, obstacle: &InstallObstacle) -> Error {
     let name = one_line(&card.name);
     let message = match obstacle {
         InstallObstacle::Foreign => {
-            format!("there is a skill at the place of `{name}` that metier did not install")
+            format!("the folder of `{name}` contains a skill that metier did not install")
         }
         InstallObstacle::Edited(_) => format!("skill `{name}` was edited after it was installed"),
         InstallObstacle::OtherSource(_) => {
@@ -191,7 +191,9 @@ fn needs_replace(card: &InstallCard, obstacle: &InstallObstacle) -> Error {
         InstallObstacle::OtherSigner(_) => {
             format!("skill `{name}` is not signed by its known signer")
         }
-        InstallObstacle::Breaks(_) => format!("another skill requires another version of `{name}`"),
+        InstallObstacle::Breaks(_) => {
+            format!("another skill requires a different version of `{name}`")
+        }
         InstallObstacle::Blocked(_)
         | InstallObstacle::Invalid(_)
         | InstallObstacle::Signature(_) => return refusal(card),
@@ -284,7 +286,7 @@ impl Workspace {
             return Ok(());
         }
         let message = format!(
-            "skill `{}` was changed while it was decided about",
+            "skill `{}` changed before the decision was applied",
             one_line(&card.name)
         );
         Err(Error::unmet("changed-since", message)
@@ -300,7 +302,7 @@ impl Workspace {
         let placed = SkillLocation::Folder(card.place.clone()).digest();
         if placed.ok() != Some(card.digest) {
             let message = format!(
-                "skill `{}` has other bytes than were scanned",
+                "the installed files of skill `{}` differ from the scanned ones",
                 one_line(&card.name)
             );
             return Err(Error::broken("changed", message)

@@ -301,7 +301,7 @@ pub(crate) fn make_folders(project: &Path, below: &Path) -> Result<(), Error> {
 }
 
 fn unmade(folder: &Path, error: &io::Error) -> Error {
-    let message = format!("the folder of skills can't be made: {error}");
+    let message = format!("can't create the folder for skills: {error}");
     Error::broken("not-written", message)
         .path(folder)
         .hint("check its permissions, and those of the folder above it")
@@ -320,17 +320,18 @@ pub(crate) fn failed(error: ChangeError) -> Error {
     match error {
         ChangeError::Busy => Error::unmet("busy", message)
             .hint("wait until it has ended, then type the command again"),
-        ChangeError::ChangedSince(path) => {
-            Error::unmet("changed-since", "it was changed since, so it is not undone")
-                .path(path)
-                .hint("metier verify shows what is different from the lock")
-        }
+        ChangeError::ChangedSince(path) => Error::unmet(
+            "changed-since",
+            "not undone: the file was changed after that",
+        )
+        .path(path)
+        .hint("metier verify shows what is different from the lock"),
         ChangeError::NotKept(path) => Error::unmet("not-kept", "its content is no longer kept")
             .path(path)
             .hint("install the skill again"),
         ChangeError::Twice(path) => Error::broken("twice", message).path(path),
         ChangeError::Interrupted { path, error } => {
-            let message = format!("the change was begun and can't be completed yet: {error}");
+            let message = format!("the change was started but can't be completed yet: {error}");
             Error::broken("interrupted", message)
                 .path(path)
                 .hint("free space there or check its permissions; the next command completes it")

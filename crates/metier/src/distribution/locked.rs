@@ -89,7 +89,7 @@ impl Workspace {
             self.with_source(&source, |opened| {
                 let offer = locked_offer(opened.offers(), name).ok_or_else(|| {
                     let message = format!(
-                        "`{}` has no skill `{}` any more",
+                        "`{}` no longer contains skill `{}`",
                         one_line(&source),
                         one_line(name)
                     );
@@ -109,7 +109,7 @@ impl Workspace {
             true => Ok(tree),
             false => {
                 let message = format!(
-                    "skill `{}` has other bytes than the lock states",
+                    "skill `{}` differs from its digest in the lock",
                     one_line(name)
                 );
                 let error = Error::unmet("other-bytes", message).skill(name);

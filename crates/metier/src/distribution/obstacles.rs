@@ -76,7 +76,7 @@ pub(super) fn warnings(entry: &CatalogEntry, installed: &Inventory) -> Vec<Strin
     let name = entry.name();
     if let Some(near) = nearly(&name, installed) {
         all.push(format!(
-            "its name is nearly that of `{near}`, which is another skill"
+            "its name is very similar to that of another skill, `{near}`"
         ));
     }
     all

@@ -228,7 +228,7 @@ fn needs(name: &str, scope: InstallScope, other: &FetchedSkill, lock: &Lock) -> 
         ),
         false => format!("metier {} {name_word}", scope.verb()),
     };
-    let message = format!("its newest version requires another `{other}` than is installed");
+    let message = format!("its newest version requires a different version of `{other}`");
     Error::unmet("requires", message).skill(name).hint(hint)
 }
 

@@ -83,7 +83,7 @@ impl Workspace {
         };
         let settings = self.edit_settings(InstallScope::User, &title, &[edit], dry_run)?;
         if let Ok(Origin::Env(variable)) = self.config_value("skills.profile").map(|v| v.origin) {
-            let line = format!("the variable {variable} decides as long as it is set");
+            let line = format!("{variable} overrides this setting while it is set");
             self.notices.notice(NoticeLevel::Warning, &line);
         }
         Ok(settings)

@@ -321,7 +321,7 @@ impl Workspace {
         let address = RegistryAddress::parse(registry).map_err(failed)?;
         let token = token.trim();
         if token.is_empty() || !token.chars().all(|c| c.is_ascii_graphic()) {
-            return Err(Error::unmet("token", "this is not a token"));
+            return Err(Error::unmet("token", "not a valid token"));
         }
         let account = self.with_registry(&address, Some(token.to_owned()), |client| {
             client.connection().account().map_err(failed)

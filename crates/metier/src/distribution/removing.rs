@@ -226,7 +226,7 @@ impl Workspace {
         let is_free = || match PresentSkill::look(self, scope, name)?.exists() {
             false => Ok(()),
             true => {
-                let message = format!("there is a skill `{}` again", one_line(name));
+                let message = format!("a skill `{}` has been installed again", one_line(name));
                 Err(Error::unmet("exists", message)
                     .skill(name)
                     .path(places.skill(name))

@@ -353,7 +353,7 @@ impl Workspace {
 }
 
 fn taken_key(path: &Path) -> Error {
-    Error::unmet("exists", "there is a key already; nothing was changed")
+    Error::unmet("exists", "the key already exists; nothing was changed")
         .path(path)
         .hint("name another file with `-o`")
 }

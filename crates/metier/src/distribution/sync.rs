@@ -504,7 +504,7 @@ impl ChangeDraft<'_> {
         for place in places {
             if let Some(found) = place.action.found() {
                 let shown = one_line(&place.place.to_string_lossy());
-                let line = format!("{shown} is {found}, and stays as it is");
+                let line = format!("{shown} is {found}; left unchanged");
                 self.workspace().notices.notice(NoticeLevel::Warning, &line);
             }
         }

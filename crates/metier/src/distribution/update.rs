@@ -364,7 +364,7 @@ impl Workspace {
     ) -> Result<SkillUpdate, Error> {
         if skill.key != update.name {
             let message = format!(
-                "the skill of the source is called `{}` now",
+                "the source has renamed the skill to `{}`",
                 one_line(&skill.key)
             );
             let error = Error::unmet("renamed", message).skill(&update.name);
@@ -559,7 +559,10 @@ impl UpdatePlan {
         });
         if let Some(why) = broken {
             let name = shell_word(&update.name);
-            let message = format!("the {} of `{}` does not fit", self.verb, update.name);
+            let message = format!(
+                "the {} of `{}` is incompatible with an installed skill",
+                self.verb, update.name
+            );
             return Err(Error::unmet("breaks", message)
                 .skill(&update.name)
                 .detail(why)

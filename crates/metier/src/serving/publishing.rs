@@ -299,7 +299,7 @@ fn objection(skill: &Skill<'_>) -> Option<&'static str> {
         return Some("it can only be invoked by the user (`disable-model-invocation`)");
     }
     if files.skill_md.as_deref() != Some(MANIFEST) {
-        return Some("it has no SKILL.md, which the specification of such hosts requires");
+        return Some("it has no SKILL.md, which the Skills extension requires");
     }
     let departs = name::departures(&skill.name()).next().is_some();
     departs.then_some("its name does not conform to the specification")
@@ -349,10 +349,10 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<
                 .to_owned(),
         );
     }
-    let frontmatter = frontmatter_as_json(text)
-        .ok_or("the frontmatter of its SKILL.md is not YAML that every reader understands alike")?;
+    let frontmatter =
+        frontmatter_as_json(text).ok_or("the frontmatter of its SKILL.md is ambiguous YAML")?;
     if frontmatter.get("name").and_then(Value::as_str) != Some(name) {
-        return Err("the `name` in its SKILL.md is not the name that it has here".to_owned());
+        return Err("the `name` in its SKILL.md differs from its name here".to_owned());
     }
     let described = frontmatter.get("description").and_then(Value::as_str);
     if described.is_none_or(str::is_empty) {
@@ -385,7 +385,7 @@ fn published_file(name: &str, file: SnapshotFile) -> Result<(PublishedFile, Vec<
     let text = std::str::from_utf8(&bytes).ok();
     if text.is_some_and(|text| !is_for_models(&path, text)) {
         return Err(format!(
-            "`{shown}` contains text that is changed before a model gets it"
+            "`{shown}` contains text that metier would rewrite for a model"
         ));
     }
     let digest: String = file.hash.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -178,7 +178,7 @@ async fn blocking<T: Send + 'static>(
 }
 
 async fn unknown() -> Response {
-    let message = "there is nothing at this address".to_owned();
+    let message = "not found".to_owned();
     refuse(&RequestRefusal::new(404, "not-found", message))
 }
 

@@ -136,10 +136,12 @@ impl Access {
         let is_ours = host.is_some_and(|host| self.is_ours(host)) && hosts.next().is_none();
         let names_another = uri.authority().is_some_and(|to| !self.is_ours(to.as_str()));
         if !is_ours || names_another {
-            return Err(
-                Refusal::new(421, "wrong-host", "this is not the host of the request")
-                    .hint("use the address that `metier serve` printed; --host NAME adds a name"),
-            );
+            return Err(Refusal::new(
+                421,
+                "wrong-host",
+                "the `Host` header does not name this daemon",
+            )
+            .hint("use the address that `metier serve` printed; --host NAME adds a name"));
         }
         let mut origins = headers.get_all(header::ORIGIN).iter();
         let Some(origin) = origins.next() else {
@@ -154,7 +156,7 @@ impl Access {
             false => Err(Refusal::new(
                 403,
                 "foreign-origin",
-                "requests of other pages are refused",
+                "requests from other origins are refused",
             )),
         }
     }
@@ -220,10 +222,12 @@ impl Access {
             state.failures.pop_front();
         }
         if state.failures.len() >= MAX_FAILURES {
-            return Err(
-                Refusal::new(429, "too-many-requests", "there were too many wrong tokens")
-                    .hint("wait a minute"),
-            );
+            return Err(Refusal::new(
+                429,
+                "too-many-requests",
+                "too many requests with a wrong token",
+            )
+            .hint("wait a minute"));
         }
         state.failures.push_back(now);
         Err(unauthorized())
@@ -256,8 +260,9 @@ impl Access {
         };
         state.links.remove(found);
         drop(state);
-        let number = secret()
-            .map_err(|_| Refusal::new(500, "failed", "the system has no random numbers"))?;
+        let number = secret().map_err(|_| {
+            Refusal::new(500, "failed", "the system's random number generator failed")
+        })?;
         Ok(self.cookie_until(&number, seconds(SystemTime::now() + COOKIE_LIFE)))
     }
 
@@ -321,7 +326,7 @@ fn cookie(headers: &HeaderMap) -> Option<&str> {
 
 /// One answer for every missing or wrong token.
 pub(super) fn unauthorized() -> Refusal {
-    Refusal::new(401, "unauthorized", "this needs the token of the daemon")
+    Refusal::new(401, "unauthorized", "the daemon's token is required")
         .hint("send `Authorization: Bearer TOKEN`; it is in the file `token` of the data folder")
 }
 

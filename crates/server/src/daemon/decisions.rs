@@ -100,13 +100,11 @@ pub(super) async fn answer(
     };
     match state.answer(&id, reply) {
         true => Ok(done()),
-        false => Err(Refusal::new(
-            404,
-            "unknown-approval",
-            "this question does not wait for an answer",
-        )
-        .hint("GET /api/v1/approvals lists those that do")
-        .into()),
+        false => Err(
+            Refusal::new(404, "unknown-approval", "no open question has this id")
+                .hint("GET /api/v1/approvals lists the open ones")
+                .into(),
+        ),
     }
 }
 
@@ -124,7 +122,7 @@ pub(super) async fn receipts(State(state): Shared, uri: Uri) -> ApiResult {
     });
     let start = wanted.remove("cursor").map_or(Ok(0), |cursor| {
         let start = cursor.parse::<usize>();
-        start.map_err(|_| Refusal::usage("the cursor is not one of ours"))
+        start.map_err(|_| Refusal::usage("invalid `cursor`"))
     })?;
     let query = wanted.remove("query").map(|query| query.to_lowercase());
     let status = wanted.remove("status");

@@ -66,7 +66,7 @@ pub(super) fn warnings(now: &SkillsNow, skill: &Skill<'_>) -> Vec<String> {
     let why = problems.iter().map(|problem| one_line(&problem.message));
     let why = why.take(3).collect::<Vec<_>>().join("; ");
     vec![format!(
-        "skill `{}` can't be read as it is now ({why}): its last good version was used",
+        "the files of skill `{}` are currently invalid ({why}); its last good version was used",
         skill.name()
     )]
 }

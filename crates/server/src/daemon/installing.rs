@@ -354,7 +354,7 @@ fn plan_id() -> Result<String, Error> {
         getrandom::u64().map_err(|error| {
             Error::broken(
                 "random",
-                format!("the system gives no random numbers: {error}"),
+                format!("the system's random number generator failed: {error}"),
             )
         })
     };
@@ -380,7 +380,8 @@ fn same_bytes<'r>(
     for (name, seen) in seen {
         if digest(name).is_some_and(|digest| digest != seen) {
             let name = name.escape_debug();
-            let message = format!("the decision about `{name}` is about other bytes than the plan");
+            let message =
+                format!("the `digest` in the decision about `{name}` differs from the plan's");
             let refusal = Refusal::new(409, "other-bytes", message);
             return Err(refusal.hint("send the `digest` of the card that was decided about"));
         }
@@ -389,7 +390,7 @@ fn same_bytes<'r>(
 }
 
 fn other_kind(address: &str) -> Refusal {
-    let message = format!("this plan is one of /api/v1/{address}");
+    let message = format!("this plan belongs to /api/v1/{address}");
     Refusal::new(404, "unknown-plan", message)
 }
 

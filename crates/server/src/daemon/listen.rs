@@ -88,7 +88,7 @@ impl BoundListener {
         };
         let address = socket.local_addr()?;
         if !address.ip().is_loopback() && tls.is_none() {
-            let message = format!("{address} can be reached by other machines: that needs TLS");
+            let message = format!("{address} is reachable from other machines, which requires TLS");
             return Err(Error::broken("usage", message)
                 .hint("name a certificate with --tls-cert and --tls-key, or listen on 127.0.0.1"));
         }
@@ -136,7 +136,7 @@ fn acceptor(chain: &Path, key: &Path) -> Result<TlsAcceptor, Error> {
     let refused = |path: &Path, why: String| {
         Error::broken("tls", why)
             .path(path)
-            .hint("both files are in the format PEM")
+            .hint("both files must be PEM")
     };
     let read = |path: &Path| fs::read(path).map_err(|error| refused(path, error.to_string()));
     let chain_bytes = read(chain)?;
@@ -145,9 +145,9 @@ fn acceptor(chain: &Path, key: &Path) -> Result<TlsAcceptor, Error> {
     let certificates = certificates
         .ok()
         .filter(|all| !all.is_empty())
-        .ok_or_else(|| refused(chain, "there is no certificate in this file".to_owned()))?;
+        .ok_or_else(|| refused(chain, "the file contains no certificate".to_owned()))?;
     let private = PrivateKeyDer::from_pem_slice(&read(key)?)
-        .map_err(|_| refused(key, "there is no private key in this file".to_owned()))?;
+        .map_err(|_| refused(key, "the file contains no private key".to_owned()))?;
     let config = ServerConfig::builder()
         .with_no_client_auth()
         .with_single_cert(certificates, private)
@@ -387,7 +387,7 @@ impl Gate {
 }
 
 async fn unknown(headers: HeaderMap) -> Response {
-    let message = "there is nothing at this address";
+    let message = "not found";
     if is_for_people(&headers) {
         return page::refused(404, message);
     }
@@ -403,12 +403,8 @@ fn is_for_people(headers: &HeaderMap) -> bool {
 }
 
 async fn wrong_method() -> Refusal {
-    Refusal::new(
-        405,
-        "wrong-method",
-        "this address does not take this method",
-    )
-    .hint("GET /api/v1/openapi.json describes all addresses")
+    Refusal::new(405, "wrong-method", "method not allowed")
+        .hint("GET /api/v1/openapi.json describes all addresses")
 }
 
 /// Becomes the cookie of the page.

@@ -99,7 +99,7 @@ pub fn link_to_running(settings: &Settings) -> Result<Option<String>, Error> {
     };
     let token = instance::read(&token_file(settings)?)?;
     let refused = |why: String| {
-        let message = format!("the daemon at {address} gives no link: {why}");
+        let message = format!("could not get a link from the daemon at {address}: {why}");
         Error::unmet("no-link", message).hint("restart it: `metier serve` prints a link")
     };
     let mut answer = ureq::post(format!("{address}/api/v1/links"))
@@ -115,7 +115,7 @@ pub fn link_to_running(settings: &Settings) -> Result<Option<String>, Error> {
     let path = link.as_ref().and_then(|link| link["path"].as_str());
     match path.filter(|path| path.starts_with("/login?code=")) {
         Some(path) => Ok(Some(format!("{address}{path}"))),
-        None => Err(refused("its answer is not a link".to_owned())),
+        None => Err(refused("its response contains no link".to_owned())),
     }
 }
 
@@ -124,7 +124,7 @@ fn token_file(settings: &Settings) -> Result<PathBuf, Error> {
 }
 
 fn no_folder() -> Error {
-    Error::broken("store", "there is no folder for the token of the daemon")
+    Error::broken("store", "there is no data folder for the daemon's token")
         .hint("set METIER_HOME to a folder")
 }
 

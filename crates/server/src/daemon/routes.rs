@@ -84,7 +84,7 @@ const LIST: &[(&str, &str)] = &[
     ),
     (
         "search",
-        "What to search, best first: skills that contain all words, then those that fit as in `select`, also by their bodies.",
+        "Search text. Skills that contain all words come first, then those that `select` would find, including by body.",
     ),
     ("status", "Only skills with this status."),
     ("source", "Only skills of this source."),
@@ -95,7 +95,7 @@ const LIST: &[(&str, &str)] = &[
         "names",
         "Only skills with one of these names, separated by commas.",
     ),
-    ("limit", "At most so many."),
+    ("limit", "Maximum number of skills."),
     ("cursor", "The `next_cursor` of the page before."),
 ];
 
@@ -112,7 +112,7 @@ const RECEIPTS: &[(&str, &str)] = &[
     ),
     (
         "limit",
-        "At most so many, the newest first; 100 by default.",
+        "Maximum number of receipts, newest first; 100 by default.",
     ),
     ("cursor", "How many to leave out."),
     (

@@ -181,7 +181,7 @@ impl Sessions {
     fn reserve(&self) -> Result<u64, Refusal> {
         if self.open.fetch_add(1, Ordering::Relaxed) >= MAX_SESSIONS {
             self.release();
-            let message = format!("there are {MAX_SESSIONS} sessions already");
+            let message = format!("the limit of {MAX_SESSIONS} sessions is reached");
             let refusal = Refusal::new(503, "busy", message);
             return Err(refusal.hint("end one with DELETE /api/v1/sessions/ID"));
         }
@@ -222,7 +222,7 @@ impl Sessions {
         found.ok_or_else(|| {
             let message = format!("there is no session `{}`", id.escape_debug());
             Refusal::new(404, "unknown-session", message)
-                .hint("GET /api/v1/sessions lists them; `metier chat --list` those of before")
+                .hint("GET /api/v1/sessions lists current sessions; `metier chat --list` lists earlier ones")
         })
     }
 
@@ -379,7 +379,9 @@ pub(super) async fn message(
     };
     let mut progress = session.progress();
     match progress.state {
-        SessionState::Running => return Err(busy("the session works on the last message")),
+        SessionState::Running => {
+            return Err(busy("the session is still working on the last message"));
+        }
         SessionState::Ended => {
             let hint = format!("metier chat --resume {}", session.conversation);
             let refusal = Refusal::new(409, "session-ended", "the session has ended");
@@ -388,7 +390,7 @@ pub(super) async fn message(
         SessionState::Idle => {}
     }
     if session.messages.try_send(request.text).is_err() {
-        return Err(busy("the session has a message already"));
+        return Err(busy("a message is already queued for this session"));
     }
     progress.state = SessionState::Running;
     drop(progress);

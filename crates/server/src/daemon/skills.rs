@@ -113,7 +113,7 @@ impl TryFrom<ListQuery> for WantedPage {
         });
         let start = query.cursor.map(|cursor| {
             let start = cursor.parse::<usize>();
-            start.map_err(|_| Refusal::usage("the cursor is not one of ours"))
+            start.map_err(|_| Refusal::usage("invalid `cursor`"))
         });
         let names = query.names.as_deref();
         Ok(Self {

@@ -364,8 +364,8 @@ fn parse(text: &str) -> Result<(Value, SocketRequest), Box<(Value, Refusal)>> {
         Ok(request) => Ok((id, request)),
         Err(error) => {
             let kind = kind.unwrap_or_default();
-            let message = format!("the message `{}` is wrong: {error}", kind.escape_debug());
-            let refusal = Refusal::usage(message).hint("docs/serve.md has all messages");
+            let message = format!("invalid message `{}`: {error}", kind.escape_debug());
+            let refusal = Refusal::usage(message).hint("docs/serve.md lists all messages");
             Err(Box::new((id, refusal)))
         }
     }

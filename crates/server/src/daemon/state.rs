@@ -146,7 +146,7 @@ impl DaemonState {
                 let message = "the request failed: this is a bug in metier";
                 let refusal = Refusal::new(500, "bug", message);
                 Err(refusal
-                    .hint("its log has the place; other requests work")
+                    .hint("see the daemon's log; other requests are not affected")
                     .into())
             }
         }
@@ -235,7 +235,7 @@ impl<'a> Waiting<'a> {
     fn begin(count: &'a AtomicUsize) -> Result<Self, Refusal> {
         let waiting = Self(count);
         if count.fetch_add(1, Ordering::Relaxed) >= MAX_WAITING {
-            return Err(Refusal::new(503, "busy", "too many requests wait already"));
+            return Err(Refusal::new(503, "busy", "too many requests are waiting"));
         }
         Ok(waiting)
     }

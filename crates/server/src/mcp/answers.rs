@@ -83,7 +83,7 @@ fn limits(asked: Option<usize>, standard: usize) -> PageLimits {
 }
 
 fn bad_cursor(_: UnknownCursor) -> Error {
-    Error::broken("usage", "this cursor is not one that was given out")
+    Error::broken("usage", "invalid `cursor`")
         .hint("leave `cursor` out to start from the beginning")
 }
 

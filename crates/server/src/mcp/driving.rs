@@ -121,7 +121,7 @@ impl McpServer {
     ) -> Result<Driven, ErrorData> {
         let unknown = || {
             ErrorData::invalid_params(
-                "no request waits with this requestState: it was answered, took too long, or is of another request",
+                "unknown requestState: the request was already answered, timed out, or differs from this one",
                 None,
             )
         };

@@ -43,7 +43,7 @@ pub(crate) fn limits() -> PageLimits {
 
 /// The row before a page.
 pub(crate) fn after(cursor: Option<&str>) -> Result<Option<String>, ErrorData> {
-    let unknown = |_| ErrorData::invalid_params("this cursor is not one that was given out", None);
+    let unknown = |_| ErrorData::invalid_params("invalid `cursor`", None);
     cursor.map(pages::key_before).transpose().map_err(unknown)
 }
 

@@ -207,9 +207,7 @@ impl McpServer {
         self.shared
             .pool
             .of(&format!("{:?}", (caller, client)))
-            .ok_or_else(|| {
-                ErrorData::internal_error("there are too many clients at the moment", None)
-            })
+            .ok_or_else(|| ErrorData::internal_error("too many clients are connected", None))
     }
 
     /// What a call needs: where it may ask, and what it works with.
@@ -326,8 +324,7 @@ pub(crate) fn not_there(error: &Error) -> ErrorData {
 
 fn gone(tool: &str) -> ToolReply {
     let message = format!("`{tool}` did not end: it was cancelled, or this is a bug in metier");
-    let hint =
-        "after a bug, metier wrote to stderr where it failed; other skills can still be used";
+    let hint = "if it crashed, stderr has the details; other skills are not affected";
     ToolReply::refused("bug", message, Some(hint))
 }
 

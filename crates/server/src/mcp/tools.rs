@@ -230,14 +230,14 @@ fn offset() -> Value {
 fn bytes() -> Value {
     json!({
         "type": "integer", "minimum": LEAST_ANSWER, "maximum": MOST_ANSWER,
-        "description": "How many bytes the answer may have; 65536 if it is left out."
+        "description": "Maximum size of the answer in bytes; 65536 by default."
     })
 }
 
 fn rows(standard: usize, most: usize) -> Value {
     json!({
         "type": "integer", "minimum": 1, "maximum": most,
-        "description": format!("How many rows at most; {standard} if it is left out.")
+        "description": format!("Maximum number of rows; {standard} by default.")
     })
 }
 
@@ -249,7 +249,7 @@ fn cursor() -> Value {
 fn arguments() -> Value {
     json!({
         "type": "string",
-        "description": "What the user gave the skill, as one text; spaces separate its words, quotes keep them together."
+        "description": "Arguments for the skill as one string; words are separated by spaces, quotes group them."
     })
 }
 
@@ -381,7 +381,7 @@ fn running() -> Vec<ToolRow> {
                  and does only what the user has approved for exactly this version of it: the user is asked, or the error contains what the user has to type.",
             properties: json!({
                 "skill": {"type": "string", "description": "The skill's name."},
-                "tool": {"type": "string", "description": "The tool, by the name that the skill gives it, or by its whole name."},
+                "tool": {"type": "string", "description": "The tool's name in the skill, or its full name."},
                 "input": {"type": "object", "description": "The input of the tool, by its own schema.", "additionalProperties": true},
                 "offset": offset(),
                 "limit": bytes()

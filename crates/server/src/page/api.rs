@@ -100,7 +100,7 @@ impl Api {
             .header(header::CONTENT_TYPE, "application/json");
         let content = content.map_or_else(Body::empty, |content| Body::from(content.to_string()));
         let Ok(request) = request.body(content) else {
-            return Err(ApiRefusal::bug("the page made an address that is none"));
+            return Err(ApiRefusal::bug("the page built an invalid address"));
         };
         let answer = match self.programs.clone().call(request).await {
             Ok(answer) => answer,

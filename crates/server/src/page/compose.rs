@@ -46,7 +46,7 @@ pub(super) async fn show(
         .map(|page| page.root().items("skills"))
         .unwrap_or_default();
     let content = html! {
-        header.head { div { h1 { "Compose" } p.faint { "Several skills as one set: what their agent may use, who works first, what contradicts." } } }
+        header.head { div { h1 { "Compose" } p.faint { "Several skills as one set: the tools their agent may use, their order, and their conflicts." } } }
         form.filters method="get" action="/compose" {
             @for name in &picked { input type="hidden" name="skill" value=(name); }
             label.wide { span { "Add a skill" } input type="text" name="skill" list="names" placeholder="name" autocomplete="off" data-search; }

@@ -66,7 +66,7 @@ impl<S: Send + Sync> FromRequest<S> for CheckedForm {
             true => Ok(form),
             false => Err(layout::refused(
                 403,
-                "this form is not from this page, or is from before the last login",
+                "this form was not sent from this page, or is older than the last login",
             )),
         }
     }

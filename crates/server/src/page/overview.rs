@@ -20,7 +20,7 @@ use super::{
 const STATUSES: &[(&str, &str)] = &[
     ("ready", "can be used now"),
     ("not_ready", "something is missing"),
-    ("blocked", "the scanner or you refuse them"),
+    ("blocked", "blocked by the scanner or by you"),
     ("invalid", "can't be read"),
     ("disabled", "you disabled them"),
     ("shadowed", "another skill has the name"),
@@ -109,7 +109,7 @@ fn watching(root: Part<'_>) -> Markup {
             "watched" => { "changes are noticed at once (" (counted(watch.number("folders"), "folder")) ")" }
             "polled" => { "changes are noticed every few seconds: " (watch.text("reason")) }
             "off" => { "changes are noticed with each request" }
-            _ => { "the folders are about to be watched" }
+            _ => { "starting to watch the folders" }
         }
     }
 }

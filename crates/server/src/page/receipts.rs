@@ -91,7 +91,7 @@ async fn content(api: &Api, wanted: &HashMap<String, String>) -> Result<Markup, 
         }
         section #results data-live-part aria-label="Results" {
             @if rows.is_empty() {
-                (empty("No receipts.", &html! { @if is_filtered { "No receipt matches these filters." } @else { "No skill did anything yet that leaves one." } }))
+                (empty("No receipts.", &html! { @if is_filtered { "No receipt matches these filters." } @else { "No receipts yet." } }))
             } @else {
                 p.faint.small role="status" { (counted(rows.len() as u64, "receipt")) @if start > 0 || has_more { " from " (start + 1) } }
                 (receipts(&rows, true))

@@ -66,7 +66,7 @@ async fn content(api: &Api, visit: &Visit, name: &str) -> Result<(String, Markup
                 section aria-labelledby="receipts" {
                     h2 #receipts { "What it did" }
                     div #timeline data-live-part {
-                        @if receipts.is_empty() { (empty("No receipts.", &html! { "The skill did nothing yet that leaves one." })) }
+                        @if receipts.is_empty() { (empty("No receipts.", &html! { "This skill has no receipts yet." })) }
                         @else { (parts::receipts(&receipts, false)) }
                     }
                 }

@@ -38,7 +38,7 @@ pub(super) async fn show(
         }
     };
     let content = html! {
-        header.head { div { h1 { "Why" } p.faint { "Which skills a model would get for a task, and why others not." } } }
+        header.head { div { h1 { "Why" } p.faint { "Which skills a model would get for a task, and why the others are left out." } } }
         form.filters method="get" action="/why" role="search" {
             label.wide { span { "Task" } input type="search" name="task" value=(task) placeholder="review the open pull request" autocomplete="off" data-search; }
             label { span { "Risk" } select name="risk" {
