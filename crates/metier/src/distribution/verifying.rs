@@ -1,7 +1,10 @@
 //! Comparing installed skills with their locks, and accepting an edit.
 
+use std::{sync::atomic::AtomicUsize, thread};
+
 use metier_hub::fetch::{FetchedSkill, SkillOrigin};
 use metier_package::{LockedSkill, PackageFile, PackagePath, PackageTree};
+use metier_runtime::scanning::in_parallel;
 
 use super::{
     places::InstallScope,
@@ -78,12 +81,19 @@ impl Workspace {
             if scope.is_some_and(|scope| scope != looked) {
                 continue;
             }
-            for (name, locked) in self.lock(looked)?.skills {
-                if names.is_empty() || names.iter().any(|one| one.as_ref() == name) {
-                    all.push(self.verify_locked(name, locked, looked)?);
-                }
-            }
+            let locked = self.lock(looked)?.skills.into_iter();
+            let named = locked.filter(|(name, _)| {
+                names.is_empty() || names.iter().any(|one| one.as_ref() == name)
+            });
+            all.extend(named.map(|(name, locked)| (name, locked, looked)));
         }
+        // Hashing is all there is to do, and skills do not depend on each other.
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
+        let verify = |(name, locked, scope): &(String, LockedSkill, InstallScope)| {
+            self.verify_locked(name, locked, *scope)
+        };
+        let all = in_parallel(&all, threads, &AtomicUsize::new(0), verify);
+        let all = all.into_iter().collect::<Result<Vec<_>, Error>>()?;
         for name in names.iter().map(AsRef::as_ref) {
             if !all.iter().any(|one| one.name == name) {
                 return Err(self.not_installed(name));
@@ -94,11 +104,11 @@ impl Workspace {
 
     fn verify_locked(
         &self,
-        name: String,
-        locked: LockedSkill,
+        name: &str,
+        locked: &LockedSkill,
         scope: InstallScope,
     ) -> Result<VerifiedSkill, Error> {
-        let place = self.scope_places(scope)?.skill(&name);
+        let place = self.scope_places(scope)?.skill(name);
         let state = match (place.symlink_metadata(), hashed(&place)) {
             (Err(error), _) if error.kind() == std::io::ErrorKind::NotFound => {
                 InstalledState::Missing
@@ -114,9 +124,9 @@ impl Workspace {
         };
         Ok(VerifiedSkill {
             place: place.to_string_lossy().into_owned(),
-            name,
+            name: name.to_owned(),
             scope,
-            locked,
+            locked: locked.clone(),
             state,
         })
     }
