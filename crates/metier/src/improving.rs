@@ -58,6 +58,8 @@ pub struct LostQuery {
     pub body_lacks: Vec<String>,
     /// Whether these words in the description would be enough to be found first.
     pub is_enough: bool,
+    /// Whether the winner fits no better by its words: its name or a trigger puts it first.
+    pub by_trigger: bool,
 }
 
 /// A word that would help a skill.
@@ -302,7 +304,7 @@ fn lost_query(router: &TaskRouter, name: &str, query: TriggerQuery) -> Option<Lo
     let own_body: BTreeSet<&str> = body_shares(shares)
         .map(|share| share.words.as_str())
         .collect();
-    let missing = missing(&routed.found.words, &in_head);
+    let missing = missing(&routed.found.words.list, &in_head);
     let winner_hit = hit(first);
     let gap = winner_hit.map_or(0.0, |hit| hit.points) - own_hit.map_or(0.0, |hit| hit.points);
     let possible: f32 = missing.iter().map(|word| word.gain).sum();
@@ -311,6 +313,7 @@ fn lost_query(router: &TaskRouter, name: &str, query: TriggerQuery) -> Option<Lo
         score: own.map_or(0.0, |(_, score)| *score),
         winner: (winner, first_score),
         is_enough: possible > gap,
+        by_trigger: own_hit.is_some() && gap <= 0.0,
         missing,
         in_body,
         body_lacks: body_shares(winner_hit.map_or(&[][..], |hit| &hit.shares))

@@ -1,7 +1,8 @@
-//! Verdicts and digests that a long-running program found out and did not write yet.
+//! Verdicts and digests that a long-running program found out since its last list.
 //!
 //! **Problem.** The files of the cache are written as a whole. With ten thousand skills that takes longer than the scan of the skill that is activated.
-//! **Decision.** What is learned is used at once and written later, in one go: before the skills are listed again, and when the program ends.
+//! **Decision.** What is learned is used at once and written later, in one go: before the skills are listed again, and when the program ends. A list
+//! reads the file once, so what was written after it is used from here until the next one.
 
 use std::{
     collections::HashMap,
@@ -17,6 +18,8 @@ use rustix::io::write;
 /// What was learned since the last list.
 pub(crate) struct LearnedVerdicts {
     kept: Mutex<UnwrittenVerdicts>,
+    /// What is in the file, and not yet in a list.
+    written: Mutex<HashMap<VerdictKey, NotedVerdict>>,
     /// Wakes the thread that writes it.
     wake: Arc<OwnedFd>,
 }
@@ -32,6 +35,7 @@ impl LearnedVerdicts {
     pub(crate) fn new(wake: Arc<OwnedFd>) -> Self {
         Self {
             kept: Mutex::default(),
+            written: Mutex::default(),
             wake,
         }
     }
@@ -54,9 +58,9 @@ impl LearnedVerdicts {
 
     /// The verdict about these bytes under this name.
     pub(crate) fn find(&self, key: VerdictKey, name: &str) -> Option<NotedVerdict> {
-        let kept = self.kept();
-        let noted = kept.verdicts.get(&key);
-        noted.filter(|noted| *noted.name == *name).cloned()
+        let of_this_name = |noted: &&NotedVerdict| *noted.name == *name;
+        let new = self.kept().verdicts.get(&key).filter(of_this_name).cloned();
+        new.or_else(|| lock(&self.written).get(&key).filter(of_this_name).cloned())
     }
 
     /// Whether there is nothing to write.
@@ -65,12 +69,65 @@ impl LearnedVerdicts {
         kept.verdicts.is_empty() && kept.digests.is_empty()
     }
 
-    /// Everything, to be written.
+    /// Everything that is not written yet, to be written.
     pub(crate) fn take(&self) -> UnwrittenVerdicts {
-        std::mem::take(&mut *self.kept())
+        let mut kept = self.kept();
+        // Both are locked, so that a verdict is always in one of them.
+        let new = kept.verdicts.iter();
+        let new = new.map(|(key, noted)| (*key, noted.clone()));
+        lock(&self.written).extend(new);
+        std::mem::take(&mut *kept)
+    }
+
+    /// Forgets what was written, for a list that is about to read the file.
+    pub(crate) fn forget_written(&self) {
+        lock(&self.written).clear();
     }
 
     fn kept(&self) -> MutexGuard<'_, UnwrittenVerdicts> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.kept)
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use rustix::event::{EventfdFlags, eventfd};
+
+    use super::*;
+
+    /// A list does not read what is written after it: without this, each use of a skill until the next list would scan it again.
+    #[test]
+    fn a_verdict_is_known_until_a_list_can_read_it() {
+        let wake = Arc::new(eventfd(0, EventfdFlags::NONBLOCK).unwrap());
+        let learned = LearnedVerdicts::new(wake);
+        let key = VerdictKey {
+            digest: [7; 32],
+            rules: 1,
+        };
+        let noted = NotedVerdict {
+            name: "pdf".into(),
+            verdict: "clean".into(),
+            rule: "".into(),
+            file: "".into(),
+            line: 0,
+            message: "".into(),
+        };
+        learned.add(vec![(key, noted.clone())], Vec::new());
+        assert_eq!(learned.find(key, "pdf"), Some(noted.clone()));
+        assert_eq!(learned.find(key, "another"), None);
+
+        assert_eq!(
+            learned.take().verdicts,
+            HashMap::from([(key, noted.clone())])
+        );
+        assert!(learned.is_empty());
+        assert_eq!(learned.find(key, "pdf"), Some(noted));
+
+        learned.forget_written();
+        assert_eq!(learned.find(key, "pdf"), None);
     }
 }

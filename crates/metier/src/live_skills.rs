@@ -37,6 +37,9 @@ const HEAD_START: Duration = Duration::from_millis(250);
 /// How long verdicts are gathered before they are written.
 const GATHER: Duration = Duration::from_millis(50);
 
+/// The pause between two readings of events: a program that writes all the time, next to skills or in them, costs little.
+const BREATH: Duration = Duration::from_millis(10);
+
 /// How long changes that go on are awaited.
 const MAX_SETTLE: Duration = Duration::from_secs(2);
 
@@ -539,6 +542,7 @@ impl LiveShared {
     fn list(&self, listing: &mut Listing) -> Result<Arc<SkillsNow>, Error> {
         let start = Instant::now();
         self.keep_learned(listing.now.as_deref());
+        self.learned.forget_written();
         let mut workspace = listing.workspace.live_reopened()?;
         listing.follow(&workspace);
         listing.judgements = workspace.judgements()?;
@@ -673,6 +677,8 @@ impl LiveShared {
                 listing.is_stale = true;
                 return true;
             }
+            drop(listing);
+            self.poll(None, Some(BREATH));
         }
     }
 
@@ -690,6 +696,7 @@ impl LiveShared {
             if !self.poll(queue.as_deref(), Some(quiet.min(MAX_SETTLE))) {
                 break;
             }
+            self.poll(None, Some(BREATH));
         }
         !self.is_over.load(Ordering::Relaxed)
     }

@@ -236,7 +236,7 @@ impl TaskRouter {
             explicit: &[],
         };
         RoutedTask {
-            ranked: self.candidates.ranked(&situation, &found.skills),
+            ranked: self.candidates.ranked(&situation, &found),
             found,
         }
     }

@@ -177,7 +177,7 @@ impl TaskMatches {
         let shares = self
             .search_shares(account)
             .map_or(&[][..], |(_, shares)| shares);
-        missing(&self.found.words, shares)
+        missing(&self.found.words.list, shares)
     }
 
     /// The best skills that have words of the task and were not picked.
@@ -359,7 +359,7 @@ impl Workspace {
                 searching::enough(found.skills.iter().filter(|one| is_ready(one)), task.top);
             // One that is not ready and fits as well is shown with its gate.
             let picked = found.skills.iter().filter(|one| one.hit.points >= enough);
-            candidates = candidates.with_found(picked.cloned());
+            candidates = candidates.with_found(picked.cloned(), found.words.clone());
         }
         let used = match everything {
             true => self.skill_use(),

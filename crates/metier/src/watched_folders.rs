@@ -11,7 +11,7 @@ use std::{
     fs,
     mem::MaybeUninit,
     os::{
-        fd::{AsFd, OwnedFd},
+        fd::{AsFd, BorrowedFd, OwnedFd},
         unix::{ffi::OsStrExt, fs::MetadataExt},
     },
     path::{Path, PathBuf},
@@ -19,8 +19,8 @@ use std::{
 };
 
 use rustix::{
-    fs::inotify::{self, CreateFlags, ReadFlags, WatchFlags},
-    io::Errno,
+    fs::inotify::{self, CreateFlags, Event, ReadFlags, WatchFlags},
+    io::{Errno, ioctl_fionread},
 };
 
 use crate::text::one_line;
@@ -388,22 +388,20 @@ impl WatchedFolders {
         let mut changes = WatchedChanges::none();
         let (mut is_moved, mut appeared) = (false, Vec::new());
         let queue = Arc::clone(&self.queue);
-        let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
-        let mut reader = inotify::Reader::new(queue.as_fd(), &mut buffer);
-        while let Ok(event) = reader.next() {
+        for_each_waiting(queue.as_fd(), |event| {
             let flags = event.events();
             if flags.contains(ReadFlags::QUEUE_OVERFLOW) {
                 changes = WatchedChanges::anywhere();
                 is_moved = true;
-                continue;
+                return;
             }
             if flags.contains(ReadFlags::IGNORED) {
                 let gone = self.folders.remove(&event.wd());
                 is_moved |= gone.is_some_and(|folder| folder.is_place);
-                continue;
+                return;
             }
             let Some(folder) = self.folders.get(&event.wd()) else {
-                continue;
+                return;
             };
             let name = event
                 .file_name()
@@ -433,7 +431,7 @@ impl WatchedFolders {
                     }
                 }
             }
-        }
+        });
         let watched = self.catch_up(is_moved, appeared);
         (changes, watched)
     }
@@ -463,6 +461,28 @@ impl WatchedFolders {
             }
         }
         Ok(())
+    }
+}
+
+/// The size of the smallest event in the queue.
+const SMALLEST_EVENT: u64 = 16;
+
+/// Calls a function with each event that is in the queue now. Later ones may wait: a program that writes as fast as events are read
+/// would otherwise hold the list for as long as it likes.
+fn for_each_waiting(queue: BorrowedFd<'_>, mut call: impl FnMut(&Event<'_>)) {
+    let Ok(waiting) = ioctl_fionread(queue) else {
+        return;
+    };
+    let mut left = waiting / SMALLEST_EVENT;
+    let mut buffer = [MaybeUninit::uninit(); 16 * 1024];
+    let mut reader = inotify::Reader::new(queue, &mut buffer);
+    // What was read into the buffer is no longer in the queue.
+    while left > 0 || !reader.is_buffer_empty() {
+        let Ok(event) = reader.next() else {
+            break;
+        };
+        left = left.saturating_sub(1);
+        call(&event);
     }
 }
 
@@ -519,5 +539,29 @@ mod tests {
         assert_eq!(watched.look().0, WatchedChanges::none());
         kept.trust(&path, "2026-01-01T00:00:00Z").unwrap();
         assert!(watched.look().0.records);
+    }
+
+    /// Where each event that is read causes another one, reading ends nevertheless, and the rest is there the next time.
+    #[test]
+    fn a_program_that_never_stops_writing_does_not_hold_the_reader() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = |number: usize| folder.path().join(number.to_string());
+        let queue = inotify::init(CreateFlags::NONBLOCK).unwrap();
+        inotify::add_watch(&queue, folder.path(), WatchFlags::CREATE).unwrap();
+        let mut written = 0;
+        let mut write = || {
+            fs::write(file(written), "").unwrap();
+            written += 1;
+        };
+        (0..100).for_each(|_| write());
+        let mut read = 0;
+        for_each_waiting(queue.as_fd(), |_| {
+            read += 1;
+            assert!(read < 10_000, "it reads for as long as there are events");
+            write();
+        });
+        assert!(read >= 100, "{read}");
+        for_each_waiting(queue.as_fd(), |_| read += 1);
+        assert_eq!(read, written);
     }
 }

@@ -12,7 +12,7 @@ use metier_select::{
     Signal, TriggerMatch,
     search::{
         DamagedIndex, SearchHit, SearchHits, SearchableSkill, Segment, SegmentBuilder, SkillIndex,
-        SkillKey, TaskWord,
+        SkillKey, TaskWords,
     },
 };
 
@@ -48,8 +48,8 @@ pub struct SkillFinder {
 pub struct FoundSkills {
     /// Best first.
     pub skills: Vec<FoundSkill>,
-    /// The words of the task.
-    pub words: Vec<TaskWord>,
+    /// The words of the task, and what they say.
+    pub words: TaskWords,
 }
 
 /// A skill that has words of a task.

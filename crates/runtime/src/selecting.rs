@@ -19,10 +19,11 @@ use metier_select::{
     CompiledTriggers, Considered, Signal, Situation, TriggerCandidate, TriggerMatch, mentions,
     rules::{CODING_PIPELINE, Incomplete, Lack, RuleSubject, SkillPrograms, TaskFacts, powers},
     score,
+    search::TaskWords,
 };
 
 use crate::{
-    finding::{FoundSkill, SkillFinder},
+    finding::{FoundSkill, FoundSkills, SkillFinder},
     hooks,
     inventory::{Inventory, InventorySkill, Status},
 };
@@ -55,6 +56,8 @@ pub struct Candidates {
     texts: BTreeMap<usize, TriggerMatch>,
     /// The ranks of the search, by the entry of the skill.
     ranks: BTreeMap<usize, usize>,
+    /// The words of the task.
+    words: TaskWords,
     /// How much skills were used lately, by name.
     used: BTreeMap<String, f64>,
 }
@@ -139,6 +142,18 @@ impl Account<'_> {
             )
         };
         !self.considered.misses.is_empty() || matches.any(|found| by_trigger(found.signal))
+    }
+}
+
+/// Gives keywords that many skills write about less weight.
+fn weigh_keywords(matches: &mut [TriggerMatch], words: &TaskWords) {
+    let keywords = matches.iter_mut();
+    for found in keywords.filter(|found| found.signal == Signal::Keyword) {
+        let part = words.part_of(&found.subject);
+        if part < 1.0 {
+            found.weight = (found.weight * part * 10_000.0).round() / 10_000.0;
+            found.detail.push_str(", and common among skills");
+        }
     }
 }
 
@@ -243,6 +258,7 @@ impl Candidates {
             inventory: Arc::clone(inventory),
             texts: BTreeMap::new(),
             ranks: BTreeMap::new(),
+            words: TaskWords::default(),
             used: BTreeMap::new(),
         }
     }
@@ -250,7 +266,12 @@ impl Candidates {
     /// The same, with what a search found for the task. A text alone never activates a skill, and the coding pipeline is chosen only
     /// by its rule.
     #[must_use]
-    pub fn with_found(mut self, found: impl IntoIterator<Item = FoundSkill>) -> Self {
+    pub fn with_found(
+        mut self,
+        found: impl IntoIterator<Item = FoundSkill>,
+        words: TaskWords,
+    ) -> Self {
+        self.words = words;
         for (rank, found) in found.into_iter().enumerate() {
             let Some(skill) = self.inventory.skills.get(found.position) else {
                 continue;
@@ -284,10 +305,11 @@ impl Candidates {
     /// All skills that match a task by their triggers or by what a search found, best first: the position in the inventory, and the score. Rules
     /// and gates are not asked.
     #[must_use]
-    pub fn ranked(&self, situation: &Situation<'_>, found: &[FoundSkill]) -> Vec<(usize, f64)> {
+    pub fn ranked(&self, situation: &Situation<'_>, found: &FoundSkills) -> Vec<(usize, f64)> {
         let view = self.compiled.look(situation);
         let is_named = !mentions(situation.task).is_empty() || !situation.explicit.is_empty();
         let texts: BTreeMap<usize, (usize, &FoundSkill)> = found
+            .skills
             .iter()
             .enumerate()
             .map(|(rank, found)| (found.position, (rank, found)))
@@ -300,6 +322,7 @@ impl Candidates {
                 return None;
             }
             let mut matches = view.matches(position);
+            weigh_keywords(&mut matches, &found.words);
             matches.extend(text.map(|(_, found)| found.signal()));
             let rank = text.map_or(usize::MAX, |(rank, _)| *rank);
             (!matches.is_empty()).then(|| (score(&matches), rank, position, skill))
@@ -428,6 +451,7 @@ impl Candidates {
                     ..Considered::default()
                 },
             };
+            weigh_keywords(&mut considered.matches, &self.words);
             considered
                 .matches
                 .extend(self.texts.get(&position).cloned());

@@ -236,6 +236,18 @@ fn a_number_alone_does_not_win() {
     assert_eq!(find(&skills, "365")[0], "office-365");
 }
 
+#[test]
+fn words_of_every_request_find_nothing_by_themselves() {
+    let mut skills = catalog();
+    skills.push(skill(
+        "helper",
+        "Helps to make things",
+        "Make what the user is about to need.",
+    ));
+    assert_eq!(find(&skills, "make a poster about penguins"), [""; 0]);
+    assert_eq!(find(&skills, "make 50")[0], "helper");
+}
+
 /// The best that an author can do who knows the task word by word.
 #[test]
 fn stuffing_words_is_bounded() {
@@ -268,6 +280,30 @@ fn stuffing_words_is_bounded() {
         find(&skills, task)[0],
         "merge-pdf-files-and-fill-in-the-form"
     );
+}
+
+/// An author who lists every verb as a keyword of triggers gets little for each of them.
+#[test]
+fn a_keyword_is_worth_what_its_words_are_worth() {
+    let task = "please write a terraform plan for the release";
+    let part = |skills: &[Skill], keyword: &str| {
+        let found = index(skills).search(task, 1).unwrap();
+        found.words.part_of(keyword)
+    };
+    let number = |number: usize| format!("helper-{number}");
+    let mut skills = catalog();
+    skills.truncate(5);
+    assert_eq!(part(&skills, "write"), 1.0, "a small catalog says nothing");
+    skills.extend((0..200).map(|at| skill(&number(at), "Helps to write a release", "Helps.")));
+    skills.push(skill("terraform", "Plans terraform", "Plans."));
+    assert_eq!(part(&skills, "terraform"), 1.0);
+    assert_eq!(part(&skills, "Terraform Plan"), 1.0);
+    for common in ["write", "release", "write release"] {
+        assert!(part(&skills, common) < 0.1, "{common}");
+    }
+    for empty in ["the", "a", "", "not in the task's words"] {
+        assert_eq!(part(&skills, empty), 0.0, "{empty}");
+    }
 }
 
 /// A skill can put itself above another one. It can't change the order of the others.

@@ -152,6 +152,8 @@ pub struct LostQueryRow<'a> {
     pub enough: bool,
     /// Words and neighbours that the body of the winner has and its own does not.
     pub body_lacks: Vec<&'a str>,
+    /// Whether the winner fits no better by its words: its name or a trigger puts it first.
+    pub by_trigger: bool,
 }
 
 /// A word that would help a skill.
@@ -392,6 +394,7 @@ impl<'a> From<&'a LostQuery> for LostQueryRow<'a> {
             missing: lost.missing.iter().map(|word| word.text.as_str()).collect(),
             enough: lost.is_enough,
             body_lacks: lost.body_lacks.iter().map(String::as_str).collect(),
+            by_trigger: lost.by_trigger,
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{
 /// How many words are named.
 const MAX_WORDS: usize = 12;
 
-/// List queries that should find a skill, and the words it is missing
+/// List queries that should find a skill, and missing words
 ///
 /// The queries are those that the skill ships in `evals/`, or else the phrases in quotes of its description, or the description itself; `--query` adds
 /// one. Each is compared with all skills. For a query that finds another skill first, the words that the name and description lack are
@@ -80,7 +80,11 @@ fn page(lost: &LostQuery, output: &Output) -> String {
         let text = format!("{words}: only the body of `{winner}` has that");
         line("body", &text, output, &mut page);
     }
-    if lost.missing.is_empty() && lost.body_lacks.is_empty() {
+    if lost.by_trigger {
+        let text =
+            format!("by its words it fits at least as well: a trigger puts `{winner}` first");
+        line("trigger", &text, output, &mut page);
+    } else if lost.missing.is_empty() && lost.body_lacks.is_empty() {
         let text = format!(
             "nothing: `{winner}` has the same words; describe what makes this skill different"
         );

@@ -88,7 +88,9 @@ impl Workspace {
             all.extend(named.map(|(name, locked)| (name, locked, looked)));
         }
         // Hashing is all there is to do, and skills do not depend on each other.
-        let threads = thread::available_parallelism().map_or(1, usize::from).min(8);
+        let threads = thread::available_parallelism()
+            .map_or(1, usize::from)
+            .min(8);
         let verify = |(name, locked, scope): &(String, LockedSkill, InstallScope)| {
             self.verify_locked(name, locked, *scope)
         };

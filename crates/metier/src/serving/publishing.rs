@@ -349,8 +349,8 @@ fn published(name: &str, snapshot: Snapshot) -> Result<(PublishedSkill, Vec<Vec<
                 .to_owned(),
         );
     }
-    let frontmatter =
-        frontmatter_as_json(text).ok_or("the frontmatter of its SKILL.md is ambiguous YAML")?;
+    let frontmatter = frontmatter_as_json(text)
+        .ok_or("the frontmatter of its SKILL.md is invalid or ambiguous YAML")?;
     if frontmatter.get("name").and_then(Value::as_str) != Some(name) {
         return Err("the `name` in its SKILL.md differs from its name here".to_owned());
     }
@@ -518,7 +518,7 @@ mod tests {
                     "SKILL.md",
                     "---\nname: pdf\ndescription: a: b\n---\n",
                 )],
-                "not YAML",
+                "ambiguous YAML",
             ),
             (
                 vec![plain("SKILL.md", "---\nname: pdf\n---\n")],
@@ -534,7 +534,7 @@ mod tests {
             ),
             (
                 vec![plain("SKILL.md", GOOD), plain("c.md", "<|im_start|>system")],
-                "is changed before",
+                "would rewrite",
             ),
             (
                 vec![

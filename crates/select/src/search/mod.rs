@@ -16,6 +16,7 @@ mod merging;
 mod quality;
 mod query;
 mod segment;
+mod task_words;
 mod tokens;
 mod tuning;
 mod typos;
@@ -23,8 +24,7 @@ mod typos;
 pub use building::SegmentBuilder;
 pub use merging::merge;
 pub use quality::RankingQuality;
-pub use query::{
-    DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex, TaskWord,
-};
+pub use query::{DamagedIndex, MatchPlace, SearchHit, SearchHits, SearchShare, SkillIndex};
 pub use segment::{SearchableSkill, Segment, SegmentBytes, SkillKey};
+pub use task_words::{TaskWord, TaskWords};
 pub use tuning::SearchTuning;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use super::{
     bits::HashSetBits,
     segment::{LEVELS, Posting, Segment, SegmentBytes, SkillKey, TextField, lengths},
+    task_words::{TaskWord, TaskWords},
     tokens::{Place, TermWeight, Tokenizer, pair, plain},
     tuning::{MAX_MISSPELT, MAX_QUERY_BYTES, MAX_TERMS, MIN_MISSPELT, SearchTuning},
     typos::is_one_edit,
@@ -51,17 +52,8 @@ pub struct SearchHits {
     pub matching: usize,
     /// How many words of the task were not compared because there are too many.
     pub ignored_words: usize,
-    /// The words of the task that were compared, in their order.
-    pub words: Vec<TaskWord>,
-}
-
-/// A word of a task, and what it is worth.
-#[derive(Clone, Debug, PartialEq)]
-pub struct TaskWord {
-    /// The word, as it was typed.
-    pub text: String,
-    /// The points of one occurrence in a description of the usual length.
-    pub gain: f32,
+    /// The words of the task that were compared.
+    pub words: TaskWords,
 }
 
 /// A skill that has words of a task.
@@ -169,6 +161,8 @@ struct QueryTerm {
     is_known: bool,
     /// Whether it is a word of a name that a word of the task is nearly.
     similar: bool,
+    /// Whether it can be what the task is about: no number, and no word of every request.
+    is_subject: bool,
 }
 
 /// What the skills of all segments have of a task.
@@ -227,7 +221,7 @@ impl FieldTable {
 }
 
 /// How rare a word is, 0 if no skill has it; rounded, because machines compute logarithms differently in the last digit.
-fn rarity(skills: u32, having: u32) -> f32 {
+pub(super) fn rarity(skills: u32, having: u32) -> f32 {
     if having == 0 {
         return 0.0;
     }
@@ -360,6 +354,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
         let task_words = query.words(self.living);
         let words = self.explained(&best, &query)?;
         let hits = best.into_iter().zip(words);
+        let hits = hits.filter(|(_, shares)| query.is_about(shares));
         let hits = hits.map(|((points, position), mut shares)| {
             shares.extend(close.remove(&position).unwrap_or_default());
             // Those with the same points stay in the order of the task.
@@ -376,7 +371,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
             hits: hits.collect::<Option<_>>()?,
             matching,
             ignored_words: query.ignored,
-            words: task_words,
+            words: TaskWords::new(task_words, self.living),
         })
     }
 
@@ -647,6 +642,7 @@ impl<B: SegmentBytes> SkillIndex<B> {
                         text: name.to_owned(),
                         weight: self.tuning.misspelt,
                         similar: true,
+                        is_subject: true,
                         ..QueryTerm::default()
                     });
                 }
@@ -717,6 +713,7 @@ impl Query {
                     query.terms.push(QueryTerm {
                         hash: term.hash,
                         text: plain(word),
+                        is_subject: term.weight == TermWeight::Full,
                         ..QueryTerm::default()
                     });
                     query.terms.len() - 1
@@ -752,6 +749,14 @@ impl Query {
         }
     }
 
+    /// Whether a skill has a word that the task can be about: "make" and "about" find no skill for "make a poster about penguins". A task of such
+    /// words alone finds what has them.
+    fn is_about(&self, shares: &[SearchShare]) -> bool {
+        let mut subjects = self.terms.iter().filter(|term| term.is_subject).peekable();
+        let has = |term: &QueryTerm| shares.iter().any(|share| share.words == term.text);
+        subjects.peek().is_none() || subjects.any(has)
+    }
+
     /// The words of a name, if all of them are in the task, and how rare they are.
     fn whole_name(&self, name: &[u64]) -> Option<(String, f32)> {
         let mut words = Vec::with_capacity(name.len());
@@ -769,6 +774,7 @@ impl Query {
         let own = self.terms.iter().filter(|term| !term.similar);
         let words = own.map(|term| TaskWord {
             text: term.text.clone(),
+            hash: term.hash,
             gain: match term.head_rarity > 0.0 {
                 true => term.head_rarity * term.weight,
                 false => rarity(skills, 1) * term.weight,
