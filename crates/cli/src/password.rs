@@ -23,7 +23,7 @@ pub(crate) fn new(session: &CliRun, file: Option<&Path>) -> Result<String, Failu
         Some(password) => password,
         None => {
             let first = typed(session, "Password of the new key: ")?;
-            if first != typed(session, "The same again: ")? {
+            if first != typed(session, "Repeat the password: ")? {
                 return Err(Failure::unmet("password", "the two passwords differ"));
             }
             first

@@ -41,6 +41,9 @@ const STAGED: &str = ".metier-";
 /// How many changes can be undone.
 const MAX_KEPT: usize = 20;
 
+/// The maximum number of all records: what was undone, and what undid it, are records too.
+const MAX_RECORDS: usize = 100;
+
 /// The changes of one user, and the right to make one. Only one process has it at a time.
 pub struct TransactionChanges {
     folder: PathBuf,
@@ -334,8 +337,13 @@ impl TransactionChanges {
     /// Forgets the oldest changes and what they kept.
     fn forget_oldest(&self) -> Result<(), ChangeError> {
         let ids = self.ids("done")?;
-        let excess = ids.len().saturating_sub(MAX_KEPT);
-        for id in &ids[..excess] {
+        let excess = ids.len().saturating_sub(MAX_RECORDS);
+        let undoable = self.list()?;
+        let first = undoable
+            .get(MAX_KEPT - 1)
+            .map_or(ChangeId(0), |first| first.id);
+        let numbered = ids.iter().enumerate();
+        for (_, id) in numbered.filter(|(at, id)| *at < excess || **id < first) {
             let path = self.record("done", *id);
             let failed = |error| ChangeError::at(&path, error);
             let change = journal::read(&path).map_err(failed)?;

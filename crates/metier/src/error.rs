@@ -21,6 +21,7 @@ struct ErrorInner {
     code: &'static str,
     message: String,
     details: Vec<String>,
+    choices: Vec<(String, String)>,
     hint: Option<String>,
     skill: Option<String>,
     path: Option<String>,
@@ -83,6 +84,7 @@ impl Error {
             code,
             message,
             details: Vec::new(),
+            choices: Vec::new(),
             hint: None,
             skill: None,
             path: None,
@@ -132,6 +134,12 @@ impl Error {
         &self.0.details
     }
 
+    /// What could be named instead: names, each with what it is.
+    #[must_use]
+    pub fn choices(&self) -> &[(String, String)] {
+        &self.0.choices
+    }
+
     /// The hint: what to type next.
     #[must_use]
     pub fn advice(&self) -> Option<&str> {
@@ -175,6 +183,13 @@ impl Error {
     #[must_use]
     pub fn line(mut self, line: Option<u32>) -> Self {
         self.0.line = line;
+        self
+    }
+
+    /// With something that could be named instead.
+    #[must_use]
+    pub fn choice(mut self, name: impl Into<String>, about: impl Into<String>) -> Self {
+        self.0.choices.push((name.into(), about.into()));
         self
     }
 

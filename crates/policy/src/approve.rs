@@ -46,7 +46,7 @@ pub enum ApprovalOffer {
     Once,
     /// Everything that this covers, until the session ends.
     Session(Want),
-    /// Everything that these cover, for these bytes of the skill, from now on.
+    /// Everything that these cover, for this exact version of the skill, from now on.
     Always(Vec<Want>),
 }
 

@@ -286,4 +286,17 @@ pub struct ErrorBody<'a> {
     pub path: Option<&'a str>,
     /// Line in that file.
     pub line: Option<u32>,
+    /// What could be named instead; absent if there is nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<ErrorChoice<'a>>,
+}
+
+/// Something that could be named.
+#[derive(Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ErrorChoice<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// What it is.
+    pub description: &'a str,
 }

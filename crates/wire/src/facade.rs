@@ -16,9 +16,9 @@ use metier::{
 #[cfg(feature = "agent")]
 use crate::RerankRow;
 use crate::{
-    AcceptanceRow, AccountRow, CodingRow, CommandRow, ErrorBody, ErrorDocument, LackRow,
-    NearMissRow, PickRow, ProjectRow, ReadDocument, RefusedRow, ScannedRow, SelectDocument,
-    ShareRow, ShowDocument, WhyDocument,
+    AcceptanceRow, AccountRow, CodingRow, CommandRow, ErrorBody, ErrorChoice, ErrorDocument,
+    LackRow, NearMissRow, PickRow, ProjectRow, ReadDocument, RefusedRow, ScannedRow,
+    SelectDocument, ShareRow, ShowDocument, WhyDocument,
 };
 #[cfg(feature = "run")]
 use crate::{InfoDocument, PermissionRow, SkillPermissions};
@@ -236,7 +236,12 @@ impl From<&ScannedSkill> for ScannedRow {
 impl<'a> From<&'a Error> for ErrorDocument<'a> {
     fn from(error: &'a Error) -> Self {
         let mut message = Cow::Borrowed(error.message());
-        for detail in error.details() {
+        let choices = error.choices().iter();
+        let choices = choices.map(|(name, description)| ErrorChoice { name, description });
+        let choices: Vec<ErrorChoice<'_>> = choices.collect();
+        // The choices are the details of such an error.
+        let details = error.details().iter().filter(|_| choices.is_empty());
+        for detail in details {
             let message = message.to_mut();
             message.push_str("; ");
             message.push_str(detail);
@@ -250,6 +255,7 @@ impl<'a> From<&'a Error> for ErrorDocument<'a> {
                 skill: error.about_skill(),
                 path: place.map(|(path, _)| path),
                 line: place.and_then(|(_, line)| line),
+                choices,
             },
         }
     }

@@ -53,9 +53,10 @@ pub use check::{CheckDocument, CheckRow, CheckSummary};
 pub use compose::{ComposeDocument, ComposeTools, FaultRow};
 pub use conversation::{AnswerDocument, ConversationRow, ConversationsDocument, UsageRow};
 pub use documents::{
-    Check, ConfigChangeDocument, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorDocument,
-    NewDocument, NextRow, OverviewDocument, PromptDocument, PromptSkill, ReadDocument, RootRow,
-    SchemaRow, SchemasDocument, ShowDocument, TrustDocument, TrustRow, ValidateDocument, Validated,
+    Check, ConfigChangeDocument, ConfigDocument, ConfigValue, Doctor, ErrorBody, ErrorChoice,
+    ErrorDocument, NewDocument, NextRow, OverviewDocument, PromptDocument, PromptSkill,
+    ReadDocument, RootRow, SchemaRow, SchemasDocument, ShowDocument, TrustDocument, TrustRow,
+    ValidateDocument, Validated,
 };
 pub use evaluation::{
     CollidingRow, CollisionRow, CollisionsDocument, ConfusionRow, EvalDocument, EvalSummary,

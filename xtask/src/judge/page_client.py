@@ -212,7 +212,7 @@ def deciding(browser, daemon):
     told = browser.shows("no open question has this id")
     browser.send("DELETE", f"{browser.session}/window")
     browser.window(first)
-    alone = wait(lambda: "No question waits." in browser.text())
+    alone = wait(lambda: "No pending requests." in browser.text())
     check("two tabs answer one question once", told and alone and result and result[0].get("is_error") is False, result)
 
 
@@ -227,7 +227,7 @@ def outliving(browser, daemon):
     daemon.end(signal.SIGKILL)
     lost = browser.shows("not connected")
     daemon.start()
-    again = browser.shows("live") and browser.shows("No question waits.")
+    again = browser.shows("live") and browser.shows("No pending requests.")
     browser.script("[...document.forms].find((form) => form.action.includes('/do/approvals/')).submit()")
     refused = browser.shows("no open question has this id")
     thread.join(PATIENCE)
@@ -249,7 +249,7 @@ def explaining(browser, daemon):
     browser.press("/")
     browser.type("write a report")
     browser.press("Enter")
-    shown = browser.shows("picked of") and browser.script("return document.querySelectorAll('.account .bar').length") > 0
+    shown = browser.shows("available skill") and browser.script("return document.querySelectorAll('.account .bar').length") > 0
     check("a task is explained", shown, browser.text())
     browser.go(daemon.url + "/compose")
     for name in ["report", "rfc-writer"]:
@@ -295,21 +295,32 @@ class Elsewhere(http.server.BaseHTTPRequestHandler):
 
 
 def installing(browser, daemon):
-    source = HOME / "offered" / "newcomer"
-    source.mkdir(parents=True)
-    (source / "SKILL.md").write_text("---\nname: newcomer\ndescription: Comes from a folder.\n---\nFollow this.\n")
+    for name in ("newcomer", "neighbour"):
+        folder = HOME / "offered" / name
+        folder.mkdir(parents=True)
+        (folder / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Comes from a folder.\n---\nFollow this.\n")
     browser.go(daemon.url + "/install")
     browser.press("/")
-    browser.type(str(source))
+    browser.type(str(HOME / "offered"))
     browser.press("Enter")
-    card = browser.shows("Place newcomer")
+    offered = browser.shows("Which skills?") and browser.shows("neighbour")
+    browser.click(".offers input[value=newcomer]")
+    browser.click(".offers button.primary")
+    card = browser.shows("Install newcomer") and "Install neighbour" not in browser.text()
     browser.picture(PICTURES / "card-1280-light.png")
     browser.click("main form button.primary")
     placed = browser.shows("installed") and wait(lambda: daemon.api("GET", "/skills/newcomer").get("status") == "ready")
     browser.go(daemon.url + "/install")
+    browser.click("form[action='/do/remove'] button")
+    removed = wait(lambda: "error" in daemon.api("GET", "/skills/newcomer"))
+    browser.go(daemon.url + "/install")
+    browser.click("form[action='/do/undo'] button")
+    restored = wait(lambda: daemon.api("GET", "/skills/newcomer").get("status") == "ready")
+    browser.go(daemon.url + "/install")
     browser.click("form[action='/do/undo'] button")
     undone = wait(lambda: "error" in daemon.api("GET", "/skills/newcomer"))
-    check("a skill is installed from its card, and that is undone", card and placed and undone, browser.text())
+    check("one skill of a source is chosen and installed from its card", offered and card and placed, browser.text())
+    check("a skill is removed, and both changes are undone", removed and restored and undone, browser.text())
 
 
 ELSEWHERE = """
@@ -461,7 +472,7 @@ def main():
             browser.go(daemon.link)
             first = browser.shows("Skills on this machine")
             browser.go(daemon.link)
-            check("the link works once", first and "not known here" in browser.text(), browser.text())
+            check("the link works once", first and "Sign in" in browser.text(), browser.text())
             browser.go(daemon.new_link())
             browser.shows("Skills on this machine")
             for part in (views, deciding, explaining, installing, looking, seeing, hostile, refusing, outliving, crowded):

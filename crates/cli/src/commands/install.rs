@@ -327,9 +327,13 @@ fn unanswered(
     }
     let message = match (flags.yes, open) {
         (true, [_, ..]) if flags.approve.is_empty() => {
-            format!("skill `{name}` asks for permissions, and --yes approves none")
+            format!(
+                "skill `{name}` asks for permissions, and --yes approves none; nothing was installed"
+            )
         }
-        (true, [_, ..]) => format!("skill `{name}` asks for more than --approve approves"),
+        (true, [_, ..]) => {
+            format!("skill `{name}` asks for more than --approve approves; nothing was installed")
+        }
         _ => format!("installing skill `{name}` needs confirmation, but there is no terminal"),
     };
     let error = Failure::unmet("not-agreed", message).skill(&card.name);
@@ -403,15 +407,13 @@ fn choose(
         let about = output.fitted(&one_line(&offer.description), start.chars().count());
         output.say(&format!("{start}{about}"));
     }
-    let question = "Which of them: 1 3 5-7, names, or all?\nYour answer? (no) ";
+    let question =
+        "Which ones? Numbers (1 3 5-7), names, or all; Enter for none\nYour answer? (no) ";
     loop {
         let line = asked_line(question, cancel).ok()?;
         match picked(&line, offers) {
             Ok(picked) => return Some(picked),
-            Err(word) => output.say(&format!(
-                "`{}` is neither a number nor the name of one of them",
-                one_line(word)
-            )),
+            Err(word) => output.say(&format!("`{}` is not in the list", one_line(word))),
         }
     }
 }
@@ -431,7 +433,7 @@ fn picked<'a>(line: &'a str, offers: &[SkillOffer]) -> Result<Vec<usize>, &'a st
         let range = range.and_then(|(first, last)| number(first).zip(number(last)));
         match (word, by_name.or_else(|| number(word)), range) {
             (_, Some(at), _) => picked.push(at),
-            (.., Some((first, last))) => picked.extend(first..=last),
+            (.., Some((first, last))) if first <= last => picked.extend(first..=last),
             ("all", ..) => picked.extend(0..offers.len()),
             ("n" | "no" | "none", ..) => return Ok(Vec::new()),
             _ => return Err(word),
@@ -505,11 +507,16 @@ mod tests {
             ("2-3,a", &[0, 1, 2]),
             ("C, d", &[2, 3]),
             ("no", &[]),
-            ("3-2", &[]),
         ] {
             assert_eq!(picked(line, &offers), Ok(expected.to_vec()), "{line}");
         }
-        for (line, unknown) in [("9", "9"), ("1 0", "0"), ("a, x", "x"), ("3-99", "3-99")] {
+        for (line, unknown) in [
+            ("9", "9"),
+            ("1 0", "0"),
+            ("a, x", "x"),
+            ("3-99", "3-99"),
+            ("1 3-2", "3-2"),
+        ] {
             assert_eq!(picked(line, &offers), Err(unknown), "{line}");
         }
     }

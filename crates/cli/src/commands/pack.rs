@@ -65,7 +65,7 @@ fn print(session: &CliRun, args: &PackArgs, packed: &PackedSkill) -> Result<(), 
     };
     let unpacked: u64 = packed.files.iter().map(|(_, size)| size).sum();
     let mut page = format!(
-        "{did} {} → {}\n  {}, {}; the package has {}\n  tree     {}\n  archive  {}\n",
+        "{did} {} → {}\n  {}, {} ({} packed)\n  tree     {}\n  archive  {}\n",
         output.paint(&title, Tone::Strong),
         output.path(&packed.file),
         count(packed.files.len(), "file"),

@@ -56,7 +56,7 @@ fn revoke(session: &CliRun, name: &str, permissions: &[String]) -> Result<Exit, 
     let text = match removed {
         0 => format!("no stored answers for {}\n", one_line(name)),
         _ => format!(
-            "{} forgotten: {}\n",
+            "{} revoked {}\n",
             session.output.paint("✓", Tone::Good),
             count(removed, "answer")
         ),

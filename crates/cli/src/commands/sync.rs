@@ -133,6 +133,9 @@ fn answer(session: &CliRun, args: &SyncArgs, report: &SyncReport) -> Result<Exit
         text.push_str(&match &place.action {
             SyncAction::Link => format!("{sign} {skill} → {agent}: link {path}\n"),
             SyncAction::Copy => format!("{sign} {skill} → {agent}: copy {path}\n"),
+            SyncAction::Remove if args.dry_run => {
+                format!("{sign} {skill} → {agent}: remove {path}\n")
+            }
             SyncAction::Remove => format!("{sign} {skill} → {agent}: removed {path}\n"),
             SyncAction::Keep => format!("  {skill} → {agent}: nothing to do\n"),
             SyncAction::Shared => format!("  {skill} → {agent}: reads the skill's own folder\n"),

@@ -110,8 +110,9 @@ fn lines(output: &Output, skill: &VerifiedSkill) -> String {
             ];
             let number = kinds.iter().map(|(_, files)| files.len()).sum();
             let mut text = format!(
-                "{bad} {name}: {} differ from the lock\n",
-                count(number, "file")
+                "{bad} {name}: {} {} from the lock\n",
+                count(number, "file"),
+                if number == 1 { "differs" } else { "differ" }
             );
             let all = kinds
                 .iter()

@@ -280,7 +280,7 @@ fn a_folder_that_can_t_be_written_is_named() {
     assert!(
         output
             .stderr
-            .contains("error: the folder of skills can't be made"),
+            .contains("error: can't create the folder for skills"),
         "{}",
         output.snapshot()
     );

@@ -190,7 +190,7 @@ fn two_tabs_answer_one_question_once() {
     );
     assert_eq!(second.status, 404, "{second:?}");
     assert!(
-        second.body.contains("does not wait for an answer"),
+        second.body.contains("no open question has this id"),
         "{second:?}"
     );
     assert_eq!(

@@ -511,7 +511,7 @@ fn a_source_with_several_skills_is_a_checklist() {
     assert_eq!(talk.code, 0, "{talk:?}");
     let screen = staying(&talk.screen);
     assert!(!screen.contains("Fetching"), "{screen}");
-    assert!(screen.contains("`thrid` is neither a number nor the name of one of them"));
+    assert!(screen.contains("`thrid` is not in the list"));
     let listed = screen.lines().filter(|line| line.contains(" - word "));
     assert_eq!(listed.count(), 3, "{screen}");
     let installed = screen.matches("is installed in ~/.agents/skills/").count();

@@ -150,7 +150,7 @@ fn trust_needs_a_flag_without_a_terminal() {
     assert_eq!(output.code, 1, "{}", output.snapshot());
     for line in [
         "✓ clean - ",
-        "1 skill would be trusted",
+        "trusting 1 skill needs confirmation",
         "metier trust --yes",
     ] {
         assert!(output.stderr.contains(line), "{}", output.snapshot());

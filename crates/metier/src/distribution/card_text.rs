@@ -52,7 +52,7 @@ pub fn card_text(card: &InstallCard, paint: &dyn Fn(&str, Tone) -> String) -> St
     }
     match &card.signer {
         Some(signer) => row("signed by", &one_line(signer)),
-        None => row("signed by", "not signed"),
+        None => row("signature", "none"),
     }
     row(
         "files",

@@ -72,7 +72,10 @@ impl Workspace {
             Some(text) => text.parse().map_err(|error: metier_package::LockError| {
                 Error::unmet("lock", format!("the lock can't be used: {error}"))
                     .path(&places.lock)
-                    .hint("restore the file from version control, or run `metier undo`")
+                    .hint(match scope {
+                        InstallScope::Project => "fix that line, or restore the file from version control",
+                        InstallScope::User => "fix that line; `metier undo` undoes the last change together with the lock",
+                    })
             })?,
         };
         // The lock of a project arrives with a clone: a name in it must not lead out of the folder of skills.

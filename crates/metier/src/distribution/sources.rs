@@ -471,7 +471,11 @@ fn several(request: &SourceRequest, offers: &[SkillOffer], scope: InstallScope) 
         shell_word(&request.source),
         offers.first().map_or("NAME", |offer| &offer.name)
     );
-    with_offers(Error::unmet("several", message), offers).hint(hint)
+    let error = with_offers(Error::unmet("several", message), offers).hint(hint);
+    let skills = offers.iter().filter(|offer| offer.kind == OfferKind::Skill);
+    skills.fold(error, |error, offer| {
+        error.choice(&offer.name, one_line(&offer.description))
+    })
 }
 
 fn with_offers(error: Error, offers: &[SkillOffer]) -> Error {

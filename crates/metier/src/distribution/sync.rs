@@ -284,6 +284,12 @@ impl Workspace {
         for name in names {
             let locked = lock.skills.get(name);
             let locked = locked.ok_or_else(|| self.not_in_scope(name, options.scope))?;
+            let place = self.scope_places(options.scope)?.skill(name);
+            if !options.remove && !place.is_dir() {
+                let message = format!("the folder of `{}` is missing", one_line(name));
+                let error = Error::unmet("missing", message).skill(name).path(&place);
+                return Err(error.hint("`metier install` installs it again"));
+            }
             let plan = match options.remove {
                 true => self.plan_agent_removal(options.scope, name, locked, wanted),
                 false => {

@@ -268,15 +268,26 @@ impl Workspace {
             )))
         };
         let base_digest = locked.original.unwrap_or(locked.tree);
-        if newest.digest == base_digest {
-            return stop(UpdateState::Current);
-        }
         let base = self.objects()?.get(base_digest);
         let place = self.scope_places(options.scope)?.skill(name);
-        let local = match fs::symlink_metadata(&place) {
-            Ok(_) => folder_tree(&place)?,
-            Err(_) => base.clone().unwrap_or_default(),
+        let is_there = fs::symlink_metadata(&place).is_ok();
+        let is_newest = newest.digest == base_digest;
+        if is_newest && !is_there {
+            let error = Error::unmet("missing", format!("the folder of `{name}` is missing"));
+            let error = error.skill(name).path(&place);
+            return stop(UpdateState::Failed(
+                error.hint("`metier install` installs it again"),
+            ));
+        }
+        let local = match is_there {
+            true => folder_tree(&place)?,
+            false => base.clone().unwrap_or_default(),
         };
+        // An edit that was accepted, or joined with an update, is in the lock.
+        let is_locked = local.digest() == locked.tree;
+        if is_newest && (is_locked || options.edits == LocalEdits::Keep) {
+            return stop(UpdateState::Current);
+        }
         let is_edited = place.exists() && local.digest() != base_digest;
         let mut chosen = ChosenUpdate {
             name: name.to_owned(),

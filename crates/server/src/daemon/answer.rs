@@ -61,6 +61,7 @@ impl Refusal {
                 skill: None,
                 path: None,
                 line: None,
+                choices: Vec::new(),
             },
         }
     }

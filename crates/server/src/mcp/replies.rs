@@ -80,6 +80,7 @@ impl ToolReply {
             skill: None,
             path: None,
             line: None,
+            choices: Vec::new(),
         };
         Self {
             is_error: true,

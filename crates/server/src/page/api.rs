@@ -52,6 +52,11 @@ impl ApiRefusal {
         self.document.root().at("error").text("code").raw()
     }
 
+    /// What could be named instead.
+    pub(super) fn choices(&self) -> Vec<super::document::Part<'_>> {
+        self.document.root().at("error").items("choices")
+    }
+
     /// What to do about it.
     pub(super) fn hint(&self) -> Option<super::document::Quoted<'_>> {
         self.document.root().at("error").some_text("hint")

@@ -40,12 +40,12 @@ async fn content(api: &Api, visit: &PageVisit) -> Result<Markup, ApiRefusal> {
         header.head { div { h1 { "Approvals" } p.faint { "A skill waits up to ten minutes for an answer. Without one the act is refused." } } }
         section #questions data-live-part aria-label="Questions" {
             @if waiting.is_empty() {
-                (empty("No question waits.", &html! { "A question appears here as soon as a skill asks for something that you did not decide about." }))
+                (empty("No pending requests.", &html! { "A question appears here as soon as a skill asks for something that you did not decide about." }))
             }
             @for question in &waiting { (card(*question, visit)) }
         }
         section #answers data-live-part aria-labelledby="kept" {
-            h2 #kept { "Answers that stay" }
+            h2 #kept { "Saved decisions" }
             @if answers.is_empty() { (empty("None yet.", &html! { "“Always” is kept here, for exactly the bytes that the skill has." })) }
             @else { (kept(&answers, visit)) }
         }
@@ -68,7 +68,7 @@ fn card(question: Part<'_>, visit: &PageVisit) -> Markup {
                 @match answer {
                     "once" => "only this time",
                     "session" => "until the session ends",
-                    "always" => "for these bytes of the skill",
+                    "always" => "for this exact version of the skill",
                     _ => "it is refused",
                 }
                 @if !covers.is_empty() { ": " @for one in covers { code { (one) } " " } }

@@ -105,14 +105,14 @@ fn result(composed: &Answered) -> Markup {
                 dl.facts {
                     (list("Allowed", &tools.texts("allowed")))
                     (list("Forbidden", &tools.texts("forbidden")))
-                    (list("Own tools of", &tools.texts("own")))
+                    (list("Skills with their own tools", &tools.texts("own")))
                 }
             }
         }
         @let unchecked = root.items("unchecked");
         @if !unchecked.is_empty() {
             section aria-labelledby="promises" {
-                h2 #promises { "Promised in prose" }
+                h2 #promises { "Unchecked promises" }
                 p.faint { "The model is asked to keep these; nothing checks them." }
                 ul.plain-list { @for row in &unchecked { li { strong { (row.text("skill")) } " " code { (row.text("field")) } " " (row.text("text")) } } }
             }

@@ -108,6 +108,7 @@ pub(super) fn routes(views: Router<Api>) -> Router<Api> {
         .route("/do/updates", post(install::plan_update))
         .route("/do/updates/{plan}", post(install::apply_update))
         .route("/do/undo", post(install::undo))
+        .route("/do/remove", post(install::remove))
         .route("/do/sessions", post(chat::start))
         .route("/do/sessions/{id}/messages", post(chat::message))
         .route("/do/sessions/{id}/stop", post(chat::stop))

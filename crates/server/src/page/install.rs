@@ -49,15 +49,33 @@ async fn content(
         label.check { input type="checkbox" name="scope" value="project" checked[typed("scope") == "project"]; span { "for this project only" } }
         button.primary type="submit" { "Fetch and scan" }
     };
+    let offers = refused.map_or_else(Vec::new, |(_, refusal)| refusal.choices());
+    let chosen = html! {
+        input type="hidden" name="source" value=(typed("source"));
+        input type="hidden" name="scope" value=(typed("scope"));
+        @for offer in &offers {
+            label.check { input type="checkbox" name="skill" value=(offer.text("name").raw()); span { strong { (offer.text("name")) } " " (offer.text("description")) } }
+        }
+        button.primary type="submit" { "Fetch and scan" }
+    };
     let update = html! { button type="submit" { "Look for updates" } };
     Ok(html! {
         header.head { div { h1 { "Install" } p.faint { "The skill is fetched into quarantine and scanned first. Nothing is placed before you decide." } } }
-        @if let Some((_, refusal)) = refused { (problem(refusal)) }
+        @if let Some((_, refusal)) = refused {
+            @if offers.is_empty() { (problem(refusal)) }
+            @else {
+                section .offers aria-labelledby="offers" {
+                    h2 #offers { "Which skills?" }
+                    p.faint { (refusal.message()) "." }
+                    (form(visit, "installs", "/install", &chosen))
+                }
+            }
+        }
         div.ask { (form(visit, "installs", "/install", &source)) }
         section #installed data-live-part aria-labelledby="here" {
             div.head { h2 #here { "Installed" } @if !installed.is_empty() { (form(visit, "updates", "/install", &update)) } }
             @if installed.is_empty() { (empty("Nothing is installed yet.", &html! { "Skills that you wrote or copied yourself are listed in " a href="/skills" { "Skills" } "." })) }
-            @else { ul.rows { @for row in &installed { li.row { (placed(*row)) } } } }
+            @else { ul.rows { @for row in &installed { li.row.permission { (placed(*row, visit)) } } } }
         }
         @if !changes.is_empty() {
             section #changes data-live-part aria-labelledby="history" {
@@ -68,15 +86,23 @@ async fn content(
     })
 }
 
-fn placed(row: Part<'_>) -> Markup {
+fn placed(row: Part<'_>, visit: &Visit) -> Markup {
+    let fields = html! {
+        input type="hidden" name="skill" value=(row.text("name").raw());
+        input type="hidden" name="scope" value=(row.text("scope").raw());
+        button type="submit" { "Remove" span.hidden { " " (row.text("name")) } }
+    };
     html! {
-        div.row-head {
-            a.name href={ "/skills/" (encoded(row.text("name").raw())) } { (row.text("name")) }
-            (badge(row.text("state")))
-            span.small.faint { (row.text("version")) " · " (row.text("scope")) }
+        div {
+            div.row-head {
+                a.name href={ "/skills/" (encoded(row.text("name").raw())) } { (row.text("name")) }
+                (badge(row.text("state")))
+                span.small.faint { (row.text("version")) " · " (row.text("scope")) }
+            }
+            p.small.faint { "from " (row.text("source")) " in " code { (row.text("place")) } }
+            (files(row.at("changes")))
         }
-        p.small.faint { "from " (row.text("source")) " in " code { (row.text("place")) } }
-        (files(row.at("changes")))
+        (form(visit, "remove", "/install", &fields))
     }
 }
 
@@ -102,7 +128,9 @@ fn undoable(change: Part<'_>, is_last: bool, visit: &Visit) -> Markup {
 
 /// Fetches and scans: the cards of a plan.
 pub(super) async fn plan(State(api): State<Api>, visit: Visit, sent: CheckedForm) -> Response {
-    let names: Vec<&str> = sent.field("names").split_whitespace().collect();
+    let chosen = sent.fields().filter(|(field, _)| *field == "skill");
+    let named = sent.field("names").split_whitespace();
+    let names: Vec<&str> = named.chain(chosen.map(|(_, name)| name)).collect();
     let body = json!({ "source": sent.field("source"), "names": names, "scope": scope(&sent) });
     let planned = act(&api, &sent, Method::POST, "/installs".to_owned(), body).await;
     if let Err(refusal) = &planned {
@@ -150,7 +178,7 @@ async fn decision(
         div.ranking { @for row in &rows { (card(*row)) } }
         div.decision {
             @if has_choice { button.primary type="submit" { (title) } }
-            a href="/install" { "Leave everything as it is" }
+            a href="/install" { "Cancel" }
         }
     };
     let content = html! {
@@ -201,9 +229,9 @@ fn card(row: Part<'_>) -> Markup {
             @if card.flag("refused") { p.gate { (badge(Quoted::new("blocked"))) " It can't be installed." } }
             @else if is_open(card) {
                 input type="hidden" name=(field("digest")) value=(card.text("digest").raw());
-                label.check { input type="checkbox" name="skill" value=(name.raw()) checked; span { "Place " (name) } }
+                label.check { input type="checkbox" name="skill" value=(name.raw()) checked; span { "Install " (name) } }
                 @for permission in asked {
-                    label.check { input type="checkbox" name=(field("approve")) value=(permission.raw()); span { "Allow " code { (permission) } " for these bytes" } }
+                    label.check { input type="checkbox" name=(field("approve")) value=(permission.raw()); span { "Allow " code { (permission) } " for this exact version" } }
                 }
                 @if !card.items("obstacles").is_empty() {
                     label.check { input type="checkbox" name=(field("replace")) value="true"; span { "Replace what is there" } }
@@ -260,6 +288,17 @@ pub(super) async fn apply_update(
 pub(super) async fn undo(State(api): State<Api>, sent: CheckedForm) -> Response {
     let body = json!({ "change": sent.field("change") });
     match act(&api, &sent, Method::POST, "/undo".to_owned(), body).await {
+        Ok(_) => sent.back(),
+        Err(refusal) => View::failed(&api, "/install", &refusal)
+            .await
+            .into_response(),
+    }
+}
+
+/// Removes an installed skill. The view lists the change, which can be undone.
+pub(super) async fn remove(State(api): State<Api>, sent: CheckedForm) -> Response {
+    let body = json!({ "names": [sent.field("skill")], "scope": scope(&sent) });
+    match act(&api, &sent, Method::POST, "/remove".to_owned(), body).await {
         Ok(_) => sent.back(),
         Err(refusal) => View::failed(&api, "/install", &refusal)
             .await

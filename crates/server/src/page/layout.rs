@@ -108,7 +108,10 @@ impl IntoResponse for View {
                 (self.content)
             }
         };
-        answer(self.status, &framed(&self.title, &html! { (menu) (main) }))
+        answer(
+            self.status,
+            &framed(&self.title, true, &html! { (menu) (main) }),
+        )
     }
 }
 
@@ -120,8 +123,8 @@ fn waiting(count: usize) -> Markup {
     }
 }
 
-/// The document around a body.
-fn framed(title: &str, body: &Markup) -> Markup {
+/// The document around a body. One that is live shows whether the daemon answers.
+fn framed(title: &str, is_live: bool, body: &Markup) -> Markup {
     let [style, script, icon] = assets::addresses();
     html! {
         (DOCTYPE)
@@ -139,7 +142,7 @@ fn framed(title: &str, body: &Markup) -> Markup {
                 a.skip href="#main" { "Skip to the content" }
                 header.top {
                     a.brand href="/" { "metier" }
-                    span #connection .connection role="status" {}
+                    @if is_live { span #connection .connection role="status" {} }
                 }
                 div.shell { (body) }
             }
@@ -154,7 +157,7 @@ pub(crate) fn refused(status: u16, message: &str) -> Response {
     let body = html! {
         main #main .alone tabindex="-1" {
             @if is_stranger {
-                h1 { "This browser is not known here" }
+                h1 { "Sign in" }
                 @if message.contains("link") { p { (message) "." } }
                 p { "Run this in a terminal. It opens the page with a link that works once:" }
                 pre.command { code { "metier ui" } }
@@ -166,7 +169,14 @@ pub(crate) fn refused(status: u16, message: &str) -> Response {
             }
         }
     };
-    answer(status, &framed("metier", &body))
+    answer(
+        status,
+        &framed(
+            if is_stranger { "Sign in" } else { "Refused" },
+            false,
+            &body,
+        ),
+    )
 }
 
 /// The answer to a link that became a cookie: it continues to the overview.

@@ -84,7 +84,7 @@ async fn content(api: &Api, visit: &Visit) -> Result<Markup, ApiRefusal> {
             h2 #fix { "What to fix" }
             (troubles_list(&troubles))
         }
-        div.columns {
+        div #tallies .columns data-live-part {
             section aria-labelledby="sources" {
                 h2 #sources { "By source" }
                 (tally(&root.items("sources"), "source", all))

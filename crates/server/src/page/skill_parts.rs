@@ -87,7 +87,7 @@ pub(super) fn permissions(root: Part<'_>, answers: Part<'_>, visit: &Visit, back
                     }
                 }
                 @if undecided && rows.len() > 1 {
-                    (form(visit, "permissions", back, &decide(skill, "", "allow", "Allow all for these bytes", "")))
+                    (form(visit, "permissions", back, &decide(skill, "", "allow", "Allow all for this exact version", "")))
                 }
             }
         }

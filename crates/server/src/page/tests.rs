@@ -210,6 +210,7 @@ async fn a_form_without_the_token_does_nothing() {
         "/do/updates",
         "/do/updates/p1",
         "/do/undo",
+        "/do/remove",
         "/do/sessions",
         "/do/sessions/s1/messages",
         "/do/sessions/s1/stop",

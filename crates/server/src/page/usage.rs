@@ -163,8 +163,8 @@ fn plot(days: &BTreeMap<&str, (u64, u64)>) -> Markup {
     let ends = shown.first().zip(shown.last());
     html! {
         figure.plot {
-            figcaption { "Acts by day, at most " (grouped(most)) }
-            svg viewBox={ "0 0 " (shown.len() * 12) " 104" } preserveAspectRatio="none" role="img" aria-label={ "Acts by day, at most " (most) " in a day" } {
+            figcaption { "Acts per day (peak: " (grouped(most)) ")" }
+            svg viewBox={ "0 0 " (shown.len() * 12) " 104" } preserveAspectRatio="none" role="img" aria-label={ "Acts per day, at most " (most) } {
                 @for (number, (day, (acts, refused))) in shown.iter().enumerate() {
                     @if *acts > 0 {
                         rect.fill x=(number * 12 + 2) y=(104.0 - height(*acts).max(1.0)) width="8" height=(height(*acts).max(1.0)) {

@@ -75,7 +75,7 @@ fn results(answered: Option<&Answered>) -> Markup {
         told.into_iter().partition(|row| row.flag("picked"));
     html! {
         p.faint.small role="status" {
-            (counted(picked.len() as u64, "skill")) " picked of " (root.number("considered")) " that could be · "
+            (picked.len()) " of " (counted(root.number("considered"), "available skill")) " picked · "
             @if root.flag("coding") { "a coding task" } @else { "not a coding task" }
             " (" (two(root.at("coding_evidence").real("score"))) ")"
         }

@@ -59,6 +59,7 @@ async function askInPlace(message) {
 /** Listens to the daemon. After a break the page is loaded again, for what was missed. */
 export function connect(enhance) {
   const state = document.getElementById("connection");
+  if (!state) return;
   const wanted = new Set(["approval_requested", "approval_answered", ...(document.querySelector("main")?.dataset.live ?? "").split(" ").filter(Boolean)]);
   let timer = 0;
   const again = () => {
