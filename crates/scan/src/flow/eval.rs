@@ -8,8 +8,8 @@ use std::{
 };
 
 use super::{
-    ActKind, EvaluatedLanguage, ProgramAct, RemoteHost, Site, SourceKind, Unit, Used, commands,
-    path_kind,
+    ActKind, EvaluatedLanguage, HostKind, PathKind, ProgramAct, RemoteHost, Site, SourceKind, Unit,
+    Used, commands, path_kind,
     places::{file_name, is_dot_env, is_temporary},
     value::{FlowValue, UNKNOWN, as_program, is_blob, without_symbols},
     vocabulary,
@@ -26,6 +26,38 @@ const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
 /// The maximum number of members that are removed from a name to find a known one.
 const MOST_MEMBERS: usize = 16;
+
+/// Lists of at least so many numbers may be the codes of a text.
+const FEWEST_CODES: usize = 16;
+
+/// Methods that add what they are given to the value that they are called on.
+const KEEPERS: &[&str] = &[
+    "append",
+    "extend",
+    "add",
+    "insert",
+    "update",
+    "appendleft",
+    "push",
+    "unshift",
+    "set",
+    "put",
+    "attach",
+    "add_attachment",
+    "add_related",
+    "set_content",
+    "set_payload",
+    "add_field",
+    "add_file",
+    "addFile",
+    "addLocalFile",
+    "addBuffer",
+    "write",
+    "writestr",
+    "writelines",
+    "writeStr",
+    "file",
+];
 
 struct LoweredFunction<'u> {
     params: &'u [String],
@@ -63,6 +95,8 @@ pub(crate) struct Evaluator<'u> {
     pub(super) here: Option<FlowValue>,
     /// What was unpacked from a fetched archive, under names that are not known.
     pub(super) unpacked: Option<FlowValue>,
+    /// The secrets that the program has copied to other places.
+    pub(super) staged: FlowValue,
 }
 
 /// What programs do and use.
@@ -111,6 +145,7 @@ impl<'u> Evaluator<'u> {
                 .collect(),
             here: None,
             unpacked: None,
+            staged: FlowValue::default(),
         };
         for unit in units {
             this.enter(unit);
@@ -144,6 +179,7 @@ impl<'u> Evaluator<'u> {
         self.within = None;
         self.here = None;
         self.unpacked = None;
+        self.staged = FlowValue::default();
     }
 
     fn declare(&mut self, body: &'u [Stmt], unit: &'u Unit) {
@@ -196,18 +232,25 @@ impl<'u> Evaluator<'u> {
                 }
                 Stmt::Block { condition, body } => {
                     let over = condition.as_ref().map(|condition| self.value(condition));
+                    self.branches.push(HashMap::new());
                     // `for x in y`: the first statement binds `x` to `y`; it is each of its items.
                     if let (Some(condition), Some(Stmt::Let { name, value, at })) =
                         (condition, body.first())
                         && value == condition
-                        && let Some(items) = over.as_ref().and_then(|over| over.items.clone())
+                        && let Some(over) = over.filter(|over| over.items.is_some())
                     {
-                        for item in items {
-                            self.bind(name, &item, *at);
+                        let mut each = FlowValue::default();
+                        each.absorb(&over);
+                        for item in over.items.iter().flatten() {
+                            each.join(item.clone());
                         }
+                        let named = self.language == EvaluatedLanguage::Python;
+                        each.items = over.items.filter(|_| named);
+                        self.bind(name, &each, *at);
+                        self.statements(&body[1..]);
+                    } else {
+                        self.statements(body);
                     }
-                    self.branches.push(HashMap::new());
-                    self.statements(body);
                     self.leave_branch();
                 }
             }
@@ -398,6 +441,21 @@ impl<'u> Evaluator<'u> {
                 let values: Vec<FlowValue> = parts.iter().map(|part| self.value(part)).collect();
                 let mut whole = FlowValue::default();
                 values.iter().for_each(|value| whole.absorb(value));
+                // `for f in a b`: one of several words.
+                if self.language == EvaluatedLanguage::Shell
+                    && values.iter().all(|value| value.known().is_some())
+                {
+                    for value in &values {
+                        whole.join(FlowValue {
+                            texts: value.texts.clone(),
+                            ..FlowValue::default()
+                        });
+                    }
+                }
+                // `f(...list)`
+                if let [only] = values.as_slice() {
+                    whole.items.clone_from(&only.items);
+                }
                 // `Path.home() / ".ssh" / "id_rsa"`
                 if values
                     .iter()
@@ -412,12 +470,27 @@ impl<'u> Evaluator<'u> {
                 let items: Vec<FlowValue> = items.iter().map(|item| self.value(item)).collect();
                 let mut whole = FlowValue::default();
                 items.iter().for_each(|item| whole.absorb(item));
+                let numbers = items.iter().filter(|item| item.number.is_some()).count();
+                if numbers >= FEWEST_CODES && numbers == items.len() {
+                    whole.taint(SourceKind::Numbers, "", Site::default());
+                }
                 whole.set_items(items);
                 whole
             }
             Expr::Lambda { body, .. } => {
                 self.statements(body);
-                FlowValue::default()
+                let mut value = FlowValue::default();
+                // `@{ key = $value }`: a table is read as a block that binds its keys.
+                if self.language == EvaluatedLanguage::PowerShell {
+                    for stmt in body {
+                        if let Stmt::Let { name, .. } = stmt
+                            && let Some(bound) = self.lookup(name).cloned()
+                        {
+                            value.absorb(&bound);
+                        }
+                    }
+                }
+                value
             }
             Expr::Nothing => FlowValue::default(),
         }
@@ -557,6 +630,7 @@ impl<'u> Evaluator<'u> {
         if let ("URL", Some((None, first))) = (callee.as_str(), args.first()) {
             passed_on.texts = first.texts.clone();
         }
+        self.keep(call, &args);
         match role {
             Some(role) => {
                 let called = vocabulary::KnownCall {
@@ -568,6 +642,27 @@ impl<'u> Evaluator<'u> {
                 vocabulary::apply(self, role, &called, passed_on)
             }
             None => passed_on,
+        }
+    }
+
+    /// `list.append(x)`, `message.attach(x)`: the list has the sources of `x` from then on.
+    fn keep(&mut self, call: &CallExpr, args: &[(Option<&str>, FlowValue)]) {
+        let method = call.callee.rsplit('.').next().unwrap_or_default();
+        let mut on = call.on.as_ref();
+        while let Some(Expr::Call(inner)) = on {
+            on = inner.on.as_ref();
+        }
+        let Some(Expr::Name(name, _)) = on.filter(|_| KEEPERS.contains(&method)) else {
+            return;
+        };
+        let name = self.local(name);
+        let outer = name.rsplit('#').next().unwrap_or_default().to_owned();
+        let mut key = (Rc::clone(&self.space), name);
+        if !self.names.contains_key(&key) {
+            key.1 = outer;
+        }
+        if let Some(value) = self.names.get_mut(&key) {
+            args.iter().for_each(|(_, given)| value.absorb(given));
         }
     }
 
@@ -615,7 +710,7 @@ impl<'u> Evaluator<'u> {
             ) {
                 given.texts.clear();
             }
-            self.bind(first, &given, 0);
+            self.bind(first.trim_start_matches('*'), &given, 0);
         }
         let before = self
             .names
@@ -669,11 +764,26 @@ impl<'u> Evaluator<'u> {
             .filter(|param| !matches!(param.as_str(), "self" | "cls"))
             .collect();
         let mut given = Vec::new();
+        let plain = args.iter().filter(|(keyword, _)| keyword.is_none()).count();
         for (position, (keyword, value)) in args.iter().enumerate() {
             let param = match keyword {
-                Some(keyword) => params.iter().find(|param| param.as_str() == *keyword),
+                // `f({a: x})`: an object is given as its properties.
+                Some(keyword) => params
+                    .iter()
+                    .find(|param| param.as_str() == *keyword)
+                    .or_else(|| params.get(plain.min(params.len().saturating_sub(1)))),
                 None => params.get(position),
             };
+            // `*rest` gets all that is left.
+            if let Some(rest) = param.and_then(|param| param.strip_prefix('*')) {
+                let mut list = FlowValue::default();
+                let left: Vec<FlowValue> =
+                    args.iter().skip(position).map(|(_, v)| v.clone()).collect();
+                left.iter().for_each(|item| list.absorb(item));
+                list.set_items(left);
+                given.push((format!("{name}#{rest}"), list));
+                break;
+            }
             if let Some(param) = param {
                 given.push((format!("{name}#{param}"), value.clone()));
             }
@@ -702,15 +812,27 @@ impl<'u> Evaluator<'u> {
 
     /// Records that a value is written to a file.
     pub(super) fn write(&mut self, path: &FlowValue, data: &FlowValue, at: At) {
-        let shown = path.shown();
-        self.act(
-            ActKind::Write,
-            at,
-            &shown,
-            &data.shown(),
-            None,
-            data.taints.clone(),
-        );
+        let starts = |path: &String| path_kind(path) == PathKind::Autostart;
+        let shown = path.texts.iter().find(|path| starts(path));
+        let shown = shown.cloned().unwrap_or_else(|| path.shown());
+        let mut taints = data.taints.clone();
+        // What starts a program that was downloaded downloads, too.
+        if let Some(text) = data.known().filter(|_| starts(&shown)) {
+            let words = text.split(|c: char| c.is_whitespace() || "<>\"'=;".contains(c));
+            for path in words.filter(|word| word.contains('/')) {
+                let fetched = self.file(path).into_iter().flat_map(|value| &value.taints);
+                taints.extend(fetched.filter(|taint| is_foreign(taint)).cloned());
+            }
+        }
+        self.act(ActKind::Write, at, &shown, &data.shown(), None, taints);
+        for taint in data
+            .taints
+            .iter()
+            .filter(|taint| taint.source.kind.is_private())
+        {
+            let source = &taint.source;
+            self.staged.taint(source.kind, &source.what, taint.site);
+        }
         if let Some(path) = path.place() {
             self.store_file(&path, data.clone());
         }
@@ -765,6 +887,18 @@ impl<'u> Evaluator<'u> {
         self.ambient = before;
         result
     }
+}
+
+/// Whether something was downloaded from a host that is not a known publisher.
+fn is_foreign(taint: &super::Taint) -> bool {
+    let host = RemoteHost::of(&taint.source.what);
+    taint.source.kind == SourceKind::Download
+        && host.is_none_or(|host| {
+            !matches!(
+                host.kind,
+                HostKind::Known | HostKind::Code | HostKind::Local | HostKind::Example
+            )
+        })
 }
 
 /// `$GITHUB_TOKEN`, not `$1`, `$?` or `$file`.

@@ -172,8 +172,19 @@ pub(super) fn is_payload(act: &ProgramAct) -> bool {
         "bitsadmin ",
         "certutil -",
     ];
+    const SENDS: &[&str] = &[
+        "--data",
+        " -d ",
+        " -T ",
+        " -F ",
+        "--upload-file",
+        "--post-file",
+        " @-",
+    ];
     let key = act.subject.contains("authorized_keys") && is_public_key(&act.detail);
-    key || act.came_from(S::Download)
+    let sends = act.detail.contains("curl ") && SENDS.iter().any(|flag| act.detail.contains(flag));
+    key || sends
+        || act.came_from(S::Download)
         || act.came_from(S::Decoded)
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
 }

@@ -36,6 +36,19 @@ pub(crate) const RULES: &[ScanRule] = &[
         origin: GRAMMAR,
     },
     ScanRule {
+        id: "privilege/root-for-all",
+        category: Category::Privilege,
+        severity: FindingSeverity::Critical,
+        owasp: "AST03",
+        message: "lets every command run as root without a password",
+        fix: "let the user grant it, for one command",
+        when: RuleCondition::Act(ActKind::Write, |act| {
+            let rule = act.detail.replace(' ', "").to_ascii_uppercase();
+            act.subject.starts_with("/etc/sudoers") && rule.contains("NOPASSWD:ALL")
+        }),
+        origin: GRAMMAR,
+    },
+    ScanRule {
         id: "credential-access/copied",
         category: Category::CredentialAccess,
         severity: FindingSeverity::Warning,

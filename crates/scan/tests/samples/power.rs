@@ -86,4 +86,15 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
             ),
         ],
     },
+    RuleSamples {
+        rule: "privilege/root-for-all",
+        hits: &[(
+            "run.sh",
+            "echo \"$USER ALL=(ALL) NOPASSWD: ALL\" | sudo tee /etc/sudoers.d/00-dev\n",
+        )],
+        misses: &[(
+            "run.sh",
+            "echo \"deploy ALL=(root) NOPASSWD: /usr/bin/systemctl\" | sudo tee /etc/sudoers.d/deploy\n",
+        )],
+    },
 ];

@@ -42,10 +42,19 @@ impl RunCommand<'_> {
             }
             "cp" | "mv" | "install" | "ln" | "copy" | "move" | "copy-item" | "move-item" => {
                 let operands: Vec<FlowValue> = self.operands().cloned().collect();
-                let (target, sources) = operands.split_last()?;
+                let named = self.after(&["-destination", "-t", "--target-directory"]);
+                let (target, sources) = match named {
+                    Some(target) => (target, operands.as_slice()),
+                    None => operands.split_last()?,
+                };
                 let mut data = FlowValue::default();
                 for source in sources {
-                    data.absorb(&this.read(source, self.at));
+                    let read = this.read(source, self.at);
+                    // `cp file folder`
+                    if let Some(path) = source.place().filter(|_| !read.taints.is_empty()) {
+                        this.store_file(&path, read.clone());
+                    }
+                    data.absorb(&read);
                 }
                 this.write(target, &data, self.at);
                 Some(FlowValue::default())
@@ -191,6 +200,18 @@ impl RunCommand<'_> {
         }
     }
 
+    /// Whether a container gets the machine: all rights, all files, or the socket of the program that makes containers.
+    fn opens_host(&self) -> bool {
+        self.texts().any(|word| matches!(word, "run" | "create"))
+            && self.texts().any(|word| {
+                word == "--privileged"
+                    || word.starts_with("/:/")
+                    || word.contains("docker.sock")
+                    || word.contains("source=/,")
+                    || word.starts_with("--cap-add=ALL")
+            })
+    }
+
     /// What comes out of a fetched archive was fetched, under names that only the archive knows.
     pub(super) fn unpacks(&self, this: &mut Evaluator<'_>, mut value: FlowValue) {
         if !value
@@ -259,6 +280,23 @@ impl RunCommand<'_> {
                 } else {
                     return None;
                 }
+                Some(FlowValue::default())
+            }
+            "docker" | "podman" | "nerdctl" if self.opens_host() => {
+                let image = self
+                    .texts()
+                    .filter(|word| !word.starts_with(['/', '.', '~', '-']) && word.contains('/'))
+                    .find_map(|word| {
+                        let url = format!("https://{word}");
+                        RemoteHost::of(&url).map(|host| (url, host))
+                    });
+                let taints = match image {
+                    Some((url, _)) => {
+                        FlowValue::source(SourceKind::Download, &url, this.site(self.at)).taints
+                    }
+                    None => Vec::new(),
+                };
+                this.act(ActKind::Run, self.at, &line, self.name, None, taints);
                 Some(FlowValue::default())
             }
             "setenforce"

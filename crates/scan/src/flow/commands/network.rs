@@ -108,6 +108,21 @@ impl RunCommand<'_> {
                     .find(|word| word.contains("://") || word.contains('@'));
                 Some(self.clones(this, url.unwrap_or_default(), &line))
             }
+            "git" if self.texts().any(|word| word == "push") => {
+                let url = self.texts().find(|word| word.contains("://"));
+                let host = url.and_then(RemoteHost::of)?;
+                let mut sent = this.staged.clone();
+                sent.absorb(&self.input);
+                this.act(
+                    ActKind::Send,
+                    self.at,
+                    &line,
+                    "git push",
+                    Some(host),
+                    sent.taints,
+                );
+                Some(FlowValue::default())
+            }
             // `gh repo clone owner/name`, `svn checkout URL`, `hg clone URL`, `degit owner/name`.
             "gh" if line.contains(" clone ") => {
                 let name = self
@@ -189,7 +204,14 @@ impl RunCommand<'_> {
         if self.has_flag("-l", 'l') {
             self.does(this, ActKind::Listen);
         } else {
-            let host = self.texts().find_map(RemoteHost::of);
+            let named = |word: &str| {
+                let name = word.contains('.') && !word.starts_with(['-', '/', '.']);
+                name.then(|| RemoteHost::of(&format!("tcp://{word}")))
+                    .flatten()
+            };
+            let host = self
+                .texts()
+                .find_map(|word| RemoteHost::of(word).or_else(|| named(word)));
             let mut sent = self.input.clone();
             sent.absorb(&this.ambient);
             this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);

@@ -9,6 +9,15 @@ use crate::flow::{
     vocabulary::{CodecKind, rot13, undo},
 };
 
+/// What .NET has to read a file.
+const READERS: &[&str] = &[
+    ".readallbytes",
+    ".readalltext",
+    ".readalllines",
+    ".readlines",
+    ".openread",
+];
+
 impl RunCommand<'_> {
     /// Programs that make one text of another.
     pub(super) fn text_tool(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
@@ -34,6 +43,17 @@ impl RunCommand<'_> {
             "gzip" if decodes => CodecKind::Compressed,
             "uudecode" => CodecKind::Compressed,
             "convert.frombase64string" | "system.convert.frombase64string" => CodecKind::Base64,
+            "join-path" => {
+                let parts = self
+                    .words
+                    .iter()
+                    .filter(|word| !word.known().is_some_and(|word| word.starts_with('-')));
+                return Some(FlowValue::concat(parts, "/"));
+            }
+            name if READERS.iter().any(|end| name.ends_with(end)) => {
+                let path = self.operands().next().cloned().unwrap_or_default();
+                return Some(this.read(&path, self.at));
+            }
             "rev" => {
                 let mut value = self.input.clone();
                 value
@@ -76,7 +96,8 @@ impl RunCommand<'_> {
             | "strings" | "grep" | "egrep" | "rg" | "awk" | "sed" | "cut" | "sort" | "uniq"
             | "jq" | "yq" | "tee" | "wc" | "dd" | "gzip" | "zip" | "tar" | "7z" | "base64"
             | "xxd" | "hexdump" | "find" | "ls" | "iconv" | "paste" | "nl" | "column"
-            | "sqlite3" => {
+            | "sqlite3" | "base32" | "basenc" | "gbase64" | "od" | "fold" | "xz" | "bzip2"
+            | "zstd" | "uuencode" | "split" | "shuf" | "compress-archive" => {
                 return Some(self.filter(this));
             }
             _ => return None,
@@ -188,13 +209,13 @@ impl RunCommand<'_> {
                 }
                 self.unpacks(this, fetched);
             }
-            "tar" | "zip" | "7z" => {
-                if let Some(archive) = self
-                    .operands()
-                    .next()
-                    .and_then(FlowValue::known)
-                    .map(str::to_owned)
-                {
+            // What was copied beside each other before is in the archive.
+            "tar" | "zip" | "7z" | "compress-archive" => {
+                value.absorb(&this.staged);
+                let archive = self
+                    .after(&["-destinationpath", "-f", "-cf", "-czf", "--file"])
+                    .or_else(|| self.operands().next());
+                if let Some(archive) = archive.and_then(FlowValue::place) {
                     this.store_file(&archive, value.clone());
                 }
             }

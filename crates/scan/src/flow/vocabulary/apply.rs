@@ -3,7 +3,10 @@
 use super::given::{applied, variable};
 use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
 use crate::flow::{
-    ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands, eval::Evaluator, value::FlowValue,
+    ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands,
+    eval::Evaluator,
+    hosts::is_metadata_secret,
+    value::{FlowValue, UNKNOWN},
 };
 use crate::form::{At, CallExpr, Expr};
 
@@ -94,8 +97,12 @@ pub(in crate::flow) fn apply(
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
-            // Text that is encoded as numbers was meant to be unreadable.
-            if fold == Fold::Chars && value.known().is_some_and(|text| text.len() >= 8) {
+            // Text that is encoded as numbers was meant to be unreadable, and so was text whose codes are computed.
+            let computed = value.texts.is_empty()
+                && (value.has(SourceKind::Numbers) || is_arithmetic(called.call));
+            if fold == Fold::Chars
+                && (computed || value.known().is_some_and(|text| text.len() >= 8))
+            {
                 value.taint(SourceKind::Decoded, "character codes", this.site(at));
             }
             value
@@ -127,6 +134,22 @@ pub(in crate::flow) fn apply(
         | FunctionRole::Unpickle
         | FunctionRole::Duplicate => code(this, role, called, given),
     }
+}
+
+/// Whether a character code is the result of an operation on others: `chr(c ^ key)`.
+fn is_arithmetic(call: &CallExpr) -> bool {
+    let is_operation = |value: &Expr| matches!(value, Expr::Parts(parts) if parts.len() > 1);
+    let one = ["chr", "fromCharCode", "fromCodePoint"]
+        .iter()
+        .any(|name| call.callee.ends_with(name));
+    // `bytes(c ^ key for c in data)`; `bytes(head + tail)` is no operation on codes.
+    let each = |value: &Expr| match value {
+        Expr::Parts(parts) => parts.first().is_some_and(is_operation) && parts.len() == 1,
+        _ => false,
+    };
+    call.args
+        .iter()
+        .any(|arg| each(&arg.value) || one && is_operation(&arg.value))
 }
 
 /// Functions that read, write and delete.
@@ -416,7 +439,12 @@ fn request(
         .iter()
         .any(|(_, value)| value.texts.contains(&url) && value.has(SourceKind::Decoded));
     let callee_shown = if hidden { HIDDEN_HOST } else { callee };
-    let sent = sent_in(args);
+    let mut sent = sent_in(args);
+    for text in args.iter().flat_map(|(_, value)| &value.texts) {
+        if let Some(stored) = this.file(text).filter(|_| text.starts_with(UNKNOWN)) {
+            sent.absorb(stored);
+        }
+    }
     if posts {
         this.act(ActKind::Send, at, &url, callee_shown, host, sent.taints);
     } else {
@@ -458,6 +486,9 @@ fn request(
         given.taints.clear();
     }
     given.taint(SourceKind::Download, &url, this.site(at));
+    if is_metadata_secret(&url) {
+        given.taint(SourceKind::CredentialFile, &url, this.site(at));
+    }
     given.texts = if keeps { vec![url] } else { Vec::new() };
     given
 }
@@ -556,7 +587,13 @@ fn joined(on: Option<&FlowValue>, first: Option<&FlowValue>, given: FlowValue) -
     let list_first = first.is_some_and(|value| value.items.is_some());
     let (separator, list) = if list_first { (on, first) } else { (first, on) };
     match list.and_then(|list| list.items.as_ref()) {
-        Some(items) => FlowValue::concat(items, separator.and_then(FlowValue::known).unwrap_or("")),
+        Some(items) => {
+            let between = separator.and_then(FlowValue::known).unwrap_or("");
+            let mut whole = FlowValue::concat(items, between);
+            // What was added to a list is known by its sources only.
+            whole.absorb(&given);
+            whole
+        }
         None => given,
     }
 }
@@ -604,7 +641,9 @@ fn unchanged(
     first: Option<&FlowValue>,
     given: FlowValue,
 ) -> FlowValue {
-    const MODULES: &[&str] = &["os.path", "shlex", "textwrap", "Object", "JSON", "util"];
+    const MODULES: &[&str] = &[
+        "os", "os.path", "shlex", "textwrap", "Object", "JSON", "util",
+    ];
     // `os.path.expanduser(x)`: the receiver is a module, and only the argument matters.
     let module = callee
         .rsplit_once('.')

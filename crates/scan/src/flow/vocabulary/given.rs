@@ -1,6 +1,6 @@
 //! Variables that a name selects, and functions that are given to other functions.
 
-use super::{FunctionRole, KnownCall, role};
+use super::{Fold, FunctionRole, KnownCall, role};
 use crate::flow::{EvaluatedLanguage, SourceKind, eval::Evaluator, value::FlowValue};
 use crate::form::Expr;
 
@@ -33,9 +33,11 @@ pub(super) fn applied(
 ) -> FlowValue {
     let names = called.call.args.iter().position(|arg| match &arg.value {
         Expr::Name(name, _) => {
-            role(this.language, name)
-                .is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
-                || this.is_own_function(name)
+            role(this.language, name).is_some_and(|role| match role {
+                FunctionRole::Apply => false,
+                FunctionRole::Fold(fold) => fold == Fold::Chars,
+                _ => true,
+            }) || this.is_own_function(name)
         }
         _ => false,
     });
