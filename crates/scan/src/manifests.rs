@@ -118,14 +118,6 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         | "plugin.json"
         | "claude_desktop_config.json"
         | ".claude.json" => agent_settings(scanner, index, &path, &content),
-        "devcontainer.json" | ".devcontainer.json" => strings(scanner, index, &content),
-        "pyproject.toml" | "pipfile" | "uv.toml" | "poetry.toml" | "pdm.toml" => {
-            sources(scanner, index, &content);
-        }
-        "makefile" | "gnumakefile" | "justfile" | ".justfile" => {
-            recipes(scanner, index, &content);
-        }
-        _ if name.ends_with(".mk") => recipes(scanner, index, &content),
         ".envrc" => {
             scanner.program(
                 index,
@@ -154,7 +146,35 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         }
         _ => {}
     }
+    builds(scanner, index, &path, &content);
     secrets(scanner, index, &content);
+}
+
+/// Files that decide what is installed and built.
+fn builds(scanner: &mut SkillScanner<'_>, index: usize, path: &str, content: &str) {
+    let name = path.rsplit(['/', '!']).next().unwrap_or_default();
+    match name {
+        "devcontainer.json" | ".devcontainer.json" => strings(scanner, index, content),
+        "pyproject.toml" | "pipfile" | "uv.toml" | "poetry.toml" | "pdm.toml" => {
+            sources(scanner, index, content);
+        }
+        "gemfile" => repositories(scanner, index, content, "source "),
+        "config.toml" if path.contains(".cargo/") => {
+            repositories(scanner, index, content, "registry");
+        }
+        "go.mod" => replaced_modules(scanner, index, content),
+        "package-lock.json" | "yarn.lock" | "pnpm-lock.yaml" => {
+            repositories(scanner, index, content, "resolved");
+        }
+        "docker-compose.yml" | "docker-compose.yaml" | "compose.yml" | "compose.yaml" => {
+            opened_containers(scanner, index, content);
+        }
+        "makefile" | "gnumakefile" | "justfile" | ".justfile" => {
+            recipes(scanner, index, content);
+        }
+        _ if name.ends_with(".mk") => recipes(scanner, index, content),
+        _ => {}
+    }
 }
 
 /// Scripts that a package manager runs automatically.
@@ -310,6 +330,69 @@ fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
             scanner.odd_at(FileOddity::RegistryRedirect, index, start, trimmed, true);
         }
         start += line.len();
+    }
+}
+
+/// Lines that name where packages come from; the first foreign one is reported.
+fn repositories(scanner: &mut SkillScanner<'_>, index: usize, content: &str, key: &str) {
+    let mut start = 0;
+    for line in content.split_inclusive('\n') {
+        let named = line.trim_start().trim_start_matches('"').starts_with(key);
+        let host = urls_in(line)
+            .find_map(|(_, url)| RemoteHost::of(url))
+            .filter(|_| named);
+        if host.is_some_and(|host| is_foreign(scanner, &host)) {
+            return scanner.odd_at(
+                FileOddity::RegistryRedirect,
+                index,
+                start,
+                line.trim(),
+                true,
+            );
+        }
+        start += line.len();
+    }
+}
+
+/// A module of Go that is replaced by one from elsewhere.
+fn replaced_modules(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let mut start = 0;
+    for line in content.split_inclusive('\n') {
+        let target = line.split_once("=>").map(|(_, target)| target.trim());
+        let host = target.and_then(|target| RemoteHost::of(&format!("https://{target}")));
+        if host.is_some_and(|host| is_foreign(scanner, &host)) {
+            scanner.odd_at(
+                FileOddity::RegistryRedirect,
+                index,
+                start,
+                line.trim(),
+                true,
+            );
+        }
+        start += line.len();
+    }
+}
+
+fn is_foreign(scanner: &SkillScanner<'_>, host: &RemoteHost) -> bool {
+    !matches!(
+        host.kind,
+        HostKind::Known | HostKind::Local | HostKind::Code
+    ) && !DeclaredContext::new(scanner.about).is_related(host)
+}
+
+/// Containers that get the whole machine, from an image of a stranger.
+fn opened_containers(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let opened = ["privileged: true", "- /:/", "- \"/:/", "docker.sock"]
+        .iter()
+        .any(|sign| content.contains(sign));
+    for line in content.lines().filter(|_| opened).take(500) {
+        if let Some(image) = line.trim().strip_prefix("image:") {
+            let image = image.trim().trim_matches(['"', '\'']);
+            let run = format!("docker run --privileged {image}");
+            let at = content.find(image).unwrap_or(0);
+            let role = SentenceRole::Instruction;
+            scanner.program(index, at, &run, EvaluatedLanguage::Shell, role, false);
+        }
     }
 }
 

@@ -217,6 +217,10 @@ pub enum Chain {
     RemovesTraces,
     /// All secrets of a workflow are sent.
     WorkflowSecrets,
+    /// A link leads to a host that has the name of a known publisher.
+    ImpostorHost,
+    /// What comes from a socket is run, line by line.
+    SocketShell,
     /// Several protections of the machine are disabled.
     Disarmed,
     /// The agent must do something harmful and keep it from the user, or deny it.
@@ -229,6 +233,8 @@ pub enum Chain {
     ApprovesAll,
     /// The agent is told that its rules do not hold.
     Unrestrained,
+    /// The agent is told that what it was told before does not hold.
+    Nullified,
     /// The agent must put private data into the address of a picture or a link.
     InALink,
     /// The user must overrule the machine's protection to run a program.

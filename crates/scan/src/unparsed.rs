@@ -29,7 +29,7 @@ word_lists! {
     /// To store in a file.
     Store: ["writefile", "file.write", "file.open", "binwrite", "io.copy", "io.binwrite", "fileutils.", "file_put_contents", "fwrite", "getstore", "mirror", "os.create", "os.openfile", "savetofile", "files.copy", "files.write", "fileoutputstream", "writeallbytes", "writealltext", "downloadfile", "urldownloadtofile", "download.file", "write(to", "createfile", "fs::write", "file::create", "chmod", "file.chmod", "os.chmod", "setexecutable", "open(", ":content_file", "copyto", "put-content", "io.open"];
     /// To start a program.
-    Start: ["system(", "system (", "system \"", "system '", "exec(", "exec \"", "exec '", "exec {", "exec.command", "popen", "spawn(", "process.spawn", "process.start", "runtime.getruntime", "processbuilder", "shell_exec(", "passthru(", "proc_open", "pcntl_exec", "qx{", "qx(", "qx/", "%x(", "%x[", "os.execute", "io.popen", "command::new", "system2(", "shell(", "createprocess", "shellexecute", "winexec", "wscript.shell", ".run(", ".run ", "do shell script", "execvp", "execve", "execl", "posix_spawn", "dlopen", "loadlibrary", "system.load", "os.startprocess", "syscall.exec", "`", "nstask", "process()", "process.run", "system.cmd", "open3", "eval exec", "plugin.open"];
+    Start: ["system(", "system (", "system \"", "system '", "exec(", "exec \"", "exec '", "exec {", "exec.command", "popen", "spawn(", "process.spawn", "process.start", "runtime.getruntime", "processbuilder", "shell_exec(", "passthru(", "proc_open", "pcntl_exec", "qx{", "qx(", "qx/", "%x(", "%x[", "os.execute", "io.popen", "command::new", "system2(", "shell(", "createprocess", "shellexecute", "winexec", "wscript.shell", ".run(", ".run ", "do shell script", "execvp", "execve", "execl", "posix_spawn", "dlopen", "loadlibrary", "system.load", "os.startprocess", "syscall.exec", "`", "nstask", "process()", "process.run", "system.cmd", "open3", "eval exec", "plugin.open", "source(", "dofile(", "loadfile("];
     /// To run text as code.
     Eval: ["eval(", "eval ", "eval{", "@eval", "eval\"", "instance_eval", "class_eval", "module_eval", "binding.eval", "loadstring(", "load(", "dofile(", "executeglobal", "execute(", "assembly.load", "create_function(", "assert(", "include(", "include ", "include_once", "require_once", "preg_replace(", "parse(text", "evaluate(", "scriptenginemanager", "classloader", "defineclass", "code.eval", "groovyshell", "call_user_func", "run script", "subst "];
     /// To decode or decrypt.
@@ -162,7 +162,7 @@ fn stored_and_started(text: &str, words: &[PlacedWord]) -> Option<usize> {
     for word in words.iter().filter(|word| word.list == LibraryWord::Store) {
         let rest = &text[word.end..text.ceil_char_boundary((word.end + BESIDE).min(text.len()))];
         let line = rest.lines().next().unwrap_or_default();
-        names.extend(identifiers(line).take(6));
+        names.extend(identifiers(line).take(12));
         if names.len() > MOST_NAMES {
             break;
         }
@@ -185,6 +185,11 @@ fn identifiers(line: &str) -> impl Iterator<Item = &str> {
         "read", "body", "my",
     ];
     line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '/' | '.' | '-')))
+        // `path.toString` is `path`; `u.exe` is a name.
+        .map(|word| match word.split_once('.') {
+            Some((name, method)) if method.len() > 4 && !word.contains('/') => name,
+            _ => word,
+        })
         .filter(|word| {
             let plain = word.trim_matches(['.', '-']);
             !plain.is_empty()

@@ -275,6 +275,10 @@ pub(super) fn acts_of_intruders(
         if count(TRACES) > 2 && has(ERASERS) {
             findings.push((Chain::RemovesTraces, index, offset, defends));
         }
+        let all = |words: &[&str]| words.iter().all(|word| lower.contains(word));
+        if all(&["tcpclient", "getstream"]) && has(&["iex", "invoke-expression", "cmd.exe"]) {
+            findings.push((Chain::SocketShell, index, offset, defends));
+        }
         if sends_workflow_secrets(&lower) {
             findings.push((Chain::WorkflowSecrets, index, offset, false));
         }

@@ -25,6 +25,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], context:
     for (index, document) in &documents {
         install_prompts::lures(scanner, *index, document, context);
         install_prompts::stranger_programs(scanner, *index, document, context);
+        install_prompts::impostors(scanner, *index, document);
         obfuscation::decode_by_hand(scanner, *index, document);
         secrets::gather_and_send(scanner, *index, document, acts);
         triggers::outside_triggers(scanner, *index, document);

@@ -25,9 +25,11 @@ const HARM: &[C] = &[
     C::Weaken,
     C::DestroyAll,
     C::OverrideOrder,
+    C::Nullified,
     C::Unrestrained,
     C::NoOthers,
     C::Taken,
+    C::TalkSent,
 ];
 /// What an order concerns that someone wants to have.
 const PRIVATE: &[C] = &[
@@ -157,41 +159,51 @@ const CHAINS: &[(Chain, PassageTest)] = &[
                     || sends_privately(passage) && passage.names_stranger(context)
                     || names_hidden_file(passage.text))
             || passage.first_has(&[C::KeepFromUser]) && passage.count(HARM) > 0
+            || passage.first_has(&[C::Weaken])
+            || passage.first_has(&[C::Run, C::Send, C::Install, C::Download])
+                && passage.has(&[C::Silently])
+                && passage.count(&[C::KeepFromUser, C::Hush]) > 0
     }),
     (Chain::Relay, |passage, context| {
-        passage.first_has(&[C::SendTo, C::Send])
-            && passage.first_has(&[C::Talk])
-            && passage.first_has(&[C::SendTo])
-            && passage.names_stranger(context)
+        let sent = passage.first_has(&[C::SendTo]) && passage.first_has(&[C::Talk]);
+        (sent || passage.first_has(&[C::TalkSent])) && passage.names_stranger(context)
     }),
     (Chain::ObeyAnything, |passage, context| {
         let remote = passage.first_has(&[C::ObeyRemote]) && passage.names_stranger(context);
         let blindly = passage.has(&[C::ObeyBlindly, C::NoConsent, C::SelfApproval])
             || passage.has(KEEP)
-            || passage.first_has(&[C::Always, C::ShadyUrl]);
-        let text = passage.first_has(&[C::ObeyText])
-            && (passage.has(&[C::NoConsent, C::SelfApproval]) || passage.count(&[C::ObeyText]) > 1);
-        remote && blindly || text
+            || passage.first_has(&[C::ShadyUrl])
+            || passage
+                .near
+                .iter()
+                .take(2)
+                .any(|near| near.classes.contains(C::Always));
+        let text = passage.first_has(&[C::ObeyText]);
+        let fetched = passage.first_has(&[C::GetFrom, C::Download])
+            && passage.has(&[C::ObeyBlindly])
+            && passage.names_stranger(context);
+        remote && blindly || text || fetched
     }),
     (Chain::ApprovesAll, |passage, _| {
-        let text = passage
-            .near
-            .iter()
-            .any(|near| near.classes.contains(C::Destroy));
-        passage.first_has(&[C::SelfApproval])
-            && passage.count(&[C::SelfApproval]) > 1
-            && (text || passage.count(&[C::SelfApproval, C::NoConsent]) > 2)
+        passage.first_has(&[C::SelfApproval]) && passage.count(&[C::SelfApproval]) > 1
+    }),
+    (Chain::Nullified, |passage, _| {
+        passage.first_has(&[C::Nullified])
     }),
     (Chain::Unrestrained, |passage, _| {
+        let both = [C::Unrestrained, C::Loosened];
+        let unbound = [C::OverrideOrder, C::Nullified, C::SelfApproval];
         passage.first_has(&[C::Unrestrained])
-            && (passage.count(&[C::Unrestrained]) > 1
-                || passage.has(&[C::OverrideOrder, C::SelfApproval, C::KeepFromUser]))
+            || passage.first_has(&[C::Loosened])
+                && (passage.count(&both) > 2 || passage.has(&unbound))
     }),
     (Chain::InALink, |passage, context| {
         let about = |classes: &[C]| classes.iter().any(|class| passage.around.contains(*class));
         passage.first_has(&[C::ForeignUrl, C::ShadyUrl])
-            && passage.text.contains("](")
-            && about(PRIVATE)
+            && ["](", " link", "picture", "image", " url", "query"]
+                .iter()
+                .any(|sign| passage.text.contains(sign))
+            && (about(PRIVATE) || names_secret_variable(passage.text))
             && about(&[C::IntoAddress, C::Carry, C::Send])
             && passage.names_stranger(context)
             && has_slot(passage.text)
@@ -217,7 +229,13 @@ const CHAINS: &[(Chain, PassageTest)] = &[
             ])
     }),
     (Chain::HiddenOrder, |passage, _| {
-        let harms = [C::ObeyRemote, C::SelfApproval, C::Hush, C::KeepFromUser];
+        let harms = [
+            C::ObeyRemote,
+            C::SelfApproval,
+            C::Hush,
+            C::KeepFromUser,
+            C::NoConsent,
+        ];
         let fetches =
             passage.quoted.contains(C::Download) && passage.quoted.contains(C::ForeignUrl);
         let hides = harms.iter().any(|class| passage.quoted.contains(*class));
@@ -252,6 +270,17 @@ fn names_hidden_file(text: &str) -> bool {
         })
 }
 
+/// Whether a text names a variable that has a secret: `GITHUB_TOKEN`.
+fn names_secret_variable(text: &str) -> bool {
+    text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_'))
+        .any(|word| {
+            word.contains('_')
+                && ["_TOKEN", "_KEY", "_SECRET", "_PASSWORD"]
+                    .iter()
+                    .any(|end| word.ends_with(end))
+        })
+}
+
 /// Whether an address in a text has room for something: `?d=DATA`, `?q={text}`.
 fn has_slot(text: &str) -> bool {
     urls_in(text).any(|(at, url)| {
@@ -261,7 +290,7 @@ fn has_slot(text: &str) -> bool {
                 pair.split_once('=').is_some_and(|(_, value)| {
                     value.is_empty()
                         || value.starts_with(['{', '<', '$', '[', '.', '%', '…'])
-                        || value.len() >= 3
+                        || !value.is_empty()
                             && value.bytes().all(|b| b.is_ascii_uppercase() || b == b'_')
                 })
             })

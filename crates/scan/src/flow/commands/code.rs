@@ -194,6 +194,9 @@ impl RunCommand<'_> {
             | "register-scheduledtask"
             | "set-itemproperty"
             | "new-itemproperty"
+            | "set-wmiinstance"
+            | "new-ciminstance"
+            | "register-wmievent"
             | "defaults" => return self.autostart(this),
             _ => return None,
         };
@@ -411,6 +414,8 @@ impl RunCommand<'_> {
             "reg" => lower.contains("add") && lower.contains("currentversion\\run"),
             "set-itemproperty" | "new-itemproperty" => lower.contains("currentversion\\run"),
             "new-scheduledtask" | "register-scheduledtask" | "new-scheduledtaskaction" => true,
+            "set-wmiinstance" | "new-ciminstance" => lower.contains("eventconsumer"),
+            "register-wmievent" => true,
             _ => false,
         };
         if !installs {

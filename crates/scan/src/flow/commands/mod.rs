@@ -399,6 +399,7 @@ impl RunCommand<'_> {
             return this.variable(self.path, self.at);
         }
         let mut given = self.given();
+        this.call_shell_function(self.path, &self.words);
         given.made_by = Some(self.name.into());
         let taints = fetched(this, &FlowValue::text(self.path));
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);

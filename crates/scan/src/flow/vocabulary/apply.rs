@@ -76,6 +76,17 @@ pub(in crate::flow) fn apply(
                 this.act(ActKind::Environment, at, "*", "", None, Vec::new());
             }
             given.taint(kind, called.callee, this.site(at));
+            // `Listener(on_press=f)`: `f` gets the keys.
+            if kind == SourceKind::Spying {
+                let seen = [(None, given.clone())];
+                for arg in &called.call.args {
+                    if let Expr::Name(name, _) = &arg.value
+                        && this.is_own_function(name)
+                    {
+                        this.call_named(name, called.call, &seen);
+                    }
+                }
+            }
             given
         }
         FunctionRole::Variable => variable(this, called),
@@ -284,7 +295,11 @@ fn network(
                 .as_ref()
                 .map_or_else(String::new, |host| host.name.clone());
             this.act(ActKind::Fetch, at, &subject, callee, host, Vec::new());
-            given.taint(SourceKind::Download, &subject, this.site(at));
+            let from = match subject.contains("://") || subject.is_empty() {
+                true => subject,
+                false => format!("tcp://{subject}"),
+            };
+            given.taint(SourceKind::Download, &from, this.site(at));
             // `s.connect(…)` returns nothing; it is `s` that is connected from then on.
             if let Some(Expr::Name(name, _)) = &called.call.on {
                 this.bind(name, &given, at);
@@ -437,6 +452,13 @@ fn request(
             .is_some_and(|(_, value)| matches!(value.known(), Some("POST" | "PUT" | "PATCH")));
     let hidden = args
         .iter()
+        // What was put together before has the sources of its body, too.
+        .filter(|(_, value)| {
+            !value
+                .made_by
+                .as_deref()
+                .is_some_and(|by| by.ends_with("Request"))
+        })
         .any(|(_, value)| value.texts.contains(&url) && value.has(SourceKind::Decoded));
     let callee_shown = if hidden { HIDDEN_HOST } else { callee };
     let mut sent = sent_in(args);
