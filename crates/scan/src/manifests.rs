@@ -136,14 +136,6 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
                 scanner.odd_at(FileOddity::OpensAndRuns, index, 0, line, true);
             }
         }
-        "config"
-            if path.contains(".git/")
-                && (content.contains("sshCommand")
-                    || content.contains("hooksPath")
-                    || content.contains("fsmonitor")) =>
-        {
-            scanner.odd_at(FileOddity::OpensAndRuns, index, 0, &content, true);
-        }
         _ => {}
     }
     builds(scanner, index, &path, &content);
@@ -171,6 +163,14 @@ fn builds(scanner: &mut SkillScanner<'_>, index: usize, path: &str, content: &st
         }
         "makefile" | "gnumakefile" | "justfile" | ".justfile" => {
             recipes(scanner, index, content);
+        }
+        "config"
+            if path.contains(".git/")
+                && (content.contains("sshCommand")
+                    || content.contains("hooksPath")
+                    || content.contains("fsmonitor")) =>
+        {
+            scanner.odd_at(FileOddity::OpensAndRuns, index, 0, content, true);
         }
         _ if name.ends_with(".mk") => recipes(scanner, index, content),
         _ => {}

@@ -156,7 +156,7 @@ pub(crate) fn in_context(
     if set_up && !origin.is_file {
         severity = FindingSeverity::Info;
     }
-    // The user of an image is whoever builds it.
+    // In an image, the user and root are the same person.
     let in_image = {
         let name = text.file.rsplit('/').next().unwrap_or_default();
         name.to_ascii_lowercase().contains("dockerfile")

@@ -231,9 +231,9 @@ pub enum Chain {
     ObeyAnything,
     /// The agent must approve everything that it does.
     ApprovesAll,
-    /// The agent is told that its rules do not hold.
+    /// A text claims that the rules of the agent do not hold.
     Unrestrained,
-    /// The agent is told that what it was told before does not hold.
+    /// A text claims that earlier instructions of the agent do not hold.
     Nullified,
     /// The agent must put private data into the address of a picture or a link.
     InALink,

@@ -1,6 +1,6 @@
 //! Programs in languages without a parser: Ruby, Perl, PHP, Go, Lua, AppleScript and others.
 //!
-//! Their data flow is not followed. What they do is told by the words of their libraries for five things: to fetch, to store, to start a program, to run text
+//! Their data flow is not followed. The words of their libraries show five things: to fetch, to store, to start a program, to run text
 //! as code, to decode. A chain is two or three of these on one value: beside each other in one expression, or by the name of the file that is stored and then
 //! started. A chain that is found is written as a line of shell, so that the rules about hosts and secrets are the same for all languages.
 

@@ -146,7 +146,7 @@ classes! {
     Weaken: [];
     /// An order to destroy all that the user has.
     DestroyAll: [];
-    /// An order not to speak about something, whoever is meant.
+    /// An order not to speak about something, to any person.
     Hush: [];
     /// An order to deny something when someone asks.
     DenyWhenAsked: [];
@@ -170,7 +170,7 @@ classes! {
     PlainSecrets: [];
     /// A statement that what the agent was told does not hold.
     Nullified: [];
-    /// What is said goes to an address on the network.
+    /// The conversation goes to an address on the network.
     TalkSent: [];
     /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];

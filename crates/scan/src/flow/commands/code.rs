@@ -185,19 +185,7 @@ impl RunCommand<'_> {
             }
             "at" | "batch" => (EvaluatedLanguage::Shell, Some(self.input.clone())),
             "trap" | "watch" => (EvaluatedLanguage::Shell, self.operands().next().cloned()),
-            "crontab"
-            | "schtasks"
-            | "launchctl"
-            | "systemctl"
-            | "reg"
-            | "new-scheduledtask"
-            | "register-scheduledtask"
-            | "set-itemproperty"
-            | "new-itemproperty"
-            | "set-wmiinstance"
-            | "new-ciminstance"
-            | "register-wmievent"
-            | "defaults" => return self.autostart(this),
+            name if STARTERS.contains(&name) => return self.autostart(this),
             _ => return None,
         };
         if let Some(code) = code {
@@ -481,6 +469,13 @@ const LAUNCHERS: &[&str] = &[
     "dotnet",
     "java",
     "javaw",
+];
+
+/// Programs that make others start automatically.
+#[rustfmt::skip]
+const STARTERS: &[&str] = &[
+    "crontab", "schtasks", "launchctl", "systemctl", "reg", "new-scheduledtask", "register-scheduledtask", "set-itemproperty",
+    "new-itemproperty", "set-wmiinstance", "new-ciminstance", "register-wmievent", "defaults",
 ];
 
 /// The maker of a list of what starts automatically.

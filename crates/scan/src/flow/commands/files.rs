@@ -298,7 +298,7 @@ impl RunCommand<'_> {
                 this.act(ActKind::Run, self.at, &line, self.name, None, taints);
                 Some(FlowValue::default())
             }
-            // A certificate that is trusted opens every connection to whoever has its key.
+            // A certificate that is trusted opens every connection to the owner of its key.
             "update-ca-certificates" | "update-ca-trust" | "trust" | "add-trusted-cert" => {
                 self.does(this, ActKind::Unprotect);
                 Some(FlowValue::default())

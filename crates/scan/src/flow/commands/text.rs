@@ -43,13 +43,7 @@ impl RunCommand<'_> {
             "gzip" if decodes => CodecKind::Compressed,
             "uudecode" => CodecKind::Compressed,
             "convert.frombase64string" | "system.convert.frombase64string" => CodecKind::Base64,
-            "join-path" => {
-                let parts = self
-                    .words
-                    .iter()
-                    .filter(|word| !word.known().is_some_and(|word| word.starts_with('-')));
-                return Some(FlowValue::concat(parts, "/"));
-            }
+            "join-path" => return Some(FlowValue::concat(self.operands(), "/")),
             name if READERS.iter().any(|end| name.ends_with(end)) => {
                 let path = self.operands().next().cloned().unwrap_or_default();
                 return Some(this.read(&path, self.at));

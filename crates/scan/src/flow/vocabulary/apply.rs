@@ -1,6 +1,6 @@
 //! What is done when a known function of Python or JavaScript is called.
 
-use super::given::{applied, variable};
+use super::given::{applied, is_arithmetic, variable};
 use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
 use crate::flow::{
     ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands,
@@ -145,22 +145,6 @@ pub(in crate::flow) fn apply(
         | FunctionRole::Unpickle
         | FunctionRole::Duplicate => code(this, role, called, given),
     }
-}
-
-/// Whether a character code is the result of an operation on others: `chr(c ^ key)`.
-fn is_arithmetic(call: &CallExpr) -> bool {
-    let is_operation = |value: &Expr| matches!(value, Expr::Parts(parts) if parts.len() > 1);
-    let one = ["chr", "fromCharCode", "fromCodePoint"]
-        .iter()
-        .any(|name| call.callee.ends_with(name));
-    // `bytes(c ^ key for c in data)`; `bytes(head + tail)` is no operation on codes.
-    let each = |value: &Expr| match value {
-        Expr::Parts(parts) => parts.first().is_some_and(is_operation) && parts.len() == 1,
-        _ => false,
-    };
-    call.args
-        .iter()
-        .any(|arg| each(&arg.value) || one && is_operation(&arg.value))
 }
 
 /// Functions that read, write and delete.
@@ -462,11 +446,7 @@ fn request(
         .any(|(_, value)| value.texts.contains(&url) && value.has(SourceKind::Decoded));
     let callee_shown = if hidden { HIDDEN_HOST } else { callee };
     let mut sent = sent_in(args);
-    for text in args.iter().flat_map(|(_, value)| &value.texts) {
-        if let Some(stored) = this.file(text).filter(|_| text.starts_with(UNKNOWN)) {
-            sent.absorb(stored);
-        }
-    }
+    in_memory(this, args, &mut sent);
     if posts {
         this.act(ActKind::Send, at, &url, callee_shown, host, sent.taints);
     } else {
@@ -513,6 +493,15 @@ fn request(
     }
     given.texts = if keeps { vec![url] } else { Vec::new() };
     given
+}
+
+/// What was written to a buffer goes out with it.
+fn in_memory(this: &Evaluator<'_>, args: &KeywordArguments<'_>, sent: &mut FlowValue) {
+    for text in args.iter().flat_map(|(_, value)| &value.texts) {
+        if let Some(stored) = this.file(text).filter(|_| text.starts_with(UNKNOWN)) {
+            sent.absorb(stored);
+        }
+    }
 }
 
 /// What goes out with a request. Credentials in headers are how interfaces are used; whole environments there are not.
