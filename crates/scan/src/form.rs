@@ -122,6 +122,8 @@ pub struct CallExpr {
 
 /// The pseudo-call for `< file`: one argument, the path.
 pub const READ: &str = "<";
+/// The pseudo-call for `${x:-other}`: called on the first value, the second one is its argument.
+pub const OTHERWISE: &str = ":-";
 /// The pseudo-call for `> file` and `>> file`: the path is its argument, what is written its `input`. It stands
 /// around the command whose output is redirected.
 pub const WRITE: &str = ">";

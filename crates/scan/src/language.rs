@@ -34,6 +34,41 @@ pub(crate) fn language_of(code: &prose::CodeSpan) -> Option<EvaluatedLanguage> {
     }
 }
 
+/// Whether a piece of code is in a language that is read by its words.
+pub(crate) fn is_unparsed(language: &str) -> bool {
+    matches!(
+        language,
+        "ruby"
+            | "rb"
+            | "perl"
+            | "pl"
+            | "php"
+            | "go"
+            | "golang"
+            | "lua"
+            | "r"
+            | "java"
+            | "kotlin"
+            | "swift"
+            | "csharp"
+            | "cs"
+            | "c#"
+            | "rust"
+            | "c"
+            | "cpp"
+            | "c++"
+            | "vb"
+            | "vbs"
+            | "vbscript"
+            | "applescript"
+            | "tcl"
+            | "elixir"
+            | "scala"
+            | "groovy"
+            | "dart"
+    )
+}
+
 /// The language of a text without a declared one.
 pub(crate) fn guess(text: &str) -> Option<EvaluatedLanguage> {
     let head = text.trim_start();

@@ -51,6 +51,7 @@ mod seed;
 mod text;
 mod texts;
 mod unpack;
+mod unparsed;
 mod yaml_text;
 
 pub use capability::suggested;

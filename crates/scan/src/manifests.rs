@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::{
     flow::{EvaluatedLanguage, HostKind, RemoteHost, urls_in},
+    matching::DeclaredContext,
     prose::SentenceRole,
     rule::FileOddity,
     scan::SkillScanner,
@@ -95,13 +96,17 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         }
         "tasks.json" if path.contains(".vscode/") => {
             if content.contains("folderOpen") {
-                scanner.odd_at(
-                    FileOddity::OpensAndRuns,
-                    index,
-                    content.find("folderOpen").unwrap_or(0),
-                    &content,
-                    true,
-                );
+                // A task of the project's own is what such a file is for; one that fetches is found by what it does.
+                let own = [
+                    "\"npm\"",
+                    "\"gulp\"",
+                    "\"grunt\"",
+                    "\"typescript\"",
+                    "\"cargo\"",
+                ];
+                let serious = !own.iter().any(|kind| content.contains(kind));
+                let at = content.find("folderOpen").unwrap_or(0);
+                scanner.odd_at(FileOddity::OpensAndRuns, index, at, &content, serious);
             }
             strings(scanner, index, &content);
         }
@@ -110,6 +115,8 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         | ".mcp.json"
         | "mcp.json"
         | "hooks.json"
+        | "plugin.json"
+        | "claude_desktop_config.json"
         | ".claude.json" => agent_settings(scanner, index, &path, &content),
         ".envrc" => {
             scanner.program(
@@ -129,17 +136,45 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
                 scanner.odd_at(FileOddity::OpensAndRuns, index, 0, line, true);
             }
         }
+        _ => {}
+    }
+    builds(scanner, index, &path, &content);
+    secrets(scanner, index, &content);
+}
+
+/// Files that decide what is installed and built.
+fn builds(scanner: &mut SkillScanner<'_>, index: usize, path: &str, content: &str) {
+    let name = path.rsplit(['/', '!']).next().unwrap_or_default();
+    match name {
+        "devcontainer.json" | ".devcontainer.json" => strings(scanner, index, content),
+        "pyproject.toml" | "pipfile" | "uv.toml" | "poetry.toml" | "pdm.toml" => {
+            sources(scanner, index, content);
+        }
+        "gemfile" => repositories(scanner, index, content, "source "),
+        "config.toml" if path.contains(".cargo/") => {
+            repositories(scanner, index, content, "registry");
+        }
+        "go.mod" => replaced_modules(scanner, index, content),
+        "package-lock.json" | "yarn.lock" | "pnpm-lock.yaml" => {
+            repositories(scanner, index, content, "resolved");
+        }
+        "docker-compose.yml" | "docker-compose.yaml" | "compose.yml" | "compose.yaml" => {
+            opened_containers(scanner, index, content);
+        }
+        "makefile" | "gnumakefile" | "justfile" | ".justfile" => {
+            recipes(scanner, index, content);
+        }
         "config"
             if path.contains(".git/")
                 && (content.contains("sshCommand")
                     || content.contains("hooksPath")
                     || content.contains("fsmonitor")) =>
         {
-            scanner.odd_at(FileOddity::OpensAndRuns, index, 0, &content, true);
+            scanner.odd_at(FileOddity::OpensAndRuns, index, 0, content, true);
         }
+        _ if name.ends_with(".mk") => recipes(scanner, index, content),
         _ => {}
     }
-    secrets(scanner, index, &content);
 }
 
 /// Scripts that a package manager runs automatically.
@@ -184,6 +219,10 @@ fn package(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
         ]
         .iter()
         .any(|known| command.starts_with(known));
+        let hidden = runs_hidden_file(command);
+        if runs_itself && hidden {
+            scanner.odd_at(FileOddity::OpensAndRuns, index, at, command, true);
+        }
         if runs_itself && !usual {
             scanner.odd_at(
                 FileOddity::InstallScript,
@@ -194,6 +233,24 @@ fn package(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
             );
         }
     }
+}
+
+/// Whether a command runs a file whose name begins with a dot: `sh test/.data`.
+fn runs_hidden_file(command: &str) -> bool {
+    const RUNNERS: &[&str] = &[
+        "sh", "bash", "node", "python", "python3", "source", ".", "perl", "ruby",
+    ];
+    let mut before = "sh";
+    command.split_whitespace().take(64).any(|word| {
+        let name = word.rsplit('/').next().unwrap_or_default();
+        let hidden = name.len() > 2
+            && name.starts_with('.')
+            && !name.starts_with("..")
+            && !word.starts_with(['~', '$'])
+            && RUNNERS.contains(&before);
+        before = word;
+        hidden
+    })
 }
 
 /// Packages that Python installs by their address.
@@ -217,10 +274,11 @@ fn addressed(scanner: &mut SkillScanner<'_>, index: usize, content: &str, line: 
         HostKind::Known | HostKind::Code | HostKind::Local
     ) {
         let at = content.find(line).unwrap_or(0);
-        let serious = matches!(
+        let shared = matches!(
             host.kind,
             HostKind::Address | HostKind::Drop | HostKind::Anonymous
         );
+        let serious = shared || !DeclaredContext::new(scanner.about).is_related(&host);
         scanner.odd_at(FileOddity::RegistryRedirect, index, at, line, serious);
     }
 }
@@ -246,8 +304,208 @@ fn registry(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     }
 }
 
+/// Indexes of packages in settings of Python projects: what they offer is installed instead of what the public registry has.
+fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let (mut start, mut is_index) = (0, false);
+    for line in content.split_inclusive('\n') {
+        let trimmed = line.trim();
+        if trimmed.starts_with('[') {
+            let head = trimmed.to_ascii_lowercase();
+            is_index = ["index", "source", "registr"]
+                .iter()
+                .any(|word| head.contains(word));
+        }
+        let names_index = is_index && trimmed.starts_with("url")
+            || trimmed.starts_with("index-url")
+            || trimmed.starts_with("extra-index-url")
+            || trimmed.starts_with("default-index");
+        let host = urls_in(line).find_map(|(_, url)| RemoteHost::of(url));
+        let foreign = host.filter(|host| {
+            !matches!(
+                host.kind,
+                HostKind::Known | HostKind::Local | HostKind::Code
+            ) && !DeclaredContext::new(scanner.about).is_related(host)
+        });
+        if let (true, Some(_)) = (names_index, foreign) {
+            scanner.odd_at(FileOddity::RegistryRedirect, index, start, trimmed, true);
+        }
+        start += line.len();
+    }
+}
+
+/// Lines that name where packages come from; the first foreign one is reported.
+fn repositories(scanner: &mut SkillScanner<'_>, index: usize, content: &str, key: &str) {
+    let mut start = 0;
+    for line in content.split_inclusive('\n') {
+        let named = line.trim_start().trim_start_matches('"').starts_with(key);
+        let host = urls_in(line)
+            .find_map(|(_, url)| RemoteHost::of(url))
+            .filter(|_| named);
+        if host.is_some_and(|host| is_foreign(scanner, &host)) {
+            return scanner.odd_at(
+                FileOddity::RegistryRedirect,
+                index,
+                start,
+                line.trim(),
+                true,
+            );
+        }
+        start += line.len();
+    }
+}
+
+/// A module of Go that is replaced by one from elsewhere.
+fn replaced_modules(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let mut start = 0;
+    for line in content.split_inclusive('\n') {
+        let target = line.split_once("=>").map(|(_, target)| target.trim());
+        let host = target.and_then(|target| RemoteHost::of(&format!("https://{target}")));
+        if host.is_some_and(|host| is_foreign(scanner, &host)) {
+            scanner.odd_at(
+                FileOddity::RegistryRedirect,
+                index,
+                start,
+                line.trim(),
+                true,
+            );
+        }
+        start += line.len();
+    }
+}
+
+fn is_foreign(scanner: &SkillScanner<'_>, host: &RemoteHost) -> bool {
+    !matches!(
+        host.kind,
+        HostKind::Known | HostKind::Local | HostKind::Code
+    ) && !DeclaredContext::new(scanner.about).is_related(host)
+}
+
+/// Containers that get the whole machine, from an image of a stranger.
+fn opened_containers(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let opened = ["privileged: true", "- /:/", "- \"/:/", "docker.sock"]
+        .iter()
+        .any(|sign| content.contains(sign));
+    for line in content.lines().filter(|_| opened).take(500) {
+        if let Some(image) = line.trim().strip_prefix("image:") {
+            let image = image.trim().trim_matches(['"', '\'']);
+            let run = format!("docker run --privileged {image}");
+            let at = content.find(image).unwrap_or(0);
+            let role = SentenceRole::Instruction;
+            scanner.program(index, at, &run, EvaluatedLanguage::Shell, role, false);
+        }
+    }
+}
+
+/// The recipes of a makefile as a program of the shell, with its variables. Each line keeps its length, so that offsets stay true.
+fn recipes(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let mut shell = String::with_capacity(content.len());
+    for line in content.split_inclusive('\n') {
+        let body = line.trim_end_matches(['\n', '\r']);
+        let recipe = body.starts_with('\t') || body.starts_with("    ");
+        let text = match (recipe, assigned(body)) {
+            (true, _) => body
+                .trim_start()
+                .trim_start_matches(['@', '-', '+'])
+                .replace("$$", "$"),
+            (false, Some((name, value))) => format!("{name}={value}"),
+            (false, None) => String::new(),
+        };
+        let text = text.replace("$(shell ", "$( ");
+        let text = variables(&text);
+        shell.push_str(&text);
+        shell.push_str(&" ".repeat(body.len().saturating_sub(text.len())));
+        shell.push_str(&line[body.len()..]);
+    }
+    let role = SentenceRole::Instruction;
+    scanner.program(index, 0, &shell, EvaluatedLanguage::Shell, role, false);
+}
+
+/// `NAME := value` and its kin; a value with blanks is quoted.
+fn assigned(line: &str) -> Option<(&str, String)> {
+    let (name, value) = line.split_once('=')?;
+    let name = name.trim_end_matches([':', '?', '+', '!', ' ', '\t']);
+    let name = name.trim_start_matches("export ").trim();
+    let plain = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
+    let value = value.trim();
+    let value = match value.contains(' ') && !value.contains(['"', '\'']) {
+        true => format!("\"{value}\""),
+        false => value.to_owned(),
+    };
+    plain.then_some((name, value))
+}
+
+/// `$(NAME)` is `${NAME}` to a shell.
+fn variables(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("$(") {
+        let name = &rest[at + 2..];
+        let length = name
+            .bytes()
+            .take_while(|b| b.is_ascii_alphanumeric() || *b == b'_')
+            .count();
+        out.push_str(&rest[..at]);
+        if length > 0 && name[length..].starts_with(')') {
+            out.push_str("${");
+            out.push_str(&name[..length]);
+            out.push('}');
+            rest = &name[length + 1..];
+        } else {
+            out.push_str("$(");
+            rest = name;
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Settings that leave an agent without approval.
+const UNCHAINED: &[&str] = &[
+    "\"bypasspermissions\"",
+    "skipdangerousmodepermissionprompt",
+    "enableallprojectmcpservers\":true",
+    "\"approval_policy\":\"never\"",
+    "danger-full-access",
+    "\"yolo\":true",
+    "\"autoapprove\":[\"*\"",
+    "\"alwaysallow\":[\"*\"",
+    "\"autoapproveall\":true",
+    "\"sandbox\":{\"enabled\":false",
+    "\"allow\":[\"*\"",
+    "\"bash(*)\"",
+    "\"bash(sudo",
+    "dangerouslyskippermissions",
+    "\"trust\":true",
+    "chat.tools.autoapprove\":true",
+];
+
 fn agent_settings(scanner: &mut SkillScanner<'_>, index: usize, path: &str, content: &str) {
-    let for_agent = path.contains(".claude/")
+    const EVENTS: &[&str] = &[
+        "PreToolUse",
+        "PostToolUse",
+        "SessionStart",
+        "SessionEnd",
+        "UserPromptSubmit",
+        "SubagentStop",
+        "PreCompact",
+        "\"permissions\"",
+        "mcpServers",
+    ];
+    let squeezed: String = content
+        .chars()
+        .filter(|c| !c.is_whitespace())
+        .flat_map(char::to_lowercase)
+        .collect();
+    let unchained = UNCHAINED
+        .iter()
+        .filter(|sign| squeezed.contains(**sign))
+        .count();
+    if unchained > 1 {
+        scanner.odd_at(FileOddity::AgentUnchained, index, 0, content, true);
+    }
+    servers(scanner, index, content);
+    let for_agent = EVENTS.iter().any(|event| content.contains(event))
+        || path.contains(".claude/")
         || path.contains(".cursor/")
         || path.contains(".codex/")
         || path.contains(".gemini/")
@@ -274,6 +532,43 @@ fn agent_settings(scanner: &mut SkillScanner<'_>, index: usize, path: &str, cont
         strings(scanner, index, content);
     }
 }
+
+/// A server of tools that gets keys of other services in its headers or its address.
+fn servers(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    let Ok(json) = serde_json::from_str::<Value>(content) else {
+        return;
+    };
+    let servers = json["mcpServers"].as_object().into_iter().flatten();
+    for (_, server) in servers.take(100) {
+        let Some(url) = server["url"].as_str().filter(|url| !url.contains('\'')) else {
+            continue;
+        };
+        let values = server["headers"].as_object().into_iter().flatten();
+        let given: Vec<&str> = values
+            .filter_map(|(_, value)| value.as_str())
+            .filter(|value| value.contains('$'))
+            .collect();
+        let line = format!(
+            "curl -d \"{}\" '{url}'",
+            given.join(" ").replace(['"', '`'], "")
+        );
+        if !given.is_empty() {
+            let at = content.find(url).unwrap_or(0);
+            let role = SentenceRole::Instruction;
+            scanner.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
+        }
+    }
+}
+
+/// Keys of devcontainers whose values are commands.
+const LIFECYCLE: &[&str] = &[
+    "initializeCommand",
+    "onCreateCommand",
+    "updateContentCommand",
+    "postCreateCommand",
+    "postStartCommand",
+    "postAttachCommand",
+];
 
 /// Scans the commands in JSON.
 fn strings(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
@@ -310,6 +605,14 @@ fn strings(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
                         SentenceRole::Instruction,
                         false,
                     );
+                }
+                for command in LIFECYCLE
+                    .iter()
+                    .filter_map(|key| fields.get(*key)?.as_str())
+                {
+                    let at = content.find(command).unwrap_or(0);
+                    let role = SentenceRole::Instruction;
+                    scanner.program(index, at, command, EvaluatedLanguage::Shell, role, false);
                 }
                 waiting.extend(fields.values());
             }

@@ -45,7 +45,8 @@ impl DeclaredContext {
         }
     }
 
-    /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner.
+    /// Whether the skill introduces this host: its name, description or homepage contains the name of the host's owner. Any name is free below an ending that few use,
+    /// so the author of a skill can register just the one that fits: there only the homepage counts.
     pub(crate) fn is_related(&self, host: &RemoteHost) -> bool {
         let owner = host.owner();
         if owner.len() < 3 {
@@ -57,6 +58,9 @@ impl DeclaredContext {
             .is_some_and(|page| page.owner() == owner || page.name == host.name)
         {
             return true;
+        }
+        if !host.has_established_ending() {
+            return false;
         }
         // On code hosting sites, the name of the repository counts as well.
         if host.kind == crate::flow::HostKind::Code {
@@ -152,7 +156,12 @@ pub(crate) fn in_context(
     if set_up && !origin.is_file {
         severity = FindingSeverity::Info;
     }
-    if is_aside(&text.file) && !origin.is_file {
+    // In an image, the user and root are the same person.
+    let in_image = {
+        let name = text.file.rsplit('/').next().unwrap_or_default();
+        name.to_ascii_lowercase().contains("dockerfile")
+    };
+    if is_aside(&text.file) && !origin.is_file || in_image && rule.id == "privilege/root-for-all" {
         severity = severity.lower();
     }
     severity
@@ -179,11 +188,25 @@ pub(crate) fn is_half_known(
                         .subject
                         .contains(what.trim_start_matches(['~', '/', '.'])))
         }
+        // "`powershell -enc …` is a hidden command": what is shown in a sentence and has no text, or does nothing, is an example.
+        "obfuscation/decoded-and-run" => {
+            origin.inline && (act.subject.contains('\0') || is_idle(&act.subject))
+        }
         "remote-execution/stranger" => {
             !origin.is_file && act.kind == ActKind::Eval && act.detail == "import"
         }
         _ => false,
     }
+}
+
+/// Whether a command line only prints a text.
+fn is_idle(command: &str) -> bool {
+    const PRINTS: &[&str] = &["echo ", "printf ", "write-host ", "write-output ", "print("];
+    let lower = command.trim().to_ascii_lowercase();
+    lower.is_empty()
+        || lower == "…"
+        || PRINTS.iter().any(|start| lower.starts_with(start))
+            && !lower.contains(['|', ';', '&', '`', '$', '<', '>', '\n'])
 }
 
 /// Files that are about the skill, not part of it.
@@ -460,16 +483,42 @@ fn html(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocumen
             .map(|(_, rule, _, _)| rule.severity)
             .max();
         let orders = inner.sentences.iter().any(orders);
-        if worst >= Some(FindingSeverity::Warning) || orders {
+        let serious = worst >= Some(FindingSeverity::Warning) || addresses_agent(&inner);
+        if serious || orders {
             scanner.odd_at(
                 FileOddity::HiddenInstruction,
                 index,
                 at.start,
                 &text,
-                worst >= Some(FindingSeverity::Warning),
+                serious,
             );
         }
     }
+}
+
+/// Whether a text that people do not see addresses the agent, or asks it to be silent, and wants something done.
+fn addresses_agent(document: &MarkdownDocument) -> bool {
+    let told = ClassSet::of(
+        document
+            .sentences
+            .iter()
+            .filter(|sentence| sentence.role == SentenceRole::Instruction),
+    );
+    told.matches(
+        &[
+            &[C::ToAgent, C::KeepFromUser, C::Hush, C::DenyWhenAsked],
+            &[
+                C::Send,
+                C::SendTo,
+                C::Carry,
+                C::IntoAddress,
+                C::SecretPath,
+                C::ForeignUrl,
+                C::Download,
+            ],
+        ],
+        &[C::Threat],
+    )
 }
 
 /// Roles that follow the token at the start of a turn.

@@ -207,6 +207,44 @@ pub enum Chain {
     PrivateImport,
     /// Data is sent to a host whose name suggests an attack.
     NamedForHarm,
+    /// A hook of an agent or an editor sends something to a stranger, or runs what it fetched.
+    HookActs,
+    /// A program writes a command that fetches or sends into the settings or skills of an agent.
+    PlantedCommand,
+    /// The user's files are encrypted and deleted.
+    Ransom,
+    /// Several kinds of traces are removed.
+    RemovesTraces,
+    /// All secrets of a workflow are sent.
+    WorkflowSecrets,
+    /// A link leads to a host that has the name of a known publisher.
+    ImpostorHost,
+    /// What comes from a socket is run, line by line.
+    SocketShell,
+    /// Several protections of the machine are disabled.
+    Disarmed,
+    /// The agent must do something harmful and keep it from the user, or deny it.
+    HiddenAct,
+    /// The agent must send the conversation to a host that the skill does not introduce.
+    Relay,
+    /// The agent must obey a text that others write, whatever it says.
+    ObeyAnything,
+    /// The agent must approve everything that it does.
+    ApprovesAll,
+    /// A text claims that the rules of the agent do not hold.
+    Unrestrained,
+    /// A text claims that earlier instructions of the agent do not hold.
+    Nullified,
+    /// The agent must put private data into the address of a picture or a link.
+    InALink,
+    /// The user must overrule the machine's protection to run a program.
+    Disarms,
+    /// A row of data addresses the agent and gives orders.
+    OrderInData,
+    /// Orders that hide or fetch something are written where agents read them in every session.
+    HiddenOrder,
+    /// The skill claims every request, and denies the other skills theirs.
+    OnlySkill,
 }
 
 /// Suspicious properties of a file.
@@ -262,6 +300,8 @@ pub enum FileOddity {
     OpensAndRuns,
     /// Agent settings that disable approval prompts or add servers and hooks.
     AgentSettings,
+    /// Agent settings that leave nothing to approve.
+    AgentUnchained,
     /// Text that decodes to a program or an instruction.
     EncodedText,
     /// A secret in the file.

@@ -10,7 +10,7 @@ use crate::{
     },
     inner_texts::{json_texts, notes_to_agents},
     input::{DeclaredFacts, FileToScan, Preset, RuleSet, ScanLimits, ScannedContent},
-    language::{command_in, guess, language_of, within_quotes, without_closers},
+    language::{command_in, guess, is_unparsed, language_of, within_quotes, without_closers},
     links::SkillLinks,
     lower::{Lowering, Parsers, ScriptDialect},
     matching::{self, DeclaredContext},
@@ -306,14 +306,13 @@ impl<'a> SkillScanner<'a> {
         self.look_within(index, &content, kind, hidden);
     }
 
-    /// A program in a language without a parser: what it downloads and runs, in the form of a shell.
+    /// A program in a language without a parser: what it does, in the form of a shell.
     fn other_code(&mut self, index: usize, content: &str, kind: FileKind) {
-        if kind == FileKind::Code
-            && let Some((at, url)) = crate::language::fetched_and_run(content)
-        {
-            let line = format!("curl -s '{url}' | sh");
+        if kind == FileKind::Code {
             let role = SentenceRole::Instruction;
-            self.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
+            for (at, line) in crate::unparsed::chains(content) {
+                self.program(index, at, &line, EvaluatedLanguage::Shell, role, true);
+            }
         }
     }
 
@@ -391,6 +390,11 @@ impl<'a> SkillScanner<'a> {
             } else if matches!(code.language.as_str(), "yaml" | "yml" | "toml" | "json") {
                 // Workflow steps, hooks and servers contain commands as data.
                 self.command_lines(index, code.at.start, &code.text, code.role);
+            } else if is_unparsed(&code.language) {
+                for (at, line) in crate::unparsed::chains(&code.text) {
+                    let (at, shell) = (code.at.start + at, EvaluatedLanguage::Shell);
+                    self.program(index, at, &line, shell, code.role, false);
+                }
             }
         }
         self.documents.push((index, document));

@@ -111,6 +111,37 @@ const PROGRAMS: &[&str] = &[
     ".apk",
 ];
 
+/// A link to a host that has the name of a known publisher, below an ending where any name is free.
+pub(super) fn impostors(scanner: &mut SkillScanner<'_>, index: usize, document: &MarkdownDocument) {
+    let content = std::rc::Rc::clone(&scanner.texts.0[index].content);
+    let is_page = scanner.texts.0[index].file.ends_with(".md");
+    for sentence in document.sentences.iter().filter(|_| is_page) {
+        if sentence.role != SentenceRole::Instruction || !sentence.classes.contains(C::ForeignUrl) {
+            continue;
+        }
+        let text = content.get(sentence.at.clone()).unwrap_or_default();
+        let poses = urls_in(text)
+            .filter_map(|(_, url)| RemoteHost::of(url))
+            .find(|host| {
+                !host.has_established_ending()
+                    && host.kind == HostKind::Other
+                    && host.impersonates().is_some()
+            });
+        if let Some(host) = poses {
+            let place = scanner.texts.place(index, sentence.at.start);
+            let milder = sentence.classes.contains(C::Threat);
+            return found(
+                scanner,
+                Chain::ImpostorHost,
+                place,
+                text,
+                &host.name,
+                milder,
+            );
+        }
+    }
+}
+
 /// "Download https://…/tool.exe and run it."
 pub(super) fn stranger_programs(
     scanner: &mut SkillScanner<'_>,

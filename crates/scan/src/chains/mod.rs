@@ -1,9 +1,11 @@
 //! Chains of evidence across texts and programs: what the text states against what the code does.
 
+mod automatic;
 mod covering_up;
 mod install_prompts;
 mod network_claims;
 mod obfuscation;
+mod orders;
 mod secrets;
 mod triggers;
 
@@ -23,10 +25,12 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], context:
     for (index, document) in &documents {
         install_prompts::lures(scanner, *index, document, context);
         install_prompts::stranger_programs(scanner, *index, document, context);
+        install_prompts::impostors(scanner, *index, document);
         obfuscation::decode_by_hand(scanner, *index, document);
         secrets::gather_and_send(scanner, *index, document, acts);
         triggers::outside_triggers(scanner, *index, document);
         triggers::planted_orders(scanner, *index, document);
+        orders::look(scanner, *index, document, context);
     }
     install_prompts::lure_commands(scanner, &documents, acts, context);
     network_claims::broken_promise(scanner, &documents, acts, context);
@@ -35,6 +39,11 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], context:
     secrets::browser_storage(scanner);
     obfuscation::hidden_programs(scanner, acts);
     triggers::takeover(scanner, &documents);
+    orders::only_skill(scanner, &documents);
+    automatic::hooks(scanner, acts, context);
+    automatic::planted_commands(scanner, acts);
+    automatic::acts_of_intruders(scanner, &documents);
+    automatic::unprotects_much(scanner, acts);
     obfuscation::hidden_documents(scanner);
     install_prompts::lockfiles(scanner);
     obfuscation::private_imports(scanner);

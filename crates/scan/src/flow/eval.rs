@@ -1,6 +1,7 @@
 //! The evaluation of programs in the common form.
 
 mod files_and_texts;
+mod own_functions;
 
 use std::{
     collections::{BTreeSet, HashMap, HashSet},
@@ -26,6 +27,9 @@ const MOST_STEPS: u32 = 2_000_000;
 const MOST_ACTS: usize = 20_000;
 /// The maximum number of members that are removed from a name to find a known one.
 const MOST_MEMBERS: usize = 16;
+
+/// Lists of at least so many numbers may be the codes of a text.
+const FEWEST_CODES: usize = 16;
 
 struct LoweredFunction<'u> {
     params: &'u [String],
@@ -63,6 +67,8 @@ pub(crate) struct Evaluator<'u> {
     pub(super) here: Option<FlowValue>,
     /// What was unpacked from a fetched archive, under names that are not known.
     pub(super) unpacked: Option<FlowValue>,
+    /// The secrets that the program has copied to other places.
+    pub(super) staged: FlowValue,
 }
 
 /// What programs do and use.
@@ -111,6 +117,7 @@ impl<'u> Evaluator<'u> {
                 .collect(),
             here: None,
             unpacked: None,
+            staged: FlowValue::default(),
         };
         for unit in units {
             this.enter(unit);
@@ -144,6 +151,7 @@ impl<'u> Evaluator<'u> {
         self.within = None;
         self.here = None;
         self.unpacked = None;
+        self.staged = FlowValue::default();
     }
 
     fn declare(&mut self, body: &'u [Stmt], unit: &'u Unit) {
@@ -196,18 +204,25 @@ impl<'u> Evaluator<'u> {
                 }
                 Stmt::Block { condition, body } => {
                     let over = condition.as_ref().map(|condition| self.value(condition));
+                    self.branches.push(HashMap::new());
                     // `for x in y`: the first statement binds `x` to `y`; it is each of its items.
                     if let (Some(condition), Some(Stmt::Let { name, value, at })) =
                         (condition, body.first())
                         && value == condition
-                        && let Some(items) = over.as_ref().and_then(|over| over.items.clone())
+                        && let Some(over) = over.filter(|over| over.items.is_some())
                     {
-                        for item in items {
-                            self.bind(name, &item, *at);
+                        let mut each = FlowValue::default();
+                        each.absorb(&over);
+                        for item in over.items.iter().flatten() {
+                            each.join(item.clone());
                         }
+                        let named = self.language == EvaluatedLanguage::Python;
+                        each.items = over.items.filter(|_| named);
+                        self.bind(name, &each, *at);
+                        self.statements(&body[1..]);
+                    } else {
+                        self.statements(body);
                     }
-                    self.branches.push(HashMap::new());
-                    self.statements(body);
                     self.leave_branch();
                 }
             }
@@ -281,6 +296,14 @@ impl<'u> Evaluator<'u> {
     }
 
     fn lookup(&self, name: &str) -> Option<&FlowValue> {
+        if self.language == EvaluatedLanguage::Shell
+            && let Some(function) = &self.function
+            && name.len() == 1
+            && name.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            let key = (Rc::clone(&self.space), format!("{function}@{name}"));
+            return self.names.get(&key);
+        }
         if self.function.is_some()
             && let Some(value) = self.names.get(&(Rc::clone(&self.space), self.local(name)))
         {
@@ -398,6 +421,21 @@ impl<'u> Evaluator<'u> {
                 let values: Vec<FlowValue> = parts.iter().map(|part| self.value(part)).collect();
                 let mut whole = FlowValue::default();
                 values.iter().for_each(|value| whole.absorb(value));
+                // `for f in a b`: one of several words.
+                if self.language == EvaluatedLanguage::Shell
+                    && values.iter().all(|value| value.known().is_some())
+                {
+                    for value in &values {
+                        whole.join(FlowValue {
+                            texts: value.texts.clone(),
+                            ..FlowValue::default()
+                        });
+                    }
+                }
+                // `f(...list)`
+                if let [only] = values.as_slice() {
+                    whole.items.clone_from(&only.items);
+                }
                 // `Path.home() / ".ssh" / "id_rsa"`
                 if values
                     .iter()
@@ -412,12 +450,27 @@ impl<'u> Evaluator<'u> {
                 let items: Vec<FlowValue> = items.iter().map(|item| self.value(item)).collect();
                 let mut whole = FlowValue::default();
                 items.iter().for_each(|item| whole.absorb(item));
+                let numbers = items.iter().filter(|item| item.number.is_some()).count();
+                if numbers >= FEWEST_CODES && numbers == items.len() {
+                    whole.taint(SourceKind::Numbers, "", Site::default());
+                }
                 whole.set_items(items);
                 whole
             }
             Expr::Lambda { body, .. } => {
                 self.statements(body);
-                FlowValue::default()
+                let mut value = FlowValue::default();
+                // `@{ key = $value }`: a table is read as a block that binds its keys.
+                if self.language == EvaluatedLanguage::PowerShell {
+                    for stmt in body {
+                        if let Stmt::Let { name, .. } = stmt
+                            && let Some(bound) = self.lookup(name).cloned()
+                        {
+                            value.absorb(&bound);
+                        }
+                    }
+                }
+                value
             }
             Expr::Nothing => FlowValue::default(),
         }
@@ -557,6 +610,7 @@ impl<'u> Evaluator<'u> {
         if let ("URL", Some((None, first))) = (callee.as_str(), args.first()) {
             passed_on.texts = first.texts.clone();
         }
+        self.keep(call, &args);
         match role {
             Some(role) => {
                 let called = vocabulary::KnownCall {
@@ -615,7 +669,7 @@ impl<'u> Evaluator<'u> {
             ) {
                 given.texts.clear();
             }
-            self.bind(first, &given, 0);
+            self.bind(first.trim_start_matches('*'), &given, 0);
         }
         let before = self
             .names
@@ -640,80 +694,6 @@ impl<'u> Evaluator<'u> {
                 .insert((Rc::clone(&self.space), format!("{name}()")), before);
         }
         result.unwrap_or_default()
-    }
-
-    /// A call of one of the skill's own functions: its parameters get the arguments.
-    fn call_own(&mut self, callee: &str, args: &[(Option<&str>, FlowValue)]) -> Option<FlowValue> {
-        if self.functions.is_empty() {
-            return None;
-        }
-        let short = callee
-            .strip_prefix("self.")
-            .or_else(|| callee.strip_prefix("this."))
-            .unwrap_or(callee);
-        let own = format!("{}\n{short}", self.space);
-        let key = if self.functions.contains_key(&own) {
-            own
-        } else {
-            let mut parts = callee.rsplitn(3, '.');
-            let (name, module) = (parts.next()?, parts.next()?);
-            let key = format!("{module}.{name}");
-            self.functions.contains_key(&key).then_some(key)?
-        };
-        let function = self.functions.get(&key)?;
-        let name = key.rsplit(['\n', '.']).next().unwrap_or_default();
-        let space = Rc::clone(&function.space);
-        let params: Vec<&String> = function
-            .params
-            .iter()
-            .filter(|param| !matches!(param.as_str(), "self" | "cls"))
-            .collect();
-        let mut given = Vec::new();
-        for (position, (keyword, value)) in args.iter().enumerate() {
-            let param = match keyword {
-                Some(keyword) => params.iter().find(|param| param.as_str() == *keyword),
-                None => params.get(position),
-            };
-            if let Some(param) = param {
-                given.push((format!("{name}#{param}"), value.clone()));
-            }
-        }
-        for (param, value) in given {
-            self.names
-                .entry((Rc::clone(&space), param))
-                .or_default()
-                .join(value);
-        }
-        Some(
-            self.names
-                .get(&(space, format!("{name}()")))
-                .cloned()
-                .unwrap_or_default(),
-        )
-    }
-
-    /// Whether the name is one of the functions of this program.
-    pub(super) fn is_own_function(&self, name: &str) -> bool {
-        !self.functions.is_empty()
-            && self
-                .functions
-                .contains_key(&format!("{}\n{name}", self.space))
-    }
-
-    /// Records that a value is written to a file.
-    pub(super) fn write(&mut self, path: &FlowValue, data: &FlowValue, at: At) {
-        let shown = path.shown();
-        self.act(
-            ActKind::Write,
-            at,
-            &shown,
-            &data.shown(),
-            None,
-            data.taints.clone(),
-        );
-        if let Some(path) = path.place() {
-            self.store_file(&path, data.clone());
-        }
     }
 
     /// Records that a text is run as code.

@@ -150,6 +150,41 @@ const ANONYMOUS: &[&str] = &[
     "iplogger.org", "grabify.link", "u.to", "dub.sh", "short.gy",
 ];
 
+/// Generic endings that publishers of software use.
+const ESTABLISHED: &[&str] = &[
+    "com",
+    "org",
+    "net",
+    "edu",
+    "gov",
+    "int",
+    "mil",
+    "dev",
+    "app",
+    "cloud",
+    "tech",
+    "land",
+    "town",
+    "run",
+    "tools",
+    "systems",
+    "build",
+    "software",
+    "network",
+    "foundation",
+    "finance",
+    "studio",
+    "page",
+    "example",
+    "invalid",
+    "test",
+];
+
+/// Endings of countries that are given away, or sold to anyone for next to nothing.
+const GIVEN_AWAY: &[&str] = &[
+    "tk", "ml", "ga", "cf", "gq", "su", "pw", "cc", "ws", "bz", "nf", "st", "la", "ru",
+];
+
 /// Code hosting sites; the owner is in the path.
 #[rustfmt::skip]
 const CODE: &[&str] = &[
@@ -175,7 +210,7 @@ const KNOWN: &[&str] = &[
     "airtable.com", "hubapi.com", "salesforce.com", "shopify.com", "spotify.com", "todoist.com", "trello.com", "zoom.us",
     "datadoghq.com", "sentry.io", "posthog.com", "pagerduty.com", "postman.com", "brave.com", "tavily.com", "exa.ai",
     "firecrawl.dev", "serpapi.com", "wttr.in", "open-meteo.com", "openweathermap.org", "arxiv.org", "semgrep.dev",
-    "trailofbits.com", "inference.sh", "hf.co", "aka.ms", "nvidia.com", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org",
+    "trailofbits.com", "inference.sh", "hf.co", "aka.ms", "nvidia.com", "pytorch.org", "github.blog", "openclaw.ai", "w3.org", "llvm.org", "ffmpeg.org",
     "imagemagick.org", "postgresql.org", "sqlite.org", "mongodb.com", "redis.io", "apache.org", "eclipse.org", "oracle.com",
     "jetbrains.com", "mozilla.org", "chromium.org", "playwright.dev", "pandoc.org", "graphviz.org", "r-project.org",
     "julialang.org", "ziglang.org", "haskell.org", "elixir-lang.org", "php.net", "getcomposer.org", "flutter.dev", "dart.dev",
@@ -280,6 +315,29 @@ const BRANDS: &[(&str, &[&str])] = &[
     ("react-dev", &["react.dev", "reactjs.org"]),
     ("cloudflare-", &["cloudflare.com"]),
 ];
+
+/// Whether an address is that of the credentials which a cloud gives to its machines.
+pub(super) fn is_metadata_secret(url: &str) -> bool {
+    const SERVICES: &[&str] = &[
+        "169.254.169.254",
+        "169.254.170.2",
+        "metadata.google.internal",
+        "100.100.100.200",
+        "[fd00:ec2::254]",
+        "169.254.0.23",
+    ];
+    const SECRETS: &[&str] = &[
+        "credentials",
+        "service-accounts",
+        "identity",
+        "user-data",
+        "userdata",
+        "ram/",
+        "managed",
+    ];
+    SERVICES.iter().any(|service| url.contains(service))
+        && SECRETS.iter().any(|secret| url.contains(secret))
+}
 
 impl RemoteHost {
     /// The host of a URL, or of `host:port`, `user@host`.
@@ -387,6 +445,24 @@ impl RemoteHost {
         ];
         !matches!(self.kind, HostKind::Local)
             && self.port.is_some_and(|port| !USUAL.contains(&port))
+    }
+
+    /// Whether the name ends as those of most publishers do: with an old or well-kept generic ending, or with that of a country.
+    #[must_use]
+    pub fn has_established_ending(&self) -> bool {
+        if matches!(
+            self.kind,
+            HostKind::Known | HostKind::Code | HostKind::Local
+        ) {
+            return true;
+        }
+        let suffix = psl::suffix_str(&self.name).unwrap_or(&self.name);
+        let ending = suffix.rsplit('.').next().unwrap_or_default();
+        match ending.len() {
+            // A suffix of two parts that is not the country's own is someone's offer: `cloud.nf`, `works.tk`.
+            2 => !GIVEN_AWAY.contains(&ending) && (suffix.len() <= 6 || !suffix.contains('.')),
+            _ => ESTABLISHED.contains(&ending),
+        }
     }
 
     /// The owner: the registrable part of the name, or the owner's name on shared hosts.

@@ -28,7 +28,7 @@ pub(crate) use value::{SourceKind, Taint, UNKNOWN};
 pub(crate) use vocabulary::{HIDDEN_HOST, IN_SHELL};
 
 /// A position in one of the skill's texts: which unit, and the byte offset in it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Site {
     /// The index of the unit.
     pub unit: u32,

@@ -47,6 +47,14 @@ const PARTS: &[(&str, PathKind)] = &[
     ("/.clawdbot/clawdbot.json", PathKind::Credential),
     ("auth-profiles.json", PathKind::Credential),
     ("/.claude/.credentials", PathKind::Credential),
+    ("/.claude/projects", PathKind::History),
+    ("/.claude/history", PathKind::History),
+    ("/.claude/transcripts", PathKind::History),
+    ("/.codex/sessions", PathKind::History),
+    ("/.codex/history", PathKind::History),
+    ("/.cursor/chats", PathKind::History),
+    (".aider.chat.history", PathKind::History),
+    ("/.gemini/tmp", PathKind::History),
     ("/.codex/auth.json", PathKind::Credential),
     ("/.gemini/oauth_creds", PathKind::Credential),
     ("/.ssh/authorized_keys", PathKind::Autostart),
@@ -73,6 +81,34 @@ const PARTS: &[(&str, PathKind)] = &[
     ("/.vault-token", PathKind::Credential),
     ("/.terraform.d/credentials", PathKind::Credential),
     ("/.config/op/", PathKind::Keychain),
+    ("/.config/gh", PathKind::Credential),
+    ("/.config/gcloud", PathKind::Credential),
+    ("/.kube", PathKind::Credential),
+    ("/.s3cfg", PathKind::Credential),
+    ("/.boto", PathKind::Credential),
+    ("/.cargo/credentials", PathKind::Credential),
+    ("/.gem/credentials", PathKind::Credential),
+    ("/.composer/auth.json", PathKind::Credential),
+    ("/rclone.conf", PathKind::Credential),
+    ("/.kaggle/kaggle.json", PathKind::Credential),
+    ("/huggingface/token", PathKind::Credential),
+    ("/.databrickscfg", PathKind::Credential),
+    ("/.oci/", PathKind::Credential),
+    ("/.config/doctl", PathKind::Credential),
+    ("/.fly/config.yml", PathKind::Credential),
+    ("/.terraformrc", PathKind::Credential),
+    ("/.cloudflared", PathKind::Credential),
+    ("/.config/github-copilot", PathKind::Credential),
+    ("/.config/glab-cli", PathKind::Credential),
+    ("/.config/hub", PathKind::Credential),
+    ("/.config/stripe", PathKind::Credential),
+    ("/.snowsql", PathKind::Credential),
+    ("sitemanager.xml", PathKind::Credential),
+    ("winscp.ini", PathKind::Credential),
+    ("/serviceaccount/token", PathKind::Credential),
+    ("/telegram desktop/tdata", PathKind::Credential),
+    ("/discord/local storage", PathKind::Credential),
+    ("/slack/cookies", PathKind::Credential),
     ("/etc/shadow", PathKind::Credential),
     ("/etc/sudoers", PathKind::System),
     ("/run/secrets", PathKind::Credential),
@@ -93,6 +129,14 @@ const PARTS: &[(&str, PathKind)] = &[
     ("bravesoftware", PathKind::Browser),
     ("/firefox/profiles", PathKind::Browser),
     ("/.mozilla/firefox", PathKind::Browser),
+    ("local extension settings", PathKind::Wallet),
+    ("/chromium/", PathKind::Browser),
+    ("/vivaldi/", PathKind::Browser),
+    ("opera software", PathKind::Browser),
+    ("/user data/default", PathKind::Browser),
+    ("user data/local state", PathKind::Browser),
+    ("/library/safari", PathKind::Browser),
+    ("/library/cookies", PathKind::Browser),
     ("microsoft/edge", PathKind::Browser),
     ("/.bitcoin", PathKind::Wallet),
     ("wallet.dat", PathKind::Wallet),
@@ -102,6 +146,15 @@ const PARTS: &[(&str, PathKind)] = &[
     ("/.config/solana/id.json", PathKind::Wallet),
     ("nkbihfbeogaeaoehlefnkodbefgpgknn", PathKind::Wallet),
     ("metamask", PathKind::Wallet),
+    ("bfnaelmomeimhlpmgjnjophhpkkoljpa", PathKind::Wallet),
+    ("hnfanknocfeofbddgcijnmhnfnkdnaad", PathKind::Wallet),
+    ("ledger live", PathKind::Wallet),
+    ("/.monero", PathKind::Wallet),
+    ("/.zcash", PathKind::Wallet),
+    ("/.sui/", PathKind::Wallet),
+    ("/.aptos/", PathKind::Wallet),
+    ("/.foundry/keystores", PathKind::Wallet),
+    ("/atomic/local storage", PathKind::Wallet),
     ("_history", PathKind::History),
     ("/history.db", PathKind::History),
     ("/.local/share/fish/fish_history", PathKind::History),
@@ -128,6 +181,22 @@ const PARTS: &[(&str, PathKind)] = &[
     ("programs/startup", PathKind::Autostart),
     ("currentversion/run", PathKind::Autostart),
     (".git/hooks/", PathKind::Autostart),
+    (".git-hooks/", PathKind::Autostart),
+    (".githooks/", PathKind::Autostart),
+    ("/hooks/post-commit", PathKind::Autostart),
+    ("/hooks/pre-commit", PathKind::Autostart),
+    ("/hooks/pre-push", PathKind::Autostart),
+    ("/hooks/post-merge", PathKind::Autostart),
+    ("/hooks/post-checkout", PathKind::Autostart),
+    ("/.xprofile", PathKind::Autostart),
+    ("/.xinitrc", PathKind::Autostart),
+    ("/fish/conf.d", PathKind::Autostart),
+    ("powershell_profile.ps1", PathKind::Autostart),
+    ("/.bash_logout", PathKind::Autostart),
+    ("/.zlogin", PathKind::Autostart),
+    ("/.ssh/rc", PathKind::Autostart),
+    ("/init.d/", PathKind::Autostart),
+    ("/etc/xdg/autostart", PathKind::Autostart),
     ("sitecustomize.py", PathKind::Autostart),
     ("usercustomize.py", PathKind::Autostart),
     ("claude.md", PathKind::Agent),
@@ -269,6 +338,9 @@ pub(super) fn is_dot_env(path: &str) -> bool {
     name == ".env" || name.starts_with(".env.")
 }
 
+/// The known letters of a name that is made in part when the program runs: `.cache-$$`.
+const FEWEST_KNOWN: usize = 3;
+
 /// The last part of a path, for files that the skill writes and reads again.
 pub(super) fn file_name(path: &str) -> Option<String> {
     let path = path.trim().trim_end_matches(['/', '\\']);
@@ -276,6 +348,7 @@ pub(super) fn file_name(path: &str) -> Option<String> {
     let usable =
         !matches!(name.as_str(), "" | "-" | "." | ".." | "__" | "__s__") && !name.contains('*');
     // Besides a name, only known parts tell one file from another.
-    let known = !name.trim_start_matches("__s_").contains("__");
+    let known = !name.trim_start_matches("__s_").contains("__")
+        || name.replace("__", "").trim_matches('_').len() >= FEWEST_KNOWN;
     (usable && known).then_some(name)
 }

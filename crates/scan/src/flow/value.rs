@@ -43,6 +43,18 @@ pub enum SourceKind {
     TempFile,
     /// A long literal without readable text.
     Blob,
+    /// A list of numbers, which may be the codes of a text.
+    Numbers,
+}
+
+impl SourceKind {
+    /// Whether it is a file that belongs to the user, and that other programs keep for themselves.
+    pub(crate) const fn is_private(self) -> bool {
+        matches!(
+            self,
+            Self::CredentialFile | Self::Keychain | Self::Browser | Self::Wallet | Self::History
+        )
+    }
 }
 
 /// A source with its details.

@@ -196,12 +196,14 @@ impl BatchLine<'_> {
             0
         };
         let end = position(at);
+        let all: Vec<Expr> = std::iter::once(first).chain(words).collect();
+        let mut words = all[condition(&all)..].iter().cloned();
+        let Some(first) = words.next() else { return };
         let args: Vec<Expr> = words.collect();
-        if let (Expr::Text(set, _), Some(Expr::Text(pair, _))) = (&first, args.first())
+        if let (Expr::Text(set, _), Some(pair)) = (&first, args.first())
             && set.eq_ignore_ascii_case("set")
-            && let Some((name, value)) = pair.split_once('=')
+            && let Some((name, mut value)) = assignment(pair, start)
         {
-            let mut value = vec![Expr::Text(value.to_owned(), start)];
             for arg in args.iter().skip(1) {
                 value.extend([Expr::Text(" ".to_owned(), start), arg.clone()]);
             }
@@ -211,7 +213,7 @@ impl BatchLine<'_> {
                 value.swap_remove(0)
             };
             self.body.push(Stmt::Let {
-                name: name.to_owned(),
+                name,
                 value,
                 at: start,
             });
@@ -247,6 +249,60 @@ impl BatchLine<'_> {
         } else {
             self.body.push(Stmt::Do(value));
         }
+    }
+}
+
+/// `NAME=value` in one word: the name, and the parts of its value.
+fn assignment(word: &Expr, at: At) -> Option<(String, Vec<Expr>)> {
+    let (first, rest) = match word {
+        Expr::Text(text, _) => (text, &[][..]),
+        Expr::Join(parts) => match parts.split_first()? {
+            (Expr::Text(text, _), rest) => (text, rest),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let (name, value) = first.split_once('=')?;
+    let mut parts = vec![Expr::Text(value.to_owned(), at)];
+    parts.extend_from_slice(rest);
+    Some((name.to_owned(), parts))
+}
+
+/// How many words are a condition or the head of a loop: `if not exist FILE`, `if A==B`, `for %%f in (…) do`, `else`.
+fn condition(words: &[Expr]) -> usize {
+    let text = |at: usize| match words.get(at) {
+        Some(Expr::Text(text, _)) => text.to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    let mut start = 0;
+    loop {
+        let length = match text(start).as_str() {
+            "else" | "(" | ")" | "do" => 1,
+            "for" => match (start..words.len()).find(|at| text(*at) == "do") {
+                Some(at) => at + 1 - start,
+                None => 0,
+            },
+            "if" => {
+                let mut length = 1;
+                while matches!(text(start + length).as_str(), "not" | "/i") {
+                    length += 1;
+                }
+                match text(start + length).as_str() {
+                    "exist" | "defined" | "errorlevel" => length + 2,
+                    word if word.contains("==") => length + 1,
+                    _ if matches!(text(start + length + 1).as_str(), "==" | "equ" | "neq") => {
+                        length + 3
+                    }
+                    _ => length + 1,
+                }
+            }
+            _ => 0,
+        };
+        // A condition without a command is left as it is.
+        if length == 0 || start + length >= words.len() || text(start + length) == "(" {
+            return start;
+        }
+        start += length;
     }
 }
 

@@ -140,6 +140,27 @@ impl LoweringFrame {
         }
     }
 
+    /// The text that a value is, or the one that a call makes of the pieces it is given: `join(("su", "bprocess"))`. Where a name is
+    /// expected, pieces of one are all that makes sense.
+    pub(super) fn spelled(&self, value: &Expr) -> Option<String> {
+        let Expr::Call(call) = value else {
+            return self.constant(value);
+        };
+        let pieces = |args: &[Expr]| -> Option<String> {
+            args.iter().map(|piece| self.constant(piece)).collect()
+        };
+        match call.args.as_slice() {
+            [
+                Arg {
+                    value: Expr::List(items),
+                    ..
+                },
+            ] => pieces(items),
+            [] | [_] => None,
+            args => pieces(&args.iter().map(|arg| arg.value.clone()).collect::<Vec<_>>()),
+        }
+    }
+
     /// The name of the entry for a key: a text, or the number of an element (`argv[1]` is `argv.1`).
     pub(super) fn entry(&self, key: &Expr) -> Option<String> {
         match key {

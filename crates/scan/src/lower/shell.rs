@@ -33,7 +33,7 @@ use std::{cell::Cell, ops::ControlFlow};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use crate::form::{At, LoweredProgram, Stmt};
+use crate::form::{At, Expr, LoweredProgram, Stmt};
 
 pub(super) use flow::{feed, output};
 
@@ -199,6 +199,7 @@ fn walk(
         before: Vec::new(),
         later: Vec::new(),
         broken: None,
+        descriptors: Vec::new(),
     };
     lower.broken = repair::first_error(root).map(|byte| lower.at(byte));
     lower.statements(root, &mut program.body);
@@ -342,6 +343,8 @@ struct Lower<'t> {
     /// What was nested too deep.
     later: Vec<Node<'t>>,
     broken: Option<At>,
+    /// Connections that are kept open: `exec 5<>/dev/tcp/host/port`.
+    descriptors: Vec<(&'t str, Expr)>,
 }
 
 impl<'t> Lower<'t> {

@@ -48,6 +48,8 @@ pub(super) enum PatternStart {
     First,
     /// Anything.
     Anywhere,
+    /// Anything, and the steps in any order, each at most so many words from the first one.
+    Around(u16),
 }
 
 /// A word of a sentence.
@@ -144,15 +146,49 @@ impl<'t> Clauses<'t> {
         steps: &[PatternStep],
         counts: &impl Fn(usize) -> bool,
     ) -> bool {
+        if let PatternStart::Around(window) = start {
+            return self.surrounds(steps, usize::from(window), counts);
+        }
         let begins = |place: &PhrasePlace| {
             let may_begin = match start {
                 PatternStart::Order => self.orders(place.first),
                 PatternStart::First => place.first == 0,
-                PatternStart::Anywhere => true,
+                PatternStart::Anywhere | PatternStart::Around(_) => true,
             };
             may_begin && counts(self.words[place.first].start)
         };
         self.reaches(steps, begins, counts)
+    }
+
+    /// Whether all steps are within so many words of a place of the first one, in any order.
+    fn surrounds(
+        &self,
+        steps: &[PatternStep],
+        window: usize,
+        counts: &impl Fn(usize) -> bool,
+    ) -> bool {
+        if !steps.iter().all(|step| step.sets.meets(self.all)) {
+            return false;
+        }
+        let places_of = |step: &PatternStep| -> Vec<usize> {
+            let places = self
+                .places
+                .iter()
+                .filter(|place| place.sets.meets(step.sets));
+            let counted = places.filter(|place| counts(self.words[place.first].start));
+            counted.map(|place| place.first).collect()
+        };
+        // Places are in the order of their words.
+        let places: Vec<Vec<usize>> = steps.iter().map(places_of).collect();
+        let Some((first, rest)) = places.split_first() else {
+            return false;
+        };
+        first.iter().any(|at| {
+            rest.iter().all(|others| {
+                let from = others.partition_point(|other| other + window < *at);
+                others.get(from).is_some_and(|other| *other <= at + window)
+            })
+        })
     }
 
     /// Where these steps begin; the first few places.

@@ -17,7 +17,7 @@ macro_rules! classes {
 
 classes! {
     /// To ignore instructions.
-    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視", "dismiss", "abandon", "nullify", "set aside", "put aside", "stop following", "pay no attention", "do not follow", "don't follow", "do not obey", "no longer follow", "no longer apply", "no longer applies", "no longer bound", "are void", "is void", "are revoked", "are cancelled", "are superseded", "are suspended", "hereby revoked", "hereby void", "hereby cancelled", "hereby suspended", "now void", "now revoked", "have been revoked", "been superseded", "been lifted", "do not listen", "don't listen", "never follow", "never obey", "throw away", "throw out", "cease following", "erase", "reset", "replaces", "has priority over", "have priority over", "take priority over", "takes priority over", "have precedence over", "bypass", "precedence over", "priority over", "rank above", "ranks above", "outrank*", "more important than", "higher priority than", "priority higher than", "more weight than", "unlearn", "leave behind", "no longer obey", "don't obey", "no longer listen", "not bound by", "stop obeying", "do not apply", "don't apply", "no longer count", "no longer bind", "no longer valid", "is revoked", "is superseded", "are canceled", "are obsolete", "are overridden", "is overridden", "are null", "are lifted", "are now suspended", "have been cancelled", "has been revoked", "is hereby revoked", "lose their force", "cease to apply", "ignorieren", "vergesst", "missachte", "oublie", "olvide", "ignorar", "esqueça", "esquece", "dimentica", "negeer", "vergeet", "zignoruj", "проигнорируй", "игнорируйте", "забудьте"];
+    Ignore: ["ignore", "disregard", "forget", "override", "overrides", "overrule", "supersede", "supersedes", "discard", "takes precedence over", "take precedence over", "ignoriere", "vergiss", "ignora ", "olvida", "ignorez", "oubliez", "игнорируй", "забудь", "忽略", "无视", "忘记", "無視", "dismiss", "abandon", "nullify", "set aside", "put aside", "stop following", "pay no attention", "do not follow", "don't follow", "do not obey", "no longer follow", "no longer apply", "no longer applies", "no longer bound", "are void", "is void", "are revoked", "are cancelled", "are superseded", "are suspended", "hereby revoked", "hereby void", "hereby cancelled", "hereby suspended", "now void", "now revoked", "have been revoked", "been superseded", "been lifted", "do not listen", "don't listen", "never follow", "never obey", "throw away", "throw out", "cease following", "erase", "reset", "replaces", "has priority over", "have priority over", "take priority over", "takes priority over", "have precedence over", "bypass", "precedence over", "priority over", "rank above", "ranks above", "outrank*", "more important than", "higher priority than", "priority higher than", "more weight than", "unlearn", "leave behind", "no longer obey", "don't obey", "no longer listen", "not bound by", "stop obeying", "do not apply", "don't apply", "no longer count", "no longer bind", "no longer valid", "is revoked", "is superseded", "are canceled", "are obsolete", "are overridden", "is overridden", "are null", "are lifted", "are now suspended", "have been cancelled", "has been revoked", "is hereby revoked", "lose their force", "cease to apply", "ignorieren", "vergesst", "missachte", "oublie", "olvide", "ignorar", "esqueça", "esquece", "dimentica", "negeer", "vergeet", "zignoruj", "проигнорируй", "игнорируйте", "забудьте", "replace", "takes the place of", "take the place of", "wins over", "win over", "trumps", "trump", "only ones in force", "only valid", "only rules that count", "only instructions that count", "out of force", "not in force", "does not apply any more", "do not apply any more", "set no longer", "ceases to apply", "void from", "has no effect", "have no effect", "loses its force", "verwirf", "verwerfe", "ersetzt", "ersetzen", "gelten nicht mehr", "gilt nicht mehr", "remplace", "remplacent", "ne s'appliquent plus", "reemplaza", "reemplazan", "ya no valen", "ya no se aplican", "substitui", "substituem", "não se aplicam mais", "sostituisce", "sostituiscono", "non valgono più", "заменяет", "больше не действуют", "不再适用", "取代", "覆盖", "作废", "no longer hold", "no longer holds", "übergehe", "beachte nicht", "ignorad", "desestima", "descarta", "néglige", "négligez", "desconsidere", "desconsidera", "trascura", "scarta", "pomiń", "zapomnij", "отбрось"];
     /// The agent's other instructions.
     PriorInstructions: ["previous instruction*", "prior instruction*", "earlier instruction*", "above instruction*", "preceding instruction*", "all instructions", "other instruction*", "existing instruction*", "original instruction*", "system instruction*", "your instructions", "previous prompt*", "system prompt*", "all previous context", "any previous context", "all prior context", "previous directive*", "prior directive*", "previous rules", "prior rules", "safety guideline*", "safety rule*", "safety polic*", "content polic*", "your guidelines", "your training", "your programming", "everything above", "everything before", "all previous", "all prior", "all other skills", "other skills", "vorherigen anweisungen", "vorherige anweisungen", "instrucciones anteriores", "instructions précédentes", "предыдущие инструкции", "之前的指令", "先前的指令", "以上指令", "所有指令", "以前の指示"];
     /// To conceal something from the user.
@@ -35,7 +35,7 @@ classes! {
     /// All variables.
     Environment: ["environment variable*", "env vars", "env var", "environment variables", "process.env", "os.environ", "printenv", "环境变量", "umgebungsvariablen"];
     /// Conversations and prompts.
-    Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示"];
+    Conversation: ["conversation history", "chat history", "conversation", "conversations", "transcript*", "user messages", "user's messages", "user message", "user prompts", "user prompt", "prompts and responses", "system prompt", "context window", "full context", "session history", "session data", "user queries", "user input", "user's input", "user's request", "user request", "dialogue", "memory.md", "user.md", "soul.md", "agent memory", "对话", "聊天记录", "系统提示", "会話", "会话", "チャット", "대화", "переписк*", "разговор*", "gesprächsverlauf", "unterhaltung", "conversación", "conversazione"];
     /// The user's data.
     UserData: ["user data", "user's data", "personal data", "personal information", "pii", "user's files", "user files", "local files", "source code", "file contents", "contents of", "all data", "all their data", "all user data", "customer data", "customer records", "contact list", "contacts", "browser history", "browsing history", "clipboard", "documents", "home directory", "ssh directory", "repository contents", "financial data", "health data", "phi", "medical records", "sensitive data", "sensitive information", "confidential", "proprietary", "internal data", "project files", "workspace files", "system information", "hostname", "email addresses", "用户数据", "文件内容", "敏感"];
     /// Somewhere else.
@@ -53,7 +53,7 @@ classes! {
     /// To put a text there.
     Paste: ["paste", "copy and execute", "copy and run", "copy the command", "copy the installation", "copy this command", "copy & paste", "run the command below", "run the following command", "run this command", "execute the following", "execute the installation command", "粘贴", "复制"];
     /// An archive that scanners can't open.
-    ArchivePassword: ["extract using", "extract with", "archive password", "zip password", "password to extract", "unzip with", "unpack with", "(pass:", "(password:", "pass: `", "password: `", "with pass `", "with password `", "pass: ", "解压密码"];
+    ArchivePassword: ["extract using", "extract with", "archive password", "zip password", "password to extract", "unzip with", "unpack with", "(pass:", "(password:", "pass: `", "password: `", "with pass `", "with password `", "with the password", "using the password", "the password is", "password protected with", "pass: ", "mit dem passwort", "avec le mot de passe", "con la contraseña", "com a senha", "con la password", "解压密码", "密码为", "密码是"];
     /// A program as a file.
     Binary: [".exe", ".msi", ".dmg", ".pkg", ".zip", ".7z", ".rar", ".scr", ".bat", ".ps1", ".jar", ".appimage", ".deb", ".tar.gz", "executable", "the binary", "installer package"];
     /// Each time, at once.
@@ -146,6 +146,32 @@ classes! {
     Weaken: [];
     /// An order to destroy all that the user has.
     DestroyAll: [];
+    /// An order not to speak about something, to any person.
+    Hush: [];
+    /// An order to deny something when someone asks.
+    DenyWhenAsked: [];
+    /// An order to do what a page, a message or a file says that the user did not write.
+    ObeyText: [];
+    /// An order to do whatever a remote text says.
+    ObeyBlindly: [];
+    /// A claim that the agent's rules do not hold.
+    Unrestrained: [];
+    /// An order not to use other skills.
+    NoOthers: [];
+    /// An order to overrule a warning of the machine's protection.
+    Disarm: [];
+    /// Words that address the agent that reads a text.
+    ToAgent: [];
+    /// To put something into an address.
+    IntoAddress: [];
+    /// Words that may mean the same, and often mean something else.
+    Loosened: [];
+    /// An order to store secrets as they are.
+    PlainSecrets: [];
+    /// A statement that what the agent was told does not hold.
+    Nullified: [];
+    /// The conversation goes to an address on the network.
+    TalkSent: [];
     /// A URL of a host where anyone can upload or receive data.
     ShadyUrl: [];
     /// A URL of a host that isn't a known publisher.
@@ -182,6 +208,19 @@ impl PhraseClass {
             | Self::FalseReport
             | Self::Weaken
             | Self::DestroyAll
+            | Self::Hush
+            | Self::DenyWhenAsked
+            | Self::ObeyText
+            | Self::ObeyBlindly
+            | Self::Unrestrained
+            | Self::NoOthers
+            | Self::Disarm
+            | Self::ToAgent
+            | Self::IntoAddress
+            | Self::Nullified
+            | Self::PlainSecrets
+            | Self::Loosened
+            | Self::TalkSent
             | Self::EveryTask
             | Self::Stonewall
             | Self::NoNetwork

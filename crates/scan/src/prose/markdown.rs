@@ -25,6 +25,9 @@ pub(crate) struct CodeSpan {
     pub(crate) inline: bool,
 }
 
+/// Shorter spans of code are not kept.
+const SHORTEST_CODE: usize = 4;
+
 /// A parsed document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct MarkdownDocument {
@@ -161,6 +164,10 @@ impl<'t> MarkdownReader<'t> {
                 self.push_text("`", range.start);
                 self.push_text(&text, range.start);
                 self.push_text("`", range.end);
+                // Nothing that could be run is as short, and a page may have a quarter of a million of them.
+                if text.len() < SHORTEST_CODE {
+                    return;
+                }
                 let role = self.role(false);
                 let skip = self.source[range.clone()].find(text.as_ref()).unwrap_or(1);
                 self.document.code.push(CodeSpan {

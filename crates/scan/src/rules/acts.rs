@@ -172,8 +172,19 @@ pub(super) fn is_payload(act: &ProgramAct) -> bool {
         "bitsadmin ",
         "certutil -",
     ];
+    const SENDS: &[&str] = &[
+        "--data",
+        " -d ",
+        " -T ",
+        " -F ",
+        "--upload-file",
+        "--post-file",
+        " @-",
+    ];
     let key = act.subject.contains("authorized_keys") && is_public_key(&act.detail);
-    key || act.came_from(S::Download)
+    let sends = act.detail.contains("curl ") && SENDS.iter().any(|flag| act.detail.contains(flag));
+    key || sends
+        || act.came_from(S::Download)
         || act.came_from(S::Decoded)
         || SIGNS.iter().any(|sign| act.detail.contains(sign))
 }
@@ -203,6 +214,20 @@ pub(super) fn is_setting(act: &ProgramAct) -> bool {
     let mut any = false;
     for line in lines {
         any = true;
+        const REDIRECTS: &[&str] = &[
+            "_BASE_URL=http",
+            "_PROXY=http",
+            "INDEX_URL=http",
+            "REGISTRY=http",
+            "LD_PRELOAD=",
+            "DYLD_INSERT_LIBRARIES=",
+            "PROMPT_COMMAND=",
+            "PYTHONSTARTUP=",
+        ];
+        let local = line.contains("localhost") || line.contains("127.0.0.1");
+        if !local && REDIRECTS.iter().any(|name| line.contains(name)) {
+            return false;
+        }
         let harmless = line.starts_with("export ")
             || line.starts_with("alias ")
             || line.starts_with("eval \"$(")
@@ -339,6 +364,15 @@ pub(super) fn unprotects(act: &ProgramAct) -> bool {
         "credential.helper",
         "core.sshcommand",
         "auditctl -e 0",
+        "add-trusted-cert",
+        "update-ca-",
+        "import-certificate",
+        "usermod ",
+        "useradd ",
+        "localgroup administrators",
+        "http.proxy http",
+        "config set proxy http",
+        "config set https-proxy http",
         "fdesetup disable",
         "vssadmin delete",
         "shadowcopy delete",
@@ -384,4 +418,27 @@ pub(super) fn installs_from_elsewhere(act: &ProgramAct) -> bool {
         },
         None => false,
     }
+}
+
+/// Whether a line for `/etc/hosts` gives the name of a known publisher an address that is not this machine's.
+pub(super) fn redirects_known_host(act: &ProgramAct) -> bool {
+    let is_own = |word: &str| word.starts_with("127.") || word.starts_with("0.") || word == "::1";
+    let is_hosts = act.subject == "/etc/hosts"
+        || act
+            .subject
+            .to_ascii_lowercase()
+            .ends_with("drivers\\etc\\hosts");
+    is_hosts
+        && act.detail.lines().any(|line| {
+            let mut words = line
+                .split_whitespace()
+                .map(|word| word.trim_matches(['"', '\'']));
+            let address = words.next().unwrap_or_default();
+            address.parse::<std::net::IpAddr>().is_ok()
+                && !is_own(address)
+                && words.any(|name| {
+                    crate::flow::RemoteHost::of(&format!("https://{name}"))
+                        .is_some_and(|host| matches!(host.kind, HostKind::Known | HostKind::Code))
+                })
+        })
 }

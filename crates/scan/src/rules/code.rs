@@ -56,6 +56,20 @@ pub(crate) const RULES: &[ScanRule] = &[
         origin: &[],
     },
     ScanRule {
+        id: "exfiltration/clipboard",
+        category: Category::Exfiltration,
+        severity: FindingSeverity::Critical,
+        owasp: "AST01",
+        message: "sends what the user copies to an unrelated host",
+        fix: "remove it; let the user send such data",
+        when: RuleCondition::Flow {
+            from: &[S::Clipboard],
+            to: &[ActKind::Send],
+            hosts: HostCondition::Unrelated,
+        },
+        origin: GRAMMAR,
+    },
+    ScanRule {
         id: "exfiltration/user-files",
         category: Category::Exfiltration,
         severity: FindingSeverity::Critical,

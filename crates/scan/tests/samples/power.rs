@@ -86,4 +86,37 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
             ),
         ],
     },
+    RuleSamples {
+        rule: "privilege/root-for-all",
+        hits: &[(
+            "run.sh",
+            "echo \"$USER ALL=(ALL) NOPASSWD: ALL\" | sudo tee /etc/sudoers.d/00-dev\n",
+        )],
+        misses: &[(
+            "run.sh",
+            "echo \"deploy ALL=(root) NOPASSWD: /usr/bin/systemctl\" | sudo tee /etc/sudoers.d/deploy\n",
+        )],
+    },
+    RuleSamples {
+        rule: "supply-chain/unsigned-repository",
+        hits: &[(
+            "run.sh",
+            "echo \"deb [trusted=yes] https://deb.notes-eu.invalid ./\" | sudo tee /etc/apt/sources.list.d/q.list\n",
+        )],
+        misses: &[(
+            "run.sh",
+            "echo \"deb [signed-by=/etc/apt/keyrings/q.gpg] https://deb.notes-eu.invalid ./\" | sudo tee /etc/apt/sources.list.d/q.list\n",
+        )],
+    },
+    RuleSamples {
+        rule: "privilege/redirected-host",
+        hits: &[(
+            "run.sh",
+            "echo \"203.0.113.9 pypi.org\" | sudo tee -a /etc/hosts\n",
+        )],
+        misses: &[(
+            "run.sh",
+            "echo \"127.0.0.1 app.local\" | sudo tee -a /etc/hosts\n",
+        )],
+    },
 ];

@@ -185,16 +185,7 @@ impl RunCommand<'_> {
             }
             "at" | "batch" => (EvaluatedLanguage::Shell, Some(self.input.clone())),
             "trap" | "watch" => (EvaluatedLanguage::Shell, self.operands().next().cloned()),
-            "crontab"
-            | "schtasks"
-            | "launchctl"
-            | "systemctl"
-            | "reg"
-            | "new-scheduledtask"
-            | "register-scheduledtask"
-            | "set-itemproperty"
-            | "new-itemproperty"
-            | "defaults" => return self.autostart(this),
+            name if STARTERS.contains(&name) => return self.autostart(this),
             _ => return None,
         };
         if let Some(code) = code {
@@ -411,6 +402,8 @@ impl RunCommand<'_> {
             "reg" => lower.contains("add") && lower.contains("currentversion\\run"),
             "set-itemproperty" | "new-itemproperty" => lower.contains("currentversion\\run"),
             "new-scheduledtask" | "register-scheduledtask" | "new-scheduledtaskaction" => true,
+            "set-wmiinstance" | "new-ciminstance" => lower.contains("eventconsumer"),
+            "register-wmievent" => true,
             _ => false,
         };
         if !installs {
@@ -476,6 +469,13 @@ const LAUNCHERS: &[&str] = &[
     "dotnet",
     "java",
     "javaw",
+];
+
+/// Programs that make others start automatically.
+#[rustfmt::skip]
+const STARTERS: &[&str] = &[
+    "crontab", "schtasks", "launchctl", "systemctl", "reg", "new-scheduledtask", "register-scheduledtask", "set-itemproperty",
+    "new-itemproperty", "set-wmiinstance", "new-ciminstance", "register-wmievent", "defaults",
 ];
 
 /// The maker of a list of what starts automatically.

@@ -4,6 +4,7 @@ use super::RunCommand;
 use crate::flow::{
     ActKind, RemoteHost, SourceKind,
     eval::Evaluator,
+    hosts::is_metadata_secret,
     value::{FlowValue, UNKNOWN},
 };
 
@@ -59,6 +60,9 @@ impl RunCommand<'_> {
         };
         this.act(kind, self.at, &url, &self.line(), host, sent.taints);
         let mut value = FlowValue::source(SourceKind::Download, &url, this.site(self.at));
+        if is_metadata_secret(&url) {
+            value.taint(SourceKind::CredentialFile, &url, this.site(self.at));
+        }
         value.made_by = Some("curl".into());
         let remote_name = self.has_flag("--remote-name", 'O')
             || (self.name == "wget" && saves.is_none())
@@ -154,7 +158,12 @@ impl RunCommand<'_> {
             return flag == "--output"
                 || (flag.starts_with('-') && !flag.starts_with("--") && flag.ends_with('o'));
         }
-        SAVE.contains(&flag.to_ascii_lowercase().as_str())
+        // `wget -qO file`
+        let joined = self.name == "wget"
+            && flag.starts_with('-')
+            && !flag.starts_with("--")
+            && flag.ends_with('O');
+        joined || SAVE.contains(&flag.to_ascii_lowercase().as_str())
     }
 
     /// The file in the same word as its flag: `-o/tmp/x`, `--output=/tmp/x`, `wget -O/tmp/x`.

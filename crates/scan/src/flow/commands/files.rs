@@ -41,14 +41,7 @@ impl RunCommand<'_> {
                 Some(FlowValue::default())
             }
             "cp" | "mv" | "install" | "ln" | "copy" | "move" | "copy-item" | "move-item" => {
-                let operands: Vec<FlowValue> = self.operands().cloned().collect();
-                let (target, sources) = operands.split_last()?;
-                let mut data = FlowValue::default();
-                for source in sources {
-                    data.absorb(&this.read(source, self.at));
-                }
-                this.write(target, &data, self.at);
-                Some(FlowValue::default())
+                self.copies(this)
             }
             "set-content" | "add-content" | "out-file" => {
                 let path = self
@@ -103,6 +96,27 @@ impl RunCommand<'_> {
         }
     }
 
+    /// Copies files: what is there has the sources of what was here.
+    fn copies(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
+        let operands: Vec<FlowValue> = self.operands().cloned().collect();
+        let named = self.after(&["-destination", "-t", "--target-directory"]);
+        let (target, sources) = match named {
+            Some(target) => (target, operands.as_slice()),
+            None => operands.split_last()?,
+        };
+        let mut data = FlowValue::default();
+        for source in sources {
+            let read = this.read(source, self.at);
+            // `cp file folder`
+            if let Some(path) = source.place().filter(|_| !read.taints.is_empty()) {
+                this.store_file(&path, read.clone());
+            }
+            data.absorb(&read);
+        }
+        this.write(target, &data, self.at);
+        Some(FlowValue::default())
+    }
+
     /// The host of the package or the index that an installer is given: `git+https://…`, `package@https://…`, `--index-url …`.
     fn package_source(&self) -> Option<RemoteHost> {
         let index = INDEXES
@@ -140,6 +154,7 @@ impl RunCommand<'_> {
             "--upgrade",
             "--no-cache-dir",
             "--no-deps",
+            "--install-extension",
             "--force-reinstall",
             "--break-system-packages",
         ];
@@ -169,6 +184,37 @@ impl RunCommand<'_> {
     /// installed. A file that was downloaded before is the same.
     fn installs_address(&self, this: &mut Evaluator<'_>) {
         let mut taints = Vec::new();
+        // Another index, and a module of Go, are addresses as well.
+        let index = INDEXES
+            .iter()
+            .chain(CHANNELS.iter().filter(|_| self.name == "conda"))
+            .find_map(|flag| self.after(&[*flag])?.known());
+        let module = self
+            .operands()
+            .filter_map(FlowValue::known)
+            .find(|word| self.name == "go" && word.split('/').next().is_some_and(is_domain));
+        let module = module.map(|word| format!("https://{word}"));
+        for url in index
+            .and_then(address_in)
+            .into_iter()
+            .chain(module.as_deref())
+        {
+            // The index of a package that is named after its host is that of its publisher.
+            let usual = RemoteHost::of(url).is_none_or(|host| {
+                let own = |word: &FlowValue| {
+                    word.known()
+                        .is_some_and(|name| name.to_ascii_lowercase().contains(host.owner()))
+                };
+                matches!(
+                    host.kind,
+                    HostKind::Code | HostKind::Known | HostKind::Local
+                ) || host.has_established_ending() && self.packages().any(own)
+            });
+            if !usual {
+                let source = FlowValue::source(SourceKind::Download, url, this.site(self.at));
+                taints.extend(source.taints);
+            }
+        }
         for word in self.packages() {
             let Some(url) = word.known().and_then(address_in) else {
                 taints.extend(super::fetched(this, word));
@@ -191,6 +237,18 @@ impl RunCommand<'_> {
         }
     }
 
+    /// Whether a container gets the machine: all rights, all files, or the socket of the program that makes containers.
+    fn opens_host(&self) -> bool {
+        self.texts().any(|word| matches!(word, "run" | "create"))
+            && self.texts().any(|word| {
+                word == "--privileged"
+                    || word.starts_with("/:/")
+                    || word.contains("docker.sock")
+                    || word.contains("source=/,")
+                    || word.starts_with("--cap-add=ALL")
+            })
+    }
+
     /// What comes out of a fetched archive was fetched, under names that only the archive knows.
     pub(super) fn unpacks(&self, this: &mut Evaluator<'_>, mut value: FlowValue) {
         if !value
@@ -209,8 +267,69 @@ impl RunCommand<'_> {
         this.unpacked.get_or_insert_default().join(value);
     }
 
+    /// What opens the machine to others: certificates, administrators, other registries, containers with all rights.
+    fn opens(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
+        let line = self.line();
+        let lower = line.to_ascii_lowercase();
+        match self.name {
+            "npm" | "pip" | "pip3" | "yarn" | "pnpm"
+                if lower.contains("config set")
+                    && ["proxy", "registry", "index-url"]
+                        .iter()
+                        .any(|key| lower.contains(key)) =>
+            {
+                self.does(this, ActKind::Unprotect);
+                Some(FlowValue::default())
+            }
+            "docker" | "podman" | "nerdctl" if self.opens_host() => {
+                let image = self
+                    .texts()
+                    .filter(|word| !word.starts_with(['/', '.', '~', '-']) && word.contains('/'))
+                    .find_map(|word| {
+                        let url = format!("https://{word}");
+                        RemoteHost::of(&url).map(|host| (url, host))
+                    });
+                let taints = match image {
+                    Some((url, _)) => {
+                        FlowValue::source(SourceKind::Download, &url, this.site(self.at)).taints
+                    }
+                    None => Vec::new(),
+                };
+                this.act(ActKind::Run, self.at, &line, self.name, None, taints);
+                Some(FlowValue::default())
+            }
+            // A certificate that is trusted opens every connection to the owner of its key.
+            "update-ca-certificates" | "update-ca-trust" | "trust" | "add-trusted-cert" => {
+                self.does(this, ActKind::Unprotect);
+                Some(FlowValue::default())
+            }
+            "security" if lower.contains("add-trusted-cert") => {
+                let mut taints = Vec::new();
+                for word in self.operands() {
+                    taints.extend(super::fetched(this, word));
+                }
+                this.act(ActKind::Run, self.at, &line, self.name, None, taints);
+                Some(FlowValue::default())
+            }
+            "import-certificate" | "certmgr" => {
+                self.does(this, ActKind::Unprotect);
+                Some(FlowValue::default())
+            }
+            "useradd" | "adduser" | "usermod" | "net" | "dseditgroup" | "gpasswd"
+                if GROUPS.iter().any(|group| lower.contains(group)) =>
+            {
+                self.does(this, ActKind::Unprotect);
+                Some(FlowValue::default())
+            }
+            _ => None,
+        }
+    }
+
     /// Packages, protection, settings.
     pub(super) fn system(&self, this: &mut Evaluator<'_>) -> Option<FlowValue> {
+        if let Some(value) = self.opens(this) {
+            return Some(value);
+        }
         let line = self.line();
         let lower = line.to_ascii_lowercase();
         match self.name {
@@ -218,7 +337,7 @@ impl RunCommand<'_> {
             | "brew" | "apt" | "apt-get" | "dnf" | "yum" | "pacman" | "apk" | "gem" | "cargo"
             | "go" | "conda" | "choco" | "winget" | "scoop" | "bun" | "deno" | "dpkg" | "rpm"
             | "msiexec" | "installer" | "code" | "cursor" | "snap" | "flatpak" | "poetry"
-            | "easy_install" | "luarocks" | "cpan" | "cpanm" | "helm" => {
+            | "easy_install" | "luarocks" | "cpan" | "cpanm" | "helm" | "nix" | "nix-env" => {
                 let installs = matches!(
                     self.name,
                     "npx"
@@ -312,6 +431,25 @@ const INDEXES: &[&str] = &[
     "--default-index",
     "--source",
 ];
+
+/// Groups whose members may do anything.
+const GROUPS: &[&str] = &[
+    " sudo",
+    ",sudo",
+    " wheel",
+    " admin",
+    "administrators",
+    ",adm",
+    ",docker",
+];
+
+/// Flags of conda that do.
+const CHANNELS: &[&str] = &["-c", "--channel"];
+
+/// Whether the first part of a module's name is a host.
+fn is_domain(word: &str) -> bool {
+    word.contains('.') && !word.starts_with('.') && !word.ends_with(".go")
+}
 
 /// The verbs of installers.
 const VERBS: &[&str] = &[

@@ -10,7 +10,7 @@ use super::{
     ActKind, EvaluatedLanguage, HostKind, PathKind, RemoteHost, SourceKind, Taint, eval::Evaluator,
     path_kind, value::FlowValue,
 };
-use crate::form::{Arg, At, CallExpr, Expr, READ, WRITE};
+use crate::form::{Arg, At, CallExpr, Expr, OTHERWISE, READ, WRITE};
 
 /// A command in a shell program.
 pub(super) fn command(this: &mut Evaluator<'_>, call: &CallExpr) -> FlowValue {
@@ -46,6 +46,19 @@ pub(super) fn command(this: &mut Evaluator<'_>, call: &CallExpr) -> FlowValue {
             return FlowValue::default();
         }
         _ => {}
+    }
+    // `${x:-other}`: what is not known may be the other one.
+    if call.callee == OTHERWISE {
+        let mut value = match &call.on {
+            Some(on) => this.value(on),
+            None => FlowValue::default(),
+        };
+        let other = words.into_iter().next().unwrap_or_default();
+        value.absorb(&other);
+        if value.texts.is_empty() {
+            value.texts = other.texts;
+        }
+        return value;
     }
     // `${!ref}`: the value of the variable that `ref` names.
     if call.callee == "indirect" {
@@ -386,6 +399,7 @@ impl RunCommand<'_> {
             return this.variable(self.path, self.at);
         }
         let mut given = self.given();
+        this.call_shell_function(self.path, &self.words);
         given.made_by = Some(self.name.into());
         let taints = fetched(this, &FlowValue::text(self.path));
         this.act(ActKind::Run, self.at, &self.line(), self.name, None, taints);

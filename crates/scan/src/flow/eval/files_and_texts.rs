@@ -19,11 +19,22 @@ impl Evaluator<'_> {
         self.program(language, text, at);
         self.used.truncate(used);
         (self.names, self.files, self.unparsed) = (names, files, unparsed);
-        let ran = self.acts.drain(acts..).find(|act| {
-            matches!(act.kind, ActKind::Run | ActKind::Eval) && act.came_from(SourceKind::Download)
-        });
+        let (mut ran, mut sent) = (None, None);
+        for act in self.acts.drain(acts..) {
+            match act.kind {
+                ActKind::Run | ActKind::Eval if act.came_from(SourceKind::Download) => {
+                    ran.get_or_insert(act);
+                }
+                ActKind::Send if act.host.is_some() => {
+                    sent.get_or_insert(act);
+                }
+                _ => {}
+            }
+        }
         if let Some(ran) = ran {
             self.act(ActKind::Mention, at, text, "", None, ran.taints);
+        } else if let Some(sent) = sent {
+            self.act(ActKind::Mention, at, text, "", sent.host, Vec::new());
         }
     }
 
@@ -91,9 +102,11 @@ impl Evaluator<'_> {
                 None => {}
             }
         }
-        match path.known() {
-            Some(text) => self.act(ActKind::Read, at, text, "", None, Vec::new()),
-            None => self.each(path, at, ObservedKind::Read),
+        for text in &path.texts {
+            self.act(ActKind::Read, at, text, "", None, Vec::new());
+        }
+        if path.texts.is_empty() {
+            self.each(path, at, ObservedKind::Read);
         }
         value
     }
@@ -157,5 +170,9 @@ pub(super) fn is_pipeline(text: &str) -> bool {
         "iex",
         "IEX",
         "Invoke-Expression",
+        " -d ",
+        " -T ",
+        " -F ",
+        "--data",
     ])
 }

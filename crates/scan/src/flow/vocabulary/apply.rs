@@ -1,9 +1,12 @@
 //! What is done when a known function of Python or JavaScript is called.
 
-use super::given::{applied, variable};
+use super::given::{applied, is_arithmetic, variable};
 use super::{CodecKind, Fold, FunctionRole, HIDDEN_HOST, has_row, is_path, undo};
 use crate::flow::{
-    ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands, eval::Evaluator, value::FlowValue,
+    ActKind, EvaluatedLanguage, RemoteHost, SourceKind, commands,
+    eval::Evaluator,
+    hosts::is_metadata_secret,
+    value::{FlowValue, UNKNOWN},
 };
 use crate::form::{At, CallExpr, Expr};
 
@@ -73,6 +76,17 @@ pub(in crate::flow) fn apply(
                 this.act(ActKind::Environment, at, "*", "", None, Vec::new());
             }
             given.taint(kind, called.callee, this.site(at));
+            // `Listener(on_press=f)`: `f` gets the keys.
+            if kind == SourceKind::Spying {
+                let seen = [(None, given.clone())];
+                for arg in &called.call.args {
+                    if let Expr::Name(name, _) = &arg.value
+                        && this.is_own_function(name)
+                    {
+                        this.call_named(name, called.call, &seen);
+                    }
+                }
+            }
             given
         }
         FunctionRole::Variable => variable(this, called),
@@ -94,8 +108,12 @@ pub(in crate::flow) fn apply(
             if fold == Fold::Path {
                 this.name_path(&mut value, at);
             }
-            // Text that is encoded as numbers was meant to be unreadable.
-            if fold == Fold::Chars && value.known().is_some_and(|text| text.len() >= 8) {
+            // Text that is encoded as numbers was meant to be unreadable, and so was text whose codes are computed.
+            let computed = value.texts.is_empty()
+                && (value.has(SourceKind::Numbers) || is_arithmetic(called.call));
+            if fold == Fold::Chars
+                && (computed || value.known().is_some_and(|text| text.len() >= 8))
+            {
                 value.taint(SourceKind::Decoded, "character codes", this.site(at));
             }
             value
@@ -261,7 +279,11 @@ fn network(
                 .as_ref()
                 .map_or_else(String::new, |host| host.name.clone());
             this.act(ActKind::Fetch, at, &subject, callee, host, Vec::new());
-            given.taint(SourceKind::Download, &subject, this.site(at));
+            let from = match subject.contains("://") || subject.is_empty() {
+                true => subject,
+                false => format!("tcp://{subject}"),
+            };
+            given.taint(SourceKind::Download, &from, this.site(at));
             // `s.connect(…)` returns nothing; it is `s` that is connected from then on.
             if let Some(Expr::Name(name, _)) = &called.call.on {
                 this.bind(name, &given, at);
@@ -414,9 +436,17 @@ fn request(
             .is_some_and(|(_, value)| matches!(value.known(), Some("POST" | "PUT" | "PATCH")));
     let hidden = args
         .iter()
+        // What was put together before has the sources of its body, too.
+        .filter(|(_, value)| {
+            !value
+                .made_by
+                .as_deref()
+                .is_some_and(|by| by.ends_with("Request"))
+        })
         .any(|(_, value)| value.texts.contains(&url) && value.has(SourceKind::Decoded));
     let callee_shown = if hidden { HIDDEN_HOST } else { callee };
-    let sent = sent_in(args);
+    let mut sent = sent_in(args);
+    in_memory(this, args, &mut sent);
     if posts {
         this.act(ActKind::Send, at, &url, callee_shown, host, sent.taints);
     } else {
@@ -458,8 +488,20 @@ fn request(
         given.taints.clear();
     }
     given.taint(SourceKind::Download, &url, this.site(at));
+    if is_metadata_secret(&url) {
+        given.taint(SourceKind::CredentialFile, &url, this.site(at));
+    }
     given.texts = if keeps { vec![url] } else { Vec::new() };
     given
+}
+
+/// What was written to a buffer goes out with it.
+fn in_memory(this: &Evaluator<'_>, args: &KeywordArguments<'_>, sent: &mut FlowValue) {
+    for text in args.iter().flat_map(|(_, value)| &value.texts) {
+        if let Some(stored) = this.file(text).filter(|_| text.starts_with(UNKNOWN)) {
+            sent.absorb(stored);
+        }
+    }
 }
 
 /// What goes out with a request. Credentials in headers are how interfaces are used; whole environments there are not.
@@ -556,7 +598,13 @@ fn joined(on: Option<&FlowValue>, first: Option<&FlowValue>, given: FlowValue) -
     let list_first = first.is_some_and(|value| value.items.is_some());
     let (separator, list) = if list_first { (on, first) } else { (first, on) };
     match list.and_then(|list| list.items.as_ref()) {
-        Some(items) => FlowValue::concat(items, separator.and_then(FlowValue::known).unwrap_or("")),
+        Some(items) => {
+            let between = separator.and_then(FlowValue::known).unwrap_or("");
+            let mut whole = FlowValue::concat(items, between);
+            // What was added to a list is known by its sources only.
+            whole.absorb(&given);
+            whole
+        }
         None => given,
     }
 }
@@ -604,7 +652,9 @@ fn unchanged(
     first: Option<&FlowValue>,
     given: FlowValue,
 ) -> FlowValue {
-    const MODULES: &[&str] = &["os.path", "shlex", "textwrap", "Object", "JSON", "util"];
+    const MODULES: &[&str] = &[
+        "os", "os.path", "shlex", "textwrap", "Object", "JSON", "util",
+    ];
     // `os.path.expanduser(x)`: the receiver is a module, and only the argument matters.
     let module = callee
         .rsplit_once('.')

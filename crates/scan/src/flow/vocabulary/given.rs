@@ -1,8 +1,8 @@
 //! Variables that a name selects, and functions that are given to other functions.
 
-use super::{FunctionRole, KnownCall, role};
+use super::{Fold, FunctionRole, KnownCall, role};
 use crate::flow::{EvaluatedLanguage, SourceKind, eval::Evaluator, value::FlowValue};
-use crate::form::Expr;
+use crate::form::{CallExpr, Expr};
 
 /// The variable that a name selects. A name that is only known at run time selects one variable, and not all of them.
 pub(super) fn variable(this: &mut Evaluator<'_>, called: &KnownCall<'_>) -> FlowValue {
@@ -33,9 +33,11 @@ pub(super) fn applied(
 ) -> FlowValue {
     let names = called.call.args.iter().position(|arg| match &arg.value {
         Expr::Name(name, _) => {
-            role(this.language, name)
-                .is_some_and(|role| !matches!(role, FunctionRole::Apply | FunctionRole::Fold(_)))
-                || this.is_own_function(name)
+            role(this.language, name).is_some_and(|role| match role {
+                FunctionRole::Apply => false,
+                FunctionRole::Fold(fold) => fold == Fold::Chars,
+                _ => true,
+            }) || this.is_own_function(name)
         }
         _ => false,
     });
@@ -80,4 +82,20 @@ pub(super) fn applied(
         }
     }
     this.call_named(name, called.call, &words).unwrap_or(given)
+}
+
+/// Whether a character code is the result of an operation on others: `chr(c ^ key)`.
+pub(super) fn is_arithmetic(call: &CallExpr) -> bool {
+    let is_operation = |value: &Expr| matches!(value, Expr::Parts(parts) if parts.len() > 1);
+    let one = ["chr", "fromCharCode", "fromCodePoint"]
+        .iter()
+        .any(|name| call.callee.ends_with(name));
+    // `bytes(c ^ key for c in data)`; `bytes(head + tail)` is no operation on codes.
+    let each = |value: &Expr| match value {
+        Expr::Parts(parts) => parts.first().is_some_and(is_operation) && parts.len() == 1,
+        _ => false,
+    };
+    call.args
+        .iter()
+        .any(|arg| each(&arg.value) || one && is_operation(&arg.value))
 }

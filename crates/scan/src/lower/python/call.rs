@@ -44,7 +44,7 @@ impl Python {
         let Expr::Name(path, start) = callee else {
             return call(callee, args, at, end);
         };
-        let first = |this: &Self| args.first().and_then(|arg| this.frame.constant(&arg.value));
+        let first = |this: &Self| args.first().and_then(|arg| this.frame.spelled(&arg.value));
         match path.as_str() {
             "__import__" | "importlib.__import__" => {
                 if let Some(module) = first(self) {
@@ -74,7 +74,7 @@ impl Python {
                     key,
                     ..,
                 ] = args.as_slice()
-                    && let Some(key) = self.frame.constant(&key.value)
+                    && let Some(key) = self.frame.spelled(&key.value)
                 {
                     return Expr::Name(self.member(object, &key), at);
                 }

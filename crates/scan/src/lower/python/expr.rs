@@ -335,7 +335,7 @@ impl Python {
             parameters
                 .vararg
                 .iter()
-                .map(|parameter| parameter.name.as_str().to_owned()),
+                .map(|parameter| format!("*{}", parameter.name)),
         );
         names.extend(
             parameters

@@ -252,7 +252,7 @@ fn statements_become_blocks_and_functions() {
     );
     check(
         "@app.route('/x')\ndef f(a, b=os.sep, *c, d=1, **e):\n  return a",
-        "do app.route(\"/x\"); fn f(a, b, c, d, e) { b = os.sep; d = 1; return a; }",
+        "do app.route(\"/x\"); fn f(a, b, *c, d, e) { b = os.sep; d = 1; return a; }",
     );
     check(
         "class A(B):\n  x = f()\n  def m(self):\n    yield self.x",

@@ -448,10 +448,21 @@ impl<'t> Lower<'t> {
                 if operator.contains('&')
                     && !operator.starts_with('&')
                     && number.bytes().all(|byte| byte.is_ascii_digit())
+                    && !self.descriptors.iter().any(|(own, _)| *own == number)
                 {
                     return;
                 }
-                let path = self.word(word);
+                let kept = self.descriptors.iter().find(|(own, _)| *own == number);
+                let path = match kept.filter(|_| operator.contains('&')) {
+                    Some((_, path)) => path.clone(),
+                    None => self.word(word),
+                };
+                if let Some(own) = nodes.first().filter(|own| own.kind() == "file_descriptor")
+                    && self.source(word).starts_with("/dev/")
+                    && self.descriptors.len() < REDIRECTS
+                {
+                    self.descriptors.push((self.source(*own), path.clone()));
+                }
                 let both = nodes.iter().any(Node::is_error);
                 let errors = nodes.first().is_some_and(|child| {
                     child.kind() == "file_descriptor" && self.source(*child) == "2"

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::flow::output;
 use super::{Lower, children};
-use crate::form::{Arg, At, CallExpr, Expr, READ};
+use crate::form::{Arg, At, CallExpr, Expr, OTHERWISE, READ, Stmt};
 
 impl<'t> Lower<'t> {
     /// The value of a node that isn't plain text.
@@ -136,6 +136,22 @@ impl<'t> Lower<'t> {
                 Some(args) => call(".slice", Some(base), args),
                 None => self.mixture(base, &operands),
             },
+            (_, ":-" | "-" | ":=" | "=") => {
+                let args = operands.iter().map(|&operand| self.word(operand)).collect();
+                match (&base, operator) {
+                    // `${x:=other}` gives `x` the other value.
+                    (Expr::Name(name, _), ":=" | "=") => {
+                        let (name, value) = (name.clone(), call(OTHERWISE, Some(base), args));
+                        self.before.push(Stmt::Let {
+                            name: name.clone(),
+                            value,
+                            at,
+                        });
+                        Expr::Name(name, at)
+                    }
+                    _ => call(OTHERWISE, Some(base), args),
+                }
+            }
             (_, "^^") if operands.is_empty() => call(".upper", Some(base), vec![]),
             (_, ",,") if operands.is_empty() => call(".lower", Some(base), vec![]),
             (_, "#" | "##" | "%" | "%%") => match operands.as_slice() {

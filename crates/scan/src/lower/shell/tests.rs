@@ -86,7 +86,7 @@ fn expansions_keep_their_name() {
     check("$(echo curl) x", r#"<echo["curl"]>["x"]"#);
     check(
         "e ${x:-d} ${x:=$(a)} ${x:+$y}",
-        r#"e[parts($x, "d"), parts($x, a[]), parts($x, $y)]"#,
+        r#"x = :-<$x>[a[]]; e[:-<$x>["d"], $x, parts($x, $y)]"#,
     );
     check(
         "e ${x//a/b} ${x/a} ${x:0:3} ${x:2}",
