@@ -230,7 +230,7 @@ fn talk(
         let desk = Desk::default();
         let mut session = ChildProcess::open(starter, &hello(), &desk, PATIENCE).unwrap();
         with(&mut session, world);
-        Box::new(session).close(&desk, Duration::from_millis(500))
+        Box::new(session).close(&desk, Duration::from_secs(10))
     })
 }
 
