@@ -474,7 +474,10 @@ fn several(request: &SourceRequest, offers: &[SkillOffer], scope: InstallScope) 
     let error = with_offers(Error::unmet("several", message), offers).hint(hint);
     let skills = offers.iter().filter(|offer| offer.kind == OfferKind::Skill);
     skills.fold(error, |error, offer| {
-        error.choice(&offer.name, one_line(&offer.description))
+        error.choice(
+            &offer.name,
+            shortened(&one_line(&offer.description), 2 * MAX_ABOUT),
+        )
     })
 }
 

@@ -54,7 +54,7 @@ async fn content(
         input type="hidden" name="source" value=(typed("source"));
         input type="hidden" name="scope" value=(typed("scope"));
         @for offer in &offers {
-            label.check { input type="checkbox" name="skill" value=(offer.text("name").raw()); span { strong { (offer.text("name")) } " " (offer.text("description")) } }
+            label.check { input type="checkbox" name="skill" value=(offer.text("name").raw()); span { strong { (offer.text("name")) } br; (offer.text("description")) } }
         }
         button.primary type="submit" { "Fetch and scan" }
     };
@@ -66,7 +66,7 @@ async fn content(
             @else {
                 section .offers aria-labelledby="offers" {
                     h2 #offers { "Which skills?" }
-                    p.faint { (refusal.message()) "." }
+                    p.faint { (hint(refusal.message())) "." }
                     (form(visit, "installs", "/install", &chosen))
                 }
             }
