@@ -109,6 +109,19 @@ const ADDRESSED: &[&str] = &[
     "agents must",
     "the assistant must",
     "the agent must",
+    "agents that read",
+    "agents reading",
+    "agents who read",
+    "assistants that read",
+    "assistants reading",
+    "assistants who read",
+    "models that read",
+    "models reading",
+    "llms that read",
+    "llms reading",
+    "assistant that reads",
+    "agent that reads",
+    "model that reads",
 ];
 
 /// The longest note, and the number of notes that are read.

@@ -39,6 +39,7 @@ mod matching;
 mod padding;
 mod pattern;
 mod prose;
+mod redirects;
 mod report;
 mod report_order;
 mod rule;

@@ -9,6 +9,7 @@ use crate::{
     flow::{EvaluatedLanguage, HostKind, RemoteHost, urls_in},
     matching::DeclaredContext,
     prose::SentenceRole,
+    redirects,
     rule::FileOddity,
     scan::SkillScanner,
 };
@@ -139,6 +140,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, index: usize) {
         _ => {}
     }
     builds(scanner, index, &path, &content);
+    redirects::look(scanner, index, &path, &content);
     secrets(scanner, index, &content);
 }
 
@@ -287,7 +289,7 @@ fn registry(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     let found = content
         .lines()
         .filter(|line| {
-            line.contains("registry")
+            line.to_ascii_lowercase().contains("registry")
                 || line.contains("index-url")
                 || line.contains("index_url")
                 || line.trim_start().starts_with("-i ")
@@ -295,7 +297,9 @@ fn registry(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
         .find_map(|line| {
             let (at, url) = urls_in(line).next()?;
             let host = RemoteHost::of(url)?;
-            let foreign = !matches!(host.kind, HostKind::Known | HostKind::Local);
+            // The packages of one organization are where it publishes its code.
+            let scoped = line.trim_start().starts_with('@') && host.kind == HostKind::Code;
+            let foreign = !scoped && !matches!(host.kind, HostKind::Known | HostKind::Local);
             foreign.then(|| (at, line.to_owned()))
         });
     if let Some((_, line)) = found {

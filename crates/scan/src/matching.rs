@@ -192,8 +192,10 @@ pub(crate) fn is_half_known(
         "obfuscation/decoded-and-run" => {
             origin.inline && (act.subject.contains('\0') || is_idle(&act.subject))
         }
+        // A chart runs in a cluster, not on this machine.
         "remote-execution/stranger" => {
             !origin.is_file && act.kind == ActKind::Eval && act.detail == "import"
+                || act.detail == "helm"
         }
         _ => false,
     }

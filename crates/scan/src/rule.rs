@@ -235,6 +235,20 @@ pub enum Chain {
     Unrestrained,
     /// A text claims that earlier instructions of the agent do not hold.
     Nullified,
+    /// The words that open a wallet are asked for, and go to a stranger.
+    AsksForSeed,
+    /// A command that fetches and runs is put where the system starts it.
+    PlantedStart,
+    /// A copy of a shell gets the rights of root.
+    RootShell,
+    /// A question for a password poses as the system's, and the answer leaves.
+    FakePrompt,
+    /// Several stores of secrets, or all of a repository, go to a stranger.
+    SweptAndSent,
+    /// All branches of a repository are overwritten, and what could restore them is deleted.
+    WipesRepository,
+    /// The user pastes what a page of a stranger put into the clipboard.
+    PasteBlind,
     /// The agent must put private data into the address of a picture or a link.
     InALink,
     /// The user must overrule the machine's protection to run a program.
@@ -302,6 +316,8 @@ pub enum FileOddity {
     AgentSettings,
     /// Agent settings that leave nothing to approve.
     AgentUnchained,
+    /// Agent settings that send the session through another host.
+    RedirectedAgent,
     /// Text that decodes to a program or an instruction.
     EncodedText,
     /// A secret in the file.

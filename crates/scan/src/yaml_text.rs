@@ -6,7 +6,12 @@ pub(crate) fn without_yaml_quotes(front: &str) -> String {
     let mut open = None;
     for line in front.split_inclusive('\n') {
         let text = line.trim_end();
-        let begins = text.find(": ").map_or(0, |colon| colon + 2);
+        // The key may be blank already; then a colon belongs to the value.
+        let keyed = !text.trim_start().starts_with(['"', '\'']);
+        let colon = text
+            .find(": ")
+            .filter(|colon| keyed || text[..*colon].ends_with(['"', '\'']));
+        let begins = colon.map_or(0, |colon| colon + 2);
         let value = text[begins..].trim_start_matches([' ', '-']);
         let at = text.len() - value.len();
         let first = value.chars().next().filter(|c| matches!(c, '"' | '\''));

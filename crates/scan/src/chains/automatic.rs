@@ -291,7 +291,7 @@ pub(super) fn acts_of_intruders(
 }
 
 /// The programs of a skill as texts: its scripts and other files that are not prose, and code in documents that is to be run.
-fn programs(
+pub(super) fn programs(
     scanner: &SkillScanner<'_>,
     documents: &[(usize, MarkdownDocument)],
 ) -> Vec<(usize, usize, String)> {
@@ -353,6 +353,16 @@ pub(super) fn unprotects_much(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct
         "tamperprotection",
         "submitsamplesconsent 2",
         "gatekeeper",
+        "falcon-sensor",
+        "osqueryd",
+        "wazuh-agent",
+        "sentinelone",
+        "clamav-daemon",
+        "iptables -f",
+        "nft flush ruleset",
+        "-p input accept",
+        "selinux=disabled",
+        "networkpolicies --all",
     ];
     let instructed = |act: &&ProgramAct| {
         scanner

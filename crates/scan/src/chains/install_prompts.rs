@@ -194,12 +194,12 @@ pub(super) fn stranger_programs(
     }
 }
 
-/// The classes of the sentences around an offset.
+/// The classes of the sentences that lead to a command; a sentence after it counts if it is about pasting.
 fn around(document: &MarkdownDocument, at: usize) -> ClassSet {
     let near = |sentence: &&Sentence| {
-        sentence.at.start + AROUND >= at
-            && sentence.at.start <= at + 80
-            && sentence.role != SentenceRole::Warning
+        let leads = sentence.at.start <= at
+            || sentence.at.start <= at + 80 && sentence.classes.contains(C::Paste);
+        sentence.at.start + AROUND >= at && leads && sentence.role != SentenceRole::Warning
     };
     ClassSet::of(document.sentences.iter().filter(near))
 }

@@ -1,6 +1,7 @@
 //! Chains of evidence across texts and programs: what the text states against what the code does.
 
 mod automatic;
+mod combinations;
 mod covering_up;
 mod install_prompts;
 mod network_claims;
@@ -43,6 +44,7 @@ pub(crate) fn look(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct], context:
     automatic::hooks(scanner, acts, context);
     automatic::planted_commands(scanner, acts);
     automatic::acts_of_intruders(scanner, &documents);
+    combinations::look(scanner, &documents, context);
     automatic::unprotects_much(scanner, acts);
     obfuscation::hidden_documents(scanner);
     install_prompts::lockfiles(scanner);

@@ -29,6 +29,7 @@ pub(super) fn hidden_programs(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct
         ".babelrc",
         ".pnp",
         ".yarn",
+        ".mcp.json",
     ];
     // Git's settings are not programs, and a program is not one of its settings.
     const FOLDERS: &[&str] = &[".git", ".gitlab"];

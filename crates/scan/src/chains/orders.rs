@@ -30,6 +30,20 @@ const HARM: &[C] = &[
     C::NoOthers,
     C::Taken,
     C::TalkSent,
+    C::Copied,
+    C::Sabotage,
+    C::Money,
+];
+/// What is harmful if it is made to seem something else.
+const POSED: &[C] = &[
+    C::Sabotage,
+    C::Copied,
+    C::Sweep,
+    C::Taken,
+    C::Weaken,
+    C::Plant,
+    C::DestroyAll,
+    C::SeedAsked,
 ];
 /// What an order concerns that someone wants to have.
 const PRIVATE: &[C] = &[
@@ -50,6 +64,7 @@ struct OrderPassage<'d> {
     first: &'d Sentence,
     near: &'d [Sentence],
     text: &'d str,
+    content: &'d str,
     /// The classes of the sentences that order.
     told: ClassSet,
     /// The same with quotations, which may be what is to be written.
@@ -75,6 +90,14 @@ impl OrderPassage<'_> {
             orders(near) && classes.iter().any(|class| near.classes.contains(*class))
         };
         self.near.iter().filter(has).count()
+    }
+
+    /// Whether any sentence does.
+    fn near_names_stranger(&self, context: &DeclaredContext) -> bool {
+        self.near.iter().any(|near| {
+            let text = self.content.get(near.at.clone()).unwrap_or_default();
+            urls_in(text).any(|(_, url)| is_stranger(url, context))
+        })
     }
 
     /// Whether the first sentence names a host that the skill does not introduce.
@@ -120,6 +143,7 @@ pub(super) fn look(
             first,
             near,
             text: content.get(first.at.clone()).unwrap_or_default(),
+            content: &content,
             told: ClassSet::of(near.iter().filter(|near| orders(near))),
             quoted: ClassSet::of(near.iter().filter(quoted)),
             around: ClassSet::of(
@@ -153,7 +177,12 @@ const CHAINS: &[(Chain, PassageTest)] = &[
             && passage.has(&[C::KeepFromUser, C::Hush])
             && passage.first_has(KEEP);
         let keeps = passage.first_has(KEEP) || passage.near.iter().take(3).any(keeps);
+        let poses = [C::Pose, C::FalseReport];
+        let covers = passage.has(&poses) || passage.has(&[C::DenyWhenAsked]);
+        let posed =
+            covers && passage.has(POSED) && (passage.first_has(POSED) || passage.first_has(&poses));
         denies
+            || posed
             || keeps
                 && (passage.first_has(HARM)
                     || sends_privately(passage) && passage.names_stranger(context)
@@ -207,6 +236,21 @@ const CHAINS: &[(Chain, PassageTest)] = &[
             && about(&[C::IntoAddress, C::Carry, C::Send])
             && passage.names_stranger(context)
             && has_slot(passage.text)
+    }),
+    (Chain::AsksForSeed, |passage, context| {
+        let near = passage.near.iter().take(4).filter(|near| orders(near));
+        let goes = ClassSet::of(near);
+        passage.first_has(&[C::SeedAsked])
+            && [C::ForeignUrl, C::ShadyUrl]
+                .iter()
+                .any(|class| goes.contains(*class))
+            && passage.near_names_stranger(context)
+    }),
+    (Chain::PasteBlind, |passage, context| {
+        passage.first_has(&[C::RunBox])
+            && passage.has(&[C::Paste])
+            && passage.has(&[C::Clipboard])
+            && passage.near_names_stranger(context)
     }),
     (Chain::Disarms, |passage, _| {
         passage.has(&[C::Disarm])

@@ -161,23 +161,22 @@ pub(super) fn planted_orders(
 
 /// One sentence claims every conversation, and another one gives the same answer to all of them.
 pub(super) fn takeover(scanner: &mut SkillScanner<'_>, documents: &[(usize, MarkdownDocument)]) {
-    let told = |class: C| {
-        documents.iter().find_map(|(index, document)| {
-            document
-                .sentences
-                .iter()
-                .find(|sentence| {
-                    sentence.classes.contains(class)
-                        && !sentence.classes.contains(C::Threat)
-                        && matches!(
-                            sentence.role,
-                            SentenceRole::Instruction | SentenceRole::Warning
-                        )
-                })
-                .map(|sentence| (*index, sentence.at.clone()))
-        })
-    };
-    let (Some(_), Some((index, at))) = (told(C::EveryTask), told(C::Stonewall)) else {
+    // Both in one file: what a manual says about its server is no answer to what another page claims.
+    let found_at = documents.iter().find_map(|(index, document)| {
+        let told = |class: C| {
+            document.sentences.iter().find(|sentence| {
+                sentence.classes.contains(class)
+                    && !sentence.classes.contains(C::Threat)
+                    && matches!(
+                        sentence.role,
+                        SentenceRole::Instruction | SentenceRole::Warning
+                    )
+            })
+        };
+        told(C::EveryTask)?;
+        Some((*index, told(C::Stonewall)?.at.clone()))
+    });
+    let Some((index, at)) = found_at else {
         return;
     };
     let place = scanner.texts.place(index, at.start);

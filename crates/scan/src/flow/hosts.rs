@@ -152,37 +152,16 @@ const ANONYMOUS: &[&str] = &[
 
 /// Generic endings that publishers of software use.
 const ESTABLISHED: &[&str] = &[
-    "com",
-    "org",
-    "net",
-    "edu",
-    "gov",
-    "int",
-    "mil",
-    "dev",
-    "app",
-    "cloud",
-    "tech",
-    "land",
-    "town",
-    "run",
-    "tools",
-    "systems",
-    "build",
-    "software",
-    "network",
-    "foundation",
-    "finance",
-    "studio",
-    "page",
-    "example",
-    "invalid",
-    "test",
+    "com", "org", "net", "edu", "gov", "int", "mil", "dev", "app", "cloud", "tech", "tools",
+    "example", "invalid", "test",
 ];
 
 /// Endings of countries that are given away, or sold to anyone for next to nothing.
 const GIVEN_AWAY: &[&str] = &[
-    "tk", "ml", "ga", "cf", "gq", "su", "pw", "cc", "ws", "bz", "nf", "st", "la", "ru",
+    "tk", "ml", "ga", "cf", "gq", "su", "pw", "cc", "ws", "bz", "nf", "st", "la", "ru", "pm", "ec",
+    "vg", "gs", "gp", "gl", "gd", "ms", "pn", "sb", "tf", "vc", "wf", "yt", "cx", "cm", "gy", "mp",
+    "tl", "ag", "mn", "nr", "ki", "lc", "nc", "fo", "ht", "dm", "as", "ax", "gg", "je", "sx", "tc",
+    "vu", "to", "su", "cv", "kn", "mu", "mw", "cd", "sr",
 ];
 
 /// Code hosting sites; the owner is in the path.

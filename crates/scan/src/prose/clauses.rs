@@ -1,20 +1,23 @@
 //! Patterns over the words of a sentence: sets of words in an order, with a few other words between them.
 //!
 //! A pattern has as many steps as its thought has parts ("disregard", "earlier", "instructions"), and each step is a set of words from a table
-//! (see [`super::orders`]). A sentence is read once: each of its words is looked up, and all patterns are matched on the places that were found. The time
+//! (see [`super::word_sets`]). A sentence is read once: each of its words is looked up, and all patterns are matched on the places that were found. The time
 //! is linear in the number of words, whatever they are.
 
 use std::{collections::HashMap, sync::LazyLock};
 
-use super::orders::{PATTERNS, WORDS, WordSet};
+use super::{
+    orders::PATTERNS,
+    word_sets::{WORDS, WordSet},
+};
 
 /// Several sets of words, one bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct WordSets([u128; 2]);
+pub(super) struct WordSets([u128; 3]);
 
 impl WordSets {
     pub(super) const fn of(sets: &[WordSet]) -> Self {
-        let (mut bits, mut at) = ([0; 2], 0);
+        let (mut bits, mut at) = ([0; 3], 0);
         while at < sets.len() {
             let set = sets[at] as usize;
             bits[set / 128] |= 1 << (set % 128);
@@ -24,11 +27,15 @@ impl WordSets {
     }
 
     const fn meets(self, other: Self) -> bool {
-        self.0[0] & other.0[0] != 0 || self.0[1] & other.0[1] != 0
+        self.0[0] & other.0[0] != 0 || self.0[1] & other.0[1] != 0 || self.0[2] & other.0[2] != 0
     }
 
     const fn with(self, other: Self) -> Self {
-        Self([self.0[0] | other.0[0], self.0[1] | other.0[1]])
+        Self([
+            self.0[0] | other.0[0],
+            self.0[1] | other.0[1],
+            self.0[2] | other.0[2],
+        ])
     }
 }
 
@@ -200,6 +207,23 @@ impl<'t> Clauses<'t> {
         possible
             .take(MOST_STARTS)
             .filter(|at| self.reaches(steps, |place| place.first == at.first, &|_| true))
+            .map(|at| self.words[at.first].start)
+            .collect()
+    }
+
+    /// Where the last of two steps stands; the first few places.
+    pub(super) fn ends_of(&self, steps: &[PatternStep; 2]) -> Vec<usize> {
+        let gap = usize::from(steps[1].gap);
+        let begins = |after: usize| {
+            self.places.iter().any(|first| {
+                first.sets.meets(steps[0].sets)
+                    && first.after <= after
+                    && after - first.after <= gap
+            })
+        };
+        let ends = self.places.iter().filter(|at| at.sets.meets(steps[1].sets));
+        ends.take(MOST_STARTS)
+            .filter(|at| begins(at.first))
             .map(|at| self.words[at.first].start)
             .collect()
     }

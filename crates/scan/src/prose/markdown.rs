@@ -7,7 +7,7 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 use super::{
     ClassSet, Sentence, SentenceRole, classes_of,
     lexicon::PhraseClass,
-    polarity::{ACTIONS, bad_example, is_steps_heading, negated, warning_heading},
+    polarity::{ACTIONS, bad_example, denies_list, is_steps_heading, negated, warning_heading},
 };
 
 /// A piece of code in a document.
@@ -110,6 +110,10 @@ struct MarkdownReader<'t> {
     blocks: u32,
     quotes: u32,
     table: bool,
+    /// How many lists are open.
+    lists: u32,
+    /// Whether the list that follows, or is open, says what not to do: "DO NOT:".
+    denies: bool,
     heading: Option<HeadingLevel>,
     /// For each level of heading, the role of a section of warnings.
     warned: [Option<SentenceRole>; 7],
@@ -126,6 +130,8 @@ impl<'t> MarkdownReader<'t> {
             blocks: 0,
             quotes: 0,
             table: false,
+            lists: 0,
+            denies: false,
             heading: None,
             warned: [None; 7],
             code: None,
@@ -191,6 +197,10 @@ impl<'t> MarkdownReader<'t> {
 
     fn start(&mut self, tag: &Tag<'_>, range: &Range<usize>) {
         match tag {
+            Tag::List(_) => {
+                self.end_block(range.start);
+                self.lists += 1;
+            }
             Tag::BlockQuote(_) => self.quotes += 1,
             Tag::Table(_) => {
                 self.end_block(range.start);
@@ -228,6 +238,11 @@ impl<'t> MarkdownReader<'t> {
             TagEnd::BlockQuote(_) => {
                 self.end_block(range.end);
                 self.quotes = self.quotes.saturating_sub(1);
+            }
+            TagEnd::List(_) => {
+                self.end_block(range.end);
+                self.lists = self.lists.saturating_sub(1);
+                self.denies &= self.lists > 0;
             }
             TagEnd::Table => {
                 self.end_block(range.end);
@@ -303,6 +318,7 @@ impl<'t> MarkdownReader<'t> {
             Some(SentenceRole::Warning) => SentenceRole::Warning,
             _ if is_denied => SentenceRole::Warning,
             Some(_) => SentenceRole::Caution,
+            _ if self.denies && self.lists > 0 => SentenceRole::Warning,
             None if self.table => SentenceRole::Table,
             None => SentenceRole::Instruction,
         }
@@ -352,6 +368,9 @@ impl<'t> MarkdownReader<'t> {
         } else {
             self.block.to_ascii_lowercase()
         };
+        if self.lists == 0 {
+            self.denies = denies_list(&lower);
+        }
         let quoted = quotations(&lower);
         for range in sentences(&lower) {
             let text = &lower[range.clone()];

@@ -11,6 +11,7 @@ mod markdown;
 mod orders;
 mod phrases;
 mod polarity;
+mod word_sets;
 
 #[cfg(test)]
 pub(crate) use lexicon::LISTS;

