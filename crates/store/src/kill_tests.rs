@@ -221,6 +221,14 @@ fn check_lines(
     }
     let lines = store.conversation_lines(&id).expect("lines");
     let bodies: Vec<String> = lines.into_iter().map(|line| line.body).collect();
+    // What a process had written when it was killed, and not acknowledged, can become visible later: when SQLite recovers its log.
+    let before = format!("record {}/", life.saturating_sub(1));
+    if let Some(late) = bodies.get(known.len())
+        && life > 0
+        && late.starts_with(&before)
+    {
+        known.extend([late.clone(), late.repeat(LONG / late.len())]);
+    }
     let batches = (bodies.len() - known.len()) / 2;
     assert!(
         batches == acknowledged.len() || batches == acknowledged.len() + 1,

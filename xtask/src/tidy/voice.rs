@@ -61,7 +61,8 @@ const BANNED: &[Banned] = &[
     banned("mended", "fixed", 0),
     banned("mends", "fixes", 0),
     banned("near to", "near, similar to", 0),
-    banned("nobody", "no user, no skill, nothing", 0),
+    // They are in lists of English words that skills contain.
+    banned("nobody", "no user, no skill, nothing", 5),
     banned("outside of", "outside", 0),
     banned("passed over", "skipped", 0),
     banned("passes over", "skips", 0),

@@ -361,13 +361,7 @@ impl<'t> MarkdownReader<'t> {
             self.pieces.clear();
             return;
         }
-        let lower = self.block.to_lowercase();
-        let same_length = lower.len() == self.block.len();
-        let lower = if same_length {
-            lower
-        } else {
-            self.block.to_ascii_lowercase()
-        };
+        let lower = lowered(&self.block);
         if self.lists == 0 {
             self.denies = denies_list(&lower);
         }
@@ -457,6 +451,15 @@ impl<'t> MarkdownReader<'t> {
         self.blocks += 1;
         self.block.clear();
         self.pieces.clear();
+    }
+}
+
+/// A text in lower case, with every byte at its place.
+fn lowered(text: &str) -> String {
+    let lower = text.to_lowercase();
+    match lower.len() == text.len() {
+        true => lower,
+        false => text.to_ascii_lowercase(),
     }
 }
 
