@@ -196,6 +196,22 @@ fn only_one_process_changes_skills() {
     assert!(matches!(second, Err(ChangeError::Busy)));
 }
 
+/// Undoing is a change too, and does not use up the history.
+#[test]
+fn what_was_undone_leaves_room_for_what_can_be() {
+    let home = Home::new();
+    before(&home);
+    let changes = home.changes();
+    for number in 2..=15 {
+        let change = update(&changes, &home.skills(), &number.to_string()).unwrap();
+        changes.undo(&change, "later").unwrap();
+    }
+    let left = changes.list().unwrap();
+    assert_eq!(left.len(), 1, "{left:?}");
+    changes.undo(&left[0], "later").unwrap();
+    assert!(home.listing().is_empty());
+}
+
 #[test]
 fn the_oldest_changes_are_forgotten() {
     let home = Home::new();
