@@ -337,41 +337,36 @@ fn sources(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
     }
 }
 
-/// Lines that name where packages come from; the first foreign one is reported.
+/// Lines that name where packages come from.
 fn repositories(scanner: &mut SkillScanner<'_>, index: usize, content: &str, key: &str) {
-    let mut start = 0;
-    for line in content.split_inclusive('\n') {
-        let named = line.trim_start().trim_start_matches('"').starts_with(key);
-        let host = urls_in(line)
+    first_foreign(scanner, index, content, |line| {
+        let is_named = line.trim_start().trim_start_matches('"').starts_with(key);
+        urls_in(line)
             .find_map(|(_, url)| RemoteHost::of(url))
-            .filter(|_| named);
-        if host.is_some_and(|host| is_foreign(scanner, &host)) {
-            return scanner.odd_at(
-                FileOddity::RegistryRedirect,
-                index,
-                start,
-                line.trim(),
-                true,
-            );
-        }
-        start += line.len();
-    }
+            .filter(|_| is_named)
+    });
 }
 
 /// A module of Go that is replaced by one from elsewhere.
 fn replaced_modules(scanner: &mut SkillScanner<'_>, index: usize, content: &str) {
+    first_foreign(scanner, index, content, |line| {
+        let (_, target) = line.split_once("=>")?;
+        RemoteHost::of(&format!("https://{}", target.trim()))
+    });
+}
+
+/// Reports the first line whose host is foreign.
+fn first_foreign(
+    scanner: &mut SkillScanner<'_>,
+    index: usize,
+    content: &str,
+    host_of: impl Fn(&str) -> Option<RemoteHost>,
+) {
     let mut start = 0;
     for line in content.split_inclusive('\n') {
-        let target = line.split_once("=>").map(|(_, target)| target.trim());
-        let host = target.and_then(|target| RemoteHost::of(&format!("https://{target}")));
-        if host.is_some_and(|host| is_foreign(scanner, &host)) {
-            scanner.odd_at(
-                FileOddity::RegistryRedirect,
-                index,
-                start,
-                line.trim(),
-                true,
-            );
+        if host_of(line).is_some_and(|host| is_foreign(scanner, &host)) {
+            let line = line.trim();
+            return scanner.odd_at(FileOddity::RegistryRedirect, index, start, line, true);
         }
         start += line.len();
     }

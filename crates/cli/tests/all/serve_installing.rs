@@ -309,6 +309,8 @@ fn sources_and_changes_that_are_not_there_are_named() {
         let found = refused(&format!("/api/v1/{path}"), body.clone());
         assert_eq!(found, (expected.0, expected.1.to_owned()), "{path} {body}");
     }
+    let several = daemon.post("/api/v1/installs", &json!({ "source": "./offered" }));
+    assert_eq!(names(&several.json()["error"]["choices"]), ["notes", "pdf"]);
     let offers = daemon
         .post("/api/v1/offers", &json!({ "source": "./offered" }))
         .ok();

@@ -1,7 +1,7 @@
 //! What happens without the user: hooks of agents and editors that send or fetch, files taken hostage, tracks that are removed, protection that is
 //! disabled.
 
-use super::found;
+use super::{covering_up::report, found};
 use crate::{
     flow::{ActKind, HostKind, ProgramAct, RemoteHost, SourceKind, urls_in},
     matching::{DeclaredContext, is_aside},
@@ -384,13 +384,4 @@ pub(super) fn unprotects_much(scanner: &mut SkillScanner<'_>, acts: &[ProgramAct
     if let (true, Some(act)) = (guards.len() > 2, last.cloned()) {
         report(scanner, &act, Chain::Disarmed);
     }
-}
-
-fn report(scanner: &mut SkillScanner<'_>, act: &ProgramAct, chain: Chain) {
-    let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
-        return;
-    };
-    let place = scanner.place(act.site);
-    let evidence = scanner.evidence(act, &origin);
-    found(scanner, chain, place, &evidence, "", false);
 }

@@ -60,7 +60,8 @@ fn is_instructed(scanner: &SkillScanner<'_>, act: &ProgramAct) -> bool {
         .is_some_and(|origin| origin.role == SentenceRole::Instruction && !origin.inline)
 }
 
-fn report(scanner: &mut SkillScanner<'_>, act: &ProgramAct, chain: Chain) {
+/// Reports what a program does, at its place.
+pub(super) fn report(scanner: &mut SkillScanner<'_>, act: &ProgramAct, chain: Chain) {
     let Some(origin) = scanner.origins.get(act.site.unit as usize).copied() else {
         return;
     };
