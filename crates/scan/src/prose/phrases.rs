@@ -5,6 +5,8 @@
 
 /// How many bytes of a phrase choose its chain; no phrase is shorter.
 const KEY: usize = 3;
+/// How many bytes of a phrase are compared before the phrase itself is.
+const HEAD: usize = 8;
 const BUCKETS: usize = 1 << 12;
 
 /// Lists of phrases. A `*` at the end is not part of the phrase.
@@ -18,14 +20,23 @@ pub(crate) struct PhraseTable<const N: usize> {
     entries: [PhraseEntry; N],
 }
 
-/// A phrase: where it is listed, what most places where it is not have otherwise, and one more than the index of the next entry.
+/// A phrase: where it is listed, its [`head`], which most places without it do not have, and one more than the index of the next entry.
 #[derive(Clone, Copy)]
 struct PhraseEntry {
+    head: u64,
     list: u16,
     place: u16,
     length: u8,
-    last: u8,
     next: u16,
+}
+
+impl PhraseEntry {
+    /// Whether the first bytes of a text can be those of the phrase.
+    fn may_begin(self, head: u64) -> bool {
+        let beyond = HEAD.saturating_sub(self.length.into());
+        // The bytes of the text after the phrase are in the highest places, and are shifted out.
+        (head ^ self.head) << (beyond * 8) == 0
+    }
 }
 
 /// A phrase that was found in a text.
@@ -77,6 +88,20 @@ const fn bucket(key: u32) -> usize {
     (((key | CASE) << 8).wrapping_mul(0x9e37_79b1) >> (u32::BITS - BUCKETS.ilog2())) as usize
 }
 
+/// The first bytes of a text, the first of them in the lowest place, whatever the case of their letters.
+const fn head(text: &[u8]) -> u64 {
+    const CASE: u64 = 0x2020_2020_2020_2020;
+    if let Some(head) = text.first_chunk::<HEAD>() {
+        return u64::from_le_bytes(*head) | CASE;
+    }
+    let (mut head, mut index) = ([0; HEAD], 0);
+    while index < text.len() {
+        head[index] = text[index];
+        index += 1;
+    }
+    u64::from_le_bytes(head) | CASE
+}
+
 impl<const N: usize> PhraseTable<N> {
     /// For tables that the compiler makes: a phrase that is too short does not compile.
     #[expect(
@@ -86,10 +111,10 @@ impl<const N: usize> PhraseTable<N> {
     pub(crate) const fn new(lists: PhraseLists) -> Self {
         assert!(N < u16::MAX as usize && N == phrase_count(lists));
         let nothing = PhraseEntry {
+            head: 0,
             list: 0,
             place: 0,
             length: 0,
-            last: 0,
             next: 0,
         };
         let (mut first, mut entries) = ([0; BUCKETS], [nothing; N]);
@@ -103,10 +128,10 @@ impl<const N: usize> PhraseTable<N> {
                 assert!(length >= KEY && length <= u8::MAX as usize);
                 let bucket = bucket(u32::from_be_bytes([0, phrase[0], phrase[1], phrase[2]]));
                 entries[entry] = PhraseEntry {
+                    head: head(phrase.split_at(length).0),
                     list: list as u16,
                     place: place as u16,
                     length: length as u8,
-                    last: phrase[length - 1],
                     next: first[bucket],
                 };
                 entry += 1;
@@ -131,9 +156,16 @@ impl<const N: usize> PhraseTable<N> {
         for (start, byte) in rest.iter().enumerate() {
             key = after(key, byte);
             let mut next = self.first[bucket(key)];
+            if next == 0 {
+                continue;
+            }
+            let (rest, head) = (&bytes[start..], head(&bytes[start..]));
             while next != 0 {
                 let entry = self.entries[usize::from(next) - 1];
-                if self.is_at(entry, &bytes[start..]) && stop(self.found(entry, start)) {
+                if entry.may_begin(head)
+                    && rest.starts_with(self.phrase(entry))
+                    && stop(self.found(entry, start))
+                {
                     return true;
                 }
                 next = entry.next;
@@ -149,13 +181,17 @@ impl<const N: usize> PhraseTable<N> {
         };
         let key = u32::from_be_bytes([0, *first, *second, *third]);
         let mut next = self.first[bucket(key)];
+        if next == 0 {
+            return false;
+        }
+        let head = head(text);
         while next != 0 {
             let entry = self.entries[usize::from(next) - 1];
-            if let Some((start, _)) = text.split_at_checked(entry.length.into())
-                && start[start.len() - 1].eq_ignore_ascii_case(&entry.last)
-                && start.eq_ignore_ascii_case(&self.listed(entry)[..start.len()])
-            {
-                return true;
+            if entry.may_begin(head) {
+                let start = text.get(..entry.length.into());
+                if start.is_some_and(|start| start.eq_ignore_ascii_case(self.phrase(entry))) {
+                    return true;
+                }
             }
             next = entry.next;
         }
@@ -167,9 +203,8 @@ impl<const N: usize> PhraseTable<N> {
         self.find(text, |_| true)
     }
 
-    fn is_at(&self, entry: PhraseEntry, rest: &[u8]) -> bool {
-        let length = usize::from(entry.length);
-        rest.get(length - 1) == Some(&entry.last) && rest.starts_with(&self.listed(entry)[..length])
+    fn phrase(&self, entry: PhraseEntry) -> &'static [u8] {
+        &self.listed(entry)[..entry.length.into()]
     }
 
     fn listed(&self, entry: PhraseEntry) -> &'static [u8] {

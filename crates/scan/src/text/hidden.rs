@@ -121,13 +121,12 @@ impl<'a> HiddenSearch<'a> {
             let end = at + c.len_utf8();
             if at >= self.line_end {
                 self.measure_line(at);
-                // Most lines of most texts hide nothing.
-                let line = &self.text.as_bytes()[at..self.line_end];
-                if let (true, Some(last)) = (line.iter().all(|b| is_plain(*b)), line.last()) {
-                    self.before = Some(char::from(*last));
-                    at = self.line_end;
-                    continue;
-                }
+            }
+            let plain = self.plain_words(at);
+            if let Some(last) = plain.last() {
+                self.before = Some(char::from(*last));
+                at += plain.len();
+                continue;
             }
             if let Some(class) = chars::class(c) {
                 at = self.invisible(class, c, at);
@@ -147,6 +146,18 @@ impl<'a> HiddenSearch<'a> {
             at = end;
         }
         self.close();
+    }
+
+    /// The plain ASCII at `at` on its line, which hides nothing and imitates nothing: most of most texts. A word that goes on
+    /// with another character is left out, because it has to be seen whole.
+    fn plain_words(&self, at: usize) -> &'a [u8] {
+        let line = &self.text.as_bytes()[at..self.line_end];
+        let Some(end) = line.iter().position(|byte| !is_plain(*byte)) else {
+            return line;
+        };
+        let after_word = |byte: &u8| !chars::in_word(char::from(*byte));
+        let last = line[..end].iter().rposition(after_word);
+        &line[..last.map_or(0, |last| last + 1)]
     }
 
     /// A lone carriage return, in a text whose lines end otherwise.
