@@ -9,7 +9,6 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use etcetera::BaseStrategy;
 use metier_catalog::{Root, RootBases};
 
 use crate::Error;
@@ -178,8 +177,7 @@ struct Folders {
 
 impl Folders {
     fn find() -> Self {
-        let xdg = etcetera::base_strategy::Xdg::new().ok();
-        let home = xdg.as_ref().map(|xdg| xdg.home_dir().to_owned());
+        let home = env::home_dir();
         if let Some(own) = env::var_os("METIER_HOME")
             .filter(|own| !own.is_empty())
             .map(PathBuf::from)
@@ -191,12 +189,18 @@ impl Folders {
                 data: Some(own),
             };
         }
-        let below = |folder: PathBuf| folder.join("metier");
+        // A relative path in one of these variables is to be ignored, says the specification.
+        let xdg = |variable: &str, usual: &str| {
+            let set = env::var_os(variable).map(PathBuf::from);
+            let set = set.filter(|folder| folder.is_absolute());
+            let folder = set.or_else(|| Some(home.as_ref()?.join(usual)));
+            folder.map(|folder| folder.join("metier"))
+        };
         Self {
+            config: xdg("XDG_CONFIG_HOME", ".config"),
+            data: xdg("XDG_DATA_HOME", ".local/share"),
+            cache: xdg("XDG_CACHE_HOME", ".cache"),
             home,
-            config: xdg.as_ref().map(|xdg| below(xdg.config_dir())),
-            data: xdg.as_ref().map(|xdg| below(xdg.data_dir())),
-            cache: xdg.as_ref().map(|xdg| below(xdg.cache_dir())),
         }
     }
 }
