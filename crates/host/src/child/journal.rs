@@ -441,6 +441,7 @@ fn watch(input: &mut PipeReader<'_>) -> Option<Watch> {
         roots: input.paths()?,
         open: input.paths()?,
         closed: input.paths()?,
+        ..Guard::default()
     };
     let before = Survey {
         places: read_places(input)?,

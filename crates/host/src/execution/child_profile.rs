@@ -213,13 +213,14 @@ impl ActExecutor {
         let runs_git = matches!(runs, ProgramKind::Git(_));
         let is_new = |git: &PathBuf| runs_git && git.symlink_metadata().is_err();
         let new: Vec<PathBuf> = missing.into_iter().filter(is_new).collect();
-        let real = |root: &PathBuf| root.canonicalize().ok().filter(|root| root.is_dir());
-        let roots: Vec<PathBuf> = write.iter().filter_map(real).collect();
+        let real = write.iter().filter_map(|place| place.canonicalize().ok());
+        let (roots, files): (Vec<PathBuf>, Vec<PathBuf>) = real.partition(|place| place.is_dir());
         let mut protect = self.protection().around(&roots, &open);
         protect.retain(|place| !new.contains(place));
         let guard = Guard {
             protection: self.protection().clone(),
             roots,
+            files,
             open,
             closed: new.into_iter().chain(self.rooms()).collect(),
         };

@@ -71,14 +71,17 @@ impl ActExecutor {
         let protection = self.protection();
         let written = self.grant.allowed().iter();
         let written = written.filter(|want| want.permission == Permission::FileWrite);
-        let folders = written.filter_map(|want| match want.reach() {
+        let places = written.filter_map(|want| match want.reach() {
             Scope::Paths(pattern) => self.anchored(&pattern),
             _ => None,
         });
-        let real = |folder: PathBuf| folder.canonicalize().ok().filter(|real| real.is_dir());
+        // A file need not exist yet.
+        let real = places.map(|place| place.canonicalize().unwrap_or(place));
+        let (roots, files) = real.partition(|place| place.is_dir());
         let guard = Guard {
             protection: protection.clone(),
-            roots: folders.filter_map(real).collect(),
+            roots,
+            files,
             closed: self.rooms().into_iter().collect(),
             ..Guard::default()
         };

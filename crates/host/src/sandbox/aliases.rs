@@ -32,18 +32,19 @@ const MAX_SETTINGS: u64 = 1 << 20;
 impl Guard {
     /// Protected places that follow from the result of a survey, and from what is beside its folders.
     pub(super) fn elsewhere(&self, survey: &Survey) -> Vec<PathBuf> {
-        if self.roots.is_empty() {
+        let written: Vec<PathBuf> = self.roots.iter().chain(&self.files).cloned().collect();
+        if written.is_empty() {
             return Vec::new();
         }
         let mut found = self.links_beside();
         let places = survey.all_places().chain(&found).chain(&self.open);
         let repositories = places.filter(|place| place.ends_with(".git") || is_bare(place));
         let mut repositories: BTreeSet<PathBuf> = repositories.cloned().collect();
-        let folders = self.roots.iter().chain(self.protection.tops());
-        let above = folders.flat_map(|folder| folder.ancestors());
+        let places = written.iter().chain(self.protection.tops());
+        let above = places.flat_map(|folder| folder.ancestors());
         let above = above.map(|folder| folder.join(".git"));
         repositories.extend(above.filter(|git| git.symlink_metadata().is_ok()));
-        let users = UserSettings::read(self.protection.homes(), &self.roots);
+        let users = UserSettings::read(self.protection.homes(), &written);
         found.extend(users.files.iter().cloned());
         for git in repositories.iter().take(MOST_REPOSITORIES) {
             users.named_by(git, &mut found);
@@ -104,17 +105,17 @@ type FoundSetting = (Setting, PathBuf);
 struct UserSettings<'a> {
     home: Option<&'a Path>,
     /// What a child may write.
-    roots: &'a [PathBuf],
+    written: &'a [PathBuf],
     settings: Vec<FoundSetting>,
     /// The files that they include. They need not exist.
     files: Vec<PathBuf>,
 }
 
 impl<'a> UserSettings<'a> {
-    fn read(homes: &'a [PathBuf], roots: &'a [PathBuf]) -> Self {
+    fn read(homes: &'a [PathBuf], written: &'a [PathBuf]) -> Self {
         let mut users = Self {
             home: homes.first().map(PathBuf::as_path),
-            roots,
+            written,
             settings: Vec::new(),
             files: Vec::new(),
         };
@@ -171,7 +172,7 @@ impl<'a> UserSettings<'a> {
             match (&*setting.section, &*setting.key) {
                 ("core", "hookspath") => {
                     let hooks = self.expanded(value, top);
-                    match self.roots.iter().any(|root| root.starts_with(&hooks)) {
+                    match self.written.iter().any(|place| place.starts_with(&hooks)) {
                         true => found.extend(HOOKS.iter().map(|hook| hooks.join(hook))),
                         false => found.push(hooks),
                     }

@@ -141,6 +141,9 @@ impl SandboxProfile {
         let nothing = Guard::default();
         let guard = self.guard.as_ref().unwrap_or(&nothing);
         let mut protect = guard.protection.steps(&self.protect, trails);
+        // A file that turns out to be protected by another name is not opened, as in a folder.
+        let is_protected = |file: &PathBuf| protect.iter().any(|place| file.starts_with(place));
+        write.retain(|path| !(guard.files.contains(path) && is_protected(path)));
         // The rest is out of reach anyway.
         protect.retain(|place| {
             write
@@ -187,13 +190,14 @@ impl SandboxProfile {
             .collect()
     }
 
-    /// The innermost writable place that contains `path`, if one does.
+    /// The outermost writable place that contains `path`, if one does. All folders between the two can be renamed by the child, those
+    /// above an inner writable place too.
     #[cfg(target_os = "linux")]
     pub(crate) fn writable_above(&self, path: &Path) -> Option<&Path> {
         let above = self.write.iter().filter(|root| path.starts_with(root));
         above
             .map(PathBuf::as_path)
-            .max_by_key(|root| root.as_os_str().len())
+            .min_by_key(|root| root.as_os_str().len())
     }
 }
 

@@ -15,7 +15,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use rustix::fs::{Access, AtFlags, FileType, accessat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, accessat};
 
 use super::{
     classify::EntryClassifier,
@@ -38,6 +38,8 @@ pub struct Guard {
     pub protection: Protection,
     /// Folders that the child may write.
     pub roots: Vec<PathBuf>,
+    /// Single files that the child may write.
+    pub files: Vec<PathBuf>,
     /// Folders `.git` that it may change in part.
     pub open: Vec<PathBuf>,
     /// Folders that are not scanned: its own temporary files.
@@ -205,6 +207,12 @@ impl Guard {
             let walked = FolderWalk::through(folder, &mut inside, &mut left);
             walked.map_err(|TooMany| too_many(folder, most))?;
         }
+        let is_other_name = |file: &&PathBuf| {
+            let found = NamedObject::at(CWD, file.as_os_str());
+            found.is_ok_and(|found| inside.linked.contains(&(found.device, found.inode)))
+        };
+        let files: Vec<PathBuf> = self.files.iter().filter(is_other_name).cloned().collect();
+        survey.covered.extend(files);
         let aliases = self.other_names(inside.linked, most)?;
         survey.cover(aliases);
         Ok(survey)

@@ -220,6 +220,119 @@ fn nothing_of_the_kernel_is_opened_by_a_permission() {
     }
 }
 
+/// Runs a script of the skill, and returns what it printed.
+fn run(place: &Place, script: &str) -> String {
+    place.file("skill/scripts/do.sh", &format!("#!/bin/sh\n{script}\n"));
+    let done = place.act(Act::Script {
+        path: "scripts/do.sh".into(),
+        arguments: Vec::new(),
+    });
+    let Ok(ActResult::Child(outcome, _)) = done else {
+        panic!("{done:?}");
+    };
+    format!("{outcome:?}")
+}
+
+// case 209
+#[test]
+fn a_folder_above_an_inner_writable_one_is_not_moved_away() {
+    let grants = [
+        "shell:exec(scripts/*)",
+        "file:write(./**)",
+        "file:write(./a/b/**)",
+        "file:write(./a/b/c/d/**)",
+    ];
+    let place = Place::new(&grants, &[]);
+    place.file("project/a/b/CLAUDE.md", "good");
+    place.file("project/a/b/c/d/CLAUDE.md", "good");
+    let told = run(
+        &place,
+        "mv a a2; mv a/b/c a/b/c2; mkdir -p a/b/c/d\necho evil >a/b/CLAUDE.md; echo evil >a/b/c/d/CLAUDE.md; echo fine >fine",
+    );
+    assert!(place.path("project/fine").exists(), "{told}");
+    for file in ["project/a/b/CLAUDE.md", "project/a/b/c/d/CLAUDE.md"] {
+        let text = fs::read_to_string(place.path(file));
+        assert_eq!(text.ok().as_deref(), Some("good"), "{file}: {told}");
+    }
+}
+
+/// A project in which plain names are other names of protected files.
+fn aliased(grants: &[&str]) -> Place {
+    let place = Place::new(grants, &[]);
+    place.file("project/CLAUDE.md", "good");
+    place.file("project/notes/a.md", "good");
+    place.file("project/notes/plain.md", "good");
+    place.file("project/tools/hooks/pre-commit", "good");
+    place.file("project/.git/config", "[core]\n\thooksPath = tools/hooks\n");
+    place.file("project/.git/HEAD", "ref: refs/heads/main\n");
+    fs::create_dir_all(place.path("project/sub")).unwrap();
+    let hard = place.path("project/notes/hard.md");
+    fs::hard_link(place.path("project/CLAUDE.md"), hard).unwrap();
+    std::os::unix::fs::symlink("../notes/a.md", place.path("project/sub/CLAUDE.md")).unwrap();
+    place
+}
+
+// case 210
+#[test]
+fn a_single_file_is_not_written_by_another_name_of_a_protected_one() {
+    let exact = [
+        "shell:exec(scripts/*)",
+        "file:write(./notes/a.md)",
+        "file:write(./notes/hard.md)",
+        "file:write(./notes/plain.md)",
+        "file:write(./tools/hooks/pre-commit)",
+        "file:write(./tools/hooks/notes.txt)",
+    ];
+    let patterns = [
+        "shell:exec(scripts/*)",
+        "file:write(./notes/*.md)",
+        "file:write(./tools/hooks/*)",
+    ];
+    let aliases = [
+        "notes/a.md",
+        "notes/hard.md",
+        "tools/hooks/pre-commit",
+        "CLAUDE.md",
+        "sub/CLAUDE.md",
+    ];
+    for grants in [&exact[..], &patterns[..]] {
+        let place = aliased(grants);
+        let write_all = format!(
+            "for file in {} notes/plain.md; do echo evil >>$file; done",
+            aliases.join(" ")
+        );
+        let told = run(&place, &write_all);
+        for file in aliases {
+            let text = fs::read_to_string(place.path(&format!("project/{file}")));
+            assert_eq!(text.ok().as_deref(), Some("good"), "{file}: {told}");
+        }
+        let plain = fs::read_to_string(place.path("project/notes/plain.md")).unwrap();
+        assert_eq!(plain, "goodevil\n", "{told}");
+    }
+}
+
+// case 210
+#[test]
+fn a_host_function_writes_no_single_file_that_git_runs() {
+    let grants = [
+        "file:write(./notes/a.md)",
+        "file:write(./tools/hooks/pre-commit)",
+        "file:write(./tools/hooks/pre-push)",
+    ];
+    let place = aliased(&grants);
+    for file in [
+        "notes/a.md",
+        "tools/hooks/pre-commit",
+        "tools/hooks/pre-push",
+    ] {
+        let done = place.act(write(place.path(&format!("project/{file}"))));
+        assert!(
+            matches!(done, Err(ExecutionError::Never { .. })),
+            "{file}: {done:?}"
+        );
+    }
+}
+
 /// Numbers that look random and are the same each time.
 struct Dice(u64);
 
@@ -350,10 +463,18 @@ fn round(seed: u64) -> (usize, usize) {
             "file:write(OUTSIDE/**)",
             "file:write(./**)",
         ],
+        vec![
+            "shell:exec(scripts/*)",
+            "file:write(./**)",
+            "file:write(./a/b/**)",
+            "file:write(./docs/*)",
+        ],
     ];
     let grant = &grants[dice.roll(grants.len())];
     let place = Place::new(grant, &[]);
-    fs::create_dir_all(place.path("outside")).unwrap();
+    for folder in ["outside", "project/a/b"] {
+        fs::create_dir_all(place.path(folder)).unwrap();
+    }
     for _ in 0..dice.roll(12) {
         let file = path(&mut dice, &place);
         let made = fs::create_dir_all(file.parent().unwrap());
