@@ -81,6 +81,8 @@ pub struct CommandLine {
     pub text: Box<str>,
     /// Every command in it; `None` if they can't be determined.
     pub commands: Option<Vec<CommandWords>>,
+    /// The commands that these run as arguments: `git log` of `env A=1 git log`. A denial covers them too.
+    pub inner: Vec<CommandWords>,
     /// Why an approval of its commands does not cover it, but only an approval of this exact line.
     pub exact: Option<ExactOnly>,
     /// The files that its redirects write: an approval of its commands covers only those that `file:write` covers as
@@ -168,6 +170,7 @@ impl CommandLine {
         Self {
             text: text.into(),
             commands: understood.map(commands),
+            inner: understood.map(inner).unwrap_or_default(),
             writes: understood.map(writes).unwrap_or_default(),
             exact,
             is_plain: !has_operator(script) && understood.is_some_and(is_plain),
@@ -280,6 +283,15 @@ fn commands(line: &shell::ShellLine) -> Vec<CommandWords> {
             let literal = |word: &shell::ShellWord| word.literal().map(Box::from);
             words.iter().map(literal).collect()
         })
+        .collect()
+}
+
+/// Every command that a command of a line has as its arguments.
+fn inner(line: &shell::ShellLine) -> Vec<CommandWords> {
+    let inner = line.commands.iter().flat_map(shell::SimpleCommand::inner);
+    let literal = |word: &shell::ShellWord| word.literal().map(Box::from);
+    inner
+        .map(|words| words.iter().map(literal).collect())
         .collect()
 }
 

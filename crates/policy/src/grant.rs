@@ -304,17 +304,13 @@ impl Grant {
             // Denied files within it are excluded one by one; only a complete denial is a refusal.
             return scopes.iter().any(|scope| self.contains(scope, folder));
         }
-        if let Act::Line(CommandLine { text, commands, .. }) = act {
-            let hits = |command: &CommandWords| {
-                // A program that is known only at run time could be the denied one.
-                command.first().is_none_or(Option::is_none)
-                    || scopes.iter().any(|scope| runs(scope, command))
-            };
+        if let Act::Line(line) = act {
+            let hits = |command: &CommandWords| scopes.iter().any(|scope| may_run(scope, command));
+            let commands = line.commands.as_deref();
             return !scopes.is_empty()
-                && (scopes.iter().any(|scope| is_line(scope, text))
-                    || commands
-                        .as_deref()
-                        .is_none_or(|commands| commands.iter().any(hits)));
+                && (scopes.iter().any(|scope| is_line(scope, &line.text))
+                    || line.inner.iter().any(hits)
+                    || commands.is_none_or(|commands| commands.iter().any(hits)));
         }
         if let Act::Fetch(fetch) = act {
             return scopes.iter().any(|scope| match scope {
@@ -492,6 +488,18 @@ fn runs(scope: &Scope, command: &CommandWords) -> bool {
         Scope::Command(pattern) => {
             let words: Vec<Option<&str>> = command.iter().map(Option::as_deref).collect();
             pattern.matches(&words)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a denied scope covers a command.
+fn may_run(scope: &Scope, command: &CommandWords) -> bool {
+    match scope {
+        Scope::All => true,
+        Scope::Command(pattern) => {
+            let words: Vec<Option<&str>> = command.iter().map(Option::as_deref).collect();
+            pattern.denies(&words)
         }
         _ => false,
     }

@@ -73,6 +73,7 @@ fn line(text: &str, commands: &[&[&str]]) -> Act {
                 .collect(),
         ),
         exact: None,
+        inner: Vec::new(),
         writes: Vec::new(),
         is_plain: false,
         script: text.into(),
@@ -88,6 +89,7 @@ fn unclear(text: &str) -> Act {
         text: text.into(),
         commands: None,
         exact: None,
+        inner: Vec::new(),
         writes: Vec::new(),
         is_plain: false,
         script: text.into(),
@@ -690,4 +692,52 @@ fn a_denied_host_is_denied_in_every_form() {
     assert!(permit("localhost", 82) && permit("127.0.0.2", 82));
     assert!(!permit("evil.io", 443) && !permit("evil.io", 8443) && !permit("EVIL.io.", 443));
     assert!(permit("good.io", 443));
+}
+
+// case 211
+#[test]
+fn a_denied_command_is_denied_in_every_form() {
+    let grant = granted(
+        &["shell:exec"],
+        &["shell:exec(echo secret *)", "shell:exec(git push *)"],
+        terms(),
+    );
+    let permit = |text: &str| {
+        let parsed = metier_model::shell::parse(text).ok();
+        let act = CommandLine::new(text, parsed.as_ref(), text, Vec::new());
+        grant.permit(Act::Line(act), &ActMeter::default()).is_ok()
+    };
+    for text in [
+        "echo secret a",
+        "/bin/echo secret a",
+        "echo -- secret a",
+        "echo -n secret",
+        "x=secret; echo $x a",
+        "echo $'secret' b",
+        "echo {secret,c}",
+        "echo ${Z:-secret} f",
+        "echo sec\"ret\" f",
+        "for w in secret; do echo $w g; done",
+        "env nice echo secret a",
+        "timeout 5 /usr/bin/echo secret",
+        "command echo secret a",
+        "git push origin",
+        "git -C . push origin",
+        "git --no-pager -c a.b=c push",
+        "git $verb origin",
+        "true && git push",
+    ] {
+        assert!(!permit(text), "{text}");
+    }
+    for text in [
+        "echo public a",
+        "echo public $x",
+        "git log push",
+        "git log $x",
+        "git -C . log push",
+        "cat secret",
+        "nice echo public",
+    ] {
+        assert!(permit(text), "{text}");
+    }
 }

@@ -88,6 +88,25 @@ impl CommandPattern {
                 .all(|(pattern, word)| fits(pattern, *word))
     }
 
+    /// Whether a denial of this covers a command: one that matches, or that could. The program counts by any path, a word that is known
+    /// only at run time could be any words, and options may stand before each word, as in `git -C . push`.
+    #[must_use]
+    pub fn denies(&self, command: &[Option<&str>]) -> bool {
+        let Self::Words { words, .. } = self else {
+            return false;
+        };
+        let (Some((program, wanted)), Some((first, given))) =
+            (words.split_first(), command.split_first())
+        else {
+            return false;
+        };
+        let is_program = |path: &str| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            glob::matches(program, path) || glob::matches(program, name)
+        };
+        first.is_none_or(is_program) && may_follow(wanted, given)
+    }
+
     /// Whether a line, as its author wrote it, is exactly this one.
     #[must_use]
     pub fn is_line(&self, text: &str) -> bool {
@@ -129,6 +148,25 @@ impl CommandPattern {
             _ => false,
         }
     }
+}
+
+/// Whether words can be those of a pattern, with options and their values before each of them.
+fn may_follow(wanted: &[Box<str>], given: &[Option<&str>]) -> bool {
+    let mut given = given.iter();
+    let mut is_after_option = false;
+    for pattern in wanted {
+        loop {
+            match given.next() {
+                None => return false,
+                Some(None) => return true,
+                Some(Some(word)) if glob::matches(pattern, word) => break,
+                Some(Some(word)) if word.starts_with('-') => is_after_option = true,
+                Some(Some(_)) if is_after_option => is_after_option = false,
+                Some(Some(_)) => return false,
+            }
+        }
+    }
+    true
 }
 
 impl fmt::Display for CommandPattern {

@@ -347,6 +347,21 @@ impl SimpleCommand {
         runs(&self.words)
     }
 
+    /// The commands that it runs as arguments, the outer one first: of `env A=1 nice git log`, `nice git log` and `git log`.
+    #[must_use]
+    pub fn inner(&self) -> Vec<&[ShellWord]> {
+        let (mut words, mut found) = (self.words.as_slice(), Vec::new());
+        while let RunArguments::Command { at } = runs(words)
+            && let Some(command) = words
+                .get(at..)
+                .filter(|command| !command.is_empty() && at > 0)
+        {
+            found.push(command);
+            words = command;
+        }
+        found
+    }
+
     /// Every variable that it sets or exports, in any way: before the command, alone, by `env`, by a builtin.
     #[must_use]
     pub fn sets(&self) -> Vec<SetVariable<'_>> {
