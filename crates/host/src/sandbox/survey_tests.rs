@@ -8,6 +8,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use metier_testkit::patience::grows_linearly;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use tempfile::TempDir;
 
@@ -285,4 +286,31 @@ fn known_places_with_too_long_or_too_many_paths_are_an_error() {
     };
     let count = std::iter::repeat_with(place).map_while(|path| path).count();
     assert!((50_000..200_000).contains(&count), "{count}");
+}
+
+// case 206
+#[test]
+fn a_walk_takes_the_same_time_for_each_level_of_a_deep_tree() {
+    let tree = |times: usize| {
+        let (folder, root, guard) = guard();
+        let before = survey(&guard);
+        // On most file systems this is not a protected name.
+        nest(&root, 150 * times, Some("claude.md"));
+        (folder, guard, before)
+    };
+    // After the last look, nothing is left to be renamed on file systems that ignore case.
+    let look = |(_, guard, before): &(TempDir, Guard, Survey)| {
+        for _ in 0..3 {
+            guard.second_look(before, None);
+            survey(guard);
+        }
+    };
+    let trees = [tree(1), tree(8)];
+    grows_linearly(
+        "two looks",
+        8,
+        |times| &trees[usize::from(times > 1)],
+        |tree| look(tree),
+    );
+    trees.iter().for_each(|(folder, ..)| remove(folder));
 }
