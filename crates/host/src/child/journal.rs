@@ -450,20 +450,58 @@ fn watch(input: &mut PipeReader<'_>) -> Option<Watch> {
         open: input.paths()?,
         closed: input.paths()?,
     };
-    let before = Survey {
+    let mut before = Survey {
         places: read_places(input)?,
         links: read_places(input)?,
         unreadable: read_places(input)?,
         is_fenced: true,
         ..Survey::default()
     };
+    before.sort();
     watch.guard = Some((guard, before));
     Some(watch)
 }
 
 #[cfg(test)]
 mod tests {
+    use metier_testkit::patience::grows_linearly;
+
     use super::*;
+
+    // case 206
+    #[test]
+    fn known_places_of_another_run_are_found_in_linear_time() {
+        let run = |times: usize| {
+            let mark = |inode| ObjectMark::Object {
+                device: (1, 1),
+                inode,
+                born: None,
+                is_file: true,
+            };
+            let places = (0..500 * times as u64)
+                .map(|inode| (PathBuf::from(format!("/p/{inode}/CLAUDE.md")), mark(inode)))
+                .rev();
+            let before = Survey {
+                places: places.collect(),
+                ..Survey::default()
+            };
+            let guard = Guard {
+                roots: vec![PathBuf::from("/p")],
+                ..Guard::default()
+            };
+            let mut watch = Watch::default();
+            watch.guard = Some((guard, before.clone()));
+            let folder = tempfile::tempdir().unwrap();
+            let journal = Journal::begin(folder.path(), "owner", &watch).unwrap();
+            (before, OtherRuns::read(folder.path()).unwrap(), journal)
+        };
+        let find = |(before, others, _): &(Survey, OtherRuns, Journal)| {
+            let mut places = before.places.iter();
+            assert!(!places.any(|(place, mark)| others.made(place, mark)));
+            assert!(others.made(Path::new("/p/x/CLAUDE.md"), &ObjectMark::UNSEEN));
+        };
+        grows_linearly("known places", 8, run, find);
+    }
 
     // case 205
     #[test]

@@ -160,10 +160,24 @@ impl Survey {
         self.links.retain(|(link, mark)| !is_made(link, mark));
     }
 
-    /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held.
+    /// Sorts what is known, for [`Survey::knows`].
+    pub(crate) fn sort(&mut self) {
+        for known in [&mut self.places, &mut self.links] {
+            known.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
+        }
+    }
+
+    /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held. The survey is sorted.
     pub(crate) fn knows(&self, place: &Path, mark: &ObjectMark) -> bool {
-        let mut known = self.places.iter().chain(&self.links);
-        known.any(|(known, before)| known == place && self.accepts(before, mark))
+        [&self.places, &self.links].into_iter().any(|known| {
+            let start = known.partition_point(|(known, _)| known.as_os_str() < place.as_os_str());
+            let same = known
+                .iter()
+                .skip(start)
+                .take_while(|(known, _)| known == place);
+            same.into_iter()
+                .any(|(_, before)| self.accepts(before, mark))
+        })
     }
 
     fn accepts(&self, before: &ObjectMark, now: &ObjectMark) -> bool {
