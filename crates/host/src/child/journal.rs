@@ -27,7 +27,7 @@ use crate::sandbox::object::{Moment, ObjectMark};
 use crate::sandbox::{Guard, Protection, Survey, UndonePlace};
 
 /// The first line of a file, which changes with its format.
-const FORMAT: &str = "metier watched places 3";
+const FORMAT: &str = "metier watched places 4";
 /// Prefixes of names: of complete files, and of those that are being written.
 const COMPLETE: &str = "watch-";
 const UNFINISHED: &str = ".new-";
@@ -184,6 +184,8 @@ impl Journal {
                 .map(|name| name.map_or(&[][..], OsStrExt::as_bytes))
                 .collect();
             out.list(names.into_iter());
+            let more: usize = undone.iter().map(|place| place.more).sum();
+            out.number(more as u64);
             let written = Self::write(folder, &self.owner, &out.0).map(Self::keep);
             self.stays = written.is_err();
         }
@@ -403,8 +405,14 @@ fn decode(content: &[u8]) -> Option<Decoded> {
             let undone = both.map(|(path, name)| UndonePlace {
                 path,
                 renamed_to: Some(name).filter(|name| !name.is_empty()),
+                more: 0,
             });
-            JournalList::Done(undone.collect())
+            let mut undone: Vec<UndonePlace> = undone.collect();
+            let more = usize::try_from(input.number()?).ok()?;
+            if let Some(first) = undone.first_mut() {
+                first.more = more;
+            }
+            JournalList::Done(undone)
         }
         PENDING => JournalList::Pending(Box::new(watch(&mut input)?)),
         _ => return None,
@@ -443,13 +451,73 @@ fn watch(input: &mut PipeReader<'_>) -> Option<Watch> {
         closed: input.paths()?,
         ..Guard::default()
     };
-    let before = Survey {
+    let mut before = Survey {
         places: read_places(input)?,
         links: read_places(input)?,
         unreadable: read_places(input)?,
         is_fenced: true,
         ..Survey::default()
     };
+    before.sort();
     watch.guard = Some((guard, before));
     Some(watch)
+}
+
+#[cfg(test)]
+mod tests {
+    use metier_testkit::patience::grows_linearly;
+
+    use super::*;
+
+    // case 206
+    #[test]
+    fn known_places_of_another_run_are_found_in_linear_time() {
+        let run = |times: usize| {
+            let mark = |inode| ObjectMark::Object {
+                device: (1, 1),
+                inode,
+                born: None,
+                is_file: true,
+            };
+            let places = (0..500 * times as u64)
+                .map(|inode| (PathBuf::from(format!("/p/{inode}/CLAUDE.md")), mark(inode)))
+                .rev();
+            let before = Survey {
+                places: places.collect(),
+                ..Survey::default()
+            };
+            let guard = Guard {
+                roots: vec![PathBuf::from("/p")],
+                ..Guard::default()
+            };
+            let mut watch = Watch::default();
+            watch.guard = Some((guard, before.clone()));
+            let folder = tempfile::tempdir().unwrap();
+            let journal = Journal::begin(folder.path(), "owner", &watch).unwrap();
+            (before, OtherRuns::read(folder.path()).unwrap(), journal)
+        };
+        let find = |(before, others, _): &(Survey, OtherRuns, Journal)| {
+            let mut places = before.places.iter();
+            assert!(!places.any(|(place, mark)| others.made(place, mark)));
+            assert!(others.made(Path::new("/p/x/CLAUDE.md"), &ObjectMark::UNSEEN));
+        };
+        grows_linearly("known places", 8, run, find);
+    }
+
+    // case 205
+    #[test]
+    fn the_next_start_knows_how_many_places_were_restored() {
+        let folder = tempfile::tempdir().unwrap();
+        let place = |more| UndonePlace {
+            path: PathBuf::from("/project/CLAUDE.md"),
+            renamed_to: Some("CLAUDE.md.undone-1".into()),
+            more,
+        };
+        let journal = Journal::begin(folder.path(), "owner", &Watch::default()).unwrap();
+        journal.end_with(&[place(0), place(7)]);
+        let [leftover] = &work_off(folder.path())[..] else {
+            panic!("there is one list");
+        };
+        assert_eq!(leftover.undone, [place(7), place(0)]);
+    }
 }

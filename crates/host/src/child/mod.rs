@@ -378,13 +378,14 @@ const MOST_LISTED: usize = 20;
 #[must_use]
 pub fn failures(failed: &[(PathBuf, std::io::Error)]) -> String {
     let one = |(path, error): &(PathBuf, std::io::Error)| format!("{}: {error}", shown(path));
-    listed(failed.iter().map(one))
+    listed(failed.iter().map(one), 0)
 }
 
 /// Places that were restored, for people.
 #[must_use]
 pub fn undone(places: &[UndonePlace]) -> String {
-    listed(places.iter().map(ToString::to_string))
+    let more = places.iter().map(|place| place.more).sum();
+    listed(places.iter().map(ToString::to_string), more)
 }
 
 fn renamed(places: &[UndonePlace]) -> String {
@@ -397,8 +398,9 @@ fn renamed(places: &[UndonePlace]) -> String {
     }
 }
 
-fn listed(texts: impl ExactSizeIterator<Item = String>) -> String {
-    let more = texts.len().saturating_sub(MOST_LISTED);
+/// The first texts, and the number of the others. `more` are known by their number only.
+fn listed(texts: impl ExactSizeIterator<Item = String>, more: usize) -> String {
+    let more = texts.len().saturating_sub(MOST_LISTED) + more;
     let mut texts: Vec<String> = texts.take(MOST_LISTED).collect();
     if more > 0 {
         texts.push(format!("and {more} more"));

@@ -213,9 +213,11 @@ impl Watch {
             }
         }
         if let Some((guard, before)) = self.guard.take() {
-            let SecondLook { undone, failed } = guard.second_look(&before, ended);
+            let SecondLook { undone, mut failed } = guard.second_look(&before, ended);
             look.undone.extend(undone);
-            look.failed.extend(failed);
+            // In front, where the number of those that are not listed is read.
+            failed.append(&mut look.failed);
+            look.failed = failed;
         }
         look.undone.sort_unstable();
         look.undone.dedup();
@@ -315,6 +317,7 @@ impl WatchedRoot {
             Err(Errno::NOENT) => UndonePlace {
                 path,
                 renamed_to: None,
+                more: 0,
             },
             Err(error) => return Err(error.into()),
         };
@@ -335,7 +338,11 @@ fn set_aside(
         return Ok(None);
     }
     let renamed_to = Some(rename_aside(at, name)?);
-    Ok(Some(UndonePlace { path, renamed_to }))
+    Ok(Some(UndonePlace {
+        path,
+        renamed_to,
+        more: 0,
+    }))
 }
 
 /// Removes a file, a link or a folder with all in it.

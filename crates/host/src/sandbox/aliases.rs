@@ -9,6 +9,7 @@
 //! exist or not.
 
 use std::{
+    cell::OnceCell,
     collections::{BTreeSet, VecDeque},
     fs,
     io::Read,
@@ -16,6 +17,7 @@ use std::{
 };
 
 use super::{
+    names::NameSet,
     protected_files::HOOKS,
     survey::{Guard, Survey},
 };
@@ -65,6 +67,8 @@ impl Guard {
             if is_root(&folder) || !seen.insert(folder.clone()) {
                 continue;
             }
+            let names = OnceCell::new();
+            let names = || *names.get_or_init(|| NameSet::of(&folder));
             for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
                 if left == 0 {
                     return found;
@@ -75,10 +79,10 @@ impl Guard {
                 };
                 let path = entry.path();
                 let is_top = |base: &Path| self.protection.is_top(base);
-                if self.protection.is_named(&path, is_top) {
+                if self.protection.is_named(&path, names, is_top) {
                     found.extend((kind.is_symlink() || path.ends_with(".git")).then_some(path));
                 } else if kind.is_symlink() {
-                    found.extend(self.protection.behind(&path, is_top));
+                    found.extend(self.protection.behind(&path, names, is_top));
                 } else if kind.is_dir() && !is_generated(&path) {
                     folders.push_back(path);
                 }

@@ -1,6 +1,7 @@
 //! Which entries of a folder are protected places, for a walk that has read their names.
 
 use std::{
+    borrow::Cow,
     cell::LazyCell,
     collections::HashSet,
     ffi::{OsStr, OsString},
@@ -9,11 +10,15 @@ use std::{
 
 use super::{
     names::{NameSet, alike},
+    object::PATH_MAX,
     protected::is_row_or_part,
     protected_files::{BARE_REPOSITORY, BESIDE_HEAD, REPOSITORIES},
     survey::Guard,
     walk::{RelevantEntry, VisitedFolder},
 };
+
+/// More names than a row of the tables has.
+const MOST_NAMES: usize = 8;
 
 /// Decides which entries of a folder are protected places.
 pub(super) struct EntryClassifier<'g> {
@@ -61,7 +66,7 @@ impl<'g> EntryClassifier<'g> {
         wanted: Vec<RelevantEntry>,
         inner: &mut Vec<OsString>,
     ) -> Spots {
-        let names = LazyCell::new(|| NameSet::of(folder.path));
+        let names = LazyCell::new(|| NameSet::of_handle(folder.handle));
         let is = |entry: &RelevantEntry, name: &str| {
             entry.name == name || alike(&entry.name, OsStr::new(name)) && *names == NameSet::Folded
         };
@@ -76,18 +81,19 @@ impl<'g> EntryClassifier<'g> {
         let has_head = has("HEAD") && !is_git;
         let is_repository = has_head && BARE_REPOSITORY.iter().all(|part| has(part));
         let (mut entries, mut links) = (Vec::new(), Vec::new());
+        let judged = judged(folder);
         for entry in wanted {
-            let path = folder.path.join(&entry.name);
+            let path = judged.join(&entry.name);
             if self.guard.closed.contains(&path) {
                 continue;
             }
             let is_beside = || has_head && BESIDE_HEAD.iter().any(|part| is(&entry, part));
             // Below `.git` only git reads.
-            let is_place = || !is_inside && self.is_named(&path, folder.depth);
+            let is_place = || !is_inside && self.is_named(&path, || *names, folder.depth);
             if is_beside() || is_place() {
                 entries.push(entry);
             } else if entry.is_link && !is_inside {
-                let behind = self.behind(&path, folder.depth);
+                let behind = self.behind(&path, || *names, folder.depth);
                 links.extend((!behind.is_empty()).then_some((entry.name, behind)));
             } else if entry.is_folder {
                 inner.push(entry.name);
@@ -105,18 +111,18 @@ impl<'g> EntryClassifier<'g> {
         open.any(|open| open.as_os_str() == path.as_os_str())
     }
 
-    fn is_named(&self, path: &Path, depth: usize) -> bool {
+    fn is_named(&self, path: &Path, names: impl Fn() -> NameSet, depth: usize) -> bool {
         if self.is_open(path) {
             return false;
         }
         let protection = &self.guard.protection;
-        protection.is_named(path, self.is_top(path, depth))
+        protection.is_named(path, names, self.is_top(path, depth))
     }
 
     /// The protected places that start with a link.
-    fn behind(&self, link: &Path, depth: usize) -> Vec<PathBuf> {
+    fn behind(&self, link: &Path, names: impl Fn() -> NameSet, depth: usize) -> Vec<PathBuf> {
         let protection = &self.guard.protection;
-        protection.behind(link, self.is_top(link, depth))
+        protection.behind(link, names, self.is_top(link, depth))
     }
 
     /// Whether a folder above this path is the top of a repository. The folder of the path is at `depth`.
@@ -131,4 +137,17 @@ impl<'g> EntryClassifier<'g> {
                 || level.map_or_else(|| protection.is_top(base), |level| level.is_top)
         }
     }
+}
+
+/// The path by which the entries of a folder are judged. Of a long one in a deep tree only the last names count: no place is known
+/// by such a path, and no row of the tables has more names. So an entry costs the same, however deep it is.
+fn judged<'w>(folder: &VisitedFolder<'w>) -> Cow<'w, Path> {
+    if folder.path.as_os_str().len() < PATH_MAX || folder.depth <= MOST_NAMES {
+        return Cow::Borrowed(folder.path);
+    }
+    // No folder has this name, so that what follows is no place that is known by its path.
+    let mut judged = PathBuf::from("/\0");
+    let names: Vec<&OsStr> = folder.path.iter().rev().take(MOST_NAMES).collect();
+    judged.extend(names.into_iter().rev());
+    Cow::Owned(judged)
 }

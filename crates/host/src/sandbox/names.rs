@@ -1,6 +1,7 @@
 //! How a folder compares names: some file systems take `claude.md` for `CLAUDE.md`.
 
 use std::{
+    cell::OnceCell,
     collections::HashSet,
     ffi::{OsStr, OsString},
     mem::MaybeUninit,
@@ -9,6 +10,8 @@ use std::{
 };
 
 use rustix::fs::{Mode, OFlags, RawDir, fstat, fstatfs};
+
+use super::object::PATH_MAX;
 
 /// The largest folder that is listed, in bytes; and the maximum size of all names.
 const LARGEST_FOLDER: usize = 32 << 10;
@@ -28,9 +31,28 @@ pub(crate) enum NameSet {
 impl NameSet {
     /// As this folder does. One that is not there yet is like the nearest one above it.
     pub(crate) fn of(folder: &Path) -> Self {
-        match folder.ancestors().find_map(folds) {
-            Some(true) => Self::Folded,
-            _ => Self::Exact,
+        Self::of_nearest(folder).1
+    }
+
+    /// The nearest folder that exists, as the length of its path, and how it compares names.
+    fn of_nearest(folder: &Path) -> (usize, Self) {
+        let above = folder.ancestors();
+        // The kernel copies a longer path before it refuses it.
+        let mut short = above.skip_while(|above| above.as_os_str().len() >= PATH_MAX);
+        let found = short.find_map(|above| Some((above.as_os_str().len(), folds(above)?)));
+        let (length, is_folded) = found.unwrap_or((0, false));
+        (length, Self::folding(is_folded))
+    }
+
+    /// As this open folder does.
+    pub(super) fn of_handle(folder: impl AsFd) -> Self {
+        Self::folding(folds_open(folder))
+    }
+
+    fn folding(is_folded: bool) -> Self {
+        match is_folded {
+            true => Self::Folded,
+            false => Self::Exact,
         }
     }
 
@@ -43,13 +65,41 @@ impl NameSet {
     }
 }
 
+/// How the folders above a path compare names. A question about each of them opens each once, however many are missing.
+pub(super) struct NamesAbove {
+    /// The length of the nearest folder that exists, and how it compares names.
+    nearest: OnceCell<(usize, NameSet)>,
+}
+
+impl NamesAbove {
+    pub(super) fn new() -> Self {
+        Self {
+            nearest: OnceCell::new(),
+        }
+    }
+
+    /// How a folder compares names. It is the folder of the first question, or above that.
+    pub(super) fn of(&self, folder: &Path) -> NameSet {
+        let (length, names) = self.nearest.get_or_init(|| NameSet::of_nearest(folder));
+        match folder.as_os_str().len() >= *length {
+            true => *names,
+            false => NameSet::of(folder),
+        }
+    }
+}
+
 /// Whether a folder folds names; `None` if it can't be opened.
 #[cfg(target_os = "linux")]
 fn folds(folder: &Path) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
+    Some(folds_open(folder))
+}
+
+#[cfg(target_os = "linux")]
+fn folds_open(folder: impl AsFd) -> bool {
     let kind = kind_of(&folder);
-    Some(FOLDING.contains(&kind) || is_marked(&folder))
+    FOLDING.contains(&kind) || is_marked(&folder)
 }
 
 /// Kinds of file systems that always fold names: vfat and msdos, exfat, ntfs (three drivers), cifs, smb2, hfs, hfsplus, vboxsf, 9p.
@@ -106,6 +156,11 @@ pub(crate) fn all_names(folder: impl AsFd) -> Option<HashSet<OsString>> {
 #[cfg(not(target_os = "linux"))]
 fn folds(_: &Path) -> Option<bool> {
     Some(cfg!(any(target_os = "macos", windows)))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn folds_open(_: impl AsFd) -> bool {
+    cfg!(any(target_os = "macos", windows))
 }
 
 /// Whether two names differ at most in upper and lower case.

@@ -19,6 +19,8 @@ use rustix::{
     io::Errno,
 };
 
+/// A path of this length or more can't be given to the kernel.
+pub(crate) const PATH_MAX: usize = 4096;
 /// How a folder is opened to read its entries.
 pub(crate) const FOLDER: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)

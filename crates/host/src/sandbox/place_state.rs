@@ -17,6 +17,9 @@ pub(crate) enum PlaceState {
     Thing,
 }
 
+/// How many folders are kept open. A process has no more than 1,024 files by default, and a project can have more folders.
+const MOST_OPEN: usize = 128;
+
 /// Keeps folders open, so that the path to them is walked once. It sees the state at that moment.
 #[derive(Debug, Default)]
 pub(crate) struct PlaceStates {
@@ -30,6 +33,9 @@ impl PlaceStates {
             return PlaceState::Thing; // the root
         };
         if !self.folders.contains_key(parent) {
+            if self.folders.len() >= MOST_OPEN {
+                self.folders.clear();
+            }
             let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
             let opened = openat(CWD, parent, flags, Mode::empty()).ok();
             self.folders.insert(parent.to_owned(), opened);
@@ -67,6 +73,20 @@ mod tests {
         assert!(exactly(&root.join("real/inner")).is_ok());
         assert!(exactly(&root.join("link/inner")).is_err());
         assert!(exactly(&root.join("link")).is_err());
+    }
+
+    // case 205
+    #[test]
+    fn few_folders_stay_open() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut look = PlaceStates::default();
+        for number in 0..3 * MOST_OPEN {
+            let inner = folder.path().join(number.to_string());
+            std::fs::create_dir(&inner).unwrap();
+            std::fs::write(inner.join("x"), "").unwrap();
+            assert_eq!(look.at(&inner.join("x")), PlaceState::Thing);
+            assert!(look.folders.len() <= MOST_OPEN);
+        }
     }
 
     #[test]

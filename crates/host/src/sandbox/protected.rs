@@ -17,7 +17,7 @@ use std::{
 
 use super::{
     mounted::MountTable,
-    names::{NameSet, alike},
+    names::{NameSet, NamesAbove, alike},
     places::credential_places,
     protected_files::{
         AT_TOP, BARE_REPOSITORY, BESIDE_HEAD, IN_ANY_FOLDER, IN_GIT_FOLDER, REPOSITORIES, Where,
@@ -130,7 +130,9 @@ impl Protection {
     /// The protected place that a path is or is in, or that writing it would make. The path has no links in it.
     #[must_use]
     pub fn covering(&self, path: &Path) -> Option<PathBuf> {
-        let covered = path.ancestors().filter(|above| self.is_place(above)).last();
+        let names = NamesAbove::new();
+        let is_place = |above: &&Path| self.is_place(above, &names);
+        let covered = path.ancestors().filter(is_place).last();
         covered
             .or_else(|| {
                 path.ancestors()
@@ -141,8 +143,9 @@ impl Protection {
     }
 
     /// Whether a path is itself a protected place.
-    fn is_place(&self, path: &Path) -> bool {
-        self.is_named(path, |base| self.is_top(base))
+    fn is_place(&self, path: &Path, names: &NamesAbove) -> bool {
+        let names = || names.of(path.parent().unwrap_or(path));
+        self.is_named(path, names, |base| self.is_top(base))
             || is_bare_repository(path)
             || is_beside_head(path)
     }
@@ -152,8 +155,14 @@ impl Protection {
         self.places.iter().filter_map(|place| place.file_name())
     }
 
-    /// The same by its name alone. `is_top` is whether a folder is the top of a repository.
-    pub(super) fn is_named(&self, path: &Path, is_top: impl Fn(&Path) -> bool) -> bool {
+    /// The same by its name alone. `names` is how the folder of the path compares names, and `is_top` whether a folder is the top of
+    /// a repository.
+    pub(super) fn is_named(
+        &self,
+        path: &Path,
+        names: impl Fn() -> NameSet,
+        is_top: impl Fn(&Path) -> bool,
+    ) -> bool {
         // By bytes: comparing paths by their parts takes long.
         let mut places = self.places.iter().map(|place| place.as_os_str());
         if places.any(|place| place == path.as_os_str()) {
@@ -162,7 +171,7 @@ impl Protection {
         let name = path.file_name().and_then(OsStr::to_str);
         let rows = name.and_then(|name| rows().get(&name.to_ascii_lowercase()));
         rows.into_iter().flatten().any(|(row, place)| {
-            let base = base(path, row.split('/').rev());
+            let base = base(path, row.split('/').rev(), &names);
             base.is_some_and(|base| self.counts(*place, base, &is_top))
         })
     }
@@ -178,7 +187,13 @@ impl Protection {
     }
 
     /// The protected places that start with a link: with `.cargo`, all rows `.cargo/…`. A walk does not see what is in it.
-    pub(super) fn behind(&self, link: &Path, is_top: impl Fn(&Path) -> bool) -> Vec<PathBuf> {
+    /// `folder` is how its folder compares names.
+    pub(super) fn behind(
+        &self,
+        link: &Path,
+        folder: impl Fn() -> NameSet,
+        is_top: impl Fn(&Path) -> bool,
+    ) -> Vec<PathBuf> {
         let mut places = Vec::new();
         let name = link.file_name().and_then(OsStr::to_str);
         if !name.is_some_and(|name| ways().contains(&name.to_ascii_lowercase())) {
@@ -188,7 +203,7 @@ impl Protection {
             let names: Vec<&str> = row.split('/').collect();
             for count in 1..names.len() {
                 let (first, rest) = names.split_at(count);
-                let base = base(link, first.iter().rev().copied());
+                let base = base(link, first.iter().rev().copied(), &folder);
                 if base.is_some_and(|base| self.counts(place, base, &is_top)) {
                     places.push(rest.iter().fold(link.to_owned(), |at, name| at.join(name)));
                 }
@@ -276,8 +291,12 @@ fn with_real(path: &Path, trails: &mut Trails) -> impl Iterator<Item = PathBuf> 
 }
 
 /// The folder in which a path ends with these names, of which the last comes first. Where only upper and lower case differ, the
-/// folder decides.
-fn base<'p, 'n>(path: &'p Path, names: impl Iterator<Item = &'n str>) -> Option<&'p Path> {
+/// folder of the path decides.
+fn base<'p, 'n>(
+    path: &'p Path,
+    names: impl Iterator<Item = &'n str>,
+    folder: impl Fn() -> NameSet,
+) -> Option<&'p Path> {
     let mut base = path;
     let mut is_same = true;
     for name in names {
@@ -288,7 +307,7 @@ fn base<'p, 'n>(path: &'p Path, names: impl Iterator<Item = &'n str>) -> Option<
         is_same &= last == name;
         base = base.parent()?;
     }
-    (is_same || NameSet::of(path.parent()?) == NameSet::Folded).then_some(base)
+    (is_same || folder() == NameSet::Folded).then_some(base)
 }
 
 fn is_there(path: &Path) -> bool {

@@ -7,6 +7,10 @@
 //! renames every protected place that is not one of those objects. It renames and never deletes: the user may have created it. A
 //! file that the sandbox held and that was replaced stays: only another program can have done that, such as the user's editor. It
 //! is reported.
+//!
+//! A child can make more places than fit into the memory, each with a path of any length. All of them are renamed; the first ones are
+//! listed and the others are counted ([`Findings`]). What is known before a child starts has to be listed, so that it is not started if
+//! that would be too much ([`PathRoom`]).
 
 use std::{
     collections::{HashMap, HashSet},
@@ -18,18 +22,26 @@ use std::{
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat};
 
 use super::{
-    classify::EntryClassifier,
-    object::{FileId, Moment, NamedObject, ObjectMark, make_accessible, rename_aside},
+    classify::{EntryClassifier, Spots},
+    object::{FileId, Moment, NamedObject, ObjectMark, PATH_MAX, make_accessible, rename_aside},
     protected::Protection,
     protected_files::BARE_REPOSITORY,
     trail::Trails,
-    walk::{FolderWalk, RelevantEntry, TooMany, Unopened, VisitedFolder, Visitor, shown},
+    walk::{
+        FolderWalk, RelevantEntry, TooMany, Unopened, VisitedFolder, Visitor, kept, path_of, shown,
+    },
 };
 
 /// How many files and folders are scanned before a child starts. If there are more, it is not started.
 const MOST_BEFORE: usize = 1_000_000;
 /// How many are scanned afterwards, those that the child created included. More are an error.
 const MOST_AFTER: usize = 2 * MOST_BEFORE;
+/// How many places are listed that were restored, and that could not be. More are counted.
+const MOST_LISTED: usize = 1_000;
+/// How many bytes the paths of protected places may have before a child starts, with [`PLACE_SIZE`] for each: some 100,000 places,
+/// which is as many as can be mounted. They are kept several times.
+const ROOM: usize = 16 << 20;
+const PLACE_SIZE: usize = 128;
 
 /// The writable folders of a child, and how they are scanned before it starts and after it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,6 +108,8 @@ pub struct UndonePlace {
     pub path: PathBuf,
     /// The name of what was there, now. Nothing was there if a link had been removed.
     pub renamed_to: Option<OsString>,
+    /// How many more places were restored that are not listed. One place of a list has the number.
+    pub more: usize,
 }
 
 impl fmt::Display for UndonePlace {
@@ -148,10 +162,24 @@ impl Survey {
         self.links.retain(|(link, mark)| !is_made(link, mark));
     }
 
-    /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held.
+    /// Sorts what is known, for [`Survey::knows`].
+    pub(crate) fn sort(&mut self) {
+        for known in [&mut self.places, &mut self.links] {
+            known.sort_unstable_by(|(one, _), (other, _)| one.as_os_str().cmp(other.as_os_str()));
+        }
+    }
+
+    /// Whether what is at a place existed before, or is a file in the place of one that a sandbox held. The survey is sorted.
     pub(crate) fn knows(&self, place: &Path, mark: &ObjectMark) -> bool {
-        let mut known = self.places.iter().chain(&self.links);
-        known.any(|(known, before)| known == place && self.accepts(before, mark))
+        [&self.places, &self.links].into_iter().any(|known| {
+            let start = known.partition_point(|(known, _)| known.as_os_str() < place.as_os_str());
+            let same = known
+                .iter()
+                .skip(start)
+                .take_while(|(known, _)| known == place);
+            same.into_iter()
+                .any(|(_, before)| self.accepts(before, mark))
+        })
     }
 
     fn accepts(&self, before: &ObjectMark, now: &ObjectMark) -> bool {
@@ -184,18 +212,18 @@ impl Guard {
             judge: EntryClassifier::new(self),
             survey: Survey::default(),
             folders: Vec::new(),
+            room: PathRoom::default(),
             error: None,
         };
         self.through_roots(&mut before, &mut left, most)?;
         let Before {
             mut survey,
             folders,
+            room,
             error,
             ..
         } = before;
-        if let Some((folder, source)) = error {
-            return Err(SurveyError::Unreadable { folder, source });
-        }
+        unreadable(error)?;
         survey.covered.extend(self.elsewhere(&survey));
         for place in named.iter().chain(survey.all_places()) {
             trails.of(place);
@@ -213,7 +241,7 @@ impl Guard {
         };
         let files: Vec<PathBuf> = self.files.iter().filter(is_other_name).cloned().collect();
         survey.covered.extend(files);
-        let aliases = self.other_names(inside.linked, most)?;
+        let aliases = self.other_names(inside.linked, room, most)?;
         survey.cover(aliases);
         Ok(survey)
     }
@@ -222,6 +250,7 @@ impl Guard {
     fn other_names(
         &self,
         files: HashSet<FileId>,
+        room: PathRoom,
         most: usize,
     ) -> Result<Vec<PathBuf>, SurveyError> {
         if files.is_empty() {
@@ -231,9 +260,12 @@ impl Guard {
             inodes: files.iter().map(|(_, inode)| *inode).collect(),
             linked: files,
             found: Vec::new(),
+            room,
+            error: None,
         };
         let mut left = most;
         self.through_roots(&mut aliases, &mut left, most)?;
+        unreadable(aliases.error)?;
         Ok(aliases.found)
     }
 
@@ -268,21 +300,119 @@ impl Guard {
             judge: EntryClassifier::new(self),
             known: known.map(|(place, mark)| (place.as_path(), mark)).collect(),
             unreadable: unreadable
-                .map(|(place, mark)| (place.as_path(), mark))
+                .clone()
+                .map(|(place, _)| place.as_path())
                 .collect(),
+            passed: unreadable.map(|(_, mark)| mark).collect(),
             before,
             ended,
-            found: SecondLook::default(),
+            found: Findings::default(),
         };
         let mut left = MOST_AFTER;
         for root in self.outermost() {
             if let Err(TooMany) = FolderWalk::through(root, &mut after, &mut left) {
                 let error = format!("there are more than {MOST_AFTER} files to scan");
                 let error = io::Error::other(error);
-                after.found.failed.push((root.clone(), error));
+                after.found.look.failed.push((root.clone(), error));
             }
         }
-        after.found
+        after.found.listed(&self.roots)
+    }
+}
+
+/// The first places of the second look, and the number of the others.
+#[derive(Debug, Default)]
+struct Findings {
+    look: SecondLook,
+    more_undone: usize,
+    more_failed: usize,
+}
+
+impl Findings {
+    fn undid(&mut self, folder: &Path, name: &OsStr, renamed_to: &OsStr) {
+        if self.look.undone.len() >= MOST_LISTED {
+            self.more_undone += 1;
+            return;
+        }
+        self.look.undone.push(UndonePlace {
+            path: kept(folder).join(name),
+            renamed_to: Some(renamed_to.to_owned()),
+            more: 0,
+        });
+    }
+
+    fn failed(&mut self, place: impl FnOnce() -> PathBuf, error: io::Error) {
+        match self.look.failed.len() < MOST_LISTED {
+            true => self.look.failed.push((place(), error)),
+            false => self.more_failed += 1,
+        }
+    }
+
+    /// The places, with the numbers of those that are not listed.
+    fn listed(self, roots: &[PathBuf]) -> SecondLook {
+        let mut look = self.look;
+        if let Some(first) = look.undone.first_mut() {
+            first.more = self.more_undone;
+        }
+        if self.more_failed > 0 {
+            let folder = roots.first().cloned().unwrap_or_default();
+            let error = format!("{} more places are not listed", self.more_failed);
+            // In front: a message names only the first places.
+            look.failed.insert(0, (folder, io::Error::other(error)));
+        }
+        look
+    }
+}
+
+/// How much the paths that a first look keeps may add up to.
+#[derive(Debug)]
+struct PathRoom {
+    left: usize,
+}
+
+impl Default for PathRoom {
+    fn default() -> Self {
+        Self { left: ROOM }
+    }
+}
+
+impl PathRoom {
+    /// The path of an entry, to be kept.
+    fn path(&mut self, folder: &Path, name: &OsStr) -> io::Result<PathBuf> {
+        let path = path_of(folder, name).ok_or(rustix::io::Errno::NAMETOOLONG)?;
+        self.take(&path)?;
+        Ok(path)
+    }
+
+    /// The same for a place that was found: a link is kept with its target.
+    fn place(
+        &mut self,
+        folder: &Path,
+        name: &OsStr,
+        mark: ObjectMark,
+    ) -> io::Result<(PathBuf, ObjectMark)> {
+        if let ObjectMark::Link(target) = &mark {
+            self.take(Path::new(target))?;
+        }
+        Ok((self.path(folder, name)?, mark))
+    }
+
+    /// Takes room for a path. What can't be named to the kernel can't be protected.
+    fn take(&mut self, path: &Path) -> io::Result<()> {
+        let length = path.as_os_str().len();
+        if length >= PATH_MAX {
+            return Err(rustix::io::Errno::NAMETOOLONG.into());
+        }
+        let left = self.left.checked_sub(length + PLACE_SIZE);
+        self.left = left.ok_or_else(|| io::Error::other("there are too many protected files"))?;
+        Ok(())
+    }
+}
+
+fn unreadable(error: Option<(PathBuf, io::Error)>) -> Result<(), SurveyError> {
+    match error {
+        Some((folder, source)) => Err(SurveyError::Unreadable { folder, source }),
+        None => Ok(()),
     }
 }
 
@@ -299,7 +429,43 @@ struct Before<'g> {
     survey: Survey,
     /// Protected places that are folders.
     folders: Vec<PathBuf>,
+    room: PathRoom,
     error: Option<(PathBuf, io::Error)>,
+}
+
+impl Before<'_> {
+    /// Keeps the protected places of a folder. Whether the folder is a repository that is protected as a whole.
+    fn keep(&mut self, folder: &VisitedFolder<'_>, spots: Spots) -> io::Result<bool> {
+        if spots.is_repository {
+            self.room.take(folder.path)?;
+            let place = (folder.path.to_owned(), folder.mark.clone());
+            self.survey.places.push(place);
+            if folder.depth > 0 {
+                self.folders.push(folder.path.to_owned());
+                return Ok(true);
+            }
+        }
+        for (name, behind) in spots.links {
+            if let Ok(found) = NamedObject::at(folder.handle, &name) {
+                let link = self.room.place(folder.path, &name, found.mark)?;
+                behind.iter().try_for_each(|place| self.room.take(place))?;
+                self.survey.links.push(link);
+                self.survey.covered.extend(behind);
+            }
+        }
+        for entry in spots.entries {
+            let found = match NamedObject::at(folder.handle, &entry.name) {
+                Err(rustix::io::Errno::NOENT) => continue,
+                found => found?,
+            };
+            let place = self.room.place(folder.path, &entry.name, found.mark)?;
+            if found.kind == FileType::Directory {
+                self.folders.push(place.0.clone());
+            }
+            self.survey.places.push(place);
+        }
+        Ok(false)
+    }
 }
 
 impl Visitor for Before<'_> {
@@ -318,48 +484,31 @@ impl Visitor for Before<'_> {
         inner: &mut Vec<OsString>,
     ) {
         let spots = self.judge.spots(folder, wanted, inner);
-        if spots.is_repository {
-            let place = (folder.path.to_owned(), folder.mark.clone());
-            self.survey.places.push(place);
-            if folder.depth > 0 {
-                self.folders.push(folder.path.to_owned());
-                inner.clear();
-                return;
-            }
-        }
-        for (name, behind) in spots.links {
-            if let Ok(found) = NamedObject::at(folder.handle, &name) {
-                let link = (folder.path.join(name), found.mark);
-                self.survey.links.push(link);
-                self.survey.covered.extend(behind);
-            }
-        }
-        for entry in spots.entries {
-            let path = folder.path.join(&entry.name);
-            match NamedObject::at(folder.handle, &entry.name) {
-                Ok(found) => {
-                    if found.kind == FileType::Directory {
-                        self.folders.push(path.clone());
-                    }
-                    self.survey.places.push((path, found.mark));
-                }
-                Err(rustix::io::Errno::NOENT) => {}
-                Err(error) => self.error = Some((path, error.into())),
+        match self.keep(folder, spots) {
+            Ok(is_whole) if !is_whole && self.error.is_none() => {}
+            Ok(_) => inner.clear(),
+            Err(error) => {
+                inner.clear(); // no child is started
+                self.error = Some((kept(folder.path), error));
             }
         }
     }
 
     /// A folder that can't be read is left alone; if the child could open it, it is read-only.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
-        let path = place.path.to_owned();
         let Some((at, name)) = place.around else {
-            self.error = Some((path, error));
+            self.error = Some((kept(place.path), error));
             return false;
         };
         if error.kind() != io::ErrorKind::PermissionDenied {
-            self.error = Some((path, error));
+            self.error = Some((kept(place.path), error));
             return false;
         }
+        if let Err(error) = self.room.take(place.path) {
+            self.error = Some((kept(place.path), error));
+            return false;
+        }
+        let path = place.path.to_owned();
         let found = NamedObject::at(at, name).ok();
         let can_write = || accessat(at, name, Access::WRITE_OK, AtFlags::empty()).is_ok();
         if found
@@ -423,6 +572,8 @@ struct Aliases {
     linked: HashSet<FileId>,
     inodes: HashSet<u64>,
     found: Vec<PathBuf>,
+    room: PathRoom,
+    error: Option<(PathBuf, io::Error)>,
 }
 
 impl Visitor for Aliases {
@@ -443,7 +594,10 @@ impl Visitor for Aliases {
         for entry in wanted {
             let found = NamedObject::at(folder.handle, &entry.name);
             if found.is_ok_and(|found| self.linked.contains(&(found.device, found.inode))) {
-                self.found.push(folder.path.join(&entry.name));
+                match self.room.path(folder.path, &entry.name) {
+                    Ok(path) => self.found.push(path),
+                    Err(error) => self.error = Some((kept(folder.path), error)),
+                }
             }
         }
     }
@@ -459,13 +613,19 @@ struct After<'g> {
     judge: EntryClassifier<'g>,
     before: &'g Survey,
     known: HashMap<&'g Path, &'g ObjectMark>,
-    unreadable: HashMap<&'g Path, &'g ObjectMark>,
+    unreadable: HashSet<&'g Path>,
+    /// The same folders as objects.
+    passed: HashSet<&'g ObjectMark>,
     ended: Option<Moment>,
-    found: SecondLook,
+    found: Findings,
 }
 
 impl After<'_> {
+    /// Whether a place existed before. None with a longer path is known, and a comparison reads all of it.
     fn knows(&self, path: &Path, mark: &ObjectMark) -> bool {
+        if path.as_os_str().len() >= PATH_MAX {
+            return false;
+        }
         let known = self.known.get(path);
         known.is_some_and(|known| self.before.accepts(known, mark))
     }
@@ -473,29 +633,28 @@ impl After<'_> {
     /// Renames an entry, unless it existed before, replaced what a sandbox held, or belongs to the user; returns the new name of a
     /// folder.
     fn set_aside(&mut self, folder: &VisitedFolder<'_>, name: &OsStr) -> Option<OsString> {
-        let path = folder.path.join(name);
+        let place = || kept(folder.path).join(name);
         let found = match NamedObject::at(folder.handle, name) {
             Ok(found) => found,
             Err(rustix::io::Errno::NOENT) => return None,
             Err(error) => {
-                self.found.failed.push((path, error.into()));
+                self.found.failed(place, error.into());
                 return None;
             }
         };
         let is_users = |ended| found.is_younger_than(ended, folder.handle);
-        if self.knows(&path, &found.mark) || !found.is_ours() || self.ended.is_some_and(is_users) {
+        let path = path_of(folder.path, name);
+        let is_known = path.is_some_and(|path| self.knows(&path, &found.mark));
+        if is_known || !found.is_ours() || self.ended.is_some_and(is_users) {
             return None;
         }
         match rename_aside(folder.handle, name) {
             Ok(renamed) => {
-                self.found.undone.push(UndonePlace {
-                    path,
-                    renamed_to: Some(renamed.clone()),
-                });
+                self.found.undid(folder.path, name, &renamed);
                 Some(renamed).filter(|_| found.kind == FileType::Directory)
             }
             Err(error) => {
-                self.found.failed.push((path, error));
+                self.found.failed(place, error);
                 None
             }
         }
@@ -508,7 +667,7 @@ impl Visitor for After<'_> {
     }
 
     fn passes(&self, folder: &NamedObject) -> bool {
-        self.unreadable.values().any(|mark| **mark == folder.mark)
+        self.passed.contains(&folder.mark)
     }
 
     fn visit(
@@ -541,7 +700,7 @@ impl Visitor for After<'_> {
 
     /// A folder that the child may have closed to hide its content is opened.
     fn fails(&mut self, place: Unopened<'_>, error: io::Error) -> bool {
-        if self.unreadable.contains_key(place.path) {
+        if place.path.as_os_str().len() < PATH_MAX && self.unreadable.contains(place.path) {
             return false; // it could not be read before either
         }
         let is_closed = error.kind() == io::ErrorKind::PermissionDenied;
@@ -552,7 +711,7 @@ impl Visitor for After<'_> {
         match opened {
             Ok(()) => true,
             Err(error) => {
-                self.found.failed.push((place.path.to_owned(), error));
+                self.found.failed(|| kept(place.path), error);
                 false
             }
         }

@@ -2,16 +2,17 @@
 
 use std::{
     ffi::OsStr,
-    fs,
+    fs, io,
     os::fd::{AsFd, OwnedFd},
     os::unix::fs::symlink,
     path::{Path, PathBuf},
 };
 
+use metier_testkit::patience::grows_linearly;
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use tempfile::TempDir;
 
-use super::{Guard, SecondLook, Survey, SurveyError};
+use super::{Findings, Guard, MOST_LISTED, PathRoom, SecondLook, Survey, SurveyError};
 use crate::{
     child::watch::remove_tree,
     sandbox::{Protection, Trails, object::open_folder},
@@ -191,16 +192,25 @@ fn a_folder_that_is_writable_twice_is_walked_once() {
     assert!(guard.survey_up_to(30, &[], &mut Trails::default()).is_ok());
 }
 
-/// Creates nested folders, with names that add up to more than a path can have.
-fn nest(root: &Path, depth: usize) -> OwnedFd {
+/// Creates nested folders, with names that add up to more than a path can have, and a file in each of them.
+fn nest(root: &Path, depth: usize, file: Option<&str>) -> OwnedFd {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY;
     let mut folder = openat(CWD, root, flags, Mode::empty()).unwrap();
-    let name = "d".repeat(100);
+    let name = "d".repeat(250);
     for _ in 0..depth {
         mkdirat(&folder, &name, Mode::RWXU).unwrap();
         folder = open_folder(folder.as_fd(), OsStr::new(&name)).unwrap();
+        if let Some(file) = file {
+            openat(&folder, file, OFlags::CREATE, Mode::RUSR).unwrap();
+        }
     }
     folder
+}
+
+/// Removes a folder with a tree that is too deep for the standard library.
+fn remove(folder: &TempDir) {
+    let around = fs::File::open(folder.path().parent().unwrap()).unwrap();
+    remove_tree(around.as_fd(), folder.path().file_name().unwrap()).unwrap();
 }
 
 // case 174
@@ -208,7 +218,7 @@ fn nest(root: &Path, depth: usize) -> OwnedFd {
 fn the_bottom_of_a_deep_tree_and_its_neighbours_are_seen() {
     let (folder, root, guard) = guard();
     let before = survey(&guard);
-    let bottom = nest(&root, 3_000);
+    let bottom = nest(&root, 3_000, None);
     mkdirat(&bottom, ".git", Mode::RWXU).unwrap();
     for place in ["a/CLAUDE.md", "z/CLAUDE.md"] {
         write(&root.join(place));
@@ -216,6 +226,91 @@ fn the_bottom_of_a_deep_tree_and_its_neighbours_are_seen() {
     assert_eq!(undone(&guard, &before).len(), 3);
     assert!(open_folder(bottom.as_fd(), OsStr::new(".git")).is_err());
     assert_eq!(survey(&guard).places, []);
-    let around = fs::File::open(folder.path().parent().unwrap()).unwrap();
-    remove_tree(around.as_fd(), folder.path().file_name().unwrap()).unwrap();
+    remove(&folder);
+}
+
+// case 205
+#[test]
+fn protected_files_in_a_deep_tree_are_all_renamed_and_few_bytes_are_kept() {
+    let (folder, root, guard) = guard();
+    let before = survey(&guard);
+    let depth = MOST_LISTED + 100;
+    nest(&root, depth, Some("CLAUDE.md"));
+    let SecondLook { undone, failed } = guard.second_look(&before, None);
+    assert!(failed.is_empty(), "{failed:?}");
+    let kept: usize = undone
+        .iter()
+        .map(|place| place.path.as_os_str().len())
+        .sum();
+    let more: usize = undone.iter().map(|place| place.more).sum();
+    assert!(kept < 4 << 20, "{kept} bytes of paths");
+    assert_eq!(undone.len() + more, depth);
+    let text = crate::child::undone(&undone);
+    assert!(
+        text.ends_with(&format!("and {} more", depth - 20)),
+        "{text}"
+    );
+    assert_eq!(survey(&guard).places, []);
+    remove(&folder);
+}
+
+// case 205
+#[test]
+fn places_that_can_not_be_restored_are_counted_once_the_list_is_full() {
+    let mut found = Findings::default();
+    for _ in 0..MOST_LISTED + 7 {
+        found.failed(|| PathBuf::from("x"), io::Error::other("no"));
+    }
+    let failed = found.listed(&[PathBuf::from("/root")]).failed;
+    assert_eq!(failed.len(), MOST_LISTED + 1);
+    let text = crate::child::failures(&failed);
+    assert!(
+        text.starts_with("/root: 7 more places are not listed"),
+        "{text}"
+    );
+}
+
+// case 205
+#[test]
+fn known_places_with_too_long_or_too_many_paths_are_an_error() {
+    let (folder, root, guard) = guard();
+    nest(&root, 20, Some("CLAUDE.md"));
+    let error = guard.survey(&[], &mut Trails::default()).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("File name too long"), "{text}");
+    remove(&folder);
+    let mut room = PathRoom::default();
+    let place = || {
+        room.path(Path::new("/a/folder"), OsStr::new("CLAUDE.md"))
+            .ok()
+    };
+    let count = std::iter::repeat_with(place).map_while(|path| path).count();
+    assert!((50_000..200_000).contains(&count), "{count}");
+}
+
+// case 206
+#[test]
+fn a_walk_takes_the_same_time_for_each_level_of_a_deep_tree() {
+    let tree = |times: usize| {
+        let (folder, root, guard) = guard();
+        let before = survey(&guard);
+        // On most file systems this is not a protected name.
+        nest(&root, 150 * times, Some("claude.md"));
+        (folder, guard, before)
+    };
+    // After the last look, nothing is left to be renamed on file systems that ignore case.
+    let look = |(_, guard, before): &(TempDir, Guard, Survey)| {
+        for _ in 0..3 {
+            guard.second_look(before, None);
+            survey(guard);
+        }
+    };
+    let trees = [tree(1), tree(8)];
+    grows_linearly(
+        "two looks",
+        8,
+        |times| &trees[usize::from(times > 1)],
+        |tree| look(tree),
+    );
+    trees.iter().for_each(|(folder, ..)| remove(folder));
 }

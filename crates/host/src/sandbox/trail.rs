@@ -22,6 +22,9 @@ use super::{
 
 /// As many links as the kernel follows for one path (path_resolution(7)).
 const MOST_LINKS: usize = 40;
+/// How many bytes of trails are kept, and how many each path needs besides its length.
+const MOST_KEPT: usize = 32 << 20;
+const PATH_SIZE: usize = 64;
 /// How many names are looked up in a folder before it is listed.
 const FEW_NAMES: usize = 16;
 
@@ -37,18 +40,28 @@ pub(crate) struct Trail {
 }
 
 impl Trail {
+    fn root() -> Self {
+        Self {
+            links: Vec::new(),
+            end: PathBuf::from("/"),
+            is_there: true,
+        }
+    }
+
     /// The end, if it exists.
     pub(crate) fn real(self) -> Option<PathBuf> {
         self.is_there.then_some(self.end)
     }
 }
 
-/// Follows many names, and reads each folder once. It is made for one scan: nothing is read twice.
+/// Follows many names, and reads each folder once, unless there are very many. It is made for one scan: what it knows is not read again.
 #[derive(Debug, Default)]
 pub(crate) struct Trails {
     known: HashMap<PathBuf, Trail>,
     folders: HashMap<PathBuf, Entries>,
     shared: HashSet<FileId>,
+    /// How many bytes the known trails have, about.
+    kept: usize,
 }
 
 /// What is known of the entries of a folder.
@@ -84,31 +97,46 @@ impl Trails {
         &self.shared
     }
 
+    /// Takes one step after the other. Only a link is followed by a call of this: a path can have more names than a stack has room for.
     fn follow(&mut self, path: &Path, links: usize) -> Trail {
-        if let Some(known) = self.known.get(path) {
-            return known.clone();
+        let mut trail = Trail::root();
+        let mut steps = Vec::new();
+        for above in path.ancestors() {
+            if let Some(known) = self.known.get(above) {
+                trail = known.clone();
+                break;
+            }
+            steps.push(above);
         }
-        let trail = match (path.parent(), path.components().next_back()) {
-            (Some(above), Some(Component::Normal(name))) => {
-                let above = self.follow(above, links);
-                self.step(above, name, links)
+        for step in steps.into_iter().rev() {
+            trail = match (step.parent(), step.components().next_back()) {
+                (Some(_), Some(Component::Normal(name))) => self.step(trail, name, links),
+                (Some(_), Some(Component::ParentDir)) => {
+                    trail.end.pop();
+                    trail
+                }
+                _ => Trail::root(),
+            };
+            // Further in, the number of links that are left decides too.
+            if links == 0 {
+                self.keep(step, &trail);
             }
-            (Some(above), Some(Component::ParentDir)) => {
-                let mut trail = self.follow(above, links);
-                trail.end.pop();
-                trail
-            }
-            _ => Trail {
-                links: Vec::new(),
-                end: PathBuf::from("/"),
-                is_there: true,
-            },
-        };
-        // Further in, the number of links that are left decides too.
-        if links == 0 {
-            self.known.insert(path.to_owned(), trail.clone());
         }
         trail
+    }
+
+    /// Keeps where a path leads. If that becomes too much, it starts again: whatever is needed is read again.
+    fn keep(&mut self, path: &Path, trail: &Trail) {
+        let paths = trail.links.iter().chain([&trail.end]);
+        let sizes = paths.map(|path| path.as_os_str().len() + PATH_SIZE);
+        let size = path.as_os_str().len() + PATH_SIZE + sizes.sum::<usize>();
+        if self.kept + size > MOST_KEPT {
+            self.known.clear();
+            self.folders.clear();
+            self.kept = 0;
+        }
+        self.kept += size;
+        self.known.insert(path.to_owned(), trail.clone());
     }
 
     /// Whether a folder is known to have no such entry. The folder has no links above it.
@@ -127,6 +155,8 @@ impl Trails {
             }
             let handle = open(folder, FOLDER, Mode::empty()).ok();
             let names = handle.and_then(all_names);
+            let sizes = names.iter().flatten().map(|name| name.len() + PATH_SIZE);
+            self.kept += sizes.sum::<usize>();
             *entries = names.map_or(Entries::Unlisted, Entries::Listed);
         }
         matches!(entries, Entries::Listed(names) if !names.contains(name))
@@ -237,6 +267,40 @@ mod tests {
         let trail = trails.of(&root.join("link/inner"));
         assert_eq!(trail.links, [root.join("link")]);
         assert_eq!(trail.end, root.join("there/inner"));
+    }
+
+    // case 205
+    #[test]
+    fn links_with_many_names_need_no_stack() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for number in 0..MOST_LINKS {
+            let target = format!("l{}{}", number + 1, "/a".repeat(1_000));
+            symlink(target, root.join(format!("l{number}"))).unwrap();
+        }
+        let follow = move || Trails::default().of(&root.join("l0"));
+        let small = std::thread::Builder::new().stack_size(256 << 10);
+        let trail = small.spawn(follow).unwrap().join().unwrap();
+        assert_eq!(trail.links.len(), MOST_LINKS);
+        assert_eq!(trail.real(), None);
+    }
+
+    // case 205
+    #[test]
+    fn trails_of_many_long_paths_are_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let mut trails = Trails::default();
+        for number in 0..12 {
+            let path = format!("{number}{}", "/a".repeat(1_900));
+            assert_eq!(trails.of(&root.join(path)).real(), None);
+        }
+        let ends = trails
+            .known
+            .values()
+            .map(|trail| trail.end.as_os_str().len());
+        let kept: usize = ends.sum();
+        assert!(kept < MOST_KEPT, "{kept} bytes");
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::{
         fd::{AsFd, BorrowedFd, OwnedFd},
         unix::ffi::OsStrExt,
     },
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use rustix::{
@@ -20,12 +20,13 @@ use rustix::{
     io::Errno,
 };
 
-use super::object::{FOLDER, NamedObject, ObjectMark, open_folder};
+use super::object::{FOLDER, NamedObject, ObjectMark, PATH_MAX, open_folder};
 
 /// How many handles stay open.
 const OPEN_HANDLES: usize = 32;
-/// The longest path that is followed, in bytes. A child could nest folders until the memory of this program is used up.
-const LONGEST_PATH: usize = 16 << 20;
+/// The longest path that is followed, in bytes: 8,000 folders with the longest names. A child could nest folders until the memory of
+/// this program is used up: each level needs some, too.
+const LONGEST_PATH: usize = 2 << 20;
 /// How many bytes of entries are read at once.
 const BUFFER: usize = 32 << 10;
 
@@ -309,15 +310,32 @@ impl<'v, V: Visitor> FolderWalk<'v, V> {
     }
 }
 
-/// A path for people: the middle of a very long one is left out.
+/// A path for people: the middle of a very long one is left out. It is never copied as a whole.
 pub(crate) fn shown(path: &Path) -> String {
     const EITHER: usize = 150;
-    let text = path.display().to_string();
-    if text.len() <= 3 * EITHER {
-        return text;
+    let bytes = path.as_os_str().as_bytes();
+    if bytes.len() <= 3 * EITHER {
+        return path.display().to_string();
     }
-    let head = text.floor_char_boundary(EITHER);
-    let tail = text.ceil_char_boundary(text.len() - EITHER);
-    let (head, tail) = (text.get(..head), text.get(tail..));
-    format!("{}…{}", head.unwrap_or_default(), tail.unwrap_or_default())
+    let (head, rest) = bytes.split_at(EITHER);
+    let (_, tail) = rest.split_at(rest.len() - EITHER);
+    let [head, tail] = [head, tail].map(String::from_utf8_lossy);
+    // A character that was cut is replaced by a sign for it.
+    let cut = char::REPLACEMENT_CHARACTER;
+    let (head, tail) = (head.trim_end_matches(cut), tail.trim_start_matches(cut));
+    format!("{head}…{tail}")
+}
+
+/// A path to be kept for people. A long one is shortened: a child could make so many of them that they fill the memory.
+pub(super) fn kept(path: &Path) -> PathBuf {
+    match path.as_os_str().len() < PATH_MAX {
+        true => path.to_owned(),
+        false => shown(path).into(),
+    }
+}
+
+/// The path of an entry, unless it is too long for the kernel.
+pub(super) fn path_of(folder: &Path, name: &OsStr) -> Option<PathBuf> {
+    let length = folder.as_os_str().len() + 1 + name.len();
+    (length < PATH_MAX).then(|| folder.join(name))
 }
