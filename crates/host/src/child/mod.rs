@@ -312,6 +312,9 @@ pub enum NotStarted {
     /// The working directory no longer exists.
     #[error("can't start in {0}")]
     Folder(String),
+    /// A folder that the sandbox shows or opens is another one by now.
+    #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
+    Replaced(String),
     /// The last step of the sandbox failed.
     #[error("the sandbox could not be completed: {0}")]
     Fence(String),
@@ -417,6 +420,7 @@ impl NotStarted {
             Self::CarriageReturn(detail) => (b'r', detail),
             Self::BadFormat(detail) => (b'b', detail),
             Self::Folder(detail) => (b'd', detail),
+            Self::Replaced(detail) => (b'p', detail),
             Self::Fence(detail) => (b'f', detail),
             Self::Other(detail) => (b'o', detail),
         }
@@ -430,6 +434,7 @@ impl NotStarted {
             b'r' => Self::CarriageReturn(detail),
             b'b' => Self::BadFormat(detail),
             b'd' => Self::Folder(detail),
+            b'p' => Self::Replaced(detail),
             b'f' => Self::Fence(detail),
             b'o' => Self::Other(detail),
             _ => return None,

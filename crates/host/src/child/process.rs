@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +25,7 @@ use super::{
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::place_state::PlaceStates;
+use crate::sandbox::setup_error::SetupError;
 use crate::sandbox::{Mechanism, SandboxProfile, SecondLook, Support, Trails, sys};
 
 /// How long the launcher has to set up the sandbox. It takes milliseconds; this is for an overloaded machine.
@@ -587,9 +588,7 @@ fn settle(
     profile: &SandboxProfile,
     others: &OtherRuns,
 ) -> Result<(SandboxProfile, Watch), ChildError> {
-    let unfit = |(path, error): (PathBuf, io::Error)| {
-        ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
-    };
+    let unfit = |trouble: SetupError| ChildError::Unfit(trouble.to_string());
     let mut look = PlaceStates::default();
     let mut whole = profile.clone();
     let mut trails = Trails::default();

@@ -114,6 +114,7 @@ mod linux {
                 stdin,
                 folder,
                 path: path.unwrap_or_else(|_| PathBuf::from("/")),
+                shown: None,
                 job,
             },
         };
@@ -155,7 +156,7 @@ mod linux {
                 return Ok(());
             };
             namespaces::enter()?;
-            mounts::arrange(&profile)?;
+            self.program.shown = mounts::arrange(&profile)?;
             if profile.network == NetworkAccess::Proxy {
                 let (listener, port) = namespaces::listen()?;
                 self.tell_port(port);
@@ -253,6 +254,7 @@ mod linux {
             let _ = rustix::stdio::dup2_stdout(&self.null);
             let _ = rustix::stdio::dup2_stderr(&self.null);
             self.program.stdin = None;
+            self.program.shown = None;
             let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         }
 

@@ -34,6 +34,15 @@ impl NameSet {
         }
     }
 
+    /// As this open folder does.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn of_open(folder: &impl AsFd) -> Self {
+        match folds_open(folder) {
+            true => Self::Folded,
+            false => Self::Exact,
+        }
+    }
+
     /// A name in the form in which it is compared. Only the letters of ASCII matter: the tables have no others.
     pub(crate) fn compared(self, name: &OsStr) -> OsString {
         match self {
@@ -48,8 +57,12 @@ impl NameSet {
 fn folds(folder: &Path) -> Option<bool> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let folder = rustix::fs::open(folder, flags, Mode::empty()).ok()?;
-    let kind = kind_of(&folder);
-    Some(FOLDING.contains(&kind) || is_marked(&folder))
+    Some(folds_open(&folder))
+}
+
+#[cfg(target_os = "linux")]
+fn folds_open(folder: &impl AsFd) -> bool {
+    FOLDING.contains(&kind_of(folder)) || is_marked(folder)
 }
 
 /// Kinds of file systems that always fold names: vfat and msdos, exfat, ntfs (three drivers), cifs, smb2, hfs, hfsplus, vboxsf, 9p.

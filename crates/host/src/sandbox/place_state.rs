@@ -1,7 +1,7 @@
 //! Whether places exist. The tables name hundreds, nearly all of them missing, and this runs before every start.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
@@ -52,6 +52,24 @@ impl PlaceStates {
 pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)
+}
+
+/// The same from an open folder, and nowhere above it.
+pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Result<OwnedFd> {
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let below = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    openat2(folder, path, flags, Mode::empty(), below).map_err(Into::into)
+}
+
+/// Which file or folder a handle leads to.
+pub(crate) fn identity(place: impl AsFd) -> std::io::Result<(u64, u64)> {
+    let found = rustix::fs::fstat(place)?;
+    Ok((found.st_dev, found.st_ino))
 }
 
 #[cfg(test)]

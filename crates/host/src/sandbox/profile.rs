@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use super::setup_error::SetupError;
 use super::survey::Guard;
 #[cfg(target_os = "linux")]
 use super::trail::Trails;
@@ -40,6 +42,24 @@ pub struct StandIn {
     pub at: PathBuf,
     /// The copy that is mounted there.
     pub copy: PathBuf,
+}
+
+impl StandIn {
+    /// The same without links.
+    #[cfg(target_os = "linux")]
+    fn settled(&self) -> Result<Self, SetupError> {
+        Ok(Self {
+            at: real("show a copy of", &self.at)?,
+            copy: real("show the copy", &self.copy)?,
+        })
+    }
+}
+
+/// A path without links.
+#[cfg(target_os = "linux")]
+fn real(step: &'static str, path: &Path) -> Result<PathBuf, SetupError> {
+    let trouble = |error| SetupError::profile(step, path, error);
+    path.canonicalize().map_err(trouble)
 }
 
 /// What of the network a child has.
@@ -130,12 +150,13 @@ impl SandboxProfile {
     /// What is readable and does not exist is left out.
     ///
     /// # Errors
-    /// If a writable place does not exist: permission to write it would silently be none.
+    /// If a writable place does not exist: permission to write it would silently be none. If the folder with a stand-in or the stand-in
+    /// does not exist: the child would see the folder itself.
     #[cfg(target_os = "linux")]
-    pub(crate) fn settled(&self, trails: &mut Trails) -> Result<Self, (PathBuf, std::io::Error)> {
+    pub(crate) fn settled(&self, trails: &mut Trails) -> Result<Self, SetupError> {
         let mut write = Vec::with_capacity(self.write.len());
         for path in &self.write {
-            write.push(path.canonicalize().map_err(|error| (path.clone(), error))?);
+            write.push(real("make writable", path)?);
         }
         in_order(&mut write);
         let nothing = Guard::default();
@@ -164,12 +185,7 @@ impl SandboxProfile {
                 .rooms
                 .as_ref()
                 .and_then(|rooms| rooms.canonicalize().ok()),
-            stand_in: self.stand_in.as_ref().and_then(|stand_in| {
-                Some(StandIn {
-                    at: stand_in.at.canonicalize().ok()?,
-                    copy: stand_in.copy.canonicalize().ok()?,
-                })
-            }),
+            stand_in: self.stand_in.as_ref().map(StandIn::settled).transpose()?,
             network: self.network,
             limits: self.limits,
             programs: self.programs.clone(),
