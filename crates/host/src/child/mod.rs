@@ -335,6 +335,9 @@ pub enum ChildError {
     /// The profile can't be enforced on the existing files.
     #[error("the sandbox can't be set up: {0}")]
     Unfit(String),
+    /// A place of the profile is another one than was judged, or became a link.
+    #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
+    Replaced(String),
     /// The profile allows and forbids the same.
     #[error("the sandbox can't be set up: {0}")]
     Contradiction(#[from] Contradiction),

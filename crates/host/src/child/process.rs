@@ -588,7 +588,10 @@ fn settle(
     profile: &SandboxProfile,
     others: &OtherRuns,
 ) -> Result<(SandboxProfile, Watch), ChildError> {
-    let unfit = |trouble: SetupError| ChildError::Unfit(trouble.to_string());
+    let unfit = |trouble: SetupError| match trouble.replaced_place() {
+        Some(place) => ChildError::Replaced(place),
+        None => ChildError::Unfit(trouble.to_string()),
+    };
     let mut look = PlaceStates::default();
     let mut whole = profile.clone();
     let mut trails = Trails::default();
@@ -646,12 +649,14 @@ fn give_job(
         Ok(None) => Ok(Started::Yes(Box::new(child))),
         Ok(Some(why)) => Ok(Started::Unavailable(why)),
         Err(Failure::Unfit(why)) => Err(ChildError::Unfit(why)),
+        Err(Failure::Replaced(place)) => Err(ChildError::Replaced(place)),
         Err(Failure::Shim(error)) => Err(broken(error)),
     }
 }
 
 enum Failure {
     Unfit(String),
+    Replaced(String),
     Shim(io::Error),
 }
 
@@ -671,6 +676,7 @@ fn welcome(child: &mut Child, spec: &ChildSpec<'_>) -> Result<Option<String>, Fa
             Some((News::Ready, _)) => return Ok(None),
             Some((News::Unavailable(why), _)) => return Ok(Some(why)),
             Some((News::Unfit(why), _)) => return Err(Failure::Unfit(why)),
+            Some((News::Replaced(place), _)) => return Err(Failure::Replaced(place)),
             Some((News::Listener, along)) => {
                 if let (Some(proxy), Some(listener)) = (spec.proxy, along.into_iter().next()) {
                     (proxy.serve)(TcpListener::from(listener));

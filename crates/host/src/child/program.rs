@@ -20,6 +20,7 @@ use super::supervise::Realm;
 use crate::sandbox::filter::{self, FilterFacts};
 use crate::sandbox::landlock::{self, KNOWS_SIGNALS, Plan};
 use crate::sandbox::place_state::{exactly, exactly_below, identity};
+use crate::sandbox::setup_error::SetupError;
 use crate::sandbox::{SandboxLimits, SandboxProfile, mounts, shown, sys};
 
 /// How much of a script is read for the name of its interpreter: as much as the kernel reads.
@@ -99,7 +100,12 @@ impl ChildProgram {
             Realm::Descendants => tasks_of_the_machine(),
         };
         // From here on, each step removes what the next one must not need.
-        restrict_files(profile, realm, self.copy()).map_err(|error| fence("Landlock", &error))?;
+        restrict_files(profile, realm, self.copy()).map_err(|trouble| {
+            match trouble.replaced_place() {
+                Some(place) => NotStarted::Replaced(place),
+                None => fence("Landlock", &trouble),
+            }
+        })?;
         drop_capabilities().map_err(|error| fence("capabilities", &error))?;
         limit(&profile.limits, others).map_err(|error| fence("limits", &error))?;
         for filter in &filters {
@@ -219,7 +225,7 @@ fn restrict_files(
     profile: &SandboxProfile,
     realm: Realm,
     shown: Option<(&Path, BorrowedFd<'_>)>,
-) -> Result<(), String> {
+) -> Result<(), SetupError> {
     let own;
     let shared_memory = match realm {
         Realm::Namespace => mounts::shared_memory(profile),
@@ -240,11 +246,9 @@ fn restrict_files(
         extra_write: shared_memory,
         shown,
     };
-    landlock::restrict(&plan).map_err(|trouble| trouble.to_string())?;
+    landlock::restrict(&plan)?;
     match &profile.programs {
-        Some(programs) => {
-            landlock::restrict_programs(programs).map_err(|trouble| trouble.to_string())
-        }
+        Some(programs) => landlock::restrict_programs(programs),
         None => Ok(()),
     }
 }

@@ -134,9 +134,11 @@ mod linux {
         fn run(mut self) {
             if let Err(trouble) = self.enclose() {
                 let text = trouble.to_string();
+                let place = trouble.replaced_place();
                 let news = match trouble.kind {
                     SetupErrorKind::Machine => News::Unavailable(text),
                     SetupErrorKind::Profile => News::Unfit(text),
+                    SetupErrorKind::Replaced => News::Replaced(place.unwrap_or(text)),
                 };
                 control::tell(&self.line, &news);
             }

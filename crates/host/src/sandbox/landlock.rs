@@ -25,8 +25,8 @@ use landlock::{
 use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
 
 use super::names::NameSet;
-use super::place_state::{exactly, exactly_below};
-use super::setup_error::SetupError;
+use super::place_state::exactly_below;
+use super::setup_error::{SetupError, SetupErrorKind};
 use super::{NetworkAccess, SandboxProfile};
 
 /// The newest rights we know of; the crate asks the kernel which of them it has.
@@ -65,13 +65,14 @@ pub(crate) struct Plan<'a> {
 
 impl Plan<'_> {
     /// Opens a place of the profile; in the skill's folder, what the copy has there.
-    fn open(&self, path: &Path) -> io::Result<OwnedFd> {
+    fn open(&self, path: &Path) -> Result<OwnedFd, SetupError> {
         let in_copy = self
             .shown
             .and_then(|(at, copy)| Some((copy, path.strip_prefix(at).ok()?)));
         match in_copy {
-            Some((copy, inner)) => exactly_below(copy, inner),
-            None => exactly(path),
+            Some((copy, inner)) => exactly_below(copy, inner)
+                .map_err(|error| SetupError::profile("allow", path, error)),
+            None => self.profile.open("allow", path),
         }
     }
 }
@@ -247,8 +248,13 @@ impl LandlockRules {
     ) -> Result<(), SetupError> {
         let place = match plan.open(path) {
             Ok(place) => place,
-            Err(_) if around.missing == MissingPlaces::Fine => return Ok(()),
-            Err(error) => return Err(SetupError::profile("allow", path, error)),
+            Err(trouble)
+                if around.missing == MissingPlaces::Fine
+                    && trouble.kind != SetupErrorKind::Replaced =>
+            {
+                return Ok(());
+            }
+            Err(trouble) => return Err(trouble),
         };
         let start = path.as_os_str().as_encoded_bytes();
         // By bytes first: comparing hundreds of paths by their parts takes long.

@@ -45,7 +45,9 @@ pub(crate) fn arrange(profile: &SandboxProfile) -> Result<Option<OwnedFd>, Setup
     writable.sort_unstable();
     let mut copies = Vec::with_capacity(writable.len());
     for path in writable {
-        let copy = copy(path).map_err(|error| SetupError::profile("make writable", path, error))?;
+        let place = profile.open("make writable", path)?;
+        let copy = copy_of(&place);
+        let copy = copy.map_err(|error| SetupError::profile("make writable", path, error))?;
         copies.push((path, copy));
     }
     let root = exactly(Path::new("/")).map_err(machine)?;
@@ -206,11 +208,15 @@ fn fill(path: &Path, flags: MountFlags, options: &str) -> io::Result<()> {
 
 /// A second mount of what is at `path`, not yet put anywhere.
 fn copy(path: &Path) -> io::Result<OwnedFd> {
+    copy_of(&exactly(path)?)
+}
+
+fn copy_of(place: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH
         | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(exactly(path)?, "", flags).map_err(Into::into)
+    open_tree(place, "", flags).map_err(Into::into)
 }
 
 fn put(copy: &OwnedFd, path: &Path) -> io::Result<()> {

@@ -4,7 +4,11 @@ use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, major, minor, openat, openat2, statat,
+};
+
+use super::PlaceIdentity;
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,9 +71,13 @@ pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Res
 }
 
 /// Which file or folder a handle leads to.
-pub(crate) fn identity(place: impl AsFd) -> std::io::Result<(u64, u64)> {
+pub(crate) fn identity(place: impl AsFd) -> std::io::Result<PlaceIdentity> {
     let found = rustix::fs::fstat(place)?;
-    Ok((found.st_dev, found.st_ino))
+    Ok(PlaceIdentity {
+        device: (major(found.st_dev), minor(found.st_dev)),
+        inode: found.st_ino,
+        is_folder: FileType::from_raw_mode(found.st_mode).is_dir(),
+    })
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 //! is reported.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     ffi::{OsStr, OsString},
     fmt, io,
     path::{Path, PathBuf},
@@ -18,6 +18,7 @@ use std::{
 use rustix::fs::{Access, AtFlags, FileType, accessat};
 
 use super::{
+    PlaceIdentity,
     classify::EntryClassifier,
     object::{FileId, Moment, NamedObject, ObjectMark, make_accessible, rename_aside},
     protected::Protection,
@@ -55,6 +56,8 @@ pub(crate) struct Survey {
     pub(crate) unreadable: Vec<(PathBuf, ObjectMark)>,
     /// What has to be read-only besides: unreadable folders that a child could open, other names of protected files, and what links and settings name.
     pub(crate) covered: Vec<PathBuf>,
+    /// The writable folders themselves, those in others excepted.
+    pub(crate) roots: Vec<(PathBuf, ObjectMark)>,
     /// Whether a sandbox holds these places, so that the child can't replace them.
     pub(crate) is_fenced: bool,
 }
@@ -74,6 +77,9 @@ pub enum SurveyError {
         /// The maximum number of entries.
         most: usize,
     },
+    /// A writable folder is another one than was judged.
+    #[error("`{}` was replaced while the sandbox was prepared; run it again", shown(.0))]
+    Replaced(PathBuf),
     /// A folder can't be read.
     #[error(
         "can't scan `{}` for protected files before a process can write there: {source}",
@@ -252,6 +258,21 @@ impl Guard {
         })
     }
 
+    /// The first writable folder that was not walked: another one was, or a link was there.
+    pub(crate) fn replaced(
+        &self,
+        survey: &Survey,
+        identities: &BTreeMap<PathBuf, PlaceIdentity>,
+    ) -> Option<&PathBuf> {
+        self.outermost().find(|root| {
+            let is_it = |known: &PlaceIdentity, (walked, mark): &(PathBuf, ObjectMark)| {
+                walked == *root && mark.is_at(known.device, known.inode)
+            };
+            let known = identities.get(*root);
+            known.is_some_and(|known| !survey.roots.iter().any(|walked| is_it(known, walked)))
+        })
+    }
+
     /// Looks again, and renames what is protected and was not there. What was made after `ended` belongs to the user.
     pub(crate) fn second_look(&self, before: &Survey, ended: Option<Moment>) -> SecondLook {
         let known = before.places.iter().chain(&before.links);
@@ -310,6 +331,10 @@ impl Visitor for Before<'_> {
         inner: &mut Vec<OsString>,
     ) {
         let spots = self.judge.spots(folder, wanted, inner);
+        if folder.depth == 0 {
+            let root = (folder.path.to_owned(), folder.mark.clone());
+            self.survey.roots.push(root);
+        }
         if spots.is_repository {
             let place = (folder.path.to_owned(), folder.mark.clone());
             self.survey.places.push(place);

@@ -475,3 +475,23 @@ fn a_skill_whose_folder_is_gone_does_not_run_without_its_copy() {
     let refused = room.run("/bin/true", &[]);
     assert!(matches!(refused, Err(ChildError::Unfit(_))), "{refused:?}");
 }
+
+// case 208
+#[test]
+fn a_writable_folder_that_is_exchanged_after_the_mounts_opens_nothing_else() {
+    for round in 0..8 {
+        let room = with_skill();
+        let [work, other] = ["work", "unapproved"].map(|name| room.home().join(name));
+        let script = format!("cat {0}/tool; echo evil >{0}/new", work.display());
+        let args = ["-c", &script];
+        let exchange = || renameat_with(CWD, &work, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+        let outcome = run_after_mounts(&room, Path::new("/bin/sh"), &args, &exchange);
+        exchange();
+        assert_eq!(out(&outcome), "", "{round}: {outcome:?}");
+        assert!(!other.join("new").exists(), "{round}: {outcome:?}");
+        if let Exit::NotStarted(why) = &outcome.exit {
+            let place = work.canonicalize().unwrap().display().to_string();
+            assert_eq!(*why, NotStarted::Replaced(place), "{round}");
+        }
+    }
+}
