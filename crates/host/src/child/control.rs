@@ -35,6 +35,8 @@ pub(crate) enum News {
     Unavailable(String),
     /// The sandbox can't be set up for this profile.
     Unfit(String),
+    /// This place of the profile is another one by now.
+    Replaced(String),
     /// The listener in the child's network is attached.
     Listener,
     /// The sandbox is complete; the program is next.
@@ -67,6 +69,7 @@ impl News {
         match self {
             Self::Unavailable(why) => text(b'U', why),
             Self::Unfit(why) => text(b'F', why),
+            Self::Replaced(place) => text(b'P', place),
             Self::Listener => vec![b'L'],
             Self::Ready => vec![b'R'],
             Self::NotStarted(why) => {
@@ -90,6 +93,7 @@ impl News {
         match bytes {
             [b'U', why @ ..] => Some(Self::Unavailable(text(why))),
             [b'F', why @ ..] => Some(Self::Unfit(text(why))),
+            [b'P', place @ ..] => Some(Self::Replaced(text(place))),
             [b'L'] => Some(Self::Listener),
             [b'R'] => Some(Self::Ready),
             [b'N', tag, detail @ ..] => {

@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
-use crate::sandbox::{Mechanism, NetworkAccess, SandboxLimits, SandboxProfile, StandIn};
+use crate::sandbox::{
+    Mechanism, NetworkAccess, PlaceIdentity, SandboxLimits, SandboxProfile, StandIn,
+};
 
 /// All that the shim needs to know.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +54,14 @@ impl ChildJob {
             let rooms = profile.rooms.iter();
             let rooms: Vec<&[u8]> = rooms.map(|path| path.as_os_str().as_bytes()).collect();
             out.list(rooms.into_iter());
+            let places = profile.identities.keys();
+            out.list(places.map(|path| path.as_os_str().as_bytes()));
+            for known in profile.identities.values() {
+                out.number(known.device.0.into());
+                out.number(known.device.1.into());
+                out.number(known.inode);
+                out.number(known.is_folder.into());
+            }
             out.number(match profile.network {
                 NetworkAccess::None => 0,
                 NetworkAccess::Proxy => 1,
@@ -166,6 +176,15 @@ impl PipeReader<'_> {
         Some((number != u64::MAX).then_some(number))
     }
 
+    fn identity(&mut self) -> Option<PlaceIdentity> {
+        let mut part = || u32::try_from(self.number()?).ok();
+        Some(PlaceIdentity {
+            device: (part()?, part()?),
+            inode: self.number()?,
+            is_folder: self.number()? != 0,
+        })
+    }
+
     fn profile(&mut self) -> Option<SandboxProfile> {
         Some(SandboxProfile {
             read: self.paths()?,
@@ -184,6 +203,12 @@ impl PipeReader<'_> {
                 [] => None,
                 [rooms] => Some(rooms.clone()),
                 _ => return None,
+            },
+            identities: {
+                let places = self.paths()?.into_iter();
+                places
+                    .map(|path| Some((path, self.identity()?)))
+                    .collect::<Option<_>>()?
             },
             // What it found is in `protect`.
             guard: None,
@@ -213,6 +238,11 @@ mod tests {
     use super::*;
 
     fn job() -> ChildJob {
+        let known = PlaceIdentity {
+            device: (8, 1),
+            inode: 7,
+            is_folder: true,
+        };
         ChildJob {
             program: OsString::from_vec(vec![b'/', 0xff]),
             args: vec!["-c".into(), "".into()],
@@ -227,6 +257,7 @@ mod tests {
                 rooms: Some("/runs".into()),
                 read: vec!["/usr".into()],
                 write: vec!["/a".into(), "/b".into()],
+                identities: [("/a".into(), known)].into(),
                 network: NetworkAccess::Proxy,
                 limits: SandboxLimits {
                     memory: Some(7),

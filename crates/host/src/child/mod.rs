@@ -312,6 +312,9 @@ pub enum NotStarted {
     /// The working directory no longer exists.
     #[error("can't start in {0}")]
     Folder(String),
+    /// A folder that the sandbox shows or opens is another one by now.
+    #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
+    Replaced(String),
     /// The last step of the sandbox failed.
     #[error("the sandbox could not be completed: {0}")]
     Fence(String),
@@ -332,6 +335,9 @@ pub enum ChildError {
     /// The profile can't be enforced on the existing files.
     #[error("the sandbox can't be set up: {0}")]
     Unfit(String),
+    /// A place of the profile is another one than was judged, or became a link.
+    #[error("`{0}` was replaced while the sandbox was prepared; run it again")]
+    Replaced(String),
     /// The profile allows and forbids the same.
     #[error("the sandbox can't be set up: {0}")]
     Contradiction(#[from] Contradiction),
@@ -419,6 +425,7 @@ impl NotStarted {
             Self::CarriageReturn(detail) => (b'r', detail),
             Self::BadFormat(detail) => (b'b', detail),
             Self::Folder(detail) => (b'd', detail),
+            Self::Replaced(detail) => (b'p', detail),
             Self::Fence(detail) => (b'f', detail),
             Self::Other(detail) => (b'o', detail),
         }
@@ -432,6 +439,7 @@ impl NotStarted {
             b'r' => Self::CarriageReturn(detail),
             b'b' => Self::BadFormat(detail),
             b'd' => Self::Folder(detail),
+            b'p' => Self::Replaced(detail),
             b'f' => Self::Fence(detail),
             b'o' => Self::Other(detail),
             _ => return None,

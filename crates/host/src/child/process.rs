@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::net::TcpListener;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,6 +25,7 @@ use super::{
 };
 use super::{is_hazardous_value, is_name};
 use crate::sandbox::place_state::PlaceStates;
+use crate::sandbox::setup_error::SetupError;
 use crate::sandbox::{Mechanism, SandboxProfile, SecondLook, Support, Trails, sys};
 
 /// How long the launcher has to set up the sandbox. It takes milliseconds; this is for an overloaded machine.
@@ -587,8 +588,9 @@ fn settle(
     profile: &SandboxProfile,
     others: &OtherRuns,
 ) -> Result<(SandboxProfile, Watch), ChildError> {
-    let unfit = |(path, error): (PathBuf, io::Error)| {
-        ChildError::Unfit(format!("make writable `{}`: {error}", path.display()))
+    let unfit = |trouble: SetupError| match trouble.replaced_place() {
+        Some(place) => ChildError::Replaced(place),
+        None => ChildError::Unfit(trouble.to_string()),
     };
     let mut look = PlaceStates::default();
     let mut whole = profile.clone();
@@ -647,12 +649,14 @@ fn give_job(
         Ok(None) => Ok(Started::Yes(Box::new(child))),
         Ok(Some(why)) => Ok(Started::Unavailable(why)),
         Err(Failure::Unfit(why)) => Err(ChildError::Unfit(why)),
+        Err(Failure::Replaced(place)) => Err(ChildError::Replaced(place)),
         Err(Failure::Shim(error)) => Err(broken(error)),
     }
 }
 
 enum Failure {
     Unfit(String),
+    Replaced(String),
     Shim(io::Error),
 }
 
@@ -672,6 +676,7 @@ fn welcome(child: &mut Child, spec: &ChildSpec<'_>) -> Result<Option<String>, Fa
             Some((News::Ready, _)) => return Ok(None),
             Some((News::Unavailable(why), _)) => return Ok(Some(why)),
             Some((News::Unfit(why), _)) => return Err(Failure::Unfit(why)),
+            Some((News::Replaced(place), _)) => return Err(Failure::Replaced(place)),
             Some((News::Listener, along)) => {
                 if let (Some(proxy), Some(listener)) = (spec.proxy, along.into_iter().next()) {
                     (proxy.serve)(TcpListener::from(listener));

@@ -3,7 +3,7 @@
 use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::io::{self, Read};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,9 @@ use super::job::ChildJob;
 use super::supervise::Realm;
 use crate::sandbox::filter::{self, FilterFacts};
 use crate::sandbox::landlock::{self, KNOWS_SIGNALS, Plan};
-use crate::sandbox::{SandboxLimits, SandboxProfile, mounts, sys};
+use crate::sandbox::place_state::{exactly, exactly_below, identity};
+use crate::sandbox::setup_error::SetupError;
+use crate::sandbox::{SandboxLimits, SandboxProfile, mounts, shown, sys};
 
 /// How much of a script is read for the name of its interpreter: as much as the kernel reads.
 const FIRST_LINE: u64 = 256;
@@ -33,6 +35,8 @@ pub(crate) struct ChildProgram {
     pub(crate) folder: OwnedFd,
     /// Its name at the time the shim started.
     pub(crate) path: PathBuf,
+    /// The mounted copy of the skill, once it is mounted.
+    pub(crate) shown: Option<OwnedFd>,
 }
 
 impl ChildProgram {
@@ -41,8 +45,23 @@ impl ChildProgram {
         match self.prepare(realm) {
             Err(why) => Some(why),
             Ok(()) if self.job.program.is_empty() => std::process::exit(0),
-            Ok(()) => Some(self.execute()),
+            Ok(()) => Some(self.replaced().unwrap_or_else(|| self.execute())),
         }
+    }
+
+    /// Where the copy of the skill is mounted, and the handle of that mount.
+    fn copy(&self) -> Option<(&Path, BorrowedFd<'_>)> {
+        let stand_in = self.job.profile.as_ref()?.stand_in.as_ref()?;
+        Some((&stand_in.at, self.shown.as_ref()?.as_fd()))
+    }
+
+    /// Whether the path of the skill leads to another folder than its copy. Another process can have renamed the folder below the mount:
+    /// then the child is granted nothing at that path, but the user should learn why.
+    fn replaced(&self) -> Option<NotStarted> {
+        let (at, copy) = self.copy()?;
+        let there = exactly(at).and_then(identity).ok();
+        let is_copy = there.is_some() && there == identity(copy).ok();
+        (!is_copy).then(|| NotStarted::Replaced(shown(at)))
     }
 
     fn prepare(&self, realm: Realm) -> Result<(), NotStarted> {
@@ -81,7 +100,12 @@ impl ChildProgram {
             Realm::Descendants => tasks_of_the_machine(),
         };
         // From here on, each step removes what the next one must not need.
-        restrict_files(profile, realm).map_err(|error| fence("Landlock", &error))?;
+        restrict_files(profile, realm, self.copy()).map_err(|trouble| {
+            match trouble.replaced_place() {
+                Some(place) => NotStarted::Replaced(place),
+                None => fence("Landlock", &trouble),
+            }
+        })?;
         drop_capabilities().map_err(|error| fence("capabilities", &error))?;
         limit(&profile.limits, others).map_err(|error| fence("limits", &error))?;
         for filter in &filters {
@@ -99,15 +123,14 @@ impl ChildProgram {
         if realm == Realm::Descendants {
             return rustix::process::fchdir(&self.folder).map_err(|error| gone(&error));
         }
-        rustix::process::chdir(&self.path).map_err(|error| gone(&error))?;
-        let stand_in = self
-            .job
-            .profile
-            .as_ref()
-            .and_then(|profile| profile.stand_in.as_ref());
-        if stand_in.is_some_and(|stand_in| self.path.starts_with(&stand_in.at)) {
-            return Ok(()); // the copy is another folder, on purpose
+        if let Some((at, copy)) = self.copy()
+            && let Ok(inner) = self.path.strip_prefix(at)
+        {
+            // The copy is another folder, on purpose. Its handle leads inside.
+            let folder = exactly_below(copy, inner).map_err(|error| gone(&error))?;
+            return rustix::process::fchdir(folder).map_err(|error| gone(&error));
         }
+        rustix::process::chdir(&self.path).map_err(|error| gone(&error))?;
         let here = fs::metadata(".").map_err(|error| gone(&error))?;
         let meant = rustix::fs::fstat(&self.folder).map_err(|error| gone(&error))?;
         if (here.dev(), here.ino()) == (meant.st_dev, meant.st_ino) {
@@ -139,7 +162,9 @@ impl ChildProgram {
             if error.kind() == io::ErrorKind::NotFound && !candidate.exists() {
                 continue;
             }
-            why = explain(&candidate, &error);
+            why = self
+                .replaced()
+                .unwrap_or_else(|| explain(&candidate, &error));
             if error.kind() != io::ErrorKind::PermissionDenied {
                 break;
             }
@@ -196,7 +221,11 @@ impl ProgramScript {
     }
 }
 
-fn restrict_files(profile: &SandboxProfile, realm: Realm) -> Result<(), String> {
+fn restrict_files(
+    profile: &SandboxProfile,
+    realm: Realm,
+    shown: Option<(&Path, BorrowedFd<'_>)>,
+) -> Result<(), SetupError> {
     let own;
     let shared_memory = match realm {
         Realm::Namespace => mounts::shared_memory(profile),
@@ -215,12 +244,11 @@ fn restrict_files(profile: &SandboxProfile, realm: Realm) -> Result<(), String> 
         holes_mounted: realm == Realm::Namespace,
         extra_read: processes,
         extra_write: shared_memory,
+        shown,
     };
-    landlock::restrict(&plan).map_err(|trouble| trouble.to_string())?;
+    landlock::restrict(&plan)?;
     match &profile.programs {
-        Some(programs) => {
-            landlock::restrict_programs(programs).map_err(|trouble| trouble.to_string())
-        }
+        Some(programs) => landlock::restrict_programs(programs),
         None => Ok(()),
     }
 }

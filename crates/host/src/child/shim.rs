@@ -114,6 +114,7 @@ mod linux {
                 stdin,
                 folder,
                 path: path.unwrap_or_else(|_| PathBuf::from("/")),
+                shown: None,
                 job,
             },
         };
@@ -133,9 +134,11 @@ mod linux {
         fn run(mut self) {
             if let Err(trouble) = self.enclose() {
                 let text = trouble.to_string();
+                let place = trouble.replaced_place();
                 let news = match trouble.kind {
                     SetupErrorKind::Machine => News::Unavailable(text),
                     SetupErrorKind::Profile => News::Unfit(text),
+                    SetupErrorKind::Replaced => News::Replaced(place.unwrap_or(text)),
                 };
                 control::tell(&self.line, &news);
             }
@@ -155,7 +158,7 @@ mod linux {
                 return Ok(());
             };
             namespaces::enter()?;
-            mounts::arrange(&profile)?;
+            self.program.shown = mounts::arrange(&profile)?;
             if profile.network == NetworkAccess::Proxy {
                 let (listener, port) = namespaces::listen()?;
                 self.tell_port(port);
@@ -253,6 +256,7 @@ mod linux {
             let _ = rustix::stdio::dup2_stdout(&self.null);
             let _ = rustix::stdio::dup2_stderr(&self.null);
             self.program.stdin = None;
+            self.program.shown = None;
             let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         }
 

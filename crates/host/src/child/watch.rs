@@ -42,6 +42,9 @@ pub(crate) fn survey(
         return Ok(Survey::default());
     };
     let mut survey = guard.survey(&profile.protect, trails)?;
+    if let Some(root) = guard.replaced(&survey, &profile.identities) {
+        return Err(SurveyError::Replaced(root.clone()));
+    }
     survey.forget(|place, mark| others.made(place, mark));
     profile.protect.extend(survey.protected(&guard.roots));
     Ok(survey)

@@ -1,6 +1,7 @@
 //! The places that a grant opens for a child, and a folder for its temporary files.
 
 use std::{
+    collections::{BTreeMap, HashMap},
     fs, io,
     os::fd::AsFd,
     path::{Path, PathBuf},
@@ -14,11 +15,13 @@ use metier_model::{
 use rustix::fs::{FlockOperation, flock};
 
 use crate::{
-    child::watch::remove_tree,
+    child::{ChildError, watch::remove_tree},
     execution::{ActExecutor, ExecutionError, LIMITS},
     sandbox::{
-        Guard, KERNEL, NetworkAccess, Protection, SandboxProfile, StandIn, Trails,
-        credential_places, machine_keys, system_read,
+        Guard, KERNEL, NetworkAccess, PlaceIdentity, Protection, SandboxProfile, StandIn, Trails,
+        credential_places, machine_keys,
+        place_state::{exactly, identity},
+        shown, system_read,
     },
 };
 
@@ -140,23 +143,40 @@ impl ActExecutor {
         read.extend(self.skill.folder.as_deref().map(Path::to_owned));
         read.extend(self.tool_roots().into_iter().map(|(root, _)| root));
         let mut write = Vec::new();
+        let mut identities = BTreeMap::new();
         let mut repositories = Vec::new();
         for want in self.grant.fence() {
             let Scope::Paths(pattern) = want.reach() else {
                 continue;
             };
             match want.permission {
-                Permission::FileRead => read.extend(self.places(&pattern, false)?),
-                Permission::FileWrite => write.extend(self.places(&pattern, true)?),
-                Permission::GitRead => read.extend(self.straight(&pattern)?),
+                Permission::FileRead => {
+                    let places = self.places(&pattern, false)?;
+                    read.extend(self.found(&pattern, places, false, &mut identities)?);
+                }
+                Permission::FileWrite => {
+                    let places = self.places(&pattern, true)?;
+                    write.extend(self.found(&pattern, places, true, &mut identities)?);
+                }
+                Permission::GitRead => {
+                    let place = self.straight(&pattern)?.into_iter().collect();
+                    read.extend(self.found(&pattern, place, false, &mut identities)?);
+                }
                 Permission::GitWrite => {
-                    write.extend(self.straight(&pattern)?);
+                    let place = self.straight(&pattern)?.into_iter().collect();
+                    write.extend(self.found(&pattern, place, true, &mut identities)?);
                     repositories.extend(self.repositories(&pattern, runs));
                 }
                 _ => {}
             }
         }
-        let (guard, mut protect) = self.guard(&write, &repositories, runs);
+        // Which of them are folders was decided with the rest: what is there by now can be something else.
+        let is_folder =
+            |path: &&PathBuf| identities.get(*path).is_some_and(|known| known.is_folder);
+        let (roots, files) = write.iter().partition::<Vec<_>, _>(is_folder);
+        let roots = roots.into_iter().cloned().collect();
+        let files = files.into_iter().cloned().collect();
+        let (guard, mut protect) = self.guard(roots, files, &repositories, runs);
         protect.extend(self.host.own.to_vec());
         protect.extend(self.refused(Permission::FileWrite));
         write.push(self.scratch.path().to_owned());
@@ -168,6 +188,7 @@ impl ActExecutor {
             guard: Some(guard),
             rooms: self.rooms(),
             stand_in: self.stand_in()?,
+            identities,
             network: if self.reaches_out() {
                 NetworkAccess::Proxy
             } else {
@@ -203,7 +224,8 @@ impl ActExecutor {
     /// `git:write` names it, and only by git itself, which we start with a fixed list of commands.
     fn guard(
         &self,
-        write: &[PathBuf],
+        roots: Vec<PathBuf>,
+        files: Vec<PathBuf>,
         repositories: &[PathBuf],
         runs: ProgramKind<'_>,
     ) -> (Guard, Vec<PathBuf>) {
@@ -213,8 +235,6 @@ impl ActExecutor {
         let runs_git = matches!(runs, ProgramKind::Git(_));
         let is_new = |git: &PathBuf| runs_git && git.symlink_metadata().is_err();
         let new: Vec<PathBuf> = missing.into_iter().filter(is_new).collect();
-        let real = write.iter().filter_map(|place| place.canonicalize().ok());
-        let (roots, files): (Vec<PathBuf>, Vec<PathBuf>) = real.partition(|place| place.is_dir());
         let mut protect = self.protection().around(&roots, &open);
         protect.retain(|place| !new.contains(place));
         let guard = Guard {
@@ -361,16 +381,75 @@ impl ActExecutor {
         let Some(path) = self.anchored(pattern) else {
             return Ok(None);
         };
-        let names_all = pattern.anchor() == Anchor::Root && !self.is_users(&path);
-        let is_in_root = |path: &Path| path.parent().is_some_and(|above| above.parent().is_none());
-        let is_link = |path: &&Path| {
-            let counts = self.is_users(path) || (names_all && !is_in_root(path));
-            counts && path.is_symlink()
-        };
+        let is_link = |step: &&Path| self.is_step(pattern, &path, step) && step.is_symlink();
         match path.ancestors().find(is_link) {
             Some(link) => Err(ExecutionError::Link(link.to_owned())),
             None => Ok(Some(path)),
         }
+    }
+
+    /// Whether this part of a path is what people were asked about, so that it must not be a link.
+    fn is_step(&self, pattern: &PathPattern, path: &Path, step: &Path) -> bool {
+        let names_all = pattern.anchor() == Anchor::Root && !self.is_users(path);
+        let is_in_root = step.parent().is_some_and(|above| above.parent().is_none());
+        self.is_users(step) || (names_all && !is_in_root)
+    }
+
+    /// Where the places of a pattern are, without links, and which files and folders they are. All that follows uses this one answer: a
+    /// link that appears later, or another folder under the same name, is refused. What is missing can't be written, and is not read.
+    fn found(
+        &self,
+        pattern: &PathPattern,
+        places: Vec<PathBuf>,
+        to_write: bool,
+        identities: &mut BTreeMap<PathBuf, PlaceIdentity>,
+    ) -> Result<Vec<PathBuf>, ExecutionError> {
+        let mut found = Vec::with_capacity(places.len());
+        let mut roots = HashMap::new();
+        for place in places {
+            let look = self.real(pattern, &place, &mut roots).and_then(|path| {
+                let known = identity(exactly(&path)?)?;
+                Ok((path, known))
+            });
+            match look {
+                Ok((path, known)) => {
+                    identities.insert(path.clone(), known);
+                    found.push(path);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+                    return Err(ChildError::Replaced(shown(&place)).into());
+                }
+                Err(source) if to_write => {
+                    return Err(ExecutionError::File {
+                        path: place,
+                        source,
+                    });
+                }
+                Err(_missing) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    /// A place with the links above it resolved that are the user's own. `roots` has those that were met before.
+    fn real(
+        &self,
+        pattern: &PathPattern,
+        place: &Path,
+        roots: &mut HashMap<PathBuf, PathBuf>,
+    ) -> io::Result<PathBuf> {
+        let mut above = place.ancestors();
+        let above = above.find(|step| !self.is_step(pattern, place, step));
+        let Some(above) = above else {
+            return Ok(place.to_owned());
+        };
+        let real = match roots.get(above) {
+            Some(real) => real.clone(),
+            None => above.canonicalize()?,
+        };
+        roots.insert(above.to_owned(), real.clone());
+        let inner = place.strip_prefix(above).unwrap_or(Path::new(""));
+        Ok(real.iter().chain(inner).collect())
     }
 
     /// The fixed part of a pattern on this machine.

@@ -35,7 +35,7 @@ use metier_policy::{Act, CommandLine, Grant, LineContext, Permit};
 use crate::{
     child::{ChildError, ChildOutcome, Relay},
     net::{ConnectionLog, FetchResponse, NetError, ProxyConnection, ScopeError},
-    sandbox::{Mechanism, Protection},
+    sandbox::{Mechanism, Protection, SurveyError},
 };
 
 use child_profile::ProgramKind;
@@ -222,6 +222,9 @@ impl ExecutionError {
                 | Self::Changed
                 | Self::NoCopy(_)
                 | Self::Unjudged(_)
+                | Self::Child(
+                    ChildError::Replaced(_) | ChildError::Survey(SurveyError::Replaced(_))
+                )
         )
     }
 }

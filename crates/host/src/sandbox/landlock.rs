@@ -4,12 +4,17 @@
 //! and everything below them, and can't be taken back further down: the holes of [`Mechanism::Landlock`] are made by
 //! granting around them.
 //!
+//! A rule is for a file or folder and not for its name. So each is made from a handle, and the skill's copy from the handle of its mount:
+//! by then its path can lead to another folder.
+//!
 //! [`Mechanism::Landlock`]: super::Mechanism::Landlock
 
 use std::collections::HashMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
@@ -17,10 +22,11 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, PathBeneath, Ruleset, RulesetAttr, RulesetCreated,
     RulesetCreatedAttr, RulesetStatus, Scope, make_bitflags,
 };
+use rustix::fs::{Dir, FileType, Mode, OFlags, openat};
 
 use super::names::NameSet;
-use super::place_state::exactly;
-use super::setup_error::SetupError;
+use super::place_state::exactly_below;
+use super::setup_error::{SetupError, SetupErrorKind};
 use super::{NetworkAccess, SandboxProfile};
 
 /// The newest rights we know of; the crate asks the kernel which of them it has.
@@ -53,6 +59,22 @@ pub(crate) struct Plan<'a> {
     pub(crate) extra_read: &'a Path,
     /// Where memory is shared.
     pub(crate) extra_write: Option<&'a Path>,
+    /// Where the copy of the skill is mounted, and the handle of that mount.
+    pub(crate) shown: Option<(&'a Path, BorrowedFd<'a>)>,
+}
+
+impl Plan<'_> {
+    /// Opens a place of the profile; in the skill's folder, what the copy has there.
+    fn open(&self, path: &Path) -> Result<OwnedFd, SetupError> {
+        let in_copy = self
+            .shown
+            .and_then(|(at, copy)| Some((copy, path.strip_prefix(at).ok()?)));
+        match in_copy {
+            Some((copy, inner)) => exactly_below(copy, inner)
+                .map_err(|error| SetupError::profile("allow", path, error)),
+            None => self.profile.open("allow", path),
+        }
+    }
 }
 
 /// Restricts this process and all its future children permanently.
@@ -80,7 +102,7 @@ pub(crate) fn restrict_programs(programs: &[PathBuf]) -> Result<(), SetupError> 
     let mut rules = LandlockRules(ruleset.map_err(|error| nowhere(&error))?);
     for program in programs {
         let rights = AccessFs::Execute.into();
-        rules.allow(program, rights, MissingPlaces::Fine, PlaceLinks::Followed)?;
+        rules.allow(program, rights)?;
     }
     enforce(rules)
 }
@@ -111,21 +133,11 @@ fn nowhere(error: &landlock::RulesetError) -> SetupError {
 fn grant(rules: &mut LandlockRules, plan: &Plan<'_>) -> Result<(), SetupError> {
     let profile = plan.profile;
     for device in DEVICES {
-        rules.allow(
-            Path::new(device),
-            device_rights(),
-            MissingPlaces::Fine,
-            PlaceLinks::Followed,
-        )?;
+        rules.allow(Path::new(device), device_rights())?;
     }
-    rules.allow(
-        plan.extra_read,
-        readable(),
-        MissingPlaces::Fine,
-        PlaceLinks::Followed,
-    )?;
+    rules.allow(plan.extra_read, readable())?;
     if let Some(path) = plan.extra_write {
-        rules.allow(path, writable(), MissingPlaces::Fine, PlaceLinks::Followed)?;
+        rules.allow(path, writable())?;
     }
     // Keys can be created or replaced while the child runs, where no mount covers them yet. So a folder that is only read and in
     // which keys can be is opened entry by entry, whether they exist or not.
@@ -140,11 +152,16 @@ fn grant(rules: &mut LandlockRules, plan: &Plan<'_>) -> Result<(), SetupError> {
         secret.extend(profile.rooms.as_deref());
     }
     for path in &profile.read {
-        rules.allow_around(path, &around, &secret)?;
+        rules.allow_around(plan, path, &around, &secret)?;
     }
+    let around_written = SurroundingPlaces {
+        rights: writable(),
+        missing: MissingPlaces::Wrong,
+        is_listed: false,
+    };
     if plan.holes_mounted {
         for path in &profile.write {
-            rules.allow(path, writable(), MissingPlaces::Wrong, PlaceLinks::Refused)?;
+            rules.allow_around(plan, path, &around_written, &[])?;
         }
         return Ok(());
     }
@@ -153,13 +170,8 @@ fn grant(rules: &mut LandlockRules, plan: &Plan<'_>) -> Result<(), SetupError> {
     let protected = profile.protect.iter().map(PathBuf::as_path);
     let unwritable: Vec<&Path> = protected.filter(is_there).chain(secret.clone()).collect();
     for path in &profile.write {
-        rules.allow_around(path, &around, &secret)?;
-        let around = SurroundingPlaces {
-            rights: writable(),
-            missing: MissingPlaces::Wrong,
-            is_listed: false,
-        };
-        rules.allow_around(path, &around, &unwritable)?;
+        rules.allow_around(plan, path, &around, &secret)?;
+        rules.allow_around(plan, path, &around_written, &unwritable)?;
     }
     Ok(())
 }
@@ -185,13 +197,6 @@ enum MissingPlaces {
     Wrong,
 }
 
-/// What to make of a path with a link in it: those of the profile had theirs resolved.
-#[derive(Clone, Copy, PartialEq)]
-enum PlaceLinks {
-    Followed,
-    Refused,
-}
-
 /// How a folder is granted that has holes.
 struct SurroundingPlaces {
     /// What is granted of its other entries.
@@ -204,34 +209,31 @@ struct SurroundingPlaces {
 struct LandlockRules(RulesetCreated);
 
 impl LandlockRules {
-    fn allow(
+    /// Grants what a path of our own leads to, if there is something.
+    fn allow(&mut self, path: &Path, rights: BitFlags<AccessFs>) -> Result<(), SetupError> {
+        let opened = File::options()
+            .read(true)
+            .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
+            .open(path);
+        opened.map_or(Ok(()), |file| self.add(&file, path, rights))
+    }
+
+    /// Makes the rule. The path is only for messages: the rule is for what the handle leads to.
+    fn add(
         &mut self,
+        place: &impl AsFd,
         path: &Path,
         rights: BitFlags<AccessFs>,
-        missing: MissingPlaces,
-        links: PlaceLinks,
     ) -> Result<(), SetupError> {
         let trouble = |error| SetupError::profile("allow", path, error);
-        let opened = match links {
-            PlaceLinks::Followed => File::options()
-                .read(true)
-                .custom_flags(libc::O_PATH | libc::O_CLOEXEC)
-                .open(path),
-            PlaceLinks::Refused => exactly(path).map(File::from),
-        };
-        let file = match opened {
-            Ok(file) => file,
-            Err(_) if missing == MissingPlaces::Fine => return Ok(()),
-            Err(error) => return Err(trouble(error)),
-        };
-        let is_folder = file.metadata().map_err(trouble)?.is_dir();
+        let is_folder = kind(place).map_err(trouble)?.is_dir();
         let rights = if is_folder {
             rights
         } else {
             rights & AccessFs::from_file(NEWEST)
         };
         (&mut self.0)
-            .add_rule(PathBeneath::new(file, rights))
+            .add_rule(PathBeneath::new(place, rights))
             .map_err(|error| trouble(io::Error::other(error.to_string())))?;
         Ok(())
     }
@@ -239,10 +241,21 @@ impl LandlockRules {
     /// Grants a place without its holes: as a whole if it has none, otherwise entry by entry. No path has a link in it.
     fn allow_around(
         &mut self,
+        plan: &Plan<'_>,
         path: &Path,
         around: &SurroundingPlaces,
         holes: &[&Path],
     ) -> Result<(), SetupError> {
+        let place = match plan.open(path) {
+            Ok(place) => place,
+            Err(trouble)
+                if around.missing == MissingPlaces::Fine
+                    && trouble.kind != SetupErrorKind::Replaced =>
+            {
+                return Ok(());
+            }
+            Err(trouble) => return Err(trouble),
+        };
         let start = path.as_os_str().as_encoded_bytes();
         // By bytes first: comparing hundreds of paths by their parts takes long.
         let near = |hole: &&&Path| hole.as_os_str().as_encoded_bytes().starts_with(start);
@@ -250,64 +263,102 @@ impl LandlockRules {
         let inside: Vec<&Path> = inside
             .filter_map(|hole| hole.strip_prefix(path).ok())
             .collect();
-        self.allow_without(path, around, &inside)
+        self.allow_without(&place, path, around, &inside)
     }
 
-    /// The same with holes that are named from the folder.
+    /// The same with holes that are named from the folder. All of it is found from the handle, so that a new name changes nothing.
     fn allow_without(
         &mut self,
+        place: &OwnedFd,
         path: &Path,
         around: &SurroundingPlaces,
         holes: &[&Path],
     ) -> Result<(), SetupError> {
-        let (rights, missing) = (around.rights, around.missing);
-        if holes.is_empty() {
-            return self.allow(path, rights, missing, PlaceLinks::Refused);
-        }
         if holes.iter().any(|hole| hole.as_os_str().is_empty()) {
             return Ok(());
         }
-        let trouble = |error| SetupError::profile("allow", path, error);
-        let entries = match std::fs::read_dir(path) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotADirectory => {
-                return self.allow(path, rights, missing, PlaceLinks::Refused);
-            }
-            Err(_) if missing == MissingPlaces::Fine => return Ok(()),
-            Err(error) => return Err(trouble(error)),
+        let trouble = |error: io::Error| SetupError::profile("allow", path, error);
+        if holes.is_empty() || !kind(place).map_err(trouble)?.is_dir() {
+            return self.add(place, path, around.rights);
+        }
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = match openat(place, ".", flags, Mode::empty()) {
+            Ok(folder) => folder,
+            Err(_) if around.missing == MissingPlaces::Fine => return Ok(()),
+            Err(error) => return Err(trouble(error.into())),
         };
         if around.is_listed {
-            let rights = AccessFs::ReadDir.into();
-            self.allow(path, rights, MissingPlaces::Fine, PlaceLinks::Refused)?;
+            self.add(place, path, AccessFs::ReadDir.into())?;
         }
-        let names = NameSet::of(path);
-        let mut inner: HashMap<OsString, Vec<&Path>> = HashMap::new();
-        for hole in holes {
-            let mut parts = hole.components();
-            if let Some(first) = parts.next() {
-                let first = names.compared(first.as_os_str());
-                inner.entry(first).or_default().push(parts.as_path());
-            }
-        }
+        let holes = InnerHoles::new(NameSet::of_handle(&folder), holes);
+        let entries = Dir::read_from(&folder).map_err(|error| trouble(error.into()))?;
         for (count, entry) in entries.enumerate() {
-            let entry = entry.map_err(trouble)?;
+            let entry = entry.map_err(|error| trouble(error.into()))?;
             if count >= MAX_SIBLINGS {
                 return Err(trouble(io::Error::other(
                     "too many entries beside a protected place",
                 )));
             }
-            // What a link leads to is granted by its own place, or not at all.
-            if entry.file_type().map_err(trouble)?.is_symlink() {
-                continue;
+            let name = OsStr::from_bytes(entry.file_name().to_bytes());
+            if name != "." && name != ".." {
+                self.allow_entry(place, &path.join(name), around, holes.of(name))?;
             }
-            let holes = inner.get(&names.compared(&entry.file_name()));
-            let around = SurroundingPlaces {
-                missing: MissingPlaces::Fine,
-                ..*around
-            };
-            let holes = holes.map_or(&[][..], Vec::as_slice);
-            self.allow_without(&entry.path(), &around, holes)?;
         }
         Ok(())
     }
+
+    /// Grants an entry of a folder. What a link leads to is granted by its own place, or not at all.
+    fn allow_entry(
+        &mut self,
+        folder: &OwnedFd,
+        path: &Path,
+        around: &SurroundingPlaces,
+        holes: &[&Path],
+    ) -> Result<(), SetupError> {
+        let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let name = path.file_name().unwrap_or_default();
+        let Ok(entry) = openat(folder, name, flags, Mode::empty()) else {
+            return Ok(());
+        };
+        let found = kind(&entry).map_err(|error| SetupError::profile("allow", path, error))?;
+        if found.is_symlink() {
+            return Ok(());
+        }
+        let around = SurroundingPlaces {
+            missing: MissingPlaces::Fine,
+            ..*around
+        };
+        self.allow_without(&entry, path, &around, holes)
+    }
+}
+
+/// The holes in a folder, by the entry that they are in.
+struct InnerHoles<'a> {
+    names: NameSet,
+    holes: HashMap<OsString, Vec<&'a Path>>,
+}
+
+impl<'a> InnerHoles<'a> {
+    fn new(names: NameSet, paths: &[&'a Path]) -> Self {
+        let mut holes: HashMap<OsString, Vec<&Path>> = HashMap::new();
+        for path in paths {
+            let mut parts = path.components();
+            if let Some(first) = parts.next() {
+                let first = names.compared(first.as_os_str());
+                holes.entry(first).or_default().push(parts.as_path());
+            }
+        }
+        Self { names, holes }
+    }
+
+    /// Those in this entry, named from there.
+    fn of(&self, name: &OsStr) -> &[&'a Path] {
+        let holes = self.holes.get(&self.names.compared(name));
+        holes.map_or(&[][..], Vec::as_slice)
+    }
+}
+
+fn kind(place: &impl AsFd) -> io::Result<FileType> {
+    let found = rustix::fs::fstat(place)?;
+    Ok(FileType::from_raw_mode(found.st_mode))
 }

@@ -59,7 +59,8 @@ pub use mounted::MountTable;
 pub(crate) use names::{NameSet, all_names, is_below};
 pub use places::{KERNEL, credential_places, machine_keys, system_read};
 pub use profile::{
-    Contradiction, Mechanism, NetworkAccess, SandboxLimits, SandboxProfile, StandIn, Support,
+    Contradiction, Mechanism, NetworkAccess, PlaceIdentity, SandboxLimits, SandboxProfile, StandIn,
+    Support,
 };
 pub use protected::Protection;
 pub use survey::{Guard, SurveyError, UndonePlace};

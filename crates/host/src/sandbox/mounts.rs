@@ -5,6 +5,9 @@
 //!
 //! A protected place stays where it is because it is a mount point, which can't be renamed or removed from inside. So
 //! are all folders between it and the writable root: otherwise `mv .git x` would put `.git/hooks` out of the way.
+//!
+//! From outside, a folder with a mount on it can still be renamed, and the mount goes with it. So the path of a mount proves nothing later:
+//! the copy of the skill is granted, entered and compared by the handle that [`arrange`] returns.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -30,7 +33,9 @@ const COVER_OPTIONS: &str = "mode=000,size=4k,nr_inodes=2";
 const ROOMS_OPTIONS: &str = "mode=711,size=64k,nr_inodes=64";
 
 /// Builds the view. What happens here is seen by this process and its children only.
-pub(crate) fn arrange(profile: &SandboxProfile) -> Result<(), SetupError> {
+///
+/// The answer is a handle of the mounted copy, if the profile has one.
+pub(crate) fn arrange(profile: &SandboxProfile) -> Result<Option<OwnedFd>, SetupError> {
     let machine = |error: io::Error| SetupError::machine("arrange mounts", error);
     let everything = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", everything).map_err(|error| machine(error.into()))?;
@@ -40,7 +45,9 @@ pub(crate) fn arrange(profile: &SandboxProfile) -> Result<(), SetupError> {
     writable.sort_unstable();
     let mut copies = Vec::with_capacity(writable.len());
     for path in writable {
-        let copy = copy(path).map_err(|error| SetupError::profile("make writable", path, error))?;
+        let place = profile.open("make writable", path)?;
+        let copy = copy_of(&place);
+        let copy = copy.map_err(|error| SetupError::profile("make writable", path, error))?;
         copies.push((path, copy));
     }
     let root = exactly(Path::new("/")).map_err(machine)?;
@@ -48,18 +55,23 @@ pub(crate) fn arrange(profile: &SandboxProfile) -> Result<(), SetupError> {
     for (path, copy) in &copies {
         put(copy, path).map_err(|error| SetupError::profile("make writable", path, error))?;
     }
-    if let Some(StandIn { at, copy: from }) = &profile.stand_in {
-        // Read-only like everything else by now, even in the middle of a writable folder.
-        let show = || put(&copy(from)?, at);
-        show().map_err(|error| SetupError::profile("show a copy of", at, error))?;
-    }
+    let shown = profile.stand_in.as_ref().map(show).transpose()?;
     protect(profile)?;
     deny(profile)?;
     hide_rooms(profile)?;
     if let Some(shared) = shared_memory(profile) {
         fill(shared, MountFlags::empty(), SHARED_MEMORY_OPTIONS).map_err(machine)?;
     }
-    Ok(())
+    Ok(shown)
+}
+
+/// Mounts the copy: read-only like everything else by now, even in the middle of a writable folder.
+fn show(stand_in: &StandIn) -> Result<OwnedFd, SetupError> {
+    let StandIn { at, copy: from } = stand_in;
+    let trouble = |error| SetupError::profile("show a copy of", at, error);
+    let mounted = copy(from).map_err(trouble)?;
+    put(&mounted, at).map_err(trouble)?;
+    Ok(mounted)
 }
 
 /// Where programs share memory by name: their own, since the user's contains data of others. `None` if there is no such place, or
@@ -196,11 +208,15 @@ fn fill(path: &Path, flags: MountFlags, options: &str) -> io::Result<()> {
 
 /// A second mount of what is at `path`, not yet put anywhere.
 fn copy(path: &Path) -> io::Result<OwnedFd> {
+    copy_of(&exactly(path)?)
+}
+
+fn copy_of(place: &OwnedFd) -> io::Result<OwnedFd> {
     let flags = OpenTreeFlags::OPEN_TREE_CLONE
         | OpenTreeFlags::OPEN_TREE_CLOEXEC
         | OpenTreeFlags::AT_EMPTY_PATH
         | OpenTreeFlags::AT_RECURSIVE;
-    open_tree(exactly(path)?, "", flags).map_err(Into::into)
+    open_tree(place, "", flags).map_err(Into::into)
 }
 
 fn put(copy: &OwnedFd, path: &Path) -> io::Result<()> {

@@ -45,7 +45,7 @@ impl NameSet {
     }
 
     /// As this open folder does.
-    pub(super) fn of_handle(folder: impl AsFd) -> Self {
+    pub(crate) fn of_handle(folder: impl AsFd) -> Self {
         Self::folding(folds_open(folder))
     }
 

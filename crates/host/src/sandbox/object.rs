@@ -71,6 +71,11 @@ impl ObjectMark {
         is_file: false,
     };
 
+    /// Whether it is the object with this number on this device.
+    pub(crate) fn is_at(&self, at: (u32, u32), number: u64) -> bool {
+        matches!(self, Self::Object { device, inode, .. } if (*device, *inode) == (at, number))
+    }
+
     /// Whether it is a regular file.
     pub(crate) fn is_file(&self) -> bool {
         matches!(self, Self::Object { is_file: true, .. })

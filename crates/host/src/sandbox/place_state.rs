@@ -1,10 +1,14 @@
 //! Whether places exist. The tables name hundreds, nearly all of them missing, and this runs before every start.
 
 use std::collections::HashMap;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, openat, openat2, statat};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, major, minor, openat, openat2, statat,
+};
+
+use super::PlaceIdentity;
 
 /// What is at a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,6 +62,28 @@ impl PlaceStates {
 pub(crate) fn exactly(path: &Path) -> std::io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::CLOEXEC;
     openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS).map_err(Into::into)
+}
+
+/// The same from an open folder, and nowhere above it.
+pub(crate) fn exactly_below(folder: BorrowedFd<'_>, path: &Path) -> std::io::Result<OwnedFd> {
+    let path = if path.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        path
+    };
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    let below = ResolveFlags::NO_SYMLINKS | ResolveFlags::BENEATH;
+    openat2(folder, path, flags, Mode::empty(), below).map_err(Into::into)
+}
+
+/// Which file or folder a handle leads to.
+pub(crate) fn identity(place: impl AsFd) -> std::io::Result<PlaceIdentity> {
+    let found = rustix::fs::fstat(place)?;
+    Ok(PlaceIdentity {
+        device: (major(found.st_dev), minor(found.st_dev)),
+        inode: found.st_ino,
+        is_folder: FileType::from_raw_mode(found.st_mode).is_dir(),
+    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,14 @@
 //! What a child can do, as plain data.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
+#[cfg(target_os = "linux")]
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
+#[cfg(target_os = "linux")]
+use super::place_state::{exactly, identity};
+#[cfg(target_os = "linux")]
+use super::setup_error::{SetupError, SetupErrorKind};
 use super::survey::Guard;
 #[cfg(target_os = "linux")]
 use super::trail::Trails;
@@ -25,12 +31,26 @@ pub struct SandboxProfile {
     /// A folder that the child sees as a read-only copy: the scanned files, whatever happens to the folder meanwhile. Only
     /// [`Mechanism::Namespaces`] can do that; without them the folder itself is seen.
     pub stand_in: Option<StandIn>,
+    /// Which file or folder some of the readable and writable places are: those that were resolved when the grant was read. Their paths
+    /// have no links. What is another one by now, or is behind a link, is refused.
+    pub identities: BTreeMap<PathBuf, PlaceIdentity>,
     /// What of the network there is.
     pub network: NetworkAccess,
     /// How much it may use up.
     pub limits: SandboxLimits,
     /// The only programs that can be run, of those in readable places; `None` is all of them.
     pub programs: Option<Vec<PathBuf>>,
+}
+
+/// A file or folder, whatever its name is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PlaceIdentity {
+    /// The file system: its major and minor number.
+    pub device: (u32, u32),
+    /// The number of the file there.
+    pub inode: u64,
+    /// Whether it is a folder.
+    pub is_folder: bool,
 }
 
 /// A folder and the copy that is seen in its place.
@@ -40,6 +60,24 @@ pub struct StandIn {
     pub at: PathBuf,
     /// The copy that is mounted there.
     pub copy: PathBuf,
+}
+
+impl StandIn {
+    /// The same without links.
+    #[cfg(target_os = "linux")]
+    fn settled(&self) -> Result<Self, SetupError> {
+        Ok(Self {
+            at: real("show a copy of", &self.at)?,
+            copy: real("show the copy", &self.copy)?,
+        })
+    }
+}
+
+/// A path without links.
+#[cfg(target_os = "linux")]
+fn real(step: &'static str, path: &Path) -> Result<PathBuf, SetupError> {
+    let trouble = |error| SetupError::profile(step, path, error);
+    path.canonicalize().map_err(trouble)
 }
 
 /// What of the network a child has.
@@ -127,16 +165,15 @@ impl SandboxProfile {
     /// places are the end of their name, whether they exist or not, and protected places are every step of their name. Places that
     /// another mount shows are denied and protected there too, and so are other names of protected files.
     ///
-    /// What is readable and does not exist is left out.
+    /// What is readable and does not exist is left out. A place with an identity is not resolved again.
     ///
     /// # Errors
-    /// If a writable place does not exist: permission to write it would silently be none.
+    /// If a place is not the one that it was. If a writable place does not exist: permission to write it would silently be none. If the folder with a stand-in or the stand-in
+    /// does not exist: the child would see the folder itself.
     #[cfg(target_os = "linux")]
-    pub(crate) fn settled(&self, trails: &mut Trails) -> Result<Self, (PathBuf, std::io::Error)> {
-        let mut write = Vec::with_capacity(self.write.len());
-        for path in &self.write {
-            write.push(path.canonicalize().map_err(|error| (path.clone(), error))?);
-        }
+    pub(crate) fn settled(&self, trails: &mut Trails) -> Result<Self, SetupError> {
+        let mut identities = self.identities.clone();
+        let mut write = self.settled_write(&mut identities)?;
         in_order(&mut write);
         let nothing = Guard::default();
         let guard = self.guard.as_ref().unwrap_or(&nothing);
@@ -154,8 +191,7 @@ impl SandboxProfile {
         let ends = self.deny.iter().map(|place| trails.of(place).end);
         let mut deny = guard.protection.mounts().with_other_names(ends.collect());
         in_order(&mut deny);
-        let real = self.read.iter().filter_map(|path| trails.of(path).real());
-        let mut read = real.collect();
+        let mut read = self.settled_read(trails)?;
         in_order(&mut read);
         Ok(Self {
             read,
@@ -167,16 +203,71 @@ impl SandboxProfile {
                 .rooms
                 .as_ref()
                 .and_then(|rooms| rooms.canonicalize().ok()),
-            stand_in: self.stand_in.as_ref().and_then(|stand_in| {
-                Some(StandIn {
-                    at: stand_in.at.canonicalize().ok()?,
-                    copy: stand_in.copy.canonicalize().ok()?,
-                })
-            }),
+            stand_in: self.stand_in.as_ref().map(StandIn::settled).transpose()?,
+            identities,
             network: self.network,
             limits: self.limits,
             programs: self.programs.clone(),
         })
+    }
+
+    /// The writable places without links. From here on each has an identity.
+    #[cfg(target_os = "linux")]
+    fn settled_write(
+        &self,
+        identities: &mut BTreeMap<PathBuf, PlaceIdentity>,
+    ) -> Result<Vec<PathBuf>, SetupError> {
+        const STEP: &str = "make writable";
+        let mut write = Vec::with_capacity(self.write.len());
+        for path in &self.write {
+            if self.identities.contains_key(path) {
+                self.open(STEP, path)?;
+                write.push(path.clone());
+                continue;
+            }
+            let path = real(STEP, path)?;
+            let found = exactly(&path).and_then(identity);
+            let found = found.map_err(|error| SetupError::profile(STEP, &path, error))?;
+            identities.entry(path.clone()).or_insert(found);
+            write.push(path);
+        }
+        Ok(write)
+    }
+
+    /// The readable places without links.
+    #[cfg(target_os = "linux")]
+    fn settled_read(&self, trails: &mut Trails) -> Result<Vec<PathBuf>, SetupError> {
+        let mut read = Vec::with_capacity(self.read.len());
+        for path in &self.read {
+            if !self.identities.contains_key(path) {
+                read.extend(trails.of(path).real());
+                continue;
+            }
+            match self.open("allow", path) {
+                Ok(_) => read.push(path.clone()),
+                Err(trouble) if trouble.kind == SetupErrorKind::Replaced => return Err(trouble),
+                Err(_missing) => {}
+            }
+        }
+        Ok(read)
+    }
+
+    /// Opens a readable or writable place whose links were resolved before. It is the one that has the identity, or none.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn open(&self, step: &'static str, path: &Path) -> Result<OwnedFd, SetupError> {
+        let trouble = |error| SetupError::profile(step, path, error);
+        let known = self.identities.get(path);
+        let place = match exactly(path) {
+            Err(error) if known.is_some() && error.raw_os_error() == Some(libc::ELOOP) => {
+                return Err(SetupError::replaced(path));
+            }
+            place => place.map_err(trouble)?,
+        };
+        let found = identity(&place).map_err(trouble)?;
+        match known.is_some_and(|known| *known != found) {
+            true => Err(SetupError::replaced(path)),
+            false => Ok(place),
+        }
     }
 
     /// The allowed entries of the folder with all temporary files.

@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::shown;
+
 /// Whose fault it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum SetupErrorKind {
@@ -10,6 +12,8 @@ pub(crate) enum SetupErrorKind {
     Machine,
     /// The profile can't be enforced on the existing files.
     Profile,
+    /// A place of the profile is another one by now.
+    Replaced,
 }
 
 /// One step that failed.
@@ -41,6 +45,20 @@ impl SetupError {
             step,
             path: Some(path.as_ref().to_owned()),
             error: error.into(),
+        }
+    }
+
+    /// The place that is another one by now, for people.
+    pub(crate) fn replaced_place(&self) -> Option<String> {
+        let path = self.path.as_deref();
+        path.filter(|_| self.kind == SetupErrorKind::Replaced)
+            .map(shown)
+    }
+
+    pub(crate) fn replaced(path: &Path) -> Self {
+        Self {
+            kind: SetupErrorKind::Replaced,
+            ..Self::profile("open", path, io::Error::other("it was replaced"))
         }
     }
 }

@@ -13,7 +13,7 @@
 //! that would be too much ([`PathRoom`]).
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::{BTreeMap, HashMap, HashSet},
     ffi::{OsStr, OsString},
     fmt, io,
     path::{Path, PathBuf},
@@ -22,6 +22,7 @@ use std::{
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat};
 
 use super::{
+    PlaceIdentity,
     classify::{EntryClassifier, Spots},
     object::{FileId, Moment, NamedObject, ObjectMark, PATH_MAX, make_accessible, rename_aside},
     protected::Protection,
@@ -69,6 +70,8 @@ pub(crate) struct Survey {
     pub(crate) unreadable: Vec<(PathBuf, ObjectMark)>,
     /// What has to be read-only besides: unreadable folders that a child could open, other names of protected files, and what links and settings name.
     pub(crate) covered: Vec<PathBuf>,
+    /// The writable folders themselves, those in others excepted.
+    pub(crate) roots: Vec<(PathBuf, ObjectMark)>,
     /// Whether a sandbox holds these places, so that the child can't replace them.
     pub(crate) is_fenced: bool,
 }
@@ -88,6 +91,9 @@ pub enum SurveyError {
         /// The maximum number of entries.
         most: usize,
     },
+    /// A writable folder is another one than was judged.
+    #[error("`{}` was replaced while the sandbox was prepared; run it again", shown(.0))]
+    Replaced(PathBuf),
     /// A folder can't be read.
     #[error(
         "can't scan `{}` for protected files before a process can write there: {source}",
@@ -292,6 +298,21 @@ impl Guard {
         })
     }
 
+    /// The first writable folder that was not walked: another one was, or a link was there.
+    pub(crate) fn replaced(
+        &self,
+        survey: &Survey,
+        identities: &BTreeMap<PathBuf, PlaceIdentity>,
+    ) -> Option<&PathBuf> {
+        self.outermost().find(|root| {
+            let is_it = |known: &PlaceIdentity, (walked, mark): &(PathBuf, ObjectMark)| {
+                walked == *root && mark.is_at(known.device, known.inode)
+            };
+            let known = identities.get(*root);
+            known.is_some_and(|known| !survey.roots.iter().any(|walked| is_it(known, walked)))
+        })
+    }
+
     /// Looks again, and renames what is protected and was not there. What was made after `ended` belongs to the user.
     pub(crate) fn second_look(&self, before: &Survey, ended: Option<Moment>) -> SecondLook {
         let known = before.places.iter().chain(&before.links);
@@ -484,6 +505,10 @@ impl Visitor for Before<'_> {
         inner: &mut Vec<OsString>,
     ) {
         let spots = self.judge.spots(folder, wanted, inner);
+        if folder.depth == 0 {
+            let root = (folder.path.to_owned(), folder.mark.clone());
+            self.survey.roots.push(root);
+        }
         match self.keep(folder, spots) {
             Ok(is_whole) if !is_whole && self.error.is_none() => {}
             Ok(_) => inner.clear(),

@@ -2,13 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use metier_host::child::ChildError;
 use metier_host::execution::{ActResult, Deno, ExecutionError, tidy_up};
-use metier_host::sandbox::Protection;
-use metier_policy::Act;
+use metier_host::sandbox::{PlaceIdentity, Protection};
+use metier_policy::{Act, CommandLine, LineContext};
 use metier_testkit::patience::wait_until;
+use rustix::fs::{CWD, RenameFlags, major, minor, renameat_with};
 
+use crate::room::{BOTH, Room};
 use crate::world::{Place, begun};
 
 const EVERYWHERE: &[&str] = &[
@@ -268,7 +273,7 @@ fn aliased(grants: &[&str]) -> Place {
     fs::create_dir_all(place.path("project/sub")).unwrap();
     let hard = place.path("project/notes/hard.md");
     fs::hard_link(place.path("project/CLAUDE.md"), hard).unwrap();
-    std::os::unix::fs::symlink("../notes/a.md", place.path("project/sub/CLAUDE.md")).unwrap();
+    symlink("../notes/a.md", place.path("project/sub/CLAUDE.md")).unwrap();
     place
 }
 
@@ -554,4 +559,111 @@ fn no_random_act_changes_a_protected_file() {
         changed > 20 && undone > 5,
         "{changed} changed, {undone} undone"
     );
+}
+
+/// A line of a shell in the project, from a skill with these permissions.
+fn line(script: &str) -> Act {
+    Act::Line(CommandLine {
+        text: script.into(),
+        commands: Some(vec![vec![Some("true".into())]]),
+        inner: Vec::new(),
+        exact: None,
+        writes: Vec::new(),
+        is_plain: false,
+        script: script.into(),
+        parameters: Vec::new(),
+        within: LineContext::Project,
+        stdin: Vec::new(),
+        timeout: None,
+    })
+}
+
+/// Exchanges two entries.
+fn exchange(one: &Path, other: &Path) {
+    renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE).unwrap();
+}
+
+// case 208
+#[test]
+fn a_place_that_becomes_a_link_or_another_after_the_grant_was_read_is_refused() {
+    for permission in [
+        "file:write(./out/**)",
+        "file:read(./out/**)",
+        "git:write(./out/**)",
+    ] {
+        for becomes in ["link", "other"] {
+            let mut place = Place::new(&["shell:exec(true)", permission], &[]);
+            place.file("project/out/old", "in the project");
+            place.file("outside/.git/hooks/pre-commit", "of the user");
+            place.file("project/other/old", "of another");
+            let [out, other] = ["project/out", "project/other"].map(|name| place.path(name));
+            let link = place.path("project/link");
+            symlink(place.path("outside"), &link).unwrap();
+            let new = if becomes == "link" { link } else { other };
+            let fine = place.act(line("cat out/old"));
+            assert!(
+                matches!(&fine, Ok(ActResult::Child(outcome, _)) if outcome.stdout == b"in the project"),
+                "{permission} {becomes}: {fine:?}"
+            );
+            let (one, another) = (out.clone(), new.clone());
+            place.meanwhile = Arc::new(move || exchange(&one, &another));
+            let done = place.act(line(
+                "cat out/old out/.git/hooks/pre-commit; echo evil >out/.git/hooks/pre-commit; echo evil >out/CLAUDE.md",
+            ));
+            let Err(error) = &done else {
+                panic!("{permission} {becomes}: {done:?}");
+            };
+            assert!(error.is_refusal(), "{permission} {becomes}: {error:?}");
+            let text = "/project/out` was replaced while the sandbox was prepared; run it again";
+            assert!(
+                error.to_string().ends_with(text),
+                "{permission} {becomes}: {error}"
+            );
+            let hook = fs::read_to_string(place.path("outside/.git/hooks/pre-commit"));
+            assert_eq!(hook.unwrap(), "of the user", "{permission} {becomes}");
+            assert!(!place.path("outside/CLAUDE.md").exists());
+        }
+    }
+}
+
+// case 208
+#[test]
+fn a_child_gets_the_places_that_were_resolved_or_none() {
+    for mechanism in BOTH {
+        for writes in [true, false] {
+            let mut room = Room::new(mechanism);
+            let out = room.file("out/text", "text").parent().unwrap().to_owned();
+            let out = out.canonicalize().unwrap();
+            let found = fs::metadata(&out).unwrap();
+            let known = PlaceIdentity {
+                device: (major(found.dev()), minor(found.dev())),
+                inode: found.ino(),
+                is_folder: true,
+            };
+            match writes {
+                true => room.profile.write.push(out.clone()),
+                false => room.profile.read.push(out.clone()),
+            }
+            room.profile.identities.insert(out.clone(), known);
+            let show = format!("cat {}/text", out.display());
+            assert_eq!(crate::room::out(&room.sh(&show)), "text", "{mechanism:?}");
+            let moved = room.home().join("moved");
+            fs::rename(&out, &moved).unwrap();
+            for becomes in ["link", "folder"] {
+                match becomes {
+                    "link" => symlink(&moved, &out).unwrap(),
+                    _ => fs::create_dir(&out).unwrap(),
+                }
+                let refused = room.run("/bin/true", &[]);
+                assert!(
+                    matches!(&refused, Err(ChildError::Replaced(place)) if Path::new(place) == out),
+                    "{mechanism:?} {becomes}: {refused:?}"
+                );
+                match becomes {
+                    "link" => fs::remove_file(&out).unwrap(),
+                    _ => fs::remove_dir(&out).unwrap(),
+                }
+            }
+        }
+    }
 }

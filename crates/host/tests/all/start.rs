@@ -1,13 +1,19 @@
 //! How a program starts: what it finds, and the error when it can't.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
+use std::net::TcpListener;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
-use metier_host::child::{self, ChildError, ChildSpec, Confinement, Exit, NotStarted, Stdin};
-use metier_host::sandbox::Mechanism;
+use metier_host::child::{
+    self, ChildError, ChildOutcome, ChildSpec, Confinement, Exit, NotStarted, ProxyListener, Stdin,
+};
+use metier_host::sandbox::{Mechanism, NetworkAccess, StandIn};
 use metier_testkit::{needed, needs};
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 
 use crate::room::{BOTH, Room, out, shim};
 
@@ -386,5 +392,106 @@ fn an_interpreter_finds_its_library() {
         let outcome = room.run(program, &["-c", code]).unwrap();
         let expected = format!("[\"{}\", \"hello\"]", room.work().display());
         assert_eq!(out(&outcome), expected, "{mechanism:?}: {outcome:?}");
+    }
+}
+
+/// A room with a skill, its judged copy, and a folder that nobody approved. Each has a `tool` that prints its own folder's name.
+fn with_skill() -> Room {
+    let mut room = Room::new(Mechanism::Namespaces);
+    for name in ["skill", "judged", "unapproved"] {
+        let text = format!("#!/bin/sh\necho {name}\n");
+        let tool = room.file(&format!("{name}/tool"), &text);
+        fs::set_permissions(tool, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    let [at, copy] = ["skill", "judged"].map(|name| room.home().join(name));
+    room.profile.read.push(at.clone());
+    room.profile.stand_in = Some(StandIn { at, copy });
+    room.profile.network = NetworkAccess::Proxy;
+    room
+}
+
+/// Starts a program in a folder, and does something as soon as the mounts are there.
+fn run_after_mounts(
+    room: &Room,
+    program: &Path,
+    args: &[&str],
+    meanwhile: &dyn Fn(),
+) -> ChildOutcome {
+    let folder = File::open(room.home().join("skill")).unwrap();
+    let fence = Confinement::Profile(&room.profile);
+    let mut spec = ChildSpec::new(shim(), program.as_os_str(), folder.as_fd(), fence);
+    let args: Vec<OsString> = args.iter().map(OsString::from).collect();
+    spec.args = &args;
+    let serve = |_listener: TcpListener| meanwhile();
+    spec.proxy = Some(ProxyListener {
+        url: "http://127.0.0.1:{port}",
+        serve: &serve,
+    });
+    child::run(&spec).unwrap()
+}
+
+// case 207
+#[test]
+fn a_skill_that_is_exchanged_after_the_mounts_runs_no_other_bytes() {
+    for round in 0..8 {
+        let room = with_skill();
+        let [at, other] = ["skill", "unapproved"].map(|name| room.home().join(name));
+        let tool = at.join("tool");
+        let name = tool.to_str().unwrap();
+        let ways: [(&Path, &[&str]); 3] = [
+            (&tool, &[]),
+            (Path::new("/bin/sh"), &[name]),
+            (Path::new("/bin/sh"), &["-c", ". ./tool"]),
+        ];
+        for (program, args) in ways {
+            let outcome = run_after_mounts(&room, program, args, &|| {});
+            assert_eq!(out(&outcome), "judged", "{args:?}: {outcome:?}");
+            let exchange = || renameat_with(CWD, &at, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+            let outcome = run_after_mounts(&room, program, args, &exchange);
+            exchange();
+            let text = out(&outcome);
+            assert!(
+                ["", "judged"].contains(&&*text),
+                "{round} {args:?}: {outcome:?}"
+            );
+            if let Exit::NotStarted(why) = &outcome.exit {
+                assert!(matches!(why, NotStarted::Replaced(_)), "{why}");
+                let text = format!(
+                    "`{}` was replaced while the sandbox was prepared; run it again",
+                    at.display()
+                );
+                assert_eq!(why.to_string(), text);
+            }
+        }
+    }
+}
+
+// case 207
+#[test]
+fn a_skill_whose_folder_is_gone_does_not_run_without_its_copy() {
+    let mut room = with_skill();
+    room.profile.network = NetworkAccess::None;
+    fs::rename(room.home().join("skill"), room.home().join("moved")).unwrap();
+    let refused = room.run("/bin/true", &[]);
+    assert!(matches!(refused, Err(ChildError::Unfit(_))), "{refused:?}");
+}
+
+// case 208
+#[test]
+fn a_writable_folder_that_is_exchanged_after_the_mounts_opens_nothing_else() {
+    for round in 0..8 {
+        let room = with_skill();
+        let [work, other] = ["work", "unapproved"].map(|name| room.home().join(name));
+        let script = format!("cat {0}/tool; echo evil >{0}/new", work.display());
+        let args = ["-c", &script];
+        let exchange = || renameat_with(CWD, &work, CWD, &other, RenameFlags::EXCHANGE).unwrap();
+        let outcome = run_after_mounts(&room, Path::new("/bin/sh"), &args, &exchange);
+        exchange();
+        assert_eq!(out(&outcome), "", "{round}: {outcome:?}");
+        assert!(!other.join("new").exists(), "{round}: {outcome:?}");
+        if let Exit::NotStarted(why) = &outcome.exit {
+            let place = work.canonicalize().unwrap().display().to_string();
+            assert_eq!(*why, NotStarted::Replaced(place), "{round}");
+        }
     }
 }

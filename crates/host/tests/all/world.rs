@@ -35,6 +35,8 @@ pub(crate) struct Place {
     pub(crate) named: Vec<(String, OsString)>,
     pub(crate) programs: &'static str,
     pub(crate) unsandboxed: bool,
+    /// Happens when the skill's files are copied: after the grant was read, and before the child starts.
+    pub(crate) meanwhile: Arc<dyn Fn() + Send + Sync>,
     /// Connections that are over.
     connections: (
         mpsc::Sender<ProxyConnection>,
@@ -95,6 +97,7 @@ impl Place {
             named: Vec::new(),
             programs: "/usr/bin:/bin",
             unsandboxed: false,
+            meanwhile: Arc::new(|| {}),
             connections: mpsc::channel(),
         }
     }
@@ -125,9 +128,11 @@ impl Place {
             stop: None,
         };
         let folder = self.path("skill");
+        let meanwhile = Arc::clone(&self.meanwhile);
         let skill = ExecutingSkill {
             folder: Some(folder.clone()),
             write_files: Arc::new(move |to| {
+                meanwhile();
                 // The handle's own name: this copy is for tests, where nothing bends the way.
                 let to = format!("/proc/self/fd/{}", to.as_raw_fd());
                 let copied = copy(&folder, Path::new(&to));
