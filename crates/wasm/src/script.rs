@@ -94,6 +94,7 @@ impl ScriptModule {
             folder,
             name,
             write,
+            ..
         } in self.places
         {
             let word = if write { WRITE } else { READ };
@@ -124,10 +125,12 @@ impl ScriptModule {
                 return Err(ScriptError::Usage);
             };
             let folder = folder.into();
+            // The sandbox around this process compares.
             places.push(PreopenedFolder {
                 folder,
                 name,
                 write,
+                identity: None,
             });
         }
     }
@@ -271,11 +274,13 @@ mod tests {
                     folder: "/project".into(),
                     name: ".".into(),
                     write: true,
+                    identity: None,
                 },
                 PreopenedFolder {
                     folder: "/data".into(),
                     name: "/data".into(),
                     write: false,
+                    identity: None,
                 },
             ],
             arguments: vec!["--read".into(), "x".into()],

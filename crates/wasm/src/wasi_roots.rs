@@ -1,7 +1,15 @@
 //! The room: everything that a skill gets of this machine, as plain data. By default nothing.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io,
+    os::fd::{AsRawFd, OwnedFd},
+    path::PathBuf,
+};
 
+use rustix::{
+    fs::{CWD, Mode, OFlags, ResolveFlags, fstat, openat2},
+    io::Errno,
+};
 use wasmtime_wasi::{FsPerms, WasiCtxBuilder};
 
 use crate::error::WasmCallError;
@@ -26,6 +34,8 @@ pub struct PreopenedFolder {
     pub name: String,
     /// Whether it is writable.
     pub write: bool,
+    /// The device and the inode of the folder that was granted, if they are known.
+    pub identity: Option<(u64, u64)>,
 }
 
 impl WasiRoots {
@@ -40,27 +50,75 @@ impl WasiRoots {
                 true => FsPerms::ReadWrite,
                 false => FsPerms::ReadOnly,
             };
-            straight(&place.folder)?;
+            let trouble = |why: String| WasmCallError::Place {
+                folder: place.folder.clone(),
+                why,
+            };
+            let handle = place.open().map_err(|error| trouble(error.to_string()))?;
+            // The path of the handle, not of the folder: that can lead elsewhere by now.
+            let folder = format!("/proc/self/fd/{}", handle.as_raw_fd());
             builder
-                .preopened_dir(&place.folder, &place.name, perms)
-                .map_err(|error| WasmCallError::Place {
-                    folder: place.folder.clone(),
-                    why: error.root_cause().to_string(),
-                })?;
+                .preopened_dir(folder, &place.name, perms)
+                .map_err(|error| trouble(error.root_cause().to_string()))?;
         }
         Ok(builder)
     }
 }
 
-/// The user approved this folder; if its path now leads elsewhere, it is another one.
-fn straight(folder: &Path) -> Result<(), WasmCallError> {
-    let trouble = |why: String| WasmCallError::Place {
-        folder: folder.to_owned(),
-        why,
-    };
-    match folder.canonicalize() {
-        Ok(real) if real == folder => Ok(()),
-        Ok(real) => Err(trouble(format!("it now leads to {}", real.display()))),
-        Err(error) => Err(trouble(error.to_string())),
+impl PreopenedFolder {
+    /// Opens the folder that the user approved. A link on the way, or another folder under its name, is a replacement.
+    fn open(&self) -> io::Result<OwnedFd> {
+        let replaced = || io::Error::other("it was replaced after it was granted");
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let links = ResolveFlags::NO_SYMLINKS;
+        let opened = openat2(CWD, &self.folder, flags, Mode::empty(), links);
+        let handle = opened.map_err(|error| match error {
+            Errno::LOOP => replaced(),
+            error => error.into(),
+        })?;
+        let found = fstat(&handle)?;
+        let is_granted = |known| known == (found.st_dev, found.st_ino);
+        match self.identity.is_none_or(is_granted) {
+            true => Ok(handle),
+            false => Err(replaced()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{fs, os::unix::fs::MetadataExt};
+
+    use super::*;
+
+    // case 208
+    #[test]
+    fn only_the_granted_folder_is_opened() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let (granted, other) = (root.join("out"), root.join("other"));
+        fs::create_dir(&granted).unwrap();
+        fs::create_dir(&other).unwrap();
+        let found = fs::metadata(&granted).unwrap();
+        let roots = WasiRoots {
+            places: vec![PreopenedFolder {
+                folder: granted.clone(),
+                name: "out".into(),
+                write: true,
+                identity: Some((found.dev(), found.ino())),
+            }],
+            ..WasiRoots::default()
+        };
+        let refusal = || roots.context().err().map(|error| error.to_string());
+        assert_eq!(refusal(), None);
+        fs::rename(&granted, root.join("away")).unwrap();
+        std::os::unix::fs::symlink(&other, &granted).unwrap();
+        assert!(refusal().unwrap().contains("was replaced"));
+        fs::remove_file(&granted).unwrap();
+        fs::rename(&other, &granted).unwrap();
+        assert!(refusal().unwrap().contains("was replaced"));
+        fs::rename(&granted, &other).unwrap();
+        fs::rename(root.join("away"), &granted).unwrap();
+        assert_eq!(refusal(), None);
     }
 }

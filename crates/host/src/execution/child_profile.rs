@@ -397,7 +397,7 @@ impl ActExecutor {
 
     /// Where the places of a pattern are, without links, and which files and folders they are. All that follows uses this one answer: a
     /// link that appears later, or another folder under the same name, is refused. What is missing can't be written, and is not read.
-    fn found(
+    pub(super) fn found(
         &self,
         pattern: &PathPattern,
         places: Vec<PathBuf>,

@@ -7,7 +7,7 @@
 //! are renamed.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     ffi::OsString,
     fs, io,
     path::{Path, PathBuf},
@@ -18,6 +18,7 @@ use metier_model::{
     scope::{PathPattern, Reach},
 };
 use metier_wasm::{PreopenedFolder, WasiRoots, script::ScriptModule};
+use rustix::fs::makedev;
 
 use crate::{
     child::{
@@ -94,6 +95,7 @@ impl ActExecutor {
                 folder: folder.to_owned(),
                 name: name.to_owned(),
                 write,
+                identity: None,
             }));
         };
         add(work, Some("."), true);
@@ -151,7 +153,14 @@ impl ActExecutor {
         if !base.is_dir() {
             return Ok(());
         }
-        let folder = base.canonicalize().map_err(failed)?;
+        let mut identities = BTreeMap::new();
+        self.found(pattern, vec![base.clone()], write, &mut identities)?;
+        let known = identities.first_key_value();
+        let Some((folder, known)) = known.map(|(folder, known)| (folder.clone(), *known)) else {
+            return Ok(());
+        };
+        let (major, minor) = known.device;
+        let identity = Some((makedev(major, minor), known.inode));
         let protected = match write {
             true => self.protected(&folder)?,
             false => Vec::new(),
@@ -177,6 +186,7 @@ impl ActExecutor {
             folder: folder.clone(),
             name,
             write,
+            identity,
         }));
         if write {
             let guard = wasi.guarded.guard.get_or_insert_with(|| Guard {
@@ -184,6 +194,7 @@ impl ActExecutor {
                 ..Guard::default()
             });
             guard.roots.push(folder.clone());
+            wasi.guarded.identities.append(&mut identities);
             wasi.guarded.write.push(folder);
             wasi.guarded.protect.extend(protected);
             wasi.owner = leftovers::owner(self.grant.identity());

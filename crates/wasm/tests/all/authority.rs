@@ -38,6 +38,7 @@ fn room(folder: &Path, write: bool) -> WasiRoots {
             folder: folder.canonicalize().unwrap(),
             name: "/data".into(),
             write,
+            identity: None,
         }],
         ..WasiRoots::default()
     }
