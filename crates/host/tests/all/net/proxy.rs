@@ -10,7 +10,7 @@ use std::{
 
 use base64::{Engine, engine::general_purpose::STANDARD};
 use metier_host::net::{AllowedHosts, NetworkProxy, ProxyConnection, ProxyDecision, ProxyLimits};
-use metier_testkit::patience::{PATIENCE, ends};
+use metier_testkit::patience::{PATIENCE, ends, wait_until};
 use rustls::{
     ClientConfig, ClientConnection, RootCertStore, StreamOwned, crypto::aws_lc_rs,
     pki_types::ServerName,
@@ -681,7 +681,9 @@ fn the_end_of_the_proxy_is_the_end_of_its_connections() {
         assert_eq!(log.iter().take(2).count(), 2);
         rest(&mut open);
         assert_eq!(rest(&mut silent), "");
-        assert!(TcpStream::connect(("127.0.0.1", port)).is_err());
+        // Another test can have the port for a moment.
+        let is_closed = || TcpStream::connect(("127.0.0.1", port)).is_err();
+        wait_until("the port is closed", is_closed);
     }
 }
 
